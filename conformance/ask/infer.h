@@ -1,0 +1,38 @@
+// Learns what a provider offers, by asking it wide questions.
+//
+// The profile holds what was seen; what was not seen may still be granted (model/value/profile.h).  Deterministic for a
+// library that is.  Runs in a child, beside the Caller.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/subject/caller.h"
+#include "model/value/profile.h"
+
+namespace selvage::conformance {
+
+/// The question that asks a provider for all it has: every mode bit and mr_mode bit supported, all else wild.
+model::Query widest_question(const std::string& provider, model::Version version);
+
+/// Asks until the profile is known.  Empty `entries`: the provider offers nothing to callers of that version.
+model::Profile infer_profile(Caller& caller, const std::string& provider, model::Version version);
+
+/// Profiles of one provider by version, each inferred on first use.
+class Profiles {
+public:
+    Profiles(Caller& caller, std::string provider) : caller_(caller), provider_(std::move(provider)) {}
+    const model::Profile& at(model::Version version);
+
+private:
+    Caller& caller_;
+    std::string provider_;
+    std::map<model::Version, model::Profile> known_;
+};
+
+/// The names of all providers that answer anything, layered ones too: from the NULL-hints answer and from FI_PROV_ATTR_ONLY
+/// names that answer when asked by name.  In order of appearance.
+std::vector<std::string> discover_providers(Caller& caller, model::Version version);
+
+}  // namespace selvage::conformance

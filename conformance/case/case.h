@@ -1,0 +1,75 @@
+// A case: everything needed to show one thing to a library again.
+//
+// Suites make cases, the probe runs them, the judge rules on what was seen, shrinking makes them smaller, replay reads
+// them from files, reproducers print them as C.  A case is a value; its text form is case_text.h (docs/formats.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/judge/cases.h"
+#include "model/value/query.h"
+
+namespace selvage::conformance {
+
+/// One action on opened objects.  Objects are numbered in the order in which the case opens them, from 1.
+struct Action {
+    enum class Verb : std::uint8_t {
+        OpenFabric,   ///< fi_fabric with the attributes of offer `argument` of the case's call
+        OpenDomain,   ///< fi_domain on object `object`
+        OpenDomain2,  ///< fi_domain2 with `flags`
+        OpenEq,       ///< fi_eq_open on a fabric
+        OpenCq,       ///< fi_cq_open on a domain
+        OpenCntr,
+        OpenAv,
+        OpenPep,      ///< fi_passive_ep on a fabric
+        OpenEp,       ///< fi_endpoint on a domain
+        BindEq,       ///< fi_domain_bind: object `object`, eq `argument`, `flags`
+        OpenOps,      ///< fi_open_ops with the name in `name`
+        SetOps,       ///< fi_set_ops with the name in `name`; `flags` bit 0: well-formed HMEM override
+        Close,        ///< fi_close of `object`
+        Query,        ///< fi_getinfo with object `object` in fabric_attr.fabric, domain_attr.domain or handle
+        QueryPlain,   ///< fi_getinfo without; which opened instances does it report?
+    } verb = Verb::OpenFabric;
+    int object = 0;
+    int argument = 0;
+    std::uint64_t flags = 0;
+    std::string name;
+    bool operator==(const Action&) const = default;
+};
+
+/// A string conversion.
+struct StringProbe {
+    std::uint64_t datatype = 0;  ///< enum fi_type
+    std::uint64_t value = 0;     ///< for types that print a number
+    std::optional<model::Info> info;  ///< for types that print (a part of) an fi_info
+    std::uint64_t length = 0;    ///< buffer size
+    bool reentrant = true;
+    bool data_null = false;
+    bool concurrent = false;
+    bool operator==(const StringProbe&) const = default;
+};
+
+struct Case {
+    enum class Kind : std::uint8_t {
+        Call,     ///< one fi_getinfo
+        Pair,     ///< two related ones
+        Conduct,  ///< one act, observed (crash, hang, leak, failing malloc, threads, environment, dup, free…)
+        Life,     ///< a sequence of actions
+        Text,     ///< fi_tostr, fi_tostr_r
+    } kind = Kind::Call;
+    std::string provider;   ///< whose answer is judged
+    model::Query first;     ///< Call, Pair, Conduct, Life (the call whose answer is opened)
+    model::Query second;    ///< Pair
+    model::Kinship kinship = model::Kinship::Repeated;
+    int fed_back = -1;      ///< Pair, FedBack: which offer
+    model::Conduct::Act act = model::Conduct::Act::GetInfo;  ///< Conduct
+    std::uint64_t fail_allocation = 0;  ///< Conduct: which allocation fails
+    std::string env_provider;           ///< Conduct, EnvProvider: value of FI_PROVIDER
+    std::vector<Action> actions;        ///< Life
+    StringProbe string;                 ///< Text
+    bool operator==(const Case&) const = default;
+};
+
+}  // namespace selvage::conformance

@@ -1,0 +1,109 @@
+// See names.h.
+#include "conformance/case/names.h"
+
+#include <array>
+
+namespace selvage::conformance {
+namespace {
+
+using model::Conduct;
+using model::Kinship;
+
+template <typename T>
+struct Row {
+    T value;
+    std::string_view word;
+};
+
+constexpr std::array kKinds = {
+    Row<Case::Kind>{Case::Kind::Call, "call"},       Row<Case::Kind>{Case::Kind::Pair, "pair"},
+    Row<Case::Kind>{Case::Kind::Conduct, "conduct"}, Row<Case::Kind>{Case::Kind::Life, "life"},
+    Row<Case::Kind>{Case::Kind::Text, "text"},
+};
+
+constexpr std::array kKinships = {
+    Row<Kinship>{Kinship::Repeated, "repeated"},
+    Row<Kinship>{Kinship::Relaxed, "relaxed"},
+    Row<Kinship>{Kinship::MoreModes, "more-modes"},
+    Row<Kinship>{Kinship::MoreMrModes, "more-mr-modes"},
+    Row<Kinship>{Kinship::FedBack, "fed-back"},
+    Row<Kinship>{Kinship::Reordered, "reordered"},
+    Row<Kinship>{Kinship::NullVersusEmpty, "null-versus-empty"},
+};
+
+constexpr std::array kActs = {
+    Row<Conduct::Act>{Conduct::Act::Load, "load"},
+    Row<Conduct::Act>{Conduct::Act::GetInfo, "getinfo"},
+    Row<Conduct::Act>{Conduct::Act::GetInfoNoMemory, "getinfo-no-memory"},
+    Row<Conduct::Act>{Conduct::Act::GetInfoThreads, "getinfo-threads"},
+    Row<Conduct::Act>{Conduct::Act::FreeInfo, "freeinfo"},
+    Row<Conduct::Act>{Conduct::Act::DupInfo, "dupinfo"},
+    Row<Conduct::Act>{Conduct::Act::DupInfoNoMemory, "dupinfo-no-memory"},
+    Row<Conduct::Act>{Conduct::Act::AllocInfo, "allocinfo"},
+    Row<Conduct::Act>{Conduct::Act::EnvProvider, "env-provider"},
+    Row<Conduct::Act>{Conduct::Act::ProvAttrOnly, "prov-attr-only"},
+    Row<Conduct::Act>{Conduct::Act::OpenAnswer, "open-answer"},
+    Row<Conduct::Act>{Conduct::Act::Other, "other"},
+};
+
+using enum Action::Verb;
+constexpr std::array kVerbs = {
+    VerbRow{OpenFabric, "open fabric", "fabric", false},
+    VerbRow{OpenDomain, "open domain", "domain", true},
+    VerbRow{OpenDomain2, "open domain2", "domain", true},
+    VerbRow{OpenEq, "open eq", "eq", true},
+    VerbRow{OpenCq, "open cq", "cq", true},
+    VerbRow{OpenCntr, "open cntr", "cntr", true},
+    VerbRow{OpenAv, "open av", "av", true},
+    VerbRow{OpenPep, "open pep", "pep", true},
+    VerbRow{OpenEp, "open ep", "ep", true},
+    VerbRow{BindEq, "bind", "", true},
+    VerbRow{OpenOps, "open-ops", "", true},
+    VerbRow{SetOps, "set-ops", "", true},
+    VerbRow{Close, "close", "", true},
+    VerbRow{Query, "query", "", true},
+    VerbRow{QueryPlain, "query-plain", "", false},
+};
+
+template <typename Rows, typename T>
+std::string_view word_of(const Rows& rows, T value) {
+    for (const auto& r : rows)
+        if (r.value == value) return r.word;
+    return rows.front().word;
+}
+
+template <typename T, typename Rows>
+std::optional<T> value_of(const Rows& rows, std::string_view word) {
+    for (const auto& r : rows)
+        if (r.word == word) return r.value;
+    return std::nullopt;
+}
+
+template <typename Rows>
+std::string all_of(const Rows& rows) {
+    std::string out;
+    for (const auto& r : rows) out.append(out.empty() ? "" : ", ").append(r.word);
+    return out;
+}
+
+}  // namespace
+
+std::string_view name(Case::Kind kind) { return word_of(kKinds, kind); }
+std::string_view name(Kinship kinship) { return word_of(kKinships, kinship); }
+std::string_view name(Conduct::Act act) { return word_of(kActs, act); }
+
+std::span<const VerbRow> verbs() { return kVerbs; }
+const VerbRow& verb_row(Action::Verb verb) {
+    for (const auto& r : kVerbs)
+        if (r.verb == verb) return r;
+    return kVerbs.front();
+}
+
+std::optional<Case::Kind> find_kind(std::string_view word) { return value_of<Case::Kind>(kKinds, word); }
+std::optional<Kinship> find_kinship(std::string_view word) { return value_of<Kinship>(kKinships, word); }
+std::optional<Conduct::Act> find_act(std::string_view word) { return value_of<Conduct::Act>(kActs, word); }
+std::string all_kinds() { return all_of(kKinds); }
+std::string all_kinships() { return all_of(kKinships); }
+std::string all_acts() { return all_of(kActs); }
+
+}  // namespace selvage::conformance

@@ -1,0 +1,34 @@
+// The words by which case files, reports and messages call the parts of a case.  Pure functions; any thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "conformance/case/case.h"
+
+namespace selvage::conformance {
+
+std::string_view name(Case::Kind kind);
+std::string_view name(model::Kinship kinship);
+std::string_view name(model::Conduct::Act act);
+
+/// How an action is written.
+struct VerbRow {
+    Action::Verb verb;
+    std::string_view words;   ///< "open fabric", "close"
+    std::string_view opens;   ///< what the action opens: "fabric"; empty if nothing
+    bool takes_object;        ///< an object follows the words
+};
+std::span<const VerbRow> verbs();
+const VerbRow& verb_row(Action::Verb verb);
+
+std::optional<Case::Kind> find_kind(std::string_view word);
+std::optional<model::Kinship> find_kinship(std::string_view word);
+std::optional<model::Conduct::Act> find_act(std::string_view word);
+/// All words of a kind, for messages: "call, pair, conduct, life, text".
+std::string all_kinds();
+std::string all_kinships();
+std::string all_acts();
+
+}  // namespace selvage::conformance

@@ -1,0 +1,268 @@
+// selvage check: runs every property on every provider and reports.
+//
+// Each property on each provider is a GoogleTest test, so that its filters (GTEST_FILTER=property/provider) and sharding
+// variables hold here too.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "conformance/case/case_text.h"
+#include "conformance/cli/commands.h"
+#include "conformance/cli/terminal.h"
+#include "conformance/report/report.h"
+#include "conformance/report/waivers.h"
+#include "conformance/suite/runner.h"
+#include "model/spec/clause.h"
+#include "model/text/profile_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+struct Options {
+    Plan plan;
+    std::vector<std::string> providers;
+    std::vector<std::string> reports;
+    std::vector<std::string> profiles;
+    std::string save;
+    std::string waivers;
+    bool dryrun = false;
+    bool quiet = false;
+};
+
+// What the tests share while GoogleTest runs them.
+struct Session {
+    const Plan* plan = nullptr;
+    Report report;
+    Progress* progress = nullptr;
+};
+
+class PropertyTest : public testing::Test {
+public:
+    PropertyTest(Session& session, Property& property, std::size_t provider)
+        : session_(session), property_(property), provider_(provider) {}
+
+    void TestBody() override {
+        ProviderResult& result = session_.report.providers[provider_];
+        const auto questions = result.questions;
+        const auto seconds = result.seconds;
+        session_.progress->begin(fmt::format("{}/{}", property_.name(), printable(result.provider)), property_.count(*session_.plan));
+        const auto added = run_property(*session_.plan, property_, result, session_.report,
+                                        [&](std::uint64_t done, std::uint64_t) { session_.progress->at(done); });
+        session_.progress->end(added == 0 ? "kept" : fmt::format("{} deviations", added), result.questions - questions,
+                               result.seconds - seconds);
+        EXPECT_EQ(added, 0U);
+    }
+
+private:
+    Session& session_;
+    Property& property_;
+    std::size_t provider_;
+};
+
+bool counts(const Deviation& d, bool strict) {
+    if (!d.waived.empty()) return false;
+    return strict || d.grade == Grade::Fatal || d.grade == Grade::Violation;
+}
+
+void sort_deviations(Report& report) {
+    const auto order = [&](const std::string& provider) {
+        const auto it = std::find_if(report.providers.begin(), report.providers.end(),
+                                     [&](const auto& p) { return p.provider == provider; });
+        return it - report.providers.begin();
+    };
+    std::stable_sort(report.deviations.begin(), report.deviations.end(), [&](const Deviation& a, const Deviation& b) {
+        return std::tuple(a.grade, order(a.provider), a.clause) < std::tuple(b.grade, order(b.provider), b.clause);
+    });
+}
+
+std::string file_name(const Deviation& d, std::size_t number) {
+    std::string out = fmt::format("{:03}-{}-{}", number, d.provider, model::clause_text(d.clause).id);
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
+    return out;
+}
+
+void save_cases(const Report& report, const std::string& folder) {
+    std::filesystem::create_directories(folder);
+    for (std::size_t i = 0; i < report.deviations.size(); ++i) {
+        const Deviation& d = report.deviations[i];
+        const auto base = std::filesystem::path(folder) / file_name(d, i + 1);
+        std::ofstream(base.string() + ".case") << print_case(d.shown_by, d.clause, d.summary);
+        std::ofstream(base.string() + ".c") << d.reproducer;
+    }
+}
+
+Tint tint_of(Grade g) {
+    if (g == Grade::Fatal || g == Grade::Violation) return Tint::Bad;
+    return Tint::Warn;
+}
+
+void print_summary(const Report& report) {
+    for (const auto& d : report.deviations) {
+        const auto grade = d.waived.empty() ? std::string(name(d.grade)) : "waived";
+        fmt::print("{} {} {}\n    {}\n", tinted(fmt::format("{:<9}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
+                   tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, printable(d.summary));
+        std::string_view rest;
+        const auto call = describe(d.shown_by);
+        rest = call;
+        while (!rest.empty()) {
+            const auto end = rest.find('\n');
+            fmt::print("    {}\n", tinted(printable(rest.substr(0, end)), Tint::Dim));
+            if (end == std::string_view::npos) break;
+            rest.remove_prefix(end + 1);
+        }
+    }
+    if (!report.deviations.empty()) fmt::print("\n");
+    for (const auto& p : report.providers) {
+        std::array<std::size_t, 4> by_result{};
+        for (const auto& c : model::clauses()) ++by_result[static_cast<std::size_t>(result_of(report, p, c.clause))];
+        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} not reached {:>4} unseen   {} questions\n", printable(p.provider), by_result[0],
+                   by_result[1], by_result[2], by_result[3], p.questions);
+        for (const auto& n : p.notes) fmt::print("    note: {}\n", printable(n));
+    }
+}
+
+int write_all(const Report& report, const Options& options) {
+    for (const auto& path : options.reports) {
+        std::string error;
+        if (!write_report(report, path, error)) return could_not_run(error);
+    }
+    if (!options.save.empty()) save_cases(report, options.save);
+    return kKept;
+}
+
+int dry_run(const Options& options, const std::vector<std::unique_ptr<Property>>& properties, const Survey& found,
+            const std::vector<std::string>& providers) {
+    fmt::print("library   {} ({}, build id {})\n", found.subject.path, found.subject.version.str(),
+               found.subject.build_id.empty() ? "none" : found.subject.build_id);
+    for (const auto& p : providers) fmt::print("provider  {}\n", printable(p));
+    for (const auto& p : properties) fmt::print("property  {:<10} {:>8} cases  {}\n", p->name(), p->count(options.plan), p->about());
+    for (const auto& c : model::clauses()) {
+        if (wants(options.plan, c.clause)) {
+            fmt::print("clause    {:<52} {:<6} {:<8} {}\n", c.id, model::name(c.level), model::name(c.status), model::name(c.judges));
+        }
+    }
+    return kKept;
+}
+
+bool load_profiles(Options& options, std::string& error) {
+    for (const auto& path : options.profiles) {
+        std::string text;
+        if (!read_file(path, text, error)) return false;
+        for (unsigned minor = 0; minor <= model::kNewest.minor_part(); ++minor) {
+            model::Profile p;
+            if (!model::parse_profile(text, model::Version(1, minor), p, error)) {
+                error = path + ": " + error;
+                return false;
+            }
+            options.plan.declared.push_back(std::move(p));
+        }
+    }
+    return true;
+}
+
+std::string check_options(const Options& options) {
+    for (const auto& r : options.reports) {
+        const auto ending = std::filesystem::path(r).extension();
+        if (ending != ".txt" && ending != ".json" && ending != ".xml" && ending != ".html") {
+            return fmt::format("--report {}: the ending must be .txt, .json, .xml or .html", r);
+        }
+    }
+    for (const auto& prefix : options.plan.clauses) {
+        const auto all = model::clauses();
+        if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id.starts_with(prefix); })) {
+            return fmt::format("--clause {}: no clause begins so (selvage clauses lists them)", prefix);
+        }
+    }
+    return {};
+}
+
+std::string unknown_provider(const Options& options, const Survey& found) {
+    for (const auto& p : options.providers) {
+        if (std::find(found.providers.begin(), found.providers.end(), p) != found.providers.end()) continue;
+        std::string known;
+        for (const auto& k : found.providers) known += (known.empty() ? "" : ", ") + printable(k);
+        return fmt::format("--provider {}: {} offers nothing under that name (it has {})", p, found.subject.path, known);
+    }
+    return {};
+}
+
+int check(Options& options) {
+    std::string error = check_options(options);
+    if (!error.empty() || !load_profiles(options, error)) return could_not_run(error);
+    std::vector<Waiver> waivers;
+    if (!options.waivers.empty() && !read_waivers(options.waivers, waivers, error)) return could_not_run(error);
+    const Survey found = survey(options.plan);
+    if (!found.error.empty()) return could_not_run(found.error);
+    if (error = unknown_provider(options, found); !error.empty()) return could_not_run(error);
+    const auto providers = options.providers.empty() ? found.providers : options.providers;
+    if (providers.empty()) return could_not_run(fmt::format("{}: no provider offers anything", found.subject.path));
+    const auto properties = all_properties();
+    if (options.dryrun) return dry_run(options, properties, found, providers);
+
+    Progress progress(options.quiet);
+    Session session;
+    session.plan = &options.plan;
+    session.progress = &progress;
+    session.report.subject = found.subject;
+    session.report.seed = options.plan.seed;
+    session.report.cases = options.plan.cases;
+    std::uint64_t total = 0;
+    for (const auto& p : providers) {
+        session.report.providers.push_back({.provider = p, .tally = {}, .questions = 0, .seconds = 0, .call_seconds = 0, .notes = {}});
+        for (const auto& property : properties) {
+            const std::size_t index = session.report.providers.size() - 1;
+            Property* which = property.get();
+            total += which->count(options.plan);
+            testing::RegisterTest(std::string(which->name()).c_str(), p.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                                  [&session, which, index]() -> PropertyTest* { return new PropertyTest(session, *which, index); });
+        }
+    }
+    progress.expect(total);
+    delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+    const int ignored = RUN_ALL_TESTS();
+    static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
+
+    sort_deviations(session.report);
+    apply_waivers(session.report, waivers);
+    if (const int status = write_all(session.report, options); status != kKept) return status;
+    if (!options.quiet) print_summary(session.report);
+    const auto bad = std::count_if(session.report.deviations.begin(), session.report.deviations.end(),
+                                   [&](const Deviation& d) { return counts(d, options.plan.strict); });
+    return bad == 0 ? kKept : kDeviates;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Run& run) {
+    auto options = std::make_shared<Options>();
+    auto* command = app.add_subcommand("check", "ask a library questions, judge every answer, report each broken promise");
+    add_library_option(*command, options->plan.library);
+    command->add_option("--provider", options->providers, "judge only this provider (again for more; default: all that it offers)")
+        ->type_name("NAME");
+    command->add_option("--cases", options->plan.cases, "questions per suite and provider")
+        ->capture_default_str()
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+    command->add_option("--seed", options->plan.seed, "the same seed asks the same questions")->capture_default_str();
+    command->add_option("--clause", options->plan.clauses, "judge only clauses whose id begins so (again for more)")->type_name("PREFIX");
+    command->add_option("--profile", options->profiles, "a declared profile to judge by, instead of one inferred by probing")
+        ->type_name("FILE");
+    command->add_option("--waivers", options->waivers, "deviations that are known and accepted (docs/formats.md)")->type_name("FILE");
+    command->add_option("--report", options->reports, "write a report; its form follows the ending .txt, .json, .xml or .html")
+        ->type_name("FILE");
+    command->add_option("--save", options->save, "write each minimal case and its C program into this folder")->type_name("FOLDER");
+    command->add_flag("--strict", options->plan.strict, "weaknesses and disputed clauses count for the exit status too");
+    command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
+    command->add_flag("--quiet", options->quiet, "print nothing but errors");
+    command->footer("Each property on each provider is a test named PROPERTY.PROVIDER: GTEST_FILTER and the GTEST_TOTAL_SHARDS\n"
+                    "and GTEST_SHARD_INDEX variables choose among them.\n"
+                    "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.");
+    command->callback([options, &run] { run = [options] { return check(*options); }; });
+}
+
+}  // namespace selvage::conformance

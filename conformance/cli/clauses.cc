@@ -1,0 +1,137 @@
+// selvage clauses: what the interface promises, clause by clause, and where it says so.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "conformance/cli/commands.h"
+#include "conformance/cli/terminal.h"
+#include "model/spec/clause.h"
+#include "model/specc/pages.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+struct Options {
+    std::vector<std::string> ids;
+    bool uncited = false;
+    bool pages = false;
+    std::string verify;
+};
+
+void print_full(const ClauseText& c) {
+    fmt::print("{}\n  {}\n  {}, {}; judged as: {}; API versions {} to {}\n", tinted(c.id, Tint::Bold), c.promise, name(c.level),
+               name(c.status), name(c.judges), c.since.str(), c.until.packed == ~0U ? std::string("newest") : c.until.str());
+    for (const auto s : c.source) fmt::print("  source   {}\n", s);
+    if (!c.unseen.empty()) fmt::print("  unseen   {}\n", c.unseen);
+    if (!c.example_call.empty()) fmt::print("  example  {}\n           is {}\n", c.example_call, c.example_expect);
+    for (const auto s : c.dispute_says) fmt::print("  says     {}\n", s);
+    if (!c.dispute_reading.empty()) fmt::print("  reading  {}\n  why      {}\n", c.dispute_reading, c.dispute_why);
+}
+
+int list_clauses(const Options& options) {
+    std::size_t shown = 0;
+    const auto all = clauses();
+    for (const auto& wanted : options.ids) {
+        if (const auto* c = find_clause(wanted)) {
+            print_full(*c);
+            ++shown;
+            continue;
+        }
+        for (const auto& c : all) {
+            if (!c.id.starts_with(wanted)) continue;
+            print_full(c);
+            ++shown;
+        }
+        if (shown == 0) return could_not_run(fmt::format("no clause is named or begins with {}", wanted));
+    }
+    if (!options.ids.empty()) return kKept;
+    for (const auto& c : all) fmt::print("{:<52} {:<6} {:<8} {:<7} {}\n", c.id, name(c.level), name(c.status), name(c.judges), c.promise);
+    return kKept;
+}
+
+int print_uncited() {
+    bool any = false;
+    for (const auto& p : pages()) {
+        if (!p.complete) continue;
+        for (const auto& s : p.sentences) {
+            if (!s.prose.empty() || !s.cited.empty()) continue;
+            fmt::print("{}:{}\n", p.name, s.at);
+            any = true;
+        }
+    }
+    return any ? kDeviates : kKept;
+}
+
+int print_pages() {
+    for (const auto& p : pages()) {
+        std::size_t cited = 0;
+        std::size_t prose = 0;
+        for (const auto& s : p.sentences) {
+            cited += s.cited.empty() ? 0 : 1;
+            prose += s.prose.empty() ? 0 : 1;
+        }
+        fmt::print("{:<24} {:>4} sentences {:>4} cited {:>4} prose  {}\n", p.name, p.sentences.size(), cited, prose,
+                   p.complete ? "complete" : "in part");
+    }
+    return kKept;
+}
+
+// Holds a page somebody has against the index: every sentence of the index must be there.
+int verify(const std::string& file) {
+    std::string text;
+    std::string error;
+    if (!read_file(file, text, error)) return could_not_run(error);
+    const auto sentences = specc::split_page(text);
+    const PageRow* best = nullptr;
+    std::size_t best_hits = 0;
+    for (const auto& p : pages()) {
+        std::size_t hits = 0;
+        for (const auto& s : sentences) {
+            for (const auto& r : p.sentences) {
+                if (r.at == s.at && r.digest == s.digest) {
+                    ++hits;
+                    break;
+                }
+            }
+        }
+        if (hits > best_hits) {
+            best = &p;
+            best_hits = hits;
+        }
+    }
+    if (best == nullptr) return could_not_run(fmt::format("{}: no page of the spec has a sentence of it", file));
+    std::size_t missing = 0;
+    for (const auto& r : best->sentences) {
+        const bool there = std::any_of(sentences.begin(), sentences.end(),
+                                       [&](const auto& s) { return r.at == s.at && r.digest == s.digest; });
+        if (!there) {
+            fmt::print("{}:{} is not in {}\n", best->name, r.at, file);
+            ++missing;
+        }
+    }
+    fmt::print("{}: {} of {} sentences of {} are there\n", file, best->sentences.size() - missing, best->sentences.size(), best->name);
+    return missing == 0 ? kKept : kDeviates;
+}
+
+}  // namespace
+
+void add_clauses(CLI::App& app, Run& run) {
+    auto options = std::make_shared<Options>();
+    auto* command = app.add_subcommand("clauses", "what the interface promises: all clauses, or those named in full");
+    command->add_option("ID", options->ids, "an id, or the beginning of some (getinfo.caps)");
+    command->add_flag("--uncited", options->uncited, "sentences of the pages that no clause cites and that are no prose (none)");
+    command->add_flag("--pages", options->pages, "the pages and how many of their sentences are cited");
+    command->add_option("--verify", options->verify, "hold the text of a page against its index")->type_name("PAGE");
+    command->callback([options, &run] {
+        run = [options] {
+            if (options->uncited) return print_uncited();
+            if (options->pages) return print_pages();
+            if (!options->verify.empty()) return verify(options->verify);
+            return list_clauses(*options);
+        };
+    });
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,39 @@
+// The commands of `selvage`.  Each adds its options to the command line and says what to run.
+//
+// Exit status: 0 all promises kept (or the question answered), 1 deviations found (or the case still shows), 2 could not
+// run; then one line on stderr says why.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conformance/suite/lab.h"
+
+namespace selvage::conformance {
+
+inline constexpr int kKept = 0;
+inline constexpr int kDeviates = 1;
+inline constexpr int kCouldNotRun = 2;
+
+/// Set by the command that was chosen; run after parsing.
+using Run = std::function<int()>;
+
+void add_check(CLI::App& app, Run& run);
+void add_explain(CLI::App& app, Run& run);
+void add_replay(CLI::App& app, Run& run);
+void add_clauses(CLI::App& app, Run& run);
+void add_info(CLI::App& app, Run& run);
+void add_profile(CLI::App& app, Run& run);
+
+/// Prints "selvage: WHY" on stderr.  @return kCouldNotRun.
+int could_not_run(const std::string& why);
+
+/// Reads a whole file, or standard input for "-".  @return false and a one-line `error`.
+bool read_file(const std::string& path, std::string& out, std::string& error);
+
+/// Options that several commands share.
+void add_library_option(CLI::App& command, std::string& library);
+
+}  // namespace selvage::conformance

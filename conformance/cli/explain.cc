@@ -1,0 +1,197 @@
+// selvage explain: why hints are refused, by clause and field, and the smallest change that would be granted.
+#include "conformance/explain/explain.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "conformance/cli/commands.h"
+#include "conformance/cli/terminal.h"
+#include "conformance/subject/child.h"
+#include "conformance/suite/runner.h"
+#include "model/spec/clause.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+using namespace std::chrono_literals;
+
+struct Options {
+    Plan plan;
+    std::vector<std::string> providers;
+    std::string version;
+    std::string hints;
+    std::string node, service, flags;
+    std::string call;
+};
+
+std::string point_at(const std::string& what, const std::string& text, const TextError& error) {
+    return fmt::format("{}: at byte {}: {}\n  {}\n  {}^", what, error.at, error.message, text, std::string(error.at, ' '));
+}
+
+// The call that the options describe.  @return false and `error`.
+bool read_call(const Options& o, Version library, Query& q, std::string& error) {
+    TextError bad;
+    if (!o.call.empty()) {
+        std::string text = o.call;
+        if (text == "-" && !read_file("-", text, error)) return false;
+        if (!parse_call(text, q, bad)) {
+            error = point_at("--call", text, bad);
+            return false;
+        }
+        return true;
+    }
+    q.version = std::min(library, kNewest);
+    if (!o.version.empty() && !parse_version(o.version, q.version)) {
+        error = fmt::format("--version {}: a version is MAJOR.MINOR, such as 1.17", o.version);
+        return false;
+    }
+    if (!o.flags.empty() && !parse_value(Family::getinfo_flags, o.flags, q.flags)) {
+        error = fmt::format("--flags {}: flags are FI_NUMERICHOST, FI_SOURCE and FI_PROV_ATTR_ONLY, joined by |", o.flags);
+        return false;
+    }
+    if (!o.node.empty()) q.node = o.node;
+    if (!o.service.empty()) q.service = o.service;
+    std::string hints = o.hints;
+    if (hints == "-" && !read_file("-", hints, error)) return false;
+    Info info;
+    if (!parse_hints(hints, info, bad)) {
+        error = point_at("--hints", hints, bad);
+        return false;
+    }
+    q.hints = info;
+    return true;
+}
+
+// A child's report, line by line, as the parent prints it.
+class Teller {
+public:
+    explicit Teller(Channel& channel) : channel_(channel) {}
+    template <typename... Args>
+    void say(fmt::format_string<Args...> format, Args&&... args) {
+        channel_.send(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+private:
+    Channel& channel_;
+};
+
+void tell_entry(Teller& tell, const Explained& e) {
+    const auto where = fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
+                                   print_field(e.entry.offer, Field::addr_format), e.entry.offer.domain.name.value_or("-"));
+    switch (e.matching.choice) {
+        case model::Choice::No:
+            tell.say("{} {}", tinted("refused", Tint::Bad), where);
+            break;
+        case model::Choice::May:
+            tell.say("{} {}", tinted("open   ", Tint::Warn), where);
+            break;
+        default:
+            tell.say("{} {}", tinted("granted", Tint::Good), where);
+            break;
+    }
+    for (const auto* list : {&e.matching.refuses, &e.matching.leaves_open}) {
+        for (const auto& b : *list) {
+            tell.say("    {}: {}", clause_text(b.clause).id, print_evidence(b.evidence));
+            if (list == &e.matching.refuses) tell.say("        {}", tinted(clause_text(b.clause).promise, Tint::Dim));
+        }
+    }
+}
+
+void tell_proposals(Teller& tell, const std::vector<Proposal>& proposals) {
+    if (proposals.empty()) {
+        tell.say("no change to these hints was found that the library grants");
+        return;
+    }
+    tell.say("smallest changes that the library grants:");
+    for (const auto& p : proposals) {
+        tell.say("  {}", tinted(p.granted_by, Tint::Bold));
+        for (const auto& c : p.changes) tell.say("    {}: {} -> {}", row(c.field).path, c.before, c.after);
+        tell.say("    {}", tinted(print_call(p.query), Tint::Dim));
+    }
+}
+
+bool offers_any(const Answer& a, const std::string& provider) {
+    return std::any_of(a.offers.begin(), a.offers.end(), [&](const Info& o) { return offer_is_of(o, provider); });
+}
+
+void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
+    Teller tell(channel);
+    std::vector<Explained> all;
+    std::string error;
+    std::unique_ptr<Lab> lab;
+    bool granted = false;
+    World world;
+    for (const auto& p : providers) {
+        lab = Lab::open(options.plan, p, error);
+        if (!lab) return;
+        world = lab->world();
+        const Profile& profile = lab->profile(query.version);
+        const Verdict verdict = expect(query, world, profile);
+        if (verdict.kind == Verdict::Kind::MustRefuse) {
+            tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), p);
+            for (const auto& b : verdict.because) {
+                tell.say("    {}: {}", clause_text(b.clause).id, print_evidence(b.evidence));
+            }
+        }
+        auto explained = explain(query, world, profile);
+        for (const auto& e : explained) tell_entry(tell, e);
+        all.insert(all.end(), explained.begin(), explained.end());
+        const bool offered = offers_any(lab->single().ask(query).answer, p);
+        granted = granted || offered;
+        if (verdict.kind == Verdict::Kind::Granted && !offered) {
+            tell.say("{} {} refuses this call, though the text demands an offer", tinted("deviation", Tint::Bad), p);
+        }
+    }
+    if (!lab) return;
+    const Answer answer = lab->single().ask(query).answer;
+    tell.say("");
+    tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret), answer.offers.size());
+    if (granted) return;
+    tell_proposals(tell, propose(query, world, all, [&](const Query& q, const std::string& provider) {
+                       return offers_any(lab->single().ask(q).answer, provider);
+                   }));
+}
+
+int explain_call(const Options& options) {
+    const Survey found = survey(options.plan);
+    if (!found.error.empty()) return could_not_run(found.error);
+    Query query;
+    std::string error;
+    if (!read_call(options, found.subject.version, query, error)) return could_not_run(error);
+    auto providers = options.providers;
+    if (providers.empty() && query.hints && query.hints->fabric.prov_name) providers = {*query.hints->fabric.prov_name};
+    if (providers.empty()) providers = found.providers;
+    for (const auto& p : options.providers) {
+        if (std::find(found.providers.begin(), found.providers.end(), p) == found.providers.end()) {
+            return could_not_run(fmt::format("--provider {}: {} offers nothing under that name", p, found.subject.path));
+        }
+    }
+    fmt::print("{}\n\n", print_call(query));
+    const Ending ending = run_in_child([&](Channel& channel) { work(options, providers, query, channel); },
+                                       [](std::string_view line) { fmt::print("{}\n", line); }, 20s);
+    if (ending.kind != Ending::Kind::Done) return could_not_run("the library did not survive the question; selvage replay tells how");
+    return kKept;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Run& run) {
+    auto options = std::make_shared<Options>();
+    auto* command = app.add_subcommand("explain", "why a library grants or refuses hints, and what to change");
+    add_library_option(*command, options->plan.library);
+    command->add_option("--provider", options->providers, "only this provider (again for more)")->type_name("NAME");
+    command->add_option("--version", options->version, "API version of the call (default: the library's)")->type_name("MAJOR.MINOR");
+    command->add_option("--hints", options->hints, "hints as text, such as 'caps=FI_MSG|FI_RMA, ep_attr.type=FI_EP_RDM'; - is standard input");
+    command->add_option("--node", options->node, "the node argument");
+    command->add_option("--service", options->service, "the service argument");
+    command->add_option("--flags", options->flags, "the flags argument, such as FI_SOURCE|FI_NUMERICHOST");
+    command->add_option("--call", options->call, "a whole call as text instead; - is standard input");
+    command->footer("A field that is not named is not asked for; mode bits that are not named are not supported.\n"
+                    "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'");
+    command->callback([options, &run] { run = [options] { return explain_call(*options); }; });
+}
+
+}  // namespace selvage::conformance

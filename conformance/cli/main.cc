@@ -1,0 +1,73 @@
+// selvage: asks a libfabric library whether it keeps the promises of the interface.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "conformance/cli/commands.h"
+
+namespace selvage::conformance {
+
+int could_not_run(const std::string& why) {
+    fmt::print(stderr, "selvage: {}\n", why);
+    return kCouldNotRun;
+}
+
+bool read_file(const std::string& path, std::string& out, std::string& error) {
+    std::ostringstream text;
+    if (path == "-") {
+        text << std::cin.rdbuf();
+    } else {
+        std::ifstream in(path, std::ios::binary);
+        if (!in) {
+            error = fmt::format("{}: can't be read", path);
+            return false;
+        }
+        text << in.rdbuf();
+    }
+    out = text.str();
+    return true;
+}
+
+void add_library_option(CLI::App& command, std::string& library) {
+    command.add_option("--library", library, "the library to ask: a libfabric.so.1 (default: the one the loader finds)")
+        ->type_name("SO");
+}
+
+}  // namespace selvage::conformance
+
+int main(int argc, char** argv) {
+    using namespace selvage::conformance;
+    CLI::App app{"Judges libfabric libraries by the promises of the interface: what fi_getinfo, fi_fabric, fi_domain and\n"
+                 "what they open must do, may do and must not do.",
+                 "selvage"};
+    app.footer("Exit status: 0 all promises kept, 1 deviations found, 2 could not run.\n"
+               "Start with:  selvage check --provider shm\n"
+               "             selvage explain --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
+               "             selvage clauses getinfo.caps");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", SELVAGE_VERSION);
+    Run run;
+    add_check(app, run);
+    add_explain(app, run);
+    add_replay(app, run);
+    add_clauses(app, run);
+    add_info(app, run);
+    add_profile(app, run);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& e) {
+        return app.exit(e);
+    } catch (const CLI::CallForVersion& e) {
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        fmt::print(stderr, "selvage: {} (selvage --help tells the options)\n", e.what());
+        return kCouldNotRun;
+    }
+    try {
+        return run();
+    } catch (const std::exception& e) {
+        return could_not_run(e.what());
+    }
+}

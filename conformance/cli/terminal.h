@@ -1,0 +1,57 @@
+// How the tool speaks: colours only where they are welcome, a progress bar only on a terminal.
+//
+// NO_COLOR (any value) turns colours off; output that is no terminal is plain.  Single-threaded.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace selvage::conformance {
+
+enum class Tint { Plain, Good, Bad, Warn, Dim, Bold };
+
+/// Text for stdout in a colour, or as it is.
+std::string tinted(std::string_view text, Tint tint);
+/// Columns of the terminal behind stdout; 100 where there is none.
+std::size_t columns();
+
+/// Bytes that are safe to print on a terminal: control characters of a hostile library become \xNN.
+std::string printable(std::string_view text);
+
+/// Progress of a run on stderr: a bar with rate and time left on a terminal, one line per finished step elsewhere.
+class Progress {
+public:
+    /// @param quiet print nothing.
+    explicit Progress(bool quiet);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// Announces how many units of work there are in all.
+    void expect(std::uint64_t total) { total_ = total; }
+    /// Begins a step of at most `units`.
+    void begin(const std::string& label, std::uint64_t units);
+    /// Units of the step done so far.
+    void at(std::uint64_t done);
+    /// Ends the step; `result` is a word or two.
+    void end(const std::string& result, std::uint64_t done, double seconds);
+
+private:
+    void draw(bool force);
+    void clear();
+
+    bool quiet_;
+    bool terminal_;
+    std::uint64_t total_ = 0;
+    std::uint64_t finished_ = 0;  // units of finished steps
+    std::uint64_t asked_ = 0;     // units really done
+    std::uint64_t units_ = 0;
+    std::uint64_t done_ = 0;
+    std::string label_;
+    std::chrono::steady_clock::time_point began_;
+    std::chrono::steady_clock::time_point drawn_;
+};
+
+}  // namespace selvage::conformance

@@ -1,0 +1,75 @@
+// What a run found, as data: the source of every report.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/case/case.h"
+#include "model/judge/judge.h"
+#include "model/spec/clause.h"
+
+namespace selvage::conformance {
+
+/// How grave a deviation is: follows from the clause's level and status, and from how it showed.
+enum class Grade : std::uint8_t {
+    Fatal,      ///< the process died, hung or memory was corrupted
+    Violation,  ///< a clear must
+    Weakness,   ///< a clear should
+    Disputed,   ///< a disputed clause, whatever its level
+};
+std::string_view name(Grade g);
+Grade grade_of(const model::ClauseText& clause, bool fatal);
+
+/// A broken promise, with the smallest case that shows it.
+struct Deviation {
+    model::Clause clause{};
+    std::string provider;
+    model::Version api_version;
+    Grade grade = Grade::Violation;
+    std::string summary;                 ///< one line
+    std::vector<model::Because> because; ///< the first link is the broken clause
+    Case shown_by;                       ///< minimal
+    std::string reproducer;              ///< C source
+    std::uint64_t seen = 1;              ///< how many questions showed it
+    std::string waived;                  ///< reason, if a waiver covers it
+};
+
+/// What became of a clause on a provider.
+enum class ClauseResult : std::uint8_t {
+    Kept,       ///< checked, never broken
+    Broken,
+    NotReached, ///< a predicate exists, no question of this run made it apply
+    Unseen,     ///< cannot be seen from outside
+};
+std::string_view name(ClauseResult r);
+
+struct ProviderResult {
+    std::string provider;
+    model::Tally tally;
+    std::uint64_t questions = 0;
+    double seconds = 0;         ///< wall-clock time of its suites
+    double call_seconds = 0;    ///< of which inside the library
+    std::vector<std::string> notes;  ///< what could not be run, and why
+};
+
+struct Subject {
+    std::string path;       ///< as the loader resolved it
+    std::string build_id;   ///< hex, or empty
+    model::Version version; ///< fi_version()
+};
+
+/// All of a run.
+struct Report {
+    Subject subject;
+    std::uint64_t seed = 0;
+    std::uint64_t cases = 0;   ///< questions asked for per suite
+    std::vector<ProviderResult> providers;
+    std::vector<Deviation> deviations;
+};
+
+ClauseResult result_of(const Report& report, const ProviderResult& provider, model::Clause clause);
+
+}  // namespace selvage::conformance

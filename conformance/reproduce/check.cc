@@ -1,0 +1,181 @@
+// See check.h.
+#include "conformance/reproduce/check.h"
+
+#include "conformance/reproduce/c_text.h"
+#include "model_gen/predicates.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Evidence;
+using model::Field;
+using model::Form;
+using model::Relation;
+
+bool is_part(Field f) { return f >= Field::part_tx && f <= Field::part_nic; }
+
+std::string path(Field f) { return std::string(model::row(f).path); }
+
+bool by_pointer(const Evidence& e) {
+    return is_part(e.field) || model::is_text(e.field) || model::row(e.field).form == Form::Object;
+}
+
+// The value of a field of `o` as an expression of unsigned long long, or of a pointer.
+std::string expression(Field f) {
+    if (is_part(f)) return "o->" + path(f);
+    return c::member("o", f);
+}
+
+void emit_seen_number(Program& p, Field f) {
+    const std::string cast = model::row(f).form == Form::Object ? "(uintptr_t)" : "";
+    p.helper("static unsigned long long seen(const struct fi_info *o)\n{\n\treturn (unsigned long long)" + cast +
+             expression(f) + ";\n}\n");
+}
+
+void emit_kept(Program& p, const std::string& condition) {
+    p.helper("static int kept(const struct fi_info *o)\n{\n\treturn " + condition + ";\n}\n");
+}
+
+std::string number_condition(Relation r, const std::string& seen, const std::string& wanted) {
+    switch (r) {
+        case Relation::Differs: return seen + " != " + wanted;
+        case Relation::Contains: return "(" + seen + " & " + wanted + ") == " + wanted;
+        case Relation::Within: return "(" + seen + " & ~" + wanted + ") == 0";
+        case Relation::AtLeast: return seen + " >= " + wanted;
+        case Relation::AtMost: return seen + " <= " + wanted;
+        case Relation::MultipleOf: return wanted + " ? " + seen + " % " + wanted + " == 0 : " + seen + " == 0";
+        default: return seen + " == " + wanted;
+    }
+}
+
+std::string_view verb(Relation r) {
+    switch (r) {
+        case Relation::Equals:
+        case Relation::TextEquals: return "must be";
+        case Relation::Differs: return "must not be";
+        case Relation::Contains:
+        case Relation::TextContains: return "must contain";
+        case Relation::Within: return "must be within";
+        case Relation::AtLeast: return "must be at least";
+        case Relation::AtMost: return "must be at most";
+        case Relation::MultipleOf: return "must be a multiple of";
+        case Relation::IsNull: return "must be NULL";
+        case Relation::NotNull: return "must not be NULL";
+        case Relation::Happens: return "must not be";
+    }
+    return "must be";
+}
+
+std::string number_check(Program& p, const Evidence& e) {
+    p.include("rdma/fi_domain.h");
+    p.include("rdma/fi_endpoint.h");
+    if (model::row(e.field).form == Form::Object) p.include("stdint.h");
+    emit_seen_number(p, e.field);
+    const bool happens = e.relation == Relation::Happens;
+    std::string wanted = "wanted(o)";
+    std::string told = "";
+    if (e.wanted_field != Field::subject) {
+        p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\treturn (unsigned long long)" +
+                 expression(e.wanted_field) + ";\n}\n");
+        told = " (" + path(e.wanted_field) + " of the same entry)";
+    } else {
+        const auto operand = happens ? e.actual : e.wanted;
+        p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\t(void)o;\n\treturn " +
+                 c::value(model::row(e.field).family, operand) + ";\n}\n");
+        if (model::row(e.field).family != model::Family::none)
+            told = " (" + model::print_value(model::row(e.field).family, operand) + ")";
+    }
+    emit_kept(p, number_condition(happens ? Relation::Differs : e.relation, "seen(o)", wanted));
+    return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " %#llx" +
+           c::for_printf(told) + "; seen: %#llx in entry %d of the answer\\n\", wanted(o), seen(o), n);";
+}
+
+std::string null_check(Program& p, const Evidence& e) {
+    p.include("rdma/fi_domain.h");
+    p.include("rdma/fi_endpoint.h");
+    const bool null = e.relation == Relation::IsNull;
+    emit_kept(p, expression(e.field) + (null ? " == NULL" : " != NULL"));
+    return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + "; seen: " +
+           (null ? "not NULL" : "NULL") + " in entry %d of the answer\\n\", n);";
+}
+
+std::string bytes_check(Program& p, const Evidence& e, const model::Text& operand, bool equal) {
+    const std::string raw = operand.value_or("");
+    const std::string length = c::member("o", c::length_of(e.field));
+    emit_kept(p, (equal ? "" : "!(") + expression(e.field) + " && " + length + " == " + std::to_string(raw.size()) +
+                     " &&\n\t       memcmp(" + expression(e.field) + ", " + c::string(raw) + ", " +
+                     std::to_string(raw.size()) + ") == 0" + (equal ? "" : ")"));
+    return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " the " +
+           std::to_string(raw.size()) + " bytes asked for; seen: other bytes in entry %d of the answer\\n\", n);";
+}
+
+std::string text_check(Program& p, const Evidence& e) {
+    p.include("string.h");
+    p.include("rdma/fi_domain.h");
+    p.include("rdma/fi_endpoint.h");
+    const bool negative = e.relation == Relation::Happens || e.relation == Relation::Differs;
+    const model::Text operand = e.relation == Relation::Happens ? e.actual_text : e.wanted_text;
+    if (e.wanted_field == Field::subject && !operand) {
+        Evidence null = e;
+        null.relation = negative ? Relation::NotNull : Relation::IsNull;
+        return null_check(p, null);
+    }
+    if (model::row(e.field).form == Form::Bytes) return bytes_check(p, e, operand, !negative);
+    p.helper("static const char *seen(const struct fi_info *o)\n{\n\treturn " + expression(e.field) + ";\n}\n");
+    const std::string wanted = e.wanted_field != Field::subject ? expression(e.wanted_field) : c::string(operand);
+    std::string condition = "seen(o) && strcmp(seen(o), " + wanted + ") == 0";
+    if (e.relation == Relation::TextContains) condition = "seen(o) && strstr(seen(o), " + wanted + ")";
+    emit_kept(p, negative ? "!(" + condition + ")" : condition);
+    const std::string told = e.wanted_field != Field::subject ? path(e.wanted_field) : *operand;
+    return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " '" +
+           c::for_printf(told) + "'; seen: '%s' in entry %d of the answer\\n\",\n\t\t\t       seen(o) ? seen(o) : \"NULL\", n);";
+}
+
+}  // namespace
+
+bool speaks_of_offers(const Evidence& e) { return model::is_number(e.field) || model::is_text(e.field) || is_part(e.field); }
+
+std::string offer_check(Program& p, const Evidence& e) {
+    if (by_pointer(e) && (e.relation == Relation::IsNull || e.relation == Relation::NotNull)) return null_check(p, e);
+    if (is_part(e.field)) {
+        Evidence null = e;
+        null.relation = e.actual != 0 || e.wanted == 0 ? Relation::IsNull : Relation::NotNull;
+        return null_check(p, null);
+    }
+    return model::is_text(e.field) ? text_check(p, e) : number_check(p, e);
+}
+
+std::string int_condition(const Evidence& e, const std::string& value, bool is_return) {
+    const bool happens = e.relation == Relation::Happens;
+    const auto operand = static_cast<int>(static_cast<std::int64_t>(happens ? e.actual : e.wanted));
+    const std::string wanted = is_return ? c::error(operand) : std::to_string(operand);
+    return number_condition(happens ? Relation::Differs : e.relation, value, wanted);
+}
+
+std::string promised(const Evidence& e) {
+    if (e.relation == Relation::Happens && !e.note.empty()) return e.note;
+    const bool is_return = e.field == Field::call_return;
+    const auto operand =
+        static_cast<int>(static_cast<std::int64_t>(e.relation == Relation::Happens ? e.actual : e.wanted));
+    const std::string what = is_return ? "the return value" : e.field == Field::call_list ? "the list" : "entries";
+    std::string out = what + " " + std::string(verb(e.relation));
+    if (e.relation == Relation::IsNull || e.relation == Relation::NotNull) return out;
+    return out + " " + (is_return ? c::error(operand) : std::to_string(operand));
+}
+
+model::Demand demand_of(const Program& p) {
+    for (const auto& row : model::query_predicates()) {
+        if (row.clause != p.clause().clause) continue;
+        // The clause was found broken, so it applied: on a library of the newest interface, or on an older one.
+        for (const auto library : {model::kNewest, model::Version(1, 17), model::Version(1, 0)}) {
+            model::World world;
+            world.library = library;
+            auto demand = row.judge({.query = p.shown().first, .world = world});
+            if (demand.kind == model::Demand::Kind::MustRefuse) return demand;
+        }
+    }
+    return {.kind = model::Demand::Kind::MustRefuse, .errnos = {}, .evidence = nullptr};
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,260 @@
+// A sequence of opens, binds, queries and closes as a C program.  The last action is the one that is judged; what comes
+// before it must work, or the program cannot show anything.
+#include "conformance/case/case_text.h"
+#include "conformance/case/names.h"
+#include "conformance/reproduce/c_text.h"
+#include "conformance/reproduce/check.h"
+#include "conformance/reproduce/program.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using Verb = Action::Verb;
+using model::Field;
+
+bool is_query(const Action& a) { return a.verb == Verb::Query || a.verb == Verb::QueryPlain; }
+bool opens(const Action& a) { return !verb_row(a.verb).opens.empty(); }
+
+// What the actions of one case need to know of each other.
+class Life {
+public:
+    explicit Life(Program& p) : p_(p), actions_(p.shown().actions) {}
+
+    void emit() {
+        p_.include("rdma/fi_domain.h");
+        p_.include("rdma/fi_endpoint.h");
+        p_.hints(p_.shown().first, "hints");
+        p_.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
+        p_.main("\tret = fi_getinfo(" + c::getinfo_arguments(p_.shown().first, "hints") +
+                ", &list);\n\tif (ret != 0 || !list) {\n\t\tprintf(\"cannot tell: fi_getinfo returned %d\\n\", ret);\n"
+                "\t\treturn 77;\n\t}\n");
+        for (step_ = 0; step_ < actions_.size(); ++step_) emit_step(actions_[step_]);
+        emit_verdict();
+    }
+
+private:
+    [[nodiscard]] bool judged() const { return step_ + 1 == actions_.size(); }
+    [[nodiscard]] std::string object(int n) const { return object_name(actions_, n); }
+    [[nodiscard]] std::string fid(int n) const { return "&" + object(n) + "->fid"; }
+
+    // The action that opened object `n`.
+    [[nodiscard]] const Action* opener(int n) const {
+        for (const auto& a : actions_)
+            if (opens(a) && --n == 0) return &a;
+        return nullptr;
+    }
+
+    // The offer that an object stands on: that of the fabric it was opened from, unless the action names its own.
+    [[nodiscard]] int offer_of(const Action& a) const {
+        if (a.verb == Verb::OpenFabric || a.argument != 0) return a.argument;
+        const Action* parent = a.object > 0 ? opener(a.object) : nullptr;
+        return parent != nullptr && parent != &a ? offer_of(*parent) : 0;
+    }
+
+    std::string offer(const Action& a) {
+        p_.helper("/* Entry `n` of a list; a shorter list cannot show anything. */\n"
+                  "static struct fi_info *entry(struct fi_info *list, int n)\n{\n\twhile (list && n-- > 0)\n"
+                  "\t\tlist = list->next;\n\tif (!list) {\n\t\tputs(\"cannot tell: the answer has too few entries\");\n"
+                  "\t\texit(77);\n\t}\n\treturn list;\n}\n");
+        p_.include("stdlib.h");
+        return "entry(list, " + std::to_string(offer_of(a)) + ")";
+    }
+
+    std::string new_object(const Action& a, std::string_view type) {
+        int n = 0;
+        for (std::size_t i = 0; i <= step_; ++i) n += opens(actions_[i]) ? 1 : 0;
+        (void)a;
+        p_.declare("\tstruct " + std::string(type) + " *" + object(n) + " = NULL;\n");
+        last_opened_ = object(n);
+        return "&" + object(n);
+    }
+
+    std::string attr(std::string_view type, std::string_view init) {
+        const std::string name = std::string(type.substr(3));
+        p_.helper("static struct " + std::string(type) + " " + name + " = { " + std::string(init) + " };\n");
+        return "&" + name;
+    }
+
+    std::string context() {
+        if (!p_.id().ends_with("open.context")) return "NULL";
+        p_.helper("static int mark; /* its address is the context */\n");
+        return "&mark";
+    }
+
+    // The call of an action, without "ret = ".
+    std::string call(const Action& a) {
+        const std::string on = a.object > 0 ? object(a.object) : "";
+        switch (a.verb) {
+            case Verb::OpenFabric:
+                return "fi_fabric(" + offer(a) + "->fabric_attr, " + new_object(a, "fid_fabric") + ", " + context() + ")";
+            case Verb::OpenDomain:
+                return "fi_domain(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " + context() + ")";
+            case Verb::OpenDomain2:
+                return "fi_domain2(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " +
+                       c::number(a.flags) + ", " + context() + ")";
+            case Verb::OpenEq:
+                p_.include("rdma/fi_eq.h");
+                return "fi_eq_open(" + on + ", " + attr("fi_eq_attr", ".wait_obj = FI_WAIT_NONE") + ", " +
+                       new_object(a, "fid_eq") + ", NULL)";
+            case Verb::OpenCq:
+                p_.include("rdma/fi_eq.h");
+                return "fi_cq_open(" + on + ", " + attr("fi_cq_attr", ".format = FI_CQ_FORMAT_CONTEXT") + ", " +
+                       new_object(a, "fid_cq") + ", NULL)";
+            case Verb::OpenCntr:
+                p_.include("rdma/fi_eq.h");
+                return "fi_cntr_open(" + on + ", " + attr("fi_cntr_attr", ".events = FI_CNTR_EVENTS_COMP") + ", " +
+                       new_object(a, "fid_cntr") + ", NULL)";
+            case Verb::OpenAv:
+                return "fi_av_open(" + on + ", " + attr("fi_av_attr", ".type = FI_AV_UNSPEC") + ", " +
+                       new_object(a, "fid_av") + ", NULL)";
+            case Verb::OpenPep:
+                return "fi_passive_ep(" + on + ", " + offer(a) + ", " + new_object(a, "fid_pep") + ", NULL)";
+            case Verb::OpenEp:
+                return "fi_endpoint(" + on + ", " + offer(a) + ", " + new_object(a, "fid_ep") + ", NULL)";
+            case Verb::BindEq: return "fi_domain_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
+            case Verb::OpenOps:
+                p_.declare("\tvoid *ops" + std::to_string(step_ + 1) + " = NULL;\n");
+                return "fi_open_ops(" + fid(a.object) + ", " + c::string(a.name) + ", " + c::number(a.flags) + ", &ops" +
+                       std::to_string(step_ + 1) + ", NULL)";
+            case Verb::SetOps: return set_ops(a);
+            case Verb::Close: return "fi_close(" + fid(a.object) + ")";
+            case Verb::Query:
+            case Verb::QueryPlain: return query(a);
+        }
+        return "0";
+    }
+
+    std::string set_ops(const Action& a) {
+        if ((a.flags & 1) != 0) {
+            p_.helper("static ssize_t copy_from(void *dest, size_t size, enum fi_hmem_iface iface, uint64_t device,\n"
+                      "\t\t\t const struct iovec *iov, size_t count, uint64_t offset)\n{\n"
+                      "\t(void)dest, (void)iface, (void)device, (void)iov, (void)count, (void)offset;\n"
+                      "\treturn (ssize_t)size;\n}\n");
+            p_.helper("static ssize_t copy_to(enum fi_hmem_iface iface, uint64_t device, const struct iovec *iov, size_t count,\n"
+                      "\t\t       uint64_t offset, const void *src, size_t size)\n{\n"
+                      "\t(void)iface, (void)device, (void)iov, (void)count, (void)offset, (void)src;\n"
+                      "\treturn (ssize_t)size;\n}\n");
+            p_.helper("static struct fi_hmem_override_ops override = {\n\t.size = sizeof override,\n"
+                      "\t.copy_from_hmem_iov = copy_from,\n\t.copy_to_hmem_iov = copy_to,\n};\n");
+        } else if (p_.id() == "domain.set-ops.hmem-size") {
+            p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof(size_t) };\n");
+        } else {
+            p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof override };\n");
+        }
+        return "fi_set_ops(" + fid(a.object) + ", " + c::string(a.name) + ", 0, &override, NULL)";
+    }
+
+    // fi_getinfo with an opened object in the hints, or with the hints of the case.
+    std::string query(const Action& a) {
+        if (!listed_) p_.declare("\tstruct fi_info *found = NULL;\n");
+        listed_ = true;
+        auto q = p_.shown().first;
+        if (a.verb == Verb::QueryPlain) return "fi_getinfo(" + c::getinfo_arguments(q, "hints") + ", &found)";
+        if (!asking_) {
+            p_.declare("\tstruct fi_info *asked;\n");
+            asking_ = true;
+        }
+        p_.main(std::string("\tasked = ") + (q.hints ? "fi_dupinfo(&hints)" : "fi_allocinfo()") + ";\n");
+        const std::string name = object(a.object);
+        if (name.starts_with("fabric")) p_.main("\tasked->fabric_attr->fabric = " + name + ";\n");
+        else if (name.starts_with("domain")) p_.main("\tasked->domain_attr->domain = " + name + ";\n");
+        else p_.main("\tasked->handle = " + fid(a.object) + ";\n");
+        q.hints.reset();
+        std::string arguments = c::getinfo_arguments(q, "");
+        arguments.replace(arguments.rfind("NULL"), 4, "asked");
+        return "fi_getinfo(" + arguments + ", &found)";
+    }
+
+    void emit_step(const Action& a) {
+        std::vector<Action> before(actions_.begin(), actions_.begin() + static_cast<std::ptrdiff_t>(step_));
+        const std::string expression = call(a);
+        std::string words = c::comment(print_action(before, a), "", 1000);
+        words.pop_back();
+        p_.main("\n\t/* " + words + " */\n");
+        p_.main("\tret = " + expression + ";\n");
+        if (judged()) return;
+        if (opens(a) || a.verb == Verb::BindEq) {
+            p_.main("\tif (ret != 0) {\n\t\tprintf(\"cannot tell: " + c::for_printf(print_action(before, a)) +
+                    " returned %d\\n\", ret);\n\t\treturn 77;\n\t}\n");
+        } else if (is_query(a)) {
+            p_.main("\tif (ret == 0)\n\t\tfi_freeinfo(found);\n");
+        }
+    }
+
+    // The object behind a number in the evidence, as C.
+    [[nodiscard]] std::string handle(std::uint64_t n) const {
+        if (n == 0) return "NULL";
+        const std::string name = object(static_cast<int>(n));
+        return name;
+    }
+
+    void broken_unless(const std::string& condition, const std::string& promise, const std::string& sight) {
+        p_.main("\tif (!(" + condition + ")) {\n\t\tprintf(\"broken: promised: " + c::for_printf(promise) + "; seen: " +
+                sight + ", ret);\n\t\treturn 1;\n\t}\n");
+    }
+
+    void emit_verdict() {
+        const auto& e = p_.evidence();
+        const Action* last = actions_.empty() ? nullptr : &actions_.back();
+        const bool opened = last != nullptr && opens(*last);
+        const auto id = p_.id();
+        if (opened && id.ends_with("open.object")) {
+            const bool fabric = last->verb == Verb::OpenFabric;
+            broken_unless(std::string("ret != 0 || (") + last_opened_ + " && " + last_opened_ +
+                              "->fid.fclass == " + (fabric ? "FI_CLASS_FABRIC" : "FI_CLASS_DOMAIN") + " && " + last_opened_ +
+                              "->fid.ops && " + last_opened_ + "->ops)",
+                          "an object of its class with its operations", "another (ret %d)\\n\"");
+        } else if (opened && id.ends_with("open.context")) {
+            broken_unless("ret != 0 || " + last_opened_ + "->fid.context == &mark", "the object carries its context",
+                          "another pointer (ret %d)\\n\"");
+        } else if (opened && id == "fabric.open.api-version") {
+            broken_unless("ret != 0 || " + last_opened_ + "->api_version == " + c::version(p_.shown().first.version),
+                          "the fabric carries the version of the call", "another version (ret %d)\\n\"");
+        } else if (last != nullptr && is_query(*last) && e.field != Field::call_return && speaks_of_offers(e)) {
+            emit_found(e);
+        } else if (e.field == Field::call_return) {
+            broken_unless(int_condition(e, "ret", true), promised(e), "%d\\n\"");
+        } else if (id.ends_with("error-negative")) {
+            broken_unless("ret <= 0", "0 or a negative errno", "%d\\n\"");
+        } else {
+            broken_unless("ret == 0", "the last action succeeds", "it returns %d\\n\"");
+        }
+        p_.main("\tputs(\"kept\");\n\treturn 0;\n");
+    }
+
+    // Instances that an answer refers to.
+    void emit_found(const model::Evidence& e) {
+        p_.declare("\tstruct fi_info *o;\n\tint n = 0;\n");
+        if (e.offer < 0 || model::row(e.field).form != model::Form::Object) p_.of_provider();
+        if (model::row(e.field).form != model::Form::Object || e.wanted_field != Field::subject) {
+            const auto report = offer_check(p_, e);
+            p_.main("\tfor (o = ret == 0 ? found : NULL; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) {\n\t\t\t" +
+                    report + "\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+            return;
+        }
+        const std::string seen = "(void *)" + c::member("o", e.field);
+        std::string wrong = seen + " != (void *)" + handle(e.wanted);
+        if (e.relation == model::Relation::Differs) wrong = seen + " == (void *)" + handle(e.wanted);
+        if (e.relation == model::Relation::IsNull) wrong = seen + " != NULL";
+        if (e.relation == model::Relation::NotNull) wrong = seen + " == NULL";
+        if (e.relation == model::Relation::Happens) wrong = seen + " == (void *)" + handle(e.actual);
+        const std::string only = e.offer >= 0 ? "n == " + std::to_string(e.offer) : "of_provider(o)";
+        p_.main("\tfor (o = ret == 0 ? found : NULL; o; o = o->next, n++) {\n\t\tif (" + only + " && " + wrong +
+                ") {\n\t\t\tprintf(\"broken: promised: " + c::for_printf(model::print_evidence(e)) +
+                "; seen: %p in entry %d\\n\", " + seen + ", n);\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+    }
+
+    Program& p_;
+    const std::vector<Action>& actions_;
+    std::size_t step_ = 0;
+    std::string last_opened_;
+    bool listed_ = false;
+    bool asking_ = false;
+};
+
+}  // namespace
+
+void emit_life(Program& p) { Life(p).emit(); }
+
+}  // namespace selvage::conformance

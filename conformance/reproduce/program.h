@@ -1,0 +1,72 @@
+// A C program under construction: includes, helpers in the order in which they were asked for, the body of main.
+//
+// Private to reproduce/.  A helper is emitted once however often it is asked for, and only if it is.  Value type.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conformance/case/case.h"
+#include "model/judge/ruling.h"
+#include "model/spec/clause.h"
+
+namespace selvage::conformance {
+
+class Program {
+public:
+    Program(const Case& shown, model::Clause clause, const std::vector<model::Because>& because);
+
+    [[nodiscard]] const Case& shown() const { return shown_; }
+    [[nodiscard]] std::string_view id() const { return text_.id; }
+    [[nodiscard]] const model::ClauseText& clause() const { return text_; }
+    /// The evidence of the broken clause.
+    [[nodiscard]] const model::Evidence& evidence() const { return evidence_; }
+
+    void include(std::string_view header) { includes_.insert(std::string(header)); }
+    /// A link option or package beyond -lfabric, told in the compile line.
+    void option(std::string_view flag) { options_.insert(std::string(flag)); }
+    /// Emits `text` before main, unless it was emitted before.
+    void helper(std::string_view text);
+    /// Appends to main.
+    void main(std::string_view text) { main_ += text; }
+    void declare(std::string_view text) { declarations_ += text; }
+
+    /// Emits the hints of a query as `name`, if it has any.
+    void hints(const model::Query& query, std::string_view name, bool constant = false);
+    /// `of_provider(o)`: an fi_info is of the provider whose answers are judged.
+    void of_provider();
+    /// `count(list)`: how many entries of a list are of the provider.
+    void count();
+    /// `provider_there()`: the library offers the provider at all.
+    void provider_there();
+    /// `same_endpoint(a, b)` and `find(list, endpoint)`.
+    void find_endpoint();
+    /// The end of a main that has found nothing broken: 77 if the provider is not there, else 0.
+    void kept(std::string_view cleanup = {});
+
+    [[nodiscard]] std::string render() const;
+
+private:
+    [[nodiscard]] std::string head() const;
+
+    const Case& shown_;
+    const model::ClauseText& text_;
+    const std::vector<model::Because>& because_;
+    model::Evidence evidence_;
+    std::set<std::string> includes_;
+    std::set<std::string> options_;
+    std::vector<std::string> helpers_;
+    std::string declarations_;
+    std::string main_;
+};
+
+// The bodies, one per kind of case.
+void emit_call(Program& p);
+void emit_pair(Program& p);
+void emit_conduct(Program& p);
+void emit_life(Program& p);
+void emit_text(Program& p);
+
+}  // namespace selvage::conformance

@@ -1,0 +1,190 @@
+// A string conversion as a C program: the buffer ends where a page begins that nobody may touch.
+#include "conformance/reproduce/c_text.h"
+#include "conformance/reproduce/check.h"
+#include "conformance/reproduce/conduct.h"
+#include "conformance/reproduce/program.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Field;
+using model::Relation;
+
+// enum fi_type values that take a structure, and the member of fi_info that is one.
+struct StructureRow {
+    std::string_view type;
+    std::string_view data;
+};
+constexpr StructureRow kStructures[] = {
+    {"FI_TYPE_INFO", "&info"},
+    {"FI_TYPE_TX_ATTR", "info.tx_attr"},
+    {"FI_TYPE_RX_ATTR", "info.rx_attr"},
+    {"FI_TYPE_EP_ATTR", "info.ep_attr"},
+    {"FI_TYPE_DOMAIN_ATTR", "info.domain_attr"},
+    {"FI_TYPE_FABRIC_ATTR", "info.fabric_attr"},
+};
+
+std::string type_of(const StringProbe& s) { return c::value(model::Family::fi_type, s.datatype == 0 ? 0 : s.datatype); }
+
+std::string type_name(const StringProbe& s) {
+    const std::string name = type_of(s);
+    return name == "0" ? "FI_TYPE_INFO" : name;
+}
+
+// Emits the data and gives the pointer to it.
+std::string data(Program& p) {
+    const auto& s = p.shown().string;
+    if (s.data_null) return "NULL";
+    const std::string type = type_name(s);
+    for (const auto& r : kStructures) {
+        if (r.type != type) continue;
+        p.include("rdma/fi_domain.h");
+        p.include("rdma/fi_endpoint.h");
+        p.helper(c::define_info("info", s.info.value_or(model::Info{}), c::Memory::Writable));
+        return std::string(r.data);
+    }
+    p.include("stdint.h");
+    p.helper("static uint64_t value = " + c::number(s.value) + ";\n");
+    return "&value";
+}
+
+std::string cast_type(const StringProbe& s) {
+    const std::string type = type_name(s);
+    return type.starts_with("FI_") ? type : "(enum fi_type)" + type;
+}
+
+// A buffer of `length` bytes that ends at a page without access.
+void emit_guarded(Program& p) {
+    p.include("sys/mman.h");
+    p.include("string.h");
+    p.include("stdlib.h");
+    p.include("unistd.h");
+    p.helper("static char *guarded(size_t length)\n{\n\tsize_t page = (size_t)sysconf(_SC_PAGESIZE);\n"
+             "\tsize_t size = (length + page - 1) / page * page + page;\n"
+             "\tchar *start = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n\n"
+             "\tif (start == MAP_FAILED || mprotect(start + size, page, PROT_NONE))\n\t\texit(77);\n"
+             "\tmemset(start, 'Z', size);\n\treturn start + size - length;\n}\n");
+}
+
+void fail_if(Program& p, const std::string& condition, const std::string& promise, const std::string& sight,
+             const std::string& arguments = "") {
+    p.main("\tif (" + condition + ") {\n\t\tprintf(\"broken: promised: " + c::for_printf(promise) + "; seen: " + sight +
+           "\\n\"" + arguments + ");\n\t\treturn 1;\n\t}\n");
+}
+
+// The call with a buffer of its own that is long enough for all.
+void full_text(Program& p, const std::string& arguments) {
+    p.helper("static char full[65536];\n");
+    p.main("\tfi_tostr_r(full, sizeof full, " + arguments + ");\n");
+}
+
+void emit_contents(Program& p, const std::string& arguments) {
+    const auto& e = p.evidence();
+    const auto& s = p.shown().string;
+    const auto id = p.id();
+    if (e.relation == Relation::TextContains && e.wanted_text) {
+        fail_if(p, "!text || !strstr(text, " + c::string(*e.wanted_text) + ")", "the text contains '" + *e.wanted_text + "'",
+                "'%.200s'", ", text ? text : \"NULL\"");
+    } else if (e.relation == Relation::TextEquals && e.wanted_text) {
+        fail_if(p, "!text || strcmp(text, " + c::string(*e.wanted_text) + ") != 0", "the text is '" + *e.wanted_text + "'",
+                "'%.200s'", ", text ? text : \"NULL\"");
+    } else if (id == "tostr.caller.same-text") {
+        fail_if(p, "!text || strcmp(text, fi_tostr(" + arguments + ")) != 0", "both functions give the same text", "'%.200s'",
+                ", text ? text : \"NULL\"");
+    } else if (id == "tostr.caller.cut-short") {
+        full_text(p, arguments);
+        fail_if(p, "strncmp(full, text, strlen(text)) != 0", "a short buffer gets the beginning of the text", "'%.200s'",
+                ", text");
+    } else if (id == "tostr.data.printable") {
+        p.include("ctype.h");
+        p.declare("\tconst char *at;\n");
+        p.main("\tfor (at = text; at && *at; at++)\n\t\tif (!isprint((unsigned char)*at) && !isspace((unsigned char)*at)) {\n"
+               "\t\t\tprintf(\"broken: promised: printable characters; seen: byte %#x\\n\", (unsigned char)*at);\n"
+               "\t\t\treturn 1;\n\t\t}\n");
+    } else if (id == "tostr.type.version" || id == "tostr.type.version-ignores-data") {
+        p.declare("\tchar version[32];\n");
+        p.main("\tsnprintf(version, sizeof version, \"%u.%u\", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));\n");
+        fail_if(p, "!text || !strstr(text, version)", "the text holds the version of the library", "'%.200s'",
+                ", text ? text : \"NULL\"");
+    } else if (e.actual_text && !e.actual_text->empty() && !s.concurrent && s.length >= e.actual_text->size() + 1) {
+        // What is wrong is told in the evidence only: the text that was seen is the one that must not be.
+        fail_if(p, "text && strcmp(text, " + c::string(*e.actual_text) + ") == 0",
+                e.note.empty() ? "another text" : e.note, "'%.200s'", ", text");
+    }
+}
+
+void emit_reentrant(Program& p) {
+    const auto& s = p.shown().string;
+    const std::string arguments = data(p) + ", " + cast_type(s);
+    const std::string length = std::to_string(s.length);
+    emit_guarded(p);
+    p.declare("\tchar *buffer, *text;\n");
+    p.main("\tbuffer = guarded(" + length + ");\n\t/* A byte written past the end is a SIGSEGV here. */\n"
+           "\ttext = fi_tostr_r(buffer, " + length + ", " + arguments + ");\n");
+    if (p.id() == "tostr.caller.length-zero" || s.length == 0) {
+        fail_if(p, "buffer[-1] != 'Z'", "with length 0 nothing is written", "the byte before the buffer changed");
+        p.main("\t(void)text;\n");
+        return;
+    }
+    if (p.id() == "tostr.caller.returns-buffer") {
+        fail_if(p, "text != buffer", "the start of the buffer is returned", "%s", ", text ? \"another pointer\" : \"NULL\"");
+        return;
+    }
+    fail_if(p, "!memchr(buffer, 0, " + length + ")", "the text is terminated within " + length + " bytes", "it is not");
+    if (p.id() == "tostr.caller.terminated" || p.id() == "tostr.caller.within-length") {
+        p.main("\t(void)text;\n");
+        return;
+    }
+    p.main("\ttext = buffer;\n");
+    emit_contents(p, arguments);
+}
+
+void emit_static(Program& p) {
+    const auto& s = p.shown().string;
+    const std::string arguments = data(p) + ", " + cast_type(s);
+    p.include("string.h");
+    p.declare("\tchar *text;\n");
+    p.main("\ttext = fi_tostr(" + arguments + ");\n");
+    const bool null_is_fine = p.id() == "tostr.type.unlisted" || p.id() == "tostr.data.unknown";
+    if (!null_is_fine) fail_if(p, "!text", "a string", "NULL");
+    emit_contents(p, arguments);
+    p.main("\tif (text)\n\t\tprintf(\"the text is '%.200s'\\n\", text);\n");
+}
+
+// Four threads convert at once: two the data of the case, two something else.
+void emit_concurrent(Program& p) {
+    const auto& s = p.shown().string;
+    const std::string arguments = data(p) + ", " + cast_type(s);
+    p.option("-pthread");
+    p.include("pthread.h");
+    p.include("string.h");
+    p.include("stdint.h");
+    p.helper("static char alone[65536];\nstatic volatile int differs;\n");
+    p.helper("static void *convert(void *unused)\n{\n\tchar text[65536];\n\tint i;\n\n"
+             "\tfor (i = 0; i < 20000 && !differs; i++) {\n\t\tfi_tostr_r(text, sizeof text, " + arguments +
+             ");\n\t\tif (strcmp(text, alone) != 0)\n\t\t\tdiffers = 1;\n\t}\n\treturn unused;\n}\n");
+    p.helper("static void *disturb(void *unused)\n{\n\tstatic uint64_t other = ~0ULL;\n\tchar text[65536];\n\tint i;\n\n"
+             "\tfor (i = 0; i < 20000 && !differs; i++)\n\t\tfi_tostr_r(text, sizeof text, &other, FI_TYPE_CAPS);\n"
+             "\treturn unused;\n}\n");
+    p.declare("\tpthread_t threads[4];\n\tint i;\n");
+    p.main("\tfi_tostr_r(alone, sizeof alone, " + arguments + ");\n\tfor (i = 0; i < 4; i++)\n"
+           "\t\tif (pthread_create(&threads[i], NULL, i % 2 ? disturb : convert, NULL))\n\t\t\treturn 77;\n"
+           "\tfor (i = 0; i < 4; i++)\n\t\tpthread_join(threads[i], NULL);\n");
+    fail_if(p, "differs", "each thread gets the text that it gets alone", "another text");
+}
+
+}  // namespace
+
+void emit_text(Program& p) {
+    const auto& s = p.shown().string;
+    if (s.concurrent) {
+        emit_concurrent(p);
+    } else if (s.reentrant) {
+        emit_reentrant(p);
+    } else {
+        emit_static(p);
+    }
+    p.main("\tputs(\"kept\");\n\treturn 0;\n");
+}
+
+}  // namespace selvage::conformance

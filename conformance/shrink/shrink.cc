@@ -1,0 +1,204 @@
+#include "conformance/shrink/shrink.h"
+
+#include <utility>
+
+#include "model/value/field.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+// One run of shrinking: the best case so far, and the trials left.
+class Shrinker {
+public:
+    Shrinker(Case start, const StillShows& still_shows, std::size_t budget)
+        : best_(std::move(start)), still_shows_(still_shows), left_(budget) {}
+
+    /// Tries `smaller`; keeps it if the deviation still shows.
+    bool attempt(const Case& smaller) {
+        if (left_ == 0 || smaller == best_) return false;
+        --left_;
+        ++trials_;
+        if (!still_shows_(smaller)) return false;
+        best_ = smaller;
+        return true;
+    }
+    [[nodiscard]] const Case& best() const { return best_; }
+    [[nodiscard]] std::size_t trials() const { return trials_; }
+    [[nodiscard]] bool spent() const { return left_ == 0; }
+
+private:
+    Case best_;
+    const StillShows& still_shows_;
+    std::size_t left_;
+    std::size_t trials_ = 0;
+};
+
+// Which of a case's calls is being made smaller.  Both halves of a pair shrink in step, so that they stay related.
+using Edit = std::function<bool(Query&)>;
+
+bool attempt_on_calls(Shrinker& s, const Edit& edit) {
+    Case c = s.best();
+    const bool first = edit(c.first);
+    // What is fed back follows from the first answer; the probe makes it anew.
+    const bool second = c.kind == Case::Kind::Pair && c.kinship != Kinship::FedBack && edit(c.second);
+    return (first || second) && s.attempt(c);
+}
+
+bool drop_part(Query& q, Part part) {
+    if (!q.hints || !q.hints->has(part)) return false;
+    Info& h = *q.hints;
+    switch (part) {
+        case Part::Tx: h.tx = {}; break;
+        case Part::Rx: h.rx = {}; break;
+        case Part::Ep: h.ep = {}; break;
+        case Part::Domain: h.domain = {}; break;
+        case Part::Fabric: h.fabric = {}; break;
+        default: return false;
+    }
+    h.drop(part);
+    return true;
+}
+
+bool drop_text(Query& q, Field f) {
+    if (!q.hints || !text(*q.hints, f)) return false;
+    text(*q.hints, f).reset();
+    if (f == Field::src_addr) q.hints->src_addrlen = 0;
+    if (f == Field::dest_addr) q.hints->dest_addrlen = 0;
+    if (f == Field::ep_auth_key) q.hints->ep.auth_key_size = 0;
+    if (f == Field::domain_auth_key) q.hints->domain.auth_key_size = 0;
+    return true;
+}
+
+bool assign(Query& q, Field f, std::uint64_t value) {
+    if (!q.hints || get(*q.hints, f) == value) return false;
+    set(*q.hints, f, value);
+    return true;
+}
+
+bool shrink_arguments(Shrinker& s) {
+    bool any = false;
+    any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.node, std::nullopt).has_value(); });
+    any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.service, std::nullopt).has_value(); });
+    any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.hints, std::nullopt).has_value(); });
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        any |= attempt_on_calls(s, [bit](Query& q) {
+            const auto mask = std::uint64_t{1} << bit;
+            const bool had = (q.flags & mask) != 0;
+            q.flags &= ~mask;
+            return had;
+        });
+    }
+    return any;
+}
+
+bool shrink_parts(Shrinker& s) {
+    bool any = false;
+    for (const Part p : {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric}) {
+        any |= attempt_on_calls(s, [p](Query& q) { return drop_part(q, p); });
+    }
+    return any;
+}
+
+bool shrink_bits(Shrinker& s, Field f) {
+    bool any = false;
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        any |= attempt_on_calls(s, [f, bit](Query& q) {
+            return q.hints && assign(q, f, get(*q.hints, f) & ~(std::uint64_t{1} << bit));
+        });
+    }
+    return any;
+}
+
+bool shrink_size(Shrinker& s, Field f) {
+    bool any = attempt_on_calls(s, [f](Query& q) { return q.hints && get(*q.hints, f) > 1 && assign(q, f, 1); });
+    const auto halve = [f](Query& q) {
+        return q.hints && get(*q.hints, f) > 1 && assign(q, f, get(*q.hints, f) / 2);
+    };
+    while (attempt_on_calls(s, halve)) any = true;
+    return any;
+}
+
+bool shrink_fields(Shrinker& s) {
+    bool any = false;
+    for (const auto& r : number_fields()) {
+        const Field f = r.field;
+        any |= attempt_on_calls(s, [f](Query& q) { return assign(q, f, 0); });
+        if (r.form == Form::Bits) any |= shrink_bits(s, f);
+        if (r.form == Form::Size) any |= shrink_size(s, f);
+    }
+    for (const auto& r : text_fields()) {
+        const Field f = r.field;
+        any |= attempt_on_calls(s, [f](Query& q) { return drop_text(q, f); });
+    }
+    return any;
+}
+
+// One action less, with the numbers of later objects moved down where an opening goes.
+bool opens(Action::Verb v) { return v <= Action::Verb::OpenEp; }
+
+bool drop_action(Case& c, std::size_t index) {
+    if (index >= c.actions.size()) return false;
+    int opened = 0;
+    for (std::size_t i = 0; i <= index; ++i) opened += opens(c.actions[i].verb) ? 1 : 0;
+    const bool was_opening = opens(c.actions[index].verb);
+    c.actions.erase(c.actions.begin() + static_cast<std::ptrdiff_t>(index));
+    if (!was_opening) return true;
+    for (std::size_t i = index; i < c.actions.size(); ++i) {
+        Action& a = c.actions[i];
+        if (a.object == opened || (a.verb == Action::Verb::BindEq && a.argument == opened)) return false;
+        if (a.object > opened) --a.object;
+        if (a.verb == Action::Verb::BindEq && a.argument > opened) --a.argument;
+    }
+    return true;
+}
+
+bool shrink_actions(Shrinker& s) {
+    bool any = false;
+    for (std::size_t i = s.best().actions.size(); i-- > 0;) {
+        Case c = s.best();
+        if (drop_action(c, i)) any |= s.attempt(c);
+    }
+    return any;
+}
+
+bool shrink_string(Shrinker& s) {
+    if (s.best().kind != Case::Kind::Text) return false;
+    bool any = false;
+    const auto attempt = [&](auto edit) {
+        Case c = s.best();
+        edit(c.string);
+        any |= s.attempt(c);
+    };
+    attempt([](StringProbe& p) { p.concurrent = false; });
+    attempt([](StringProbe& p) { p.value = 0; });
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        attempt([bit](StringProbe& p) { p.value &= ~(std::uint64_t{1} << bit); });
+    }
+    if (s.best().string.info) {
+        for (const auto& r : number_fields()) attempt([&r](StringProbe& p) { set(*p.info, r.field, 0); });
+        for (const auto& r : text_fields()) attempt([&r](StringProbe& p) { text(*p.info, r.field).reset(); });
+    }
+    return any;
+}
+
+}  // namespace
+
+Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::size_t* trials) {
+    Shrinker s(std::move(start), still_shows, budget);
+    bool any = true;
+    while (any && !s.spent()) {
+        any = shrink_actions(s);
+        if (s.best().kind != Case::Kind::Text) {
+            any |= shrink_arguments(s);
+            any |= shrink_parts(s);
+            any |= shrink_fields(s);
+        }
+        any |= shrink_string(s);
+    }
+    if (trials != nullptr) *trials = s.trials();
+    return s.best();
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,47 @@
+// Runs work in a child process with a time limit, so that a library that crashes, hangs or exits ends only the child.
+//
+// Work reports through a Channel: records (bytes) that reach the parent even if the child dies right after, and a slot
+// of shared memory that tells what the child was doing when it died.  POSIX only; call from a single-threaded process.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace selvage::conformance {
+
+/// How a child ended.
+struct Ending {
+    enum class Kind : std::uint8_t {
+        Done,     ///< the work returned
+        Crashed,  ///< died of `signal`
+        Hung,     ///< killed: no sign of life within the limit
+        Exited,   ///< something called exit or _exit in the middle, status in `status`
+    } kind = Kind::Done;
+    int signal = 0;
+    int status = 0;
+    std::uint64_t doing = 0;  ///< last value given to Channel::doing
+};
+
+/// The child's side.
+class Channel {
+public:
+    /// Sends one record to the parent; blocks while the pipe is full.
+    void send(std::string_view record);
+    /// Notes what comes next (a question's number); one store, also a sign of life.
+    void doing(std::uint64_t what);
+
+private:
+    friend class ChildRun;
+    int fd_ = -1;
+    volatile std::uint64_t* slot_ = nullptr;
+};
+
+/// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
+/// @param quiet the longest time without a sign of life (doing or send) before the child is killed.
+Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
+                    std::chrono::milliseconds quiet);
+
+}  // namespace selvage::conformance

@@ -1,0 +1,190 @@
+#include "conformance/suite/explore.h"
+
+#include "conformance/shrink/shrink.h"
+#include "conformance/suite/probe.h"
+#include "conformance/suite/wire.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+constexpr unsigned kMostShrunk = 40;   // cases of one clause that are shrunk at most
+constexpr unsigned kMostBarren = 6;    // and in a row without a new finding
+constexpr std::size_t kMostKept = 6;   // findings of one clause that are told
+constexpr std::size_t kShrinkBudget = 3000;
+
+// Finds the broken link of `chain` that is like `wanted`, with its supporting links.
+std::vector<Because> pick(const std::vector<Because>& broken, const Because& wanted) {
+    std::vector<Because> out;
+    for (std::size_t i = 0; i < broken.size(); ++i) {
+        if (broken[i].supporting || !alike(broken[i], wanted)) continue;
+        out.push_back(broken[i]);
+        for (++i; i < broken.size() && broken[i].supporting; ++i) out.push_back(broken[i]);
+        return out;
+    }
+    return out;
+}
+
+class Explorer {
+public:
+    Explorer(Lab& lab, Property& property, Channel& channel, Ledger& ledger)
+        : lab_(lab), property_(property), channel_(channel), ledger_(ledger) {}
+
+    void run(std::uint64_t start) {
+        const auto count = property_.count(lab_.plan());
+        std::uint64_t index = start;
+        while (index < count) {
+            gather(index, count);
+            ask_gathered();
+        }
+    }
+
+private:
+    // Cases that are single calls are asked in batches; others are probed at once, one by one.
+    void gather(std::uint64_t& index, std::uint64_t count) {
+        queries_.clear();
+        indices_.clear();
+        while (index < count && queries_.size() < Caller::capacity()) {
+            const auto i = index++;
+            Case c;
+            channel_.doing(i + 1);
+            if (!property_.make(lab_, i, c)) continue;
+            if (c.provider.empty()) c.provider = lab_.provider();
+            if (c.kind == Case::Kind::Call) {
+                queries_.push_back(std::move(c.first));
+                indices_.push_back(i);
+            } else {
+                one(c);
+            }
+        }
+    }
+
+    void ask_gathered() {
+        if (queries_.empty()) return;
+        lab_.bulk().prepare(queries_);
+        for (std::size_t k = 0; k < queries_.size(); ++k) {
+            channel_.doing(indices_[k] + 1);
+            lab_.bulk().ask(k, asked_);
+            ++ledger_.questions;
+            broken_.clear();
+            judge_asked(lab_, queries_[k], asked_, ledger_.tally, broken_);
+            if (!broken_.empty()) {
+                Case c;
+                c.provider = lab_.provider();
+                c.first = queries_[k];
+                tell(c);
+            }
+        }
+        ledger_.call_nanos += static_cast<std::uint64_t>((lab_.bulk().time_inside() - told_time_).count());
+        told_time_ = lab_.bulk().time_inside();
+        channel_.send({});
+    }
+
+    void one(const Case& c) {
+        ++ledger_.questions;
+        broken_.clear();
+        probe(lab_, c, ledger_.tally, broken_);
+        if (!broken_.empty()) tell(c);
+    }
+
+    void tell(const Case& c) {
+        const auto broken = broken_;
+        for (const auto& b : broken) {
+            if (b.supporting || !wants(lab_.plan(), b.clause) || !novelty_.worth_shrinking(b.clause)) continue;
+            tell_one(c, b, broken);
+        }
+    }
+
+    void tell_one(const Case& c, const Because& wanted, const std::vector<Because>& broken) {
+        const auto still_shows = [&](const Case& smaller) {
+            std::vector<Because> seen;
+            Tally scratch;
+            probe(lab_, smaller, scratch, seen);
+            return !pick(seen, wanted).empty();
+        };
+        Case minimal = c;
+        Case newest = c;
+        newest.first.version = newest.second.version = lab_.version();
+        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest)) minimal = newest;
+        minimal = shrink(minimal, still_shows, kShrinkBudget);
+        std::vector<Because> seen;
+        Tally scratch;
+        probe(lab_, minimal, scratch, seen);
+        auto because = pick(seen, wanted);
+        if (because.empty()) {  // it does not repeat: tell it as it was seen
+            because = pick(broken, wanted);
+            because.front().evidence.note += "; did not show again when asked again";
+            minimal = c;
+        }
+        if (!novelty_.is_new(because.front().clause, signature(because.front(), minimal))) return;
+        channel_.send(pack({.because = std::move(because), .shown_by = std::move(minimal)}));
+    }
+
+    Lab& lab_;
+    Property& property_;
+    Channel& channel_;
+    Ledger& ledger_;
+    Novelty novelty_;
+    std::vector<Query> queries_;
+    std::vector<std::uint64_t> indices_;
+    std::vector<Because> broken_;
+    Asked asked_;
+    std::chrono::nanoseconds told_time_{};
+};
+
+}  // namespace
+
+bool Novelty::worth_shrinking(Clause clause) {
+    Seen& s = seen_[clause];
+    if (s.shrunk >= kMostShrunk || s.barren >= kMostBarren || s.signatures.size() >= kMostKept) return false;
+    ++s.shrunk;
+    ++s.barren;
+    return true;
+}
+
+bool Novelty::is_new(Clause clause, const std::string& signature) {
+    Seen& s = seen_[clause];
+    if (s.signatures.size() >= kMostKept || !s.signatures.insert(signature).second) return false;
+    s.barren = 0;
+    return true;
+}
+
+std::string signature(const Because& because, const Case& shown) {
+    std::string out = std::to_string(static_cast<unsigned>(because.clause)) + ":" +
+                      std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
+                      std::to_string(static_cast<unsigned>(shown.kinship));
+    const Query& q = shown.first;
+    out += q.node ? ":node" : "";
+    out += q.service ? ":service" : "";
+    out += ":" + std::to_string(q.flags);
+    if (q.hints) {
+        for (const auto& r : number_fields()) {
+            // mode and mr_mode are set in nearly every question; they tell nothing unless they are all there is.
+            if (r.field != Field::mode && r.field != Field::domain_mr_mode && get(*q.hints, r.field) != 0) {
+                out += ":" + std::string(r.path);
+            }
+        }
+        for (const auto& r : text_fields()) {
+            if (text(*q.hints, r.field)) out += ":" + std::string(r.path);
+        }
+    }
+    out += ":" + std::to_string(shown.string.datatype);
+    for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));
+    return out;
+}
+
+bool alike(const Because& a, const Because& b) {
+    if (a.clause == b.clause) return true;
+    const auto refused = [](const Because& x) {
+        return x.evidence.field == Field::call_return && x.evidence.relation == Relation::Equals && x.evidence.wanted == 0;
+    };
+    return refused(a) && refused(b);
+}
+
+void explore(Lab& lab, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start) {
+    property.prepare(lab);
+    Explorer(lab, property, channel, ledger).run(start);
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,37 @@
+#include "conformance/suite/lab.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "model/spec/clause.h"
+
+namespace selvage::conformance {
+
+bool wants(const Plan& plan, model::Clause clause) {
+    if (plan.clauses.empty()) return true;
+    const auto id = model::clause_text(clause).id;
+    return std::any_of(plan.clauses.begin(), plan.clauses.end(), [&](const std::string& p) { return id.starts_with(p); });
+}
+
+std::unique_ptr<Lab> Lab::open(const Plan& plan, const std::string& provider, std::string& error) {
+    auto lab = std::unique_ptr<Lab>(new Lab);
+    lab->plan_ = plan;
+    lab->provider_ = provider;
+    lab->library_ = Library::open(plan.library, error);
+    if (!lab->library_) return nullptr;
+    lab->world_.library = model::Version(lab->library_->entries().version());
+    if (const char* filter = std::getenv("FI_PROVIDER")) lab->world_.fi_provider = filter;
+    lab->bulk_ = std::make_unique<Caller>(*lab->library_);
+    lab->single_ = std::make_unique<Caller>(*lab->library_);
+    lab->inferred_ = std::make_unique<Profiles>(*lab->single_, provider);
+    return lab;
+}
+
+const model::Profile& Lab::profile(model::Version version) {
+    for (const auto& p : plan_.declared) {
+        if (p.provider == provider_ && p.version == version) return p;
+    }
+    return inferred_->at(version);
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,51 @@
+#include "conformance/suite/probe.h"
+
+namespace selvage::conformance {
+
+using namespace model;
+
+void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally, std::vector<Because>& broken) {
+    judge(query, lab.world(), asked.answer, &lab.profile(query.version), tally, broken);
+    Conduct conduct;
+    conduct.act = Conduct::Act::GetInfo;
+    conduct.world = &lab.world();
+    conduct.query = &query;
+    conduct.answer = &asked.answer;
+    conduct.ret = asked.answer.ret;
+    conduct.hints_written = asked.hints_written;
+    conduct.written_field = asked.written_field;
+    judge(conduct, tally, broken);
+}
+
+void probe_call(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    judge_asked(lab, c.first, lab.single().ask(c.first), tally, broken);
+}
+
+void probe_pair(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    const Asked first = lab.single().ask(c.first);
+    Query second = c.second;
+    if (c.kinship == Kinship::FedBack) {
+        const auto i = static_cast<std::size_t>(c.fed_back);
+        if (c.fed_back < 0 || i >= first.answer.offers.size()) return;
+        second = Query{.version = c.first.version, .node = {}, .service = {}, .flags = 0, .hints = first.answer.offers[i]};
+    }
+    const Asked again = lab.single().ask(second);
+    judge(PairCase{c.kinship, lab.world(), c.first, first.answer, second, again.answer, c.fed_back}, tally, broken);
+}
+
+void probe(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    switch (c.kind) {
+        case Case::Kind::Call:
+            return probe_call(lab, c, tally, broken);
+        case Case::Kind::Pair:
+            return probe_pair(lab, c, tally, broken);
+        case Case::Kind::Conduct:
+            return probe_conduct(lab, c, tally, broken);
+        case Case::Kind::Life:
+            return probe_life(lab, c, tally, broken);
+        case Case::Kind::Text:
+            return probe_text(lab, c, tally, broken);
+    }
+}
+
+}  // namespace selvage::conformance

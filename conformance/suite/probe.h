@@ -1,0 +1,26 @@
+// Runs one case against the library in this process (a child) and lets the model judge what was seen.
+#pragma once
+
+#include <vector>
+
+#include "conformance/case/case.h"
+#include "conformance/suite/lab.h"
+#include "model/judge/judge.h"
+
+namespace selvage::conformance {
+
+/// Runs a case of any kind.  Links with `supporting` set explain the broken link before them.
+void probe(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+
+// One per kind; probe() chooses.
+void probe_call(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_pair(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_conduct(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_text(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+
+/// Judges one asked question: its answer, and its conduct.
+void judge_asked(Lab& lab, const model::Query& query, const Asked& asked, model::Tally& tally,
+                 std::vector<model::Because>& broken);
+
+}  // namespace selvage::conformance

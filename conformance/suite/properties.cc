@@ -1,0 +1,23 @@
+// The list of all properties: adding one is one line here.
+#include "conformance/suite/conduct.h"
+#include "conformance/suite/lives.h"
+#include "conformance/suite/property.h"
+#include "conformance/suite/questions.h"
+#include "conformance/suite/strings.h"
+
+namespace selvage::conformance {
+
+std::vector<std::unique_ptr<Property>> all_properties() {
+    std::vector<std::unique_ptr<Property>> out;
+    out.push_back(make_corpus());
+    out.push_back(make_classes());
+    out.push_back(make_random());
+    out.push_back(make_pairs());
+    out.push_back(make_conduct());
+    out.push_back(make_openings());
+    out.push_back(make_lives());
+    out.push_back(make_strings());
+    return out;
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,140 @@
+// The properties that ask fi_getinfo questions: classes and products, random, pairs, the corpus of saved cases.
+#include "conformance/suite/questions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/ask/questions.h"
+#include "conformance/ask/relate.h"
+#include "conformance/ask/values.h"
+#include "conformance/case/case_text.h"
+#include "conformance/suite/corpus.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+class Classes final : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "classes"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "every value class of every field alone, for every API version, and in pairs";
+    }
+    [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases; }
+
+    void prepare(Lab& lab) override {
+        versions_.clear();
+        for (unsigned minor = lab.version().minor_part() + 1; minor-- > 0;) versions_.emplace_back(1, minor);
+        for (const auto v : versions_) questions_.push_back(std::make_unique<ClassQuestions>(lab.profile(v)));
+    }
+
+    // First the singles of the newest version, then a mix: two pairs of the newest for each single of an older one.
+    bool make(Lab&, std::uint64_t index, Case& out) override {
+        out = {};
+        const auto newest = questions_.front()->singles();
+        if (index < newest) {
+            out.first = questions_.front()->make(index);
+            return true;
+        }
+        const auto rest = index - newest;
+        if (rest % 3 != 2 || versions_.size() < 2) {
+            const auto pair = rest - rest / 3;
+            if (newest + pair >= questions_.front()->count()) return false;
+            out.first = questions_.front()->make(newest + pair);
+            return true;
+        }
+        const auto k = rest / 3;
+        const auto& older = *questions_[1 + k % (versions_.size() - 1)];
+        // A stride spreads the singles over the fields, so that a short run touches them all.
+        out.first = older.make(k / (versions_.size() - 1) * 7919 % older.singles());
+        return true;
+    }
+
+private:
+    std::vector<Version> versions_;
+    std::vector<std::unique_ptr<ClassQuestions>> questions_;
+};
+
+class Random final : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "random"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "random questions, biased to what the provider offers, over all API versions";
+    }
+    [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases; }
+    void prepare(Lab& lab) override {
+        choices_.clear();
+        for (unsigned minor = 0; minor <= lab.version().minor_part(); ++minor) {
+            choices_.push_back(choices(lab.profile(Version(1, minor))));
+        }
+    }
+    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+        out = {};
+        Rng rng(lab.plan().seed, "random", index);
+        const Version v = random_version(lab.version(), rng);
+        out.first = random_question(lab.profile(v), choices_[v.minor_part()], rng);
+        return true;
+    }
+
+private:
+    std::vector<std::vector<Choice>> choices_;
+};
+
+class Pairs final : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "pairs"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "two related questions: relaxed, asked twice, more modes, an answer fed back";
+    }
+    [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases / 5; }
+    void prepare(Lab& lab) override {
+        choices_.clear();
+        for (unsigned minor = 0; minor <= lab.version().minor_part(); ++minor) {
+            choices_.push_back(choices(lab.profile(Version(1, minor))));
+        }
+    }
+    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+        constexpr std::array kKinships = {Kinship::Relaxed, Kinship::FedBack,  Kinship::Relaxed,     Kinship::MoreModes,
+                                          Kinship::Relaxed, Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack};
+        Rng rng(lab.plan().seed, "pairs", index);
+        const Version v = random_version(lab.version(), rng);
+        Query first = random_question(lab.profile(v), choices_[v.minor_part()], rng);
+        Kinship kinship = kKinships[index % kKinships.size()];
+        if (index % 97 == 0) {  // the whole list, rarely: it asks every provider
+            first.hints.reset();
+            kinship = index % 2 == 0 ? Kinship::NullVersusEmpty : Kinship::FedBack;
+        }
+        Answer answer;
+        if (kinship == Kinship::FedBack) answer = lab.single().ask(first).answer;
+        auto made = relate(first, answer, kinship, rng);
+        if (!made) return false;
+        out = std::move(*made);
+        return true;
+    }
+
+private:
+    std::vector<std::vector<Choice>> choices_;
+};
+
+class Corpus final : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "corpus"; }
+    [[nodiscard]] std::string_view about() const override { return "cases saved because they once showed something"; }
+    [[nodiscard]] std::uint64_t count(const Plan&) const override { return corpus_cases().size(); }
+    void prepare(Lab&) override {}
+    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+        out = corpus_cases()[index];
+        if (!out.provider.empty() && out.provider != lab.provider()) return false;
+        return true;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_classes() { return std::make_unique<Classes>(); }
+std::unique_ptr<Property> make_random() { return std::make_unique<Random>(); }
+std::unique_ptr<Property> make_pairs() { return std::make_unique<Pairs>(); }
+std::unique_ptr<Property> make_corpus() { return std::make_unique<Corpus>(); }
+
+}  // namespace selvage::conformance

@@ -1,0 +1,26 @@
+// What crosses from a child to the parent: broken promises and notes, as one JSON record each.
+//
+// The child has loaded a hostile library, so its records are read with care: an unreadable one becomes a note.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conformance/case/case.h"
+#include "model/judge/ruling.h"
+
+namespace selvage::conformance {
+
+/// A broken promise as a child found it: the first link is the broken clause, the others support it.
+struct Found {
+    std::vector<model::Because> because;
+    Case shown_by;
+    std::uint64_t seen = 1;
+};
+
+std::string pack(const Found& found);
+std::optional<Found> unpack(std::string_view record);
+
+}  // namespace selvage::conformance

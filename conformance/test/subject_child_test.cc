@@ -1,0 +1,154 @@
+// run_in_child tells crashes, hangs, exits and the good end apart, and loses no record.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "conformance/subject/signals.h"
+#include "conformance/test/subject_util.h"
+
+namespace selvage::conformance {
+namespace {
+
+using Kind = Ending::Kind;
+using std::chrono::milliseconds;
+
+TEST(Child, HandsOverRecordsOfAnySize) {
+    const std::string large(1'000'000, 'x');
+    const Seen seen = in_child([&](Channel& c) {
+        c.send("");
+        c.send(large);
+        c.send(std::string_view("a\0b", 3));
+    });
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+    ASSERT_EQ(seen.records.size(), 3U);
+    EXPECT_EQ(seen.records[0], "");
+    EXPECT_EQ(seen.records[1], large);
+    EXPECT_EQ(seen.records[2], std::string("a\0b", 3));
+}
+
+TEST(Child, TellsTheSignalAndWhatWasGoingOn) {
+    const Seen seen = in_child([](Channel& c) {
+        c.doing(41);
+        c.send("before");
+        c.doing(42);
+        std::raise(SIGFPE);
+    });
+    EXPECT_EQ(seen.ending.kind, Kind::Crashed);
+    EXPECT_EQ(seen.ending.signal, SIGFPE);
+    EXPECT_EQ(seen.ending.doing, 42U);
+    EXPECT_EQ(seen.records, std::vector<std::string>{"before"});
+}
+
+TEST(Child, TellsExitFromTheGoodEnd) {
+    const Seen left = in_child([](Channel& c) {
+        c.doing(5);
+        std::_Exit(0);
+    });
+    EXPECT_EQ(left.ending.kind, Kind::Exited);
+    EXPECT_EQ(left.ending.status, 0);
+    EXPECT_EQ(left.ending.doing, 5U);
+    const Seen status = in_child([](Channel&) { _exit(9); });
+    EXPECT_EQ(status.ending.kind, Kind::Exited);
+    EXPECT_EQ(status.ending.status, 9);
+}
+
+TEST(Child, KillsWhatHangs) {
+    for (const bool spin : {false, true}) {
+        const Seen seen = in_child(
+            [&](Channel& c) {
+                c.send("started");
+                c.doing(3);
+                for (;;)
+                    if (!spin) pause();
+            },
+            milliseconds(200));
+        EXPECT_EQ(seen.ending.kind, Kind::Hung);
+        EXPECT_EQ(seen.ending.doing, 3U);
+        EXPECT_EQ(seen.records.size(), 1U);
+    }
+}
+
+TEST(Child, MayTakeItsTimeIfItShowsLife) {
+    const Seen seen = in_child(
+        [](Channel& c) {
+            for (int i = 0; i < 8; ++i) {
+                c.doing(1);
+                usleep(100'000);
+            }
+        },
+        milliseconds(400));
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+}
+
+TEST(Child, SlowReceiverIsNotItsFault) {
+    const Ending ending = run_in_child(
+        [](Channel& c) {
+            for (int i = 0; i < 3; ++i) c.send(std::string(200'000, 'x'));
+        },
+        [](std::string_view) { usleep(150'000); }, milliseconds(100));
+    EXPECT_EQ(ending.kind, Kind::Done);
+}
+
+TEST(Child, OffspringThatOutlivesItIsEnded) {
+    const Seen seen = in_child([](Channel& c) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            sleep(60);
+            _exit(0);
+        }
+        c.send(std::to_string(pid));
+        std::raise(SIGKILL);
+    });
+    EXPECT_EQ(seen.ending.kind, Kind::Crashed);
+    ASSERT_EQ(seen.records.size(), 1U);
+    // Gone, or a zombie that init will collect.
+    const pid_t pid = std::stoi(seen.records[0]);
+    std::string state = "/proc/" + seen.records[0] + "/stat";
+    bool gone = false;
+    for (int i = 0; i < 200 && !gone; ++i, usleep(10'000)) {
+        FILE* f = fopen(state.c_str(), "r");
+        char letter = 'Z';
+        if (f != nullptr && fscanf(f, "%*d %*s %c", &letter) != 1) letter = 'Z';
+        if (f != nullptr) fclose(f);
+        gone = kill(pid, 0) != 0 || letter == 'Z';
+    }
+    EXPECT_TRUE(gone);
+}
+
+TEST(Child, StartsWithDefaultSignals) {
+    std::signal(SIGUSR1, SIG_IGN);
+    const Seen seen = in_child([](Channel&) { std::raise(SIGUSR1); });
+    std::signal(SIGUSR1, SIG_DFL);
+    EXPECT_EQ(seen.ending.kind, Kind::Crashed);
+    EXPECT_EQ(seen.ending.signal, SIGUSR1);
+}
+
+TEST(Child, ThrowingReceiverLeavesNoChildBehind) {
+    EXPECT_THROW(run_in_child(
+                     [](Channel& c) {
+                         c.send("x");
+                         pause();
+                     },
+                     [](std::string_view) { throw std::runtime_error("no"); }, milliseconds(60'000)),
+                 std::runtime_error);
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST(Signals, TellsWhichChanged) {
+    const Seen seen = in_child([](Channel& c) {
+        const Dispositions before = Dispositions::now();
+        std::signal(SIGUSR2, SIG_IGN);
+        std::signal(SIGSEGV, SIG_IGN);
+        for (const int s : Dispositions::now().differs_from(before)) c.send(std::to_string(s));
+        before.restore();
+        c.send(std::to_string(Dispositions::now().differs_from(before).size()));
+    });
+    EXPECT_EQ(seen.records, (std::vector<std::string>{std::to_string(SIGSEGV), std::to_string(SIGUSR2), "0"}));
+}
+
+}  // namespace
+}  // namespace selvage::conformance

@@ -1,0 +1,65 @@
+// The entry points of discovery at their versioned symbols. No exception passes here: nothing below throws.
+//
+// A symbol of an older node belongs to a program that was built against smaller structures; see layout.h.
+#include "impl/core/fabric.h"
+#include "impl/core/getinfo.h"
+#include "impl/core/info_memory.h"
+#include "impl/core/layout.h"
+#include "impl/core/rdma.h"
+
+using selvage::impl::Layout;
+
+#define SELVAGE_EXPORT extern "C" __attribute__((visibility("default"), used))
+// An older version of a symbol, and the one that new programs link to.
+#define SELVAGE_OLD_SYMBOL(function, name, node) __asm__(".symver " #function "," #name "@" #node)
+#define SELVAGE_SYMBOL(function, name, node) __asm__(".symver " #function "," #name "@@" #node)
+
+#define SELVAGE_INFO_CALLS(suffix, layout)                                                                        \
+    SELVAGE_EXPORT int selvage_getinfo_##suffix(uint32_t version, const char* node, const char* service,         \
+                                                uint64_t flags, const fi_info* hints, fi_info** info) {          \
+        return selvage::impl::get_info(layout, version, node, service, flags, hints, info);                      \
+    }                                                                                                            \
+    SELVAGE_EXPORT void selvage_freeinfo_##suffix(fi_info* info) { selvage::impl::free_info_list(info, layout); } \
+    SELVAGE_EXPORT fi_info* selvage_dupinfo_##suffix(const fi_info* info) {                                       \
+        return info ? selvage::impl::duplicate_info(*info, layout) : selvage::impl::allocate_info();             \
+    }
+
+SELVAGE_INFO_CALLS(1_0, Layout::k1_0)
+SELVAGE_INFO_CALLS(1_1, Layout::k1_1)
+SELVAGE_INFO_CALLS(1_2, Layout::k1_2)
+SELVAGE_INFO_CALLS(1_3, Layout::k1_3)
+
+SELVAGE_OLD_SYMBOL(selvage_getinfo_1_0, fi_getinfo, FABRIC_1.0);
+SELVAGE_OLD_SYMBOL(selvage_getinfo_1_1, fi_getinfo, FABRIC_1.1);
+SELVAGE_OLD_SYMBOL(selvage_getinfo_1_2, fi_getinfo, FABRIC_1.2);
+SELVAGE_SYMBOL(selvage_getinfo_1_3, fi_getinfo, FABRIC_1.3);
+SELVAGE_OLD_SYMBOL(selvage_freeinfo_1_0, fi_freeinfo, FABRIC_1.0);
+SELVAGE_OLD_SYMBOL(selvage_freeinfo_1_1, fi_freeinfo, FABRIC_1.1);
+SELVAGE_OLD_SYMBOL(selvage_freeinfo_1_2, fi_freeinfo, FABRIC_1.2);
+SELVAGE_SYMBOL(selvage_freeinfo_1_3, fi_freeinfo, FABRIC_1.3);
+SELVAGE_OLD_SYMBOL(selvage_dupinfo_1_0, fi_dupinfo, FABRIC_1.0);
+SELVAGE_OLD_SYMBOL(selvage_dupinfo_1_1, fi_dupinfo, FABRIC_1.1);
+SELVAGE_OLD_SYMBOL(selvage_dupinfo_1_2, fi_dupinfo, FABRIC_1.2);
+SELVAGE_SYMBOL(selvage_dupinfo_1_3, fi_dupinfo, FABRIC_1.3);
+
+SELVAGE_EXPORT int selvage_fabric_1_0(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
+    return selvage::impl::open_fabric(Layout::k1_0, attr, fabric, context);
+}
+SELVAGE_EXPORT int selvage_fabric_1_1(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
+    return selvage::impl::open_fabric(Layout::k1_3, attr, fabric, context);
+}
+SELVAGE_OLD_SYMBOL(selvage_fabric_1_0, fi_fabric, FABRIC_1.0);
+SELVAGE_SYMBOL(selvage_fabric_1_1, fi_fabric, FABRIC_1.1);
+
+extern "C" {
+
+uint32_t fi_version(void) { return selvage::impl::kApiVersion; }
+
+// No library-wide object can be opened by name here; the call exists to say so.
+int fi_open(uint32_t, const char* name, void*, size_t, uint64_t, fid** result, void*) {
+    if (!name || !result) return -FI_EINVAL;
+    *result = nullptr;
+    return -FI_ENOSYS;
+}
+
+}  // extern "C"

@@ -1,0 +1,126 @@
+// See atomic_types.h.
+#include "impl/core/atomic_types.h"
+
+#include <algorithm>
+
+#include "impl/core/domain.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr size_t kBytesMax = 4096;  // of one call: what the engine applies in one step
+
+struct TypeRow {
+    fi_datatype type;
+    size_t size;
+    enum Kind : uint8_t { kInteger, kReal, kComplex } kind;
+};
+
+constexpr TypeRow kTypes[] = {
+    {FI_INT8, 1, TypeRow::kInteger},
+    {FI_UINT8, 1, TypeRow::kInteger},
+    {FI_INT16, 2, TypeRow::kInteger},
+    {FI_UINT16, 2, TypeRow::kInteger},
+    {FI_INT32, 4, TypeRow::kInteger},
+    {FI_UINT32, 4, TypeRow::kInteger},
+    {FI_INT64, 8, TypeRow::kInteger},
+    {FI_UINT64, 8, TypeRow::kInteger},
+    {FI_FLOAT, sizeof(float), TypeRow::kReal},
+    {FI_DOUBLE, sizeof(double), TypeRow::kReal},
+    {FI_FLOAT_COMPLEX, 2 * sizeof(float), TypeRow::kComplex},
+    {FI_DOUBLE_COMPLEX, 2 * sizeof(double), TypeRow::kComplex},
+    {FI_LONG_DOUBLE, sizeof(long double), TypeRow::kReal},
+    {FI_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), TypeRow::kComplex},
+    {FI_INT128, 16, TypeRow::kInteger},
+    {FI_UINT128, 16, TypeRow::kInteger},
+};
+
+const TypeRow* find(fi_datatype type) {
+    const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
+    return row == std::end(kTypes) ? nullptr : row;
+}
+
+bool form_has(AtomicForm form, fi_op operation) {
+    if (form == AtomicForm::kCompare) return operation >= FI_CSWAP && operation <= FI_MSWAP;
+    if (operation == FI_ATOMIC_READ) return form == AtomicForm::kFetch;
+    return operation >= FI_MIN && operation <= FI_ATOMIC_WRITE;
+}
+
+// Complex numbers have no order, and only integers have bits.
+bool kind_has(TypeRow::Kind kind, fi_op operation) {
+    switch (operation) {
+        case FI_MIN:
+        case FI_MAX:
+        case FI_CSWAP_LE:
+        case FI_CSWAP_LT:
+        case FI_CSWAP_GE:
+        case FI_CSWAP_GT: return kind != TypeRow::kComplex;
+        case FI_BOR:
+        case FI_BAND:
+        case FI_BXOR:
+        case FI_MSWAP: return kind == TypeRow::kInteger;
+        default: return true;
+    }
+}
+
+int base_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
+    return atomic_valid(AtomicForm::kBase, type, operation, count);
+}
+int fetch_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
+    return atomic_valid(AtomicForm::kFetch, type, operation, count);
+}
+int compare_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
+    return atomic_valid(AtomicForm::kCompare, type, operation, count);
+}
+
+}  // namespace
+
+size_t atomic_type_size(fi_datatype type) {
+    const TypeRow* row = find(type);
+    return row ? row->size : 0;
+}
+
+bool atomic_supported(AtomicForm form, fi_datatype type, fi_op operation) {
+    const TypeRow* row = find(type);
+    return row && form_has(form, operation) && kind_has(row->kind, operation);
+}
+
+int atomic_valid(AtomicForm form, fi_datatype type, fi_op operation, size_t* count) {
+    if (!count) return -FI_EINVAL;
+    *count = 0;
+    if (!atomic_supported(form, type, operation)) return -FI_EOPNOTSUPP;
+    *count = kBytesMax / atomic_type_size(type);
+    return 0;
+}
+
+const fi_ops_atomic kAtomicOps = {
+    .size = sizeof(fi_ops_atomic),
+    .write = kMissing<decltype(fi_ops_atomic::write)>,
+    .writev = kMissing<decltype(fi_ops_atomic::writev)>,
+    .writemsg = kMissing<decltype(fi_ops_atomic::writemsg)>,
+    .inject = kMissing<decltype(fi_ops_atomic::inject)>,
+    .readwrite = kMissing<decltype(fi_ops_atomic::readwrite)>,
+    .readwritev = kMissing<decltype(fi_ops_atomic::readwritev)>,
+    .readwritemsg = kMissing<decltype(fi_ops_atomic::readwritemsg)>,
+    .compwrite = kMissing<decltype(fi_ops_atomic::compwrite)>,
+    .compwritev = kMissing<decltype(fi_ops_atomic::compwritev)>,
+    .compwritemsg = kMissing<decltype(fi_ops_atomic::compwritemsg)>,
+    .writevalid = base_valid,
+    .readwritevalid = fetch_valid,
+    .compwritevalid = compare_valid,
+};
+
+int domain_query_atomic(fid_domain* domain, fi_datatype type, fi_op operation, fi_atomic_attr* attr, uint64_t flags) {
+    if (!domain || !attr) return -FI_EINVAL;
+    if (flags & ~(FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC | FI_TAGGED)) return -FI_EBADFLAGS;
+    if ((flags & FI_FETCH_ATOMIC) && (flags & FI_COMPARE_ATOMIC)) return -FI_EBADFLAGS;
+    // Atomics to tagged receive buffers are not offered.
+    if (flags & FI_TAGGED) return -FI_EOPNOTSUPP;
+    const AtomicForm form = flags & FI_FETCH_ATOMIC     ? AtomicForm::kFetch
+                            : flags & FI_COMPARE_ATOMIC ? AtomicForm::kCompare
+                                                        : AtomicForm::kBase;
+    attr->size = atomic_type_size(type);
+    return atomic_valid(form, type, operation, &attr->count);
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,178 @@
+// See ep.h: opening and closing.
+#include "impl/core/ep.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "impl/core/atomic_types.h"
+#include "impl/core/capabilities.h"
+#include "impl/core/endpoint_ops.h"
+#include "impl/core/opened.h"
+#include "impl/core/registry.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr size_t kMinMultiRecv = 64;  // room left in a multi-receive buffer at which it is given back
+
+constexpr fi_ops kFidOps = make_fid_ops(close_endpoint, bind_endpoint, control_endpoint);
+
+// A name that no other endpoint on the machine has.
+bool name_shm_endpoint(char (&out)[kShmTextMax]) {
+    static std::atomic<uint64_t> next{0};
+    char name[64];
+    snprintf(name, sizeof name, "%ld.%lu", static_cast<long>(getpid()), static_cast<unsigned long>(next.fetch_add(1)));
+    return make_shm_text(name, out);
+}
+
+int take_shm_address(Endpoint* endpoint, const fi_info& info) {
+    ParsedAddress parsed;
+    if (info.src_addr) {
+        if (!read_address(FI_ADDR_STR, info.src_addr, info.src_addrlen, &parsed)) return -FI_EINVAL;
+        if (parsed.kind != AddressKind::kShm) return -FI_EINVAL;
+    }
+    if (parsed.kind == AddressKind::kShm && strlen(parsed.shm) > kShmScheme.size()) {
+        memcpy(endpoint->shm_address, parsed.shm, sizeof parsed.shm);
+        return 0;
+    }
+    return name_shm_endpoint(endpoint->shm_address) ? 0 : -FI_EINVAL;
+}
+
+int take_socket_address(Endpoint* endpoint, const fi_info& info) {
+    endpoint->address = endpoint->domain->source;
+    if (!info.src_addr) return 0;
+    ParsedAddress parsed;
+    if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return -FI_EINVAL;
+    if (parsed.kind != endpoint->domain->kind && !parsed.any_host) return -FI_EINVAL;
+    if (parsed.any_host || parsed.socket.is_wildcard()) {
+        endpoint->address.set_port(parsed.socket.port());
+    } else if (parsed.socket.same_host(endpoint->domain->source)) {
+        endpoint->address = parsed.socket;
+    } else {
+        return -FI_EADDRNOTAVAIL;
+    }
+    return 0;
+}
+
+int take_address(Endpoint* endpoint, const fi_info& info) {
+    if (endpoint->domain->kind == AddressKind::kShm) return take_shm_address(endpoint, info);
+    return take_socket_address(endpoint, info);
+}
+
+// The offer for this type on the domain, in the table of now or, when the interface is gone, none.
+const Offer* find_offer(const Table& table, const Domain& domain, fi_ep_type type) {
+    for (const Offer& offer : table) {
+        if (offer.provider != domain.fabric->provider || offer.set.ep.type != type) continue;
+        if (strcmp(offer.domain_name, domain.name) == 0 && strcmp(offer.fabric_name, domain.fabric->name) == 0) {
+            return &offer;
+        }
+    }
+    return nullptr;
+}
+
+fi_ep_type type_of(const InfoSet& set, bool given) {
+    return given && set.ep.type != FI_EP_UNSPEC ? set.ep.type : FI_EP_RDM;
+}
+
+// Attributes may have been edited since fi_getinfo; what the offer cannot do is refused here as it would be there.
+int check_limits(const InfoSet& set, const Offer& offer) {
+    if (set.info.caps & ~offer.set.info.caps) return -FI_EINVAL;
+    if ((set.tx.caps & ~offer.set.tx.caps) || (set.rx.caps & ~offer.set.rx.caps)) return -FI_EINVAL;
+    if (set.tx.size > offer.tx_size_max || set.rx.size > offer.rx_size_max) return -FI_EINVAL;
+    if (set.tx.inject_size > offer.set.tx.inject_size) return -FI_EINVAL;
+    if (set.tx.iov_limit > offer.set.tx.iov_limit || set.rx.iov_limit > offer.set.rx.iov_limit) return -FI_EINVAL;
+    if (set.tx.rma_iov_limit > offer.set.tx.rma_iov_limit) return -FI_EINVAL;
+    if ((set.tx.op_flags & ~offer.set.tx.op_flags) || (set.rx.op_flags & ~offer.set.rx.op_flags)) return -FI_EBADFLAGS;
+    const auto counts = [](size_t asked) { return asked <= 1 || asked == FI_SHARED_CONTEXT; };
+    return counts(set.ep.tx_ctx_cnt) && counts(set.ep.rx_ctx_cnt) ? 0 : -FI_EINVAL;
+}
+
+void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer) {
+    endpoint->caps = set.info.caps ? with_implied_modifiers(set.info.caps) : offer.set.info.caps;
+    endpoint->tx = set.info.tx_attr ? set.tx : offer.set.tx;
+    endpoint->rx = set.info.rx_attr ? set.rx : offer.set.rx;
+    if (!endpoint->tx.caps) endpoint->tx.caps = context_caps(endpoint->caps, kTransmitCaps);
+    if (!endpoint->rx.caps) endpoint->rx.caps = context_caps(endpoint->caps, kReceiveCaps);
+    if (!endpoint->tx.size) endpoint->tx.size = offer.set.tx.size;
+    if (!endpoint->rx.size) endpoint->rx.size = offer.set.rx.size;
+    endpoint->tx_flags = set.tx.op_flags;
+    endpoint->rx_flags = set.rx.op_flags;
+    endpoint->min_multi_recv = kMinMultiRecv;
+    endpoint->shared_transmit = set.ep.tx_ctx_cnt == FI_SHARED_CONTEXT;
+    endpoint->shared_receive = set.ep.rx_ctx_cnt == FI_SHARED_CONTEXT;
+    endpoint->addr_format = endpoint->domain->addr_format;
+}
+
+int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* context) {
+    InfoSet set;
+    set.widen_from(info, layout_of_version(domain.version()));
+    const fi_ep_type type = type_of(set, info.ep_attr != nullptr);
+    const TableRef table = current_table(domain.fabric->provider->discover_follows_interfaces);
+    if (!table) return -FI_ENOMEM;
+    const Offer* offer = find_offer(*table, domain, type);
+    if (!offer) return -FI_EINVAL;
+    int error = check_limits(set, *offer);
+    if (error) return error;
+    if (!info.tx_attr) set.info.tx_attr = nullptr;
+    if (!info.rx_attr) set.info.rx_attr = nullptr;
+
+    auto* endpoint = new (std::nothrow) Endpoint;
+    if (!endpoint) return -FI_ENOMEM;
+    endpoint->domain = &domain;
+    endpoint->type = type;
+    take_attributes(endpoint, set, *offer);
+    error = take_address(endpoint, set.info);
+    if (error) {
+        delete endpoint;
+        return error;
+    }
+    init_endpoint_descriptor(endpoint, context);
+    *result = &endpoint->descriptor;
+    return 0;
+}
+
+}  // namespace
+
+void init_endpoint_descriptor(Endpoint* endpoint, void* context) {
+    fid_ep& descriptor = endpoint->descriptor;
+    init_fid(descriptor.fid, FI_CLASS_EP, context, kFidOps);
+    descriptor.ops = const_cast<fi_ops_ep*>(&kEndpointOps);
+    descriptor.cm = const_cast<fi_ops_cm*>(&kEndpointCm);
+    descriptor.msg = const_cast<fi_ops_msg*>(&kMissingMsg);
+    descriptor.rma = const_cast<fi_ops_rma*>(&kMissingRma);
+    descriptor.tagged = const_cast<fi_ops_tagged*>(&kMissingTagged);
+    descriptor.atomic = const_cast<fi_ops_atomic*>(&kAtomicOps);
+    descriptor.collective = const_cast<fi_ops_collective*>(&kMissingCollective);
+}
+
+int close_endpoint(fid* descriptor) {
+    auto* endpoint = object_of<Endpoint>(descriptor);
+    if (!endpoint->uses.close()) return -FI_EBUSY;
+    if (endpoint->base != endpoint) {
+        endpoint->base->uses.release();
+    } else {
+        release_bindings(endpoint);
+        endpoint->domain->uses.release();
+    }
+    delete endpoint;
+    return 0;
+}
+
+int domain_open_endpoint2(fid_domain* descriptor, fi_info* info, fid_ep** result, uint64_t flags, void* context) {
+    if (!descriptor || !info || !result) return -FI_EINVAL;
+    *result = nullptr;
+    if (flags) return flags & (FI_PEER | FI_PEER_TRANSFER) ? -FI_ENOSYS : -FI_EBADFLAGS;
+    auto* domain = Domain::of(descriptor);
+    Use use(domain->uses);
+    if (!use) return -FI_EINVAL;
+    const int error = open_endpoint(*domain, *info, result, context);
+    if (!error) use.keep();
+    return error;
+}
+
+int domain_open_endpoint(fid_domain* domain, fi_info* info, fid_ep** result, void* context) {
+    return domain_open_endpoint2(domain, info, result, 0, context);
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,221 @@
+// See eq.h.
+#include "impl/core/eq.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "impl/core/fabric.h"
+#include "impl/core/info_memory.h"
+
+namespace selvage::impl {
+
+Event* Event::allocate(uint32_t type, size_t size) {
+    auto* event = static_cast<Event*>(calloc(1, sizeof(Event) + size));
+    if (!event) return nullptr;
+    event->type = type;
+    event->size = size;
+    return event;
+}
+
+Event* make_completion(uint32_t type, fid* object, void* context, uint64_t data) {
+    Event* event = Event::allocate(type, sizeof(fi_eq_entry));
+    if (!event) return nullptr;
+    const fi_eq_entry entry{.fid = object, .context = context, .data = data};
+    memcpy(event->payload(), &entry, sizeof entry);
+    return event;
+}
+
+Event* make_error(fid* object, void* context, uint64_t data, int error) {
+    Event* event = Event::allocate(0, sizeof(fi_eq_err_entry));
+    if (!event) return nullptr;
+    event->is_error = true;
+    fi_eq_err_entry entry{};
+    entry.fid = object;
+    entry.context = context;
+    entry.data = data;
+    entry.err = error;
+    entry.prov_errno = error;
+    memcpy(event->payload(), &entry, sizeof entry);
+    return event;
+}
+
+namespace {
+
+// A connection request that nobody read still owns its info.
+void discard(Event* event) {
+    if (!event->is_error && event->type == FI_CONNREQ) {
+        fi_eq_cm_entry entry;
+        memcpy(static_cast<void*>(&entry), event->payload(), sizeof entry);
+        free_info_list(entry.info, Layout::k1_3);
+    }
+    free(event);
+}
+
+void discard_all(Event* list) {
+    while (list) {
+        Event* next = list->next;
+        discard(list);
+        list = next;
+    }
+}
+
+}  // namespace
+
+EventQueue::~EventQueue() {
+    discard_all(first);
+    discard_all(first_error);
+}
+
+void EventQueue::push(Event* event) {
+    {
+        LockGuard guard(lock);
+        event->next = nullptr;
+        Event**& end = event->is_error ? last_error : last;
+        *end = event;
+        end = &event->next;
+    }
+    wait.signal();
+}
+
+bool EventQueue::pending() {
+    LockGuard guard(lock);
+    return first || first_error;
+}
+
+namespace {
+
+bool is_connection_event(uint32_t type) { return type == FI_CONNREQ || type == FI_CONNECTED || type == FI_SHUTDOWN; }
+
+// How much of the event has to fit; only the application data behind a connection event may be cut short.
+size_t least_size(const Event& event) {
+    return is_connection_event(event.type) ? std::min(event.size, sizeof(fi_eq_cm_entry)) : event.size;
+}
+
+ssize_t read_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length, uint64_t flags) {
+    auto* eq = EventQueue::of(descriptor);
+    if (flags & ~FI_PEEK) return -FI_EBADFLAGS;
+    if (!type || (length && !buffer)) return -FI_EINVAL;
+    LockGuard guard(eq->lock);
+    if (eq->first_error) return -FI_EAVAIL;
+    Event* event = eq->first;
+    if (!event) return -FI_EAGAIN;
+    if (length < least_size(*event)) return -FI_ETOOSMALL;
+    const size_t copied = std::min(length, event->size);
+    memcpy(buffer, event->payload(), copied);
+    *type = event->type;
+    if (flags & FI_PEEK) return static_cast<ssize_t>(copied);
+    eq->first = event->next;
+    if (!eq->first) eq->last = &eq->first;
+    free(event);  // what it pointed to belongs to the reader now
+    return static_cast<ssize_t>(copied);
+}
+
+// Before 1.5 err_data_size was an output only, so nothing of it may be read then.
+ssize_t read_eq_error(fid_eq* descriptor, fi_eq_err_entry* buffer, uint64_t flags) {
+    auto* eq = EventQueue::of(descriptor);
+    if (flags & ~FI_PEEK) return -FI_EBADFLAGS;
+    if (!buffer) return -FI_EINVAL;
+    LockGuard guard(eq->lock);
+    Event* event = eq->first_error;
+    if (!event) return -FI_EAGAIN;
+    fi_eq_err_entry entry;
+    memcpy(&entry, event->payload(), sizeof entry);
+    const bool owned_by_caller = eq->fabric->api_version >= FI_VERSION(1, 5) && buffer->err_data_size > 0;
+    if (owned_by_caller) {
+        entry.err_data = buffer->err_data;
+        entry.err_data_size = 0;
+    }
+    const size_t size = eq->fabric->api_version >= FI_VERSION(1, 5) ? sizeof entry
+                                                                     : offsetof(fi_eq_err_entry, err_data_size);
+    memcpy(static_cast<void*>(buffer), &entry, size);
+    if (flags & FI_PEEK) return static_cast<ssize_t>(size);
+    eq->first_error = event->next;
+    if (!eq->first_error) eq->last_error = &eq->first_error;
+    free(event);
+    return static_cast<ssize_t>(size);
+}
+
+ssize_t write_eq(fid_eq* descriptor, uint32_t type, const void* buffer, size_t length, uint64_t flags) {
+    auto* eq = EventQueue::of(descriptor);
+    if (!eq->writable) return -FI_ENOSYS;
+    if (flags) return -FI_EBADFLAGS;
+    if (length && !buffer) return -FI_EINVAL;
+    Event* event = Event::allocate(type, length);
+    if (!event) return -FI_ENOMEM;
+    if (length) memcpy(event->payload(), buffer, length);
+    eq->push(event);
+    return static_cast<ssize_t>(length);
+}
+
+ssize_t sread_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length, int timeout, uint64_t flags) {
+    auto* eq = EventQueue::of(descriptor);
+    if (!eq->wait.blocks()) return -FI_EINVAL;
+    const Deadline deadline(timeout);
+    for (;;) {
+        const uint32_t seen = eq->wait.generation();
+        const ssize_t result = read_eq(descriptor, type, buffer, length, flags);
+        if (result != -FI_EAGAIN) return result;
+        if (eq->wait.wait(seen, deadline) != WaitObject::Woken::kSignal) return -FI_EAGAIN;
+    }
+}
+
+const char* strerror_eq(fid_eq*, int provider_errno, const void*, char* buffer, size_t length) {
+    const char* text = fi_strerror(provider_errno);
+    if (!buffer || !length) return text;
+    snprintf(buffer, length, "%s", text);
+    return buffer;
+}
+
+int close_eq(fid* descriptor) {
+    auto* eq = object_of<EventQueue>(descriptor);
+    if (!eq->uses.close()) return -FI_EBUSY;
+    eq->wait.close();
+    eq->fabric->uses.release();
+    delete eq;
+    return 0;
+}
+
+int control_eq(fid* descriptor, int command, void* argument) {
+    return object_of<EventQueue>(descriptor)->wait.control(command, argument);
+}
+
+constexpr fi_ops kFidOps = make_fid_ops(close_eq, nullptr, control_eq);
+constexpr fi_ops_eq kEqOps = {
+    .size = sizeof(fi_ops_eq),
+    .read = read_eq,
+    .readerr = read_eq_error,
+    .write = write_eq,
+    .sread = sread_eq,
+    .strerror = strerror_eq,
+};
+
+}  // namespace
+
+int fabric_open_eq(fid_fabric* descriptor, fi_eq_attr* attr, fid_eq** result, void* context) {
+    if (!descriptor || !result) return -FI_EINVAL;
+    *result = nullptr;
+    const fi_eq_attr asked = attr ? *attr : fi_eq_attr{};
+    if (asked.flags & ~(FI_WRITE | FI_AFFINITY)) return -FI_EBADFLAGS;
+    auto* fabric = Fabric::of(descriptor);
+    Use use(fabric->uses);
+    if (!use) return -FI_EINVAL;
+    auto* eq = new (std::nothrow) EventQueue;
+    if (!eq) return -FI_ENOMEM;
+    eq->member.object = eq;
+    eq->member.pending = [](void* object) { return static_cast<EventQueue*>(object)->pending(); };
+    const int error = eq->wait.open(asked.wait_obj, asked.wait_set, fabric, &eq->member);
+    if (error) {
+        delete eq;
+        return error;
+    }
+    eq->fabric = fabric;
+    eq->writable = asked.flags & FI_WRITE;
+    init_fid(eq->descriptor.fid, FI_CLASS_EQ, context, kFidOps);
+    eq->descriptor.ops = const_cast<fi_ops_eq*>(&kEqOps);
+    use.keep();
+    *result = &eq->descriptor;
+    return 0;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,176 @@
+// See getinfo.h. The steps: refuse what no provider could answer, understand the question, compare it with every offer,
+// copy those that match, best first.
+#include "impl/core/getinfo.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "impl/core/capabilities.h"
+#include "impl/core/explain.h"
+#include "impl/core/match.h"
+#include "impl/core/resolve.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr uint64_t kFlags = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE;
+
+// A list under construction. Frees what it holds unless it is handed over.
+class InfoList {
+  public:
+    ~InfoList() { free_info_list(head_, Layout::k1_3); }
+    void push_back(fi_info* info) {
+        *tail_ = info;
+        tail_ = &info->next;
+    }
+    // Moves the elements whose source has the same host as `source` to the front, keeping the order otherwise.
+    void prefer(const SocketAddress& source);
+    bool empty() const { return !head_; }
+    fi_info* release() {
+        fi_info* list = head_;
+        head_ = nullptr;
+        tail_ = &head_;
+        return list;
+    }
+
+  private:
+    fi_info* head_ = nullptr;
+    fi_info** tail_ = &head_;
+};
+
+bool comes_from(const fi_info& info, const SocketAddress& source) {
+    ParsedAddress parsed;
+    return read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed) &&
+           parsed.socket.same_host(source);
+}
+
+void InfoList::prefer(const SocketAddress& source) {
+    InfoList preferred, others;
+    while (head_) {
+        fi_info* info = head_;
+        head_ = info->next;
+        info->next = nullptr;
+        (comes_from(*info, source) ? preferred : others).push_back(info);
+    }
+    tail_ = &head_;
+    for (fi_info* list : {preferred.release(), others.release()}) {
+        while (list) {
+            fi_info* info = list;
+            list = info->next;
+            info->next = nullptr;
+            push_back(info);
+        }
+    }
+}
+
+bool has_invalid_bits(const InfoSet& hints) {
+    const uint64_t caps = hints.info.caps | hints.tx.caps | hints.rx.caps | hints.domain.caps;
+    return (caps & ~kKnownCaps) || ((hints.tx.op_flags | hints.rx.op_flags) & ~kKnownOpFlags);
+}
+
+// FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only.
+int list_providers(const Query& query, InfoList& list) {
+    for (const Provider* provider : all_providers()) {
+        if (!is_registered(provider->name())) continue;
+        if (query.provider_name() && !query.provider.admits(*provider, FI_EP_RDM)) continue;
+        InfoSet set;
+        const char* name = query.provider_name() ? query.provider_name() : provider->name();
+        set.fabric.prov_name = const_cast<char*>(name);
+        set.fabric.prov_version = provider->identity.version;
+        set.fabric.api_version = query.version;
+        fi_info* info = duplicate_info(set.info, Layout::k1_3);
+        if (!info) return -FI_ENOMEM;
+        list.push_back(info);
+    }
+    return list.empty() ? -FI_ENODATA : 0;
+}
+
+// The address that the kernel would send from, when more than one interface could reach the destination.
+bool routed_source(const SocketAddress& destination, SocketAddress* source) {
+    const int probe = socket(destination.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (probe < 0) return false;
+    SocketAddress target = destination;
+    if (target.port() == 0) target.set_port(1);  // any port: nothing is sent
+    socklen_t length = sizeof source->v6;
+    const bool known = connect(probe, &target.any, static_cast<socklen_t>(target.length())) == 0 &&
+                       getsockname(probe, &source->any, &length) == 0;
+    close(probe);
+    source->kind = destination.kind;
+    return known;
+}
+
+int match_all(const Query& query, const Table& table, InfoList& list) {
+    const bool explain = explaining();
+    size_t internet_matches = 0;
+    SocketAddress destination;
+    for (const Offer& offer : table) {
+        Match match(query, table, offer);
+        if (!match_provider(match)) continue;
+        if (!match_offer(match)) {
+            if (explain) explain_mismatch(offer, match.why);
+            continue;
+        }
+        fi_info* info = duplicate_info(match.out.info, Layout::k1_3);
+        if (!info) return -FI_ENOMEM;
+        list.push_back(info);
+        if (offer.kind != AddressKind::kShm && query.destination.count) {
+            ++internet_matches;
+            destination = query.destination.list[0];
+        }
+    }
+    SocketAddress source;
+    if (internet_matches > 1 && routed_source(destination, &source)) list.prefer(source);
+    return list.empty() ? -FI_ENODATA : 0;
+}
+
+// Shared memory does not change with the interfaces, unless a node has to be recognised as local.
+bool depends_on_interfaces(const Query& query) {
+    return query.node || !query.provider.provider || query.provider.provider->discover_follows_interfaces;
+}
+
+int answer(Query& query, InfoList& list) {
+    if (query.provider_name()) {
+        query.provider = parse_provider_name(query.provider_name());
+        if (!query.provider.valid) {
+            explain_unknown_provider(query.provider_name());
+            return -FI_ENODATA;
+        }
+    }
+    if (query.flags & FI_PROV_ATTR_ONLY) return list_providers(query, list);
+    if (has_invalid_bits(query.hints)) return -FI_EBADFLAGS;
+    if ((query.flags & FI_SOURCE) && !query.node && !query.service) return -FI_ENODATA;
+    const TableRef table = current_table(depends_on_interfaces(query));
+    if (!table) return -FI_ENOMEM;
+    const int result = resolve_addresses(query, *table);
+    if (result) {
+        explain_unresolved(query.node, query.service);
+        return result;
+    }
+    return match_all(query, *table, list);
+}
+
+}  // namespace
+
+int get_info(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags,
+             const fi_info* hints, fi_info** info) {
+    if (!info) return -FI_EINVAL;
+    *info = nullptr;
+    if (version > kApiVersion) return -FI_ENOSYS;
+    if (version < FI_VERSION(1, 0)) return -FI_ENODATA;
+    if (flags & ~kFlags) return -FI_EBADFLAGS;
+    Query query;
+    query.version = version;
+    query.flags = flags;
+    query.node = node;
+    query.service = service;
+    query.has_hints = hints != nullptr;
+    if (hints) query.hints.widen_from(*hints, older(layout, layout_of_version(version)));
+    InfoList list;
+    const int result = answer(query, list);
+    if (!result) *info = list.release();
+    return result;
+}
+
+}  // namespace selvage::impl

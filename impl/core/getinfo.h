@@ -1,0 +1,16 @@
+// fi_getinfo, below the ABI.
+#ifndef SELVAGE_IMPL_CORE_GETINFO_H
+#define SELVAGE_IMPL_CORE_GETINFO_H
+
+#include "impl/core/layout.h"
+#include "impl/core/rdma.h"
+
+namespace selvage::impl {
+
+// `layout` is that of the symbol the caller is linked to. *info is the answer, or nullptr with a negative fabric errno.
+int get_info(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags,
+             const fi_info* hints, fi_info** info);
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,45 @@
+// Memory of fi_info structures: make, copy and release.
+//
+// Every pointer inside a returned fi_info is its own malloc block, because applications replace and free single strings,
+// addresses and attributes, and hand the whole back to fi_freeinfo. Any thread may call any of these.
+#ifndef SELVAGE_IMPL_CORE_INFO_MEMORY_H
+#define SELVAGE_IMPL_CORE_INFO_MEMORY_H
+
+#include "impl/core/layout.h"
+#include "impl/core/rdma.h"
+
+namespace selvage::impl {
+
+// An fi_info with its attributes side by side: what matching fills in before anything is allocated.
+// Invariant: every attribute pointer of `info` points into this object. A copy points into itself.
+struct InfoSet {
+    fi_info info;
+    fi_tx_attr tx;
+    fi_rx_attr rx;
+    fi_ep_attr ep;
+    fi_domain_attr domain;
+    fi_fabric_attr fabric;
+
+    InfoSet() { clear(); }
+    InfoSet(const InfoSet& other) { copy_from(other); }
+    InfoSet& operator=(const InfoSet&) = delete;
+
+    void clear();
+    void copy_from(const InfoSet& other);
+    // Copies what a caller with that layout owns; everything else is zero.
+    void widen_from(const fi_info& source, Layout layout);
+
+  private:
+    void relink();
+};
+
+// A zeroed fi_info with all substructures, or nullptr.
+fi_info* allocate_info();
+// A deep copy of one element (`next` is nullptr in the copy), or nullptr when memory is short.
+fi_info* duplicate_info(const fi_info& source, Layout layout);
+// Releases a list. Accepts nullptr. Looks at nothing that a caller with that layout does not own.
+void free_info_list(fi_info* list, Layout layout);
+
+}  // namespace selvage::impl
+
+#endif

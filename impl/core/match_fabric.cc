@@ -1,0 +1,39 @@
+// fi_fabric_attr, and the opened fabrics and domains that hints may name.
+#include "impl/core/match.h"
+#include "impl/core/opened.h"
+
+namespace selvage::impl {
+
+bool match_provider(Match& match) {
+    const char* asked = match.query.provider_name();
+    if (!asked) return true;
+    return match.query.provider.admits(*match.offer.provider, match.offer.set.ep.type);
+}
+
+bool match_fabric(Match& match) {
+    const fi_fabric_attr& asked = match.hints().fabric;
+    const fi_fabric_attr& offered = match.offer.set.fabric;
+    if (asked.name && strcmp(asked.name, offered.name) != 0) {
+        return match.refuse_text("fabric_attr.name", asked.name, offered.name);
+    }
+    if (!match.at_most("fabric_attr.prov_version", asked.prov_version, offered.prov_version)) return false;
+    // The version of the answer is that of the call. As a hint it can only ask for too much.
+    if (!match.at_most("fabric_attr.api_version", asked.api_version, kApiVersion)) return false;
+    // An application that names a layered provider finds the name again as it wrote it.
+    if (asked.prov_name) match.out.fabric.prov_name = asked.prov_name;
+    return true;
+}
+
+bool match_instances(Match& match) {
+    fid_fabric* const fabric = match.hints().fabric.fabric;
+    fid_domain* const domain = match.hints().domain.domain;
+    if (find_opened(*match.offer.provider, match.out.fabric.name, match.out.domain.name, fabric, domain,
+                    &match.out.fabric.fabric, &match.out.domain.domain)) {
+        match.out.info.handle = is_open_passive(match.hints().info.handle) ? match.hints().info.handle : nullptr;
+        return true;
+    }
+    return match.refuse_text(domain ? "domain_attr.domain" : "fabric_attr.fabric", "an instance of something else",
+                             domain ? match.out.domain.name : match.out.fabric.name);
+}
+
+}  // namespace selvage::impl

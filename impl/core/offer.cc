@@ -1,0 +1,74 @@
+// See offer.h.
+#include "impl/core/offer.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace selvage::impl {
+
+void Offer::link() {
+    set.domain.name = domain_name;
+    set.fabric.name = fabric_name;
+    set.fabric.prov_name = const_cast<char*>(provider->name());
+    set.fabric.prov_version = provider->identity.version;
+    if (kind == AddressKind::kShm) {
+        set.info.src_addr = source_text;
+        set.info.src_addrlen = strlen(source_text) + 1;
+    } else {
+        set.info.src_addr = const_cast<void*>(source.bytes());
+        set.info.src_addrlen = source.length();
+    }
+}
+
+Table* Table::create(size_t capacity) {
+    auto* table = new (std::nothrow) Table;
+    if (!table) return nullptr;
+    table->offers_ = static_cast<Offer*>(calloc(capacity ? capacity : 1, sizeof(Offer)));
+    table->capacity_ = capacity;
+    if (table->offers_) return table;
+    delete table;
+    return nullptr;
+}
+
+void Table::release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    free(offers_);
+    delete this;
+}
+
+bool Table::is_local(const SocketAddress& address) const {
+    if (address.is_loopback() || address.is_wildcard()) return true;
+    for (const Offer& offer : *this) {
+        if (offer.source.same_host(address)) return true;
+    }
+    return false;
+}
+
+TableBuilder::~TableBuilder() {
+    if (table_) table_->release();
+}
+
+bool TableBuilder::grow() {
+    Table* larger = Table::create(table_ ? table_->capacity_ * 2 : 16);
+    if (!larger) return false;
+    for (size_t i = 0; table_ && i < table_->size_; ++i) new (&larger->offers_[i]) Offer(table_->offers_[i]);
+    larger->size_ = table_ ? table_->size_ : 0;
+    if (table_) table_->release();
+    table_ = larger;
+    return true;
+}
+
+Offer* TableBuilder::add() {
+    if ((!table_ || table_->size_ == table_->capacity_) && !grow()) return nullptr;
+    return new (&table_->offers_[table_->size_++]) Offer;
+}
+
+Table* TableBuilder::finish() {
+    if (!table_ && !grow()) return nullptr;
+    Table* done = table_;
+    table_ = nullptr;
+    for (size_t i = 0; i < done->size_; ++i) done->offers_[i].link();
+    return done;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,89 @@
+// What a provider can do, as prepared tables.
+//
+// An Offer is one endpoint type of one domain with everything it supports. Matching compares hints with it; an answer is
+// a copy of it, narrowed to what was asked. A Table is an immutable snapshot of all offers, best first, shared by
+// reference count: a reader keeps it alive while interfaces change under it.
+#ifndef SELVAGE_IMPL_CORE_OFFER_H
+#define SELVAGE_IMPL_CORE_OFFER_H
+
+#include <atomic>
+
+#include "impl/core/address.h"
+#include "impl/core/info_memory.h"
+#include "impl/core/rdma.h"
+
+namespace selvage::impl {
+
+class TableBuilder;
+
+// One per provider, static storage, never changes.
+struct Provider {
+    fi_provider identity;      // name and version, as the logging and parameter calls want it
+    const char* layered_name;  // a second component under which its FI_EP_RDM offers are known ("ofi_rxm"), or nullptr
+    // Adds the provider's offers. Returns 0 or a negative fabric errno; no device is not an error.
+    int (*discover)(const Provider& self, TableBuilder& table);
+    bool has_connected;                // offers FI_EP_MSG
+    bool discover_follows_interfaces;  // what it offers changes with the network interfaces
+
+    const char* name() const { return identity.name; }
+};
+
+// Invariant: `set` holds the most that the offer can do; its strings and address point into this object.
+struct Offer {
+    const Provider* provider = nullptr;
+    InfoSet set;
+    SocketAddress source;      // internet providers: the address of the interface
+    unsigned prefix = 0;       // length of its network part
+    unsigned interface = 0;    // kernel's index
+    bool loopback = false;
+    AddressKind kind = AddressKind::kNone;
+    size_t tx_size_max = 0;    // set.tx.size and set.rx.size are the defaults; these are the limits
+    size_t rx_size_max = 0;
+    size_t auth_key_max = 0;
+    bool any_tclass = false;   // every label and DSCP value, or only those that cost nothing
+    char domain_name[FI_NAME_MAX] = {};
+    char fabric_name[FI_NAME_MAX] = {};
+    char source_text[kAddressBytesMax] = {};  // shm: the address as text
+
+    // Sets the strings and the source address of `set` from the fields above.
+    void link();
+};
+
+class Table {
+  public:
+    static Table* create(size_t capacity);
+    void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release();
+
+    size_t size() const { return size_; }
+    const Offer& operator[](size_t index) const { return offers_[index]; }
+    const Offer* begin() const { return offers_; }
+    const Offer* end() const { return offers_ + size_; }
+    // True when the address belongs to this machine.
+    bool is_local(const SocketAddress& address) const;
+
+  private:
+    friend class TableBuilder;
+    std::atomic<size_t> references_{1};
+    size_t size_ = 0;
+    size_t capacity_ = 0;
+    Offer* offers_ = nullptr;
+};
+
+// Grows a table while discovery runs. Not shared between threads.
+class TableBuilder {
+  public:
+    ~TableBuilder();
+    // A new, empty offer at the end, or nullptr when memory is short. Valid until the next call.
+    Offer* add();
+    // Hands the table over with every offer linked; nullptr when memory is short.
+    Table* finish();
+
+  private:
+    bool grow();
+    Table* table_ = nullptr;
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,31 @@
+// The fabrics, domains and passive endpoints that the process has open, in the order they were opened.
+//
+// fi_getinfo reports them and lets hints choose by them. A pointer in hints is compared with the list and never followed
+// unless it is in it. Any thread may call; an object is removed before it is freed.
+#ifndef SELVAGE_IMPL_CORE_OPENED_H
+#define SELVAGE_IMPL_CORE_OPENED_H
+
+#include "impl/core/offer.h"
+
+namespace selvage::impl {
+
+struct Fabric;
+struct Domain;
+struct PassiveEndpoint;
+
+void note_opened(Fabric* fabric);
+void note_opened(Domain* domain);
+void note_opened(PassiveEndpoint* endpoint);
+void note_closed(Fabric* fabric);
+void note_closed(Domain* domain);
+void note_closed(PassiveEndpoint* endpoint);
+
+// The instances to report for an offer with these names. `want_*` (may be nullptr) are what hints ask for; false when
+// they are not open or belong to something else.
+bool find_opened(const Provider& provider, const char* fabric_name, const char* domain_name, fid_fabric* want_fabric,
+                 fid_domain* want_domain, fid_fabric** fabric, fid_domain** domain);
+bool is_open_passive(const fid* handle);
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,155 @@
+// See passive.h.
+#include "impl/core/passive.h"
+
+#include <algorithm>
+
+#include "impl/core/endpoint_ops.h"
+#include "impl/core/eq.h"
+#include "impl/core/opened.h"
+#include "impl/core/registry.h"
+
+namespace selvage::impl {
+
+int export_address(const SocketAddress& address, uint32_t format, void* out, size_t* length) {
+    if (!length || (*length && !out)) return -FI_EINVAL;
+    char bytes[kAddressBytesMax];
+    size_t needed;
+    if (format == FI_ADDR_STR) {
+        needed = write_text_address(address, FI_SOCKADDR_IN, bytes, sizeof bytes);
+    } else {
+        needed = address.length();
+        memcpy(bytes, address.bytes(), needed);
+    }
+    const size_t room = *length;
+    memcpy(out, bytes, std::min(room, needed));
+    *length = needed;
+    return room < needed ? -FI_ETOOSMALL : 0;
+}
+
+namespace {
+
+// In opened objects the address is as it was asked for; the port is chosen when the endpoint listens.
+int get_name(fid* descriptor, void* address, size_t* length) {
+    auto* endpoint = object_of<PassiveEndpoint>(descriptor);
+    LockGuard guard(endpoint->lock);
+    return export_address(endpoint->address, endpoint->addr_format, address, length);
+}
+
+int set_name(fid* descriptor, void* address, size_t length) {
+    auto* endpoint = object_of<PassiveEndpoint>(descriptor);
+    ParsedAddress parsed;
+    if (!read_address(endpoint->addr_format, address, length, &parsed) || parsed.kind == AddressKind::kShm ||
+        parsed.any_host) {
+        return -FI_EINVAL;
+    }
+    LockGuard guard(endpoint->lock);
+    endpoint->address = parsed.socket;
+    return 0;
+}
+
+int listen_on(fid_pep* descriptor) {
+    auto* endpoint = PassiveEndpoint::of(descriptor);
+    LockGuard guard(endpoint->lock);
+    return endpoint->eq ? -FI_ENOSYS : -FI_ENOEQ;
+}
+
+int close_passive(fid* descriptor) {
+    auto* endpoint = object_of<PassiveEndpoint>(descriptor);
+    if (!endpoint->uses.close()) return -FI_EBUSY;
+    note_closed(endpoint);
+    if (endpoint->eq) endpoint->eq->uses.release();
+    endpoint->fabric->uses.release();
+    delete endpoint;
+    return 0;
+}
+
+int bind_passive(fid* descriptor, fid* other, uint64_t flags) {
+    auto* endpoint = object_of<PassiveEndpoint>(descriptor);
+    if (!other || other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
+    if (flags) return -FI_EBADFLAGS;
+    auto* eq = object_of<EventQueue>(other);
+    if (eq->fabric != endpoint->fabric) return -FI_EINVAL;
+    LockGuard guard(endpoint->lock);
+    if (endpoint->eq) return -FI_EBUSY;
+    if (!eq->uses.acquire()) return -FI_EINVAL;
+    endpoint->eq = eq;
+    return 0;
+}
+
+int control_passive(fid* descriptor, int command, void* argument) {
+    auto* endpoint = object_of<PassiveEndpoint>(descriptor);
+    if (command != FI_BACKLOG) return -FI_ENOSYS;
+    if (!argument) return -FI_EINVAL;
+    LockGuard guard(endpoint->lock);
+    endpoint->backlog = *static_cast<const int*>(argument);
+    return 0;
+}
+
+constexpr fi_ops kFidOps = make_fid_ops(close_passive, bind_passive, control_passive);
+
+constexpr fi_ops_cm make_cm_ops() {
+    fi_ops_cm ops = kMissingCm;
+    ops.setname = set_name;
+    ops.getname = get_name;
+    ops.listen = listen_on;
+    return ops;
+}
+constexpr fi_ops_cm kCmOps = make_cm_ops();
+
+constexpr fi_ops_ep make_ep_ops() {
+    fi_ops_ep ops = kMissingEp;
+    ops.getopt = get_connection_option;
+    ops.setopt = set_connection_option;
+    return ops;
+}
+constexpr fi_ops_ep kEpOps = make_ep_ops();
+
+bool address_of(const Fabric& fabric, const fi_info& info, SocketAddress* out) {
+    if (info.src_addr) {
+        ParsedAddress parsed;
+        if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return false;
+        if (parsed.kind == AddressKind::kShm || parsed.any_host) return false;
+        *out = parsed.socket;
+        return true;
+    }
+    const TableRef table = current_table(true);
+    if (!table) return false;
+    for (const Offer& offer : *table) {
+        if (offer.provider == fabric.provider && strcmp(offer.fabric_name, fabric.name) == 0) {
+            *out = offer.source;
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result, void* context) {
+    if (!descriptor || !info || !result) return -FI_EINVAL;
+    *result = nullptr;
+    auto* fabric = Fabric::of(descriptor);
+    // Shared memory has no connected endpoints, and so nothing that listens.
+    if (!fabric->provider->has_connected) return -FI_ENOSYS;
+    if (info->ep_attr && info->ep_attr->type != FI_EP_MSG && info->ep_attr->type != FI_EP_UNSPEC) return -FI_EINVAL;
+    Use use(fabric->uses);
+    if (!use) return -FI_EINVAL;
+    auto* endpoint = new (std::nothrow) PassiveEndpoint;
+    if (!endpoint) return -FI_ENOMEM;
+    if (!address_of(*fabric, *info, &endpoint->address)) {
+        delete endpoint;
+        return -FI_EINVAL;
+    }
+    const bool v4 = endpoint->address.kind == AddressKind::kInet;
+    endpoint->addr_format = info->addr_format ? info->addr_format : v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    endpoint->fabric = fabric;
+    init_fid(endpoint->descriptor.fid, FI_CLASS_PEP, context, kFidOps);
+    endpoint->descriptor.ops = const_cast<fi_ops_ep*>(&kEpOps);
+    endpoint->descriptor.cm = const_cast<fi_ops_cm*>(&kCmOps);
+    note_opened(endpoint);
+    use.keep();
+    *result = &endpoint->descriptor;
+    return 0;
+}
+
+}  // namespace selvage::impl

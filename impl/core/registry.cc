@@ -1,0 +1,174 @@
+// See registry.h.
+#include "impl/core/registry.h"
+
+#include <pthread.h>
+#include <strings.h>
+
+#include <cstdlib>
+
+#include "impl/core/lock.h"
+#include "impl/core/watch.h"
+#include "impl/transport/shm/shm.h"
+#include "impl/transport/tcp/tcp.h"
+#include "impl/transport/verbs/verbs.h"
+
+namespace selvage::impl {
+namespace {
+
+// Adding a transport is its folder and its line here.
+constexpr const Provider* kProviders[] = {&kVerbsProvider, &kShmProvider, &kTcpProvider};
+
+bool equal_names(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// FI_PROVIDER as it was when the library first looked: names apart by ',' or ';', with '^' in front all but those.
+class Filter {
+  public:
+    Filter() {
+        const char* value = getenv("FI_PROVIDER");
+        text_ = value ? strdup(value) : nullptr;
+        if (!text_) return;
+        names_ = text_;
+        negated_ = names_.starts_with('^');
+        if (negated_) names_.remove_prefix(1);
+    }
+    ~Filter() {
+        names_ = {};
+        free(text_);
+    }
+    Filter(const Filter&) = delete;
+    Filter& operator=(const Filter&) = delete;
+
+    bool admits(std::string_view name) const { return names_.empty() || contains(name) != negated_; }
+
+  private:
+    bool contains(std::string_view name) const {
+        std::string_view rest = names_;
+        while (!rest.empty()) {
+            const size_t end = rest.find_first_of(",;");
+            if (equal_names(rest.substr(0, end), name)) return true;
+            if (end == std::string_view::npos) break;
+            rest.remove_prefix(end + 1);
+        }
+        return false;
+    }
+
+    char* text_ = nullptr;
+    std::string_view names_;
+    bool negated_ = false;
+};
+
+const Filter& filter() {
+    static const Filter instance;
+    return instance;
+}
+
+// The table and what keeps it current.
+struct Cache {
+    Mutex lock;
+    InterfaceWatch watch;
+    Table* table = nullptr;
+
+    // A handler of exit() that still asks finds an empty cache, not a dead one.
+    ~Cache() {
+        if (table) table->release();
+        table = nullptr;
+    }
+};
+
+Cache& cache() {
+    static Cache instance;
+    return instance;
+}
+
+// fork: the child must neither find the lock held nor read from the parent's socket.
+void before_fork() { cache().lock.lock(); }
+void in_parent() { cache().lock.unlock(); }
+void in_child() {
+    cache().watch.forget();
+    cache().lock.unlock();
+}
+
+void arm_fork_handlers() {
+    static const int armed = pthread_atfork(before_fork, in_parent, in_child);
+    static_cast<void>(armed);
+}
+
+Table* build_table() {
+    TableBuilder builder;
+    for (const Provider* provider : kProviders) {
+        if (!is_registered(provider->name())) continue;
+        if (provider->discover(*provider, builder)) return nullptr;
+    }
+    return builder.finish();
+}
+
+}  // namespace
+
+std::span<const Provider* const> all_providers() { return kProviders; }
+
+bool is_registered(std::string_view name) { return filter().admits(name); }
+
+TableRef current_table(bool follow_changes) {
+    arm_fork_handlers();
+    Cache& state = cache();
+    LockGuard guard(state.lock);
+    const bool stale = !state.table || (follow_changes && state.watch.changed());
+    if (stale) {
+        if (!state.table) state.watch.changed();
+        Table* fresh = build_table();
+        if (!fresh) {
+            // The change was seen but not read: see it again next time.
+            state.watch.forget();
+            return {};
+        }
+        if (state.table) state.table->release();
+        state.table = fresh;
+    }
+    state.table->retain();
+    return TableRef(state.table);
+}
+
+bool ProviderName::admits(const Provider& candidate, fi_ep_type type) const {
+    if (!valid || (provider && provider != &candidate)) return false;
+    return !layered || (candidate.layered_name && type == FI_EP_RDM);
+}
+
+namespace {
+
+const Provider* find_provider(std::string_view name) {
+    for (const Provider* provider : kProviders) {
+        if (equal_names(provider->name(), name) && is_registered(provider->name())) return provider;
+    }
+    return nullptr;
+}
+
+bool is_layer(std::string_view name) {
+    for (const Provider* provider : kProviders) {
+        if (provider->layered_name && equal_names(provider->layered_name, name)) return is_registered(name);
+    }
+    return false;
+}
+
+}  // namespace
+
+ProviderName parse_provider_name(std::string_view text) {
+    ProviderName result;
+    const size_t separator = text.find(';');
+    const std::string_view first = text.substr(0, separator);
+    if (separator == std::string_view::npos) {
+        result.provider = find_provider(first);
+        result.layered = !result.provider && is_layer(first);
+        result.valid = result.provider || result.layered;
+        return result;
+    }
+    const std::string_view second = text.substr(separator + 1);
+    const bool layer_first = is_layer(first);
+    result.provider = find_provider(layer_first ? second : first);
+    result.layered = true;
+    result.valid = result.provider && is_layer(layer_first ? first : second);
+    return result;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,54 @@
+// Which providers there are and what they offer right now.
+//
+// The list of providers is fixed when the library is built and filtered once by FI_PROVIDER. The table of offers is
+// built at the first question and rebuilt only after the kernel reported a change. Any thread may call.
+#ifndef SELVAGE_IMPL_CORE_REGISTRY_H
+#define SELVAGE_IMPL_CORE_REGISTRY_H
+
+#include <span>
+#include <string_view>
+
+#include "impl/core/offer.h"
+
+namespace selvage::impl {
+
+// Holds one reference of a table.
+class TableRef {
+  public:
+    TableRef() = default;
+    explicit TableRef(Table* table) : table_(table) {}
+    ~TableRef() { if (table_) table_->release(); }
+    TableRef(const TableRef&) = delete;
+    TableRef& operator=(const TableRef&) = delete;
+    TableRef(TableRef&& other) noexcept : table_(other.table_) { other.table_ = nullptr; }
+
+    explicit operator bool() const { return table_ != nullptr; }
+    const Table& operator*() const { return *table_; }
+    const Table* operator->() const { return table_; }
+
+  private:
+    Table* table_ = nullptr;
+};
+
+// All providers of the build, best first, registered or not.
+std::span<const Provider* const> all_providers();
+// What FI_PROVIDER says of a name: either a provider's or that of a layer ("ofi_rxm").
+bool is_registered(std::string_view name);
+
+// The current table of every registered provider. Empty reference when memory is short.
+// With `follow_changes` false the last table is good enough (nothing in the question depends on interfaces).
+TableRef current_table(bool follow_changes);
+
+// What a provider name of a hint or of fi_fabric means.
+struct ProviderName {
+    const Provider* provider = nullptr;  // nullptr: any provider that has the layer
+    bool layered = false;
+    bool valid = false;
+    bool admits(const Provider& candidate, fi_ep_type type) const;
+};
+// Understands "tcp", "tcp;ofi_rxm", "ofi_rxm;tcp" and "ofi_rxm", without regard to case.
+ProviderName parse_provider_name(std::string_view text);
+
+}  // namespace selvage::impl
+
+#endif

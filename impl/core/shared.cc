@@ -1,0 +1,76 @@
+// See shared.h.
+#include "impl/core/shared.h"
+
+#include "impl/core/atomic_types.h"
+#include "impl/core/capabilities.h"
+#include "impl/core/domain.h"
+#include "impl/core/endpoint_ops.h"
+#include "impl/core/layout.h"
+
+namespace selvage::impl {
+namespace {
+
+template <typename Context>
+int close_context(fid* descriptor) {
+    auto* context = object_of<Context>(descriptor);
+    if (!context->uses.close()) return -FI_EBUSY;
+    context->domain->uses.release();
+    delete context;
+    return 0;
+}
+
+constexpr fi_ops kTransmitFidOps = make_fid_ops(close_context<SharedTransmit>);
+
+int control_receive(fid*, int command, void*) {
+    // A shared receive context is usable as it is opened.
+    return command == FI_ENABLE ? 0 : -FI_ENOSYS;
+}
+
+constexpr fi_ops kReceiveFidOps = make_fid_ops(close_context<SharedReceive>, nullptr, control_receive);
+
+}  // namespace
+
+int domain_open_shared_transmit(fid_domain* descriptor, fi_tx_attr* attr, fid_stx** result, void* context) {
+    if (!descriptor || !result) return -FI_EINVAL;
+    *result = nullptr;
+    if (attr && (attr->caps & ~kTransmitCaps)) return -FI_EINVAL;
+    auto* domain = Domain::of(descriptor);
+    Use use(domain->uses);
+    if (!use) return -FI_EINVAL;
+    auto* shared = new (std::nothrow) SharedTransmit;
+    if (!shared) return -FI_ENOMEM;
+    if (attr) memcpy(&shared->attr, attr, sizes_of(layout_of_version(domain->version())).tx);
+    shared->domain = domain;
+    init_fid(shared->descriptor.fid, FI_CLASS_STX_CTX, context, kTransmitFidOps);
+    shared->descriptor.ops = const_cast<fi_ops_ep*>(&kMissingEp);
+    use.keep();
+    *result = &shared->descriptor;
+    return 0;
+}
+
+int domain_open_shared_receive(fid_domain* descriptor, fi_rx_attr* attr, fid_ep** result, void* context) {
+    if (!descriptor || !result) return -FI_EINVAL;
+    *result = nullptr;
+    if (attr && (attr->caps & ~kReceiveCaps)) return -FI_EINVAL;
+    auto* domain = Domain::of(descriptor);
+    Use use(domain->uses);
+    if (!use) return -FI_EINVAL;
+    auto* shared = new (std::nothrow) SharedReceive;
+    if (!shared) return -FI_ENOMEM;
+    if (attr) shared->attr = *attr;
+    shared->domain = domain;
+    fid_ep& ep = shared->descriptor;
+    init_fid(ep.fid, FI_CLASS_SRX_CTX, context, kReceiveFidOps);
+    ep.ops = const_cast<fi_ops_ep*>(&kMissingEp);
+    ep.cm = const_cast<fi_ops_cm*>(&kMissingCm);
+    ep.msg = const_cast<fi_ops_msg*>(&kMissingMsg);
+    ep.rma = const_cast<fi_ops_rma*>(&kMissingRma);
+    ep.tagged = const_cast<fi_ops_tagged*>(&kMissingTagged);
+    ep.atomic = const_cast<fi_ops_atomic*>(&kAtomicOps);
+    ep.collective = const_cast<fi_ops_collective*>(&kMissingCollective);
+    use.keep();
+    *result = &shared->descriptor;
+    return 0;
+}
+
+}  // namespace selvage::impl

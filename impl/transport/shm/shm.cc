@@ -1,0 +1,37 @@
+// Control part of the shared-memory provider: its table.
+#include "impl/transport/shm/shm.h"
+
+#include "impl/core/registry.h"
+#include "impl/core/surface.h"
+
+namespace selvage::impl {
+namespace {
+
+// Provider-specific (upper bit set): the bytes in the segment are this library's own layout.
+constexpr uint32_t kProtocol = FI_PROV_SPECIFIC | 0x5e01;
+
+int discover(const Provider& self, TableBuilder& table) {
+    Offer* offer = table.add();
+    if (!offer) return -FI_ENOMEM;
+    fill_surface(*offer, FI_EP_RDM, FI_LOCAL_COMM);
+    offer->provider = &self;
+    offer->kind = AddressKind::kShm;
+    offer->loopback = true;
+    offer->set.ep.protocol = kProtocol;
+    offer->set.info.addr_format = FI_ADDR_STR;
+    memcpy(offer->domain_name, "shm", sizeof "shm");
+    memcpy(offer->fabric_name, "shm", sizeof "shm");
+    return make_shm_text("", offer->source_text) ? 0 : -FI_EINVAL;
+}
+
+}  // namespace
+
+const Provider kShmProvider = {
+    .identity = {.version = kProviderVersion, .fi_version = kApiVersion, .name = "shm"},
+    .layered_name = nullptr,
+    .discover = discover,
+    .has_connected = false,
+    .discover_follows_interfaces = false,
+};
+
+}  // namespace selvage::impl

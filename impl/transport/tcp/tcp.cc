@@ -1,0 +1,63 @@
+// Control part of the TCP provider: its table.
+#include "impl/transport/tcp/tcp.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "impl/core/registry.h"
+#include "impl/core/surface.h"
+#include "impl/transport/tcp/interfaces.h"
+
+namespace selvage::impl {
+namespace {
+
+// Provider-specific (upper bit set): the frames on the wire are this library's own.
+constexpr uint32_t kMessageProtocol = FI_PROV_SPECIFIC | 0x5e02;
+constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e03;
+
+int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface, fi_ep_type type) {
+    Offer* offer = table.add();
+    if (!offer) return -FI_ENOMEM;
+    // Nothing behind a loopback interface is remote.
+    fill_surface(*offer, type, interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM);
+    const bool v4 = interface.address.kind == AddressKind::kInet;
+    offer->provider = &self;
+    offer->kind = interface.address.kind;
+    offer->source = interface.address;
+    offer->prefix = interface.prefix;
+    offer->interface = interface.index;
+    offer->loopback = interface.loopback;
+    offer->any_tclass = true;
+    // Connections are set up while the application reads its queues, unless it asks for automatic progress.
+    offer->set.domain.control_progress = FI_PROGRESS_MANUAL;
+    offer->set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
+    offer->set.info.addr_format = v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    snprintf(offer->domain_name, sizeof offer->domain_name, "%s", interface.name);
+    write_subnet(interface.address, interface.prefix, offer->fabric_name, sizeof offer->fabric_name);
+    return 0;
+}
+
+// Connected endpoints carry the least per message, so an address offers them first.
+int discover(const Provider& self, TableBuilder& table) {
+    InterfaceAddress* list = nullptr;
+    size_t count = 0;
+    int result = list_interfaces(&list, &count);
+    for (size_t i = 0; i < count && !result; ++i) {
+        result = add_offer(self, table, list[i], FI_EP_MSG);
+        if (!result) result = add_offer(self, table, list[i], FI_EP_RDM);
+    }
+    free(list);
+    return result;
+}
+
+}  // namespace
+
+const Provider kTcpProvider = {
+    .identity = {.version = kProviderVersion, .fi_version = kApiVersion, .name = "tcp"},
+    .layered_name = "ofi_rxm",
+    .discover = discover,
+    .has_connected = true,
+    .discover_follows_interfaces = true,
+};
+
+}  // namespace selvage::impl

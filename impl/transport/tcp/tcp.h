@@ -1,0 +1,11 @@
+// The TCP provider: FI_EP_MSG and FI_EP_RDM over every IPv4 and IPv6 interface that is up.
+#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_H
+#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_H
+
+#include "impl/core/offer.h"
+
+namespace selvage::impl {
+extern const Provider kTcpProvider;
+}
+
+#endif

@@ -1,0 +1,67 @@
+// Sets of capabilities: the classes of fi_getinfo(3), and what a set implies.
+//
+// The sets come from the vocabulary; nothing is typed twice.  FI_AV_USER_ID stands in no list of classes and is treated
+// as a secondary one (getinfo.caps.av-user-id-class).  Only chapters include this file.
+#pragma once
+
+#include "model/chapters/rules.h"
+
+namespace selvage::model::rules {
+
+inline std::uint64_t caps_of(WordClass wanted) {
+    std::uint64_t set = 0;
+    for (const Word& w : words(Family::caps)) {
+        if (w.word_class == wanted) set |= w.value;
+    }
+    return set;
+}
+
+inline std::uint64_t bits_of(Family family) {
+    std::uint64_t set = 0;
+    for (const Word& w : words(family)) set |= w.value;
+    return set;
+}
+
+inline const std::uint64_t kPrimary = caps_of(WordClass::Primary) & ~std::uint64_t{FI_AV_USER_ID};
+inline const std::uint64_t kModifiers = caps_of(WordClass::Modifier);
+inline const std::uint64_t kSecondary = caps_of(WordClass::Secondary);
+inline const std::uint64_t kAllCaps = bits_of(Family::caps);
+
+inline constexpr std::uint64_t kMessageWays = FI_SEND | FI_RECV;
+inline constexpr std::uint64_t kRemoteWays = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+inline constexpr std::uint64_t kMessages = FI_MSG | FI_TAGGED | FI_MULTICAST;
+inline constexpr std::uint64_t kRemote = FI_RMA | FI_ATOMIC;
+
+/// A capability without any of its modifiers has all of them.
+inline std::uint64_t with_implied(std::uint64_t caps) {
+    if ((caps & kMessages) != 0 && (caps & kMessageWays) == 0) caps |= kMessageWays;
+    if ((caps & kRemote) != 0 && (caps & kRemoteWays) == 0) caps |= kRemoteWays;
+    return caps;
+}
+
+/// A set that holds no capability without one that it needs.
+inline bool well_formed(std::uint64_t caps) {
+    const auto all = with_implied(caps);
+    for (const Word& w : words(Family::caps)) {
+        if ((caps & w.value) != 0 && w.needs != 0 && (all & w.needs) == 0) return false;
+    }
+    return true;
+}
+
+/// The capabilities that the hints ask for; none where the call only asks which providers exist.
+inline std::uint64_t asked_caps(const Query& q) { return names_only(q) ? 0 : asked(q, Field::caps); }
+
+/// match: some capabilities that are asked for, against all that the entry has.
+inline Fit fit_caps(const MatchCase& c, std::uint64_t wanted) {
+    if (wanted == 0) return Fit::not_asked();
+    const auto shown = with_implied(c.entry.offer.caps);
+    if ((wanted & ~shown) == 0) return Fit::fits();
+    Evidence lacks = number(Field::caps, Relation::Contains, wanted, c.entry.offer.caps);
+    const bool declared = c.profile.origin == Origin::Declared;
+    if (declared && (wanted & ~(shown | c.entry.also_caps)) == 0) return Fit::fits();
+    if (declared) return Fit::no(std::move(lacks));
+    lacks.note = "not seen offered together";
+    return Fit::may(std::move(lacks));
+}
+
+}  // namespace selvage::model::rules

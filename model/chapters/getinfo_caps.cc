@@ -1,0 +1,173 @@
+// fi_getinfo(3): capabilities in general: request and grant, the three classes, modifiers.
+#include "model/chapters/alike.h"
+#include "model/chapters/capabilities.h"
+
+namespace selvage::model::clause {
+namespace {
+
+using namespace rules;
+
+std::uint64_t hint_caps(const Query& q) { return asked(q, Field::caps); }
+
+// pair: both calls have hints, differ in caps alone and are answered.
+bool only_caps_differ(const PairCase& c) {
+    if (!c.first.hints || !c.second.hints || names_only(c.first) || !both_tell(c)) return false;
+    if (c.first.hints->caps == c.second.hints->caps) return false;
+    return alike_after(c, [&](Query& q) { q.hints->caps = c.second.hints->caps; });
+}
+
+struct Side {
+    const Query* query;
+    const Answer* answer;
+};
+struct Sides {
+    Side more, fewer;
+};
+// The two calls, the one whose caps contain the other's first; null where neither does.
+Sides by_caps(const PairCase& c) {
+    const Side a{&c.first, &c.first_answer};
+    const Side b{&c.second, &c.second_answer};
+    const auto first = hint_caps(c.first);
+    const auto second = hint_caps(c.second);
+    if ((first & second) == second) return {a, b};
+    if ((first & second) == first) return {b, a};
+    return {{nullptr, nullptr}, {nullptr, nullptr}};
+}
+
+// pair: the calls differ by modifiers that one names of capabilities which the other names without any.
+bool narrows(const Sides& s) {
+    if (s.more.query == nullptr) return false;
+    const auto base = hint_caps(*s.fewer.query);
+    const auto added = hint_caps(*s.more.query) & ~base;
+    const bool of_what_is_asked = ((added & kMessageWays) == 0 || (base & kMessages) != 0) &&
+                                  ((added & kRemoteWays) == 0 || (base & kRemote) != 0);
+    return base != 0 && (added & ~kModifiers) == 0 && (base & kModifiers) == 0 && of_what_is_asked &&
+           well_formed(base) && well_formed(base | added);
+}
+
+// All capabilities reported for an endpoint.
+std::uint64_t caps_reported(const Answer& answer, const Info& endpoint) {
+    std::uint64_t caps = 0;
+    for (const Info& o : answer.offers) {
+        if (same_endpoint(o, endpoint)) caps |= o.caps;
+    }
+    return caps;
+}
+
+}  // namespace
+
+Ruling getinfo_caps_requested_granted(const OfferCase& c) {
+    const auto wanted = asked_caps(c.query) & (kPrimary | kModifiers);
+    if (wanted == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Contains, wanted);
+}
+
+Fit getinfo_caps_requested_fits(const MatchCase& c) { return fit_caps(c, asked_caps(c.query) & (kPrimary | kModifiers)); }
+
+Ruling getinfo_caps_zero_full_set(const OfferCase& c) {
+    if (hint_caps(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
+    return Ruling::check((c.offer.caps & kPrimary) != 0, [&] {
+        if (c.offer.caps == 0) return at(number(Field::caps, Relation::Differs, 0, 0), c.index);
+        Evidence e = told(Field::caps, "holds no primary capability");
+        e.actual = c.offer.caps;
+        return at(std::move(e), c.index);
+    });
+}
+
+Ruling getinfo_caps_zero_covers(const PairCase& c) {
+    if (!only_caps_differ(c) || (hint_caps(c.first) != 0 && hint_caps(c.second) != 0)) return Ruling::not_applicable();
+    const auto s = by_caps(c);
+    bool compared = false;
+    for (const Info& granted : s.more.answer->offers) {
+        const auto all = caps_reported(*s.fewer.answer, granted);
+        if (all == 0) continue;
+        compared = true;
+        const auto wanted = granted.caps & hint_caps(*s.more.query) & (kPrimary | kModifiers);
+        if ((wanted & ~with_implied(all)) == 0) continue;
+        return Ruling::broken(number(Field::caps, Relation::Contains, wanted, all, "granted when asked for, not told when nothing is"));
+    }
+    return compared ? Ruling::holds() : Ruling::not_applicable();
+}
+
+Ruling getinfo_caps_only_known(const OfferCase& c) {
+    return names_only(c.query) ? Ruling::not_applicable() : offer_to_value(c, Field::caps, Relation::Within, kAllCaps);
+}
+
+Ruling getinfo_caps_primary_not_requested(const OfferCase& c) {
+    const auto wanted = asked_caps(c.query);
+    if (wanted == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Within, wanted | ~kPrimary);
+}
+
+Fit getinfo_caps_secondary_requested(const MatchCase& c) {
+    auto wanted = asked_caps(c.query) & kSecondary;
+    // Two clauses of their own: getinfo.caps.source-connectionless-fits and getinfo.caps.comm-both-asked.
+    if (c.entry.offer.ep.type == FI_EP_MSG) wanted &= ~std::uint64_t{FI_SOURCE};
+    constexpr std::uint64_t kBoth = FI_LOCAL_COMM | FI_REMOTE_COMM;
+    if ((wanted & kBoth) == kBoth) wanted &= ~kBoth;
+    return fit_caps(c, wanted);
+}
+
+Ruling getinfo_caps_secondary_granted(const OfferCase& c) {
+    const auto wanted = asked_caps(c.query) & kSecondary;
+    if (wanted == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Contains, wanted);
+}
+
+Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
+    if (!only_caps_differ(c)) return Ruling::not_applicable();
+    const auto s = by_caps(c);
+    if (s.more.query == nullptr) return Ruling::not_applicable();
+    const auto base = hint_caps(*s.fewer.query);
+    const auto added = hint_caps(*s.more.query) & ~base;
+    // FI_SOURCE of a connected endpoint may be refused although it was told (getinfo.caps.source-connectionless-fits).
+    if (base == 0 || (added & ~kSecondary) != 0 || !well_formed(base | added)) return Ruling::not_applicable();
+    bool told_unasked = false;
+    for (const Info& o : s.fewer.answer->offers) {
+        if ((o.caps & added) != added || ((added & FI_SOURCE) != 0 && o.ep.type == FI_EP_MSG)) continue;
+        told_unasked = true;
+        if (caps_reported(*s.more.answer, o) != 0) continue;
+        return Ruling::broken(number(Field::caps, Relation::Contains, added, 0, "told unasked, and refused when asked for"));
+    }
+    return told_unasked ? Ruling::holds() : Ruling::not_applicable();
+}
+
+Fit getinfo_caps_av_user_id_class(const MatchCase& c) { return fit_caps(c, asked_caps(c.query) & FI_AV_USER_ID); }
+
+Fit getinfo_caps_modifiers_assumed_fit(const MatchCase& c) {
+    const auto wanted = asked_caps(c.query);
+    std::uint64_t assumed = 0;
+    // A group whose capability is not offered at all is refused by getinfo.caps.requested-fits.
+    if ((wanted & kMessages & c.entry.offer.caps) != 0 && (wanted & kMessageWays) == 0) assumed |= kMessageWays;
+    if ((wanted & kRemote & c.entry.offer.caps) != 0 && (wanted & kRemoteWays) == 0) assumed |= kRemoteWays;
+    return fit_caps(c, assumed);
+}
+
+Ruling getinfo_caps_modifiers_limit(const OfferCase& c) {
+    const auto wanted = asked_caps(c.query);
+    std::uint64_t left_out = 0;
+    const auto limit = [&](std::uint64_t of, std::uint64_t modifiers) {
+        if ((wanted & of) != 0 && (wanted & modifiers) != 0) left_out |= modifiers & ~wanted;
+    };
+    limit(kMessages, kMessageWays);
+    limit(kRemote, kRemoteWays);
+    if (left_out == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Within, ~left_out);
+}
+
+Ruling getinfo_caps_modifiers_only_narrow(const PairCase& c) {
+    if (!only_caps_differ(c)) return Ruling::not_applicable();
+    const auto s = by_caps(c);
+    if (!narrows(s) || s.fewer.answer->ret != 0) return Ruling::not_applicable();
+    return covers(*s.fewer.answer, *s.more.answer, Field::caps, "modifiers ask for less, yet an endpoint is lost");
+}
+
+Ruling getinfo_caps_modifiers_all_equal_none(const PairCase& c) {
+    if (!only_caps_differ(c)) return Ruling::not_applicable();
+    const auto s = by_caps(c);
+    if (!narrows(s) || s.more.answer->ret != 0) return Ruling::not_applicable();
+    if (hint_caps(*s.more.query) != with_implied(hint_caps(*s.fewer.query))) return Ruling::not_applicable();
+    return covers(*s.more.answer, *s.fewer.answer, Field::caps, "all modifiers ask for what none do, yet an endpoint is lost");
+}
+
+}  // namespace selvage::model::clause

@@ -1,0 +1,221 @@
+// fi_getinfo(3): fi_allocinfo, fi_dupinfo, fi_freeinfo; what a call does to memory, threads and its process.
+//
+// How the acts use the observations of Conduct:
+//   AllocInfo        copy: what came back; copy_shares: two results share memory; failed_allocation: one was made to fail
+//   DupInfo          original, copy, copy_shares, copy_has_next; without original: fi_dupinfo(NULL)
+//   FreeInfo         answer: a list of fi_getinfo was freed; original: one that the caller filled or duplicated, whose
+//                    handle is an open object; ret: what using that object gave afterwards; copy_shares: two answers
+//                    share memory; leaked_blocks: what stayed
+//   GetInfo          leaked_blocks: what each of many calls, its answer freed, left behind
+//   GetInfoThreads   answer: what one thread alone gets; ret: what a thread got that differed, else the same
+#include "model/chapters/alike.h"
+#include "model/chapters/call_rules.h"
+
+namespace selvage::model::clause {
+namespace {
+
+using namespace rules;
+using Act = Conduct::Act;
+
+bool returned_at_all(const Conduct& c) { return c.crashed_signal == 0 && !c.hung && !c.exited; }
+
+Evidence fate(const Conduct& c) {
+    if (c.crashed_signal != 0) return number(Field::subject, Relation::Happens, 0, static_cast<std::uint64_t>(c.crashed_signal), "died of a signal");
+    return told(Field::subject, c.hung ? "did not return" : "ended the process");
+}
+
+Ruling survives(const Conduct& c) { return Ruling::check(returned_at_all(c), [&] { return fate(c); }); }
+
+Ruling leaves_nothing(const Conduct& c) {
+    return Ruling::check(c.leaked_blocks == 0, [&] {
+        return number(Field::subject, Relation::Happens, 0, c.leaked_blocks, "left memory allocated");
+    });
+}
+
+// fi_allocinfo with memory enough, that came back.
+bool allocated(const Conduct& c) { return c.act == Act::AllocInfo && c.failed_allocation == 0 && returned_at_all(c); }
+bool duplicated(const Conduct& c) {
+    return c.act == Act::DupInfo && c.original != nullptr && c.copy != nullptr && returned_at_all(c);
+}
+
+// The first number or text that is not zero, as evidence; broken nowhere: holds.
+Ruling all_zero(const Info& info) {
+    for (const FieldRow& r : number_fields()) {
+        const auto value = get(info, r.field);
+        if (value != 0) return Ruling::broken(number(r.field, Relation::Equals, 0, value));
+    }
+    for (const FieldRow& r : text_fields()) {
+        if (text(info, r.field)) return Ruling::broken(texts(r.field, Relation::IsNull, {}, text(info, r.field)));
+    }
+    return Ruling::holds();
+}
+
+constexpr std::pair<Part, Field> kSubstructures[] = {{Part::Tx, Field::part_tx},
+                                                     {Part::Rx, Field::part_rx},
+                                                     {Part::Ep, Field::part_ep},
+                                                     {Part::Domain, Field::part_domain},
+                                                     {Part::Fabric, Field::part_fabric}};
+
+Ruling fails_with_null(const Conduct& c) {
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    return leaves_nothing(c);
+}
+
+}  // namespace
+
+Ruling getinfo_memory_alloc_complete(const Conduct& c) {
+    if (!allocated(c)) return Ruling::not_applicable();
+    if (c.copy == nullptr) return Ruling::broken(texts(Field::object, Relation::NotNull, {}, {}));
+    for (const auto& [part, field] : kSubstructures) {
+        if (!c.copy->has(part)) return Ruling::broken(texts(field, Relation::NotNull, {}, {}));
+    }
+    return Ruling::holds();
+}
+
+Ruling getinfo_memory_alloc_zeroed(const Conduct& c) {
+    if (!allocated(c) || c.copy == nullptr) return Ruling::not_applicable();
+    if (c.copy->has(Part::Nic)) return Ruling::broken(texts(Field::part_nic, Relation::IsNull, {}, {}));
+    if (c.copy_has_next) return Ruling::broken(told(Field::object, "has a next that is not NULL"));
+    return all_zero(*c.copy);
+}
+
+Ruling getinfo_memory_alloc_fresh(const Conduct& c) {
+    if (!allocated(c) || c.copy == nullptr) return Ruling::not_applicable();
+    return Ruling::check(!c.copy_shares, [] { return told(Field::object, "shares memory with the one before"); });
+}
+
+Ruling getinfo_memory_alloc_fails_null(const Conduct& c) {
+    const bool alloc = c.act == Act::AllocInfo || (c.act == Act::DupInfoNoMemory && c.original == nullptr);
+    if (!alloc || c.failed_allocation == 0) return Ruling::not_applicable();
+    return fails_with_null(c);
+}
+
+Ruling getinfo_memory_dup_equal(const Conduct& c) {
+    if (!duplicated(c)) return Ruling::not_applicable();
+    for (const auto& [part, field] : kSubstructures) {
+        if (c.original->has(part) && !c.copy->has(part)) return Ruling::broken(texts(field, Relation::NotNull, {}, {}));
+    }
+    for (const FieldRow& r : number_fields()) {
+        const auto wanted = get(*c.original, r.field);
+        const auto actual = get(*c.copy, r.field);
+        // The handle has a clause of its own, and so have absent parts.
+        if (wanted == actual || r.field == Field::handle || (r.part != Part::Info && !c.original->has(r.part))) continue;
+        return Ruling::broken(number(r.field, Relation::Equals, wanted, actual));
+    }
+    for (const FieldRow& r : text_fields()) {
+        const Text& wanted = text(*c.original, r.field);
+        const Text& actual = text(*c.copy, r.field);
+        if (wanted == actual || (r.part != Part::Info && !c.original->has(r.part))) continue;
+        return Ruling::broken(texts(r.field, Relation::TextEquals, wanted, actual));
+    }
+    return Ruling::holds();
+}
+
+Ruling getinfo_memory_dup_deep(const Conduct& c) {
+    if (!duplicated(c)) return Ruling::not_applicable();
+    return Ruling::check(!c.copy_shares, [] { return told(Field::object, "shares memory with the original"); });
+}
+
+Ruling getinfo_memory_dup_single(const Conduct& c) {
+    if (!duplicated(c)) return Ruling::not_applicable();
+    return Ruling::check(!c.copy_has_next, [] { return told(Field::object, "has a next that is not NULL"); });
+}
+
+Ruling getinfo_memory_dup_substructures(const Conduct& c) {
+    if (c.act != Act::DupInfo || c.original == nullptr || (c.original->present & kAllParts) == kAllParts) return Ruling::not_applicable();
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    if (c.copy == nullptr) return Ruling::not_applicable();
+    for (const FieldRow& r : number_fields()) {
+        const auto value = get(*c.copy, r.field);
+        if (r.part == Part::Info || c.original->has(r.part) || value == 0) continue;
+        return Ruling::broken(number(r.field, Relation::Equals, 0, value, "the original lacks this structure"));
+    }
+    for (const FieldRow& r : text_fields()) {
+        if (r.part == Part::Info || c.original->has(r.part) || !text(*c.copy, r.field)) continue;
+        return Ruling::broken(texts(r.field, Relation::IsNull, {}, text(*c.copy, r.field), "the original lacks this structure"));
+    }
+    return Ruling::holds();
+}
+
+Ruling getinfo_memory_dup_nic(const Conduct& c) {
+    if (!duplicated(c) || !c.original->has(Part::Nic)) return Ruling::not_applicable();
+    return Ruling::check(c.copy->has(Part::Nic), [] { return texts(Field::part_nic, Relation::NotNull, {}, {}); });
+}
+
+Ruling getinfo_memory_dup_handle(const Conduct& c) {
+    if (!duplicated(c) || c.original->handle == 0) return Ruling::not_applicable();
+    return Ruling::check(c.copy->handle == c.original->handle || c.copy->handle == 0,
+                         [&] { return number(Field::handle, Relation::Equals, c.original->handle, c.copy->handle); });
+}
+
+Ruling getinfo_memory_dup_null(const Conduct& c) {
+    const bool of_null = c.act == Act::AllocInfo || (c.act == Act::DupInfo && c.original == nullptr);
+    if (!of_null || c.failed_allocation != 0) return Ruling::not_applicable();
+    return survives(c);
+}
+
+Ruling getinfo_memory_dup_fails_null(const Conduct& c) {
+    if (c.act != Act::DupInfoNoMemory || c.original == nullptr) return Ruling::not_applicable();
+    return fails_with_null(c);
+}
+
+Ruling getinfo_memory_free_releases_list(const Conduct& c) {
+    if (c.act != Act::FreeInfo || c.original != nullptr) return Ruling::not_applicable();
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    return leaves_nothing(c);
+}
+
+Ruling getinfo_memory_free_handle(const Conduct& c) {
+    if (c.act != Act::FreeInfo || c.original == nullptr || c.original->handle == 0) return Ruling::not_applicable();
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    return Ruling::check(c.ret == 0, [&] {
+        return number(Field::call_return, Relation::Equals, 0, as_number(c.ret), "the object behind handle is no longer usable");
+    });
+}
+
+Ruling getinfo_memory_free_caller_changed(const Conduct& c) {
+    if (c.act != Act::FreeInfo || c.original == nullptr || c.original->handle != 0) return Ruling::not_applicable();
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    return leaves_nothing(c);
+}
+
+Ruling getinfo_memory_answers_independent(const Conduct& c) {
+    if (c.act != Act::FreeInfo || c.answer == nullptr || c.answer->offers.empty()) return Ruling::not_applicable();
+    return Ruling::check(!c.copy_shares, [] { return told(Field::call_list, "shares memory with another answer"); });
+}
+
+Ruling getinfo_memory_enomem(const Conduct& c) {
+    if (c.act != Act::GetInfoNoMemory) return Ruling::not_applicable();
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    if (c.leaked_blocks != 0) return leaves_nothing(c);
+    if (c.ret == 0 || c.ret == -FI_ENODATA || c.ret == -FI_ENOMEM) return Ruling::holds();
+    return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(-FI_ENOMEM), as_number(c.ret)));
+}
+
+Ruling getinfo_memory_no_leak(const Conduct& c) {
+    if (c.act != Act::GetInfo || c.ret != 0 || !returned_at_all(c)) return Ruling::not_applicable();
+    return leaves_nothing(c);
+}
+
+Ruling getinfo_memory_failed_call_frees(const Conduct& c) {
+    if (c.act != Act::GetInfo || c.ret == 0 || !returned_at_all(c)) return Ruling::not_applicable();
+    return leaves_nothing(c);
+}
+
+Ruling getinfo_memory_returns(const Conduct& c) {
+    if (c.act != Act::GetInfo && c.act != Act::ProvAttrOnly && c.act != Act::EnvProvider && c.act != Act::Load) {
+        return Ruling::not_applicable();
+    }
+    return survives(c);
+}
+
+Ruling getinfo_memory_threads(const Conduct& c) {
+    if (c.act != Act::GetInfoThreads) return Ruling::not_applicable();
+    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    const int alone = c.answer != nullptr ? c.answer->ret : c.ret;
+    return Ruling::check(c.ret == alone, [&] {
+        return number(Field::call_return, Relation::Equals, as_number(alone), as_number(c.ret), "with other threads calling");
+    });
+}
+
+}  // namespace selvage::model::clause

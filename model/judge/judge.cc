@@ -1,0 +1,239 @@
+#include "model/judge/judge.h"
+
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+
+#include "model_gen/predicates.h"
+
+namespace selvage::model {
+namespace {
+
+template <typename P>
+bool holds_for(const P& predicate, Version v) {
+    return predicate.since <= v && v <= predicate.until;
+}
+
+void count(Tally* tally, Clause c) {
+    if (tally != nullptr) ++tally->applied[static_cast<std::size_t>(c)];
+}
+
+void break_it(Tally& tally, std::vector<Because>& broken, Clause c, Evidence evidence) {
+    ++tally.broken[static_cast<std::size_t>(c)];
+    broken.push_back({.clause = c, .evidence = std::move(evidence)});
+}
+
+// Runs a table of predicates over one case.
+template <typename Case>
+void judge_all(std::span<const Predicate<Ruling, Case>> table, const Case& c, Version v, Tally& tally,
+               std::vector<Because>& broken) {
+    for (const auto& p : table) {
+        if (!holds_for(p, v)) continue;
+        Ruling r = p.judge(c);
+        tally.note(p.clause, r.outcome());
+        if (r.is_broken()) broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
+    }
+}
+
+std::size_t offers_of(const Answer& answer, const Profile* profile) {
+    if (profile == nullptr) return answer.offers.size();
+    return static_cast<std::size_t>(std::count_if(answer.offers.begin(), answer.offers.end(), [&](const Info& o) {
+        return offer_is_of(o, profile->provider);
+    }));
+}
+
+// A call rule demands refusal: was it refused, and with an errno that the text names?
+void judge_demand(Clause c, const Demand& d, const Answer& answer, Tally& tally, std::vector<Because>& broken) {
+    if (d.kind != Demand::Kind::MustRefuse) return;
+    if (answer.ret == 0) {
+        Evidence e = *d.evidence;
+        e.note += (e.note.empty() ? "" : "; ") + std::string("must be refused, was granted");
+        break_it(tally, broken, c, std::move(e));
+        return;
+    }
+    const bool named = std::find(d.errnos.begin(), d.errnos.end(), -answer.ret) != d.errnos.end();
+    if (d.errnos.empty() || named) return;
+    Evidence e;
+    e.field = Field::call_return;
+    e.relation = Relation::Equals;
+    e.wanted = static_cast<std::uint64_t>(-static_cast<std::int64_t>(d.errnos.front()));
+    e.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
+    e.note = d.evidence->note;
+    break_it(tally, broken, c, std::move(e));
+}
+
+// An entry fits, yet nothing was offered.  The clause that is broken is the one whose field was asked for; where several
+// were, the first link is the general promise and the fields follow, until shrinking leaves one.
+void judge_refusal(const Query& query, const World& world, const Answer& answer, const Profile& profile,
+                   const Verdict& verdict, Tally& tally, std::vector<Because>& broken) {
+    Evidence refused;
+    refused.field = Field::call_return;
+    refused.relation = Relation::Equals;
+    refused.wanted = 0;
+    refused.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
+    const Entry& entry = profile.entries[verdict.granting.front()];
+    std::vector<Clause> asked;
+    const MatchCase c{query, world, profile, entry};
+    for (const auto& p : match_predicates()) {
+        if (holds_for(p, query.version) && p.judge(c).choice() == Choice::Fits) asked.push_back(p.clause);
+    }
+    refused.note = "refused, though what the provider offers to wider questions fits: " + profile.provider;
+    if (asked.size() == 1) {
+        break_it(tally, broken, asked.front(), std::move(refused));
+        return;
+    }
+    break_it(tally, broken, Clause::getinfo_call_matching_returned, std::move(refused));
+    for (const Clause a : asked) {
+        Evidence fits;
+        fits.field = Field::call_hints;
+        fits.note = "asked for, and fits";
+        broken.push_back({.clause = a, .evidence = std::move(fits), .supporting = true});
+    }
+}
+
+// Nothing that the provider declares fits, yet it offered something.
+void judge_grant(const Verdict& verdict, Tally& tally, std::vector<Because>& broken) {
+    if (verdict.because.empty()) return;
+    Evidence e = verdict.because.front().evidence;
+    e.note += (e.note.empty() ? "" : "; ") + std::string("offered, though nothing that the provider declares fits");
+    break_it(tally, broken, verdict.because.front().clause, std::move(e));
+}
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+    for (std::size_t i = 0; i < kClauseCount; ++i) {
+        applied[i] += other.applied[i];
+        broken[i] += other.broken[i];
+    }
+}
+
+bool offer_is_of(const Info& offer, std::string_view provider) {
+    if (!offer.fabric.prov_name) return false;
+    const std::string_view own = *offer.fabric.prov_name;
+    if (own == provider) return true;
+    // Layered names are the same in either order.
+    const auto cut = own.find(';');
+    if (cut == std::string_view::npos || own.size() != provider.size()) return false;
+    const auto rest = own.size() - cut - 1;
+    return provider.substr(0, rest) == own.substr(cut + 1) && provider[rest] == ';' &&
+           provider.substr(rest + 1) == own.substr(0, cut);
+}
+
+Matching match(const Query& query, const World& world, const Profile& profile, const Entry& entry, Tally* tally) {
+    Matching out;
+    const MatchCase c{query, world, profile, entry};
+    for (const auto& p : match_predicates()) {
+        if (!holds_for(p, query.version)) continue;
+        Fit fit = p.judge(c);
+        if (fit.choice() == Choice::NotAsked) continue;
+        count(tally, p.clause);
+        if (fit.choice() == Choice::No) {
+            out.choice = Choice::No;
+            out.refuses.push_back({.clause = p.clause, .evidence = fit.take_evidence()});
+        } else if (fit.choice() == Choice::May) {
+            if (out.choice == Choice::Fits) out.choice = Choice::May;
+            out.leaves_open.push_back({.clause = p.clause, .evidence = fit.take_evidence()});
+        }
+    }
+    return out;
+}
+
+Verdict expect(const Query& query, const World& world, const Profile& profile, Tally* tally) {
+    Verdict v;
+    const QueryCase qc{query, world};
+    bool open = false;
+    bool refused = false;
+    for (const auto& p : query_predicates()) {
+        if (!holds_for(p, query.version)) continue;
+        Demand d = p.judge(qc);
+        if (d.kind == Demand::Kind::NotAsked) continue;
+        count(tally, p.clause);
+        if (d.kind == Demand::Kind::MustRefuse) {
+            refused = true;
+            v.errnos.insert(v.errnos.end(), d.errnos.begin(), d.errnos.end());
+            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
+        } else if (d.kind == Demand::Kind::MayRefuse) {
+            open = true;
+            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
+        }
+    }
+    std::vector<Because> refuses;
+    for (std::size_t i = 0; i < profile.entries.size(); ++i) {
+        Matching m = match(query, world, profile, profile.entries[i], tally);
+        if (m.choice == Choice::Fits) v.granting.push_back(i);
+        if (m.choice == Choice::May) open = true;
+        auto& from = m.choice == Choice::May ? m.leaves_open : m.refuses;
+        std::move(from.begin(), from.end(), std::back_inserter(refuses));
+    }
+    if (refused) {
+        v.kind = Verdict::Kind::MustRefuse;
+        v.granting.clear();
+        return v;
+    }
+    if (!v.granting.empty() && !open) {
+        v.kind = Verdict::Kind::Granted;
+        return v;
+    }
+    if (v.granting.empty()) std::move(refuses.begin(), refuses.end(), std::back_inserter(v.because));
+    if (open || !v.granting.empty()) {
+        v.kind = Verdict::Kind::MayRefuse;
+    } else if (profile.origin == Origin::Declared) {
+        v.kind = Verdict::Kind::MustRefuse;
+        v.errnos = {FI_ENODATA};
+    } else {
+        v.kind = profile.entries.empty() ? Verdict::Kind::Unspecified : Verdict::Kind::MayRefuse;
+    }
+    return v;
+}
+
+void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
+           std::vector<Because>& broken) {
+    const QueryCase qc{query, world};
+    bool call_rule_refuses = false;
+    bool open = false;
+    for (const auto& p : query_predicates()) {
+        if (!holds_for(p, query.version)) continue;
+        const Demand d = p.judge(qc);
+        if (d.kind == Demand::Kind::NotAsked) continue;
+        count(&tally, p.clause);
+        call_rule_refuses = call_rule_refuses || d.kind == Demand::Kind::MustRefuse;
+        open = open || d.kind == Demand::Kind::MayRefuse;
+        judge_demand(p.clause, d, answer, tally, broken);
+    }
+    if (profile != nullptr && !call_rule_refuses && !open) {
+        const Verdict v = expect(query, world, *profile, &tally);
+        const auto offered = offers_of(answer, profile);
+        if (v.kind == Verdict::Kind::Granted && offered == 0) {
+            judge_refusal(query, world, answer, *profile, v, tally, broken);
+        } else if (v.kind == Verdict::Kind::MustRefuse && offered > 0) {
+            judge_grant(v, tally, broken);
+        }
+    }
+    judge_all(answer_predicates(), AnswerCase{query, world, answer, profile}, query.version, tally, broken);
+    for (std::size_t i = 0; i < answer.offers.size(); ++i) {
+        const Info& offer = answer.offers[i];
+        const Profile* known = profile != nullptr && offer_is_of(offer, profile->provider) ? profile : nullptr;
+        judge_all(offer_predicates(), OfferCase{query, world, offer, static_cast<int>(i), known}, query.version, tally,
+                  broken);
+    }
+}
+
+void judge(const PairCase& pair, Tally& tally, std::vector<Because>& broken) {
+    judge_all(pair_predicates(), pair, pair.first.version, tally, broken);
+}
+
+void judge(const Conduct& conduct, Tally& tally, std::vector<Because>& broken) {
+    const Version v = conduct.query != nullptr ? conduct.query->version : kNewest;
+    judge_all(conduct_predicates(), conduct, v, tally, broken);
+}
+
+void judge(const TextCase& text, Tally& tally, std::vector<Because>& broken) {
+    judge_all(text_predicates(), text, kNewest, tally, broken);
+}
+
+void judge(const Step& step, Tally& tally, std::vector<Because>& broken) {
+    judge_all(life_predicates(), step, kNewest, tally, broken);
+}
+
+}  // namespace selvage::model

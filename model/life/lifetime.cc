@@ -1,0 +1,104 @@
+// See lifetime.h.
+#include "model/life/lifetime.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+
+#include "model/life/step.h"
+
+namespace selvage::model {
+
+bool is_instance(const Object& object, ObjectClass kind, const Info& offer) {
+    if (object.kind != kind || object.provider != offer.fabric.prov_name) return false;
+    if (object.fabric_name != offer.fabric.name) return false;
+    return kind != ObjectClass::Domain || object.domain_name == offer.domain.name;
+}
+
+const Object* Lifetime::find(std::uint64_t number) const {
+    return number == 0 || number > objects_.size() ? nullptr : &objects_[static_cast<std::size_t>(number) - 1];
+}
+
+const Object* Lifetime::find_open(std::uint64_t number) const {
+    const Object* o = find(number);
+    return o != nullptr && o->open() ? o : nullptr;
+}
+
+bool Lifetime::has_child(int parent, ObjectClass kind) const {
+    return std::any_of(objects_.begin(), objects_.end(), [&](const Object& o) {
+        return o.open() && o.parent == parent && (kind == ObjectClass::None || o.kind == kind);
+    });
+}
+
+bool Lifetime::is_bound(int eq) const {
+    return std::any_of(objects_.begin(), objects_.end(), [&](const Object& o) { return o.open() && o.bound_eq == eq; });
+}
+
+const Object* Lifetime::first_instance(ObjectClass kind, const Info& offer) const {
+    for (const Object& o : objects_)
+        if (o.open() && is_instance(o, kind, offer)) return &o;
+    return nullptr;
+}
+
+int Lifetime::instances(ObjectClass kind, const Info& offer) const {
+    return static_cast<int>(std::count_if(objects_.begin(), objects_.end(), [&](const Object& o) {
+        return o.open() && is_instance(o, kind, offer);
+    }));
+}
+
+void Lifetime::opened(const Step& step) {
+    Object o;
+    o.kind = step.opens;
+    o.number = next_number();
+    o.parent = step.opens == ObjectClass::Fabric ? 0 : step.object;
+    o.offer = step.offer_index;
+    o.flagged = step.second_call;
+    if (step.offer != nullptr) {
+        o.provider = step.offer->fabric.prov_name;
+        o.fabric_name = step.offer->fabric.name;
+        o.domain_name = step.offer->domain.name;
+    }
+    o.key = step.key;
+    o.asked_key = step.asked_key;
+    if (step.worked() && !step.null) {
+        o.state = Object::State::Open;
+        if (o.parent > 0) {
+            Object& parent = objects_[static_cast<std::size_t>(o.parent) - 1];
+            parent.had_children = true;
+            if (!parent.refused) parent.kinds_before_refusal.push_back(o.kind);
+        }
+    }
+    objects_.push_back(std::move(o));
+}
+
+void Lifetime::lose_children(int parent) {
+    for (Object& o : objects_) {
+        if (!o.open() || o.parent != parent) continue;
+        o.state = Object::State::Lost;
+        lose_children(o.number);
+    }
+}
+
+void Lifetime::closed(const Step& step) {
+    Object& o = objects_[static_cast<std::size_t>(step.object) - 1];
+    if (step.ret == -FI_EBUSY) o.refused = true;
+    if (!step.worked()) return;
+    o.state = Object::State::Closed;
+    lose_children(o.number);
+}
+
+void Lifetime::apply(const Step& step) {
+    if (step.verb == Verb::Open) return opened(step);
+    if (step.target() == nullptr || !step.worked()) {
+        if (step.verb == Verb::Close && find_open(static_cast<std::uint64_t>(step.object)) != nullptr) closed(step);
+        return;
+    }
+    if (step.verb == Verb::Close) return closed(step);
+    if (step.verb != Verb::Bind) return;
+    Object& o = objects_[static_cast<std::size_t>(step.object) - 1];
+    o.bound_eq = step.argument;
+    o.asynchronous = o.asynchronous || (step.flags & FI_REG_MR) != 0;
+}
+
+}  // namespace selvage::model

@@ -1,0 +1,84 @@
+// What is open: the state in which the life of objects moves.
+//
+// Invariants: objects are numbered from 1 in the order in which their opening was tried, and keep their number when they
+// are closed.  An open object's parent is open.  Values only; copies are cheap enough to be taken per step.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/value/info.h"
+
+namespace selvage::model {
+
+struct Step;
+
+/// The classes of objects that a life holds.
+enum class ObjectClass : std::uint8_t { None, Fabric, Domain, Eq, Cq, Cntr, Av, Pep, Ep, Mr };
+
+/// One object.
+struct Object {
+    enum class State : std::uint8_t {
+        Failed,  ///< opening it failed: the number is used up, nothing is open
+        Open,
+        Closed,  ///< fi_close returned 0
+        Lost,    ///< its parent was closed over it: it may not be touched any more
+    } state = State::Failed;
+    ObjectClass kind = ObjectClass::None;
+    int number = 0;
+    int parent = 0;            ///< 0: a fabric
+    int offer = 0;             ///< which entry of the answer it was opened with
+    bool flagged = false;      ///< a domain opened by fi_domain2
+    Text provider, fabric_name, domain_name;  ///< what that entry calls it
+    bool had_children = false; ///< an object was opened on it before
+    bool refused = false;      ///< fi_close on it was refused with -FI_EBUSY since
+    std::vector<ObjectClass> kinds_before_refusal;  ///< children that had been opened on it by then
+    int bound_eq = 0;          ///< a domain's event queue
+    bool asynchronous = false; ///< that queue was bound with FI_REG_MR
+    std::uint64_t key = 0;     ///< of a region
+    std::uint64_t asked_key = 0;
+    bool operator==(const Object&) const = default;
+
+    [[nodiscard]] bool open() const { return state == State::Open; }
+};
+
+/// Everything that one life has opened so far.
+class Lifetime {
+public:
+    /// What stays open of earlier lives in the process; then nothing can be said of the instances that answers refer to.
+    explicit Lifetime(bool leftovers = false) : leftovers_(leftovers) {}
+
+    /// The state after a step whose result is known.
+    void apply(const Step& step);
+
+    [[nodiscard]] std::span<const Object> objects() const { return objects_; }
+    /// Object `number`, or nullptr.
+    [[nodiscard]] const Object* find(std::uint64_t number) const;
+    /// Object `number` if it is open, or nullptr.
+    [[nodiscard]] const Object* find_open(std::uint64_t number) const;
+    /// The number that the next object gets.
+    [[nodiscard]] int next_number() const { return static_cast<int>(objects_.size()) + 1; }
+    /// True if an object of that class (None: any) is open on `parent`.
+    [[nodiscard]] bool has_child(int parent, ObjectClass kind = ObjectClass::None) const;
+    /// True if a domain that is open has this event queue bound to it.
+    [[nodiscard]] bool is_bound(int eq) const;
+    /// The open instance of the entry's fabric (domain) that was opened first, or nullptr.
+    [[nodiscard]] const Object* first_instance(ObjectClass kind, const Info& offer) const;
+    /// How many instances of the entry's fabric (domain) are open.
+    [[nodiscard]] int instances(ObjectClass kind, const Info& offer) const;
+    [[nodiscard]] bool leftovers() const { return leftovers_; }
+
+private:
+    void opened(const Step& step);
+    void closed(const Step& step);
+    void lose_children(int parent);
+
+    std::vector<Object> objects_;
+    bool leftovers_;
+};
+
+/// Is the object an instance of what the entry names?
+bool is_instance(const Object& object, ObjectClass kind, const Info& offer);
+
+}  // namespace selvage::model

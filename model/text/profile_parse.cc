@@ -1,0 +1,245 @@
+// Reads declared profiles with toml++.  Every unknown key is an error, so that a misspelt one cannot be silently lost.
+#include <toml++/toml.h>
+
+#include <bitset>
+#include <set>
+
+#include "model/text/address_text.h"
+#include "model/text/profile_text.h"
+#include "model/text/value_text.h"
+
+namespace selvage::model {
+namespace {
+
+// Thrown inside this file only.
+struct Bad {
+    std::string message;
+};
+
+[[noreturn]] void fail(const toml::node& at, const std::string& what) {
+    throw Bad{"line " + std::to_string(at.source().begin.line) + ": " + what};
+}
+
+constexpr std::string_view kPartTables[] = {"tx_attr", "rx_attr", "ep_attr", "domain_attr", "fabric_attr"};
+
+bool is_part_table(std::string_view name) {
+    for (const auto part : kPartTables)
+        if (part == name) return true;
+    return false;
+}
+
+// Pointers, objects and addresses depend on the call.
+bool is_of_the_call(const FieldRow& field) {
+    return field.form == Form::Object || field.form == Form::Bytes || field.field == Field::src_addrlen ||
+           field.field == Field::dest_addrlen;
+}
+
+std::string nearest_path(std::string_view path) {
+    std::vector<std::string_view> paths;
+    for (const auto& r : number_fields())
+        if (!is_of_the_call(r)) paths.push_back(r.path);
+    for (const auto& r : text_fields())
+        if (!is_of_the_call(r)) paths.push_back(r.path);
+    return nearest(path, paths);
+}
+
+std::uint64_t word_value(const toml::node& at, Family family, const std::string& name) {
+    std::uint64_t value = 0;
+    TextError error;
+    if (!parse_value(family, name, value, error)) fail(at, error.message);
+    return value;
+}
+
+std::uint64_t number_value(const toml::node& node, const FieldRow& field) {
+    if (const auto whole = node.value_exact<std::int64_t>()) {
+        if (*whole < 0) fail(node, std::string(field.path) + " can't be negative; \"max\" is the largest value");
+        return static_cast<std::uint64_t>(*whole);
+    }
+    const auto spelt = node.value_exact<std::string>();
+    if (!spelt) fail(node, std::string(field.path) + " is a number, or a string such as \"max\" or \"0xff\"");
+    Scanner in(*spelt);
+    std::uint64_t value = 0;
+    if (!read_number(in, field, value) || (!in.end() && !in.expected("the value ends before it")))
+        fail(node, std::string(field.path) + ": " + in.error().message);
+    return value;
+}
+
+// A list of names: bits are joined by `join`, one by one.
+template <typename Join>
+void each_name(const toml::node& node, const FieldRow& field, Join join) {
+    const auto* list = node.as_array();
+    const auto shape = std::string(field.path) + " is a list of names of " + std::string(family_name(field.family));
+    if (list == nullptr) fail(node, shape);
+    for (const auto& item : *list) {
+        const auto name = item.value_exact<std::string>();
+        if (!name) fail(item, shape + "; each is a string");
+        join(item, word_value(item, field.family, *name));
+    }
+}
+
+std::uint64_t bits_value(const toml::node& node, const FieldRow& field) {
+    std::uint64_t value = 0;
+    each_name(node, field, [&](const toml::node&, std::uint64_t bits) { value |= bits; });
+    return value;
+}
+
+// A string, or { bytes = "hex:…" } for what is no UTF-8.
+std::string text_value(const toml::node& node, std::string_view name) {
+    if (const auto value = node.value_exact<std::string>()) return *value;
+    const auto* table = node.as_table();
+    const auto* bytes = table != nullptr && table->size() == 1 ? table->get("bytes") : nullptr;
+    const auto spelt = bytes != nullptr ? bytes->value_exact<std::string>() : std::nullopt;
+    if (!spelt) fail(node, std::string(name) + " is a string, or { bytes = \"hex:...\" }");
+    Scanner in(*spelt);
+    Text out;
+    if (!spelt->starts_with("hex:") || !read_address(in, out) || !in.end())
+        fail(node, std::string(name) + ": " + shown(*spelt) + " is no list of bytes; write \"hex:0a0b0c\"");
+    return *out;
+}
+
+// Walks over the fields of a table and of the part tables in it, and checks that each is known and given once.
+template <typename Use>
+class Walk {
+public:
+    explicit Walk(Use use) : use_(use) {}
+
+    void table(const toml::table& table, const std::set<std::string_view>& skip) {
+        for (const auto& [key, node] : table) {
+            const auto name = key.str();
+            if (skip.contains(name)) continue;
+            if (is_part_table(name))
+                part(name, node);
+            else
+                field(std::string(name), node);
+        }
+    }
+
+private:
+    void part(std::string_view name, const toml::node& node) {
+        const auto* table = node.as_table();
+        if (table == nullptr) fail(node, std::string(name) + " is a table of fields");
+        for (const auto& [key, value] : *table) field(std::string(name) + '.' + std::string(key.str()), value);
+    }
+
+    void field(const std::string& path, const toml::node& node) {
+        const auto* found = find_field(path);
+        if (found == nullptr || found->part == Part::Call)
+            fail(node, "unknown key " + shown(path) + "; the nearest: " + nearest_path(path));
+        if (is_of_the_call(*found)) fail(node, path + " depends on the call, a profile can't hold it");
+        const auto index = static_cast<std::size_t>(found->field);
+        if (seen_[index]) fail(node, path + " is given twice");
+        seen_[index] = true;
+        use_(*found, node);
+    }
+
+    Use use_;
+    std::bitset<256> seen_;
+};
+
+void read_offer_field(Info& offer, const FieldRow& field, const toml::node& node) {
+    if (field.form == Form::String)
+        text(offer, field.field) = text_value(node, field.path);
+    else if (field.form == Form::Bits)
+        set(offer, field.field, bits_value(node, field));
+    else
+        set(offer, field.field, number_value(node, field));
+}
+
+void read_limit(Entry& entry, const FieldRow& field, const toml::node& node) {
+    const auto path = std::string(field.path);
+    if (field.form == Form::String) fail(node, path + " is a string: it has no limit");
+    if (field.form == Form::Size || field.form == Form::Number) {
+        const auto limit = number_value(node, field);
+        if (limit == 0) fail(node, "a limit of 0 for " + path + " says nothing; leave it out");
+        return set(entry.most, field.field, limit);
+    }
+    std::uint64_t all = 0;
+    each_name(node, field, [&](const toml::node& item, std::uint64_t value) {
+        const auto bit = field.form == Form::Bits ? value : choice_bit(field.family, value);
+        if (bit == 0 && field.form == Form::Enum) fail(item, "a list of " + path + " holds names only");
+        all |= bit;
+    });
+    if (field.field == Field::caps)
+        entry.also_caps = all;
+    else
+        set(entry.most, field.field, all);
+}
+
+const toml::table* table_of(const toml::table& parent, std::string_view key) {
+    const auto* node = parent.get(key);
+    if (node != nullptr && !node->is_table()) fail(*node, "'" + std::string(key) + "' is a table");
+    return node != nullptr ? node->as_table() : nullptr;
+}
+
+void read_needs(const toml::table& needs, Entry& entry) {
+    for (const auto& [key, node] : needs) {
+        if (key.str() == "mode")
+            entry.needed_mode = bits_value(node, row(Field::mode));
+        else if (key.str() == "mr_mode")
+            entry.needed_mr_mode = bits_value(node, row(Field::domain_mr_mode));
+        else
+            fail(node, "unknown key " + shown(key.str()) + "; needs has mode and mr_mode");
+    }
+}
+
+Entry read_entry(const toml::table& table) {
+    Entry entry;
+    entry.offer.present = kAllParts;
+    Walk fields([&](const FieldRow& field, const toml::node& node) { read_offer_field(entry.offer, field, node); });
+    fields.table(table, {"name", "limits", "needs"});
+    if (const auto* name = table.get("name"); name != nullptr && !name->is_string()) fail(*name, "'name' is a string");
+    entry.needed_mode = entry.offer.mode;
+    entry.needed_mr_mode = entry.offer.domain.mr_mode;
+    if (const auto* needs = table_of(table, "needs")) read_needs(*needs, entry);
+    Walk limits([&](const FieldRow& field, const toml::node& node) { read_limit(entry, field, node); });
+    if (const auto* table_of_limits = table_of(table, "limits")) limits.table(*table_of_limits, {});
+    return entry;
+}
+
+void read_entries(const toml::node& node, Profile& out) {
+    const auto* list = node.as_array();
+    if (list == nullptr) fail(node, "'entry' is a list of tables: write [[entry]]");
+    for (const auto& item : *list) {
+        const auto* table = item.as_table();
+        if (table == nullptr) fail(item, "'entry' is a list of tables: write [[entry]]");
+        out.entries.push_back(read_entry(*table));
+    }
+}
+
+Profile read_profile(const toml::table& root) {
+    Profile out;
+    out.origin = Origin::Declared;
+    const auto* provider = root.get("provider");
+    if (provider == nullptr) fail(root, "needs provider = \"name\"");
+    out.provider = text_value(*provider, "provider");
+    for (const auto& [key, node] : root) {
+        if (key.str() == "entry")
+            read_entries(node, out);
+        else if (key.str() != "provider")
+            fail(node, "unknown key " + shown(key.str()) + "; a profile has provider and [[entry]]");
+    }
+    return out;
+}
+
+std::string one_line(std::string text) {
+    for (auto& c : text)
+        if (c == '\n' || c == '\r') c = ' ';
+    return text;
+}
+
+}  // namespace
+
+bool parse_profile(std::string_view toml, Version version, Profile& out, std::string& error) {
+    try {
+        out = read_profile(toml::parse(toml));
+        out.version = version;
+        return true;
+    } catch (const Bad& bad) {
+        error = one_line(bad.message);
+    } catch (const toml::parse_error& bad) {
+        error = "line " + std::to_string(bad.source().begin.line) + ": " + one_line(std::string(bad.description()));
+    }
+    return false;
+}
+
+}  // namespace selvage::model

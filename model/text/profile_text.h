@@ -1,0 +1,32 @@
+// Declared profiles: a provider's offers as TOML (docs/formats.md), read from and printed to strings.  No I/O.
+//
+// What the file says lands in an Entry like this:
+//   the fields of an entry    Entry::offer, all five parts present
+//   limits: a number          the same field of Entry::most
+//   limits: a list of bits    the same field of Entry::most; of caps: Entry::also_caps
+//   limits: a list of values  the same field of Entry::most, as a set of choice_bit()s
+//   needs                     needed_mode and needed_mr_mode; without it they are offer.mode and offer's mr_mode
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/value/profile.h"
+
+namespace selvage::model {
+
+/// Reads a declared profile.  @return false and a one-line message with line number on error.
+bool parse_profile(std::string_view toml, Version version, Profile& out, std::string& error);
+/// Prints a profile in the same form.  Version, origin, objects, addresses and keys are not part of the form.
+std::string print_profile(const Profile& profile);
+/// Differences between two profiles, one line each, entries paired by endpoint type, protocol, format and domain.
+std::vector<std::string> diff_profiles(const Profile& declared, const Profile& seen);
+
+/// The bit that stands for an enum value where Entry::most holds a set of them: the place of the value's word in its
+/// family.  Zero for a value without a word.
+std::uint64_t choice_bit(Family family, std::uint64_t value);
+/// True if `most` lets an entry grant `value` in an enum field beside the one that it shows.
+bool is_choice(const Info& most, Field field, std::uint64_t value);
+
+}  // namespace selvage::model
