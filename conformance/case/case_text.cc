@@ -201,6 +201,10 @@ bool starts_with_header(std::string_view text) {
 }
 
 bool parse_bare_call(std::string_view text, CaseFile& out, CaseError& error) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        error = {.line = 1, .token = "", .message = "there is neither a case nor a call here"};
+        return false;
+    }
     model::TextError e;
     if (model::parse_call(text, out.shown.first, e)) return true;
     const auto at = std::min(e.at, text.size());

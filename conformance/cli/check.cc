@@ -14,8 +14,8 @@
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/terminal.h"
-#include "conformance/report/report.h"
-#include "conformance/report/waivers.h"
+#include "conformance/report/waiver.h"
+#include "conformance/report/write.h"
 #include "conformance/suite/runner.h"
 #include "model/spec/clause.h"
 #include "model/text/profile_text.h"
@@ -196,7 +196,10 @@ int check(Options& options) {
     std::string error = check_options(options);
     if (!error.empty() || !load_profiles(options, error)) return could_not_run(error);
     std::vector<Waiver> waivers;
-    if (!options.waivers.empty() && !read_waivers(options.waivers, waivers, error)) return could_not_run(error);
+    if (std::string text; !options.waivers.empty()) {
+        if (!read_file(options.waivers, text, error)) return could_not_run(error);
+        if (!parse_waivers(text, waivers, error)) return could_not_run(options.waivers + ": " + error);
+    }
     const Survey found = survey(options.plan);
     if (!found.error.empty()) return could_not_run(found.error);
     if (error = unknown_provider(options, found); !error.empty()) return could_not_run(error);
@@ -224,12 +227,16 @@ int check(Options& options) {
         }
     }
     progress.expect(total);
+    int argc = 1;
+    char name[] = "selvage";
+    char* argv[] = {name, nullptr};
+    testing::InitGoogleTest(&argc, argv);
     delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
     const int ignored = RUN_ALL_TESTS();
     static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
 
     sort_deviations(session.report);
-    apply_waivers(session.report, waivers);
+    apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;
     if (!options.quiet) print_summary(session.report);
     const auto bad = std::count_if(session.report.deviations.begin(), session.report.deviations.end(),

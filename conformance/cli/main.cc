@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "conformance/cli/commands.h"
+#include "conformance/suite/fresh.h"
 
 namespace selvage::conformance {
 
@@ -35,6 +36,16 @@ void add_library_option(CLI::App& command, std::string& library) {
         ->type_name("SO");
 }
 
+// Hidden: the tool calls itself so, to ask a library that nobody has loaded yet (suite/fresh.h).
+static void add_fresh_names(CLI::App& app, Run& run) {
+    auto library = std::make_shared<std::string>();
+    auto flags = std::make_shared<std::uint64_t>(0);
+    auto* command = app.add_subcommand("fresh-names", "")->group("");
+    command->add_option("--library", *library);
+    command->add_option("--flags", *flags);
+    command->callback([library, flags, &run] { run = [library, flags] { return fresh_names(*library, *flags); }; });
+}
+
 }  // namespace selvage::conformance
 
 int main(int argc, char** argv) {
@@ -55,6 +66,7 @@ int main(int argc, char** argv) {
     add_clauses(app, run);
     add_info(app, run);
     add_profile(app, run);
+    add_fresh_names(app, run);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& e) {

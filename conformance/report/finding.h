@@ -34,7 +34,8 @@ struct Deviation {
     Case shown_by;                       ///< minimal
     std::string reproducer;              ///< C source
     std::uint64_t seen = 1;              ///< how many questions showed it
-    std::string waived;                  ///< reason, if a waiver covers it
+    std::string waived;                  ///< reason and URL, if a waiver covers it
+    std::string saved_as;                ///< where the reproducer was saved, if it was
 };
 
 /// What became of a clause on a provider.

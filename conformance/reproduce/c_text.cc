@@ -181,6 +181,16 @@ std::string member(std::string_view info, Field f) {
            (pointer ? "NULL" : "0") + ")";
 }
 
+std::string plain_member(std::string_view info, Field f) {
+    const std::string part = part_of(f);
+    return std::string(info) + "->" + (part.empty() ? "" : part + "->") + std::string(short_name(f));
+}
+
+std::string part_guard(std::string_view info, Field f) {
+    const std::string part = part_of(f);
+    return part.empty() ? "" : std::string(info) + "->" + part + " && ";
+}
+
 std::string define_info(std::string_view name, const model::Info& info, Memory memory) {
     std::string out = memory == Memory::Constant ? "static const struct fi_info " : "static struct fi_info ";
     out.append(name).append(" = {\n");

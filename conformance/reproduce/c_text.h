@@ -24,6 +24,10 @@ std::string error(int ret);
 
 /// The member behind a field, of the fi_info pointer `info`, 0 or NULL where its substructure is absent.
 std::string member(std::string_view info, model::Field field);
+/// The member behind a field, where its substructure is known to be there.
+std::string plain_member(std::string_view info, model::Field field);
+/// A condition that holds if the substructure of a field is there, with `&&` after it; "" for fields of fi_info.
+std::string part_guard(std::string_view info, model::Field field);
 /// The substructure that holds a field, "" if the fi_info itself: "tx_attr".
 std::string part_of(model::Field field);
 std::string_view part_name(model::Part part);

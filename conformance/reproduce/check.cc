@@ -102,10 +102,11 @@ std::string null_check(Program& p, const Evidence& e) {
 
 std::string bytes_check(Program& p, const Evidence& e, const model::Text& operand, bool equal) {
     const std::string raw = operand.value_or("");
-    const std::string length = c::member("o", c::length_of(e.field));
-    emit_kept(p, (equal ? "" : "!(") + expression(e.field) + " && " + length + " == " + std::to_string(raw.size()) +
-                     " &&\n\t       memcmp(" + expression(e.field) + ", " + c::string(raw) + ", " +
-                     std::to_string(raw.size()) + ") == 0" + (equal ? "" : ")"));
+    const std::string member = c::plain_member("o", e.field);
+    const std::string size = std::to_string(raw.size());
+    emit_kept(p, (equal ? "" : "!(") + c::part_guard("o", e.field) + member + " &&\n\t       " +
+                     c::plain_member("o", c::length_of(e.field)) + " == " + size + " && memcmp(" + member + ", " +
+                     c::string(raw) + ", " + size + ") == 0" + (equal ? "" : ")"));
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " the " +
            std::to_string(raw.size()) + " bytes asked for; seen: other bytes in entry %d of the answer\\n\", n);";
 }

@@ -185,8 +185,10 @@ std::string dup_comparison(Program& p) {
     }
     if (model::row(field).form == model::Form::String) return "!same(" + a + ", " + b + ")";
     if (model::row(field).form == model::Form::Bytes)
-        return "!" + a + " != !" + b + " || (" + a + " && memcmp(" + a + ", " + b + ", " +
-               c::member("o", c::length_of(field)) + ") != 0)";
+        return c::part_guard("o", field) + c::part_guard("copy", field) + "(!" + c::plain_member("o", field) + " != !" +
+               c::plain_member("copy", field) + " ||\n\t    (" + c::plain_member("o", field) + " && memcmp(" +
+               c::plain_member("o", field) + ", " + c::plain_member("copy", field) + ",\n\t     " +
+               c::plain_member("o", c::length_of(field)) + ") != 0))";
     return a + " != " + b;
 }
 

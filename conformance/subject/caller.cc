@@ -17,6 +17,12 @@ namespace {
 constexpr std::size_t kCapacity = 256;
 constexpr std::size_t kUsualRoom = 512 * 1024;
 
+// What *info holds before the call: a library that refuses must overwrite it with NULL.
+fi_info* untouched() {
+    static fi_info kNever{};
+    return &kNever;
+}
+
 }  // namespace
 
 struct Caller::State {
@@ -48,6 +54,10 @@ struct Caller::State {
     const char* read(int ret, const fi_info* list, model::Answer& out) const {
         out.ret = ret;
         out.list_null = list == nullptr;
+        if (list == untouched()) {
+            out.offers.clear();
+            return ret == 0 ? "success, and *info was never set" : nullptr;
+        }
         // A list beside an error belongs to nobody: whether it is still alive is not known.
         if (ret != 0 || list == nullptr) {
             out.offers.clear();
@@ -91,7 +101,7 @@ void Caller::prepare(std::span<const model::Query> queries) {
 
 void Caller::ask(std::size_t i, Asked& out) {
     State& s = *state_;
-    fi_info* list = nullptr;
+    fi_info* list = untouched();
     const int ret = s.timed_getinfo(s.questions.at(i), &list);
     out.broken = s.read(ret, list, out.answer);
     if (ret == 0 && list != nullptr && out.broken == nullptr) s.timed_freeinfo(list);
@@ -108,16 +118,16 @@ Asked Caller::ask(const model::Query& query) {
 
 int Caller::ask_raw(std::size_t i) {
     State& s = *state_;
-    fi_info* list = nullptr;
+    fi_info* list = untouched();
     const InsideSubject scope(s.watched);
     const int ret = s.getinfo(s.questions.at(i), &list);
-    if (ret == 0 && list != nullptr) s.entries.freeinfo(list);
+    if (ret == 0 && list != nullptr && list != untouched()) s.entries.freeinfo(list);
     return ret;
 }
 
 void Caller::ask_at_once(std::size_t i, model::Answer& out) const {
     const State& s = *state_;
-    fi_info* list = nullptr;
+    fi_info* list = untouched();
     const int ret = s.getinfo(s.questions.at(i), &list);
     const char* const broken = s.read(ret, list, out);
     if (ret == 0 && list != nullptr && broken == nullptr) s.entries.freeinfo(list);

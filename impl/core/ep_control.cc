@@ -39,7 +39,7 @@ int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
     return 0;
 }
 
-int make_alias(Endpoint* endpoint, fi_alias* request) {
+int make_alias(Endpoint* endpoint, struct fi_alias* request) {
     if (!request || !request->fid) return -FI_EINVAL;
     Endpoint* base = endpoint->base;
     Use use(base->uses);
@@ -186,7 +186,7 @@ int control_endpoint(fid* descriptor, int command, void* argument) {
         case FI_GETOPSFLAG: return get_op_flags(endpoint, static_cast<uint64_t*>(argument));
         case FI_SETOPSFLAG:
             return argument ? apply_op_flags(endpoint, *static_cast<const uint64_t*>(argument)) : -FI_EINVAL;
-        case FI_ALIAS: return make_alias(endpoint, static_cast<fi_alias*>(argument));
+        case FI_ALIAS: return make_alias(endpoint, static_cast<struct fi_alias*>(argument));
         default: return -FI_ENOSYS;
     }
 }

@@ -40,7 +40,7 @@ void explain_mismatch(const Offer& offer, const Mismatch& why) {
         describe(why, why.asked, asked, sizeof asked);
         describe(why, why.offered, offered, sizeof offered);
     }
-    log_for(offer.provider->name(), FI_LOG_INFO, FI_LOG_CORE, "%s on %s: %s does not match: asked %s, offered %s",
+    log_for(offer.provider->name, FI_LOG_INFO, FI_LOG_CORE, "%s on %s: %s does not match: asked %s, offered %s",
             type_name(offer.set.ep.type), offer.domain_name, why.field, asked, offered);
 }
 

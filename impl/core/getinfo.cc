@@ -73,12 +73,12 @@ bool has_invalid_bits(const InfoSet& hints) {
 // FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only.
 int list_providers(const Query& query, InfoList& list) {
     for (const Provider* provider : all_providers()) {
-        if (!is_registered(provider->name())) continue;
+        if (!is_registered(provider->name)) continue;
         if (query.provider_name() && !query.provider.admits(*provider, FI_EP_RDM)) continue;
         InfoSet set;
-        const char* name = query.provider_name() ? query.provider_name() : provider->name();
+        const char* name = query.provider_name() ? query.provider_name() : provider->name;
         set.fabric.prov_name = const_cast<char*>(name);
-        set.fabric.prov_version = provider->identity.version;
+        set.fabric.prov_version = provider->version;
         set.fabric.api_version = query.version;
         fi_info* info = duplicate_info(set.info, Layout::k1_3);
         if (!info) return -FI_ENOMEM;
@@ -106,8 +106,8 @@ int match_all(const Query& query, const Table& table, InfoList& list) {
     size_t internet_matches = 0;
     SocketAddress destination;
     for (const Offer& offer : table) {
+        if (!match_provider(query, offer)) continue;
         Match match(query, table, offer);
-        if (!match_provider(match)) continue;
         if (!match_offer(match)) {
             if (explain) explain_mismatch(offer, match.why);
             continue;

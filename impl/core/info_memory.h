@@ -20,7 +20,11 @@ struct InfoSet {
     fi_domain_attr domain;
     fi_fabric_attr fabric;
 
+    enum Raw { kRaw };
+
     InfoSet() { clear(); }
+    // Nothing is set: for an object that is copied to before it is read.
+    explicit InfoSet(Raw) {}
     InfoSet(const InfoSet& other) { copy_from(other); }
     InfoSet& operator=(const InfoSet&) = delete;
 

@@ -20,6 +20,7 @@ bool Match::refuse_text(const char* field, const char* asked, const char* offere
 }
 
 bool match_offer(Match& match) {
+    if (!match_endpoint_type(match)) return false;
     match.out.copy_from(match.offer.set);
     match.out.fabric.api_version = match.query.version;
     // No mode is ever required, so none is left set whatever the application supports.

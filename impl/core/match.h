@@ -28,7 +28,7 @@ struct Match {
     const Table& table;
     const Offer& offer;
     Mismatch why;
-    InfoSet out;  // the answer
+    InfoSet out{InfoSet::kRaw};  // the answer; match_offer fills it
     char source_bytes[kAddressBytesMax];
     char destination_bytes[kAddressBytesMax];
 
@@ -47,12 +47,14 @@ struct Match {
     }
 };
 
-// Everything, in the order of cost. On true, match.out is the answer.
+// Whether the hints admit the provider and endpoint type at all (no reason is kept).
+bool match_provider(const Query& query, const Offer& offer);
+// Everything else, in the order of cost. On true, match.out is the answer.
 bool match_offer(Match& match);
 
-bool match_provider(Match& match);       // match_fabric.cc
 bool match_fabric(Match& match);         // match_fabric.cc
 bool match_instances(Match& match);      // match_fabric.cc
+bool match_endpoint_type(Match& match);  // match_endpoint.cc
 bool match_endpoint(Match& match);       // match_endpoint.cc
 bool match_capabilities(Match& match);   // match_capabilities.cc
 bool match_transmit(Match& match);       // match_context.cc

@@ -19,13 +19,17 @@ bool match_key(Match& match, const char* field, size_t asked, const uint8_t* key
 
 }  // namespace
 
+bool match_endpoint_type(Match& match) {
+    const fi_ep_type asked = match.hints().ep.type;
+    const fi_ep_type offered = match.offer.set.ep.type;
+    return asked == FI_EP_UNSPEC || asked == offered ||
+           match.refuse("ep_attr.type", asked, offered, FI_TYPE_EP_TYPE);
+}
+
 bool match_endpoint(Match& match) {
     const fi_ep_attr& asked = match.hints().ep;
     const fi_ep_attr& offered = match.offer.set.ep;
     const fi_domain_attr& domain = match.offer.set.domain;
-    if (asked.type != FI_EP_UNSPEC && asked.type != offered.type) {
-        return match.refuse("ep_attr.type", asked.type, offered.type, FI_TYPE_EP_TYPE);
-    }
     if (asked.protocol != FI_PROTO_UNSPEC && asked.protocol != offered.protocol) {
         return match.refuse("ep_attr.protocol", asked.protocol, offered.protocol, FI_TYPE_PROTOCOL);
     }

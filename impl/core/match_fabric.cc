@@ -4,10 +4,8 @@
 
 namespace selvage::impl {
 
-bool match_provider(Match& match) {
-    const char* asked = match.query.provider_name();
-    if (!asked) return true;
-    return match.query.provider.admits(*match.offer.provider, match.offer.set.ep.type);
+bool match_provider(const Query& query, const Offer& offer) {
+    return !query.provider_name() || query.provider.admits(*offer.provider, offer.set.ep.type);
 }
 
 bool match_fabric(Match& match) {

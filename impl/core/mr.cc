@@ -110,7 +110,7 @@ int bind_region(fid* descriptor, fid* other, uint64_t flags) {
     return object_of<Endpoint>(other)->bind_region(region);
 }
 
-int get_raw(const MemoryRegion& region, fi_mr_raw_attr* raw) {
+int get_raw(const MemoryRegion& region, struct fi_mr_raw_attr* raw) {
     if (!raw || !raw->key_size) return -FI_EINVAL;
     if (raw->flags) return -FI_EBADFLAGS;
     const size_t room = *raw->key_size;
@@ -124,7 +124,7 @@ int get_raw(const MemoryRegion& region, fi_mr_raw_attr* raw) {
 int control_region(fid* descriptor, int command, void* argument) {
     auto* region = object_of<MemoryRegion>(descriptor);
     switch (command) {
-        case FI_GET_RAW_MR: return get_raw(*region, static_cast<fi_mr_raw_attr*>(argument));
+        case FI_GET_RAW_MR: return get_raw(*region, static_cast<struct fi_mr_raw_attr*>(argument));
         case FI_ENABLE: return 0;   // never disabled
         case FI_REFRESH: return argument ? 0 : -FI_EINVAL;  // nothing of the pages is remembered
         default: return -FI_ENOSYS;
@@ -224,7 +224,7 @@ int register_attributes(fid* descriptor, const fi_mr_attr* attr, uint64_t flags,
 }
 
 // Every key is the key itself: mapping copies it, and there is nothing to release.
-int map_raw(fi_mr_map_raw* map) {
+int map_raw(struct fi_mr_map_raw* map) {
     if (!map || !map->raw_key || !map->key) return -FI_EINVAL;
     if (map->flags) return -FI_EBADFLAGS;
     if (map->key_size != sizeof *map->key) return -FI_EINVAL;
@@ -243,7 +243,7 @@ const fi_ops_mr kMrOps = {
 
 int domain_control(fid*, int command, void* argument) {
     switch (command) {
-        case FI_MAP_RAW_MR: return map_raw(static_cast<fi_mr_map_raw*>(argument));
+        case FI_MAP_RAW_MR: return map_raw(static_cast<struct fi_mr_map_raw*>(argument));
         case FI_UNMAP_KEY: return argument ? 0 : -FI_EINVAL;
         default: return -FI_ENOSYS;
     }

@@ -9,8 +9,8 @@ namespace selvage::impl {
 void Offer::link() {
     set.domain.name = domain_name;
     set.fabric.name = fabric_name;
-    set.fabric.prov_name = const_cast<char*>(provider->name());
-    set.fabric.prov_version = provider->identity.version;
+    set.fabric.prov_name = const_cast<char*>(provider->name);
+    set.fabric.prov_version = provider->version;
     if (kind == AddressKind::kShm) {
         set.info.src_addr = source_text;
         set.info.src_addrlen = strlen(source_text) + 1;

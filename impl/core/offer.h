@@ -18,14 +18,13 @@ class TableBuilder;
 
 // One per provider, static storage, never changes.
 struct Provider {
-    fi_provider identity;      // name and version, as the logging and parameter calls want it
+    const char* name;
+    uint32_t version;          // of the provider itself
     const char* layered_name;  // a second component under which its FI_EP_RDM offers are known ("ofi_rxm"), or nullptr
     // Adds the provider's offers. Returns 0 or a negative fabric errno; no device is not an error.
     int (*discover)(const Provider& self, TableBuilder& table);
     bool has_connected;                // offers FI_EP_MSG
     bool discover_follows_interfaces;  // what it offers changes with the network interfaces
-
-    const char* name() const { return identity.name; }
 };
 
 // Invariant: `set` holds the most that the offer can do; its strings and address point into this object.

@@ -140,8 +140,10 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
         delete endpoint;
         return -FI_EINVAL;
     }
-    const bool v4 = endpoint->address.kind == AddressKind::kInet;
-    endpoint->addr_format = info->addr_format ? info->addr_format : v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    endpoint->addr_format = info->addr_format;
+    if (!endpoint->addr_format) {
+        endpoint->addr_format = endpoint->address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    }
     endpoint->fabric = fabric;
     init_fid(endpoint->descriptor.fid, FI_CLASS_PEP, context, kFidOps);
     endpoint->descriptor.ops = const_cast<fi_ops_ep*>(&kEpOps);

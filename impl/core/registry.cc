@@ -98,7 +98,7 @@ void arm_fork_handlers() {
 Table* build_table() {
     TableBuilder builder;
     for (const Provider* provider : kProviders) {
-        if (!is_registered(provider->name())) continue;
+        if (!is_registered(provider->name)) continue;
         if (provider->discover(*provider, builder)) return nullptr;
     }
     return builder.finish();
@@ -139,7 +139,7 @@ namespace {
 
 const Provider* find_provider(std::string_view name) {
     for (const Provider* provider : kProviders) {
-        if (equal_names(provider->name(), name) && is_registered(provider->name())) return provider;
+        if (equal_names(provider->name, name) && is_registered(provider->name)) return provider;
     }
     return nullptr;
 }

@@ -171,8 +171,8 @@ int resolve_node(const char* node, const char* service, uint64_t flags, const Ta
 
 namespace {
 
+// `out` is as it was constructed.
 int from_hint(uint32_t format, const void* bytes, size_t length, AddressSpec* out) {
-    *out = {};
     if (!bytes) return 0;
     ParsedAddress parsed;
     if (!read_address(format, bytes, length, &parsed) || !from_parsed(parsed, out)) return -FI_ENODATA;

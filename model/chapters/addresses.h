@@ -32,10 +32,14 @@ inline unsigned family_of(const Text& bytes) {
 /// The number of bytes of a socket address of a family; 0 where the family is none that the page names.
 inline std::size_t length_of_family(unsigned family) {
     switch (family) {
-        case AF_INET: return sizeof(sockaddr_in);
-        case AF_INET6: return sizeof(sockaddr_in6);
-        case kInfinibandFamily: return kInfinibandLength;
-        default: return 0;
+        case AF_INET:
+            return sizeof(sockaddr_in);
+        case AF_INET6:
+            return sizeof(sockaddr_in6);
+        case kInfinibandFamily:
+            return kInfinibandLength;
+        default:
+            return 0;
     }
 }
 
@@ -48,7 +52,8 @@ struct Span {
     std::size_t at, size;
 };
 inline Span host_span(const Text& ip) {
-    return family_of(ip) == AF_INET ? Span{offsetof(sockaddr_in, sin_addr), 4} : Span{offsetof(sockaddr_in6, sin6_addr), 16};
+    return family_of(ip) == AF_INET ? Span{offsetof(sockaddr_in, sin_addr), 4}
+                                    : Span{offsetof(sockaddr_in6, sin6_addr), 16};
 }
 
 inline Host host_of(const Text& bytes) {
@@ -126,7 +131,8 @@ inline Place place_in(const Text& network, const Host& host) {
     if (!network || host.size() != 4) return Place::Unknown;
     const auto cut = network->find('/');
     in_addr base{};
-    if (cut == std::string::npos || inet_pton(AF_INET, network->substr(0, cut).c_str(), &base) != 1) return Place::Unknown;
+    if (cut == std::string::npos || inet_pton(AF_INET, network->substr(0, cut).c_str(), &base) != 1)
+        return Place::Unknown;
     const int width = read_port(network->substr(cut + 1));
     if (width < 1 || width > 32) return Place::Unknown;
     in_addr_t other = 0;
@@ -144,9 +150,12 @@ inline Fit fit_local(const MatchCase& c, const Host& host, Evidence evidence) {
         return host_of(offer.src_addr) == host ? Fit::fits() : Fit::may(std::move(evidence));
     }
     switch (place_in(offer.fabric.name, host)) {
-        case Place::Inside: return Fit::fits();
-        case Place::Outside: return Fit::no(std::move(evidence));
-        default: return Fit::may(std::move(evidence));
+        case Place::Inside:
+            return Fit::fits();
+        case Place::Outside:
+            return Fit::no(std::move(evidence));
+        default:
+            return Fit::may(std::move(evidence));
     }
 }
 

@@ -22,10 +22,27 @@ inline std::uint64_t bits_of(Family family) {
     return set;
 }
 
-inline const std::uint64_t kPrimary = caps_of(WordClass::Primary) & ~std::uint64_t{FI_AV_USER_ID};
-inline const std::uint64_t kModifiers = caps_of(WordClass::Modifier);
-inline const std::uint64_t kSecondary = caps_of(WordClass::Secondary);
-inline const std::uint64_t kAllCaps = bits_of(Family::caps);
+// Made on first use: the vocabulary may not be there yet when globals are made.
+inline std::uint64_t primary_caps() {
+    static const std::uint64_t set = caps_of(WordClass::Primary) & ~std::uint64_t{FI_AV_USER_ID};
+    return set;
+}
+inline std::uint64_t modifier_caps() {
+    static const std::uint64_t set = caps_of(WordClass::Modifier);
+    return set;
+}
+inline std::uint64_t secondary_caps() {
+    static const std::uint64_t set = caps_of(WordClass::Secondary);
+    return set;
+}
+inline std::uint64_t known_caps() {
+    static const std::uint64_t set = bits_of(Family::caps);
+    return set;
+}
+inline std::uint64_t known_modes() {
+    static const std::uint64_t set = bits_of(Family::mode);
+    return set;
+}
 
 inline constexpr std::uint64_t kMessageWays = FI_SEND | FI_RECV;
 inline constexpr std::uint64_t kRemoteWays = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;

@@ -26,7 +26,8 @@ Fit domain_av_table_fits(const MatchCase& c) { return fit_type(c, FI_AV_TABLE); 
 
 // A wildcard: it counts as asked only where nothing else is asked of the domain.
 Fit domain_av_unspec_fits(const MatchCase& c) {
-    if (c.hints() == nullptr || !c.hints()->has(Part::Domain) || c.hints()->domain != DomainAttr{}) return Fit::not_asked();
+    if (c.hints() == nullptr || !c.hints()->has(Part::Domain) || c.hints()->domain != DomainAttr{})
+        return Fit::not_asked();
     return Fit::fits();
 }
 
@@ -46,7 +47,8 @@ Ruling domain_av_answer_known(const OfferCase& c) {
 Fit domain_av_connected(const MatchCase& c) {
     const auto wanted = asked(c.query, Field::domain_av_type);
     if (wanted == 0 || !connected(c.entry.offer)) return Fit::not_asked();
-    return Fit::may(wish(c, Field::domain_av_type, Relation::Equals, "address vectors serve connectionless endpoints alone"));
+    return Fit::may(
+        wish(c, Field::domain_av_type, Relation::Equals, "address vectors serve connectionless endpoints alone"));
 }
 
 }  // namespace selvage::model::clause

@@ -13,7 +13,8 @@ Ruling domain_name_granted(const OfferCase& c) { return offer_to_named(c, Field:
 Ruling domain_name_present(const OfferCase& c) {
     if (names_only(c.query)) return Ruling::not_applicable();
     const Text& name = c.offer.domain.name;
-    return Ruling::check(name.has_value(), [&] { return at(texts(Field::domain_name, Relation::NotNull, {}, name), c.index); });
+    return Ruling::check(name.has_value(),
+                         [&] { return at(texts(Field::domain_name, Relation::NotNull, {}, name), c.index); });
 }
 
 }  // namespace selvage::model::clause

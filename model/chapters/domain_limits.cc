@@ -1,5 +1,5 @@
-// Sizes and counts of a domain: the predicates of spec/clauses/domain_limits.toml.  All but the last few have one shape:
-// what hints ask for is a lower bound.  Pure functions; any thread.
+// Sizes and counts of a domain: the predicates of spec/clauses/domain_limits.toml.  All but the last few have one
+// shape: what hints ask for is a lower bound.  Pure functions; any thread.
 #include "model/chapters/rules.h"
 
 namespace selvage::model::clause {

@@ -32,9 +32,12 @@ Way can_register(const MatchCase& c, std::uint64_t word) {
 Fit fit_old(const MatchCase& c, std::uint64_t word) {
     if (mr::wanted(c.query) != word) return Fit::not_asked();
     switch (can_register(c, word)) {
-        case Way::Can: return Fit::fits();
-        case Way::Cannot: return Fit::no(wish(c, Field::domain_mr_mode, Relation::Equals));
-        default: return Fit::may(wish(c, Field::domain_mr_mode, Relation::Equals, "not seen offered"));
+        case Way::Can:
+            return Fit::fits();
+        case Way::Cannot:
+            return Fit::no(wish(c, Field::domain_mr_mode, Relation::Equals));
+        default:
+            return Fit::may(wish(c, Field::domain_mr_mode, Relation::Equals, "not seen offered"));
     }
 }
 
@@ -98,7 +101,8 @@ Demand domain_mr_old_alone(const QueryCase& c) {
     if ((wanted & mr::kOldWords) == 0) return Demand::not_asked();
     if (wanted == mr::kBasic || wanted == mr::kScalable) return Demand::nothing();
     const auto word = (wanted & mr::kBasic) != 0 ? mr::kBasic : mr::kScalable;
-    return Demand::must_refuse({FI_ENODATA, FI_EBADFLAGS}, number(Field::domain_mr_mode, Relation::Equals, word, wanted));
+    return Demand::must_refuse({FI_ENODATA, FI_EBADFLAGS},
+                               number(Field::domain_mr_mode, Relation::Equals, word, wanted));
 }
 
 Ruling domain_mr_answer_well_formed(const OfferCase& c) {
@@ -112,7 +116,8 @@ Ruling domain_mr_answer_well_formed(const OfferCase& c) {
 Demand domain_mr_new_bits_before(const QueryCase& c) {
     const auto wanted = mr::wanted(c.query);
     if ((wanted & ~mr::kOldWords) == 0) return Demand::not_asked();
-    return Demand::may_refuse(number(Field::domain_mr_mode, Relation::Within, mr::kOldWords, wanted, "a bit of 1.5 or later"));
+    return Demand::may_refuse(
+        number(Field::domain_mr_mode, Relation::Within, mr::kOldWords, wanted, "a bit of 1.5 or later"));
 }
 
 Ruling domain_mr_old_answer(const OfferCase& c) {
@@ -146,7 +151,8 @@ Ruling domain_mr_basic_same_answers(const PairCase& c) {
     const bool both_ways = (a == mr::kBasic && b == mr::kBasicBits) || (a == mr::kBasicBits && b == mr::kBasic);
     // FI_LOCAL_MR has a meaning beside the old word and none beside the bits.
     if (!both_ways || (asked(c.first, Field::mode) & FI_LOCAL_MR) != 0) return Ruling::not_applicable();
-    if (!alike_after(c, [b](Query& q) { q.hints->domain.mr_mode = b; }) || !both_tell(c)) return Ruling::not_applicable();
+    if (!alike_after(c, [b](Query& q) { q.hints->domain.mr_mode = b; }) || !both_tell(c))
+        return Ruling::not_applicable();
     return same_endpoints(c, Field::domain_mr_mode, "FI_MR_BASIC is equal to its three bits");
 }
 

@@ -11,9 +11,7 @@ bool of_domain(const Conduct& c) { return watches(c, Field::part_domain, Part::D
 
 }  // namespace
 
-Ruling domain_open_failure_clean(const Conduct& c) {
-    return of_domain(c) ? failed_clean(c) : Ruling::not_applicable();
-}
+Ruling domain_open_failure_clean(const Conduct& c) { return of_domain(c) ? failed_clean(c) : Ruling::not_applicable(); }
 
 Ruling domain_close_releases(const Conduct& c) { return of_domain(c) ? closed_clean(c) : Ruling::not_applicable(); }
 

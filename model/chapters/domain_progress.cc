@@ -29,7 +29,8 @@ Ruling defined(const OfferCase& c, Field f) {
 
 // Do the calls differ in this field alone: automatic in the first, left open in the second?
 bool leaves_open(const PairCase& c, Field f) {
-    if (asked(c.first, f) != FI_PROGRESS_AUTO || !c.second.hints || asked(c.second, f) != FI_PROGRESS_UNSPEC) return false;
+    if (asked(c.first, f) != FI_PROGRESS_AUTO || !c.second.hints || asked(c.second, f) != FI_PROGRESS_UNSPEC)
+        return false;
     return alike_after(c, [f](Query& q) { set(*q.hints, f, FI_PROGRESS_UNSPEC); });
 }
 
@@ -37,7 +38,9 @@ bool leaves_open(const PairCase& c, Field f) {
 
 Demand domain_control_progress_known(const QueryCase& c) { return known_value(c, Field::domain_control_progress); }
 Fit domain_control_progress_auto_fits(const MatchCase& c) { return fit_auto(c, Field::domain_control_progress); }
-Ruling domain_control_progress_auto_granted(const OfferCase& c) { return auto_granted(c, Field::domain_control_progress); }
+Ruling domain_control_progress_auto_granted(const OfferCase& c) {
+    return auto_granted(c, Field::domain_control_progress);
+}
 Fit domain_control_progress_manual_fits(const MatchCase& c) { return fit_manual(c, Field::domain_control_progress); }
 Ruling domain_control_progress_defined(const OfferCase& c) { return defined(c, Field::domain_control_progress); }
 
@@ -50,7 +53,8 @@ Ruling domain_data_progress_defined(const OfferCase& c) { return defined(c, Fiel
 Ruling domain_progress_auto_recommended(const PairCase& c) {
     if (c.kinship != Kinship::Relaxed || names_only(c.first) || !both_tell(c)) return Ruling::not_applicable();
     for (const Field f : {Field::domain_control_progress, Field::domain_data_progress}) {
-        if (leaves_open(c, f)) return covers(c.second_answer, c.first_answer, f, "found without asking for automatic progress");
+        if (leaves_open(c, f))
+            return covers(c.second_answer, c.first_answer, f, "found without asking for automatic progress");
     }
     return Ruling::not_applicable();
 }

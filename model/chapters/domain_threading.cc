@@ -11,12 +11,17 @@ using namespace rules;
 // each demands something that the other does not.
 int demands(std::uint64_t model) {
     switch (model) {
-        case FI_THREAD_SAFE: return 0;
-        case FI_THREAD_FID: return 1;
+        case FI_THREAD_SAFE:
+            return 0;
+        case FI_THREAD_FID:
+            return 1;
         case FI_THREAD_ENDPOINT:
-        case FI_THREAD_COMPLETION: return 2;
-        case FI_THREAD_DOMAIN: return 3;
-        default: return -1;
+        case FI_THREAD_COMPLETION:
+            return 2;
+        case FI_THREAD_DOMAIN:
+            return 3;
+        default:
+            return -1;
     }
 }
 
@@ -38,7 +43,8 @@ Fit domain_threading_fits(const MatchCase& c) {
     if (offered == wanted) return Fit::fits();
     // Within the shared tier, and where the answer to a wide question demands more, other models may be there as well.
     const bool same_tier = demands(offered) == demands(wanted);
-    if (same_tier) return Fit::may(wish(c, Field::domain_threading, Relation::Equals, "neither demands less than the other"));
+    if (same_tier)
+        return Fit::may(wish(c, Field::domain_threading, Relation::Equals, "neither demands less than the other"));
     return fit_choice(c, Field::domain_threading);
 }
 
@@ -48,14 +54,18 @@ Ruling domain_threading_granted(const OfferCase& c) {
     // As the models are numbered: SAFE 1, FID 2, DOMAIN 3, COMPLETION 4, ENDPOINT 5.
     switch (demands(wanted)) {
         case 0:
-        case 1: return offer_to_value(c, Field::domain_threading, Relation::AtMost, wanted);
-        case 2: return offer_to_value(c, Field::domain_threading, Relation::Differs, FI_THREAD_DOMAIN);
-        default: return Ruling::holds();
+        case 1:
+            return offer_to_value(c, Field::domain_threading, Relation::AtMost, wanted);
+        case 2:
+            return offer_to_value(c, Field::domain_threading, Relation::Differs, FI_THREAD_DOMAIN);
+        default:
+            return Ruling::holds();
     }
 }
 
 Ruling domain_threading_endpoint_or_completion(const OfferCase& c) {
-    if (asked(c.query, Field::domain_threading) != FI_THREAD_ENDPOINT || names_only(c.query)) return Ruling::not_applicable();
+    if (asked(c.query, Field::domain_threading) != FI_THREAD_ENDPOINT || names_only(c.query))
+        return Ruling::not_applicable();
     return offer_to_value(c, Field::domain_threading, Relation::Differs, FI_THREAD_COMPLETION);
 }
 

@@ -5,10 +5,10 @@
 
 namespace selvage::model::rules {
 
-const Side kTransmit = {Part::Tx, Field::tx_caps, Field::tx_mode, Field::tx_op_flags, Field::tx_msg_order,
-                        Field::tx_comp_order, &Word::tx};
-const Side kReceive = {Part::Rx, Field::rx_caps, Field::rx_mode, Field::rx_op_flags, Field::rx_msg_order,
-                       Field::rx_comp_order, &Word::rx};
+const Side kTransmit = {
+    Part::Tx, Field::tx_caps, Field::tx_mode, Field::tx_op_flags, Field::tx_msg_order, Field::tx_comp_order, &Word::tx};
+const Side kReceive = {
+    Part::Rx, Field::rx_caps, Field::rx_mode, Field::rx_op_flags, Field::rx_msg_order, Field::rx_comp_order, &Word::rx};
 
 namespace {
 
@@ -163,7 +163,9 @@ Demand context_caps_outside_request(const QueryCase& c, const Side& side) {
     const auto own = asked(c.query, side.caps);
     if (whole == 0 || own == 0 || names_only(c.query)) return Demand::not_asked();
     const auto beyond = own & applicable(Family::caps, side, c.query.version) & ~implied(whole);
-    auto why = [&] { return number(side.caps, Relation::Within, implied(whole), own, "more than caps holds or implies"); };
+    auto why = [&] {
+        return number(side.caps, Relation::Within, implied(whole), own, "more than caps holds or implies");
+    };
     if ((beyond & class_bits(WordClass::Primary, WordClass::Modifier)) != 0)
         return Demand::must_refuse({FI_ENODATA, FI_EBADFLAGS}, why());
     return beyond != 0 ? Demand::may_refuse(why()) : Demand::nothing();
@@ -197,9 +199,8 @@ Ruling context_caps_returned(const OfferCase& c, const Side& side) {
     if (wanted == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.caps);
     const auto unsaid = implied(actual) & ~actual;
-    return Ruling::check((wanted & ~implied(actual)) == 0, [&] {
-        return at(number(side.caps, Relation::Contains, wanted & ~unsaid, actual), c.index);
-    });
+    return Ruling::check((wanted & ~implied(actual)) == 0,
+                         [&] { return at(number(side.caps, Relation::Contains, wanted & ~unsaid, actual), c.index); });
 }
 
 Ruling context_caps_within_info(const OfferCase& c, const Side& side) {
@@ -296,7 +297,8 @@ Ruling context_msg_order_returned(const OfferCase& c, const Side& side) {
     if (wanted == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.msg_order);
     // A plain order keeps its parts, and both parts keep the plain one.
-    return offer_to_value(c, side.msg_order, Relation::Contains, wanted & ~(covered_parts(actual) | joined_parts(actual)));
+    return offer_to_value(c, side.msg_order, Relation::Contains,
+                          wanted & ~(covered_parts(actual) | joined_parts(actual)));
 }
 
 }  // namespace selvage::model::rules

@@ -1,5 +1,5 @@
-// What transmit and receive contexts have in common: tx_attr and rx_attr are judged by the same rules, each from its own
-// side.  Only the chapters of the endpoint attributes include this file.
+// What transmit and receive contexts have in common: tx_attr and rx_attr are judged by the same rules, each from its
+// own side.  Only the chapters of the endpoint attributes include this file.
 //
 // Invariant: nothing here knows which of the two sides it judges but through Side.
 #pragma once

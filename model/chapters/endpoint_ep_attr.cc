@@ -80,7 +80,6 @@ std::uint64_t most_contexts(const MatchCase& c, const Count& k) {
 Ruling count_default(const OfferCase& c, const Count& k) {
     if (asked(c.query, k.count) != 0 || names_only(c.query)) return Ruling::not_applicable();
     if ((implied(c.offer.caps) & k.uses) == 0) return Ruling::not_applicable();
-    if (get(c.offer, k.count) == kShared) return Ruling::not_applicable();  // count_returned speaks of it
     return offer_to_value(c, k.count, Relation::Equals, 1);
 }
 
@@ -97,7 +96,7 @@ Ruling count_returned(const OfferCase& c, const Count& k) {
     if (names_only(c.query)) return Ruling::not_applicable();
     const auto wanted = asked(c.query, k.count);
     if (wanted == kShared) return offer_to_value(c, k.count, Relation::Equals, kShared);
-    if (get(c.offer, k.count) == kShared) return offer_to_value(c, k.count, Relation::Differs, kShared);
+    if (wanted != 0 && get(c.offer, k.count) == kShared) return offer_to_value(c, k.count, Relation::Differs, kShared);
     return offer_to_hint(c, k.count, Relation::AtLeast);
 }
 
@@ -126,19 +125,15 @@ Ruling endpoint_type_named(const OfferCase& c) {
 }
 
 Fit endpoint_protocol_granted(const MatchCase& c) { return fit_equal(c, Field::ep_protocol); }
-Ruling endpoint_protocol_returned(const OfferCase& c) {
-    return offer_to_hint(c, Field::ep_protocol, Relation::Equals);
-}
+Ruling endpoint_protocol_returned(const OfferCase& c) { return offer_to_hint(c, Field::ep_protocol, Relation::Equals); }
 Ruling endpoint_protocol_known(const OfferCase& c) {
     const auto actual = get(c.offer, Field::ep_protocol);
     if (names_only(c.query) || !c.offer.has(Part::Ep)) return Ruling::not_applicable();
-    if (is_named_protocol(actual)) return Ruling::holds();
+    if (is_named_protocol(actual) || (actual & kOwnProtocol) != 0) return Ruling::holds();
     // A library that is newer than the headers may name more.
     if (c.world.library > Version(FI_MAJOR_VERSION, FI_MINOR_VERSION)) return Ruling::not_applicable();
-    return Ruling::check((actual & kOwnProtocol) != 0, [&] {
-        return at(number(Field::ep_protocol, Relation::Contains, kOwnProtocol, actual, "no protocol has this number"),
-                  c.index);
-    });
+    return Ruling::broken(at(
+        number(Field::ep_protocol, Relation::Contains, kOwnProtocol, actual, "no protocol has this number"), c.index));
 }
 
 Fit endpoint_protocol_version_granted(const MatchCase& c) { return fit_size(c, Field::ep_protocol_version); }
@@ -200,10 +195,12 @@ Ruling endpoint_tag_format_returned(const OfferCase& c) {
     const auto actual = get(c.offer, Field::ep_mem_tag_format);
     if (wanted == 0 || names_only(c.query) || (c.offer.caps & FI_TAGGED) == 0) return Ruling::not_applicable();
     return Ruling::check(supports_tags(actual, wanted), [&] {
-        // A format with as many bits may still have too few fields; no comparison of numbers tells, so name the culprit.
+        // A format with as many bits may still have too few fields; no comparison of numbers tells, so name the
+        // culprit.
         if (actual < wanted) return at(number(Field::ep_mem_tag_format, Relation::AtLeast, wanted, actual), c.index);
-        return at(number(Field::ep_mem_tag_format, Relation::Differs, actual, actual, "lacks fields that were asked for"),
-                  c.index);
+        return at(
+            number(Field::ep_mem_tag_format, Relation::Differs, actual, actual, "lacks fields that were asked for"),
+            c.index);
     });
 }
 

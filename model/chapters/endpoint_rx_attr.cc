@@ -16,7 +16,6 @@ Ruling endpoint_rx_caps_zero(const PairCase& c) { return context_caps_zero(c, kR
 Fit endpoint_rx_mode_granted(const MatchCase& c) { return context_mode_granted(c, kReceive); }
 Ruling endpoint_rx_mode_returned(const OfferCase& c) { return context_mode_returned(c, kReceive); }
 Ruling endpoint_rx_mode_within_info(const OfferCase& c) { return context_mode_within_info(c, kReceive); }
-Ruling endpoint_rx_mode_only_receive(const OfferCase& c) { return context_mode_only_applicable(c, kReceive); }
 
 Fit endpoint_rx_op_flags_granted(const MatchCase& c) { return fit_bits(c, Field::rx_op_flags); }
 Ruling endpoint_rx_op_flags_returned(const OfferCase& c) {

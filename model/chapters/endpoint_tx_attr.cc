@@ -59,7 +59,15 @@ Ruling endpoint_rma_iov_limit_returned(const OfferCase& c) {
 }
 
 Fit endpoint_tx_tclass_granted(const MatchCase& c) { return fit_choice(c, Field::tx_tclass); }
-Ruling endpoint_tx_tclass_returned(const OfferCase& c) { return offer_to_hint(c, Field::tx_tclass, Relation::Equals); }
+Ruling endpoint_tx_tclass_returned(const OfferCase& c) {
+    // Best effort is what the default is in the absence of any other.
+    const auto domain = c.offer.domain.tclass;
+    const bool is_default =
+        c.offer.tx.tclass == FI_TC_UNSPEC && (domain == FI_TC_UNSPEC || domain == FI_TC_BEST_EFFORT);
+    if (asked(c.query, Field::tx_tclass) == FI_TC_BEST_EFFORT && is_default && !names_only(c.query))
+        return Ruling::holds();
+    return offer_to_hint(c, Field::tx_tclass, Relation::Equals);
+}
 
 Ruling endpoint_tx_tclass_default(const OfferCase& c) {
     if (asked(c.query, Field::tx_tclass) != 0 || names_only(c.query)) return Ruling::not_applicable();

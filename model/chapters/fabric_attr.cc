@@ -44,7 +44,8 @@ Ruling fabric_name_granted(const OfferCase& c) { return offer_to_named(c, Field:
 Ruling fabric_name_present(const OfferCase& c) {
     if (names_only(c.query)) return Ruling::not_applicable();
     const Text& name = c.offer.fabric.name;
-    return Ruling::check(name.has_value(), [&] { return at(texts(Field::fabric_name, Relation::NotNull, {}, name), c.index); });
+    return Ruling::check(name.has_value(),
+                         [&] { return at(texts(Field::fabric_name, Relation::NotNull, {}, name), c.index); });
 }
 
 // A version is a fact about the provider: no question brings another.
@@ -65,7 +66,8 @@ Ruling fabric_prov_version_well_formed(const OfferCase& c) {
 }
 
 Ruling fabric_prov_version_utility(const PairCase& c) {
-    if (c.first.version != c.second.version || names_only(c.first) == names_only(c.second)) return Ruling::not_applicable();
+    if (c.first.version != c.second.version || names_only(c.first) == names_only(c.second))
+        return Ruling::not_applicable();
     return names_only(c.second) ? utility_versions(c.first_answer, c.second_answer)
                                 : utility_versions(c.second_answer, c.first_answer);
 }

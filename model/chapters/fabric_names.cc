@@ -82,7 +82,8 @@ Ruling still_there(const Conduct& c, Counts&& counts) {
         if (!o.fabric.prov_name || !counts(*o.fabric.prov_name)) continue;
         applied = true;
         if (!is_among(*o.fabric.prov_name, c.providers)) {
-            return Ruling::broken(told(Field::fabric_prov_name, "not there with FI_PROVIDER set: " + *o.fabric.prov_name));
+            return Ruling::broken(
+                told(Field::fabric_prov_name, "not there with FI_PROVIDER set: " + *o.fabric.prov_name));
         }
     }
     return applied ? Ruling::holds() : Ruling::not_applicable();
@@ -125,7 +126,8 @@ Ruling fabric_prov_name_unregistered(const AnswerCase& c) {
     const auto ret = static_cast<std::uint64_t>(static_cast<std::int64_t>(c.answer.ret));
     const auto enodata = static_cast<std::uint64_t>(-static_cast<std::int64_t>(FI_ENODATA));
     if (c.answer.ret == 0 || (c.answer.ret != -FI_ENODATA && asks_the_name_only(c.query, c.world.library))) {
-        return Ruling::broken(number(Field::call_return, Relation::Equals, enodata, ret, "no such provider is registered"));
+        return Ruling::broken(
+            number(Field::call_return, Relation::Equals, enodata, ret, "no such provider is registered"));
     }
     return Ruling::check(c.answer.list_null, [] { return number(Field::call_list, Relation::IsNull, 0, 1); });
 }
@@ -159,9 +161,11 @@ Ruling fabric_prov_name_layered_granted(const OfferCase& c) {
     const auto layers = split(name, ';');
     for (const auto layer : layers) {
         if (has_layer(actual, layer)) continue;
-        const auto relation = actual.find(layer) == std::string_view::npos ? Relation::TextContains : Relation::TextEquals;
+        const auto relation =
+            actual.find(layer) == std::string_view::npos ? Relation::TextContains : Relation::TextEquals;
         const auto wanted = relation == Relation::TextContains ? layer : name;
-        return Ruling::broken(at(texts(Field::fabric_prov_name, relation, std::string(wanted), c.offer.fabric.prov_name), c.index));
+        return Ruling::broken(
+            at(texts(Field::fabric_prov_name, relation, std::string(wanted), c.offer.fabric.prov_name), c.index));
     }
     return Ruling::holds();
 }

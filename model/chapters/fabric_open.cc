@@ -11,9 +11,7 @@ bool of_fabric(const Conduct& c) { return watches(c, Field::part_fabric, Part::F
 
 }  // namespace
 
-Ruling fabric_open_failure_clean(const Conduct& c) {
-    return of_fabric(c) ? failed_clean(c) : Ruling::not_applicable();
-}
+Ruling fabric_open_failure_clean(const Conduct& c) { return of_fabric(c) ? failed_clean(c) : Ruling::not_applicable(); }
 
 Ruling fabric_close_releases(const Conduct& c) { return of_fabric(c) ? closed_clean(c) : Ruling::not_applicable(); }
 

@@ -34,7 +34,8 @@ Ruling kept(const OfferCase& c, const Text& hint, Field field) {
     if (wanted.empty() || is_any(wanted)) return Ruling::not_applicable();
     // Another family may tell the same host in another form (IPv4 mapped into IPv6).
     if (actual && family_of(actual) != family_of(hint)) return Ruling::not_applicable();
-    const bool same = is_ip(actual) && host_of(actual) == wanted && (port_of(hint) == 0 || port_of(actual) == port_of(hint));
+    const bool same =
+        is_ip(actual) && host_of(actual) == wanted && (port_of(hint) == 0 || port_of(actual) == port_of(hint));
     return Ruling::check(same, [&] {
         Text expected = hint;
         if (is_ip(actual)) {
@@ -55,13 +56,20 @@ bool agrees(const Text& bytes, std::uint64_t format) {
     const auto family = family_of(bytes);
     const auto fits = [&](unsigned f) { return family == f && bytes->size() >= length_of_family(f); };
     switch (format) {
-        case FI_SOCKADDR_IN: return fits(AF_INET);
-        case FI_SOCKADDR_IN6: return fits(AF_INET6);
-        case FI_SOCKADDR_IB: return fits(kInfinibandFamily);
-        case FI_SOCKADDR: return length_of_family(family) != 0 && fits(family);
-        case FI_FORMAT_UNSPEC: return is_ip(bytes);
-        case FI_ADDR_STR: return bytes->find('\0') != std::string::npos;
-        default: return true;
+        case FI_SOCKADDR_IN:
+            return fits(AF_INET);
+        case FI_SOCKADDR_IN6:
+            return fits(AF_INET6);
+        case FI_SOCKADDR_IB:
+            return fits(kInfinibandFamily);
+        case FI_SOCKADDR:
+            return length_of_family(family) != 0 && fits(family);
+        case FI_FORMAT_UNSPEC:
+            return is_ip(bytes);
+        case FI_ADDR_STR:
+            return bytes->find('\0') != std::string::npos;
+        default:
+            return true;
     }
 }
 
@@ -127,7 +135,8 @@ Ruling getinfo_addresses_dest_hint_kept(const OfferCase& c) {
 
 Ruling getinfo_addresses_src_returned(const OfferCase& c) {
     if (names_only(c.query)) return Ruling::not_applicable();
-    return Ruling::check(c.offer.src_addr.has_value(), [&] { return at(texts(Field::src_addr, Relation::NotNull, {}, {}), c.index); });
+    return Ruling::check(c.offer.src_addr.has_value(),
+                         [&] { return at(texts(Field::src_addr, Relation::NotNull, {}, {}), c.index); });
 }
 
 Ruling getinfo_addresses_src_corresponds(const OfferCase& c) {
@@ -142,7 +151,8 @@ Ruling getinfo_addresses_src_corresponds(const OfferCase& c) {
 
 Ruling getinfo_addresses_dest_returned(const OfferCase& c) {
     if (!c.query.node || (c.query.flags & FI_SOURCE) != 0 || names_only(c.query)) return Ruling::not_applicable();
-    return Ruling::check(c.offer.dest_addr.has_value(), [&] { return at(texts(Field::dest_addr, Relation::NotNull, {}, {}), c.index); });
+    return Ruling::check(c.offer.dest_addr.has_value(),
+                         [&] { return at(texts(Field::dest_addr, Relation::NotNull, {}, {}), c.index); });
 }
 
 Ruling getinfo_addresses_dest_corresponds(const OfferCase& c) {
@@ -150,16 +160,20 @@ Ruling getinfo_addresses_dest_corresponds(const OfferCase& c) {
     const Node node = read_node(c.query.node);
     const Host host = host_of(c.offer.dest_addr);
     // A node of another family than the answer may have been mapped.
-    if (node.kind != NodeKind::Numeric || host.size() != node.host.size() || is_any(node.host)) return Ruling::not_applicable();
+    if (node.kind != NodeKind::Numeric || host.size() != node.host.size() || is_any(node.host))
+        return Ruling::not_applicable();
     return Ruling::check(host == node.host, [&] {
-        return at(texts(Field::dest_addr, Relation::TextEquals, with_host(c.offer.dest_addr, node.host), c.offer.dest_addr), c.index);
+        return at(
+            texts(Field::dest_addr, Relation::TextEquals, with_host(c.offer.dest_addr, node.host), c.offer.dest_addr),
+            c.index);
     });
 }
 
 Ruling getinfo_addresses_dest_absent_without_target(const OfferCase& c) {
     const bool hinted = c.query.hints && c.query.hints->dest_addr;
     if (c.query.node || c.query.service || hinted || names_only(c.query)) return Ruling::not_applicable();
-    return Ruling::check(!c.offer.dest_addr, [&] { return at(texts(Field::dest_addr, Relation::IsNull, {}, c.offer.dest_addr), c.index); });
+    return Ruling::check(!c.offer.dest_addr,
+                         [&] { return at(texts(Field::dest_addr, Relation::IsNull, {}, c.offer.dest_addr), c.index); });
 }
 
 Ruling getinfo_addresses_src_length_told(const OfferCase& c) {
@@ -172,7 +186,8 @@ Ruling getinfo_addresses_dest_length_told(const OfferCase& c) {
 
 Ruling getinfo_addresses_no_length_without_address(const OfferCase& c) {
     if (names_only(c.query) || (c.offer.src_addr && c.offer.dest_addr)) return Ruling::not_applicable();
-    if (!c.offer.src_addr && c.offer.src_addrlen != 0) return offer_to_value(c, Field::src_addrlen, Relation::Equals, 0);
+    if (!c.offer.src_addr && c.offer.src_addrlen != 0)
+        return offer_to_value(c, Field::src_addrlen, Relation::Equals, 0);
     if (!c.offer.dest_addr) return offer_to_value(c, Field::dest_addrlen, Relation::Equals, 0);
     return Ruling::holds();
 }
@@ -201,7 +216,8 @@ Demand getinfo_addresses_other_handle(const QueryCase& c) {
     for (const Field f : {Field::handle, Field::domain_domain, Field::fabric_fabric}) {
         const auto handle = asked(c.query, f);
         if (handle == 0 || (f == Field::handle && is_passive_endpoint(c.world, handle))) continue;
-        return Demand::may_refuse(number(f, Relation::Equals, 0, handle, "an object narrows the answer in the provider's own way"));
+        return Demand::may_refuse(
+            number(f, Relation::Equals, 0, handle, "an object narrows the answer in the provider's own way"));
     }
     return Demand::not_asked();
 }

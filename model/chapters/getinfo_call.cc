@@ -31,8 +31,10 @@ bool is_duty_or_choice(Field f) {
         case Field::ep_auth_key_size:
         case Field::domain_auth_key_size:
         case Field::src_addrlen:
-        case Field::dest_addrlen: return true;
-        default: return false;
+        case Field::dest_addrlen:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -40,9 +42,10 @@ bool is_duty_or_choice(Field f) {
 bool caps_relax(const Info& from, const Info& to) {
     if (from.caps == to.caps) return true;
     // Zero asks for all that is supported (fi_getinfo:236), and modifiers narrow: neither drops a criterion.
-    if (to.caps == 0 || (to.caps & ~from.caps) != 0 || ((from.caps ^ to.caps) & kModifiers) != 0) return false;
+    if (to.caps == 0 || (to.caps & ~from.caps) != 0 || ((from.caps ^ to.caps) & modifier_caps()) != 0) return false;
     const bool contexts_follow = from.tx.caps == 0 && from.rx.caps == 0;
-    return contexts_follow && well_formed(from.caps) && well_formed(to.caps) && ((to.caps & kModifiers) == 0 || (to.caps & kPrimary) != 0);
+    return contexts_follow && well_formed(from.caps) && well_formed(to.caps) &&
+           ((to.caps & modifier_caps()) == 0 || (to.caps & primary_caps()) != 0);
 }
 
 // A modifier left behind by its capability would refuse; one that starts to stand alone changes its meaning.
@@ -99,7 +102,8 @@ Info lasting(Info info) {
 
 Demand getinfo_call_version_newer(const QueryCase& c) {
     if (c.query.version <= c.world.library) return Demand::nothing();
-    return Demand::must_refuse({FI_ENOSYS}, number(Field::call_version, Relation::AtMost, c.world.library.packed, c.query.version.packed));
+    return Demand::must_refuse(
+        {FI_ENOSYS}, number(Field::call_version, Relation::AtMost, c.world.library.packed, c.query.version.packed));
 }
 
 Ruling getinfo_call_nothing_given_lists_all(const AnswerCase& c) {
@@ -116,12 +120,15 @@ Ruling getinfo_call_nothing_given_lists_all(const AnswerCase& c) {
 
 Ruling getinfo_call_nothing_given_covers(const PairCase& c) {
     // Hints of zeros have a clause of their own: getinfo.call.hints-null-as-zero.
-    if (c.kinship == Kinship::NullVersusEmpty || c.first.version != c.second.version || !both_tell(c)) return Ruling::not_applicable();
+    if (c.kinship == Kinship::NullVersusEmpty || c.first.version != c.second.version || !both_tell(c))
+        return Ruling::not_applicable();
     if (gives_nothing(c.first) && gives_hints_alone(c.second)) {
-        return covers(c.second_answer, c.first_answer, Field::call_hints, "found with hints, not found with nothing given");
+        return covers(c.second_answer, c.first_answer, Field::call_hints,
+                      "found with hints, not found with nothing given");
     }
     if (gives_nothing(c.second) && gives_hints_alone(c.first)) {
-        return covers(c.first_answer, c.second_answer, Field::call_hints, "found with hints, not found with nothing given");
+        return covers(c.first_answer, c.second_answer, Field::call_hints,
+                      "found with hints, not found with nothing given");
     }
     return Ruling::not_applicable();
 }
@@ -129,7 +136,8 @@ Ruling getinfo_call_nothing_given_covers(const PairCase& c) {
 Demand getinfo_call_any_combination(const QueryCase& c) {
     // That all combinations are welcome says nothing about a service that may not exist.
     if (c.query.service && read_port(c.query.service) < 0) {
-        return Demand::may_refuse(texts(Field::call_service, Relation::TextEquals, {}, c.query.service, "may name no service"));
+        return Demand::may_refuse(
+            texts(Field::call_service, Relation::TextEquals, {}, c.query.service, "may name no service"));
     }
     return Demand::nothing();
 }
@@ -149,8 +157,9 @@ Ruling getinfo_call_no_match_enodata(const AnswerCase& c) {
     const int ret = c.answer.ret;
     // Two errors have clauses of their own, in getinfo.errors.
     if (ret >= 0 || ret == -FI_EBADFLAGS || ret == -FI_ENOSYS || !breaks_no_rule(c)) return Ruling::not_applicable();
-    return Ruling::check(ret == -FI_ENODATA || ret == -FI_ENOMEM,
-                         [&] { return returned(c, FI_ENODATA, "the call breaks no rule, so the only error is that nothing matches"); });
+    return Ruling::check(ret == -FI_ENODATA || ret == -FI_ENOMEM, [&] {
+        return returned(c, FI_ENODATA, "the call breaks no rule, so the only error is that nothing matches");
+    });
 }
 
 Ruling getinfo_call_matching_returned(const AnswerCase&) {
@@ -159,14 +168,16 @@ Ruling getinfo_call_matching_returned(const AnswerCase&) {
 }
 
 Ruling getinfo_call_error_negative(const AnswerCase& c) {
-    return Ruling::check(c.answer.ret <= 0, [&] { return returned(c, 0, "a positive number is neither success nor an error"); });
+    return Ruling::check(c.answer.ret <= 0,
+                         [&] { return returned(c, 0, "a positive number is neither success nor an error"); });
 }
 
 Ruling getinfo_call_error_known(const AnswerCase& c) {
     if (c.answer.ret >= 0) return Ruling::not_applicable();
     const auto errors = words(Family::error);
     const auto error = -static_cast<std::int64_t>(c.answer.ret);
-    const bool known = std::any_of(errors.begin(), errors.end(), [&](const Word& w) { return static_cast<std::int64_t>(w.value) == error; });
+    const bool known = std::any_of(errors.begin(), errors.end(),
+                                   [&](const Word& w) { return static_cast<std::int64_t>(w.value) == error; });
     return Ruling::check(known, [&] { return returned(c, FI_ENODATA, "rdma/fi_errno.h defines no such error"); });
 }
 
@@ -178,8 +189,10 @@ Ruling getinfo_call_list_ends(const AnswerCase& c) {
 }
 
 Ruling getinfo_call_structures_present(const OfferCase& c) {
-    constexpr std::pair<Part, Field> kParts[] = {{Part::Fabric, Field::part_fabric}, {Part::Tx, Field::part_tx},
-                                                 {Part::Rx, Field::part_rx},         {Part::Ep, Field::part_ep},
+    constexpr std::pair<Part, Field> kParts[] = {{Part::Fabric, Field::part_fabric},
+                                                 {Part::Tx, Field::part_tx},
+                                                 {Part::Rx, Field::part_rx},
+                                                 {Part::Ep, Field::part_ep},
                                                  {Part::Domain, Field::part_domain}};
     for (const auto& [part, field] : kParts) {
         if (names_only(c.query) && part != Part::Fabric) continue;
@@ -192,7 +205,8 @@ Fit getinfo_call_node_resolved(const MatchCase& c) {
     const Query& q = c.query;
     if ((!q.node && !q.service) || names_only(q)) return Fit::not_asked();
     // A provider with names of its own reads node and service in its own way.
-    if (!is_ip_format(c.entry.offer.addr_format)) return Fit::may(node_evidence(c, "is read in the provider's own way"));
+    if (!is_ip_format(c.entry.offer.addr_format))
+        return Fit::may(node_evidence(c, "is read in the provider's own way"));
     const Node node = read_node(q.node);
     const bool from_source = (q.flags & FI_SOURCE) != 0;
     const bool numeric_flag = (q.flags & FI_NUMERICHOST) != 0;
@@ -220,66 +234,78 @@ Fit getinfo_call_node_addr_str(const MatchCase& c) {
 Demand getinfo_call_addr_str_no_service(const QueryCase& c) {
     if (read_node(c.query.node).kind != NodeKind::String) return Demand::not_asked();
     if (!c.query.service) return Demand::nothing();
-    return Demand::must_refuse({FI_EINVAL, FI_ENODATA}, texts(Field::call_service, Relation::IsNull, {}, c.query.service));
+    return Demand::must_refuse({FI_EINVAL, FI_ENODATA},
+                               texts(Field::call_service, Relation::IsNull, {}, c.query.service));
 }
 
 Ruling getinfo_call_service_kept(const OfferCase& c) {
     const int port = read_port(c.query.service);
     const bool from_source = (c.query.flags & FI_SOURCE) != 0;
-    if (port <= 0 || names_only(c.query) || read_node(c.query.node).kind == NodeKind::String) return Ruling::not_applicable();
+    if (port <= 0 || names_only(c.query) || read_node(c.query.node).kind == NodeKind::String)
+        return Ruling::not_applicable();
     const Field field = from_source ? Field::src_addr : Field::dest_addr;
     const Text& actual = text(c.offer, field);
     if (!is_ip(actual)) return Ruling::not_applicable();
     const auto wanted = static_cast<unsigned>(port);
-    return Ruling::check(port_of(actual) == wanted,
-                         [&] { return at(texts(field, Relation::TextEquals, with_port(actual, wanted), actual, "has another port"), c.index); });
+    return Ruling::check(port_of(actual) == wanted, [&] {
+        return at(texts(field, Relation::TextEquals, with_port(actual, wanted), actual, "has another port"), c.index);
+    });
 }
 
 Ruling getinfo_call_restricting_narrows(const PairCase& c) {
     if (c.first_answer.ret != 0 || c.second_answer.ret != 0 || !relaxes(c)) return Ruling::not_applicable();
-    return covers(c.first_answer, c.second_answer, Field::call_hints, "an endpoint that the stricter call finds is lost");
+    return covers(c.first_answer, c.second_answer, Field::call_hints,
+                  "an endpoint that the stricter call finds is lost");
 }
 
 Ruling getinfo_call_relaxing_widens(const PairCase& c) {
     if (c.first_answer.ret != 0 || !relaxes(c)) return Ruling::not_applicable();
     return Ruling::check(c.second_answer.ret == 0, [&] {
-        return number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret), "the call that asks for less is refused");
+        return number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret),
+                      "the call that asks for less is refused");
     });
 }
 
 Ruling getinfo_call_asked_twice(const PairCase& c) {
-    if ((c.kinship != Kinship::Repeated && c.kinship != Kinship::Reordered) || !(c.first == c.second)) return Ruling::not_applicable();
+    if ((c.kinship != Kinship::Repeated && c.kinship != Kinship::Reordered) || !(c.first == c.second))
+        return Ruling::not_applicable();
     const Answer& one = c.first_answer;
     const Answer& two = c.second_answer;
-    if (one.ret != two.ret) return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(one.ret), as_number(two.ret)));
+    if (one.ret != two.ret)
+        return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(one.ret), as_number(two.ret)));
     if (one.offers.size() != two.offers.size()) {
         return Ruling::broken(number(Field::call_count, Relation::Equals, one.offers.size(), two.offers.size()));
     }
     for (std::size_t i = 0; i < one.offers.size(); ++i) {
         if (one.offers[i] == two.offers[i] || lasting(one.offers[i]) == lasting(two.offers[i])) continue;
-        return Ruling::broken(at(told(Field::call_list, "this entry differs from the one of the call before"), static_cast<int>(i)));
+        return Ruling::broken(
+            at(told(Field::call_list, "this entry differs from the one of the call before"), static_cast<int>(i)));
     }
     return Ruling::holds();
 }
 
 Ruling getinfo_call_answer_fed_back(const PairCase& c) {
-    if (c.kinship != Kinship::FedBack || c.fed_back < 0 || names_only(c.first) || names_only(c.second)) return Ruling::not_applicable();
+    if (c.kinship != Kinship::FedBack || c.fed_back < 0 || names_only(c.first) || names_only(c.second))
+        return Ruling::not_applicable();
     const Info& fed = c.first_answer.offers[static_cast<std::size_t>(c.fed_back)];
     if (c.second_answer.ret != 0) {
-        return Ruling::broken(number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret), "an answer that is given back as hints is refused"));
+        return Ruling::broken(number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret),
+                                     "an answer that is given back as hints is refused"));
     }
     const auto& offers = c.second_answer.offers;
     const bool found = std::any_of(offers.begin(), offers.end(), [&](const Info& o) { return same_endpoint(o, fed); });
-    return Ruling::check(found, [] { return told(Field::call_list, "does not hold the endpoint that was given back as hints"); });
+    return Ruling::check(
+        found, [] { return told(Field::call_list, "does not hold the endpoint that was given back as hints"); });
 }
 
 Ruling getinfo_call_hints_null_as_zero(const PairCase& c) {
-    if (c.kinship != Kinship::NullVersusEmpty || !both_tell(c) || c.first.hints.has_value() == c.second.hints.has_value()) {
+    if (c.kinship != Kinship::NullVersusEmpty || !both_tell(c) ||
+        c.first.hints.has_value() == c.second.hints.has_value()) {
         return Ruling::not_applicable();
     }
     const bool first_null = !c.first.hints;
-    return covers(first_null ? c.second_answer : c.first_answer, first_null ? c.first_answer : c.second_answer, Field::call_hints,
-                  "found with hints of zeros, not with none");
+    return covers(first_null ? c.second_answer : c.first_answer, first_null ? c.first_answer : c.second_answer,
+                  Field::call_hints, "found with hints of zeros, not with none");
 }
 
 }  // namespace selvage::model::clause

@@ -41,7 +41,7 @@ bool narrows(const Sides& s) {
     const auto added = hint_caps(*s.more.query) & ~base;
     const bool of_what_is_asked = ((added & kMessageWays) == 0 || (base & kMessages) != 0) &&
                                   ((added & kRemoteWays) == 0 || (base & kRemote) != 0);
-    return base != 0 && (added & ~kModifiers) == 0 && (base & kModifiers) == 0 && of_what_is_asked &&
+    return base != 0 && (added & ~modifier_caps()) == 0 && (base & modifier_caps()) == 0 && of_what_is_asked &&
            well_formed(base) && well_formed(base | added);
 }
 
@@ -57,16 +57,18 @@ std::uint64_t caps_reported(const Answer& answer, const Info& endpoint) {
 }  // namespace
 
 Ruling getinfo_caps_requested_granted(const OfferCase& c) {
-    const auto wanted = asked_caps(c.query) & (kPrimary | kModifiers);
+    const auto wanted = asked_caps(c.query) & (primary_caps() | modifier_caps());
     if (wanted == 0) return Ruling::not_applicable();
     return offer_to_value(c, Field::caps, Relation::Contains, wanted);
 }
 
-Fit getinfo_caps_requested_fits(const MatchCase& c) { return fit_caps(c, asked_caps(c.query) & (kPrimary | kModifiers)); }
+Fit getinfo_caps_requested_fits(const MatchCase& c) {
+    return fit_caps(c, asked_caps(c.query) & (primary_caps() | modifier_caps()));
+}
 
 Ruling getinfo_caps_zero_full_set(const OfferCase& c) {
     if (hint_caps(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
-    return Ruling::check((c.offer.caps & kPrimary) != 0, [&] {
+    return Ruling::check((c.offer.caps & primary_caps()) != 0, [&] {
         if (c.offer.caps == 0) return at(number(Field::caps, Relation::Differs, 0, 0), c.index);
         Evidence e = told(Field::caps, "holds no primary capability");
         e.actual = c.offer.caps;
@@ -82,25 +84,27 @@ Ruling getinfo_caps_zero_covers(const PairCase& c) {
         const auto all = caps_reported(*s.fewer.answer, granted);
         if (all == 0) continue;
         compared = true;
-        const auto wanted = granted.caps & hint_caps(*s.more.query) & (kPrimary | kModifiers);
+        const auto wanted = granted.caps & hint_caps(*s.more.query) & (primary_caps() | modifier_caps());
         if ((wanted & ~with_implied(all)) == 0) continue;
-        return Ruling::broken(number(Field::caps, Relation::Contains, wanted, all, "granted when asked for, not told when nothing is"));
+        return Ruling::broken(
+            number(Field::caps, Relation::Contains, wanted, all, "granted when asked for, not told when nothing is"));
     }
     return compared ? Ruling::holds() : Ruling::not_applicable();
 }
 
 Ruling getinfo_caps_only_known(const OfferCase& c) {
-    return names_only(c.query) ? Ruling::not_applicable() : offer_to_value(c, Field::caps, Relation::Within, kAllCaps);
+    return names_only(c.query) ? Ruling::not_applicable()
+                               : offer_to_value(c, Field::caps, Relation::Within, known_caps());
 }
 
 Ruling getinfo_caps_primary_not_requested(const OfferCase& c) {
     const auto wanted = asked_caps(c.query);
     if (wanted == 0) return Ruling::not_applicable();
-    return offer_to_value(c, Field::caps, Relation::Within, wanted | ~kPrimary);
+    return offer_to_value(c, Field::caps, Relation::Within, wanted | ~primary_caps());
 }
 
 Fit getinfo_caps_secondary_requested(const MatchCase& c) {
-    auto wanted = asked_caps(c.query) & kSecondary;
+    auto wanted = asked_caps(c.query) & secondary_caps();
     // Two clauses of their own: getinfo.caps.source-connectionless-fits and getinfo.caps.comm-both-asked.
     if (c.entry.offer.ep.type == FI_EP_MSG) wanted &= ~std::uint64_t{FI_SOURCE};
     constexpr std::uint64_t kBoth = FI_LOCAL_COMM | FI_REMOTE_COMM;
@@ -109,7 +113,7 @@ Fit getinfo_caps_secondary_requested(const MatchCase& c) {
 }
 
 Ruling getinfo_caps_secondary_granted(const OfferCase& c) {
-    const auto wanted = asked_caps(c.query) & kSecondary;
+    const auto wanted = asked_caps(c.query) & secondary_caps();
     if (wanted == 0) return Ruling::not_applicable();
     return offer_to_value(c, Field::caps, Relation::Contains, wanted);
 }
@@ -121,13 +125,14 @@ Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
     const auto base = hint_caps(*s.fewer.query);
     const auto added = hint_caps(*s.more.query) & ~base;
     // FI_SOURCE of a connected endpoint may be refused although it was told (getinfo.caps.source-connectionless-fits).
-    if (base == 0 || (added & ~kSecondary) != 0 || !well_formed(base | added)) return Ruling::not_applicable();
+    if (base == 0 || (added & ~secondary_caps()) != 0 || !well_formed(base | added)) return Ruling::not_applicable();
     bool told_unasked = false;
     for (const Info& o : s.fewer.answer->offers) {
         if ((o.caps & added) != added || ((added & FI_SOURCE) != 0 && o.ep.type == FI_EP_MSG)) continue;
         told_unasked = true;
         if (caps_reported(*s.more.answer, o) != 0) continue;
-        return Ruling::broken(number(Field::caps, Relation::Contains, added, 0, "told unasked, and refused when asked for"));
+        return Ruling::broken(
+            number(Field::caps, Relation::Contains, added, 0, "told unasked, and refused when asked for"));
     }
     return told_unasked ? Ruling::holds() : Ruling::not_applicable();
 }
@@ -167,7 +172,8 @@ Ruling getinfo_caps_modifiers_all_equal_none(const PairCase& c) {
     const auto s = by_caps(c);
     if (!narrows(s) || s.more.answer->ret != 0) return Ruling::not_applicable();
     if (hint_caps(*s.more.query) != with_implied(hint_caps(*s.fewer.query))) return Ruling::not_applicable();
-    return covers(*s.more.answer, *s.fewer.answer, Field::caps, "all modifiers ask for what none do, yet an endpoint is lost");
+    return covers(*s.more.answer, *s.fewer.answer, Field::caps,
+                  "all modifiers ask for what none do, yet an endpoint is lost");
 }
 
 }  // namespace selvage::model::clause

@@ -7,7 +7,8 @@ namespace {
 using namespace rules;
 
 Demand refuse(std::uint64_t caps, std::uint64_t capability, const char* note) {
-    return Demand::must_refuse({FI_EBADFLAGS, FI_ENODATA}, number(Field::caps, Relation::Within, ~capability, caps, note));
+    return Demand::must_refuse({FI_EBADFLAGS, FI_ENODATA},
+                               number(Field::caps, Relation::Within, ~capability, caps, note));
 }
 
 // query: `capability` is asked for, and with it at least one of `partners`.
@@ -32,7 +33,8 @@ Ruling getinfo_caps_pairs_kept(const OfferCase& c) {
         paired = true;
         if ((all & w.needs) != 0) continue;
         std::string note = std::string(w.name) + " needs another capability that is not there";
-        return Ruling::broken(at(number(Field::caps, Relation::Within, ~w.value, c.offer.caps, std::move(note)), c.index));
+        return Ruling::broken(
+            at(number(Field::caps, Relation::Within, ~w.value, c.offer.caps, std::move(note)), c.index));
     }
     return paired ? Ruling::holds() : Ruling::not_applicable();
 }
@@ -41,9 +43,13 @@ Demand getinfo_caps_read_needs_partner(const QueryCase& c) { return needs(c, FI_
 
 Demand getinfo_caps_write_needs_partner(const QueryCase& c) { return needs(c, FI_WRITE, kRemote, kRemoteNote); }
 
-Demand getinfo_caps_remote_read_needs_partner(const QueryCase& c) { return needs(c, FI_REMOTE_READ, kRemote, kRemoteNote); }
+Demand getinfo_caps_remote_read_needs_partner(const QueryCase& c) {
+    return needs(c, FI_REMOTE_READ, kRemote, kRemoteNote);
+}
 
-Demand getinfo_caps_remote_write_needs_partner(const QueryCase& c) { return needs(c, FI_REMOTE_WRITE, kRemote, kRemoteNote); }
+Demand getinfo_caps_remote_write_needs_partner(const QueryCase& c) {
+    return needs(c, FI_REMOTE_WRITE, kRemote, kRemoteNote);
+}
 
 Demand getinfo_caps_rma_event_needs_target(const QueryCase& c) {
     const auto caps = asked_caps(c.query);

@@ -20,21 +20,21 @@ Ruling getinfo_errors_listed_only(const AnswerCase& c) {
 
 Ruling getinfo_errors_badflags_justified(const AnswerCase& c) {
     if (c.answer.ret != -FI_EBADFLAGS) return Ruling::not_applicable();
-    return Ruling::check(!breaks_no_rule(c), [&] { return returned(c, FI_ENODATA, "no flag or capability of the call is invalid"); });
+    return Ruling::check(!breaks_no_rule(c),
+                         [&] { return returned(c, FI_ENODATA, "no flag or capability of the call is invalid"); });
 }
 
 Ruling getinfo_errors_nosys_justified(const AnswerCase& c) {
     if (c.query.version < Version(1, 0) || c.query.version > c.world.library) return Ruling::not_applicable();
-    return Ruling::check(c.answer.ret != -FI_ENOSYS, [&] {
-        return returned(c, FI_ENODATA, "the library is version " + c.world.library.str());
-    });
+    return Ruling::check(c.answer.ret != -FI_ENOSYS,
+                         [&] { return returned(c, FI_ENODATA, "the library is version " + c.world.library.str()); });
 }
 
 Demand getinfo_errors_badflags_unknown_caps(const QueryCase& c) {
     const auto caps = asked_caps(c.query);
     if (caps == 0) return Demand::not_asked();
-    if ((caps & ~kAllCaps) == 0) return Demand::nothing();
-    return Demand::must_refuse({FI_EBADFLAGS, FI_ENODATA}, number(Field::caps, Relation::Within, kAllCaps, caps));
+    if ((caps & ~known_caps()) == 0) return Demand::nothing();
+    return Demand::must_refuse({FI_EBADFLAGS, FI_ENODATA}, number(Field::caps, Relation::Within, known_caps(), caps));
 }
 
 }  // namespace selvage::model::clause

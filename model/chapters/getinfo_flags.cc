@@ -33,7 +33,8 @@ Demand getinfo_flags_unknown_refused(const QueryCase& c) {
 }
 
 Fit getinfo_flags_numeric_node_resolved(const MatchCase& c) {
-    if ((c.query.flags & FI_NUMERICHOST) == 0 || (c.query.flags & FI_SOURCE) != 0 || names_only(c.query)) return Fit::not_asked();
+    if ((c.query.flags & FI_NUMERICHOST) == 0 || (c.query.flags & FI_SOURCE) != 0 || names_only(c.query))
+        return Fit::not_asked();
     const Node node = read_node(c.query.node);
     if (node.kind != NodeKind::Numeric) return Fit::not_asked();
     return fit_remote(c, node.host, node_evidence(c, "whether it can be reached is not known"));
@@ -47,7 +48,8 @@ Fit getinfo_flags_numeric_name_excluded(const MatchCase& c) {
 }
 
 Ruling getinfo_flags_numeric_same_answers(const PairCase& c) {
-    if ((c.first.flags ^ c.second.flags) != FI_NUMERICHOST || read_node(c.first.node).kind != NodeKind::Numeric || !both_tell(c)) {
+    if ((c.first.flags ^ c.second.flags) != FI_NUMERICHOST || read_node(c.first.node).kind != NodeKind::Numeric ||
+        !both_tell(c)) {
         return Ruling::not_applicable();
     }
     if (!alike_after(c, [](Query& q) { q.flags ^= FI_NUMERICHOST; })) return Ruling::not_applicable();
@@ -65,7 +67,8 @@ Ruling getinfo_flags_attr_only_once_each(const AnswerCase& c) {
 }
 
 Ruling getinfo_flags_attr_only_every_provider(const PairCase& c) {
-    if ((c.first.flags ^ c.second.flags) != FI_PROV_ATTR_ONLY || c.first.hints || c.first.node || c.first.service || !both_tell(c)) {
+    if ((c.first.flags ^ c.second.flags) != FI_PROV_ATTR_ONLY || c.first.hints || c.first.node || c.first.service ||
+        !both_tell(c)) {
         return Ruling::not_applicable();
     }
     if (!alike_after(c, [](Query& q) { q.flags ^= FI_PROV_ATTR_ONLY; })) return Ruling::not_applicable();
@@ -86,14 +89,16 @@ Fit getinfo_flags_attr_only_hints(const MatchCase& c) {
     if (!names_only(c.query)) return Fit::not_asked();
     const bool stack = c.profile.provider.find(';') != std::string::npos;
     if (!stack && !c.query.hints && !c.query.node && !c.query.service) return Fit::fits();
-    return Fit::may(number(Field::call_flags, Relation::Within, ~std::uint64_t{FI_PROV_ATTR_ONLY}, c.query.flags,
-                           stack ? "a stack may be listed layer by layer" : "whether the rest of the call counts is not said"));
+    return Fit::may(
+        number(Field::call_flags, Relation::Within, ~std::uint64_t{FI_PROV_ATTR_ONLY}, c.query.flags,
+               stack ? "a stack may be listed layer by layer" : "whether the rest of the call counts is not said"));
 }
 
 Ruling getinfo_flags_attr_only_default_members(const OfferCase& c) {
     if (!names_only(c.query)) return Ruling::not_applicable();
     for (const FieldRow& r : number_fields()) {
-        if (r.part != Part::Fabric && get(c.offer, r.field) != 0) return offer_to_value(c, r.field, Relation::Equals, 0);
+        if (r.part != Part::Fabric && get(c.offer, r.field) != 0)
+            return offer_to_value(c, r.field, Relation::Equals, 0);
     }
     for (const FieldRow& r : text_fields()) {
         if (r.part == Part::Fabric || !text(c.offer, r.field)) continue;
@@ -109,7 +114,9 @@ Ruling getinfo_flags_source_is_local(const OfferCase& c) {
     const Host host = host_of(c.offer.src_addr);
     if (host.size() != node.host.size()) return Ruling::not_applicable();
     return Ruling::check(host == node.host, [&] {
-        return at(texts(Field::src_addr, Relation::TextEquals, with_host(c.offer.src_addr, node.host), c.offer.src_addr), c.index);
+        return at(
+            texts(Field::src_addr, Relation::TextEquals, with_host(c.offer.src_addr, node.host), c.offer.src_addr),
+            c.index);
     });
 }
 
@@ -131,7 +138,8 @@ Demand getinfo_flags_source_needs_node_or_service(const QueryCase& c) {
 Ruling getinfo_flags_source_not_destination(const OfferCase& c) {
     const bool hinted = c.query.hints && c.query.hints->dest_addr;
     if (!from_source(c.query) || hinted) return Ruling::not_applicable();
-    return Ruling::check(!c.offer.dest_addr, [&] { return at(texts(Field::dest_addr, Relation::IsNull, {}, c.offer.dest_addr), c.index); });
+    return Ruling::check(!c.offer.dest_addr,
+                         [&] { return at(texts(Field::dest_addr, Relation::IsNull, {}, c.offer.dest_addr), c.index); });
 }
 
 }  // namespace selvage::model::clause

@@ -21,7 +21,8 @@ Ruling shape(const OfferCase& c, Field address, unsigned family) {
     const Text& bytes = text(c.offer, address);
     if (family_of(bytes) != family) {
         const Text wanted = bytes->size() < 2 ? Text() : with_family(bytes, family);
-        return Ruling::broken(at(texts(address, Relation::TextEquals, wanted, bytes, "begins with another address family"), c.index));
+        return Ruling::broken(
+            at(texts(address, Relation::TextEquals, wanted, bytes, "begins with another address family"), c.index));
     }
     return offer_to_value(c, length_of(address), Relation::Equals, length_of_family(family));
 }
@@ -39,7 +40,8 @@ Ruling shapes(const OfferCase& c, std::uint64_t format, unsigned family) {
 // The form of a URI: a name, then nothing or "://" and the rest.
 bool is_uri(std::string_view s) {
     const auto name_end = std::find_if(s.begin(), s.end(), [](char ch) {
-        return !(ch == '_' || ch == '+' || ch == '-' || ch == '.' || (ch >= '0' && ch <= '9') || ((ch | 0x20) >= 'a' && (ch | 0x20) <= 'z'));
+        return !(ch == '_' || ch == '+' || ch == '-' || ch == '.' || (ch >= '0' && ch <= '9') ||
+                 ((ch | 0x20) >= 'a' && (ch | 0x20) <= 'z'));
     });
     const auto rest = s.substr(static_cast<std::size_t>(name_end - s.begin()));
     return name_end != s.begin() && (rest.empty() || rest.starts_with("://"));
@@ -98,7 +100,8 @@ Ruling getinfo_formats_str_terminated(const OfferCase& c) {
         const Text& bytes = text(c.offer, address);
         if (bytes && bytes->find('\0') == std::string::npos) {
             return Ruling::broken(at(texts(address, Relation::TextContains, Text(std::string(1, '\0')), bytes,
-                                           "has no zero byte within its length"), c.index));
+                                           "has no zero byte within its length"),
+                                     c.index));
         }
     }
     return Ruling::holds();
@@ -109,7 +112,8 @@ Ruling getinfo_formats_str_uri(const OfferCase& c) {
     for (const Field address : kAddresses) {
         const Text& bytes = text(c.offer, address);
         if (bytes && !is_uri(std::string_view(*bytes).substr(0, bytes->find('\0')))) {
-            return Ruling::broken(at(texts(address, Relation::TextContains, Text("://"), bytes, "has not the form of a URI"), c.index));
+            return Ruling::broken(
+                at(texts(address, Relation::TextContains, Text("://"), bytes, "has not the form of a URI"), c.index));
         }
     }
     return Ruling::holds();

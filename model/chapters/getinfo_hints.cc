@@ -18,7 +18,9 @@ bool all_wildcards(const Info& hints) {
 }
 
 // offer: a limit that was not asked for is filled in.
-bool left_empty(const OfferCase& c, Field f, bool used) { return used && asked(c.query, f) == 0 && get(c.offer, f) == 0; }
+bool left_empty(const OfferCase& c, Field f, bool used) {
+    return used && asked(c.query, f) == 0 && get(c.offer, f) == 0;
+}
 
 constexpr std::uint8_t kOptional = kAllParts & ~(1U << unsigned(Part::Domain));
 
@@ -36,8 +38,10 @@ Ruling getinfo_hints_default_filled(const OfferCase& c) {
     const bool tx = c.offer.has(Part::Tx) && (caps & (FI_SEND | FI_READ | FI_WRITE)) != 0;
     const bool rx = c.offer.has(Part::Rx) && (caps & FI_RECV) != 0;
     const bool moves = c.offer.has(Part::Ep) && (caps & (kMessages | kRemote)) != 0;
-    const std::pair<Field, bool> limits[] = {{Field::tx_size, tx},      {Field::tx_iov_limit, tx},
-                                             {Field::rx_size, rx},      {Field::rx_iov_limit, rx},
+    const std::pair<Field, bool> limits[] = {{Field::tx_size, tx},
+                                             {Field::tx_iov_limit, tx},
+                                             {Field::rx_size, rx},
+                                             {Field::rx_iov_limit, rx},
                                              {Field::ep_max_msg_size, moves}};
     bool any = false;
     for (const auto& [field, used] : limits) {
@@ -63,7 +67,8 @@ Ruling getinfo_hints_never_written(const Conduct& c) {
 
 Ruling getinfo_hints_not_kept(const Conduct& c) {
     // Of a call, `copy_shares` says that an answer points into the hints.
-    if (c.act != Conduct::Act::GetInfo || c.query == nullptr || !c.query->hints || c.answer == nullptr || c.answer->offers.empty()) {
+    if (c.act != Conduct::Act::GetInfo || c.query == nullptr || !c.query->hints || c.answer == nullptr ||
+        c.answer->offers.empty()) {
         return Ruling::not_applicable();
     }
     return Ruling::check(!c.copy_shares, [] { return told(Field::call_hints, "are pointed into by the answer"); });

@@ -1,9 +1,9 @@
 // fi_getinfo(3): fi_allocinfo, fi_dupinfo, fi_freeinfo; what a call does to memory, threads and its process.
 //
 // How the acts use the observations of Conduct:
-//   AllocInfo        copy: what came back; copy_shares: two results share memory; failed_allocation: one was made to fail
-//   DupInfo          original, copy, copy_shares, copy_has_next; without original: fi_dupinfo(NULL)
-//   FreeInfo         answer: a list of fi_getinfo was freed; original: one that the caller filled or duplicated, whose
+//   AllocInfo        copy: what came back; copy_shares: two results share memory; failed_allocation: one was made to
+//   fail DupInfo          original, copy, copy_shares, copy_has_next; without original: fi_dupinfo(NULL) FreeInfo
+//   answer: a list of fi_getinfo was freed; original: one that the caller filled or duplicated, whose
 //                    handle is an open object; ret: what using that object gave afterwards; copy_shares: two answers
 //                    share memory; leaked_blocks: what stayed
 //   GetInfo          leaked_blocks: what each of many calls, its answer freed, left behind
@@ -20,11 +20,15 @@ using Act = Conduct::Act;
 bool returned_at_all(const Conduct& c) { return c.crashed_signal == 0 && !c.hung && !c.exited; }
 
 Evidence fate(const Conduct& c) {
-    if (c.crashed_signal != 0) return number(Field::subject, Relation::Happens, 0, static_cast<std::uint64_t>(c.crashed_signal), "died of a signal");
+    if (c.crashed_signal != 0)
+        return number(Field::subject, Relation::Happens, 0, static_cast<std::uint64_t>(c.crashed_signal),
+                      "died of a signal");
     return told(Field::subject, c.hung ? "did not return" : "ended the process");
 }
 
-Ruling survives(const Conduct& c) { return Ruling::check(returned_at_all(c), [&] { return fate(c); }); }
+Ruling survives(const Conduct& c) {
+    return Ruling::check(returned_at_all(c), [&] { return fate(c); });
+}
 
 Ruling leaves_nothing(const Conduct& c) {
     return Ruling::check(c.leaked_blocks == 0, [&] {
@@ -99,7 +103,8 @@ Ruling getinfo_memory_dup_equal(const Conduct& c) {
         const auto wanted = get(*c.original, r.field);
         const auto actual = get(*c.copy, r.field);
         // The handle has a clause of its own, and so have absent parts.
-        if (wanted == actual || r.field == Field::handle || (r.part != Part::Info && !c.original->has(r.part))) continue;
+        if (wanted == actual || r.field == Field::handle || (r.part != Part::Info && !c.original->has(r.part)))
+            continue;
         return Ruling::broken(number(r.field, Relation::Equals, wanted, actual));
     }
     for (const FieldRow& r : text_fields()) {
@@ -122,7 +127,8 @@ Ruling getinfo_memory_dup_single(const Conduct& c) {
 }
 
 Ruling getinfo_memory_dup_substructures(const Conduct& c) {
-    if (c.act != Act::DupInfo || c.original == nullptr || (c.original->present & kAllParts) == kAllParts) return Ruling::not_applicable();
+    if (c.act != Act::DupInfo || c.original == nullptr || (c.original->present & kAllParts) == kAllParts)
+        return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     if (c.copy == nullptr) return Ruling::not_applicable();
     for (const FieldRow& r : number_fields()) {
@@ -132,7 +138,8 @@ Ruling getinfo_memory_dup_substructures(const Conduct& c) {
     }
     for (const FieldRow& r : text_fields()) {
         if (r.part == Part::Info || c.original->has(r.part) || !text(*c.copy, r.field)) continue;
-        return Ruling::broken(texts(r.field, Relation::IsNull, {}, text(*c.copy, r.field), "the original lacks this structure"));
+        return Ruling::broken(
+            texts(r.field, Relation::IsNull, {}, text(*c.copy, r.field), "the original lacks this structure"));
     }
     return Ruling::holds();
 }
@@ -169,7 +176,8 @@ Ruling getinfo_memory_free_handle(const Conduct& c) {
     if (c.act != Act::FreeInfo || c.original == nullptr || c.original->handle == 0) return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     return Ruling::check(c.ret == 0, [&] {
-        return number(Field::call_return, Relation::Equals, 0, as_number(c.ret), "the object behind handle is no longer usable");
+        return number(Field::call_return, Relation::Equals, 0, as_number(c.ret),
+                      "the object behind handle is no longer usable");
     });
 }
 
@@ -214,7 +222,8 @@ Ruling getinfo_memory_threads(const Conduct& c) {
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     const int alone = c.answer != nullptr ? c.answer->ret : c.ret;
     return Ruling::check(c.ret == alone, [&] {
-        return number(Field::call_return, Relation::Equals, as_number(alone), as_number(c.ret), "with other threads calling");
+        return number(Field::call_return, Relation::Equals, as_number(alone), as_number(c.ret),
+                      "with other threads calling");
     });
 }
 

@@ -43,17 +43,19 @@ Fit getinfo_mode_zero_means_none(const MatchCase& c) {
 
 Fit getinfo_mode_extra_bits_fit(const MatchCase& c) {
     if (!c.hints() || names_only(c.query) || (c.hints()->mode & ~c.entry.needed_mode) == 0) return Fit::not_asked();
-    if ((c.hints()->mode & ~bits_of(Family::mode)) == 0) return Fit::fits();
-    return Fit::may(number(Field::mode, Relation::Within, bits_of(Family::mode), c.hints()->mode, "a bit that is no mode"));
+    if ((c.hints()->mode & ~known_modes()) == 0) return Fit::fits();
+    return Fit::may(number(Field::mode, Relation::Within, known_modes(), c.hints()->mode, "a bit that is no mode"));
 }
 
 Ruling getinfo_mode_more_never_hurts(const PairCase& c) {
-    if (c.kinship != Kinship::MoreModes || names_only(c.first) || c.first_answer.ret != 0 || !both_tell(c)) return Ruling::not_applicable();
+    if (c.kinship != Kinship::MoreModes || names_only(c.first) || c.first_answer.ret != 0 || !both_tell(c))
+        return Ruling::not_applicable();
     return covers(c.first_answer, c.second_answer, Field::mode, "lost when the application takes on more duties");
 }
 
 Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
-    if (c.first.hints.has_value() == c.second.hints.has_value() || c.first.version != c.second.version || names_only(c.first)) {
+    if (c.first.hints.has_value() == c.second.hints.has_value() || c.first.version != c.second.version ||
+        names_only(c.first)) {
         return Ruling::not_applicable();
     }
     const bool first_null = !c.first.hints;
@@ -73,7 +75,8 @@ Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
         if (!found) continue;
         compared = true;
         if ((o.mode & ~told_modes) != 0) {
-            return Ruling::broken(number(Field::mode, Relation::Within, told_modes, o.mode, "a bit that the answer to NULL hints lacks"));
+            return Ruling::broken(
+                number(Field::mode, Relation::Within, told_modes, o.mode, "a bit that the answer to NULL hints lacks"));
         }
     }
     return compared ? Ruling::holds() : Ruling::not_applicable();
@@ -81,13 +84,14 @@ Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
 
 Ruling getinfo_mode_known_bits(const OfferCase& c) {
     if (names_only(c.query)) return Ruling::not_applicable();
-    return offer_to_value(c, Field::mode, Relation::Within, bits_of(Family::mode));
+    return offer_to_value(c, Field::mode, Relation::Within, known_modes());
 }
 
 Ruling getinfo_mode_buffered_recv_scope(const OfferCase& c) { return only_with_messages(c, FI_BUFFERED_RECV); }
 
 Ruling getinfo_mode_local_mr_ignored(const PairCase& c) {
-    if (!c.first.hints || !c.second.hints || (c.first.hints->mode ^ c.second.hints->mode) != FI_LOCAL_MR) return Ruling::not_applicable();
+    if (!c.first.hints || !c.second.hints || (c.first.hints->mode ^ c.second.hints->mode) != FI_LOCAL_MR)
+        return Ruling::not_applicable();
     if (names_only(c.first) || local_mr_counts(c.first) || !both_tell(c)) return Ruling::not_applicable();
     if (!alike_after(c, [](Query& q) { q.hints->mode ^= FI_LOCAL_MR; })) return Ruling::not_applicable();
     return same_endpoints(c, Field::mode, "FI_LOCAL_MR changed the answer");
@@ -101,7 +105,8 @@ Fit getinfo_mode_local_mr_counts(const MatchCase& c) {
 }
 
 Ruling getinfo_mode_prefix_nonzero_with(const OfferCase& c) {
-    if ((c.offer.mode & FI_MSG_PREFIX) == 0 || !c.offer.has(Part::Ep) || names_only(c.query)) return Ruling::not_applicable();
+    if ((c.offer.mode & FI_MSG_PREFIX) == 0 || !c.offer.has(Part::Ep) || names_only(c.query))
+        return Ruling::not_applicable();
     return offer_to_value(c, Field::ep_msg_prefix_size, Relation::AtLeast, 1);
 }
 

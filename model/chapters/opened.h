@@ -1,8 +1,8 @@
 // What opening and closing leave behind, as Conduct::Act::OpenAnswer shows it.  Shared by domain_open.cc and
 // fabric_open.cc.
 //
-// Conduct::written_field says whose open or close was watched: part_fabric or part_domain, or a member of the attributes
-// that was found changed.  Conduct::ret is what the open returned.
+// Conduct::written_field says whose open or close was watched: part_fabric or part_domain, or a member of the
+// attributes that was found changed.  Conduct::ret is what the open returned.
 #pragma once
 
 #include "model/chapters/rules.h"

@@ -13,6 +13,10 @@ namespace {
 // No promise says how large the library's own buffer is; a text of this size may be cut in it.
 constexpr std::size_t kStaticRoom = 8000;
 
+// A buffer that has this much more room than the text needs is no reason to cut it: some libraries build a text with a
+// separator too many before they are done.
+constexpr std::size_t kSpareRoom = 64;
+
 // The datatypes whose value is a number, by family, and whether it has 64 bits.
 struct NumberType {
     std::uint64_t datatype;
@@ -20,16 +24,26 @@ struct NumberType {
     bool wide;
 };
 constexpr NumberType kNumberTypes[] = {
-    {FI_TYPE_EP_TYPE, Family::ep_type, false},        {FI_TYPE_CAPS, Family::caps, true},
-    {FI_TYPE_OP_FLAGS, Family::op_flags, true},       {FI_TYPE_ADDR_FORMAT, Family::addr_format, false},
-    {FI_TYPE_THREADING, Family::threading, false},    {FI_TYPE_PROGRESS, Family::progress, false},
-    {FI_TYPE_PROTOCOL, Family::protocol, false},      {FI_TYPE_MSG_ORDER, Family::msg_order, true},
-    {FI_TYPE_MODE, Family::mode, true},               {FI_TYPE_AV_TYPE, Family::av_type, false},
-    {FI_TYPE_ATOMIC_TYPE, Family::datatype, false},   {FI_TYPE_ATOMIC_OP, Family::atomic_op, false},
-    {FI_TYPE_EQ_EVENT, Family::eq_event, false},      {FI_TYPE_CQ_EVENT_FLAGS, Family::cq_event_flags, true},
-    {FI_TYPE_MR_MODE, Family::mr_mode, false},        {FI_TYPE_OP_TYPE, Family::op_type, false},
-    {FI_TYPE_HMEM_IFACE, Family::hmem_iface, false},  {FI_TYPE_CQ_FORMAT, Family::cq_format, false},
-    {FI_TYPE_LOG_LEVEL, Family::log_level, false},    {FI_TYPE_LOG_SUBSYS, Family::log_subsys, false},
+    {FI_TYPE_EP_TYPE, Family::ep_type, false},
+    {FI_TYPE_CAPS, Family::caps, true},
+    {FI_TYPE_OP_FLAGS, Family::op_flags, true},
+    {FI_TYPE_ADDR_FORMAT, Family::addr_format, false},
+    {FI_TYPE_THREADING, Family::threading, false},
+    {FI_TYPE_PROGRESS, Family::progress, false},
+    {FI_TYPE_PROTOCOL, Family::protocol, false},
+    {FI_TYPE_MSG_ORDER, Family::msg_order, true},
+    {FI_TYPE_MODE, Family::mode, true},
+    {FI_TYPE_AV_TYPE, Family::av_type, false},
+    {FI_TYPE_ATOMIC_TYPE, Family::datatype, false},
+    {FI_TYPE_ATOMIC_OP, Family::atomic_op, false},
+    {FI_TYPE_EQ_EVENT, Family::eq_event, false},
+    {FI_TYPE_CQ_EVENT_FLAGS, Family::cq_event_flags, true},
+    {FI_TYPE_MR_MODE, Family::mr_mode, false},
+    {FI_TYPE_OP_TYPE, Family::op_type, false},
+    {FI_TYPE_HMEM_IFACE, Family::hmem_iface, false},
+    {FI_TYPE_CQ_FORMAT, Family::cq_format, false},
+    {FI_TYPE_LOG_LEVEL, Family::log_level, false},
+    {FI_TYPE_LOG_SUBSYS, Family::log_subsys, false},
 };
 
 // The datatypes whose value is a structure.  Part::Info is the whole.
@@ -38,8 +52,8 @@ struct StructType {
     Part part;
 };
 constexpr StructType kStructTypes[] = {
-    {FI_TYPE_INFO, Part::Info},   {FI_TYPE_TX_ATTR, Part::Tx},         {FI_TYPE_RX_ATTR, Part::Rx},
-    {FI_TYPE_EP_ATTR, Part::Ep},  {FI_TYPE_DOMAIN_ATTR, Part::Domain}, {FI_TYPE_FABRIC_ATTR, Part::Fabric},
+    {FI_TYPE_INFO, Part::Info},  {FI_TYPE_TX_ATTR, Part::Tx},         {FI_TYPE_RX_ATTR, Part::Rx},
+    {FI_TYPE_EP_ATTR, Part::Ep}, {FI_TYPE_DOMAIN_ATTR, Part::Domain}, {FI_TYPE_FABRIC_ATTR, Part::Fabric},
 };
 
 const NumberType* number_type(std::uint64_t datatype) {
@@ -107,12 +121,15 @@ bool is_valid(const TextCase& c) {
     return s == nullptr || is_struct_there(c, *s);
 }
 
+// Is the caller's buffer large enough for the whole text?
+bool has_room(const TextCase& c) { return c.length > c.full.size() + kSpareRoom; }
+
 bool returned(const TextCase& c) { return c.crashed_signal == 0 && !c.wrote_past; }
 
 // A valid call of one thread, of which only the string is in question.
 bool is_whole(const TextCase& c) {
     if (!is_valid(c) || !returned(c) || c.concurrent || !c.terminated) return false;
-    return c.reentrant ? c.string.size() + 1 < c.length : c.string.size() < kStaticRoom;
+    return c.reentrant ? has_room(c) : c.string.size() < kStaticRoom;
 }
 
 Evidence lacks(const TextCase& c, std::string_view name, std::string note = {}) {
@@ -136,14 +153,14 @@ Ruling names_number(const TextCase& c, std::uint64_t datatype) {
     std::string_view absent;
     if (!names_all(c.string, t->family, value, library_of(c), absent)) return Ruling::broken(lacks(c, absent));
     const auto foreign = foreign_name(c.string, t->family, value);
-    return Ruling::check(foreign.empty(), [&] {
-        return seen(c, "names " + std::string(foreign) + ", which was not given");
-    });
+    return Ruling::check(foreign.empty(),
+                         [&] { return seen(c, "names " + std::string(foreign) + ", which was not given"); });
 }
 
 Ruling names_log_word(const TextCase& c, std::uint64_t datatype) {
     const auto* t = number_type(datatype);
-    if (c.datatype != datatype || !is_whole(c) || !is_named(t->family, value_of(c, *t))) return Ruling::not_applicable();
+    if (c.datatype != datatype || !is_whole(c) || !is_named(t->family, value_of(c, *t)))
+        return Ruling::not_applicable();
     std::string_view absent;
     return Ruling::check(names_loosely(c.string, t->family, value_of(c, *t), absent),
                          [&] { return seen(c, "has no word for " + std::string(absent)); });
@@ -166,7 +183,8 @@ Ruling says_struct(const TextCase& c, std::uint64_t datatype) {
         const Text& value = text(*c.info, r.field);
         if (!value || (r.form == Form::Bytes && value->empty())) return true;
         if (!says_field(c.string, *c.info, r, library, why)) return false;
-        if (r.form != Form::String || !is_sayable(value) || c.string.find(*value) != std::string_view::npos) return true;
+        if (r.form != Form::String || !is_sayable(value) || c.string.find(*value) != std::string_view::npos)
+            return true;
         why = lacks(c, *value, "the value of " + std::string(r.path));
         return false;
     });
@@ -260,8 +278,8 @@ Ruling tostr_type_version(const TextCase& c) {
 }
 
 Ruling tostr_type_version_ignores_data(const TextCase& c) {
-    const bool has_room = !c.reentrant || c.length > c.full.size() + c.version.size() + 1;
-    if (c.datatype != FI_TYPE_VERSION || !c.data_null || c.concurrent || !has_room) return Ruling::not_applicable();
+    const bool fits = !c.reentrant || c.length > kSpareRoom;
+    if (c.datatype != FI_TYPE_VERSION || !c.data_null || c.concurrent || !fits) return Ruling::not_applicable();
     if (c.crashed_signal != 0) return Ruling::broken(crash(c, "data is NULL"));
     return Ruling::check(c.terminated && says_version(c), [&] { return lacks(c, c.version, "data is NULL"); });
 }
@@ -282,9 +300,7 @@ Ruling tostr_data_pointer(const TextCase& c) {
 Ruling tostr_data_zero(const TextCase& c) {
     if (!is_whole(c) || !is_zero(c)) return Ruling::not_applicable();
     const auto name = flag_named(c);
-    return Ruling::check(name.empty(), [&] {
-        return seen(c, "names " + std::string(name) + " where no bit is set");
-    });
+    return Ruling::check(name.empty(), [&] { return seen(c, "names " + std::string(name) + " where no bit is set"); });
 }
 
 Ruling tostr_data_unknown(const TextCase& c) {
@@ -299,7 +315,8 @@ Ruling tostr_data_unknown(const TextCase& c) {
 }
 
 Ruling tostr_data_printable(const TextCase& c) {
-    if (!is_plain_call(c) || !c.terminated || c.string.empty() || repeats_unprintable(c)) return Ruling::not_applicable();
+    if (!is_plain_call(c) || !c.terminated || c.string.empty() || repeats_unprintable(c))
+        return Ruling::not_applicable();
     return Ruling::check(is_printable(c.string), [&] { return seen(c, "holds control characters"); });
 }
 
@@ -314,7 +331,7 @@ Ruling tostr_caller_returns_buffer(const TextCase& c) {
 }
 
 Ruling tostr_caller_writes(const TextCase& c) {
-    if (!c.reentrant || c.length < 2 || c.full.empty() || !is_plain_call(c)) return Ruling::not_applicable();
+    if (!c.reentrant || !has_room(c) || c.full.empty() || !is_plain_call(c)) return Ruling::not_applicable();
     return Ruling::check(!c.string.empty(), [&] { return lacks(c, c.full.substr(0, 1), "nothing was written"); });
 }
 

@@ -55,7 +55,8 @@ std::string_view next_value(std::string_view& text) {
 
 // Any word of the same value will do: FI_ATOMIC and FI_ATOMICS are one.
 bool names_value(std::string_view text, Family family, std::uint64_t value) {
-    return std::ranges::any_of(words(family), [&](const Word& w) { return w.value == value && has_name(text, w.name); });
+    return std::ranges::any_of(words(family),
+                               [&](const Word& w) { return w.value == value && has_name(text, w.name); });
 }
 
 bool says_number(std::string_view text, const FieldRow& field, std::uint64_t value) {
@@ -99,8 +100,7 @@ bool has_number(std::string_view text, std::uint64_t value) {
 }
 
 bool is_named(Family family, std::uint64_t value) {
-    if (!is_bits(family))
-        return std::ranges::any_of(words(family), [&](const Word& w) { return w.value == value; });
+    if (!is_bits(family)) return std::ranges::any_of(words(family), [&](const Word& w) { return w.value == value; });
     for (const Word& w : words(family))
         if ((value & w.value) == w.value) value &= ~w.value;
     return value == 0;

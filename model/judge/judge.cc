@@ -42,17 +42,18 @@ std::size_t offers_of(const Answer& answer, const Profile* profile) {
     }));
 }
 
-// A call rule demands refusal: was it refused, and with an errno that the text names?
-void judge_demand(Clause c, const Demand& d, const Answer& answer, Tally& tally, std::vector<Because>& broken) {
-    if (d.kind != Demand::Kind::MustRefuse) return;
-    if (answer.ret == 0) {
-        Evidence e = *d.evidence;
-        e.note += (e.note.empty() ? "" : "; ") + std::string("must be refused, was granted");
-        break_it(tally, broken, c, std::move(e));
-        return;
-    }
-    const bool named = std::find(d.errnos.begin(), d.errnos.end(), -answer.ret) != d.errnos.end();
-    if (d.errnos.empty() || named) return;
+// Call rules demand refusal, and the call was granted: each of them is broken.
+void judge_granted(Clause c, const Demand& d, Tally& tally, std::vector<Because>& broken) {
+    Evidence e = *d.evidence;
+    e.note += (e.note.empty() ? "" : "; ") + std::string("must be refused, was granted");
+    break_it(tally, broken, c, std::move(e));
+}
+
+// Refused as demanded, but with an errno that none of the rules names.  Which rule a library checks first is its own
+// business, so the errnos of all rules are allowed.
+void judge_errno(Clause c, const Demand& d, const std::vector<int>& allowed, const Answer& answer, Tally& tally,
+                 std::vector<Because>& broken) {
+    if (allowed.empty() || std::find(allowed.begin(), allowed.end(), -answer.ret) != allowed.end()) return;
     Evidence e;
     e.field = Field::call_return;
     e.relation = Relation::Equals;
@@ -60,6 +61,40 @@ void judge_demand(Clause c, const Demand& d, const Answer& answer, Tally& tally,
     e.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
     e.note = d.evidence->note;
     break_it(tally, broken, c, std::move(e));
+}
+
+// What the call rules that apply say together.
+struct Demands {
+    std::vector<std::pair<Clause, Demand>> refusing;
+    std::vector<int> errnos;      // allowed by any of the refusing
+    bool any_errno = false;       // some rule leaves the errno open
+    bool open = false;            // some rule leaves refusing open
+};
+
+Demands gather_demands(const QueryCase& c, Tally& tally) {
+    Demands out;
+    for (const auto& p : query_predicates()) {
+        if (!holds_for(p, c.query.version)) continue;
+        Demand d = p.judge(c);
+        if (d.kind == Demand::Kind::NotAsked) continue;
+        count(&tally, p.clause);
+        if (d.kind == Demand::Kind::MayRefuse) out.open = out.any_errno = true;
+        if (d.kind != Demand::Kind::MustRefuse) continue;
+        out.any_errno = out.any_errno || d.errnos.empty();
+        out.errnos.insert(out.errnos.end(), d.errnos.begin(), d.errnos.end());
+        out.refusing.emplace_back(p.clause, std::move(d));
+    }
+    return out;
+}
+
+void judge_demands(const Demands& demands, const Answer& answer, Tally& tally, std::vector<Because>& broken) {
+    for (const auto& [clause, demand] : demands.refusing) {
+        if (answer.ret == 0) {
+            judge_granted(clause, demand, tally, broken);
+        } else if (!demands.any_errno) {
+            judge_errno(clause, demand, demands.errnos, answer, tally, broken);
+        }
+    }
 }
 
 // An entry fits, yet nothing was offered.  The clause that is broken is the one whose field was asked for; where several
@@ -189,19 +224,9 @@ Verdict expect(const Query& query, const World& world, const Profile& profile, T
 
 void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
            std::vector<Because>& broken) {
-    const QueryCase qc{query, world};
-    bool call_rule_refuses = false;
-    bool open = false;
-    for (const auto& p : query_predicates()) {
-        if (!holds_for(p, query.version)) continue;
-        const Demand d = p.judge(qc);
-        if (d.kind == Demand::Kind::NotAsked) continue;
-        count(&tally, p.clause);
-        call_rule_refuses = call_rule_refuses || d.kind == Demand::Kind::MustRefuse;
-        open = open || d.kind == Demand::Kind::MayRefuse;
-        judge_demand(p.clause, d, answer, tally, broken);
-    }
-    if (profile != nullptr && !call_rule_refuses && !open) {
+    const Demands demands = gather_demands(QueryCase{query, world}, tally);
+    judge_demands(demands, answer, tally, broken);
+    if (profile != nullptr && demands.refusing.empty() && !demands.open) {
         const Verdict v = expect(query, world, *profile, &tally);
         const auto offered = offers_of(answer, profile);
         if (v.kind == Verdict::Kind::Granted && offered == 0) {

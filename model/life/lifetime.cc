@@ -10,6 +10,21 @@
 
 namespace selvage::model {
 
+namespace {
+
+int closing_rank(ObjectClass kind) {
+    switch (kind) {
+        case ObjectClass::Ep: return 0;
+        case ObjectClass::Domain:
+        case ObjectClass::Pep: return 2;
+        case ObjectClass::Eq: return 3;
+        case ObjectClass::Fabric: return 4;
+        default: return 1;
+    }
+}
+
+}  // namespace
+
 bool is_instance(const Object& object, ObjectClass kind, const Info& offer) {
     if (object.kind != kind || object.provider != offer.fabric.prov_name) return false;
     if (object.fabric_name != offer.fabric.name) return false;
@@ -32,7 +47,9 @@ bool Lifetime::has_child(int parent, ObjectClass kind) const {
 }
 
 bool Lifetime::is_bound(int eq) const {
-    return std::any_of(objects_.begin(), objects_.end(), [&](const Object& o) { return o.open() && o.bound_eq == eq; });
+    return std::any_of(objects_.begin(), objects_.end(), [&](const Object& o) {
+        return o.open() && std::find(o.bound_eqs.begin(), o.bound_eqs.end(), eq) != o.bound_eqs.end();
+    });
 }
 
 const Object* Lifetime::first_instance(ObjectClass kind, const Info& offer) const {
@@ -45,6 +62,16 @@ int Lifetime::instances(ObjectClass kind, const Info& offer) const {
     return static_cast<int>(std::count_if(objects_.begin(), objects_.end(), [&](const Object& o) {
         return o.open() && is_instance(o, kind, offer);
     }));
+}
+
+std::vector<int> Lifetime::closing_order() const {
+    std::vector<int> out;
+    for (auto o = objects_.rbegin(); o != objects_.rend(); ++o)
+        if (o->open()) out.push_back(o->number);
+    std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
+        return closing_rank(objects_[static_cast<std::size_t>(a) - 1].kind) < closing_rank(objects_[static_cast<std::size_t>(b) - 1].kind);
+    });
+    return out;
 }
 
 void Lifetime::opened(const Step& step) {
@@ -88,17 +115,17 @@ void Lifetime::closed(const Step& step) {
     lose_children(o.number);
 }
 
+void Lifetime::bound(const Step& step) {
+    Object& o = objects_[static_cast<std::size_t>(step.object) - 1];
+    o.bound_eqs.push_back(step.argument);
+    o.asynchronous = o.asynchronous || (step.flags & FI_REG_MR) != 0;
+}
+
 void Lifetime::apply(const Step& step) {
     if (step.verb == Verb::Open) return opened(step);
-    if (step.target() == nullptr || !step.worked()) {
-        if (step.verb == Verb::Close && find_open(static_cast<std::uint64_t>(step.object)) != nullptr) closed(step);
-        return;
-    }
+    if (step.target() == nullptr) return;
     if (step.verb == Verb::Close) return closed(step);
-    if (step.verb != Verb::Bind) return;
-    Object& o = objects_[static_cast<std::size_t>(step.object) - 1];
-    o.bound_eq = step.argument;
-    o.asynchronous = o.asynchronous || (step.flags & FI_REG_MR) != 0;
+    if (step.verb == Verb::Bind && step.worked()) bound(step);
 }
 
 }  // namespace selvage::model

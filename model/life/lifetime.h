@@ -34,8 +34,8 @@ struct Object {
     bool had_children = false; ///< an object was opened on it before
     bool refused = false;      ///< fi_close on it was refused with -FI_EBUSY since
     std::vector<ObjectClass> kinds_before_refusal;  ///< children that had been opened on it by then
-    int bound_eq = 0;          ///< a domain's event queue
-    bool asynchronous = false; ///< that queue was bound with FI_REG_MR
+    std::vector<int> bound_eqs; ///< event queues bound to a domain
+    bool asynchronous = false; ///< one of them was bound with FI_REG_MR
     std::uint64_t key = 0;     ///< of a region
     std::uint64_t asked_key = 0;
     bool operator==(const Object&) const = default;
@@ -67,11 +67,14 @@ public:
     [[nodiscard]] const Object* first_instance(ObjectClass kind, const Info& offer) const;
     /// How many instances of the entry's fabric (domain) are open.
     [[nodiscard]] int instances(ObjectClass kind, const Info& offer) const;
+    /// The open objects in an order in which they can be closed: what stands on domains first, fabrics last.
+    [[nodiscard]] std::vector<int> closing_order() const;
     [[nodiscard]] bool leftovers() const { return leftovers_; }
 
 private:
     void opened(const Step& step);
     void closed(const Step& step);
+    void bound(const Step& step);
     void lose_children(int parent);
 
     std::vector<Object> objects_;

@@ -1,5 +1,5 @@
 // Reads spec/ with toml++.  Every unknown key is an error, so that a misspelt one cannot be silently lost.
-#include <toml++/toml.h>
+#include "model/specc/toml.h"
 
 #include <algorithm>
 #include <set>

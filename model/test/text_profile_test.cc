@@ -152,6 +152,11 @@ TEST(ProfileText, SaysTheLineAndTheReason) {
     }
 }
 
+TEST(ProfileText, RefusesBrokenTomlInEveryBuild) {
+    for (const auto* wrong : {"[.a]", "[[.a]]", "[a.", "a.=1", "a = { .b = 1 }", "{", "\xff", "a = \"\n\"", "a=1\na=1"})
+        EXPECT_TRUE(refusal(wrong).starts_with("line ")) << wrong;
+}
+
 TEST(ProfileText, EqualProfilesDoNotDiffer) {
     const auto p = profile(teaching_text());
     EXPECT_EQ(diff_profiles(p, p), std::vector<std::string>{});

@@ -27,7 +27,8 @@ int discover(const Provider& self, TableBuilder& table) {
 }  // namespace
 
 const Provider kShmProvider = {
-    .identity = {.version = kProviderVersion, .fi_version = kApiVersion, .name = "shm"},
+    .name = "shm",
+    .version = kProviderVersion,
     .layered_name = nullptr,
     .discover = discover,
     .has_connected = false,

@@ -53,7 +53,8 @@ int discover(const Provider& self, TableBuilder& table) {
 }  // namespace
 
 const Provider kTcpProvider = {
-    .identity = {.version = kProviderVersion, .fi_version = kApiVersion, .name = "tcp"},
+    .name = "tcp",
+    .version = kProviderVersion,
     .layered_name = "ofi_rxm",
     .discover = discover,
     .has_connected = true,

@@ -22,9 +22,9 @@ bool any_device() {
 
 int discover(const Provider& self, TableBuilder&) {
     if (any_device()) {
-        log_for(self.name(), FI_LOG_INFO, FI_LOG_FABRIC, "devices are present, but this build has no data path for them");
+        log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "devices are present, but this build has no data path for them");
     } else {
-        log_for(self.name(), FI_LOG_INFO, FI_LOG_FABRIC, "no RDMA device on this machine");
+        log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "no RDMA device on this machine");
     }
     return 0;
 }
@@ -32,7 +32,8 @@ int discover(const Provider& self, TableBuilder&) {
 }  // namespace
 
 const Provider kVerbsProvider = {
-    .identity = {.version = kProviderVersion, .fi_version = kApiVersion, .name = "verbs"},
+    .name = "verbs",
+    .version = kProviderVersion,
     .layered_name = "ofi_rxm",
     .discover = discover,
     .has_connected = true,

@@ -1,0 +1,232 @@
+// The report as one page: what the library is, how each provider stands, every clause by every provider, every finding.
+// Everything that comes from outside goes through escape().
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "conformance/case/case_text.h"
+#include "conformance/report/html_page.h"
+#include "conformance/report/view.h"
+#include "conformance/report/write.h"
+
+namespace selvage::conformance {
+namespace {
+
+// 1234567 with narrow spaces between the thousands.
+std::string grouped(std::uint64_t n) {
+    std::string out = std::to_string(n);
+    for (std::size_t at = out.size(); at > 3;) out.insert(at -= 3, "\u202f");
+    return out;
+}
+
+class Page {
+public:
+    explicit Page(const Report& r) : r_(r), all_(ordered(r)), anchors_(anchors(all_)) {}
+
+    std::string str() {
+        o_ << "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+           << "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>Selvage report: "
+           << escape(r_.subject.path) << "</title>\n<style>" << kPageStyle << "</style>\n</head>\n<body>\n";
+        header();
+        o_ << "<main>\n";
+        providers();
+        matrix();
+        findings();
+        o_ << "</main>\n<footer>Symbols: ✓ kept, ✕ broken, ○ not reached by any question, – cannot be seen from outside. "
+           << "The same seed gives the same report.</footer>\n<script>" << kPageScript << "</script>\n</body>\n</html>\n";
+        return o_.str();
+    }
+
+private:
+    void tile(std::string_view cls, std::uint64_t n, std::string_view what) {
+        o_ << "<div class=\"tile " << cls << (n == 0 ? " zero" : "") << "\"><b>" << grouped(n) << "</b><small>" << what
+           << "</small></div>\n";
+    }
+
+    void header() {
+        std::uint64_t questions = 0;
+        for (const auto& p : r_.providers) questions += p.questions;
+        std::array<std::uint64_t, 5> n{};
+        for (const auto* d : all_) ++n[d->waived.empty() ? static_cast<std::size_t>(d->grade) : 4];
+        o_ << "<header class=\"top\">\n<h1>What the text promises, and what this library keeps</h1>\n<p class=\"subject dim\">"
+           << "<span class=\"path mono\">" << escape(r_.subject.path) << "</span> <span>interface "
+           << r_.subject.version.str() << "</span> ";
+        if (!r_.subject.build_id.empty()) o_ << "<span>build <code>" << escape(r_.subject.build_id.substr(0, 12)) << "</code></span> ";
+        o_ << "<span>seed " << r_.seed << "</span></p>\n<div class=\"tiles\">\n";
+        tile("fatal", n[0], "fatal");
+        tile("violation", n[1], "violations");
+        tile("weakness", n[2], "weaknesses");
+        tile("disputed", n[3], "disputed");
+        tile("waived", n[4], "waived");
+        tile("", questions, "questions asked");
+        o_ << "</div>\n</header>\n";
+    }
+
+    void providers() {
+        o_ << "<h2>Providers</h2>\n<div class=\"scroll\"><table class=\"sum\"><thead><tr><th>provider</th><th>kept</th>"
+           << "<th>broken</th><th>not reached</th><th>unseen</th><th>questions</th><th></th></tr></thead><tbody>\n";
+        for (const auto& p : r_.providers) {
+            const auto n = counts_of(r_, p);
+            const auto sum = std::max<std::uint64_t>(1, n[0] + n[1] + n[2] + n[3]);
+            const auto part = [&](const char* cls, std::uint64_t count) {
+                o_ << "<i class=\"" << cls << "\" style=\"width:" << count * 1000 / sum / 10 << "." << count * 1000 / sum % 10
+                   << "%\"></i>";
+            };
+            o_ << "<tr><td>" << escape(p.provider);
+            for (const auto& note : p.notes) o_ << "<br><small class=\"dim\">" << escape(note) << "</small>";
+            o_ << "</td><td>" << n[0] << "</td><td>" << n[1] << "</td><td>" << n[2] << "</td><td>" << n[3] << "</td><td>"
+               << grouped(p.questions) << "</td><td><div class=\"bar\" title=\"kept, broken, not reached\">";
+            part("k", n[0]);
+            part("b", n[1]);
+            part("n", n[2]);
+            o_ << "</div></td></tr>\n";
+        }
+        o_ << "</tbody></table></div>\n";
+    }
+
+    void matrix() {
+        o_ << "<h2 id=\"clauses\">Clauses</h2>\n<div class=\"tools\"><input id=\"filter\" type=\"search\" placeholder=\"Filter clauses and "
+           << "findings\" aria-label=\"Filter clauses and findings\"><label><input id=\"only\" type=\"checkbox\"> only broken"
+           << "</label><span class=\"legend\"><span><span class=\"cell kept\">✓</span>kept</span><span><span class=\"cell broken\">"
+           << "✕</span>broken</span><span><span class=\"cell broken disputed\">✕</span>weak or disputed</span><span><span "
+           << "class=\"cell not-reached\">○</span>not reached</span><span><span class=\"cell unseen\">–</span>unseen</span></span>"
+           << "<nav><a href=\"#clauses\">clauses</a><a href=\"#findings\">findings</a></nav></div>\n<p id=\"nothing\" class=\"empty\" hidden>No clause fits the filter.</p>\n";
+        // Clauses are ordered by id, so a chapter (the first two words of an id) is a run of them.
+        const auto clauses = model::clauses();
+        for (std::size_t i = 0; i < clauses.size();) {
+            std::size_t end = i;
+            while (end < clauses.size() && chapter_of(clauses[end].id) == chapter_of(clauses[i].id)) ++end;
+            chapter(clauses.subspan(i, end - i));
+            i = end;
+        }
+    }
+
+    static std::string_view chapter_of(std::string_view id) { return id.substr(0, id.find('.', id.find('.') + 1)); }
+
+    bool broken_anywhere(model::Clause c) const {
+        return std::any_of(r_.providers.begin(), r_.providers.end(),
+                           [&](const auto& p) { return result_of(r_, p, c) == ClauseResult::Broken; });
+    }
+
+    void chapter(std::span<const model::ClauseText> clauses) {
+        const auto broken = std::count_if(clauses.begin(), clauses.end(), [&](const auto& c) { return broken_anywhere(c.clause); });
+        o_ << "<details class=\"chapter\"" << (broken > 0 ? " open" : "") << "><summary>" << chapter_of(clauses.front().id)
+           << "<span class=\"dim\">" << clauses.size() << (clauses.size() == 1 ? " clause" : " clauses");
+        if (broken > 0) o_ << ", " << broken << " broken";
+        o_ << "</span></summary><div class=\"matrix\"><table><thead><tr><th>clause</th>";
+        for (const auto& p : r_.providers) o_ << "<th>" << escape(p.provider) << "</th>";
+        o_ << "</tr></thead><tbody>\n";
+        for (const auto& c : clauses) row(c);
+        o_ << "</tbody></table></div></details>\n";
+    }
+
+    void row(const model::ClauseText& c) {
+        std::string key = std::string(c.id) + " " + std::string(model::name(c.level)) + " " + std::string(model::name(c.status)) +
+                          " " + std::string(c.promise);
+        std::transform(key.begin(), key.end(), key.begin(), [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
+        const auto rest = c.id.substr(chapter_of(c.id).size() + (chapter_of(c.id).size() < c.id.size() ? 1 : 0));
+        o_ << "<tr data-key=\"" << escape(key) << "\" data-broken=\"" << (broken_anywhere(c.clause) ? 1 : 0) << "\"><th scope=\"row\" title=\""
+           << escape(c.promise) << "\">" << (rest.empty() ? c.id : rest);
+        if (c.level != model::Level::Must) o_ << "<span class=\"tag\">" << model::name(c.level) << "</span>";
+        if (c.status == model::Status::Disputed) o_ << "<span class=\"tag disputed\">disputed</span>";
+        o_ << "</th>";
+        for (const auto& p : r_.providers) cell(c, p);
+        o_ << "</tr>\n";
+    }
+
+    void cell(const model::ClauseText& c, const ProviderResult& p) {
+        const auto result = result_of(r_, p, c.clause);
+        const auto checked = p.tally.applied[static_cast<std::size_t>(c.clause)];
+        std::string title = p.provider + ": " + (result == ClauseResult::NotReached ? "not reached" : std::string(name(result)));
+        if (result == ClauseResult::Unseen) title += ". " + std::string(c.unseen);
+        else title += ", checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
+        const char* symbol = result == ClauseResult::Kept ? "✓" : result == ClauseResult::Broken ? "✕" : result == ClauseResult::NotReached ? "○" : "–";
+        std::string cls = "cell " + std::string(name(result));
+        std::string href;
+        for (std::size_t i = 0; i < all_.size() && result == ClauseResult::Broken; ++i) {
+            if (all_[i]->clause != c.clause || all_[i]->provider != p.provider) continue;
+            cls += " " + (all_[i]->waived.empty() ? std::string(name(all_[i]->grade)) : "waived");
+            href = anchors_[i];
+            break;
+        }
+        const std::string attributes = " class=\"" + cls + "\" title=\"" + escape(title) + "\" aria-label=\"" + escape(title) + "\"";
+        if (href.empty()) o_ << "<td><span" << attributes << ">" << symbol << "</span></td>";
+        else o_ << "<td><a href=\"#" << href << "\"" << attributes << ">" << symbol << "</a></td>";
+    }
+
+    void findings() {
+        o_ << "<h2 id=\"findings\">Findings</h2>\n";
+        if (all_.empty()) o_ << "<p class=\"empty\">No broken promise was found.</p>\n";
+        std::string group;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            const auto now = all_[i]->waived.empty() ? std::string(name(all_[i]->grade)) : "waived";
+            if (now != group) {
+                if (!group.empty()) o_ << "</section>\n";
+                o_ << "<section class=\"group\"><h3>" << heading(now) << "</h3>\n";
+                group = now;
+            }
+            finding(*all_[i], anchors_[i], now);
+        }
+        if (!group.empty()) o_ << "</section>\n";
+    }
+
+    static std::string_view heading(std::string_view group) {
+        if (group == "fatal") return "Fatal: the process died, hung, or memory was corrupted";
+        if (group == "violation") return "Violations: a clear must is broken";
+        if (group == "weakness") return "Weaknesses: a clear should is broken";
+        if (group == "disputed") return "Disputed: the text can be read in more than one way";
+        return "Waived: known and answered for";
+    }
+
+    void finding(const Deviation& d, const std::string& anchor, const std::string& group) {
+        const auto& c = model::clause_text(d.clause);
+        std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + group;
+        std::transform(key.begin(), key.end(), key.begin(), [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
+        o_ << "<details class=\"finding " << group << "\" id=\"" << anchor << "\" data-key=\"" << escape(key)
+           << "\"><summary><span class=\"line\"><span class=\"badge " << group << "\">" << group << "</span><code>" << c.id
+           << "</code><span class=\"badge prov\">" << (d.provider.empty() ? "library" : escape(d.provider))
+           << "</span><span class=\"dim\">version " << d.api_version.str() << ", seen " << d.seen
+           << (d.seen == 1 ? " time" : " times") << "</span></span><p>" << escape(d.summary) << "</p></summary>\n<div class=\"body\"><dl>";
+        item("Promise", escape(c.promise));
+        item("Sources", sources(c));
+        if (c.status == model::Status::Disputed) item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
+        if (!d.because.empty()) item("Because", chain(d));
+        if (!d.waived.empty()) item("Waived", escape(d.waived));
+        if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
+        o_ << "</dl>\n<div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre class=\"wrap\">"
+           << escape(describe(d.shown_by)) << "</pre></div>\n";
+        if (!d.reproducer.empty())
+            o_ << "<details class=\"code\"><summary>C program that shows it</summary><div class=\"code\"><button class=\"copy\" type=\"button\">copy"
+               << "</button><pre>" << escape(d.reproducer) << "</pre></div></details>\n";
+        o_ << "</div></details>\n";
+    }
+
+    void item(std::string_view term, const std::string& html) { o_ << "<dt>" << term << "</dt><dd>" << html << "</dd>"; }
+
+    static std::string sources(const model::ClauseText& c) {
+        std::string out;
+        for (const auto s : c.source) out += (out.empty() ? "<code>" : ", <code>") + escape(s) + "</code>";
+        return out;
+    }
+
+    static std::string chain(const Deviation& d) {
+        std::string out = "<ol>";
+        for (const auto& b : d.because) {
+            const auto text = link_text(b);
+            const auto colon = text.find(": ");
+            out += "<li><code>" + escape(text.substr(0, colon)) + "</code>" + escape(text.substr(colon)) + "</li>";
+        }
+        return out + "</ol>";
+    }
+
+    const Report& r_;
+    std::vector<const Deviation*> all_;
+    std::vector<std::string> anchors_;
+    std::ostringstream o_;
+};
+
+}  // namespace
+
+std::string report_html(const Report& r) { return Page(r).str(); }
+
+}  // namespace selvage::conformance

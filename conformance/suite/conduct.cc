@@ -1,0 +1,121 @@
+// The conduct property: which cases it has.  What each does is in conduct_memory.cc and conduct_process.cc.
+#include "conformance/suite/conduct.h"
+
+#include <rdma/fabric.h>
+
+#include "conformance/ask/questions.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+using Act = Conduct::Act;
+
+constexpr std::uint64_t kFailedAllocations = 160;  // of one call: each in turn is made to fail
+constexpr std::uint64_t kRandomQuestions = 120;    // watched for leaks, and duplicated
+
+// The calls whose allocations are made to fail.
+std::vector<Query> calls_short_of_memory(const Profile& profile) {
+    std::vector<Query> out;
+    out.push_back(base_call(profile));
+    Query node = base_call(profile);
+    node.node = "127.0.0.1";
+    node.service = "7471";
+    out.push_back(node);
+    node.flags = FI_SOURCE;
+    out.push_back(node);
+    Query names = base_call(profile);
+    names.flags = FI_PROV_ATTR_ONLY;
+    out.push_back(names);
+    return out;
+}
+
+class ConductCases final : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "conduct"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "memory, failing allocations, duplicates, threads, environment, signals";
+    }
+    [[nodiscard]] std::uint64_t count(const Plan&) const override {
+        return kFixed + 4 * kFailedAllocations + kFailedAllocations + 3 * kRandomQuestions;
+    }
+
+    void prepare(Lab& lab) override {
+        const Profile& profile = lab.profile(lab.version());
+        calls_ = calls_short_of_memory(profile);
+        choices_ = choices(profile);
+    }
+
+    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+        out = {};
+        out.kind = Case::Kind::Conduct;
+        out.first = base_call(lab.profile(lab.version()));
+        if (index < kFixed) return make_fixed(lab, index, out);
+        index -= kFixed;
+        if (index < calls_.size() * kFailedAllocations) {
+            out.act = Act::GetInfoNoMemory;
+            out.first = calls_[index / kFailedAllocations];
+            out.fail_allocation = 1 + index % kFailedAllocations;
+            return true;
+        }
+        index -= calls_.size() * kFailedAllocations;
+        if (index < kFailedAllocations) {
+            out.act = Act::DupInfoNoMemory;
+            out.fail_allocation = 1 + index;
+            return true;
+        }
+        index -= kFailedAllocations;
+        constexpr Act kActs[] = {Act::GetInfo, Act::DupInfo, Act::FreeInfo};
+        out.act = kActs[index % 3];
+        Rng rng(lab.plan().seed, "conduct", index);
+        out.first = random_question(lab.profile(lab.version()), choices_, rng);
+        return index < 3 * kRandomQuestions;
+    }
+
+private:
+    static constexpr std::uint64_t kFixed = 28;
+
+    static bool make_fixed(Lab& lab, std::uint64_t index, Case& out) {
+        const std::string& own = lab.provider();
+        const auto cut = own.find(';');
+        const std::string core = own.substr(0, cut);
+        const std::string values[] = {own,          "^" + own,           core,         "^" + core,         core + ",no_such_provider",
+                                      "no_such_provider", "^no_such_provider", "^" + core + ",no_such_provider", ",", "^"};
+        constexpr std::uint64_t kValues = std::size(values);
+        if (index < kValues) {
+            out.act = Act::EnvProvider;
+            out.env_provider = values[index];
+            out.first.hints.reset();
+            return true;
+        }
+        index -= kValues;
+        if (index < kValues) {  // the same, asking for names only
+            out.act = Act::EnvProvider;
+            out.env_provider = values[index];
+            out.first.hints.reset();
+            out.first.flags = FI_PROV_ATTR_ONLY;
+            return true;
+        }
+        index -= kValues;
+        switch (index) {
+            case 0: out.act = Act::Load; return true;
+            case 1: out.act = Act::AllocInfo; return true;
+            case 2: out.act = Act::GetInfoThreads; return true;
+            case 3: out.act = Act::GetInfoThreads; out.first.hints.reset(); return true;
+            case 4: out.act = Act::ProvAttrOnly; out.first.hints.reset(); out.first.flags = FI_PROV_ATTR_ONLY; return true;
+            case 5: out.act = Act::FreeInfo; out.first.hints.reset(); return true;
+            case 6: out.act = Act::GetInfo; out.first.hints.reset(); return true;
+            case 7: out.act = Act::OpenAnswer; return true;
+            default: return false;
+        }
+    }
+
+    std::vector<Query> calls_;
+    std::vector<Choice> choices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_conduct() { return std::make_unique<ConductCases>(); }
+
+}  // namespace selvage::conformance

@@ -1,0 +1,439 @@
+// Runs conduct cases: does the act, watches, and lets the model judge what was seen.
+//
+// Whatever may kill the process (a failing malloc, threads) runs in a child of its own, so that a death is one
+// observation among others.  What each act observes is told at the top of model/chapters/getinfo_memory.cc.
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+#include <cstring>
+#include <set>
+
+#include "conformance/subject/child.h"
+#include "conformance/subject/codec.h"
+#include "conformance/subject/threads.h"
+#include "conformance/suite/fresh.h"
+#include "conformance/suite/probe.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+using namespace std::chrono_literals;
+using Act = Conduct::Act;
+
+constexpr int kRepeats = 8;
+constexpr auto kPatience = 10s;
+
+// One conduct case on its way to the judge.
+class Watch {
+public:
+    Watch(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken)
+        : lab_(lab), case_(c), tally_(tally), broken_(broken) {}
+
+    Conduct begin() {
+        Conduct conduct;
+        conduct.act = case_.act;
+        conduct.world = &lab_.world();
+        conduct.query = &case_.first;
+        return conduct;
+    }
+    void rule(const Conduct& conduct) { judge(conduct, tally_, broken_); }
+    Lab& lab() { return lab_; }
+    const Case& shown() { return case_; }
+
+private:
+    Lab& lab_;
+    const Case& case_;
+    Tally& tally_;
+    std::vector<Because>& broken_;
+};
+
+// A list from the library, with what it holds as values.
+class List {
+public:
+    List(Lab& lab, const Query& query) : entries_(lab.library().entries()), arena_(room_for(query)) {
+        const Encoded q = encode(query, arena_, {});
+        arena_.protect();
+        ret_ = entries_.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list_);
+        if (ret_ == 0) decode_list(list_, {}, answer_);
+        answer_.ret = ret_;
+        answer_.list_null = list_ == nullptr;
+    }
+    ~List() { release(); }
+    List(const List&) = delete;
+    List& operator=(const List&) = delete;
+
+    void release() {
+        if (ret_ == 0 && list_ != nullptr) entries_.freeinfo(list_);
+        list_ = nullptr;
+    }
+    [[nodiscard]] fi_info* get() const { return list_; }
+    [[nodiscard]] const Answer& answer() const { return answer_; }
+
+private:
+    const Entries& entries_;
+    Arena arena_;
+    fi_info* list_ = nullptr;
+    int ret_ = 0;
+    Answer answer_;
+};
+
+// Every address that an fi_info owns.
+std::set<const void*> owned(const fi_info* info) {
+    std::set<const void*> out = {info, info->src_addr, info->dest_addr, info->tx_attr, info->rx_attr, info->ep_attr,
+                                 info->domain_attr, info->fabric_attr, info->nic};
+    if (info->ep_attr != nullptr) out.insert(info->ep_attr->auth_key);
+    if (info->domain_attr != nullptr) out.insert({info->domain_attr->name, info->domain_attr->auth_key});
+    if (info->fabric_attr != nullptr) out.insert({info->fabric_attr->name, info->fabric_attr->prov_name});
+    out.erase(nullptr);
+    return out;
+}
+
+bool share(const fi_info* a, const fi_info* b) {
+    const auto of_b = owned(b);
+    for (const void* p : owned(a)) {
+        if (of_b.contains(p)) return true;
+    }
+    return false;
+}
+
+// Blocks that each of several repetitions leaves behind; caches that fill once are not counted.
+template <typename Work>
+std::uint64_t blocks_left(Work&& work) {
+    if (!allocations_available()) return 0;
+    for (int i = 0; i < 2; ++i) work();
+    std::int64_t least = INT64_MAX;
+    for (int i = 0; i < kRepeats; ++i) {
+        Allocations count;
+        {
+            const InsideSubject scope(&count);
+            work();
+        }
+        least = std::min(least, count.left());
+    }
+    return least > 0 ? static_cast<std::uint64_t>(least) : 0;
+}
+
+void watch_getinfo(Watch& w) {
+    const Entries& entries = w.lab().library().entries();
+    Arena arena(room_for(w.shown().first));
+    const Encoded q = encode(w.shown().first, arena, {});
+    arena.protect();
+    Conduct conduct = w.begin();
+    const Answer answer = List(w.lab(), w.shown().first).answer();
+    conduct.answer = &answer;
+    conduct.ret = answer.ret;
+    conduct.leaked_blocks = blocks_left([&] {
+        fi_info* list = nullptr;
+        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr) entries.freeinfo(list);
+    });
+    w.rule(conduct);
+}
+
+void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value) {
+    const Entries& entries = w.lab().library().entries();
+    fi_info* copy = entries.dupinfo(original);
+    Conduct conduct = w.begin();
+    conduct.original = &as_value;
+    Info copied;
+    if (copy != nullptr) {
+        decode(copy, {}, copied);
+        conduct.copy = &copied;
+        conduct.copy_shares = share(original, copy);
+        conduct.copy_has_next = copy->next != nullptr;
+    }
+    w.rule(conduct);
+    if (copy != nullptr) {
+        copy->next = nullptr;
+        entries.freeinfo(copy);
+    }
+}
+
+// Offers of the answer, and the hints themselves, which may lack substructures.
+void watch_dup(Watch& w) {
+    const List list(w.lab(), w.shown().first);
+    std::size_t i = 0;
+    for (const fi_info* p = list.get(); p != nullptr && i < 4 && i < list.answer().offers.size(); p = p->next, ++i) {
+        watch_dup_of(w, p, list.answer().offers[i]);
+    }
+    if (!w.shown().first.hints) return;
+    Arena arena(room_for(w.shown().first));
+    const fi_info* hints = encode(*w.shown().first.hints, arena, {});
+    arena.protect();
+    watch_dup_of(w, hints, *w.shown().first.hints);
+}
+
+void watch_alloc(Watch& w) {
+    const Entries& entries = w.lab().library().entries();
+    fi_info* one = entries.dupinfo(nullptr);
+    fi_info* two = entries.dupinfo(nullptr);
+    Conduct conduct = w.begin();
+    Info value;
+    if (one != nullptr) {
+        decode(one, {}, value);
+        conduct.copy = &value;
+        conduct.copy_has_next = one->next != nullptr;
+        conduct.copy_shares = two != nullptr && share(one, two);
+    }
+    w.rule(conduct);
+    if (one != nullptr) entries.freeinfo(one);
+    if (two != nullptr && two != one) entries.freeinfo(two);
+}
+
+// A fi_info from fi_allocinfo, filled as applications do it, with memory of malloc.
+fi_info* filled(const Entries& entries, const Info& from) {
+    fi_info* info = entries.dupinfo(nullptr);
+    if (info == nullptr) return nullptr;
+    if (info->fabric_attr != nullptr && from.fabric.prov_name) info->fabric_attr->prov_name = strdup(from.fabric.prov_name->c_str());
+    if (info->fabric_attr != nullptr && from.fabric.name) info->fabric_attr->name = strdup(from.fabric.name->c_str());
+    if (info->domain_attr != nullptr && from.domain.name) info->domain_attr->name = strdup(from.domain.name->c_str());
+    if (from.src_addr && !from.src_addr->empty()) {
+        info->src_addr = std::malloc(from.src_addr->size());
+        if (info->src_addr != nullptr) std::memcpy(info->src_addr, from.src_addr->data(), from.src_addr->size());
+        info->src_addrlen = from.src_addr->size();
+    }
+    return info;
+}
+
+void watch_free(Watch& w) {
+    const Entries& entries = w.lab().library().entries();
+    {
+        const List one(w.lab(), w.shown().first);
+        const List two(w.lab(), w.shown().first);
+        Conduct conduct = w.begin();
+        conduct.answer = &one.answer();
+        conduct.ret = one.answer().ret;
+        for (const fi_info *a = one.get(), *b = two.get(); a != nullptr && b != nullptr; a = a->next, b = b->next) {
+            conduct.copy_shares = conduct.copy_shares || share(a, b);
+        }
+        conduct.leaked_blocks = blocks_left([&] { const List again(w.lab(), w.shown().first); });
+        w.rule(conduct);
+    }
+    if (!w.shown().first.hints) return;
+    Conduct conduct = w.begin();
+    conduct.original = &*w.shown().first.hints;
+    conduct.leaked_blocks = blocks_left([&] {
+        if (fi_info* info = filled(entries, *w.shown().first.hints)) entries.freeinfo(info);
+    });
+    w.rule(conduct);
+}
+
+// What a child that ran short of memory has to tell.
+struct Shortage {
+    bool reached = false;  // the failing allocation was tried for
+    bool succeeded = false;
+    int ret = 0;
+    std::int64_t left = 0;
+};
+
+// Runs `work` with one failing allocation in a child; judges its end.
+template <typename Work>
+void watch_shortage(Watch& w, const Info* original, Work&& work) {
+    if (!allocations_available()) return;
+    Shortage seen;
+    const Ending ending = run_in_child(
+        [&](Channel& channel) {
+            Shortage told;
+            Allocations count;
+            count.fail_at = w.shown().fail_allocation;
+            {
+                const InsideSubject scope(&count);
+                work(told);
+            }
+            told.reached = count.failed;
+            told.left = count.left();
+            channel.send({reinterpret_cast<const char*>(&told), sizeof told});
+        },
+        [&](std::string_view record) {
+            if (record.size() == sizeof seen) std::memcpy(&seen, record.data(), sizeof seen);
+        },
+        kPatience);
+    const bool died = ending.kind != Ending::Kind::Done;
+    if (!died && !seen.reached) return;  // the call needs fewer allocations
+    Conduct conduct = w.begin();
+    conduct.original = original;
+    conduct.failed_allocation = w.shown().fail_allocation;
+    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
+    conduct.hung = ending.kind == Ending::Kind::Hung;
+    conduct.exited = ending.kind == Ending::Kind::Exited;
+    conduct.ret = seen.ret;
+    conduct.leaked_blocks = seen.left > 0 ? static_cast<std::uint64_t>(seen.left) : 0;
+    w.rule(conduct);
+}
+
+void watch_getinfo_short(Watch& w) {
+    const Entries& entries = w.lab().library().entries();
+    Arena arena(room_for(w.shown().first));
+    const Encoded q = encode(w.shown().first, arena, {});
+    for (int i = 0; i < 2; ++i) {  // caches fill before memory runs short
+        fi_info* list = nullptr;
+        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr) entries.freeinfo(list);
+    }
+    watch_shortage(w, nullptr, [&](Shortage& told) {
+        fi_info* list = nullptr;
+        told.ret = entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list);
+        if (told.ret == 0 && list != nullptr) entries.freeinfo(list);
+    });
+}
+
+void watch_dup_short(Watch& w) {
+    const Entries& entries = w.lab().library().entries();
+    const List list(w.lab(), w.shown().first);
+    if (list.get() == nullptr || list.answer().offers.empty()) return;
+    watch_shortage(w, list.answer().offers.data(), [&](Shortage& told) {
+        fi_info* copy = entries.dupinfo(list.get());
+        told.succeeded = copy != nullptr;
+        if (copy != nullptr) entries.freeinfo(copy);
+    });
+}
+
+void watch_threads(Watch& w) {
+    const Query other = [&] {
+        Query q = widest_question(w.lab().provider(), w.lab().version());
+        q.hints->caps = FI_MSG;
+        return q;
+    }();
+    const std::vector<Query> queries = {w.shown().first, other, widest_question(w.lab().provider(), Version(1, 4))};
+    int differing = 0;
+    int alone = 0;
+    std::vector<Answer> single;
+    for (const auto& q : queries) single.push_back(w.lab().single().ask(q).answer);
+    const Ending ending = run_in_child(
+        [&](Channel& channel) {
+            Caller caller(w.lab().library());
+            caller.prepare(queries);
+            const AskedAtOnce seen = ask_in_threads(caller, 4, 40);
+            std::string verdict = "same";
+            for (const auto& thread : seen.answers) {
+                for (std::size_t i = 0; i < thread.size() && i < single.size(); ++i) {
+                    if (!(thread[i] == single[i])) verdict = "D" + std::to_string(thread[i].ret) + " " + std::to_string(single[i].ret);
+                }
+            }
+            channel.send(verdict);
+        },
+        [&](std::string_view record) {
+            if (record.starts_with("D")) std::sscanf(std::string(record).c_str(), "D%d %d", &differing, &alone);
+        },
+        kPatience);
+    Conduct conduct = w.begin();
+    conduct.answer = single.data();
+    conduct.ret = differing != alone ? differing : single.front().ret;
+    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
+    conduct.hung = ending.kind == Ending::Kind::Hung;
+    conduct.exited = ending.kind == Ending::Kind::Exited;
+    conduct.detail = "four threads asked at once";
+    w.rule(conduct);
+}
+
+// The same question in two fresh processes, without and with FI_PROVIDER.
+void watch_environment(Watch& w) {
+    const auto without = ask_fresh(w.lab().plan(), std::nullopt, w.shown().first.flags);
+    const auto with = ask_fresh(w.lab().plan(), w.shown().env_provider, w.shown().first.flags);
+    if (!without || !with) return;
+    World world = w.lab().world();
+    world.fi_provider = w.shown().env_provider;
+    Answer baseline;
+    baseline.ret = without->ret;
+    for (const auto& p : without->providers) {
+        Info offer;
+        offer.fabric.prov_name = p;
+        baseline.offers.push_back(std::move(offer));
+    }
+    Conduct conduct = w.begin();
+    conduct.world = &world;
+    conduct.answer = &baseline;
+    conduct.ret = with->ret;
+    conduct.providers = with->providers;
+    conduct.crashed_signal = with->signal;
+    conduct.hung = with->hung;
+    conduct.detail = "FI_PROVIDER=" + w.shown().env_provider;
+    w.rule(conduct);
+}
+
+void watch_names(Watch& w) {
+    const Answer answer = w.lab().single().ask(w.shown().first).answer;
+    Conduct conduct = w.begin();
+    conduct.answer = &answer;
+    conduct.ret = answer.ret;
+    for (const auto& o : answer.offers) conduct.providers.push_back(o.fabric.prov_name.value_or(""));
+    w.rule(conduct);
+}
+
+// Opens and closes with an answer's attributes, and opens that must fail: what stays behind?
+void watch_opening(Watch& w) {
+    const Entries& entries = w.lab().library().entries();
+    const List list(w.lab(), w.shown().first);
+    fi_info* info = list.get();
+    if (info == nullptr) return;
+    const auto open_fabric = [&](fi_fabric_attr* attr) {
+        void* fabric = nullptr;
+        const int ret = entries.fabric(attr, &fabric, nullptr);
+        return std::pair(ret, static_cast<fid_fabric*>(ret == 0 ? fabric : nullptr));
+    };
+    Conduct conduct = w.begin();
+    conduct.written_field = Field::part_fabric;
+    conduct.leaked_blocks = blocks_left([&] {
+        const auto [ret, fabric] = open_fabric(info->fabric_attr);
+        conduct.ret = ret;
+        if (fabric != nullptr) fi_close(&fabric->fid);
+    });
+    w.rule(conduct);
+
+    fi_fabric_attr nameless = *info->fabric_attr;
+    char nobody[] = "no_such_provider";
+    nameless.prov_name = nobody;
+    conduct = w.begin();
+    conduct.written_field = Field::part_fabric;
+    conduct.leaked_blocks = blocks_left([&] {
+        const auto [ret, fabric] = open_fabric(&nameless);
+        conduct.ret = ret;
+        if (fabric != nullptr) fi_close(&fabric->fid);
+    });
+    w.rule(conduct);
+
+    const auto [ret, fabric] = open_fabric(info->fabric_attr);
+    if (ret != 0) return;
+    const auto watch_domain = [&] {
+        conduct = w.begin();
+        conduct.written_field = Field::part_domain;
+        conduct.leaked_blocks = blocks_left([&, of = fabric] {
+            fid_domain* domain = nullptr;
+            conduct.ret = fi_domain(of, info, &domain, nullptr);
+            if (conduct.ret == 0) fi_close(&domain->fid);
+        });
+        w.rule(conduct);
+    };
+    watch_domain();
+    char* const name = info->domain_attr->name;
+    char nowhere[] = "no-such-domain";
+    info->domain_attr->name = nowhere;
+    watch_domain();
+    info->domain_attr->name = name;
+    fi_close(&fabric->fid);
+}
+
+}  // namespace
+
+void probe_conduct(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    Watch w(lab, c, tally, broken);
+    switch (c.act) {
+        case Act::GetInfo: return watch_getinfo(w);
+        case Act::GetInfoNoMemory: return watch_getinfo_short(w);
+        case Act::GetInfoThreads: return watch_threads(w);
+        case Act::FreeInfo: return watch_free(w);
+        case Act::DupInfo: return watch_dup(w);
+        case Act::DupInfoNoMemory: return watch_dup_short(w);
+        case Act::AllocInfo: return watch_alloc(w);
+        case Act::EnvProvider: return watch_environment(w);
+        case Act::ProvAttrOnly: return watch_names(w);
+        case Act::OpenAnswer: return watch_opening(w);
+        case Act::Load: {
+            // The library is loaded in this process already: it came back.
+            w.rule(w.begin());
+            return;
+        }
+        case Act::Other: return;
+    }
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,295 @@
+// Reports: all four forms of a report made by hand, hostile text included; JSON by its schema, and read back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "conformance/report/view.h"
+#include "conformance/report/waiver.h"
+#include "conformance/report/write.h"
+#include "conformance/reproduce/reproduce.h"
+#include "model/spec/clause.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Because;
+using model::Field;
+using model::Relation;
+using nlohmann::json;
+
+constexpr const char* kHostile = "<script>alert(\"1\")</script>&'\x01\xff]]>";
+
+std::string read(const std::string& path) {
+    std::ostringstream o;
+    o << std::ifstream(path).rdbuf();
+    return o.str();
+}
+
+// The n-th clause of a kind.
+model::Clause clause(model::Level level, model::Status status, std::size_t n) {
+    for (const auto& c : model::clauses())
+        if (c.level == level && c.status == status && c.judges != model::Judges::None && n-- == 0) return c.clause;
+    return model::clauses().front().clause;
+}
+
+Because link(model::Clause c, Field field, Relation relation, std::uint64_t wanted, std::uint64_t actual) {
+    Because b;
+    b.clause = c;
+    b.evidence.field = field;
+    b.evidence.relation = relation;
+    b.evidence.wanted = wanted;
+    b.evidence.actual = actual;
+    b.evidence.offer = 2;
+    return b;
+}
+
+Deviation deviation(model::Clause c, const std::string& provider, bool fatal, const std::string& summary) {
+    Deviation d;
+    d.clause = c;
+    d.provider = provider;
+    d.api_version = model::Version(1, 17);
+    d.grade = grade_of(model::clause_text(c), fatal);
+    d.summary = summary;
+    d.because = {link(c, Field::tx_caps, Relation::Within, 0x3E, 0xFFE),
+                 link(model::clauses()[3].clause, Field::domain_mr_mode, Relation::Equals, 0, 0x38)};
+    d.shown_by.provider = provider;
+    d.shown_by.first.version = model::Version(1, 17);
+    d.shown_by.first.hints.emplace().present = model::kAllParts;
+    d.shown_by.first.hints->caps = 2;
+    d.shown_by.first.hints->fabric.prov_name = provider;
+    d.reproducer = c_program(d.shown_by, c, d.because);
+    d.seen = 4711;
+    return d;
+}
+
+ProviderResult provider(const std::string& name, std::size_t salt) {
+    ProviderResult p;
+    p.provider = name;
+    p.questions = 250000 + salt;
+    p.seconds = 41.5;
+    for (std::size_t i = 0; i < model::kClauseCount; ++i)
+        if (model::clauses()[i].judges != model::Judges::None && (i * 7 + salt) % 11 != 0) p.tally.applied[i] = i * 131 + salt;
+    return p;
+}
+
+// A report with every grade, a waived deviation, and a library that writes nonsense.
+Report sample() {
+    using enum model::Level;
+    using enum model::Status;
+    Report r;
+    r.subject = {"/usr/lib/x86_64-linux-gnu/libfabric.so.1.19.0", "9e1f7a03c25bd1", model::Version(1, 17)};
+    r.seed = 0xFFFFFFFFFFFFFFFF;
+    r.cases = 200000;
+    std::size_t salt = 0;
+    for (const char* name : {"tcp", "shm", "udp", "sockets", "net", "tcp;ofi_rxm", "udp;ofi_rxd"})
+        r.providers.push_back(provider(name, ++salt));
+    r.providers[2].notes.emplace_back("fi_domain was refused; what needs an open domain could not be run");
+    r.deviations.push_back(deviation(clause(Must, Disputed, 2), "tcp;ofi_rxm", false, "an entry has caps that nobody asked for"));
+    r.deviations.push_back(deviation(clause(Must, Clear, 9), "sockets", false, "tx_attr.caps is not within caps"));
+    r.deviations.push_back(deviation(clause(Must, Clear, 30), "tcp", false, "an entry answers a threading model with another"));
+    r.deviations.push_back(deviation(clause(Must, Clear, 9), "tcp", false, "tx_attr.caps is not within caps"));
+    r.deviations.push_back(deviation(clause(Must, Clear, 60), "net", true, "fi_getinfo dies of signal 11 when the hints name no provider"));
+    r.deviations.push_back(deviation(clause(Should, Clear, 0), "shm", false, kHostile));
+    r.deviations.push_back(deviation(clause(Must, Clear, 41), "udp", false, "a name of the library's own making"));
+    r.deviations.back().because[0].evidence.field = Field::domain_name;
+    r.deviations.back().because[0].evidence.relation = Relation::TextEquals;
+    r.deviations.back().because[0].evidence.wanted_text = "lo";
+    r.deviations.back().because[0].evidence.actual_text = kHostile;
+    r.deviations.back().saved_as = "reproducers/name.c";
+    r.deviations.push_back(deviation(clause(Must, Clear, 77), "shm", false, "known for years"));
+    for (const auto& d : r.deviations)
+        for (auto& p : r.providers)
+            if (p.provider == d.provider) p.tally.broken[static_cast<std::size_t>(d.clause)] = d.seen;
+    std::vector<Waiver> waivers = {{r.deviations.back().clause, "*", "will not be fixed", "https://example.org/1", 0}};
+    apply_waivers(waivers, r);
+    return r;
+}
+
+// The part of JSON Schema that docs/report.schema.json uses.
+void validate(const json& schema, const json& value, const std::string& at) {
+    static const std::map<std::string, bool (*)(const json&)> kTypes = {
+        {"object", [](const json& v) { return v.is_object(); }},
+        {"array", [](const json& v) { return v.is_array(); }},
+        {"string", [](const json& v) { return v.is_string(); }},
+        {"integer", [](const json& v) { return v.is_number_integer(); }},
+        {"number", [](const json& v) { return v.is_number(); }},
+    };
+    EXPECT_TRUE(kTypes.at(schema.at("type"))(value)) << at << " is no " << schema.at("type");
+    if (schema.contains("enum")) {
+        EXPECT_NE(std::find(schema["enum"].begin(), schema["enum"].end(), value), schema["enum"].end()) << at << " is " << value;
+    }
+    for (const auto& name : schema.value("required", json::array()))
+        EXPECT_TRUE(value.contains(name.get<std::string>())) << at << " lacks " << name;
+    if (schema.at("type") == "array") {
+        for (std::size_t i = 0; i < value.size(); ++i) validate(schema.at("items"), value[i], at + "[" + std::to_string(i) + "]");
+    }
+    if (schema.at("type") != "object") return;
+    for (const auto& [key, member] : value.items()) {
+        const bool known = schema.at("properties").contains(key);
+        EXPECT_TRUE(known) << at << "." << key << " is not in the schema";
+        if (known) validate(schema["properties"][key], member, at + "." + key);
+    }
+}
+
+// Tags that open must close, in order.  Enough of XML and HTML for what we write.
+std::string unbalanced(const std::string& text) {
+    static const std::regex kTag(R"(<(/?)([a-zA-Z0-9]+)([^<>]*?)(/?)>)");
+    std::vector<std::string> open;
+    for (std::sregex_iterator i(text.begin(), text.end(), kTag), end; i != end; ++i) {
+        const std::string name = (*i)[2];
+        if ((*i)[4] == "/" || name == "meta" || name == "br" || name == "input") continue;
+        if ((*i)[1] != "/") {
+            open.push_back(name);
+        } else if (open.empty() || open.back() != name) {
+            return name;
+        } else {
+            open.pop_back();
+        }
+    }
+    return open.empty() ? "" : open.back();
+}
+
+TEST(Grades, FollowFromLevelStatusAndHarm) {
+    const auto& must = model::clause_text(clause(model::Level::Must, model::Status::Clear, 0));
+    const auto& disputed = model::clause_text(clause(model::Level::Must, model::Status::Disputed, 0));
+    const auto& should = model::clause_text(clause(model::Level::Should, model::Status::Clear, 0));
+    EXPECT_EQ(grade_of(must, false), Grade::Violation);
+    EXPECT_EQ(grade_of(disputed, false), Grade::Disputed);
+    EXPECT_EQ(grade_of(should, false), Grade::Weakness);
+    EXPECT_EQ(grade_of(disputed, true), Grade::Fatal);
+}
+
+TEST(Results, AreOneOfFour) {
+    const auto r = sample();
+    const auto n = counts_of(r, r.providers[0]);
+    EXPECT_EQ(n[0] + n[1] + n[2] + n[3], model::clauses().size());
+    EXPECT_EQ(n[1], 2U);
+    EXPECT_GT(n[2], 0U);
+}
+
+TEST(ReportJson, KeepsToItsSchema) {
+    const auto schema = json::parse(read(SELVAGE_SOURCE_DIR "/docs/report.schema.json"));
+    validate(schema, json::parse(report_json(sample())), "report");
+    validate(schema, json::parse(report_json(Report{})), "report");
+}
+
+TEST(ReportJson, IsReadBack) {
+    const auto text = report_json(sample());
+    Report back;
+    std::string error;
+    ASSERT_TRUE(read_report_json(text, back, error)) << error;
+    EXPECT_TRUE(report_json(back) == text);
+    EXPECT_EQ(back.seed, 0xFFFFFFFFFFFFFFFFU);
+    EXPECT_EQ(back.deviations.size(), 8U);
+}
+
+TEST(ReportJson, TellsWhatItCannotRead) {
+    Report r;
+    std::string error;
+    EXPECT_FALSE(read_report_json("{", r, error));
+    EXPECT_FALSE(read_report_json("{}", r, error));
+    EXPECT_EQ(error, "this is no report of selvage check");
+    auto j = json::parse(report_json(sample()));
+    j["deviations"][0]["clause"] = "no.such";
+    EXPECT_FALSE(read_report_json(j.dump(), r, error));
+    EXPECT_EQ(error, "this build knows no clause no.such");
+}
+
+TEST(Reports, DoNotDependOnTheOrderOfDeviations) {
+    auto r = sample();
+    const auto json_before = report_json(r);
+    const auto html_before = report_html(r);
+    std::reverse(r.deviations.begin(), r.deviations.end());
+    EXPECT_TRUE(report_json(r) == json_before);
+    EXPECT_TRUE(report_html(r) == html_before);
+}
+
+TEST(ReportText, TellsEverything) {
+    const auto text = report_text(sample());
+    for (const char* part : {"fatal: 1", "violation: 4", "weakness: 1", "disputed: 1", "waived: 1", "will not be fixed",
+                             "Clauses by provider", "udp;ofi_rxd", "Not reached", "reproducers/name.c"})
+        EXPECT_NE(text.find(part), std::string::npos) << part;
+    EXPECT_EQ(text.find('\x01'), std::string::npos);
+    EXPECT_NE(report_text(Report{}).find("No broken promise"), std::string::npos);
+}
+
+TEST(ReportJunit, IsWellFormedAndCounts) {
+    const auto text = report_junit(sample());
+    EXPECT_EQ(unbalanced(text), "");
+    EXPECT_EQ(text.find("<script"), std::string::npos);
+    EXPECT_NE(text.find("<testsuite name=\"tcp\" tests=\"" + std::to_string(model::clauses().size()) + "\" failures=\"2\""),
+              std::string::npos);
+    EXPECT_NE(text.find("waived: will not be fixed"), std::string::npos);
+}
+
+TEST(ReportHtml, IsOneSafePage) {
+    const auto report = sample();
+    const auto text = report_html(report);
+    const auto script = text.find("<script>");
+    EXPECT_EQ(text.find("<script", script + 1), std::string::npos) << "text of the library became markup";
+    EXPECT_EQ(text.find("src="), std::string::npos);
+    EXPECT_EQ(text.find("@import"), std::string::npos);
+    EXPECT_EQ(unbalanced(text.substr(0, script)) , "body");
+    for (const auto* d : ordered(report))
+        EXPECT_NE(text.find(escape(d->summary)), std::string::npos) << d->summary;
+    // Each broken cell leads to a finding.
+    static const std::regex kLink("href=\"#([^\"]+)\"");
+    for (std::sregex_iterator i(text.begin(), text.end(), kLink), end; i != end; ++i)
+        EXPECT_NE(text.find("id=\"" + (*i)[1].str() + "\""), std::string::npos) << (*i)[1];
+}
+
+TEST(WriteReport, ChoosesTheFormByTheEnding) {
+    const auto* keep = std::getenv("SELVAGE_KEEP_REPORTS");
+    const std::string folder = keep != nullptr ? keep : testing::TempDir() + "selvage-report-test";
+    std::filesystem::create_directories(folder);
+    std::string error;
+    for (const char* ending : {".txt", ".json", ".xml", ".html"})
+        EXPECT_TRUE(write_report(sample(), folder + "/report" + ending, error)) << error;
+    EXPECT_FALSE(write_report(sample(), folder + "/report.pdf", error));
+    EXPECT_NE(error.find(".txt, .json, .xml or .html"), std::string::npos);
+    EXPECT_FALSE(write_report(sample(), "/no/such/folder/report.txt", error));
+    if (keep == nullptr) std::filesystem::remove_all(folder);
+}
+
+TEST(Waivers, AreReadAndApplied) {
+    const std::string id(model::clauses()[5].id);
+    std::vector<Waiver> waivers;
+    std::string error;
+    ASSERT_TRUE(parse_waivers("[[waiver]]\nclause = \"" + id + "\"\nprovider = \"tcp\"\nreason = \"old\"\n", waivers, error))
+        << error;
+    Report r;
+    r.deviations = {deviation(model::clauses()[5].clause, "tcp", false, "a"), deviation(model::clauses()[5].clause, "shm", false, "b")};
+    apply_waivers(waivers, r);
+    EXPECT_EQ(r.deviations[0].waived, "old");
+    EXPECT_EQ(r.deviations[1].waived, "");
+    EXPECT_EQ(waivers[0].used, 1U);
+}
+
+TEST(Waivers, TellWhereTheyAreWrong) {
+    std::vector<Waiver> waivers;
+    std::string error;
+    EXPECT_FALSE(parse_waivers("[[waiver]]\nclause = \"no.such\"\nprovider = \"tcp\"\nreason = \"x\"\n", waivers, error));
+    EXPECT_NE(error.find("no clause has the id no.such"), std::string::npos) << error;
+    EXPECT_FALSE(parse_waivers("[[waiver]]\nclause = \"no.such\"\n", waivers, error));
+    EXPECT_NE(error.find("a waiver needs provider"), std::string::npos) << error;
+    EXPECT_FALSE(parse_waivers("\nwaver = 1\n", waivers, error));
+    EXPECT_NE(error.find("line 2"), std::string::npos) << error;
+    EXPECT_FALSE(parse_waivers("[[waiver\n", waivers, error));
+    EXPECT_NE(error.find("line 1"), std::string::npos) << error;
+}
+
+TEST(Cleaning, LeavesOnlyValidText) {
+    EXPECT_EQ(clean("a\xC3\xA4\xFF\x01\n"), "a\xC3\xA4\\xff\\x01\n");
+    EXPECT_EQ(clean("\xED\xA0\x80\xC0\x80"), "\\xed\\xa0\\x80\\xc0\\x80");
+    EXPECT_EQ(escape("<&>\"'"), "&lt;&amp;&gt;&quot;&#39;");
+}
+
+}  // namespace
+}  // namespace selvage::conformance

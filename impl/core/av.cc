@@ -1,0 +1,221 @@
+// See av.h: opening, closing, looking up, removing.
+#include "impl/core/av.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "impl/core/endpoint_ops.h"
+#include "impl/core/eq.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr uint64_t kOpenFlags = FI_EVENT | FI_READ | FI_SYMMETRIC;
+
+int close_av(fid* descriptor) {
+    auto* av = object_of<AddressVector>(descriptor);
+    if (!av->uses.close()) return -FI_EBUSY;
+    if (av->eq) av->eq->uses.release();
+    av->domain->uses.release();
+    delete av;
+    return 0;
+}
+
+int bind_av(fid* descriptor, fid* other, uint64_t flags) {
+    auto* av = object_of<AddressVector>(descriptor);
+    if (!other || other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
+    if (flags) return -FI_EBADFLAGS;
+    auto* eq = object_of<EventQueue>(other);
+    if (eq->fabric != av->domain->fabric) return -FI_EINVAL;
+    LockGuard guard(av->domain->lock);
+    if (av->eq) return -FI_EBUSY;
+    if (!eq->uses.acquire()) return -FI_EINVAL;
+    av->eq = eq;
+    return 0;
+}
+
+// An array of addresses in the domain's format: texts by pointer, structures side by side.
+class ArraySource final : public AvSource {
+  public:
+    ArraySource(const AddressVector& av, const void* addresses) : av_(av), addresses_(addresses) {}
+
+    void fetch(size_t index, AvEntry* out) override {
+        ParsedAddress parsed;
+        const uint32_t format = av_.domain->addr_format;
+        bool valid;
+        if (format == FI_ADDR_STR) {
+            const char* text = static_cast<const char* const*>(addresses_)[index];
+            valid = text && read_address(format, text, strlen(text) + 1, &parsed);
+        } else {
+            const size_t size = av_.domain->source.length();
+            valid = read_address(format, static_cast<const char*>(addresses_) + index * size, size, &parsed);
+        }
+        if (valid) {
+            take_parsed(av_, parsed, out);
+        } else {
+            out->error = FI_EINVAL;
+        }
+    }
+
+  private:
+    const AddressVector& av_;
+    const void* addresses_;
+};
+
+int insert_array(fid_av* descriptor, const void* addresses, size_t count, fi_addr_t* assigned, uint64_t flags,
+                 void* context) {
+    auto* av = AddressVector::of(descriptor);
+    if (count && !addresses) return -FI_EINVAL;
+    ArraySource source(*av, addresses);
+    return insert_addresses(*av, source, {.count = count, .addresses = assigned, .flags = flags, .context = context});
+}
+
+int remove_addresses(fid_av* descriptor, fi_addr_t* addresses, size_t count, uint64_t flags) {
+    auto* av = AddressVector::of(descriptor);
+    if (flags) return -FI_EBADFLAGS;
+    if (count && !addresses) return -FI_EINVAL;
+    if (av->store.read_only()) return -FI_EACCES;
+    AvLock guard(av->store);
+    for (size_t i = 0; i < count; ++i) {
+        if (!av->store.find(addresses[i])) return -FI_EINVAL;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (av->store.find(addresses[i])) av->store.remove(addresses[i]);
+    }
+    return 0;
+}
+
+size_t export_entry(const AddressVector& av, const void* entry, char (&out)[kAddressBytesMax]) {
+    if (av.holds_text()) {
+        const auto* text = static_cast<const char*>(entry);
+        const size_t length = strnlen(text, kShmTextMax - 1);
+        memcpy(out, text, length);
+        out[length] = '\0';
+        return length + 1;
+    }
+    SocketAddress address;
+    memcpy(static_cast<void*>(&address), entry, sizeof address);
+    if (av.domain->addr_format == FI_ADDR_STR) return write_text_address(address, FI_SOCKADDR_IN, out, sizeof out);
+    memcpy(out, address.bytes(), address.length());
+    return address.length();
+}
+
+int look_up(fid_av* descriptor, fi_addr_t index, void* address, size_t* length) {
+    auto* av = AddressVector::of(descriptor);
+    if (!length || (*length && !address)) return -FI_EINVAL;
+    char bytes[kAddressBytesMax];
+    size_t needed;
+    {
+        AvLock guard(av->store);
+        const void* entry = av->store.find(index);
+        if (!entry) return -FI_EINVAL;
+        needed = export_entry(*av, entry, bytes);
+    }
+    memcpy(address, bytes, std::min(*length, needed));
+    *length = needed;
+    return 0;
+}
+
+const char* to_text(fid_av* descriptor, const void* address, char* buffer, size_t* length) {
+    const auto* av = AddressVector::of(descriptor);
+    if (!address || !length) return nullptr;
+    char text[kAddressBytesMax] = "";
+    ParsedAddress parsed;
+    const uint32_t format = av->domain->addr_format;
+    // Texts are given as they are; the reader stops at the terminating zero.
+    const size_t size = format == FI_ADDR_STR ? strnlen(static_cast<const char*>(address), kAddressBytesMax)
+                                              : av->domain->source.length();
+    if (read_address(format, address, size, &parsed)) {
+        if (parsed.kind == AddressKind::kShm) {
+            memcpy(text, parsed.shm, sizeof parsed.shm);
+        } else {
+            write_text_address(parsed.socket, FI_SOCKADDR_IN, text, sizeof text);
+        }
+    }
+    if (buffer && *length) snprintf(buffer, *length, "%s", text);
+    *length = strlen(text) + 1;
+    return buffer;
+}
+
+constexpr fi_ops kFidOps = make_fid_ops(close_av, bind_av);
+constexpr fi_ops_av kAvOps = {
+    .size = sizeof(fi_ops_av),
+    .insert = insert_array,
+    .insertsvc = insert_service,
+    .insertsym = insert_symmetric,
+    .remove = remove_addresses,
+    .lookup = look_up,
+    .straddr = to_text,
+    .av_set = kMissing<decltype(fi_ops_av::av_set)>,
+};
+
+int choose_type(const Domain& domain, fi_av_type asked, fi_av_type* out) {
+    if (asked != FI_AV_UNSPEC && asked != FI_AV_MAP && asked != FI_AV_TABLE) return -FI_EINVAL;
+    const fi_av_type fixed = domain.attr.av_type;
+    if (asked != FI_AV_UNSPEC && fixed != FI_AV_UNSPEC && asked != fixed) return -FI_EINVAL;
+    *out = asked != FI_AV_UNSPEC ? asked : fixed != FI_AV_UNSPEC ? fixed : FI_AV_TABLE;
+    return 0;
+}
+
+// One file per user, domain and name. The domain is part of it by a hash, since its name may hold any character.
+bool file_name(const Domain& domain, const char* name, char (&out)[kAvFileNameMax]) {
+    if (!*name || strchr(name, '/')) return false;
+    uint64_t hash = 14695981039346656037ULL;
+    for (const char* part : {domain.fabric->provider->name, static_cast<const char*>(domain.fabric->name),
+                             static_cast<const char*>(domain.name)}) {
+        for (const char* c = part;; ++c) {
+            hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ULL;
+            if (!*c) break;
+        }
+    }
+    const int length = snprintf(out, sizeof out, "/selvage-av-%u-%016lx-%s", geteuid(),
+                                static_cast<unsigned long>(hash), name);
+    return length > 0 && static_cast<size_t>(length) < sizeof out;
+}
+
+int open_store(AddressVector* av, const fi_av_attr& asked) {
+    const bool read_only = asked.flags & FI_READ;
+    if (!asked.name) return read_only ? -FI_EINVAL : av->store.open_private(av->entry_size(), asked.count);
+    char file[kAvFileNameMax];
+    if (!file_name(*av->domain, asked.name, file)) return -FI_EINVAL;
+    const auto access = read_only ? AvStore::Access::kReadOnly : AvStore::Access::kCreate;
+    return av->store.open_shared(file, av->entry_size(), asked.count, access);
+}
+
+}  // namespace
+
+int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, void* context) {
+    if (!descriptor || !attr || !result) return -FI_EINVAL;
+    *result = nullptr;
+    if (attr->flags & ~kOpenFlags) return -FI_EBADFLAGS;
+    // Named receive contexts are not offered, so no bits of an address can name one.
+    if (attr->rx_ctx_bits) return -FI_EINVAL;
+    auto* domain = Domain::of(descriptor);
+    fi_av_type type;
+    int error = choose_type(*domain, attr->type, &type);
+    if (error) return error;
+    Use use(domain->uses);
+    if (!use) return -FI_EINVAL;
+    auto* av = new (std::nothrow) AddressVector;
+    if (!av) return -FI_ENOMEM;
+    av->domain = domain;
+    av->type = type;
+    av->async = attr->flags & FI_EVENT;
+    error = open_store(av, *attr);
+    if (error) {
+        delete av;
+        return error;
+    }
+    init_fid(av->descriptor.fid, FI_CLASS_AV, context, kFidOps);
+    av->descriptor.ops = const_cast<fi_ops_av*>(&kAvOps);
+    attr->type = type;
+    // Indices mean the same in every process, wherever the file is mapped.
+    if (attr->name && !attr->map_addr) attr->map_addr = &av->descriptor;
+    use.keep();
+    *result = &av->descriptor;
+    return 0;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,66 @@
+// The address vector: addresses of peers under short numbers.
+//
+// MAP and TABLE alike give the index of the slot. Insertion is immediate; an AV opened with FI_EVENT reports through its
+// event queue as if it were not.
+#ifndef SELVAGE_IMPL_CORE_AV_H
+#define SELVAGE_IMPL_CORE_AV_H
+
+#include "impl/core/av_store.h"
+#include "impl/core/domain.h"
+#include "impl/core/object.h"
+
+namespace selvage::impl {
+
+struct EventQueue;
+
+struct AddressVector {
+    fid_av descriptor{};
+    UseCount uses;  // endpoints bound to it
+    Domain* domain = nullptr;
+    fi_av_type type = FI_AV_TABLE;
+    bool async = false;  // FI_EVENT
+    AvStore store;
+    EventQueue* eq = nullptr;  // bound; holds a use of it. Protected by the domain's lock.
+
+    bool holds_text() const { return domain->kind == AddressKind::kShm; }
+    size_t entry_size() const { return holds_text() ? kShmTextMax : sizeof(SocketAddress); }
+
+    static AddressVector* of(fid_av* av) { return object_of<AddressVector>(av); }
+};
+
+// One address on its way in: the stored form, or why there is none (a positive fabric errno).
+struct AvEntry {
+    int error = 0;
+    SocketAddress socket;
+    char text[kShmTextMax] = {};
+};
+
+// Checks that the domain can reach an address of this kind.
+void take_parsed(const AddressVector& av, const ParsedAddress& parsed, AvEntry* out);
+
+// Where the addresses of one insertion come from.
+class AvSource {
+  public:
+    virtual void fetch(size_t index, AvEntry* out) = 0;
+
+  protected:
+    ~AvSource() = default;
+};
+
+struct AvRequest {
+    size_t count;
+    fi_addr_t* addresses;  // in: user ids with FI_AV_USER_ID; out: what was assigned
+    uint64_t flags;
+    void* context;
+};
+
+// The whole of an insertion, synchronous or not. Returns what the fi_av_insert calls return.
+int insert_addresses(AddressVector& av, AvSource& source, const AvRequest& request);
+
+int insert_service(fid_av*, const char* node, const char* service, fi_addr_t*, uint64_t flags, void* context);
+int insert_symmetric(fid_av*, const char* node, size_t node_count, const char* service, size_t service_count,
+                     fi_addr_t*, uint64_t flags, void* context);
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,218 @@
+// See av_store.h.
+#include "impl/core/av_store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace selvage::impl {
+namespace {
+
+constexpr uint64_t kMagic = 0x73656c7661676501;  // "selvage", layout 1
+constexpr uint64_t kFirstCapacity = 64;
+constexpr uint64_t kExpectedMax = 65536;  // an expectation beyond this is met by growing
+constexpr uint64_t kCapacityMax = uint64_t{1} << 32;
+
+uint64_t first_capacity(size_t expected) { return std::clamp<uint64_t>(expected, kFirstCapacity, kExpectedMax); }
+
+}  // namespace
+
+struct AvStore::Header {
+    uint64_t magic;  // written last
+    uint64_t entry_size;
+    Counts counts;
+    pthread_mutex_t mutex;
+};
+
+AvStore::Slot* AvStore::slot(uint64_t index) const { return reinterpret_cast<Slot*>(slots_ + index * stride_); }
+
+AvStore::Counts& AvStore::counts() { return header_ ? header_->counts : own_counts_; }
+
+int AvStore::open_private(size_t entry_size, size_t expected) {
+    entry_size_ = entry_size;
+    stride_ = sizeof(Slot) + (entry_size + 7) / 8 * 8;
+    return grow(first_capacity(expected));
+}
+
+void AvStore::lock() {
+    if (!header_) {
+        own_lock_.lock();
+        return;
+    }
+    // Entries are written before they are counted, so what a dead holder left behind is consistent.
+    if (pthread_mutex_lock(&header_->mutex) == EOWNERDEAD) pthread_mutex_consistent(&header_->mutex);
+    refresh();
+}
+
+void AvStore::unlock() {
+    if (header_) {
+        pthread_mutex_unlock(&header_->mutex);
+    } else {
+        own_lock_.unlock();
+    }
+}
+
+// Another process may have grown the file.
+void AvStore::refresh() {
+    const size_t bytes = sizeof(Header) + header_->counts.capacity * stride_;
+    if (bytes > mapped_) map_file(bytes);
+}
+
+int AvStore::map_file(size_t bytes) {
+    void* address = header_ ? mremap(header_, mapped_, bytes, MREMAP_MAYMOVE)
+                            : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (address == MAP_FAILED) return -FI_ENOMEM;
+    header_ = static_cast<Header*>(address);
+    mapped_ = bytes;
+    slots_ = reinterpret_cast<unsigned char*>(header_ + 1);
+    return 0;
+}
+
+int AvStore::grow(uint64_t capacity) {
+    if (capacity > kCapacityMax) return -FI_ENOMEM;
+    if (header_) {
+        const size_t bytes = sizeof(Header) + capacity * stride_;
+        // posix_fallocate, so that a full /dev/shm is an error here and not a signal later.
+        if (posix_fallocate(file_, 0, static_cast<off_t>(bytes))) return -FI_ENOMEM;
+        const int error = map_file(bytes);
+        if (error) return error;
+    } else {
+        auto* larger = static_cast<unsigned char*>(realloc(slots_, capacity * stride_));
+        if (!larger) return -FI_ENOMEM;
+        memset(larger + own_counts_.capacity * stride_, 0, (capacity - own_counts_.capacity) * stride_);
+        slots_ = larger;
+    }
+    counts().capacity = capacity;
+    return 0;
+}
+
+int AvStore::reserve(size_t count) {
+    const Counts& now = counts();
+    if (count > kCapacityMax || now.used + count > kCapacityMax) return -FI_ENOMEM;
+    const uint64_t wanted = now.used + count;
+    if (wanted <= now.capacity) return 0;
+    return grow(std::max(wanted, now.capacity * 2));
+}
+
+fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
+    Counts& now = counts();
+    uint64_t index = now.lowest_free;
+    while (slot(index)->used) ++index;
+    Slot* target = slot(index);
+    memcpy(target->bytes(), entry, entry_size_);
+    target->user_id = user_id;
+    target->used = 1;
+    ++now.used;
+    now.lowest_free = index + 1;
+    return index;
+}
+
+const void* AvStore::find(fi_addr_t index) {
+    if (index >= counts().capacity || !slot(index)->used) return nullptr;
+    return slot(index)->bytes();
+}
+
+void AvStore::remove(fi_addr_t index) {
+    Counts& now = counts();
+    slot(index)->used = 0;
+    --now.used;
+    now.lowest_free = std::min(now.lowest_free, index);
+}
+
+uint64_t AvStore::user_id(fi_addr_t index) { return slot(index)->user_id; }
+
+namespace {
+
+int init_mutex(pthread_mutex_t* mutex) {
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes)) return -FI_ENOMEM;
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    const int error = pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return -error;
+}
+
+// Opens the file and takes the lock of those who set it up or tear it down. The file may have been removed between the
+// two, in which case there is a newer one of that name, or none.
+int open_current(const char* name, int flags, int* file) {
+    for (;;) {
+        const int opened = shm_open(name, flags, 0600);
+        if (opened < 0) return -errno;
+        struct stat status {};
+        if (flock(opened, LOCK_EX) || fstat(opened, &status)) {
+            const int error = -errno;
+            ::close(opened);
+            return error;
+        }
+        if (status.st_nlink > 0) {
+            *file = opened;
+            return 0;
+        }
+        ::close(opened);
+    }
+}
+
+}  // namespace
+
+// With the set-up lock held: maps the file and initialises it when it is new.
+int AvStore::attach(size_t expected, Access access) {
+    struct stat status {};
+    if (fstat(file_, &status)) return -errno;
+    if (status.st_uid != geteuid()) return -FI_EACCES;
+    const auto size = static_cast<size_t>(status.st_size);
+    if (size >= sizeof(Header)) {
+        const int error = map_file(size);
+        if (error) return error;
+        const bool fits = header_->magic == kMagic && header_->entry_size == entry_size_ &&
+                          header_->counts.capacity <= (size - sizeof(Header)) / stride_;
+        if (fits) return 0;
+        if (header_->magic != 0) return -FI_EINVAL;
+    }
+    if (access == Access::kReadOnly) return -FI_ENOENT;
+    if (posix_fallocate(file_, 0, sizeof(Header))) return -FI_ENOMEM;
+    int error = header_ ? 0 : map_file(sizeof(Header));
+    if (!error) error = init_mutex(&header_->mutex);
+    if (!error) error = grow(first_capacity(expected));
+    if (error) return error;
+    header_->entry_size = entry_size_;
+    header_->magic = kMagic;
+    return 0;
+}
+
+int AvStore::open_shared(const char* file, size_t entry_size, size_t expected, Access access) {
+    entry_size_ = entry_size;
+    stride_ = sizeof(Slot) + (entry_size + 7) / 8 * 8;
+    read_only_ = access == Access::kReadOnly;
+    snprintf(name_, sizeof name_, "%s", file);
+    int error = open_current(name_, O_RDWR | O_CLOEXEC | (read_only_ ? 0 : O_CREAT), &file_);
+    if (error) return error;
+    error = attach(expected, access);
+    // From here on: a shared lock for as long as the file is in use.
+    if (!error && flock(file_, LOCK_SH)) error = -errno;
+    if (error) close();
+    return error;
+}
+
+void AvStore::close() {
+    if (file_ < 0) {
+        free(slots_);
+        slots_ = nullptr;
+        return;
+    }
+    if (header_) munmap(header_, mapped_);
+    header_ = nullptr;
+    slots_ = nullptr;
+    // Nobody else holds it: the last one out removes it.
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0) shm_unlink(name_);
+    ::close(file_);
+    file_ = -1;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,119 @@
+// Memory runs out at every possible point of every call: an error, nothing leaked, everything still usable.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "impl/test/library/allocation.h"
+#include "impl/test/library/objects.h"
+
+namespace selvage::test {
+namespace {
+
+constexpr size_t kMostAllocations = 2000;
+
+// Runs `call` with the first, second, ... allocation failing until none fails. `call` cleans up what it got.
+void fail_each(const char* name, const std::function<int()>& call) {
+    if (!allocation_control()) GTEST_SKIP() << "the sanitizer owns the allocator";
+    ASSERT_EQ(call(), 0) << name;
+    for (size_t n = 1; n < kMostAllocations; ++n) {
+        const long before = live_blocks();
+        fail_allocation(n);
+        const int result = call();
+        const bool failed = allocation_failed();
+        fail_allocation(0);
+        ASSERT_EQ(live_blocks(), before) << name << ", allocation " << n;
+        if (!failed) {
+            EXPECT_EQ(result, 0) << name;
+            return;
+        }
+        // The resolver and the interface list may get by without a block; the library says so if it cannot.
+        ASSERT_TRUE(result == -FI_ENOMEM || result == 0) << name << ", allocation " << n << ": " << result;
+    }
+    FAIL() << name << " allocates without end";
+}
+
+TEST(OutOfMemory, GetInfo) {
+    const InfoPtr hints = make_hints("tcp");
+    fail_each("fi_getinfo", [&] { return ask(hints).result; });
+    fail_each("fi_getinfo with a node", [&] { return ask(hints, "127.0.0.1", "1").result; });
+    fail_each("fi_getinfo for providers", [&] { return ask(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY).result; });
+}
+
+TEST(OutOfMemory, GetInfoThatReadsTheInterfacesAnew) {
+    if (!allocation_control()) GTEST_SKIP() << "the sanitizer owns the allocator";
+    const InfoPtr hints = make_hints("tcp");
+    const size_t expected = ask(hints).size();
+    // A child of fork starts with an outdated table.
+    for (size_t n = 1; n < 60; ++n) {
+        const pid_t child = fork();
+        if (child == 0) {
+            fail_allocation(n);
+            const int result = ask(hints).result;
+            fail_allocation(0);
+            _exit((result == 0 || result == -FI_ENOMEM) && ask(hints).size() == expected ? 0 : 1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        ASSERT_EQ(status, 0) << "allocation " << n;
+    }
+}
+
+TEST(OutOfMemory, DupInfo) {
+    const Answer info = ask(make_hints("tcp"));
+    fail_each("fi_dupinfo", [&] { return InfoPtr(fi_dupinfo(info.get())) ? 0 : -FI_ENOMEM; });
+    fail_each("fi_allocinfo", [] { return InfoPtr(fi_allocinfo()) ? 0 : -FI_ENOMEM; });
+}
+
+TEST(OutOfMemory, Objects) {
+    Network setup("shm");
+    ASSERT_EQ(setup.result, 0);
+    fid_domain* domain = setup.domain.get();
+    fid_fabric* fabric = setup.fabric.get();
+    fi_info* info = setup.info.get();
+    fail_each("fi_fabric", [&] { Opened<fid_fabric> o; return fi_fabric(info->fabric_attr, o.out(), nullptr); });
+    fail_each("fi_domain", [&] { Opened<fid_domain> o; return fi_domain(fabric, info, o.out(), nullptr); });
+    fail_each("fi_eq_open", [&] { Opened<fid_eq> o; return fi_eq_open(fabric, nullptr, o.out(), nullptr); });
+    fail_each("fi_cq_open", [&] { Opened<fid_cq> o; return fi_cq_open(domain, nullptr, o.out(), nullptr); });
+    fail_each("fi_cntr_open", [&] { Opened<fid_cntr> o; return fi_cntr_open(domain, nullptr, o.out(), nullptr); });
+    fail_each("fi_poll_open", [&] { Opened<fid_poll> o; return fi_poll_open(domain, nullptr, o.out()); });
+    fail_each("fi_endpoint", [&] { Opened<fid_ep> o; return fi_endpoint(domain, info, o.out(), nullptr); });
+    fail_each("fi_stx_context", [&] { Opened<fid_stx> o; return fi_stx_context(domain, nullptr, o.out(), nullptr); });
+    fail_each("fi_srx_context", [&] { Opened<fid_ep> o; return fi_srx_context(domain, nullptr, o.out(), nullptr); });
+    fail_each("fi_wait_open", [&] {
+        Opened<fid_wait> o;
+        fi_wait_attr attr{};
+        attr.wait_obj = FI_WAIT_FD;
+        return fi_wait_open(fabric, &attr, o.out());
+    });
+    fail_each("fi_mr_reg", [&] {
+        Opened<fid_mr> o;
+        return fi_mr_reg(domain, info, sizeof *info, FI_REMOTE_READ, 0, 3, 0, o.out(), nullptr);
+    });
+    Opened<fid_ep> ep;
+    ASSERT_EQ(fi_endpoint(domain, info, ep.out(), nullptr), 0);
+    fail_each("fi_ep_alias", [&] { Opened<fid_ep> o; return fi_ep_alias(ep.get(), o.out(), FI_TRANSMIT); });
+}
+
+TEST(OutOfMemory, AddressVectors) {
+    Network setup("shm");
+    const char* names[] = {"fi_shm://one", "bad", "fi_shm://two"};
+    const auto insert = [&](uint64_t flags) {
+        Opened<fid_eq> eq;
+        Opened<fid_av> av;
+        fi_av_attr attr{};
+        attr.flags = flags;
+        int result = fi_eq_open(setup.fabric.get(), nullptr, eq.out(), nullptr);
+        if (!result) result = fi_av_open(setup.domain.get(), &attr, av.out(), nullptr);
+        if (!result && flags) result = fi_av_bind(av.get(), eq.base(), 0);
+        if (!result) result = fi_av_insert(av.get(), names, 3, nullptr, 0, nullptr);
+        if (av.get()) av.close();
+        return result < 0 ? result : 0;
+    };
+    fail_each("fi_av_insert", [&] { return insert(0); });
+    fail_each("fi_av_insert, asynchronous", [&] { return insert(FI_EVENT); });
+}
+
+}  // namespace
+}  // namespace selvage::test

@@ -1,0 +1,66 @@
+// Opening and closing a fabric: spec/clauses/fabric_open.toml.
+#include "model/life/life_rules.h"
+
+namespace selvage::model::clause {
+
+using namespace rules;
+
+Ruling fabric_open_each_answer(const Step& s) {
+    if (!opens_entry(s, ObjectClass::Fabric)) return Ruling::not_applicable();
+    // Opened again while it is open: another clause speaks.
+    if (s.before->first_instance(ObjectClass::Fabric, *s.offer) != nullptr) return Ruling::not_applicable();
+    return returned(s, 0);
+}
+
+Ruling fabric_open_twice(const Step& s) {
+    if (!opens_entry(s, ObjectClass::Fabric)) return Ruling::not_applicable();
+    if (s.before->first_instance(ObjectClass::Fabric, *s.offer) == nullptr) return Ruling::not_applicable();
+    return returned(s, 0, "an instance of it is open");
+}
+
+Ruling fabric_open_object(const Step& s) {
+    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || !s.worked()) return Ruling::not_applicable();
+    if (s.null) return Ruling::broken(told(Field::object, "success, and no object"));
+    if (s.fclass != FI_CLASS_FABRIC)
+        return Ruling::broken(number(Field::object, Relation::Equals, FI_CLASS_FABRIC, s.fclass, "the class of the object"));
+    return Ruling::check(s.has_ops, [] { return told(Field::object, "a table of operations is missing"); });
+}
+
+Ruling fabric_open_context(const Step& s) {
+    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || !s.worked() || s.null) return Ruling::not_applicable();
+    return Ruling::check(s.context_kept, [] { return told(Field::object, "the fabric does not carry its context"); });
+}
+
+Ruling fabric_open_api_version(const Step& s) {
+    if (!opens_entry(s, ObjectClass::Fabric) || !s.worked() || s.null) return Ruling::not_applicable();
+    return Ruling::check(s.api_version == s.version.packed, [&] {
+        return number(Field::object, Relation::Equals, s.version.packed, s.api_version, "api_version of the fabric");
+    });
+}
+
+Ruling fabric_open_error_negative(const Step& s) {
+    const bool opening = s.verb == Verb::Open && s.opens == ObjectClass::Fabric;
+    if (!opening && !closes(s, ObjectClass::Fabric)) return Ruling::not_applicable();
+    return negative_errno(s);
+}
+
+Ruling fabric_open_unknown_provider(const Step& s) {
+    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || s.altered != Altered::ProviderName)
+        return Ruling::not_applicable();
+    return failed(s, "no such provider is registered");
+}
+
+Ruling fabric_open_unknown_name(const Step& s) {
+    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || s.altered != Altered::FabricName)
+        return Ruling::not_applicable();
+    return failed(s, "the provider reports no fabric of that name");
+}
+
+Ruling fabric_close_empty(const Step& s) { return empty_close(s, ObjectClass::Fabric, false); }
+Ruling fabric_close_after_children(const Step& s) { return empty_close(s, ObjectClass::Fabric, true); }
+Ruling fabric_close_busy_domain(const Step& s) { return busy_close(s, ObjectClass::Fabric, ObjectClass::Domain); }
+Ruling fabric_close_busy_pep(const Step& s) { return busy_close(s, ObjectClass::Fabric, ObjectClass::Pep); }
+Ruling fabric_close_busy_eq(const Step& s) { return busy_close(s, ObjectClass::Fabric, ObjectClass::Eq); }
+Ruling fabric_close_whole_after_busy(const Step& s) { return whole_after_busy(s, ObjectClass::Fabric); }
+
+}  // namespace selvage::model::clause

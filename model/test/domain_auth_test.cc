@@ -1,0 +1,80 @@
+// Authorization keys and the traffic class, case by case from the text.
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+
+#include "model/test/make_fields.h"
+#include "model/text/profile_text.h"
+
+namespace selvage::model {
+namespace {
+
+using namespace fields_test;
+
+Info keyed(const std::string& key) {
+    return with(info({{Field::domain_auth_key_size, key.size()}}), Field::domain_auth_key, key);
+}
+
+TEST(DomainAuth, KeyChangesNoAnswerBefore15) {
+    const auto p = clause::domain_auth_ignored_before;
+    const auto plain = ask({{Field::caps, FI_MSG}}, kOld);
+    auto with_key = plain;
+    with_key.hints->domain.auth_key = "1234";
+    with_key.hints->domain.auth_key_size = 4;
+    const auto some = answer({endpoint(FI_EP_RDM)});
+    EXPECT_EQ(rule(p, Kinship::Relaxed, with_key, some, plain, some), kHolds);
+    EXPECT_EQ(rule(p, Kinship::Relaxed, with_key, answer({}, -FI_ENODATA), plain, some), kBroken);
+    EXPECT_EQ(rule(p, Kinship::Relaxed, plain, some, with_key, answer({}, -FI_ENODATA)), kBroken);
+    EXPECT_EQ(rule(p, Kinship::Repeated, plain, some, plain, answer({}, -FI_ENODATA)), kSkips);
+    auto more = with_key;
+    more.hints->caps = 0;
+    EXPECT_EQ(rule(p, Kinship::Relaxed, more, answer({}, -FI_ENODATA), plain, some), kSkips)
+        << "something else differs too";
+    EXPECT_EQ(rule(p, Kinship::Relaxed, with_key, answer({}, -FI_ENOMEM), plain, some), kSkips)
+        << "no verdict on matching";
+}
+
+TEST(DomainAuth, SizeFitsWhatSupportsIt) {
+    const auto p = clause::domain_auth_size_fits;
+    const auto offered = entry(keyed("abcdefgh"));
+    EXPECT_EQ(fit(p, ask({{Field::domain_auth_key_size, 8}}), offered, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, ask({{Field::domain_auth_key_size, 4}}), offered, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, ask({{Field::domain_auth_key_size, 4}}), offered, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(p, ask({}), offered, Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, ask(keyed("abcdefgh")), offered, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, ask(keyed("hgfedcba")), offered, Origin::Inferred), Choice::May)
+        << "another key may be turned away";
+}
+
+TEST(DomainAuth, EntryHoldsTheKeyOfTheHints) {
+    const auto p = clause::domain_auth_granted;
+    EXPECT_EQ(rule(p, ask(keyed("1234")), keyed("1234")), kHolds);
+    EXPECT_EQ(rule(p, ask(keyed("1234")), keyed("1235")), kBroken);
+    EXPECT_EQ(rule(p, ask(keyed("1234")), info()), kBroken);
+    EXPECT_EQ(rule(p, ask({}), keyed("1234")), kSkips);
+    EXPECT_EQ(rule(p, flagged(ask(keyed("1234")), FI_PROV_ATTR_ONLY), info()), kSkips);
+}
+
+TEST(DomainTclass, FitsWhatSupportsIt) {
+    const auto p = clause::domain_tclass_fits;
+    const auto best = entry(info({{Field::domain_tclass, FI_TC_BEST_EFFORT}}));
+    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BEST_EFFORT}}), best, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BULK_DATA}}), best, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BULK_DATA}}), best, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, ask({}), best, Origin::Declared), Choice::NotAsked);
+    auto both = best;
+    both.most.domain.tclass = choice_bit(Family::tclass, FI_TC_BULK_DATA);
+    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BULK_DATA}}), both, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_SCAVENGER}}), both, Origin::Declared), Choice::No);
+}
+
+TEST(DomainTclass, EntryReportsTheClassOfTheHints) {
+    const auto p = clause::domain_tclass_granted;
+    const auto asked = ask({{Field::domain_tclass, FI_TC_BULK_DATA}});
+    EXPECT_EQ(rule(p, asked, info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kHolds);
+    EXPECT_EQ(rule(p, asked, info({{Field::domain_tclass, FI_TC_SCAVENGER}})), kBroken);
+    EXPECT_EQ(rule(p, asked, info()), kBroken);
+    EXPECT_EQ(rule(p, ask({}), info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kSkips);
+}
+
+}  // namespace
+}  // namespace selvage::model

@@ -1,0 +1,48 @@
+// What opening and closing a domain leaves behind, case by case from the text.
+#include <rdma/fi_errno.h>
+
+#include "model/test/make_fields.h"
+
+namespace selvage::model {
+namespace {
+
+using namespace fields_test;
+
+Conduct watched(Field part, int ret, std::uint64_t leaked = 0) {
+    Conduct c;
+    c.act = Conduct::Act::OpenAnswer;
+    c.written_field = part;
+    c.ret = ret;
+    c.leaked_blocks = leaked;
+    return c;
+}
+
+TEST(DomainOpen, FailureLeavesNothingBehind) {
+    const auto p = clause::domain_open_failure_clean;
+    EXPECT_EQ(p(watched(Field::part_domain, -FI_EINVAL)).outcome(), kHolds);
+    EXPECT_EQ(p(watched(Field::part_domain, -FI_EINVAL, 1)).outcome(), kBroken);
+    EXPECT_EQ(p(watched(Field::part_domain, 0, 1)).outcome(), kSkips) << "it did not fail";
+    EXPECT_EQ(p(watched(Field::part_fabric, -FI_EINVAL, 1)).outcome(), kSkips) << "another call failed";
+    Conduct other = watched(Field::part_domain, -FI_EINVAL, 1);
+    other.act = Conduct::Act::GetInfo;
+    EXPECT_EQ(p(other).outcome(), kSkips);
+}
+
+TEST(DomainOpen, FailureChangesNoAttribute) {
+    const auto p = clause::domain_open_failure_clean;
+    Conduct c = watched(Field::domain_mr_mode, -FI_EINVAL);
+    c.hints_written = true;
+    EXPECT_EQ(p(c).outcome(), kBroken);
+    EXPECT_EQ(p(c).evidence().field, Field::domain_mr_mode);
+}
+
+TEST(DomainClose, ReleasesEverything) {
+    const auto p = clause::domain_close_releases;
+    EXPECT_EQ(p(watched(Field::part_domain, 0)).outcome(), kHolds);
+    EXPECT_EQ(p(watched(Field::part_domain, 0, 2)).outcome(), kBroken);
+    EXPECT_EQ(p(watched(Field::part_domain, -FI_EINVAL, 2)).outcome(), kSkips) << "nothing was opened";
+    EXPECT_EQ(p(watched(Field::part_fabric, 0, 2)).outcome(), kSkips);
+}
+
+}  // namespace
+}  // namespace selvage::model

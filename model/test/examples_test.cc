@@ -1,0 +1,82 @@
+// Every example of spec/ is a call with a verdict on the teaching provider.  Here they are judged.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "model/judge/judge.h"
+#include "model/spec/clause.h"
+#include "model/text/call_text.h"
+#include "model/text/profile_text.h"
+
+namespace selvage::model {
+namespace {
+
+Profile teaching(Version version) {
+    std::ifstream file(SELVAGE_SPEC_DIR "/profiles/teaching.toml");
+    std::stringstream text;
+    text << file.rdbuf();
+    Profile out;
+    std::string error;
+    EXPECT_TRUE(parse_profile(text.str(), version, out, error)) << error;
+    return out;
+}
+
+std::string word(Verdict::Kind kind) {
+    switch (kind) {
+        case Verdict::Kind::Granted:
+            return "granted";
+        case Verdict::Kind::MustRefuse:
+            return "refused";
+        case Verdict::Kind::MayRefuse:
+            return "may-be-refused";
+        default:
+            return "unspecified";
+    }
+}
+
+std::string chain(const Verdict& verdict) {
+    std::string out;
+    for (const Because& b : verdict.because) {
+        out += "\n    ";
+        out += clause_text(b.clause).id;
+        out += ": " + print_evidence(b.evidence);
+    }
+    return out;
+}
+
+TEST(Examples, AreCallsThatCanBeRead) {
+    for (const ClauseText& c : clauses()) {
+        if (c.example_call.empty()) continue;
+        Query query;
+        TextError error;
+        EXPECT_TRUE(parse_call(c.example_call, query, error))
+            << c.id << ": " << c.example_call << "\n  at " << error.at << ": " << error.message;
+    }
+}
+
+TEST(Examples, GetTheVerdictThatTheirClauseStates) {
+    std::size_t judged = 0;
+    for (const ClauseText& c : clauses()) {
+        Query query;
+        TextError error;
+        if (c.example_call.empty() || !parse_call(c.example_call, query, error)) continue;
+        const Verdict verdict = expect(query, World{}, teaching(query.version));
+        EXPECT_EQ(word(verdict.kind), c.example_expect) << c.id << ": " << c.example_call << chain(verdict);
+        ++judged;
+    }
+    EXPECT_GT(judged, 100U) << "the examples are gone";
+}
+
+TEST(Examples, OfMatchClausesAreHeldForTheVersionsOfTheClause) {
+    for (const ClauseText& c : clauses()) {
+        Query query;
+        TextError error;
+        const bool call_rule = c.judges == Judges::Query || c.judges == Judges::Match;
+        if (!call_rule || c.example_call.empty() || !parse_call(c.example_call, query, error)) continue;
+        EXPECT_TRUE(c.since <= query.version && query.version <= c.until) << c.id << ": " << c.example_call;
+    }
+}
+
+}  // namespace
+}  // namespace selvage::model

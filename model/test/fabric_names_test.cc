@@ -1,0 +1,171 @@
+// Provider names, layered names and FI_PROVIDER, case by case from the text.
+#include <rdma/fabric.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include "model/test/make_fields.h"
+
+namespace selvage::model {
+namespace {
+
+using namespace fields_test;
+
+Info of(const char* provider) { return with(info(), Field::fabric_prov_name, provider); }
+Query asks(const char* provider) { return ask(of(provider)); }
+
+TEST(FabricProvName, IsTold) {
+    const auto p = clause::fabric_prov_name_present;
+    EXPECT_EQ(rule(p, call(), of("tcp")), kHolds);
+    EXPECT_EQ(rule(p, call(), info()), kBroken);
+    EXPECT_EQ(rule(p, flagged(call(), FI_PROV_ATTR_ONLY), info()), kBroken) << "there too";
+}
+
+TEST(FabricProvName, FitsTheProviderOfThatName) {
+    const auto p = clause::fabric_prov_name_fits;
+    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, ask({}), entry(of("tcp")), Origin::Inferred), Choice::NotAsked);
+}
+
+TEST(FabricProvName, ExcludesOtherProviders) {
+    const auto p = clause::fabric_prov_name_excludes;
+    EXPECT_EQ(fit(p, asks("verbs"), entry(of("tcp")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, asks("tc"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::No)
+        << "part of a name is no name";
+    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, ask({}), entry(of("tcp")), Origin::Inferred), Choice::NotAsked);
+}
+
+TEST(FabricProvName, EntryIsOfTheProviderOfTheHints) {
+    const auto p = clause::fabric_prov_name_granted;
+    EXPECT_EQ(rule(p, asks("tcp"), of("tcp")), kHolds);
+    EXPECT_EQ(rule(p, asks("tcp"), of("ofi_rxm;tcp")), kHolds);
+    EXPECT_EQ(rule(p, asks("tcp"), of("udp")), kBroken);
+    EXPECT_EQ(rule(p, asks("tcp"), of("tcpx;ofi_rxm")), kBroken);
+    EXPECT_EQ(rule(p, ask({}), of("udp")), kSkips);
+    EXPECT_EQ(rule(p, flagged(asks("tcp"), FI_PROV_ATTR_ONLY), of("udp")), kSkips);
+}
+
+TEST(FabricProvName, UnregisteredProviderHasNoAnswer) {
+    const auto p = clause::fabric_prov_name_unregistered;
+    const auto none = answer({}, -FI_ENODATA);
+    World without_tcp;
+    without_tcp.fi_provider = "^tcp";
+    EXPECT_EQ(rule(p, asks("no such"), none), kHolds);
+    EXPECT_EQ(rule(p, asks("no such"), answer({of("tcp")})), kBroken);
+    EXPECT_EQ(rule(p, asks("no such"), answer({}, -FI_EINVAL)), kBroken);
+    EXPECT_EQ(rule(p, asks("tcp"), answer({of("tcp")}), without_tcp), kBroken);
+    EXPECT_EQ(rule(p, asks("tcp"), none, without_tcp), kHolds);
+    EXPECT_EQ(rule(p, asks("udp"), answer({of("udp")}), without_tcp), kSkips);
+    EXPECT_EQ(rule(p, asks("tcp"), answer({of("tcp")})), kSkips);
+    EXPECT_EQ(rule(p, ask(of("no such"), Version(9, 9)), answer({}, -FI_ENOSYS)), kHolds)
+        << "it fails for another reason";
+}
+
+TEST(FabricProvName, OneLayerAloneMayBringBoth) {
+    const auto p = clause::fabric_prov_name_one_layer;
+    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Declared), Choice::May);
+    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp")), Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, asks("udp"), entry(of("tcp;ofi_rxm")), Origin::Declared), Choice::NotAsked);
+}
+
+TEST(FabricProvName, BothLayersFitOnlyTheirLayering) {
+    const auto p = clause::fabric_prov_name_layered;
+    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("tcp")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("udp;ofi_rxd")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, asks("ofi_rxm;tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked)
+        << "order: next";
+    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+}
+
+TEST(FabricProvName, LayersFitInEitherOrder) {
+    const auto p = clause::fabric_prov_name_layered_order;
+    EXPECT_EQ(fit(p, asks("ofi_rxm;tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, asks("ofi_rxm;udp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+}
+
+TEST(FabricProvName, EntryConsistsOfBothLayers) {
+    const auto p = clause::fabric_prov_name_layered_granted;
+    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("tcp;ofi_rxm")), kHolds);
+    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("ofi_rxm;tcp")), kHolds);
+    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("tcp")), kBroken);
+    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("udp;ofi_rxm")), kBroken);
+    EXPECT_EQ(rule(p, asks("tcp"), of("tcp")), kSkips);
+}
+
+TEST(FabricProvName, BothOrdersBringTheSame) {
+    const auto p = clause::fabric_prov_name_layered_same_answers;
+    const auto some = answer({endpoint(FI_EP_RDM, "tcp;ofi_rxm")});
+    const auto none = answer({}, -FI_ENODATA);
+    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), some), kHolds);
+    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), none), kBroken);
+    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), none, asks("ofi_rxm;tcp"), some), kBroken);
+    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;udp"), none), kSkips);
+    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp"), some, asks("udp"), none), kSkips);
+}
+
+// A process with FI_PROVIDER set: what it sees, and what is there without the variable.
+class FabricEnvironment : public ::testing::Test {
+protected:
+    Outcome seen(Ruling (*p)(const Conduct&), const char* variable, std::vector<std::string> providers,
+                 bool names = false) {
+        World world;
+        world.fi_provider = variable;
+        Conduct c;
+        c.act = names ? Conduct::Act::ProvAttrOnly : Conduct::Act::EnvProvider;
+        c.world = &world;
+        c.answer = &without_;
+        c.providers = std::move(providers);
+        return p(c).outcome();
+    }
+    Answer without_ = answer({of("shm"), of("tcp"), of("tcp;ofi_rxm"), of("udp"), of("udp;ofi_rxd")});
+};
+
+TEST_F(FabricEnvironment, ListKeepsOthersAway) {
+    const auto p = clause::fabric_environment_include;
+    EXPECT_EQ(seen(p, "tcp,shm", {"tcp", "shm", "tcp"}), kHolds);
+    EXPECT_EQ(seen(p, "tcp", {"tcp", "tcp;ofi_rxm"}), kHolds) << "a layer over it may follow";
+    EXPECT_EQ(seen(p, "tcp", {"tcp", "udp"}), kBroken);
+    EXPECT_EQ(seen(p, "tcp", {"tcp", "udp;ofi_rxd"}), kBroken);
+    EXPECT_EQ(seen(p, "^tcp", {"udp"}), kSkips);
+    EXPECT_EQ(seen(p, "", {"udp"}), kSkips);
+}
+
+TEST_F(FabricEnvironment, ListedProvidersAreThere) {
+    const auto p = clause::fabric_environment_include_allows;
+    EXPECT_EQ(seen(p, "tcp,shm", {"tcp", "shm"}), kHolds);
+    EXPECT_EQ(seen(p, "tcp,shm", {"tcp"}), kBroken);
+    EXPECT_EQ(seen(p, "tcp,ofi_rxm", {"tcp", "ofi_rxm;tcp"}), kHolds);
+    EXPECT_EQ(seen(p, "tcp,ofi_rxm", {"tcp"}), kBroken) << "both layers are listed";
+    EXPECT_EQ(seen(p, "verbs", {}), kSkips) << "it is not there without the variable";
+    EXPECT_EQ(seen(p, "^tcp", {}), kSkips);
+}
+
+TEST_F(FabricEnvironment, CaretKeepsTheListedAway) {
+    const auto p = clause::fabric_environment_exclude;
+    EXPECT_EQ(seen(p, "^tcp", {"udp", "shm"}), kHolds);
+    EXPECT_EQ(seen(p, "^tcp,udp", {"udp"}), kBroken);
+    EXPECT_EQ(seen(p, "^tcp", {"tcp;ofi_rxm"}), kBroken) << "nor as a layer";
+    EXPECT_EQ(seen(p, "tcp", {"tcp"}), kSkips);
+}
+
+TEST_F(FabricEnvironment, CaretLeavesTheOthers) {
+    const auto p = clause::fabric_environment_exclude_others;
+    EXPECT_EQ(seen(p, "^tcp", {"shm", "udp", "udp;ofi_rxd"}), kHolds) << "layers over tcp are left out";
+    EXPECT_EQ(seen(p, "^tcp", {"shm", "udp"}), kBroken);
+    EXPECT_EQ(seen(p, "tcp", {"tcp"}), kSkips);
+}
+
+TEST_F(FabricEnvironment, WhatIsKeptAwayIsNotEvenNamed) {
+    const auto p = clause::fabric_environment_never_appears;
+    EXPECT_EQ(seen(p, "^tcp", {"udp", "ofi_rxm"}, true), kHolds);
+    EXPECT_EQ(seen(p, "^tcp", {"udp", "tcp"}, true), kBroken);
+    EXPECT_EQ(seen(p, "tcp", {"tcp", "ofi_rxm"}, true), kHolds) << "a utility provider may follow";
+    EXPECT_EQ(seen(p, "tcp", {"tcp", "udp"}, true), kBroken);
+    EXPECT_EQ(seen(p, "^tcp", {"tcp"}), kSkips) << "an answer with endpoints: the other clauses";
+}
+
+}  // namespace
+}  // namespace selvage::model

@@ -1,0 +1,94 @@
+// The promises on address formats, case by case.
+#include "model/test/getinfo_make.h"
+
+namespace selvage::model {
+namespace {
+
+using namespace clause;
+using namespace getinfo_test;
+using enum Outcome;
+
+Query ask_format(std::uint64_t format) {
+    Query q = ask();
+    q.hints->addr_format = format;
+    return q;
+}
+Info addressed(std::uint64_t format, Text src) {
+    Info o = rdm();
+    o.addr_format = format;
+    set_src(o, std::move(src));
+    return o;
+}
+
+TEST(GetinfoFormats, FormatSelectsOffers) {
+    EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR_IN), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR_IN6), rdm()), Choice::No);
+    EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR_IN6), rdm(), Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR_IN6), addressed(FI_SOCKADDR, {})), Choice::May);
+    EXPECT_EQ(fit(getinfo_formats_hint_fits, ask(), rdm()), Choice::NotAsked);
+}
+
+TEST(GetinfoFormats, FormatIsHonoured) {
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR_IN), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR_IN6), rdm()), Broken);
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR_IN), addressed(FI_SOCKADDR, {})), Broken);
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR), addressed(FI_ADDR_STR, {})), Broken);
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask(), rdm()), NotApplicable);
+}
+
+TEST(GetinfoFormats, AnswerNamesAKnownFormat) {
+    EXPECT_EQ(offer(getinfo_formats_answer_known, ask(), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_formats_answer_known, ask(), addressed(0x80000001, {})), Holds) << "provider specific";
+    EXPECT_EQ(offer(getinfo_formats_answer_known, ask(), addressed(99, {})), Broken);
+    EXPECT_EQ(offer(getinfo_formats_answer_known, ask_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), addressed(99, {})),
+              NotApplicable);
+}
+
+TEST(GetinfoFormats, GeneralSocketAddressTellsItsKind) {
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), addressed(FI_SOCKADDR, ip4("192.0.2.1"))), Holds);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), addressed(FI_SOCKADDR, ip6("::1"))), Holds);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), addressed(FI_SOCKADDR, Text("xxxxxxxxxxxxxxxx"))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), addressed(FI_SOCKADDR, Text(*ip4("::") + "pad"))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), rdm()), NotApplicable);
+}
+
+TEST(GetinfoFormats, SpecialSocketAddressesHaveTheirShape) {
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask(), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask(), addressed(FI_SOCKADDR_IN, ip6("::1"))), Broken);
+    Info long_one = rdm();
+    long_one.src_addrlen = 28;
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask(), long_one), Broken);
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask(), addressed(FI_SOCKADDR_IN, {})), NotApplicable);
+    Info dest = rdm();
+    set_dest(dest, ip6("::1"));
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask(), dest), Broken) << "dest_addr too";
+
+    EXPECT_EQ(offer(getinfo_formats_in6_shape, ask(), addressed(FI_SOCKADDR_IN6, ip6("::1"))), Holds);
+    EXPECT_EQ(offer(getinfo_formats_in6_shape, ask(), addressed(FI_SOCKADDR_IN6, ip4("192.0.2.1"))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_in6_shape, ask(), rdm()), NotApplicable);
+
+    std::string ib(48, '\0');
+    ib[0] = 27;
+    EXPECT_EQ(offer(getinfo_formats_ib_shape, ask(), addressed(FI_SOCKADDR_IB, ib)), Holds);
+    EXPECT_EQ(offer(getinfo_formats_ib_shape, ask(), addressed(FI_SOCKADDR_IB, ip4("192.0.2.1"))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_ib_shape, ask(), rdm()), NotApplicable);
+}
+
+TEST(GetinfoFormats, StringsEndAndLookLikeUris) {
+    const auto str = [](std::string s) { return addressed(FI_ADDR_STR, std::move(s)); };
+    const std::string good("fi_shm://17:0\0", 14);
+    EXPECT_EQ(offer(getinfo_formats_str_terminated, ask(), str(good)), Holds);
+    EXPECT_EQ(offer(getinfo_formats_str_terminated, ask(), str("fi_shm://17:0")), Broken);
+    EXPECT_EQ(offer(getinfo_formats_str_terminated, ask(), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_formats_str_uri, ask(), str(good)), Holds);
+    EXPECT_EQ(offer(getinfo_formats_str_uri, ask(), str(std::string("fi_shm\0", 7))), Holds)
+        << "all but the name is optional";
+    EXPECT_EQ(offer(getinfo_formats_str_uri, ask(), str(std::string("17:0\0", 5))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_str_uri, ask(), str(std::string("://x\0", 5))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_str_uri, ask(), rdm()), NotApplicable);
+}
+
+}  // namespace
+}  // namespace selvage::model

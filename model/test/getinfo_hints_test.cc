@@ -1,0 +1,83 @@
+// The promises on hints in general, case by case.
+#include "model/test/getinfo_make.h"
+
+namespace selvage::model {
+namespace {
+
+using namespace clause;
+using namespace getinfo_test;
+using enum Outcome;
+
+TEST(GetinfoHints, ZerosExcludeNothing) {
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, ask(), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, ask_mode(FI_CONTEXT), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, ask(FI_MSG), rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, nothing(), rdm()), Choice::NotAsked);
+    Query named = ask();
+    named.hints->domain.name = "paper0";
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, named, rdm()), Choice::NotAsked);
+}
+
+TEST(GetinfoHints, DefaultsAreFilledIn) {
+    EXPECT_EQ(offer(getinfo_hints_default_filled, ask(), rdm()), Holds);
+    for (const Field f :
+         {Field::tx_size, Field::tx_iov_limit, Field::rx_size, Field::rx_iov_limit, Field::ep_max_msg_size}) {
+        Info o = rdm();
+        set(o, f, 0);
+        EXPECT_EQ(offer_evidence(getinfo_hints_default_filled, ask(), o).field, f);
+        Query asked = ask();
+        set(*asked.hints, f, 1);
+        EXPECT_EQ(offer(getinfo_hints_default_filled, asked, o), Holds) << "another clause judges what was asked for";
+    }
+    Info sender = rdm();
+    sender.caps = FI_MSG | FI_SEND;
+    sender.rx = {};
+    EXPECT_EQ(offer(getinfo_hints_default_filled, ask(), sender), Holds) << "it receives nothing";
+    EXPECT_EQ(offer(getinfo_hints_default_filled, ask_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), Info{}),
+              NotApplicable);
+}
+
+TEST(GetinfoHints, AbsentPartsAreWildcards) {
+    Query without = ask();
+    without.hints->drop(Part::Tx);
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, ask(), granted(rdm()), without, granted(rdm())),
+              Holds);
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, ask(), granted(rdm()), without, refused()),
+              Broken);
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, without, refused(), ask(), granted(rdm())),
+              Broken);
+    Query domain = ask();
+    domain.hints->drop(Part::Domain);
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, ask(), refused(), domain, granted(rdm())),
+              NotApplicable)
+        << "a zero mr_mode says something";
+    Query asked = ask();
+    asked.hints->tx.size = 1;
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, asked, refused(), without, granted(rdm())),
+              NotApplicable);
+}
+
+TEST(GetinfoHints, HintsStayTheCallers) {
+    const Query q = ask();
+    const Answer a = granted(rdm());
+    Conduct c;
+    c.act = Conduct::Act::GetInfo;
+    c.query = &q;
+    c.answer = &a;
+    EXPECT_EQ(getinfo_hints_never_written(c).outcome(), Holds);
+    EXPECT_EQ(getinfo_hints_not_kept(c).outcome(), Holds);
+    c.hints_written = true;
+    c.copy_shares = true;
+    c.written_field = Field::caps;
+    auto written = getinfo_hints_never_written(c);
+    ASSERT_TRUE(written.is_broken());
+    EXPECT_EQ(written.evidence().field, Field::caps);
+    EXPECT_EQ(getinfo_hints_not_kept(c).outcome(), Broken);
+    const Query none = nothing();
+    c.query = &none;
+    EXPECT_EQ(getinfo_hints_never_written(c).outcome(), NotApplicable);
+    EXPECT_EQ(getinfo_hints_not_kept(c).outcome(), NotApplicable);
+}
+
+}  // namespace
+}  // namespace selvage::model
