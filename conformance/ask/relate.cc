@@ -85,6 +85,181 @@ bool add_mr_modes(Query& q, Rng& rng) {
     return q.hints->domain.mr_mode != before;
 }
 
+// The ways to say the same in other words.  Each changes `a`, `b` or both so that they ask for one thing, or leaves them.
+using Rewording = bool (*)(Query& a, Query& b);
+
+bool numeric_flag(Query& a, Query& b) {
+    a.node = b.node = "127.0.0.1";
+    a.flags &= ~std::uint64_t{FI_NUMERICHOST};
+    b.flags = a.flags | FI_NUMERICHOST;
+    return true;
+}
+
+bool names_against_list(Query& a, Query& b) {
+    a = Query{.version = a.version, .node = {}, .service = {}, .flags = 0, .hints = {}};
+    b = a;
+    b.flags = FI_PROV_ATTR_ONLY;
+    return true;
+}
+
+bool source_address_that_is_ignored(Query& a, Query& b) {
+    if (!a.hints) return false;
+    a.node = "127.0.0.1";
+    a.service = "7471";
+    a.flags |= FI_SOURCE;
+    a.hints->src_addr.reset();
+    a.hints->src_addrlen = 0;
+    b = a;
+    b.hints->addr_format = a.hints->addr_format = FI_SOCKADDR_IN;
+    ask_for(*b.hints, Field::src_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
+    return true;
+}
+
+bool destination_that_is_ignored(Query& a, Query& b) {
+    if (!a.hints) return false;
+    a.node = "127.0.0.1";
+    a.flags &= ~std::uint64_t{FI_SOURCE};
+    a.hints->dest_addr.reset();
+    a.hints->dest_addrlen = 0;
+    b = a;
+    b.hints->addr_format = a.hints->addr_format = FI_SOCKADDR_IN;
+    ask_for(*b.hints, Field::dest_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
+    return true;
+}
+
+bool source_length_alone(Query& a, Query& b) {
+    if (!a.hints) return false;
+    a.hints->src_addr.reset();
+    a.hints->src_addrlen = 0;
+    b = a;
+    b.hints->src_addrlen = 16;
+    return true;
+}
+
+bool destination_length_alone(Query& a, Query& b) {
+    if (!a.hints) return false;
+    a.hints->dest_addr.reset();
+    a.hints->dest_addrlen = 0;
+    b = a;
+    b.hints->dest_addrlen = 16;
+    return true;
+}
+
+// Every modifier of the capabilities asked for, spelt out.
+bool all_modifiers(Query& a, Query& b) {
+    if (!a.hints) return false;
+    std::uint64_t modifiers = 0;
+    std::uint64_t all = 0;
+    for (const auto& w : words(Family::caps)) {
+        if (w.word_class != WordClass::Modifier) continue;
+        all |= w.value;
+        if ((w.modifies & a.hints->caps) != 0) modifiers |= w.value;
+    }
+    if (modifiers == 0) return false;
+    a.hints->caps &= ~all;
+    b = a;
+    b.hints->caps |= modifiers;
+    return true;
+}
+
+bool some_modifier(Query& a, Query& b) {
+    if (!all_modifiers(a, b)) return false;
+    for (const auto& w : words(Family::caps)) {
+        if (w.word_class == WordClass::Modifier && (b.hints->caps & w.value) != 0) {
+            b.hints->caps = a.hints->caps | w.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool part_of_zeros(Query& a, Query& b) {
+    if (!a.hints) return false;
+    for (const Part p : {Part::Tx, Part::Rx, Part::Ep, Part::Domain}) {
+        if (a.hints->has(p)) continue;
+        b = a;
+        b.hints->add(p);
+        return true;
+    }
+    return false;
+}
+
+bool layers_in_the_other_order(Query& a, Query& b) {
+    if (!a.hints || !a.hints->fabric.prov_name) return false;
+    const std::string name = *a.hints->fabric.prov_name;
+    const auto cut = name.find(';');
+    if (cut == std::string::npos) return false;
+    b = a;
+    b.hints->fabric.prov_name = name.substr(cut + 1) + ";" + name.substr(0, cut);
+    return true;
+}
+
+bool basic_and_its_bits(Query& a, Query& b) {
+    if (!a.hints || a.version < Version(1, 5)) return false;
+    a.hints->add(Part::Domain);
+    a.hints->mode &= ~std::uint64_t{FI_LOCAL_MR};
+    a.hints->domain.mr_mode = FI_MR_BASIC;
+    b = a;
+    b.hints->domain.mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    return true;
+}
+
+bool local_mr_mode(Query& a, Query& b) {
+    if (!a.hints) return false;
+    b = a;
+    b.hints->mode ^= FI_LOCAL_MR;
+    return true;
+}
+
+bool key_before_there_were_keys(Query& a, Query& b) {
+    if (!a.hints) return false;
+    a.version = Version(1, a.version.minor_part() % 5);
+    a.hints->add(Part::Domain);
+    a.hints->domain.mr_mode = FI_MR_UNSPEC;
+    a.hints->domain.auth_key.reset();
+    a.hints->domain.auth_key_size = 0;
+    b = a;
+    ask_for(*b.hints, Field::domain_auth_key, std::string("0123456789abcdef"));
+    return true;
+}
+
+// What a context may carry of the capabilities asked for, spelt out.
+bool spelt_out(Query& a, Query& b, bool transmit) {
+    if (!a.hints || a.hints->caps == 0) return false;
+    std::uint64_t own = 0;
+    for (const auto& w : words(Family::caps)) {
+        if ((transmit ? w.tx : w.rx) && w.since <= a.version) own |= w.value;
+    }
+    b = a;
+    a.hints->add(transmit ? Part::Tx : Part::Rx);
+    b.hints->add(transmit ? Part::Tx : Part::Rx);
+    (transmit ? a.hints->tx.caps : a.hints->rx.caps) = a.hints->caps & own;
+    (transmit ? b.hints->tx.caps : b.hints->rx.caps) = 0;
+    return true;
+}
+bool transmit_caps_spelt_out(Query& a, Query& b) { return spelt_out(a, b, true); }
+bool receive_caps_spelt_out(Query& a, Query& b) { return spelt_out(a, b, false); }
+
+// The widest question against one that asks for a capability: zero means all that is supported.
+bool caps_against_none(Query& a, Query& b) {
+    if (!a.hints || a.hints->caps == 0) return false;
+    b = a;
+    b.hints->caps = 0;
+    return true;
+}
+
+constexpr Rewording kRewordings[] = {
+    numeric_flag,     names_against_list,        source_address_that_is_ignored, destination_that_is_ignored,
+    source_length_alone, destination_length_alone, all_modifiers,               some_modifier,
+    part_of_zeros,    layers_in_the_other_order, basic_and_its_bits,             local_mr_mode,
+    key_before_there_were_keys, transmit_caps_spelt_out, receive_caps_spelt_out, caps_against_none,
+};
+
+// Rewordings that their clauses know as something else than rewording.
+Kinship kinship_of(Rewording r) {
+    return r == transmit_caps_spelt_out || r == receive_caps_spelt_out || r == caps_against_none ? Kinship::Relaxed : Kinship::Reworded;
+}
+
 }  // namespace
 
 std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kinship, Rng& rng) {
@@ -113,6 +288,12 @@ std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kin
             c.fed_back = static_cast<int>(rng.below(answer.offers.size()));
             c.second = Query{.version = first.version, .node = {}, .service = {}, .flags = 0,
                              .hints = answer.offers[static_cast<std::size_t>(c.fed_back)]};
+            break;
+        }
+        case Kinship::Reworded: {
+            const Rewording r = kRewordings[rng.below(std::size(kRewordings))];
+            c.kinship = kinship_of(r);
+            made = r(c.first, c.second);
             break;
         }
         case Kinship::NullVersusEmpty:

@@ -26,8 +26,10 @@ std::string_view next_word(std::string_view& line) {
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     std::size_t end = 0;
     for (bool quoted = false; end < line.size() && (quoted || line[end] != ' '); ++end) {
-        if (quoted && line[end] == '\\') ++end;
-        else if (line[end] == '"') quoted = !quoted;
+        if (quoted && line[end] == '\\')
+            ++end;
+        else if (line[end] == '"')
+            quoted = !quoted;
     }
     end = std::min(end, line.size());
     const auto word = line.substr(0, end);
@@ -80,7 +82,8 @@ private:
     }
 
     bool check_target(const VerbRow& verb, std::string_view target) {
-        if (verb.opens.empty()) return target.empty() || fail(target, "this action opens nothing that could have a name");
+        if (verb.opens.empty())
+            return target.empty() || fail(target, "this action opens nothing that could have a name");
         const std::string right = std::string(verb.opens) + std::to_string(count_opened(before_) + 1);
         return target == right || fail(target, "objects are numbered in the order in which they are opened: write " +
                                                    right + " = " + std::string(verb.words) + " ...");
@@ -99,7 +102,8 @@ private:
         if (equals == std::string_view::npos) return take_object(word, out_.argument);
         const auto key = word.substr(0, equals);
         const auto value = word.substr(equals + 1);
-        if (key == "offer" || key == "argument") return read_number(value, out_.argument) || fail(value, "expected a number");
+        if (key == "offer" || key == "argument")
+            return read_number(value, out_.argument) || fail(value, "expected a number");
         if (key == "object") return read_number(value, out_.object) || fail(value, "expected a number");
         if (key == "flags") return read_number(value, out_.flags) || fail(value, "expected a number");
         if (key == "name") return unquote(value, out_.name) || fail(value, "expected a string in double quotes");

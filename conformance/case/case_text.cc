@@ -81,7 +81,8 @@ public:
             if (!read_line(trim(text.substr(start, end - start)))) return false;
             start = end + 1;
         }
-        if (!kind_seen_) return fail("", "the file does not say its kind: add a line \"kind = \" with one of " + all_kinds());
+        if (!kind_seen_)
+            return fail("", "the file does not say its kind: add a line \"kind = \" with one of " + all_kinds());
         error_ = {};
         return true;
     }
@@ -139,8 +140,9 @@ private:
         if (key == "info") return hints(value, s.info);
         if (key == "data") return choice(value, "null", "value", s.data_null);
         if (key == "concurrent") return choice(value, "yes", "no", s.concurrent);
-        return fail(key, "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
-                         "fail-allocation, env, type, function, length, value, info, data, concurrent, and actions");
+        return fail(key,
+                    "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
+                    "fail-allocation, env, type, function, length, value, info, data, concurrent, and actions");
     }
 
     bool read_clause(std::string_view value) {
@@ -246,7 +248,7 @@ bool parse_case(std::string_view text, CaseFile& out, CaseError& error) {
 std::string describe(const Case& c) {
     std::string text = print_case(c);
     if (c.kind == Case::Kind::Call) return model::print_call(c.first);
-    text.erase(0, kHeader.size() + 1);  // the header
+    text.erase(0, kHeader.size() + 1);   // the header
     text.erase(0, text.find('\n') + 1);  // the kind
     if (!c.provider.empty()) text.erase(0, text.find('\n') + 1);
     while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -29,6 +29,7 @@ constexpr std::array kKinships = {
     Row<Kinship>{Kinship::FedBack, "fed-back"},
     Row<Kinship>{Kinship::Reordered, "reordered"},
     Row<Kinship>{Kinship::NullVersusEmpty, "null-versus-empty"},
+    Row<Kinship>{Kinship::Reworded, "reworded"},
 };
 
 constexpr std::array kActs = {

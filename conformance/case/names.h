@@ -16,9 +16,9 @@ std::string_view name(model::Conduct::Act act);
 /// How an action is written.
 struct VerbRow {
     Action::Verb verb;
-    std::string_view words;   ///< "open fabric", "close"
-    std::string_view opens;   ///< what the action opens: "fabric"; empty if nothing
-    bool takes_object;        ///< an object follows the words
+    std::string_view words;  ///< "open fabric", "close"
+    std::string_view opens;  ///< what the action opens: "fabric"; empty if nothing
+    bool takes_object;       ///< an object follows the words
 };
 std::span<const VerbRow> verbs();
 const VerbRow& verb_row(Action::Verb verb);

@@ -37,15 +37,25 @@ bool read_escape(std::string_view text, std::size_t& at, std::string& out) {
     if (c >= '0' && c <= '7') return read_digits(text, at, 8, 3, out);
     ++at;
     switch (c) {
-        case 'x': return read_digits(text, at, 16, 2, out);
-        case 'n': out.push_back('\n'); return true;
-        case 't': out.push_back('\t'); return true;
-        case 'r': out.push_back('\r'); return true;
+        case 'x':
+            return read_digits(text, at, 16, 2, out);
+        case 'n':
+            out.push_back('\n');
+            return true;
+        case 't':
+            out.push_back('\t');
+            return true;
+        case 'r':
+            out.push_back('\r');
+            return true;
         case '"':
         case '\\':
         case '\'':
-        case '?': out.push_back(c); return true;
-        default: return false;
+        case '?':
+            out.push_back(c);
+            return true;
+        default:
+            return false;
     }
 }
 

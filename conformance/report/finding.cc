@@ -5,10 +5,14 @@ namespace selvage::conformance {
 
 std::string_view name(Grade g) {
     switch (g) {
-        case Grade::Fatal: return "fatal";
-        case Grade::Violation: return "violation";
-        case Grade::Weakness: return "weakness";
-        case Grade::Disputed: return "disputed";
+        case Grade::Fatal:
+            return "fatal";
+        case Grade::Violation:
+            return "violation";
+        case Grade::Weakness:
+            return "weakness";
+        case Grade::Disputed:
+            return "disputed";
     }
     return "violation";
 }
@@ -21,10 +25,14 @@ Grade grade_of(const model::ClauseText& clause, bool fatal) {
 
 std::string_view name(ClauseResult r) {
     switch (r) {
-        case ClauseResult::Kept: return "kept";
-        case ClauseResult::Broken: return "broken";
-        case ClauseResult::NotReached: return "not-reached";
-        case ClauseResult::Unseen: return "unseen";
+        case ClauseResult::Kept:
+            return "kept";
+        case ClauseResult::Broken:
+            return "broken";
+        case ClauseResult::NotReached:
+            return "not-reached";
+        case ClauseResult::Unseen:
+            return "unseen";
     }
     return "unseen";
 }

@@ -32,8 +32,10 @@ public:
         providers();
         matrix();
         findings();
-        o_ << "</main>\n<footer>Symbols: ✓ kept, ✕ broken, ○ not reached by any question, – cannot be seen from outside. "
-           << "The same seed gives the same report.</footer>\n<script>" << kPageScript << "</script>\n</body>\n</html>\n";
+        o_ << "</main>\n<footer>Symbols: ✓ kept, ✕ broken, ○ not reached by any question, – cannot be seen from "
+              "outside. "
+           << "The same seed gives the same report.</footer>\n<script>" << kPageScript
+           << "</script>\n</body>\n</html>\n";
         return o_.str();
     }
 
@@ -48,10 +50,12 @@ private:
         for (const auto& p : r_.providers) questions += p.questions;
         std::array<std::uint64_t, 5> n{};
         for (const auto* d : all_) ++n[d->waived.empty() ? static_cast<std::size_t>(d->grade) : 4];
-        o_ << "<header class=\"top\">\n<h1>What the text promises, and what this library keeps</h1>\n<p class=\"subject dim\">"
+        o_ << "<header class=\"top\">\n<h1>What the text promises, and what this library keeps</h1>\n<p "
+              "class=\"subject dim\">"
            << "<span class=\"path mono\">" << escape(r_.subject.path) << "</span> <span>interface "
            << r_.subject.version.str() << "</span> ";
-        if (!r_.subject.build_id.empty()) o_ << "<span>build <code>" << escape(r_.subject.build_id.substr(0, 12)) << "</code></span> ";
+        if (!r_.subject.build_id.empty())
+            o_ << "<span>build <code>" << escape(r_.subject.build_id.substr(0, 12)) << "</code></span> ";
         o_ << "<span>seed " << r_.seed << "</span></p>\n<div class=\"tiles\">\n";
         tile("fatal", n[0], "fatal");
         tile("violation", n[1], "violations");
@@ -69,13 +73,14 @@ private:
             const auto n = counts_of(r_, p);
             const auto sum = std::max<std::uint64_t>(1, n[0] + n[1] + n[2] + n[3]);
             const auto part = [&](const char* cls, std::uint64_t count) {
-                o_ << "<i class=\"" << cls << "\" style=\"width:" << count * 1000 / sum / 10 << "." << count * 1000 / sum % 10
-                   << "%\"></i>";
+                o_ << "<i class=\"" << cls << "\" style=\"width:" << count * 1000 / sum / 10 << "."
+                   << count * 1000 / sum % 10 << "%\"></i>";
             };
             o_ << "<tr><td>" << escape(p.provider);
             for (const auto& note : p.notes) o_ << "<br><small class=\"dim\">" << escape(note) << "</small>";
-            o_ << "</td><td>" << n[0] << "</td><td>" << n[1] << "</td><td>" << n[2] << "</td><td>" << n[3] << "</td><td>"
-               << grouped(p.questions) << "</td><td><div class=\"bar\" title=\"kept, broken, not reached\">";
+            o_ << "</td><td>" << n[0] << "</td><td>" << n[1] << "</td><td>" << n[2] << "</td><td>" << n[3]
+               << "</td><td>" << grouped(p.questions)
+               << "</td><td><div class=\"bar\" title=\"kept, broken, not reached\">";
             part("k", n[0]);
             part("b", n[1]);
             part("n", n[2]);
@@ -85,12 +90,18 @@ private:
     }
 
     void matrix() {
-        o_ << "<h2 id=\"clauses\">Clauses</h2>\n<div class=\"tools\"><input id=\"filter\" type=\"search\" placeholder=\"Filter clauses and "
-           << "findings\" aria-label=\"Filter clauses and findings\"><label><input id=\"only\" type=\"checkbox\"> only broken"
-           << "</label><span class=\"legend\"><span><span class=\"cell kept\">✓</span>kept</span><span><span class=\"cell broken\">"
-           << "✕</span>broken</span><span><span class=\"cell broken disputed\">✕</span>weak or disputed</span><span><span "
-           << "class=\"cell not-reached\">○</span>not reached</span><span><span class=\"cell unseen\">–</span>unseen</span></span>"
-           << "<nav><a href=\"#clauses\">clauses</a><a href=\"#findings\">findings</a></nav></div>\n<p id=\"nothing\" class=\"empty\" hidden>No clause fits the filter.</p>\n";
+        o_ << "<h2 id=\"clauses\">Clauses</h2>\n<div class=\"tools\"><input id=\"filter\" type=\"search\" "
+              "placeholder=\"Filter clauses and "
+           << "findings\" aria-label=\"Filter clauses and findings\"><label><input id=\"only\" type=\"checkbox\"> only "
+              "broken"
+           << "</label><span class=\"legend\"><span><span class=\"cell kept\">✓</span>kept</span><span><span "
+              "class=\"cell broken\">"
+           << "✕</span>broken</span><span><span class=\"cell broken disputed\">✕</span>weak or "
+              "disputed</span><span><span "
+           << "class=\"cell not-reached\">○</span>not reached</span><span><span class=\"cell "
+              "unseen\">–</span>unseen</span></span>"
+           << "<nav><a href=\"#clauses\">clauses</a><a href=\"#findings\">findings</a></nav></div>\n<p id=\"nothing\" "
+              "class=\"empty\" hidden>No clause fits the filter.</p>\n";
         // Clauses are ordered by id, so a chapter (the first two words of an id) is a run of them.
         const auto clauses = model::clauses();
         for (std::size_t i = 0; i < clauses.size();) {
@@ -109,9 +120,11 @@ private:
     }
 
     void chapter(std::span<const model::ClauseText> clauses) {
-        const auto broken = std::count_if(clauses.begin(), clauses.end(), [&](const auto& c) { return broken_anywhere(c.clause); });
-        o_ << "<details class=\"chapter\"" << (broken > 0 ? " open" : "") << "><summary>" << chapter_of(clauses.front().id)
-           << "<span class=\"dim\">" << clauses.size() << (clauses.size() == 1 ? " clause" : " clauses");
+        const auto broken =
+            std::count_if(clauses.begin(), clauses.end(), [&](const auto& c) { return broken_anywhere(c.clause); });
+        o_ << "<details class=\"chapter\"" << (broken > 0 ? " open" : "") << "><summary>"
+           << chapter_of(clauses.front().id) << "<span class=\"dim\">" << clauses.size()
+           << (clauses.size() == 1 ? " clause" : " clauses");
         if (broken > 0) o_ << ", " << broken << " broken";
         o_ << "</span></summary><div class=\"matrix\"><table><thead><tr><th>clause</th>";
         for (const auto& p : r_.providers) o_ << "<th>" << escape(p.provider) << "</th>";
@@ -121,12 +134,13 @@ private:
     }
 
     void row(const model::ClauseText& c) {
-        std::string key = std::string(c.id) + " " + std::string(model::name(c.level)) + " " + std::string(model::name(c.status)) +
-                          " " + std::string(c.promise);
-        std::transform(key.begin(), key.end(), key.begin(), [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
+        std::string key = std::string(c.id) + " " + std::string(model::name(c.level)) + " " +
+                          std::string(model::name(c.status)) + " " + std::string(c.promise);
+        std::transform(key.begin(), key.end(), key.begin(),
+                       [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
         const auto rest = c.id.substr(chapter_of(c.id).size() + (chapter_of(c.id).size() < c.id.size() ? 1 : 0));
-        o_ << "<tr data-key=\"" << escape(key) << "\" data-broken=\"" << (broken_anywhere(c.clause) ? 1 : 0) << "\"><th scope=\"row\" title=\""
-           << escape(c.promise) << "\">" << (rest.empty() ? c.id : rest);
+        o_ << "<tr data-key=\"" << escape(key) << "\" data-broken=\"" << (broken_anywhere(c.clause) ? 1 : 0)
+           << "\"><th scope=\"row\" title=\"" << escape(c.promise) << "\">" << (rest.empty() ? c.id : rest);
         if (c.level != model::Level::Must) o_ << "<span class=\"tag\">" << model::name(c.level) << "</span>";
         if (c.status == model::Status::Disputed) o_ << "<span class=\"tag disputed\">disputed</span>";
         o_ << "</th>";
@@ -137,10 +151,16 @@ private:
     void cell(const model::ClauseText& c, const ProviderResult& p) {
         const auto result = result_of(r_, p, c.clause);
         const auto checked = p.tally.applied[static_cast<std::size_t>(c.clause)];
-        std::string title = p.provider + ": " + (result == ClauseResult::NotReached ? "not reached" : std::string(name(result)));
-        if (result == ClauseResult::Unseen) title += ". " + std::string(c.unseen);
-        else title += ", checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
-        const char* symbol = result == ClauseResult::Kept ? "✓" : result == ClauseResult::Broken ? "✕" : result == ClauseResult::NotReached ? "○" : "–";
+        std::string title =
+            p.provider + ": " + (result == ClauseResult::NotReached ? "not reached" : std::string(name(result)));
+        if (result == ClauseResult::Unseen)
+            title += ". " + std::string(c.unseen);
+        else
+            title += ", checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
+        const char* symbol = result == ClauseResult::Kept         ? "✓"
+                             : result == ClauseResult::Broken     ? "✕"
+                             : result == ClauseResult::NotReached ? "○"
+                                                                  : "–";
         std::string cls = "cell " + std::string(name(result));
         std::string href;
         for (std::size_t i = 0; i < all_.size() && result == ClauseResult::Broken; ++i) {
@@ -149,9 +169,12 @@ private:
             href = anchors_[i];
             break;
         }
-        const std::string attributes = " class=\"" + cls + "\" title=\"" + escape(title) + "\" aria-label=\"" + escape(title) + "\"";
-        if (href.empty()) o_ << "<td><span" << attributes << ">" << symbol << "</span></td>";
-        else o_ << "<td><a href=\"#" << href << "\"" << attributes << ">" << symbol << "</a></td>";
+        const std::string attributes =
+            " class=\"" + cls + "\" title=\"" + escape(title) + "\" aria-label=\"" + escape(title) + "\"";
+        if (href.empty())
+            o_ << "<td><span" << attributes << ">" << symbol << "</span></td>";
+        else
+            o_ << "<td><a href=\"#" << href << "\"" << attributes << ">" << symbol << "</a></td>";
     }
 
     void findings() {
@@ -181,27 +204,33 @@ private:
     void finding(const Deviation& d, const std::string& anchor, const std::string& group) {
         const auto& c = model::clause_text(d.clause);
         std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + group;
-        std::transform(key.begin(), key.end(), key.begin(), [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
+        std::transform(key.begin(), key.end(), key.begin(),
+                       [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
         o_ << "<details class=\"finding " << group << "\" id=\"" << anchor << "\" data-key=\"" << escape(key)
-           << "\"><summary><span class=\"line\"><span class=\"badge " << group << "\">" << group << "</span><code>" << c.id
-           << "</code><span class=\"badge prov\">" << (d.provider.empty() ? "library" : escape(d.provider))
+           << "\"><summary><span class=\"line\"><span class=\"badge " << group << "\">" << group << "</span><code>"
+           << c.id << "</code><span class=\"badge prov\">" << (d.provider.empty() ? "library" : escape(d.provider))
            << "</span><span class=\"dim\">version " << d.api_version.str() << ", seen " << d.seen
-           << (d.seen == 1 ? " time" : " times") << "</span></span><p>" << escape(d.summary) << "</p></summary>\n<div class=\"body\"><dl>";
+           << (d.seen == 1 ? " time" : " times") << "</span></span><p>" << escape(d.summary)
+           << "</p></summary>\n<div class=\"body\"><dl>";
         item("Promise", escape(c.promise));
         item("Sources", sources(c));
-        if (c.status == model::Status::Disputed) item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
+        if (c.status == model::Status::Disputed)
+            item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
         if (!d.because.empty()) item("Because", chain(d));
         if (!d.waived.empty()) item("Waived", escape(d.waived));
         if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
         o_ << "</dl>\n<div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre class=\"wrap\">"
            << escape(describe(d.shown_by)) << "</pre></div>\n";
         if (!d.reproducer.empty())
-            o_ << "<details class=\"code\"><summary>C program that shows it</summary><div class=\"code\"><button class=\"copy\" type=\"button\">copy"
+            o_ << "<details class=\"code\"><summary>C program that shows it</summary><div class=\"code\"><button "
+                  "class=\"copy\" type=\"button\">copy"
                << "</button><pre>" << escape(d.reproducer) << "</pre></div></details>\n";
         o_ << "</div></details>\n";
     }
 
-    void item(std::string_view term, const std::string& html) { o_ << "<dt>" << term << "</dt><dd>" << html << "</dd>"; }
+    void item(std::string_view term, const std::string& html) {
+        o_ << "<dt>" << term << "</dt><dd>" << html << "</dd>";
+    }
 
     static std::string sources(const model::ClauseText& c) {
         std::string out;

@@ -34,11 +34,9 @@ Json evidence_json(const Evidence& e) {
 }
 
 Json because_json(const model::Because& b) {
-    return {{"clause", model::clause_text(b.clause).id},
-            {"text", clean(model::print_evidence(b.evidence))},
-            {"field", model::row(b.evidence.field).path},
-            {"wanted", wanted_text(b.evidence)},
-            {"actual", actual_text(b.evidence)},
+    return {{"clause", model::clause_text(b.clause).id},  {"text", clean(model::print_evidence(b.evidence))},
+            {"field", model::row(b.evidence.field).path}, {"wanted", wanted_text(b.evidence)},
+            {"actual", actual_text(b.evidence)},          {"supporting", b.supporting},
             {"evidence", evidence_json(b.evidence)}};
 }
 
@@ -75,7 +73,7 @@ Json clause_json(const Report& r, const ProviderResult& p, const model::ClauseTe
 
 Json provider_json(const Report& r, const ProviderResult& p) {
     const auto n = counts_of(r, p);
-    Json j = {{"provider", clean(p.provider)}, {"questions", p.questions}, {"kept", n[0]}, {"broken", n[1]},
+    Json j = {{"provider", clean(p.provider)}, {"questions", p.questions}, {"kept", n[0]},          {"broken", n[1]},
               {"not_reached", n[2]},           {"unseen", n[3]},           {"notes", Json::array()}};
     for (const auto& note : p.notes) j["notes"].push_back(clean(note));
     return j;
@@ -86,14 +84,20 @@ Json counts_json(const Report& r) {
     std::uint64_t waived = 0;
     std::uint64_t questions = 0;
     for (const auto& d : r.deviations) {
-        if (!d.waived.empty()) ++waived;
-        else ++grades[static_cast<std::size_t>(d.grade)];
+        if (!d.waived.empty())
+            ++waived;
+        else
+            ++grades[static_cast<std::size_t>(d.grade)];
     }
     for (const auto& p : r.providers) questions += p.questions;
-    return {{"clauses", model::clauses().size()}, {"questions", questions},
-            {"deviations", r.deviations.size()},  {"waived", waived},
-            {"fatal", grades[0]},                 {"violation", grades[1]},
-            {"weakness", grades[2]},              {"disputed", grades[3]}};
+    return {{"clauses", model::clauses().size()},
+            {"questions", questions},
+            {"deviations", r.deviations.size()},
+            {"waived", waived},
+            {"fatal", grades[0]},
+            {"violation", grades[1]},
+            {"weakness", grades[2]},
+            {"disputed", grades[3]}};
 }
 
 Json run_json(const Report& r) {
@@ -157,6 +161,7 @@ model::Because read_because(const Json& j) {
     if (e.contains("actual_text")) b.evidence.actual_text = read_quoted(e["actual_text"]);
     b.evidence.note = e.value("note", "");
     b.evidence.offer = e.value("offer", -1);
+    b.supporting = j.value("supporting", false);
     return b;
 }
 
@@ -176,7 +181,8 @@ Deviation read_deviation(const Json& j) {
     for (const auto& b : j.at("because")) d.because.push_back(read_because(b));
     CaseFile file;
     CaseError error;
-    if (!parse_case(j.at("call").get<std::string>(), file, error)) throw Unreadable{"the case of a deviation: " + error.str()};
+    if (!parse_case(j.at("call").get<std::string>(), file, error))
+        throw Unreadable{"the case of a deviation: " + error.str()};
     d.shown_by = std::move(file.shown);
     d.reproducer = j.at("reproducer");
     d.seen = j.at("seen");
@@ -216,7 +222,9 @@ std::string report_json(const Report& r) {
     Json j = {{"format", "selvage-report"},
               {"format_version", 1},
               {"subject",
-               {{"path", clean(r.subject.path)}, {"build_id", clean(r.subject.build_id)}, {"version", r.subject.version.str()}}},
+               {{"path", clean(r.subject.path)},
+                {"build_id", clean(r.subject.build_id)},
+                {"version", r.subject.version.str()}}},
               {"seed", r.seed},
               {"cases", r.cases},
               {"counts", counts_json(r)},

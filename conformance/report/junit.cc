@@ -1,9 +1,9 @@
 // The JUnit report: a suite for each provider, a case for each clause.
 #include <sstream>
 
+#include "conformance/case/case_text.h"
 #include "conformance/report/view.h"
 #include "conformance/report/write.h"
-#include "conformance/case/case_text.h"
 
 namespace selvage::conformance {
 namespace {
@@ -46,8 +46,8 @@ void put_case(std::ostream& o, const Report& r, const ProviderResult& p, const s
             if (!d.waived.empty()) {
                 o << "      <skipped message=\"" << escape("waived: " + d.waived) << "\"/>\n";
             } else {
-                o << "      <failure message=\"" << escape(d.summary) << "\" type=\"" << name(d.grade) << "\">" << escape(text)
-                  << "</failure>\n";
+                o << "      <failure message=\"" << escape(d.summary) << "\" type=\"" << name(d.grade) << "\">"
+                  << escape(text) << "</failure>\n";
             }
         }
     }
@@ -68,14 +68,17 @@ std::string report_junit(const Report& r) {
             const auto result = result_of(r, p, c.clause);
             const auto mine = of(all, p.provider, c.clause);
             const bool waived = !mine.empty() && !mine.front()->waived.empty();
-            if (result == ClauseResult::Broken && !waived) ++failures;
-            else if (result != ClauseResult::Kept) ++skipped;
+            if (result == ClauseResult::Broken && !waived)
+                ++failures;
+            else if (result != ClauseResult::Kept)
+                ++skipped;
             put_case(cases, r, p, all, c);
         }
-        o << "  <testsuite name=\"" << escape(p.provider) << "\" tests=\"" << model::clauses().size() << "\" failures=\""
-          << failures << "\" skipped=\"" << skipped << "\" errors=\"0\">\n    <properties>\n      <property name=\"library\" value=\""
-          << escape(r.subject.path) << "\"/>\n      <property name=\"seed\" value=\"" << r.seed
-          << "\"/>\n    </properties>\n" << cases.str() << "  </testsuite>\n";
+        o << "  <testsuite name=\"" << escape(p.provider) << "\" tests=\"" << model::clauses().size()
+          << "\" failures=\"" << failures << "\" skipped=\"" << skipped
+          << "\" errors=\"0\">\n    <properties>\n      <property name=\"library\" value=\"" << escape(r.subject.path)
+          << "\"/>\n      <property name=\"seed\" value=\"" << r.seed << "\"/>\n    </properties>\n"
+          << cases.str() << "  </testsuite>\n";
     }
     return o.str() + "</testsuites>\n";
 }

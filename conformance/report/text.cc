@@ -85,15 +85,18 @@ void put_not_reached(std::ostream& o, const Report& r) {
         std::uint64_t elsewhere = 0;
         for (const auto& p : r.providers) {
             elsewhere += p.tally.applied[static_cast<std::size_t>(c.clause)];
-            if (result_of(r, p, c.clause) == ClauseResult::NotReached) where += (where.empty() ? "" : ", ") + clean(p.provider);
+            if (result_of(r, p, c.clause) == ClauseResult::NotReached)
+                where += (where.empty() ? "" : ", ") + clean(p.provider);
         }
         if (where.empty()) continue;
         const bool everywhere = elsewhere == 0;
         rows << "  " << pad(c.id, 44) << " "
-             << (everywhere ? "never" : "on " + where + " never; elsewhere " + std::to_string(elsewhere) + " times") << "\n";
+             << (everywhere ? "never" : "on " + where + " never; elsewhere " + std::to_string(elsewhere) + " times")
+             << "\n";
     }
     if (rows.str().empty()) return;
-    o << heading("Not reached", '-') << "Clauses that no question of this run made apply, with how often they were checked.\n\n"
+    o << heading("Not reached", '-')
+      << "Clauses that no question of this run made apply, with how often they were checked.\n\n"
       << rows.str();
 }
 

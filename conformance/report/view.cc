@@ -15,14 +15,17 @@ std::size_t sequence(std::string_view s) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
     const unsigned lead = byte(0);
     if (lead < 0x80) return 1;
-    const std::size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                             : 0;
     if (length == 0 || s.size() < length) return 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xC0U) != 0x80) return 0;
-    if (lead == 0xE0 && byte(1) < 0xA0) return 0;                       // longer than needed
-    if (lead == 0xED && byte(1) > 0x9F) return 0;                       // surrogates
+    if (lead == 0xE0 && byte(1) < 0xA0) return 0;  // longer than needed
+    if (lead == 0xED && byte(1) > 0x9F) return 0;  // surrogates
     if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
-    if (lead == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;   // no characters in XML
+    if (lead == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;  // no characters in XML
     return length;
 }
 
@@ -108,12 +111,23 @@ std::string escape(std::string_view text) {
     std::string out;
     for (const char c : clean(text)) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
-            default: out.push_back(c);
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out.push_back(c);
         }
     }
     return out;

@@ -32,7 +32,8 @@ bool read_row(const toml::table& row, Waiver& out, std::string& error) {
         return false;
     for (const auto& [key, value] : row) {
         if (key == "clause" || key == "provider" || key == "reason" || key == "url") continue;
-        error = at(value.source()) + std::string(key.str()) + " is no key of a waiver; known are clause, provider, reason, url";
+        error = at(value.source()) + std::string(key.str()) +
+                " is no key of a waiver; known are clause, provider, reason, url";
         return false;
     }
     const auto* clause = model::find_clause(id);

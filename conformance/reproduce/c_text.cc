@@ -28,7 +28,8 @@ std::string one(model::Family family, std::string_view word) {
     if (word.empty() || word == "none") return "0";
     std::uint64_t v = 0;
     const bool known = model::parse_value(family, word, v);
-    if (word.starts_with("FI_")) return header_has(word) ? std::string(word) : number(v) + " /* " + std::string(word) + " */";
+    if (word.starts_with("FI_"))
+        return header_has(word) ? std::string(word) : number(v) + " /* " + std::string(word) + " */";
     return known ? number(v) : std::string(word);
 }
 
@@ -43,8 +44,10 @@ std::uint64_t narrow(Field f, std::uint64_t v) {
         case Field::ep_protocol_version:
         case Field::fabric_prov_version:
         case Field::fabric_api_version:
-        case Field::domain_mr_mode: return v & 0xFFFFFFFFU;
-        default: return r.form == Form::Enum ? v & 0xFFFFFFFFU : v;
+        case Field::domain_mr_mode:
+            return v & 0xFFFFFFFFU;
+        default:
+            return r.form == Form::Enum ? v & 0xFFFFFFFFU : v;
     }
 }
 
@@ -151,13 +154,20 @@ std::string error(int ret) {
 
 std::string_view part_name(Part part) {
     switch (part) {
-        case Part::Tx: return "tx_attr";
-        case Part::Rx: return "rx_attr";
-        case Part::Ep: return "ep_attr";
-        case Part::Domain: return "domain_attr";
-        case Part::Fabric: return "fabric_attr";
-        case Part::Nic: return "nic";
-        default: return "";
+        case Part::Tx:
+            return "tx_attr";
+        case Part::Rx:
+            return "rx_attr";
+        case Part::Ep:
+            return "ep_attr";
+        case Part::Domain:
+            return "domain_attr";
+        case Part::Fabric:
+            return "fabric_attr";
+        case Part::Nic:
+            return "nic";
+        default:
+            return "";
     }
 }
 
@@ -165,10 +175,14 @@ std::string part_of(Field f) { return std::string(part_name(model::row(f).part))
 
 Field length_of(Field f) {
     switch (f) {
-        case Field::src_addr: return Field::src_addrlen;
-        case Field::dest_addr: return Field::dest_addrlen;
-        case Field::ep_auth_key: return Field::ep_auth_key_size;
-        default: return Field::domain_auth_key_size;
+        case Field::src_addr:
+            return Field::src_addrlen;
+        case Field::dest_addr:
+            return Field::dest_addrlen;
+        case Field::ep_auth_key:
+            return Field::ep_auth_key_size;
+        default:
+            return Field::domain_auth_key_size;
     }
 }
 
@@ -210,7 +224,8 @@ std::string getinfo_arguments(const model::Query& q, std::string_view hints) {
 std::string comment(std::string_view text, std::string_view lead, std::size_t width) {
     std::string safe;
     for (const char c : text) {
-        if (!safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'))) safe.push_back(' ');
+        if (!safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*')))
+            safe.push_back(' ');
         const bool plain = static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7F;
         safe.push_back(plain || c == '\n' ? c : '.');
     }

@@ -29,37 +29,54 @@ void emit_offers(Program& p) {
     p.kept(kCleanup);
 }
 
-// The call must be refused: with one of `errnos`, or in any way if there is none.
+// The call must be refused by every library: with one of `errnos`, or in any way if there is none.
 void emit_refusal(Program& p, const std::vector<int>& errnos) {
-    p.count();
     make_call(p);
     std::string names;
     std::string wrong;
     for (const int e : errnos) {
         names += (names.empty() ? "" : " or ") + c::error(-e);
-        wrong += (wrong.empty() ? "" : " && ") + std::string("ret != ") + c::error(-e);
+        wrong += " && ret != " + c::error(-e);
     }
     const std::string what = names.empty() ? "the call is refused" : "the call is refused with " + names;
-    p.main("\tif (ret == 0 && count(list) > 0) {\n\t\tprintf(\"broken: promised: " + what +
-           "; seen: it succeeds with %d entries\\n\", count(list));\n\t\treturn 1;\n\t}\n");
-    if (!wrong.empty())
-        p.main("\tif (ret != 0 && " + wrong + ") {\n\t\tprintf(\"broken: promised: " + what +
-               "; seen: %d (%s)\\n\", ret, fi_strerror(-ret));\n\t\treturn 1;\n\t}\n");
+    p.main("\tif (ret == 0" + (wrong.empty() ? "" : " || (" + wrong.substr(4) + ")") +
+           ") {\n\t\tprintf(\"broken: promised: " + what +
+           "; seen: %d (%s)\\n\", ret, fi_strerror(ret < 0 ? -ret : ret));\n\t\treturn "
+           "1;\n\t}\n\tputs(\"kept\");\n\treturn 0;\n");
+}
+
+// The provider must offer nothing.
+void emit_nothing_offered(Program& p) {
+    p.count();
+    make_call(p);
+    p.main(
+        "\tif (ret == 0 && count(list) > 0) {\n\t\tprintf(\"broken: promised: nothing of the provider fits; "
+        "seen: %d entries\\n\", count(list));\n\t\treturn 1;\n\t}\n");
     p.kept(kCleanup);
+}
+
+// What the provider is known to offer fits, so that it must offer something.
+void emit_granted(Program& p) {
+    p.provider_there();
+    make_call(p);
+    p.declare("\tint n;\n");
+    p.main(
+        "\tn = ret == 0 ? count(list) : 0;\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n"
+        "\tif (!provider_there()) {\n\t\tputs(\"cannot tell: the library offers no such provider here\");\n"
+        "\t\treturn 77;\n\t}\n"
+        "\tif (n == 0) {\n\t\tprintf(\"broken: promised: the call is granted; seen: %d (%s), nothing of the "
+        "provider\\n\", ret,\n"
+        "\t\t       ret ? fi_strerror(ret < 0 ? -ret : ret) : \"success\");\n\t\treturn 1;\n\t}\n"
+        "\tputs(\"kept\");\n\treturn 0;\n");
 }
 
 // The return value must stand the check.
 void emit_return(Program& p) {
     make_call(p);
     const auto& e = p.evidence();
-    const bool granted = e.relation == model::Relation::Equals && e.wanted == 0;
-    if (granted && !p.shown().provider.empty()) {
-        p.provider_there();
-        p.main("\tif (ret != 0 && !provider_there()) {\n\t\tputs(\"cannot tell: the provider is not here\");\n"
-               "\t\treturn 77;\n\t}\n");
-    }
-    p.main("\tif (!(" + int_condition(e, "ret", true) + ")) {\n\t\tprintf(\"broken: promised: " +
-           c::for_printf(promised(e)) + "; seen: %d (%s)\\n\", ret, fi_strerror(ret < 0 ? -ret : ret));\n"
+    p.main("\tif (!(" + int_condition(e, "ret", true) +
+           ")) {\n\t\tprintf(\"broken: promised: " + c::for_printf(promised(e)) +
+           "; seen: %d (%s)\\n\", ret, fi_strerror(ret < 0 ? -ret : ret));\n"
            "\t\treturn 1;\n\t}\n");
     p.kept(kCleanup);
 }
@@ -70,7 +87,8 @@ void emit_count(Program& p) {
     make_call(p);
     p.declare("\tint n;\n");
     p.main("\tn = ret == 0 ? count(list) : 0;\n\tif (!(" + int_condition(p.evidence(), "n", false) + ")) {\n" +
-           "\t\tif (!provider_there()) {\n\t\t\tputs(\"cannot tell: the provider is not here\");\n\t\t\treturn 77;\n\t\t}\n" +
+           "\t\tif (!provider_there()) {\n\t\t\tputs(\"cannot tell: the provider is not here\");\n\t\t\treturn "
+           "77;\n\t\t}\n" +
            "\t\tprintf(\"broken: promised: " + c::for_printf(promised(p.evidence())) +
            "; seen: %d (the call returned %d)\\n\", n, ret);\n\t\treturn 1;\n\t}\n");
     p.kept(kCleanup);
@@ -84,8 +102,10 @@ void emit_list(Program& p) {
     p.declare("\tstatic struct fi_info before;\n\tstruct fi_info *list = &before;\n\tint ret;\n");
     p.main("\tret = fi_getinfo(" + c::getinfo_arguments(query, "hints") + ", &list);\n");
     p.main(std::string("\tif (ret") + (null ? " != 0 && list != NULL" : " == 0 && (list == NULL || list == &before)") +
-           ") {\n\t\tprintf(\"broken: promised: the list is " + (null ? "NULL after a refusal" : "not NULL after success") +
-           "; seen: the call returned %d and the list is %s\\n\", ret,\n\t\t       list == &before ? \"untouched\" : list ? "
+           ") {\n\t\tprintf(\"broken: promised: the list is " +
+           (null ? "NULL after a refusal" : "not NULL after success") +
+           "; seen: the call returned %d and the list is %s\\n\", ret,\n\t\t       list == &before ? \"untouched\" : "
+           "list ? "
            "\"not NULL\" : \"NULL\");\n\t\treturn 1;\n\t}\n");
     p.kept("\tif (ret == 0 && list != &before)\n\t\tfi_freeinfo(list);\n");
 }
@@ -94,9 +114,11 @@ void emit_list(Program& p) {
 void emit_list_ends(Program& p) {
     make_call(p);
     p.declare("\tstruct fi_info *fast, *slow;\n");
-    p.main("\tif (ret != 0)\n\t\tlist = NULL;\n\tfor (fast = slow = list; fast && fast->next; slow = slow->next) {\n"
-           "\t\tfast = fast->next->next;\n\t\tif (fast == slow->next && fast) {\n"
-           "\t\t\tputs(\"broken: promised: the list ends; seen: it leads back into itself\");\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+    p.main(
+        "\tif (ret != 0)\n\t\tlist = NULL;\n\tfor (fast = slow = list; fast && fast->next; slow = slow->next) {\n"
+        "\t\tfast = fast->next->next;\n\t\tif (fast == slow->next && fast) {\n"
+        "\t\t\tputs(\"broken: promised: the list ends; seen: it leads back into itself\");\n\t\t\treturn "
+        "1;\n\t\t}\n\t}\n");
     p.kept(kCleanup);
 }
 
@@ -105,24 +127,11 @@ void emit_once_each(Program& p) {
     p.include("string.h");
     make_call(p);
     p.declare("\tstruct fi_info *a, *b;\n");
-    p.main("\tfor (a = ret == 0 ? list : NULL; a; a = a->next) {\n\t\tfor (b = a->next; b; b = b->next) {\n"
-           "\t\t\tif (strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0) {\n"
-           "\t\t\t\tprintf(\"broken: promised: one entry for each provider; seen: %s twice\\n\",\n"
-           "\t\t\t\t       a->fabric_attr->prov_name);\n\t\t\t\treturn 1;\n\t\t\t}\n\t\t}\n\t}\n");
-    p.kept(kCleanup);
-}
-
-// All entries of one provider must report the same version of it.
-void emit_same_version(Program& p) {
-    p.include("string.h");
-    make_call(p);
-    p.declare("\tstruct fi_info *a, *b;\n");
-    p.main("\tfor (a = ret == 0 ? list : NULL; a; a = a->next) {\n\t\tfor (b = a->next; b; b = b->next) {\n"
-           "\t\t\tif (strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0 &&\n"
-           "\t\t\t    a->fabric_attr->prov_version != b->fabric_attr->prov_version) {\n"
-           "\t\t\t\tprintf(\"broken: promised: one version of %s; seen: %#x and %#x\\n\", a->fabric_attr->prov_name,\n"
-           "\t\t\t\t       a->fabric_attr->prov_version, b->fabric_attr->prov_version);\n"
-           "\t\t\t\treturn 1;\n\t\t\t}\n\t\t}\n\t}\n");
+    p.main(
+        "\tfor (a = ret == 0 ? list : NULL; a; a = a->next) {\n\t\tfor (b = a->next; b; b = b->next) {\n"
+        "\t\t\tif (strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0) {\n"
+        "\t\t\t\tprintf(\"broken: promised: one entry for each provider; seen: %s twice\\n\",\n"
+        "\t\t\t\t       a->fabric_attr->prov_name);\n\t\t\t\treturn 1;\n\t\t\t}\n\t\t}\n\t}\n");
     p.kept(kCleanup);
 }
 
@@ -133,12 +142,14 @@ void emit_call(Program& p) {
     const auto judges = p.clause().judges;
     if (p.id() == "getinfo.call.list-ends") return emit_list_ends(p);
     if (p.id() == "getinfo.flags.attr-only-once-each") return emit_once_each(p);
-    if (p.id() == "fabric.prov-version.same-provider") return emit_same_version(p);
-    if (judges == Judges::Query) return emit_refusal(p, demand_of(p).errnos);
-    if (e.field == Field::call_return) return emit_return(p);
+    const bool returned = e.field == Field::call_return;
+    const bool to_grant = returned && e.relation == model::Relation::Equals && e.wanted == 0;
+    if (judges == Judges::Query) return emit_refusal(p, returned ? allowed_errnos(p) : std::vector<int>{});
+    if (to_grant && !p.shown().provider.empty()) return emit_granted(p);
+    if (returned) return emit_return(p);
     if (e.field == Field::call_count) return emit_count(p);
     if (e.field == Field::call_list) return emit_list(p);
-    if (judges == Judges::Match) return emit_refusal(p, {});
+    if (judges == Judges::Match) return emit_nothing_offered(p);
     if (speaks_of_offers(e)) return emit_offers(p);
     // Nothing to compare: the call alone shows it.
     make_call(p);

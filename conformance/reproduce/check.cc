@@ -1,9 +1,11 @@
 // See check.h.
 #include "conformance/reproduce/check.h"
 
+#include <algorithm>
+
 #include "conformance/reproduce/c_text.h"
-#include "model_gen/predicates.h"
 #include "model/text/call_text.h"
+#include "model_gen/predicates.h"
 
 namespace selvage::conformance {
 namespace {
@@ -39,30 +41,47 @@ void emit_kept(Program& p, const std::string& condition) {
 
 std::string number_condition(Relation r, const std::string& seen, const std::string& wanted) {
     switch (r) {
-        case Relation::Differs: return seen + " != " + wanted;
-        case Relation::Contains: return "(" + seen + " & " + wanted + ") == " + wanted;
-        case Relation::Within: return "(" + seen + " & ~" + wanted + ") == 0";
-        case Relation::AtLeast: return seen + " >= " + wanted;
-        case Relation::AtMost: return seen + " <= " + wanted;
-        case Relation::MultipleOf: return wanted + " ? " + seen + " % " + wanted + " == 0 : " + seen + " == 0";
-        default: return seen + " == " + wanted;
+        case Relation::Differs:
+            return seen + " != " + wanted;
+        case Relation::Contains:
+            return "(" + seen + " & " + wanted + ") == " + wanted;
+        case Relation::Within:
+            return "(" + seen + " & ~" + wanted + ") == 0";
+        case Relation::AtLeast:
+            return seen + " >= " + wanted;
+        case Relation::AtMost:
+            return seen + " <= " + wanted;
+        case Relation::MultipleOf:
+            return wanted + " ? " + seen + " % " + wanted + " == 0 : " + seen + " == 0";
+        default:
+            return seen + " == " + wanted;
     }
 }
 
 std::string_view verb(Relation r) {
     switch (r) {
         case Relation::Equals:
-        case Relation::TextEquals: return "must be";
-        case Relation::Differs: return "must not be";
+        case Relation::TextEquals:
+            return "must be";
+        case Relation::Differs:
+            return "must not be";
         case Relation::Contains:
-        case Relation::TextContains: return "must contain";
-        case Relation::Within: return "must be within";
-        case Relation::AtLeast: return "must be at least";
-        case Relation::AtMost: return "must be at most";
-        case Relation::MultipleOf: return "must be a multiple of";
-        case Relation::IsNull: return "must be NULL";
-        case Relation::NotNull: return "must not be NULL";
-        case Relation::Happens: return "must not be";
+        case Relation::TextContains:
+            return "must contain";
+        case Relation::Within:
+            return "must be within";
+        case Relation::AtLeast:
+            return "must be at least";
+        case Relation::AtMost:
+            return "must be at most";
+        case Relation::MultipleOf:
+            return "must be a multiple of";
+        case Relation::IsNull:
+            return "must be NULL";
+        case Relation::NotNull:
+            return "must not be NULL";
+        case Relation::Happens:
+            return "must not be";
     }
     return "must be";
 }
@@ -96,8 +115,8 @@ std::string null_check(Program& p, const Evidence& e) {
     p.include("rdma/fi_endpoint.h");
     const bool null = e.relation == Relation::IsNull;
     emit_kept(p, expression(e.field) + (null ? " == NULL" : " != NULL"));
-    return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + "; seen: " +
-           (null ? "not NULL" : "NULL") + " in entry %d of the answer\\n\", n);";
+    return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) +
+           "; seen: " + (null ? "not NULL" : "NULL") + " in entry %d of the answer\\n\", n);";
 }
 
 std::string bytes_check(Program& p, const Evidence& e, const model::Text& operand, bool equal) {
@@ -130,12 +149,15 @@ std::string text_check(Program& p, const Evidence& e) {
     emit_kept(p, negative ? "!(" + condition + ")" : condition);
     const std::string told = e.wanted_field != Field::subject ? path(e.wanted_field) : *operand;
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " '" +
-           c::for_printf(told) + "'; seen: '%s' in entry %d of the answer\\n\",\n\t\t\t       seen(o) ? seen(o) : \"NULL\", n);";
+           c::for_printf(told) +
+           "'; seen: '%s' in entry %d of the answer\\n\",\n\t\t\t       seen(o) ? seen(o) : \"NULL\", n);";
 }
 
 }  // namespace
 
-bool speaks_of_offers(const Evidence& e) { return model::is_number(e.field) || model::is_text(e.field) || is_part(e.field); }
+bool speaks_of_offers(const Evidence& e) {
+    return model::is_number(e.field) || model::is_text(e.field) || is_part(e.field);
+}
 
 std::string offer_check(Program& p, const Evidence& e) {
     if (by_pointer(e) && (e.relation == Relation::IsNull || e.relation == Relation::NotNull)) return null_check(p, e);
@@ -165,18 +187,38 @@ std::string promised(const Evidence& e) {
     return out + " " + (is_return ? c::error(operand) : std::to_string(operand));
 }
 
-model::Demand demand_of(const Program& p) {
+namespace {
+
+// The same for a library of one version; `applies` tells whether the broken clause does.
+std::vector<int> errnos_for(const Program& p, model::Version library, bool& applies) {
+    model::World world;
+    world.library = library;
+    const auto version = p.shown().first.version;
+    std::vector<int> out;
+    bool any = false;
     for (const auto& row : model::query_predicates()) {
-        if (row.clause != p.clause().clause) continue;
-        // The clause was found broken, so it applied: on a library of the newest interface, or on an older one.
-        for (const auto library : {model::kNewest, model::Version(1, 17), model::Version(1, 0)}) {
-            model::World world;
-            world.library = library;
-            auto demand = row.judge({.query = p.shown().first, .world = world});
-            if (demand.kind == model::Demand::Kind::MustRefuse) return demand;
-        }
+        if (version < row.since || version > row.until) continue;
+        const auto demand = row.judge({.query = p.shown().first, .world = world});
+        const bool refuses = demand.kind == model::Demand::Kind::MustRefuse;
+        if (row.clause == p.clause().clause) applies = refuses;
+        any = any || demand.kind == model::Demand::Kind::MayRefuse || (refuses && demand.errnos.empty());
+        if (refuses) out.insert(out.end(), demand.errnos.begin(), demand.errnos.end());
     }
-    return {.kind = model::Demand::Kind::MustRefuse, .errnos = {}, .evidence = nullptr};
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return any ? std::vector<int>{} : out;
+}
+
+}  // namespace
+
+std::vector<int> allowed_errnos(const Program& p) {
+    // The clause was found broken, so it applied: on a library of the newest interface, or on an older one.
+    for (const auto library : {model::kNewest, model::Version(1, 17), model::Version(1, 0)}) {
+        bool applies = false;
+        auto errnos = errnos_for(p, library, applies);
+        if (applies) return errnos;
+    }
+    return {};
 }
 
 }  // namespace selvage::conformance

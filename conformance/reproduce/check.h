@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "conformance/reproduce/program.h"
 
@@ -21,7 +22,7 @@ std::string int_condition(const model::Evidence& e, const std::string& value, bo
 /// What was promised of a call's result, as half a sentence for printf.
 std::string promised(const model::Evidence& e);
 
-/// What a call rule demands of the case's first call.
-model::Demand demand_of(const Program& p);
+/// The errnos (positive) by which the case's first call may be refused, all call rules taken together; empty: any.
+std::vector<int> allowed_errnos(const Program& p);
 
 }  // namespace selvage::conformance

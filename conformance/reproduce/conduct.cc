@@ -31,7 +31,8 @@ void emit_returns(Program& p) {
     p.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
     watch_return(p, "fi_getinfo");
     p.main("\tputs(\"promised: fi_getinfo returns; calling it\");\n\tret = fi_getinfo(" +
-           c::getinfo_arguments(query, "hints") + ", &list);\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n"
+           c::getinfo_arguments(query, "hints") +
+           ", &list);\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n"
            "\talarm(0);\n\treturned = 1;\n\tprintf(\"it returned %d\\n\", ret);\n");
     p.kept();
 }
@@ -45,7 +46,8 @@ void emit_never_written(Program& p) {
     p.hints(query, "hints", true);
     std::string inside = "\tinside(at, &hints, sizeof hints, \"hints\");\n";
     if (query.hints) {
-        for (const auto part : {model::Part::Tx, model::Part::Rx, model::Part::Ep, model::Part::Domain, model::Part::Fabric}) {
+        for (const auto part :
+             {model::Part::Tx, model::Part::Rx, model::Part::Ep, model::Part::Domain, model::Part::Fabric}) {
             if (!query.hints->has(part)) continue;
             const std::string name(c::part_name(part));
             inside += "\tinside(at, hints." + name + ", sizeof *hints." + name + ", \"hints->" + name + "\");\n";
@@ -55,19 +57,24 @@ void emit_never_written(Program& p) {
             if (!t) continue;
             std::string path(r.path);
             if (const auto dot = path.find('.'); dot != std::string::npos) path.replace(dot, 1, "->");
-            inside += "\tinside(at, hints." + path + ", " + std::to_string(t->size() + 1) + ", \"hints->" + path + "\");\n";
+            inside +=
+                "\tinside(at, hints." + path + ", " + std::to_string(t->size() + 1) + ", \"hints->" + path + "\");\n";
         }
     }
-    p.helper("static void inside(const char *at, const void *start, size_t size, const char *what)\n{\n"
-             "\tif (at >= (const char *)start && at < (const char *)start + size) {\n"
-             "\t\tprintf(\"broken: promised: the hints are only read; seen: a store %d bytes into %s\\n\",\n"
-             "\t\t       (int)(at - (const char *)start), what);\n\t\tfflush(stdout);\n\t\t_exit(1);\n\t}\n}\n");
-    p.helper("static void caught(int sig, siginfo_t *info, void *context)\n{\n\tconst char *at = info->si_addr;\n\n"
-             "\t(void)context;\n" + inside + "\tsignal(sig, SIG_DFL); /* something else: let it be seen */\n}\n");
+    p.helper(
+        "static void inside(const char *at, const void *start, size_t size, const char *what)\n{\n"
+        "\tif (at >= (const char *)start && at < (const char *)start + size) {\n"
+        "\t\tprintf(\"broken: promised: the hints are only read; seen: a store %d bytes into %s\\n\",\n"
+        "\t\t       (int)(at - (const char *)start), what);\n\t\tfflush(stdout);\n\t\t_exit(1);\n\t}\n}\n");
+    p.helper(
+        "static void caught(int sig, siginfo_t *info, void *context)\n{\n\tconst char *at = info->si_addr;\n\n"
+        "\t(void)context;\n" +
+        inside + "\tsignal(sig, SIG_DFL); /* something else: let it be seen */\n}\n");
     p.declare("\tstruct sigaction action = { 0 };\n\tstruct fi_info *list = NULL;\n\tint ret;\n");
-    p.main("\taction.sa_sigaction = caught;\n\taction.sa_flags = SA_SIGINFO;\n"
-           "\tsigaction(SIGSEGV, &action, NULL);\n\tsigaction(SIGBUS, &action, NULL);\n\tret = fi_getinfo(" +
-           c::getinfo_arguments(query, "hints") + ", &list);\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n");
+    p.main(
+        "\taction.sa_sigaction = caught;\n\taction.sa_flags = SA_SIGINFO;\n"
+        "\tsigaction(SIGSEGV, &action, NULL);\n\tsigaction(SIGBUS, &action, NULL);\n\tret = fi_getinfo(" +
+        c::getinfo_arguments(query, "hints") + ", &list);\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n");
     p.kept();
 }
 
@@ -89,9 +96,10 @@ void emit_not_kept(Program& p) {
             p.main("\tmemset(hints." + path + ", 'x', " + std::to_string(t->size()) + ");\n");
         }
     }
-    p.main("\tif (before && strcmp(before, fi_tostr(list, FI_TYPE_INFO)) != 0) {\n"
-           "\t\tputs(\"broken: promised: the answer keeps nothing of the hints; seen: it changed with them\");\n"
-           "\t\treturn 1;\n\t}\n\tfree(before);\n");
+    p.main(
+        "\tif (before && strcmp(before, fi_tostr(list, FI_TYPE_INFO)) != 0) {\n"
+        "\t\tputs(\"broken: promised: the answer keeps nothing of the hints; seen: it changed with them\");\n"
+        "\t\treturn 1;\n\t}\n\tfree(before);\n");
     p.kept("\tfi_freeinfo(list);\n");
 }
 
@@ -102,19 +110,22 @@ void emit_threads(Program& p) {
     p.hints(query, "hints");
     p.count();
     p.helper("static int alone_ret, alone_count;\nstatic volatile int differs;\n");
-    p.helper("static void *ask(void *unused)\n{\n\tint i, n, ret;\n\n\tfor (i = 0; i < 500 && !differs; i++) {\n"
-             "\t\tstruct fi_info *list = NULL;\n\n\t\tret = fi_getinfo(" + c::getinfo_arguments(query, "hints") +
-             ", &list);\n\t\tn = ret == 0 ? count(list) : 0;\n\t\tif (ret == 0)\n\t\t\tfi_freeinfo(list);\n"
-             "\t\tif (ret != alone_ret || n != alone_count) {\n\t\t\tdiffers = 1;\n"
-             "\t\t\tprintf(\"broken: promised: %d with %d entries, as alone; seen: %d with %d\\n\", alone_ret,\n"
-             "\t\t\t       alone_count, ret, n);\n\t\t}\n\t}\n\treturn unused;\n}\n");
+    p.helper(
+        "static void *ask(void *unused)\n{\n\tint i, n, ret;\n\n\tfor (i = 0; i < 500 && !differs; i++) {\n"
+        "\t\tstruct fi_info *list = NULL;\n\n\t\tret = fi_getinfo(" +
+        c::getinfo_arguments(query, "hints") +
+        ", &list);\n\t\tn = ret == 0 ? count(list) : 0;\n\t\tif (ret == 0)\n\t\t\tfi_freeinfo(list);\n"
+        "\t\tif (ret != alone_ret || n != alone_count) {\n\t\t\tdiffers = 1;\n"
+        "\t\t\tprintf(\"broken: promised: %d with %d entries, as alone; seen: %d with %d\\n\", alone_ret,\n"
+        "\t\t\t       alone_count, ret, n);\n\t\t}\n\t}\n\treturn unused;\n}\n");
     p.declare("\tpthread_t threads[4];\n\tstruct fi_info *list = NULL;\n\tint i;\n");
     watch_return(p, "fi_getinfo from four threads");
-    p.main("\talone_ret = fi_getinfo(" + c::getinfo_arguments(query, "hints") +
-           ", &list);\n\talone_count = alone_ret == 0 ? count(list) : 0;\n\tif (alone_ret == 0)\n\t\tfi_freeinfo(list);\n"
-           "\tfor (i = 0; i < 4; i++)\n\t\tif (pthread_create(&threads[i], NULL, ask, NULL))\n\t\t\t_exit(77);\n"
-           "\tfor (i = 0; i < 4; i++)\n\t\tpthread_join(threads[i], NULL);\n\talarm(0);\n\treturned = 1;\n"
-           "\tif (differs)\n\t\treturn 1;\n");
+    p.main(
+        "\talone_ret = fi_getinfo(" + c::getinfo_arguments(query, "hints") +
+        ", &list);\n\talone_count = alone_ret == 0 ? count(list) : 0;\n\tif (alone_ret == 0)\n\t\tfi_freeinfo(list);\n"
+        "\tfor (i = 0; i < 4; i++)\n\t\tif (pthread_create(&threads[i], NULL, ask, NULL))\n\t\t\t_exit(77);\n"
+        "\tfor (i = 0; i < 4; i++)\n\t\tpthread_join(threads[i], NULL);\n\talarm(0);\n\treturned = 1;\n"
+        "\tif (differs)\n\t\treturn 1;\n");
     p.kept();
 }
 
@@ -122,21 +133,24 @@ void emit_threads(Program& p) {
 void emit_environment(Program& p) {
     const auto& query = p.shown().first;
     const auto& e = p.evidence();
-    const bool must_be_there = p.id() == "fabric.environment.include-allows" || p.id() == "fabric.environment.exclude-others";
+    const bool must_be_there =
+        p.id() == "fabric.environment.include-allows" || p.id() == "fabric.environment.exclude-others";
     const std::string who = e.actual_text && !e.actual_text->empty() ? *e.actual_text : p.shown().provider;
     p.include("stdlib.h");
     p.include("string.h");
     p.hints(query, "hints");
-    p.helper("/* `name` is one of the layers of an entry's provider. */\n"
-             "static int names(const struct fi_info *o, const char *name)\n{\n"
-             "\tconst char *at = o->fabric_attr->prov_name;\n\tsize_t length = strlen(name);\n\n"
-             "\tfor (; at && *at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)\n"
-             "\t\tif (strncmp(at, name, length) == 0 && (at[length] == 0 || at[length] == ';'))\n\t\t\treturn 1;\n"
-             "\treturn strcmp(o->fabric_attr->prov_name, name) == 0;\n}\n");
+    p.helper(
+        "/* `name` is one of the layers of an entry's provider. */\n"
+        "static int names(const struct fi_info *o, const char *name)\n{\n"
+        "\tconst char *at = o->fabric_attr->prov_name;\n\tsize_t length = strlen(name);\n\n"
+        "\tfor (; at && *at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)\n"
+        "\t\tif (strncmp(at, name, length) == 0 && (at[length] == 0 || at[length] == ';'))\n\t\t\treturn 1;\n"
+        "\treturn strcmp(o->fabric_attr->prov_name, name) == 0;\n}\n");
     p.declare("\tstruct fi_info *list = NULL, *o;\n\tint ret, seen = 0;\n");
     p.main("\tsetenv(\"FI_PROVIDER\", " + quote_c(p.shown().env_provider) + ", 1);\n\tret = fi_getinfo(" +
-           c::getinfo_arguments(query, "hints") + ", &list);\n\tfor (o = ret == 0 ? list : NULL; o; o = o->next)\n\t\tseen += names(o, " +
-           quote_c(who) + ");\n\tif (seen " + (must_be_there ? "== 0" : "> 0") +
+           c::getinfo_arguments(query, "hints") +
+           ", &list);\n\tfor (o = ret == 0 ? list : NULL; o; o = o->next)\n\t\tseen += names(o, " + quote_c(who) +
+           ");\n\tif (seen " + (must_be_there ? "== 0" : "> 0") +
            ") {\n\t\tprintf(\"broken: promised: with FI_PROVIDER=%s provider %s is " +
            (must_be_there ? "there" : "not there") + "; seen: %d entries of it\\n\",\n\t\t       " +
            quote_c(p.shown().env_provider) + ", " + quote_c(who) +
@@ -150,7 +164,8 @@ void emit_signals(Program& p) {
     p.hints(query, "hints");
     p.declare("\tstruct sigaction before[32] = { 0 }, after = { 0 };\n\tstruct fi_info *list = NULL;\n\tint i;\n");
     p.main("\tfor (i = 1; i < 32; i++)\n\t\tsigaction(i, NULL, &before[i]);\n\tif (fi_getinfo(" +
-           c::getinfo_arguments(query, "hints") + ", &list) == 0)\n\t\tfi_freeinfo(list);\n"
+           c::getinfo_arguments(query, "hints") +
+           ", &list) == 0)\n\t\tfi_freeinfo(list);\n"
            "\tfor (i = 1; i < 32; i++) {\n\t\tsigaction(i, NULL, &after);\n"
            "\t\tif (after.sa_handler != before[i].sa_handler || before[i].sa_handler != SIG_DFL) {\n"
            "\t\t\tprintf(\"broken: promised: signals are left alone; seen: a handler for signal %d\\n\", i);\n"
@@ -167,7 +182,8 @@ void emit_lookup_time(Program& p) {
            ", &list) == 0)\n\t\tfi_freeinfo(list);\n\tclock_gettime(CLOCK_MONOTONIC, &end);\n"
            "\tseconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;\n"
            "\t/* What is asked of the network can only be seen with a tracer: strace -e trace=openat,connect. */\n"
-           "\tif (seconds > 1.0) {\n\t\tprintf(\"broken: promised: no name is looked up; seen: a call of %.1f seconds\\n\", seconds);\n"
+           "\tif (seconds > 1.0) {\n\t\tprintf(\"broken: promised: no name is looked up; seen: a call of %.1f "
+           "seconds\\n\", seconds);\n"
            "\t\treturn 1;\n\t}\n");
     p.kept();
 }
@@ -183,8 +199,10 @@ void emit_conduct(Program& p) {
     if (id == "getinfo.hints.not-kept") return emit_not_kept(p);
     if (id == "getinfo.flags.numeric-no-lookup") return emit_lookup_time(p);
     switch (act) {
-        case Conduct::Act::GetInfoThreads: return emit_threads(p);
-        case Conduct::Act::EnvProvider: return emit_environment(p);
+        case Conduct::Act::GetInfoThreads:
+            return emit_threads(p);
+        case Conduct::Act::EnvProvider:
+            return emit_environment(p);
         case Conduct::Act::Load:
             if (id == "getinfo.memory.returns") return emit_returns(p);
             return emit_signals(p);
@@ -194,7 +212,8 @@ void emit_conduct(Program& p) {
         case Conduct::Act::GetInfo:
             if (id == "getinfo.memory.returns") return emit_returns(p);
             break;
-        default: break;
+        default:
+            break;
     }
     emit_memory(p);
 }

@@ -53,10 +53,11 @@ private:
     }
 
     std::string offer(const Action& a) {
-        p_.helper("/* Entry `n` of a list; a shorter list cannot show anything. */\n"
-                  "static struct fi_info *entry(struct fi_info *list, int n)\n{\n\twhile (list && n-- > 0)\n"
-                  "\t\tlist = list->next;\n\tif (!list) {\n\t\tputs(\"cannot tell: the answer has too few entries\");\n"
-                  "\t\texit(77);\n\t}\n\treturn list;\n}\n");
+        p_.helper(
+            "/* Entry `n` of a list; a shorter list cannot show anything. */\n"
+            "static struct fi_info *entry(struct fi_info *list, int n)\n{\n\twhile (list && n-- > 0)\n"
+            "\t\tlist = list->next;\n\tif (!list) {\n\t\tputs(\"cannot tell: the answer has too few entries\");\n"
+            "\t\texit(77);\n\t}\n\treturn list;\n}\n");
         p_.include("stdlib.h");
         return "entry(list, " + std::to_string(offer_of(a)) + ")";
     }
@@ -87,9 +88,11 @@ private:
         const std::string on = a.object > 0 ? object(a.object) : "";
         switch (a.verb) {
             case Verb::OpenFabric:
-                return "fi_fabric(" + offer(a) + "->fabric_attr, " + new_object(a, "fid_fabric") + ", " + context() + ")";
+                return "fi_fabric(" + offer(a) + "->fabric_attr, " + new_object(a, "fid_fabric") + ", " + context() +
+                       ")";
             case Verb::OpenDomain:
-                return "fi_domain(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " + context() + ")";
+                return "fi_domain(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " + context() +
+                       ")";
             case Verb::OpenDomain2:
                 return "fi_domain2(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " +
                        c::number(a.flags) + ", " + context() + ")";
@@ -112,31 +115,39 @@ private:
                 return "fi_passive_ep(" + on + ", " + offer(a) + ", " + new_object(a, "fid_pep") + ", NULL)";
             case Verb::OpenEp:
                 return "fi_endpoint(" + on + ", " + offer(a) + ", " + new_object(a, "fid_ep") + ", NULL)";
-            case Verb::BindEq: return "fi_domain_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
+            case Verb::BindEq:
+                return "fi_domain_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
             case Verb::OpenOps:
                 p_.declare("\tvoid *ops" + std::to_string(step_ + 1) + " = NULL;\n");
-                return "fi_open_ops(" + fid(a.object) + ", " + c::string(a.name) + ", " + c::number(a.flags) + ", &ops" +
-                       std::to_string(step_ + 1) + ", NULL)";
-            case Verb::SetOps: return set_ops(a);
-            case Verb::Close: return "fi_close(" + fid(a.object) + ")";
+                return "fi_open_ops(" + fid(a.object) + ", " + c::string(a.name) + ", " + c::number(a.flags) +
+                       ", &ops" + std::to_string(step_ + 1) + ", NULL)";
+            case Verb::SetOps:
+                return set_ops(a);
+            case Verb::Close:
+                return "fi_close(" + fid(a.object) + ")";
             case Verb::Query:
-            case Verb::QueryPlain: return query(a);
+            case Verb::QueryPlain:
+                return query(a);
         }
         return "0";
     }
 
     std::string set_ops(const Action& a) {
         if ((a.flags & 1) != 0) {
-            p_.helper("static ssize_t copy_from(void *dest, size_t size, enum fi_hmem_iface iface, uint64_t device,\n"
-                      "\t\t\t const struct iovec *iov, size_t count, uint64_t offset)\n{\n"
-                      "\t(void)dest, (void)iface, (void)device, (void)iov, (void)count, (void)offset;\n"
-                      "\treturn (ssize_t)size;\n}\n");
-            p_.helper("static ssize_t copy_to(enum fi_hmem_iface iface, uint64_t device, const struct iovec *iov, size_t count,\n"
-                      "\t\t       uint64_t offset, const void *src, size_t size)\n{\n"
-                      "\t(void)iface, (void)device, (void)iov, (void)count, (void)offset, (void)src;\n"
-                      "\treturn (ssize_t)size;\n}\n");
-            p_.helper("static struct fi_hmem_override_ops override = {\n\t.size = sizeof override,\n"
-                      "\t.copy_from_hmem_iov = copy_from,\n\t.copy_to_hmem_iov = copy_to,\n};\n");
+            p_.helper(
+                "static ssize_t copy_from(void *dest, size_t size, enum fi_hmem_iface iface, uint64_t device,\n"
+                "\t\t\t const struct iovec *iov, size_t count, uint64_t offset)\n{\n"
+                "\t(void)dest, (void)iface, (void)device, (void)iov, (void)count, (void)offset;\n"
+                "\treturn (ssize_t)size;\n}\n");
+            p_.helper(
+                "static ssize_t copy_to(enum fi_hmem_iface iface, uint64_t device, const struct iovec *iov, size_t "
+                "count,\n"
+                "\t\t       uint64_t offset, const void *src, size_t size)\n{\n"
+                "\t(void)iface, (void)device, (void)iov, (void)count, (void)offset, (void)src;\n"
+                "\treturn (ssize_t)size;\n}\n");
+            p_.helper(
+                "static struct fi_hmem_override_ops override = {\n\t.size = sizeof override,\n"
+                "\t.copy_from_hmem_iov = copy_from,\n\t.copy_to_hmem_iov = copy_to,\n};\n");
         } else if (p_.id() == "domain.set-ops.hmem-size") {
             p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof(size_t) };\n");
         } else {
@@ -157,9 +168,12 @@ private:
         }
         p_.main(std::string("\tasked = ") + (q.hints ? "fi_dupinfo(&hints)" : "fi_allocinfo()") + ";\n");
         const std::string name = object(a.object);
-        if (name.starts_with("fabric")) p_.main("\tasked->fabric_attr->fabric = " + name + ";\n");
-        else if (name.starts_with("domain")) p_.main("\tasked->domain_attr->domain = " + name + ";\n");
-        else p_.main("\tasked->handle = " + fid(a.object) + ";\n");
+        if (name.starts_with("fabric"))
+            p_.main("\tasked->fabric_attr->fabric = " + name + ";\n");
+        else if (name.starts_with("domain"))
+            p_.main("\tasked->domain_attr->domain = " + name + ";\n");
+        else
+            p_.main("\tasked->handle = " + fid(a.object) + ";\n");
         q.hints.reset();
         std::string arguments = c::getinfo_arguments(q, "");
         arguments.replace(arguments.rfind("NULL"), 4, "asked");
@@ -190,8 +204,8 @@ private:
     }
 
     void broken_unless(const std::string& condition, const std::string& promise, const std::string& sight) {
-        p_.main("\tif (!(" + condition + ")) {\n\t\tprintf(\"broken: promised: " + c::for_printf(promise) + "; seen: " +
-                sight + ", ret);\n\t\treturn 1;\n\t}\n");
+        p_.main("\tif (!(" + condition + ")) {\n\t\tprintf(\"broken: promised: " + c::for_printf(promise) +
+                "; seen: " + sight + ", ret);\n\t\treturn 1;\n\t}\n");
     }
 
     void emit_verdict() {
@@ -202,8 +216,8 @@ private:
         if (opened && id.ends_with("open.object")) {
             const bool fabric = last->verb == Verb::OpenFabric;
             broken_unless(std::string("ret != 0 || (") + last_opened_ + " && " + last_opened_ +
-                              "->fid.fclass == " + (fabric ? "FI_CLASS_FABRIC" : "FI_CLASS_DOMAIN") + " && " + last_opened_ +
-                              "->fid.ops && " + last_opened_ + "->ops)",
+                              "->fid.fclass == " + (fabric ? "FI_CLASS_FABRIC" : "FI_CLASS_DOMAIN") + " && " +
+                              last_opened_ + "->fid.ops && " + last_opened_ + "->ops)",
                           "an object of its class with its operations", "another (ret %d)\\n\"");
         } else if (opened && id.ends_with("open.context")) {
             broken_unless("ret != 0 || " + last_opened_ + "->fid.context == &mark", "the object carries its context",
@@ -229,8 +243,10 @@ private:
         if (e.offer < 0 || model::row(e.field).form != model::Form::Object) p_.of_provider();
         if (model::row(e.field).form != model::Form::Object || e.wanted_field != Field::subject) {
             const auto report = offer_check(p_, e);
-            p_.main("\tfor (o = ret == 0 ? found : NULL; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) {\n\t\t\t" +
-                    report + "\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+            p_.main(
+                "\tfor (o = ret == 0 ? found : NULL; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) "
+                "{\n\t\t\t" +
+                report + "\n\t\t\treturn 1;\n\t\t}\n\t}\n");
             return;
         }
         const std::string seen = "(void *)" + c::member("o", e.field);

@@ -18,14 +18,13 @@ constexpr const char* kCleanup =
 // Clauses by which both calls must bring the same endpoints.
 constexpr auto kSameEndpoints = std::to_array<std::string_view>({
     "domain.auth.ignored-before",
-    "domain.mr.zero-is-scalable",
     "domain.mr.basic-same-answers",
+    "domain.progress.auto-recommended",
     "fabric.prov-name.layered-same-answers",
     "getinfo.addresses.src-ignored-with-source",
     "getinfo.addresses.src-length-alone",
     "getinfo.addresses.dest-ignored-with-node",
     "getinfo.addresses.dest-length-alone",
-    "getinfo.caps.modifiers-all-equal-none",
     "getinfo.flags.numeric-same-answers",
     "getinfo.hints.null-substructure",
     "getinfo.mode.local-mr-ignored",
@@ -35,14 +34,27 @@ bool same_endpoints(const Program& p) {
     return std::find(kSameEndpoints.begin(), kSameEndpoints.end(), p.id()) != kSameEndpoints.end();
 }
 
-// Clauses whose evidence is the same member of an endpoint in both answers: the second holds what the first does.
+// Which call is the narrow one: what it finds, the other must find too.
+bool second_is_narrow(const Program& p) {
+    const auto& first = p.shown().first;
+    const auto& second = p.shown().second;
+    if (!first.hints || !second.hints) return !first.hints && second.hints;
+    const bool by_caps = p.id().starts_with("getinfo.caps.");
+    const bool second_asks_more =
+        first.hints->caps != second.hints->caps && (first.hints->caps & second.hints->caps) == first.hints->caps;
+    // Modifiers never lose an endpoint; of anything else it is the stricter call whose answers the looser one holds.
+    const bool wide_is_more =
+        p.id() == "getinfo.caps.modifiers-only-narrow" || p.id() == "getinfo.caps.secondary-unselected-usable";
+    return by_caps && (wide_is_more ? first.hints->caps != second.hints->caps && !second_asks_more : second_asks_more);
+}
+
+// Clauses whose evidence is the same member of an endpoint in both answers: the wide call tells what the narrow one
+// does.
 bool compares_members(const Program& p) {
     return p.id() == "getinfo.caps.zero-covers" || p.id() == "getinfo.mode.null-hints-supported";
 }
 
-void declare(Program& p) {
-    p.declare("\tstruct fi_info *first = NULL, *second = NULL;\n\tint ret1, ret2;\n");
-}
+void declare(Program& p) { p.declare("\tstruct fi_info *first = NULL, *second = NULL;\n\tint ret1, ret2;\n"); }
 
 void make_calls(Program& p) {
     const auto& c = p.shown();
@@ -56,16 +68,28 @@ void make_calls(Program& p) {
 // Each entry of the provider in `from` must have its endpoint in `into`.
 void emit_covered(Program& p, const std::string& from, const std::string& into) {
     p.find_endpoint();
-    p.helper("static const struct fi_info *find(const struct fi_info *list, const struct fi_info *endpoint)\n{\n"
-             "\tfor (; list; list = list->next)\n\t\tif (same_endpoint(list, endpoint))\n\t\t\treturn list;\n"
-             "\treturn NULL;\n}\n");
-    p.helper("static const struct fi_info *lost(const struct fi_info *from, const struct fi_info *into)\n{\n"
-             "\tfor (; from; from = from->next)\n\t\tif (of_provider(from) && !find(into, from))\n\t\t\treturn from;\n"
-             "\treturn NULL;\n}\n");
+    p.helper(
+        "static const struct fi_info *find(const struct fi_info *list, const struct fi_info *endpoint)\n{\n"
+        "\tfor (; list; list = list->next)\n\t\tif (same_endpoint(list, endpoint))\n\t\t\treturn list;\n"
+        "\treturn NULL;\n}\n");
+    std::string which = "of_provider(from)";
+    if (p.id() == "getinfo.caps.secondary-unselected-usable" && p.evidence().wanted != 0) {
+        const auto added = c::value(model::Family::caps, p.evidence().wanted);
+        which += " && (from->caps & (" + added + ")) == (" + added + ")";
+    }
+    p.helper(
+        "static const struct fi_info *lost(const struct fi_info *from, const struct fi_info *into)\n{\n"
+        "\tfor (; from; from = from->next)\n\t\tif (" +
+        which +
+        " && !find(into, from))\n\t\t\treturn from;\n"
+        "\treturn NULL;\n}\n");
     const std::string ret = into == "first" ? "ret1" : "ret2";
-    p.main("\tmissing = lost(" + from + ", " + into + ");\n\tif (missing) {\n\t\tprintf(\"broken: promised: the " + into +
-           " call finds what the " + from + " finds; seen: it returns %d without an endpoint of type %d \"\n"
-           "\t\t       \"of %s in domain %s\\n\", " + ret + ", (int)missing->ep_attr->type,\n"
+    p.main("\tmissing = lost(" + from + ", " + into + ");\n\tif (missing) {\n\t\tprintf(\"broken: promised: the " +
+           into + " call finds what the " + from +
+           " finds; seen: it returns %d without an endpoint of type %d \"\n"
+           "\t\t       \"of %s in domain %s\\n\", " +
+           ret +
+           ", (int)missing->ep_attr->type,\n"
            "\t\t       missing->fabric_attr->prov_name, missing->domain_attr->name);\n\t\treturn 1;\n\t}\n");
 }
 
@@ -73,10 +97,7 @@ void emit_superset(Program& p, bool both_ways) {
     make_calls(p);
     p.declare("\tconst struct fi_info *missing;\n");
     p.main("\tif (ret1 != 0)\n\t\tfirst = NULL;\n\tif (ret2 != 0)\n\t\tsecond = NULL;\n");
-    // The call without hints is the wide one, whichever comes first.
-    const bool first_is_wide =
-        p.shown().kinship == Kinship::NullVersusEmpty && !p.shown().first.hints && p.shown().second.hints;
-    if (first_is_wide && !both_ways) {
+    if (second_is_narrow(p) && !both_ways) {
         emit_covered(p, "second", "first");
     } else {
         emit_covered(p, "first", "second");
@@ -85,18 +106,26 @@ void emit_superset(Program& p, bool both_ways) {
     p.kept("\tfi_freeinfo(first);\n\tfi_freeinfo(second);\n");
 }
 
-// A member of an endpoint in the second answer must contain that of the first.
+// A member of an endpoint, as the wide call tells it, must contain what the narrow call tells.
 void emit_member(Program& p) {
     p.find_endpoint();
     make_calls(p);
-    const auto field = p.evidence().field;
-    const std::string path(model::row(field).path);
+    const auto& e = p.evidence();
+    const std::string path(model::row(e.field).path);
+    const bool second = second_is_narrow(p);
+    const std::string narrow = second ? "ret2 == 0 ? second" : "ret1 == 0 ? first";
+    const std::string wide = second ? "ret1 == 0 ? first" : "ret2 == 0 ? second";
+    // Bits that count are those of the evidence, where it names what is wanted.
+    const std::string mask = e.relation == model::Relation::Contains && e.wanted != 0
+                                 ? " & (" + c::value(model::row(e.field).family, e.wanted) + ")"
+                                 : "";
     p.declare("\tconst struct fi_info *a, *b;\n\tunsigned long long had, has;\n");
-    p.main("\tfor (a = ret1 == 0 ? first : NULL; a; a = a->next) {\n\t\thad = has = 0;\n"
-           "\t\tfor (b = ret2 == 0 ? second : NULL; b && of_provider(a); b = b->next) {\n"
-           "\t\t\tif (!same_endpoint(a, b))\n\t\t\t\tcontinue;\n\t\t\thad = " + c::member("a", field) + ";\n\t\t\thas |= " +
-           c::member("b", field) + ";\n\t\t}\n\t\tif (had & ~has) {\n\t\t\tprintf(\"broken: promised: " + path +
-           " of the second answer contains %#llx; seen: %#llx\\n\", had, has);\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+    p.main("\tfor (a = " + narrow + " : NULL; a; a = a->next) {\n\t\thad = has = 0;\n\t\tfor (b = " + wide +
+           " : NULL; b && of_provider(a); b = b->next) {\n\t\t\tif (!same_endpoint(a, "
+           "b))\n\t\t\t\tcontinue;\n\t\t\thad = " +
+           c::member("a", e.field) + mask + ";\n\t\t\thas |= " + c::member("b", e.field) +
+           ";\n\t\t}\n\t\tif (had & ~has) {\n\t\t\tprintf(\"broken: promised: " + path +
+           " of the wider answer contains %#llx; seen: %#llx\\n\", had, has);\n\t\t\treturn 1;\n\t\t}\n\t}\n");
     p.kept(kCleanup);
 }
 
@@ -106,15 +135,19 @@ void emit_equal_lists(Program& p) {
     p.include("stdlib.h");
     make_calls(p);
     p.declare("\tstruct fi_info *a, *b;\n\tchar *text;\n\tint n = 0, equal;\n");
-    p.main("\tif (ret1 != ret2) {\n\t\tprintf(\"broken: promised: the same call gets the same answer; seen: %d, then %d\\n\","
-           " ret1, ret2);\n\t\treturn 1;\n\t}\n\tif (ret1 != 0)\n\t\tfirst = second = NULL;\n"
-           "\tfor (a = first, b = second; a && b; a = a->next, b = b->next, n++) {\n"
-           "\t\ttext = strdup(fi_tostr(a, FI_TYPE_INFO));\n\t\tequal = text && strcmp(text, fi_tostr(b, FI_TYPE_INFO)) == 0;\n"
-           "\t\tfree(text);\n\t\tif (!equal) {\n"
-           "\t\t\tprintf(\"broken: promised: the same call gets the same answer; seen: entry %d differs\\n\", n);\n"
-           "\t\t\treturn 1;\n\t\t}\n\t}\n\tif (a || b) {\n"
-           "\t\tprintf(\"broken: promised: the same call gets the same answer; seen: one list ends after %d entries\\n\", n);\n"
-           "\t\treturn 1;\n\t}\n");
+    p.main(
+        "\tif (ret1 != ret2) {\n\t\tprintf(\"broken: promised: the same call gets the same answer; seen: %d, then "
+        "%d\\n\","
+        " ret1, ret2);\n\t\treturn 1;\n\t}\n\tif (ret1 != 0)\n\t\tfirst = second = NULL;\n"
+        "\tfor (a = first, b = second; a && b; a = a->next, b = b->next, n++) {\n"
+        "\t\ttext = strdup(fi_tostr(a, FI_TYPE_INFO));\n\t\tequal = text && strcmp(text, fi_tostr(b, FI_TYPE_INFO)) == "
+        "0;\n"
+        "\t\tfree(text);\n\t\tif (!equal) {\n"
+        "\t\t\tprintf(\"broken: promised: the same call gets the same answer; seen: entry %d differs\\n\", n);\n"
+        "\t\t\treturn 1;\n\t\t}\n\t}\n\tif (a || b) {\n"
+        "\t\tprintf(\"broken: promised: the same call gets the same answer; seen: one list ends after %d entries\\n\", "
+        "n);\n"
+        "\t\treturn 1;\n\t}\n");
     p.kept("\tfi_freeinfo(first);\n\tfi_freeinfo(second);\n");
 }
 
@@ -125,28 +158,35 @@ void emit_fed_back(Program& p) {
     p.find_endpoint();
     declare(p);
     p.declare("\tstruct fi_info *offer, *o;\n\tint n = 0;\n");
-    p.main("\tret1 = fi_getinfo(" + c::getinfo_arguments(c.first, "hints") + ", &first);\n"
+    p.main("\tret1 = fi_getinfo(" + c::getinfo_arguments(c.first, "hints") +
+           ", &first);\n"
            "\toffer = ret1 == 0 ? first : NULL;\n");
     if (c.fed_back >= 0) {
         p.main("\tfor (; offer && n < " + std::to_string(c.fed_back) + "; n++)\n\t\toffer = offer->next;\n");
     } else {
         p.main("\tfor (; offer && !of_provider(offer); n++)\n\t\toffer = offer->next;\n");
     }
-    p.main("\tif (!offer || !of_provider(offer)) {\n\t\tprintf(\"cannot tell: the first call returned %d and no such entry\\n\","
-           " ret1);\n\t\treturn 77;\n\t}\n"
-           "\tret2 = fi_getinfo(" + c::version(c.second.version) + ", NULL, NULL, 0, offer, &second);\n"
-           "\tfor (o = ret2 == 0 ? second : NULL; o && !same_endpoint(o, offer);)\n\t\to = o->next;\n"
-           "\tif (!o) {\n\t\tprintf(\"broken: promised: entry %d of the answer, given as hints, is granted; seen: %d (%s)\\n\", n,\n"
-           "\t\t       ret2, ret2 ? fi_strerror(-ret2) : \"other endpoints\");\n\t\treturn 1;\n\t}\n");
+    p.main(
+        "\tif (!offer || !of_provider(offer)) {\n\t\tprintf(\"cannot tell: the first call returned %d and no such "
+        "entry\\n\","
+        " ret1);\n\t\treturn 77;\n\t}\n"
+        "\tret2 = fi_getinfo(" +
+        c::version(c.second.version) +
+        ", NULL, NULL, 0, offer, &second);\n"
+        "\tfor (o = ret2 == 0 ? second : NULL; o && !same_endpoint(o, offer);)\n\t\to = o->next;\n"
+        "\tif (!o) {\n\t\tprintf(\"broken: promised: entry %d of the answer, given as hints, is granted; seen: %d "
+        "(%s)\\n\", n,\n"
+        "\t\t       ret2, ret2 ? fi_strerror(-ret2) : \"other endpoints\");\n\t\treturn 1;\n\t}\n");
     p.kept(kCleanup);
 }
 
-// The return value of the second call must stand the check.
-void emit_second_return(Program& p) {
+// A call that is relaxed must not turn from success into failure.
+void emit_still_granted(Program& p) {
     make_calls(p);
-    p.main("\tif (!(" + int_condition(p.evidence(), "ret2", true) + ")) {\n\t\tprintf(\"broken: promised: " +
-           c::for_printf(promised(p.evidence())) +
-           " in the second call; seen: %d (the first call returned %d)\\n\", ret2, ret1);\n\t\treturn 1;\n\t}\n");
+    p.main(
+        "\tif (ret1 == 0 && ret2 != 0) {\n\t\tprintf(\"broken: promised: the call that asks for less is granted too; "
+        "seen: \"\n"
+        "\t\t       \"%d (%s)\\n\", ret2, fi_strerror(ret2 < 0 ? -ret2 : ret2));\n\t\treturn 1;\n\t}\n");
     p.kept(kCleanup);
 }
 
@@ -167,10 +207,15 @@ void emit_second_offers(Program& p) {
 void emit_every_provider(Program& p) {
     p.include("string.h");
     make_calls(p);
+    const bool names_first = p.shown().first.flags > p.shown().second.flags;
+    const std::string all = names_first ? "ret2 == 0 ? second" : "ret1 == 0 ? first";
+    const std::string names = names_first ? "ret1 == 0 ? first" : "ret2 == 0 ? second";
     p.declare("\tstruct fi_info *a, *b;\n");
-    p.main("\tfor (a = ret1 == 0 ? first : NULL; a; a = a->next) {\n\t\tfor (b = ret2 == 0 ? second : NULL; b; b = b->next)\n"
+    p.main("\tfor (a = " + all + " : NULL; a; a = a->next) {\n\t\tfor (b = " + names +
+           " : NULL; b; b = b->next)\n"
            "\t\t\tif (strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0)\n\t\t\t\tbreak;\n"
-           "\t\tif (!b) {\n\t\t\tprintf(\"broken: promised: each provider has an entry in the second answer; seen: none of %s\\n\",\n"
+           "\t\tif (!b) {\n\t\t\tprintf(\"broken: promised: each provider has an entry under FI_PROV_ATTR_ONLY; seen: "
+           "none of %s\\n\",\n"
            "\t\t\t       a->fabric_attr->prov_name);\n\t\t\treturn 1;\n\t\t}\n\t}\n");
     p.kept(kCleanup);
 }
@@ -184,7 +229,8 @@ void emit_pair(Program& p) {
     if (kinship == Kinship::FedBack) return emit_fed_back(p);
     if (compares_members(p) && model::is_number(e.field)) return emit_member(p);
     if (p.id() == "fabric.prov-version.utility" && speaks_of_offers(e)) return emit_second_offers(p);
-    if (p.id() == "getinfo.call.version-compatible") return emit_second_return(p);
+    if (p.id() == "getinfo.call.relaxing-widens") return emit_still_granted(p);
+    if (p.id() == "endpoint.tx-caps.zero" || p.id() == "endpoint.rx-caps.zero") return emit_equal_lists(p);
     if (same_endpoints(p)) return emit_superset(p, true);
     if (kinship == Kinship::Repeated || kinship == Kinship::Reordered) return emit_equal_lists(p);
     emit_superset(p, false);

@@ -34,22 +34,26 @@ void Program::of_provider() {
         return;
     }
     include("string.h");
-    helper("static int of_provider(const struct fi_info *o)\n{\n"
-           "\treturn o->fabric_attr && o->fabric_attr->prov_name &&\n"
-           "\t       strcmp(o->fabric_attr->prov_name, " + c::string(shown_.provider) + ") == 0;\n}\n");
+    helper(
+        "static int of_provider(const struct fi_info *o)\n{\n"
+        "\treturn o->fabric_attr && o->fabric_attr->prov_name &&\n"
+        "\t       strcmp(o->fabric_attr->prov_name, " +
+        c::string(shown_.provider) + ") == 0;\n}\n");
 }
 
 void Program::count() {
     of_provider();
-    helper("static int count(const struct fi_info *list)\n{\n\tint n = 0;\n\n"
-           "\tfor (; list; list = list->next)\n\t\tn += of_provider(list);\n\treturn n;\n}\n");
+    helper(
+        "static int count(const struct fi_info *list)\n{\n\tint n = 0;\n\n"
+        "\tfor (; list; list = list->next)\n\t\tn += of_provider(list);\n\treturn n;\n}\n");
 }
 
 void Program::provider_there() {
     count();
-    helper("static int provider_there(void)\n{\n\tstruct fi_info *all = NULL;\n\tint there = 0;\n\n"
-           "\tif (fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL, 0, NULL, &all) == 0) {\n"
-           "\t\tthere = count(all) > 0;\n\t\tfi_freeinfo(all);\n\t}\n\treturn there;\n}\n");
+    helper(
+        "static int provider_there(void)\n{\n\tstruct fi_info *all = NULL;\n\tint there = 0;\n\n"
+        "\tif (fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL, 0, NULL, &all) == 0) {\n"
+        "\t\tthere = count(all) > 0;\n\t\tfi_freeinfo(all);\n\t}\n\treturn there;\n}\n");
 }
 
 void Program::find_endpoint() {
@@ -58,11 +62,12 @@ void Program::find_endpoint() {
     include("rdma/fi_domain.h");
     include("rdma/fi_endpoint.h");
     helper("static int same(const char *a, const char *b)\n{\n\treturn a && b ? strcmp(a, b) == 0 : a == b;\n}\n");
-    helper("static int same_endpoint(const struct fi_info *a, const struct fi_info *b)\n{\n"
-           "\treturn same(a->fabric_attr->prov_name, b->fabric_attr->prov_name) &&\n"
-           "\t       same(a->fabric_attr->name, b->fabric_attr->name) &&\n"
-           "\t       same(a->domain_attr->name, b->domain_attr->name) &&\n"
-           "\t       a->ep_attr->type == b->ep_attr->type;\n}\n");
+    helper(
+        "static int same_endpoint(const struct fi_info *a, const struct fi_info *b)\n{\n"
+        "\treturn same(a->fabric_attr->prov_name, b->fabric_attr->prov_name) &&\n"
+        "\t       same(a->fabric_attr->name, b->fabric_attr->name) &&\n"
+        "\t       same(a->domain_attr->name, b->domain_attr->name) &&\n"
+        "\t       a->ep_attr->type == b->ep_attr->type;\n}\n");
 }
 
 void Program::kept(std::string_view cleanup) {
@@ -103,8 +108,9 @@ std::string Program::head() const {
 
 std::string Program::render() const {
     std::string out = head();
-    const bool gnu = options_.contains("-pthread") || includes_.contains("signal.h") || includes_.contains("malloc.h") ||
-                     includes_.contains("sys/mman.h") || includes_.contains("stdlib.h") || includes_.contains("unistd.h");
+    const bool gnu = options_.contains("-pthread") || includes_.contains("signal.h") ||
+                     includes_.contains("malloc.h") || includes_.contains("sys/mman.h") ||
+                     includes_.contains("stdlib.h") || includes_.contains("unistd.h");
     if (gnu) out += "#define _GNU_SOURCE\n";
     for (const auto& i : includes_)
         if (!i.starts_with("rdma/")) out += "#include <" + i + ">\n";
@@ -121,11 +127,21 @@ std::string Program::render() const {
 std::string c_program(const Case& shown, model::Clause clause, const std::vector<model::Because>& because) {
     Program p(shown, clause, because);
     switch (shown.kind) {
-        case Case::Kind::Call: emit_call(p); break;
-        case Case::Kind::Pair: emit_pair(p); break;
-        case Case::Kind::Conduct: emit_conduct(p); break;
-        case Case::Kind::Life: emit_life(p); break;
-        case Case::Kind::Text: emit_text(p); break;
+        case Case::Kind::Call:
+            emit_call(p);
+            break;
+        case Case::Kind::Pair:
+            emit_pair(p);
+            break;
+        case Case::Kind::Conduct:
+            emit_conduct(p);
+            break;
+        case Case::Kind::Life:
+            emit_life(p);
+            break;
+        case Case::Kind::Text:
+            emit_text(p);
+            break;
     }
     return p.render();
 }

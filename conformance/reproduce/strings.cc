@@ -59,11 +59,12 @@ void emit_guarded(Program& p) {
     p.include("string.h");
     p.include("stdlib.h");
     p.include("unistd.h");
-    p.helper("static char *guarded(size_t length)\n{\n\tsize_t page = (size_t)sysconf(_SC_PAGESIZE);\n"
-             "\tsize_t size = (length + page - 1) / page * page + page;\n"
-             "\tchar *start = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n\n"
-             "\tif (start == MAP_FAILED || mprotect(start + size, page, PROT_NONE))\n\t\texit(77);\n"
-             "\tmemset(start, 'Z', size);\n\treturn start + size - length;\n}\n");
+    p.helper(
+        "static char *guarded(size_t length)\n{\n\tsize_t page = (size_t)sysconf(_SC_PAGESIZE);\n"
+        "\tsize_t size = (length + page - 1) / page * page + page;\n"
+        "\tchar *start = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n\n"
+        "\tif (start == MAP_FAILED || mprotect(start + size, page, PROT_NONE))\n\t\texit(77);\n"
+        "\tmemset(start, 'Z', size);\n\treturn start + size - length;\n}\n");
 }
 
 void fail_if(Program& p, const std::string& condition, const std::string& promise, const std::string& sight,
@@ -83,24 +84,26 @@ void emit_contents(Program& p, const std::string& arguments) {
     const auto& s = p.shown().string;
     const auto id = p.id();
     if (e.relation == Relation::TextContains && e.wanted_text) {
-        fail_if(p, "!text || !strstr(text, " + c::string(*e.wanted_text) + ")", "the text contains '" + *e.wanted_text + "'",
-                "'%.200s'", ", text ? text : \"NULL\"");
+        fail_if(p, "!text || !strstr(text, " + c::string(*e.wanted_text) + ")",
+                "the text contains '" + *e.wanted_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
     } else if (e.relation == Relation::TextEquals && e.wanted_text) {
-        fail_if(p, "!text || strcmp(text, " + c::string(*e.wanted_text) + ") != 0", "the text is '" + *e.wanted_text + "'",
-                "'%.200s'", ", text ? text : \"NULL\"");
+        fail_if(p, "!text || strcmp(text, " + c::string(*e.wanted_text) + ") != 0",
+                "the text is '" + *e.wanted_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
     } else if (id == "tostr.caller.same-text") {
-        fail_if(p, "!text || strcmp(text, fi_tostr(" + arguments + ")) != 0", "both functions give the same text", "'%.200s'",
-                ", text ? text : \"NULL\"");
+        fail_if(p, "!text || strcmp(text, fi_tostr(" + arguments + ")) != 0", "both functions give the same text",
+                "'%.200s'", ", text ? text : \"NULL\"");
     } else if (id == "tostr.caller.cut-short") {
         full_text(p, arguments);
-        fail_if(p, "strncmp(full, text, strlen(text)) != 0", "a short buffer gets the beginning of the text", "'%.200s'",
-                ", text");
+        fail_if(p, "strncmp(full, text, strlen(text)) != 0", "a short buffer gets the beginning of the text",
+                "'%.200s'", ", text");
     } else if (id == "tostr.data.printable") {
         p.include("ctype.h");
         p.declare("\tconst char *at;\n");
-        p.main("\tfor (at = text; at && *at; at++)\n\t\tif (!isprint((unsigned char)*at) && !isspace((unsigned char)*at)) {\n"
-               "\t\t\tprintf(\"broken: promised: printable characters; seen: byte %#x\\n\", (unsigned char)*at);\n"
-               "\t\t\treturn 1;\n\t\t}\n");
+        p.main(
+            "\tfor (at = text; at && *at; at++)\n\t\tif (!isprint((unsigned char)*at) && !isspace((unsigned char)*at)) "
+            "{\n"
+            "\t\t\tprintf(\"broken: promised: printable characters; seen: byte %#x\\n\", (unsigned char)*at);\n"
+            "\t\t\treturn 1;\n\t\t}\n");
     } else if (id == "tostr.type.version" || id == "tostr.type.version-ignores-data") {
         p.declare("\tchar version[32];\n");
         p.main("\tsnprintf(version, sizeof version, \"%u.%u\", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));\n");
@@ -119,15 +122,18 @@ void emit_reentrant(Program& p) {
     const std::string length = std::to_string(s.length);
     emit_guarded(p);
     p.declare("\tchar *buffer, *text;\n");
-    p.main("\tbuffer = guarded(" + length + ");\n\t/* A byte written past the end is a SIGSEGV here. */\n"
-           "\ttext = fi_tostr_r(buffer, " + length + ", " + arguments + ");\n");
+    p.main("\tbuffer = guarded(" + length +
+           ");\n\t/* A byte written past the end is a SIGSEGV here. */\n"
+           "\ttext = fi_tostr_r(buffer, " +
+           length + ", " + arguments + ");\n");
     if (p.id() == "tostr.caller.length-zero" || s.length == 0) {
         fail_if(p, "buffer[-1] != 'Z'", "with length 0 nothing is written", "the byte before the buffer changed");
         p.main("\t(void)text;\n");
         return;
     }
     if (p.id() == "tostr.caller.returns-buffer") {
-        fail_if(p, "text != buffer", "the start of the buffer is returned", "%s", ", text ? \"another pointer\" : \"NULL\"");
+        fail_if(p, "text != buffer", "the start of the buffer is returned", "%s",
+                ", text ? \"another pointer\" : \"NULL\"");
         return;
     }
     fail_if(p, "!memchr(buffer, 0, " + length + ")", "the text is terminated within " + length + " bytes", "it is not");
@@ -160,14 +166,17 @@ void emit_concurrent(Program& p) {
     p.include("string.h");
     p.include("stdint.h");
     p.helper("static char alone[65536];\nstatic volatile int differs;\n");
-    p.helper("static void *convert(void *unused)\n{\n\tchar text[65536];\n\tint i;\n\n"
-             "\tfor (i = 0; i < 20000 && !differs; i++) {\n\t\tfi_tostr_r(text, sizeof text, " + arguments +
-             ");\n\t\tif (strcmp(text, alone) != 0)\n\t\t\tdiffers = 1;\n\t}\n\treturn unused;\n}\n");
-    p.helper("static void *disturb(void *unused)\n{\n\tstatic uint64_t other = ~0ULL;\n\tchar text[65536];\n\tint i;\n\n"
-             "\tfor (i = 0; i < 20000 && !differs; i++)\n\t\tfi_tostr_r(text, sizeof text, &other, FI_TYPE_CAPS);\n"
-             "\treturn unused;\n}\n");
+    p.helper(
+        "static void *convert(void *unused)\n{\n\tchar text[65536];\n\tint i;\n\n"
+        "\tfor (i = 0; i < 20000 && !differs; i++) {\n\t\tfi_tostr_r(text, sizeof text, " +
+        arguments + ");\n\t\tif (strcmp(text, alone) != 0)\n\t\t\tdiffers = 1;\n\t}\n\treturn unused;\n}\n");
+    p.helper(
+        "static void *disturb(void *unused)\n{\n\tstatic uint64_t other = ~0ULL;\n\tchar text[65536];\n\tint i;\n\n"
+        "\tfor (i = 0; i < 20000 && !differs; i++)\n\t\tfi_tostr_r(text, sizeof text, &other, FI_TYPE_CAPS);\n"
+        "\treturn unused;\n}\n");
     p.declare("\tpthread_t threads[4];\n\tint i;\n");
-    p.main("\tfi_tostr_r(alone, sizeof alone, " + arguments + ");\n\tfor (i = 0; i < 4; i++)\n"
+    p.main("\tfi_tostr_r(alone, sizeof alone, " + arguments +
+           ");\n\tfor (i = 0; i < 4; i++)\n"
            "\t\tif (pthread_create(&threads[i], NULL, i % 2 ? disturb : convert, NULL))\n\t\t\treturn 77;\n"
            "\tfor (i = 0; i < 4; i++)\n\t\tpthread_join(threads[i], NULL);\n");
     fail_if(p, "differs", "each thread gets the text that it gets alone", "another text");

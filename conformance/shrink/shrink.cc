@@ -81,7 +81,6 @@ bool shrink_arguments(Shrinker& s) {
     bool any = false;
     any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.node, std::nullopt).has_value(); });
     any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.service, std::nullopt).has_value(); });
-    any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.hints, std::nullopt).has_value(); });
     for (unsigned bit = 0; bit < 64; ++bit) {
         any |= attempt_on_calls(s, [bit](Query& q) {
             const auto mask = std::uint64_t{1} << bit;
@@ -95,9 +94,17 @@ bool shrink_arguments(Shrinker& s) {
 
 bool shrink_parts(Shrinker& s) {
     bool any = false;
-    for (const Part p : {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric}) {
+    for (const Part p : {Part::Tx, Part::Rx, Part::Ep, Part::Domain}) {
         any |= attempt_on_calls(s, [p](Query& q) { return drop_part(q, p); });
     }
+    return any;
+}
+
+// The provider's name goes last: without it every provider answers, which makes each further trial a hundred times slower.
+bool forget_provider(Shrinker& s) {
+    bool any = attempt_on_calls(s, [](Query& q) { return drop_text(q, Field::fabric_prov_name); });
+    any |= attempt_on_calls(s, [](Query& q) { return drop_part(q, Part::Fabric); });
+    any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.hints, std::nullopt).has_value(); });
     return any;
 }
 
@@ -130,6 +137,7 @@ bool shrink_fields(Shrinker& s) {
     }
     for (const auto& r : text_fields()) {
         const Field f = r.field;
+        if (f == Field::fabric_prov_name) continue;
         any |= attempt_on_calls(s, [f](Query& q) { return drop_text(q, f); });
     }
     return any;
@@ -196,6 +204,7 @@ Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::
             any |= shrink_fields(s);
         }
         any |= shrink_string(s);
+        if (!any && s.best().kind != Case::Kind::Text) any = forget_provider(s);
     }
     if (trials != nullptr) *trials = s.trials();
     return s.best();

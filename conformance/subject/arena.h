@@ -29,6 +29,12 @@ public:
     /// A copy of the bytes.  Tight: one that ends where an inaccessible page begins, if it is no longer than a page.
     char* copy(const char* bytes, std::size_t size, bool tight);
 
+    /// True if `address` lies in the arena's main mapping.
+    [[nodiscard]] bool covers(const void* address) const {
+        const auto* a = static_cast<const char*>(address);
+        return a >= start_ && a < start_ + room_;
+    }
+
     void protect();
     void unprotect();
     /// True if a store was caught since the last settle().

@@ -67,6 +67,21 @@ struct Caller::State {
         const int signal = survive_installed([&] { broken = decode_list(list, objects, out); });
         return signal != 0 ? "a pointer that cannot be followed" : broken;
     }
+    /// True if something of the list lies in the arena.
+    [[nodiscard]] bool leads_into_questions(const fi_info* list) const {
+        for (const fi_info* p = list; p != nullptr; p = p->next) {
+            for (const void* q : {static_cast<const void*>(p), static_cast<const void*>(p->src_addr),
+                                  static_cast<const void*>(p->dest_addr), static_cast<const void*>(p->tx_attr),
+                                  static_cast<const void*>(p->rx_attr), static_cast<const void*>(p->ep_attr),
+                                  static_cast<const void*>(p->domain_attr), static_cast<const void*>(p->fabric_attr)}) {
+                if (arena.covers(q)) return true;
+            }
+            if (p->ep_attr != nullptr && arena.covers(p->ep_attr->auth_key)) return true;
+            if (p->domain_attr != nullptr && (arena.covers(p->domain_attr->name) || arena.covers(p->domain_attr->auth_key))) return true;
+            if (p->fabric_attr != nullptr && (arena.covers(p->fabric_attr->name) || arena.covers(p->fabric_attr->prov_name))) return true;
+        }
+        return false;
+    }
     /// Tells the first store into the questions, if there was one, and undoes all.
     bool settle(Asked& asked) {
         const void* const where = arena.settle();
@@ -104,6 +119,7 @@ void Caller::ask(std::size_t i, Asked& out) {
     fi_info* list = untouched();
     const int ret = s.timed_getinfo(s.questions.at(i), &list);
     out.broken = s.read(ret, list, out.answer);
+    out.shares_hints = ret == 0 && list != nullptr && out.broken == nullptr && s.leads_into_questions(list);
     if (ret == 0 && list != nullptr && out.broken == nullptr) s.timed_freeinfo(list);
     out.written_field = model::Field::call_hints;
     out.hints_written = s.arena.touched() && s.settle(out);

@@ -61,6 +61,8 @@ struct Asked {
     model::Answer answer;
     bool hints_written = false;
     model::Field written_field = model::Field::call_hints;
+    /// A pointer of the answer leads into the hints (`handle` and opened objects excepted).
+    bool shares_hints = false;
     /// The list could not be read to its end: why, a string constant.  nullptr: it could.  A broken list is not freed,
     /// and `answer.offers` holds what was read before the broken place.
     const char* broken = nullptr;

@@ -44,6 +44,8 @@ public:
         const Profile& profile = lab.profile(lab.version());
         calls_ = calls_short_of_memory(profile);
         choices_ = choices(profile);
+        allocations_.clear();
+        for (const auto& q : calls_) allocations_.push_back(allocations_of(lab, q));
     }
 
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
@@ -56,7 +58,7 @@ public:
             out.act = Act::GetInfoNoMemory;
             out.first = calls_[index / kFailedAllocations];
             out.fail_allocation = 1 + index % kFailedAllocations;
-            return true;
+            return out.fail_allocation <= allocations_[index / kFailedAllocations];
         }
         index -= calls_.size() * kFailedAllocations;
         if (index < kFailedAllocations) {
@@ -110,7 +112,18 @@ private:
         }
     }
 
+    // How many allocations a warmed-up call tries for: failing a later one shows nothing.
+    static std::uint64_t allocations_of(Lab& lab, const Query& q) {
+        lab.single().ask(q);
+        Allocations count;
+        lab.single().watch(&count);
+        lab.single().ask(q);
+        lab.single().watch(nullptr);
+        return count.tried;
+    }
+
     std::vector<Query> calls_;
+    std::vector<std::uint64_t> allocations_;
     std::vector<Choice> choices_;
 };
 

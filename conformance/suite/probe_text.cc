@@ -27,7 +27,7 @@ public:
         fid_.ops = &ops_;
         ops_.size = sizeof ops_;
         if (probe.data_null) return;
-        pointer_ = probe.info ? part_of(encode(*probe.info, arena_, {}), probe.datatype) : &value_;
+        pointer_ = probe.info ? part_of(encode(*probe.info, arena_, {.objects = {}, .tight = true}), probe.datatype) : &value_;
         if (probe.datatype == FI_TYPE_FID) pointer_ = &fid_;
         arena_.protect();
     }

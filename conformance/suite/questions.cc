@@ -9,6 +9,7 @@
 #include "conformance/ask/values.h"
 #include "conformance/case/case_text.h"
 #include "conformance/suite/corpus.h"
+#include "model/judge/judge.h"
 
 namespace selvage::conformance {
 namespace {
@@ -85,7 +86,7 @@ class Pairs final : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "pairs"; }
     [[nodiscard]] std::string_view about() const override {
-        return "two related questions: relaxed, asked twice, more modes, an answer fed back";
+        return "two related questions: relaxed, reworded, asked twice, more modes, an answer fed back";
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases / 5; }
     void prepare(Lab& lab) override {
@@ -96,7 +97,8 @@ public:
     }
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
         constexpr std::array kKinships = {Kinship::Relaxed, Kinship::FedBack,  Kinship::Relaxed,     Kinship::MoreModes,
-                                          Kinship::Relaxed, Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack};
+                                          Kinship::Reworded, Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack,
+                                          Kinship::Reworded, Kinship::Relaxed};
         Rng rng(lab.plan().seed, "pairs", index);
         const Version v = random_version(lab.version(), rng);
         Query first = random_question(lab.profile(v), choices_[v.minor_part()], rng);
@@ -109,6 +111,9 @@ public:
         if (kinship == Kinship::FedBack) answer = lab.single().ask(first).answer;
         auto made = relate(first, answer, kinship, rng);
         if (!made) return false;
+        // Only what the provider itself offers is fed back to it.
+        const auto fed = static_cast<std::size_t>(made->fed_back);
+        if (kinship == Kinship::FedBack && !offer_is_of(answer.offers[fed], lab.provider())) return false;
         out = std::move(*made);
         return true;
     }

@@ -59,6 +59,7 @@ Deviation deviation(model::Clause c, const std::string& provider, bool fatal, co
     d.summary = summary;
     d.because = {link(c, Field::tx_caps, Relation::Within, 0x3E, 0xFFE),
                  link(model::clauses()[3].clause, Field::domain_mr_mode, Relation::Equals, 0, 0x38)};
+    d.because.back().supporting = true;
     d.shown_by.provider = provider;
     d.shown_by.first.version = model::Version(1, 17);
     d.shown_by.first.hints.emplace().present = model::kAllParts;
@@ -75,7 +76,8 @@ ProviderResult provider(const std::string& name, std::size_t salt) {
     p.questions = 250000 + salt;
     p.seconds = 41.5;
     for (std::size_t i = 0; i < model::kClauseCount; ++i)
-        if (model::clauses()[i].judges != model::Judges::None && (i * 7 + salt) % 11 != 0) p.tally.applied[i] = i * 131 + salt;
+        if (model::clauses()[i].judges != model::Judges::None && (i * 7 + salt) % 11 != 0)
+            p.tally.applied[i] = i * 131 + salt;
     return p;
 }
 
@@ -91,11 +93,14 @@ Report sample() {
     for (const char* name : {"tcp", "shm", "udp", "sockets", "net", "tcp;ofi_rxm", "udp;ofi_rxd"})
         r.providers.push_back(provider(name, ++salt));
     r.providers[2].notes.emplace_back("fi_domain was refused; what needs an open domain could not be run");
-    r.deviations.push_back(deviation(clause(Must, Disputed, 2), "tcp;ofi_rxm", false, "an entry has caps that nobody asked for"));
+    r.deviations.push_back(
+        deviation(clause(Must, Disputed, 2), "tcp;ofi_rxm", false, "an entry has caps that nobody asked for"));
     r.deviations.push_back(deviation(clause(Must, Clear, 9), "sockets", false, "tx_attr.caps is not within caps"));
-    r.deviations.push_back(deviation(clause(Must, Clear, 30), "tcp", false, "an entry answers a threading model with another"));
+    r.deviations.push_back(
+        deviation(clause(Must, Clear, 30), "tcp", false, "an entry answers a threading model with another"));
     r.deviations.push_back(deviation(clause(Must, Clear, 9), "tcp", false, "tx_attr.caps is not within caps"));
-    r.deviations.push_back(deviation(clause(Must, Clear, 60), "net", true, "fi_getinfo dies of signal 11 when the hints name no provider"));
+    r.deviations.push_back(deviation(clause(Must, Clear, 60), "net", true,
+                                     "fi_getinfo dies of signal 11 when the hints name no provider"));
     r.deviations.push_back(deviation(clause(Should, Clear, 0), "shm", false, kHostile));
     r.deviations.push_back(deviation(clause(Must, Clear, 41), "udp", false, "a name of the library's own making"));
     r.deviations.back().because[0].evidence.field = Field::domain_name;
@@ -120,15 +125,18 @@ void validate(const json& schema, const json& value, const std::string& at) {
         {"string", [](const json& v) { return v.is_string(); }},
         {"integer", [](const json& v) { return v.is_number_integer(); }},
         {"number", [](const json& v) { return v.is_number(); }},
+        {"boolean", [](const json& v) { return v.is_boolean(); }},
     };
     EXPECT_TRUE(kTypes.at(schema.at("type"))(value)) << at << " is no " << schema.at("type");
     if (schema.contains("enum")) {
-        EXPECT_NE(std::find(schema["enum"].begin(), schema["enum"].end(), value), schema["enum"].end()) << at << " is " << value;
+        EXPECT_NE(std::find(schema["enum"].begin(), schema["enum"].end(), value), schema["enum"].end())
+            << at << " is " << value;
     }
     for (const auto& name : schema.value("required", json::array()))
         EXPECT_TRUE(value.contains(name.get<std::string>())) << at << " lacks " << name;
     if (schema.at("type") == "array") {
-        for (std::size_t i = 0; i < value.size(); ++i) validate(schema.at("items"), value[i], at + "[" + std::to_string(i) + "]");
+        for (std::size_t i = 0; i < value.size(); ++i)
+            validate(schema.at("items"), value[i], at + "[" + std::to_string(i) + "]");
     }
     if (schema.at("type") != "object") return;
     for (const auto& [key, member] : value.items()) {
@@ -224,8 +232,9 @@ TEST(ReportJunit, IsWellFormedAndCounts) {
     const auto text = report_junit(sample());
     EXPECT_EQ(unbalanced(text), "");
     EXPECT_EQ(text.find("<script"), std::string::npos);
-    EXPECT_NE(text.find("<testsuite name=\"tcp\" tests=\"" + std::to_string(model::clauses().size()) + "\" failures=\"2\""),
-              std::string::npos);
+    EXPECT_NE(
+        text.find("<testsuite name=\"tcp\" tests=\"" + std::to_string(model::clauses().size()) + "\" failures=\"2\""),
+        std::string::npos);
     EXPECT_NE(text.find("waived: will not be fixed"), std::string::npos);
 }
 
@@ -236,9 +245,8 @@ TEST(ReportHtml, IsOneSafePage) {
     EXPECT_EQ(text.find("<script", script + 1), std::string::npos) << "text of the library became markup";
     EXPECT_EQ(text.find("src="), std::string::npos);
     EXPECT_EQ(text.find("@import"), std::string::npos);
-    EXPECT_EQ(unbalanced(text.substr(0, script)) , "body");
-    for (const auto* d : ordered(report))
-        EXPECT_NE(text.find(escape(d->summary)), std::string::npos) << d->summary;
+    EXPECT_EQ(unbalanced(text.substr(0, script)), "body");
+    for (const auto* d : ordered(report)) EXPECT_NE(text.find(escape(d->summary)), std::string::npos) << d->summary;
     // Each broken cell leads to a finding.
     static const std::regex kLink("href=\"#([^\"]+)\"");
     for (std::sregex_iterator i(text.begin(), text.end(), kLink), end; i != end; ++i)
@@ -262,10 +270,12 @@ TEST(Waivers, AreReadAndApplied) {
     const std::string id(model::clauses()[5].id);
     std::vector<Waiver> waivers;
     std::string error;
-    ASSERT_TRUE(parse_waivers("[[waiver]]\nclause = \"" + id + "\"\nprovider = \"tcp\"\nreason = \"old\"\n", waivers, error))
+    ASSERT_TRUE(
+        parse_waivers("[[waiver]]\nclause = \"" + id + "\"\nprovider = \"tcp\"\nreason = \"old\"\n", waivers, error))
         << error;
     Report r;
-    r.deviations = {deviation(model::clauses()[5].clause, "tcp", false, "a"), deviation(model::clauses()[5].clause, "shm", false, "b")};
+    r.deviations = {deviation(model::clauses()[5].clause, "tcp", false, "a"),
+                    deviation(model::clauses()[5].clause, "shm", false, "b")};
     apply_waivers(waivers, r);
     EXPECT_EQ(r.deviations[0].waived, "old");
     EXPECT_EQ(r.deviations[1].waived, "");
@@ -275,7 +285,8 @@ TEST(Waivers, AreReadAndApplied) {
 TEST(Waivers, TellWhereTheyAreWrong) {
     std::vector<Waiver> waivers;
     std::string error;
-    EXPECT_FALSE(parse_waivers("[[waiver]]\nclause = \"no.such\"\nprovider = \"tcp\"\nreason = \"x\"\n", waivers, error));
+    EXPECT_FALSE(
+        parse_waivers("[[waiver]]\nclause = \"no.such\"\nprovider = \"tcp\"\nreason = \"x\"\n", waivers, error));
     EXPECT_NE(error.find("no clause has the id no.such"), std::string::npos) << error;
     EXPECT_FALSE(parse_waivers("[[waiver]]\nclause = \"no.such\"\n", waivers, error));
     EXPECT_NE(error.find("a waiver needs provider"), std::string::npos) << error;

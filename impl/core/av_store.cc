@@ -139,14 +139,23 @@ int init_mutex(pthread_mutex_t* mutex) {
     return -error;
 }
 
-// Opens the file and takes the lock of those who set it up or tear it down. The file may have been removed between the
-// two, in which case there is a newer one of that name, or none.
+// One process at a time sets a file up. A record lock, apart from the flock that says "in use".
+bool lock_setup(int file, short type) {
+    struct flock range {};
+    range.l_type = type;
+    range.l_whence = SEEK_SET;
+    range.l_len = 1;
+    return fcntl(file, F_OFD_SETLKW, &range) == 0;
+}
+
+// Opens the file, marks it as in use and takes the lock of those who set it up. The file may have been removed in
+// between, in which case there is a newer one of that name, or none.
 int open_current(const char* name, int flags, int* file) {
     for (;;) {
         const int opened = shm_open(name, flags, 0600);
         if (opened < 0) return -errno;
         struct stat status {};
-        if (flock(opened, LOCK_EX) || fstat(opened, &status)) {
+        if (flock(opened, LOCK_SH) || !lock_setup(opened, F_WRLCK) || fstat(opened, &status)) {
             const int error = -errno;
             ::close(opened);
             return error;
@@ -194,8 +203,7 @@ int AvStore::open_shared(const char* file, size_t entry_size, size_t expected, A
     int error = open_current(name_, O_RDWR | O_CLOEXEC | (read_only_ ? 0 : O_CREAT), &file_);
     if (error) return error;
     error = attach(expected, access);
-    // From here on: a shared lock for as long as the file is in use.
-    if (!error && flock(file_, LOCK_SH)) error = -errno;
+    lock_setup(file_, F_UNLCK);
     if (error) close();
     return error;
 }

@@ -93,7 +93,7 @@ int control_counter(fid* descriptor, int command, void* argument) {
     return 0;
 }
 
-constexpr fi_ops kFidOps = make_fid_ops(close_counter, nullptr, control_counter);
+constexpr fi_ops kFidOps = make_fid_ops(close_counter, kMissing<decltype(fi_ops::bind)>, control_counter);
 constexpr fi_ops_cntr kCounterOps = {
     .size = sizeof(fi_ops_cntr),
     .read = read_counter,

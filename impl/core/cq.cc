@@ -71,7 +71,7 @@ int control_cq(fid* descriptor, int command, void* argument) {
     return object_of<CompletionQueue>(descriptor)->wait.control(command, argument);
 }
 
-constexpr fi_ops kFidOps = make_fid_ops(close_cq, nullptr, control_cq);
+constexpr fi_ops kFidOps = make_fid_ops(close_cq, kMissing<decltype(fi_ops::bind)>, control_cq);
 constexpr fi_ops_cq kCqOps = {
     .size = sizeof(fi_ops_cq),
     .read = read_cq,

@@ -180,7 +180,7 @@ int control_eq(fid* descriptor, int command, void* argument) {
     return object_of<EventQueue>(descriptor)->wait.control(command, argument);
 }
 
-constexpr fi_ops kFidOps = make_fid_ops(close_eq, nullptr, control_eq);
+constexpr fi_ops kFidOps = make_fid_ops(close_eq, kMissing<decltype(fi_ops::bind)>, control_eq);
 constexpr fi_ops_eq kEqOps = {
     .size = sizeof(fi_ops_eq),
     .read = read_eq,

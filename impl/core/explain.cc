@@ -26,12 +26,7 @@ void describe(const Mismatch& why, uint64_t value, char* out, size_t size) {
 
 const char* type_name(fi_ep_type type) { return type == FI_EP_MSG ? "FI_EP_MSG" : "FI_EP_RDM"; }
 
-}  // namespace
-
-bool explaining() { return log_enabled(FI_LOG_INFO, FI_LOG_CORE); }
-
 void explain_mismatch(const Offer& offer, const Mismatch& why) {
-    if (!why.field) return;
     char asked[512], offered[512];
     if (why.type == Mismatch::kText) {
         snprintf(asked, sizeof asked, "%s", why.asked_text);
@@ -42,6 +37,23 @@ void explain_mismatch(const Offer& offer, const Mismatch& why) {
     }
     log_for(offer.provider->name, FI_LOG_INFO, FI_LOG_CORE, "%s on %s: %s does not match: asked %s, offered %s",
             type_name(offer.set.ep.type), offer.domain_name, why.field, asked, offered);
+}
+
+}  // namespace
+
+Refusals::Refusals() : wanted_(log_enabled(FI_LOG_INFO, FI_LOG_CORE)) {}
+
+void Refusals::note(const Offer& offer, const Mismatch& why) {
+    if (!wanted_ || !why.field || count_ == kMax) return;
+    for (size_t i = 0; i < count_; ++i) {
+        const Offer& known = *entries_[i].offer;
+        if (known.provider == offer.provider && known.set.ep.type == offer.set.ep.type) return;
+    }
+    entries_[count_++] = {.offer = &offer, .why = why};
+}
+
+void Refusals::tell() const {
+    for (size_t i = 0; i < count_; ++i) explain_mismatch(*entries_[i].offer, entries_[i].why);
 }
 
 void explain_unknown_provider(const char* name) {

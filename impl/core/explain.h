@@ -7,8 +7,24 @@
 
 namespace selvage::impl {
 
-bool explaining();
-void explain_mismatch(const Offer& offer, const Mismatch& why);
+// Remembers the first mismatch of every provider and endpoint type, to be told if nothing matches at all.
+class Refusals {
+  public:
+    Refusals();
+    void note(const Offer& offer, const Mismatch& why);
+    void tell() const;
+
+  private:
+    struct Entry {
+        const Offer* offer;
+        Mismatch why;
+    };
+    static constexpr size_t kMax = 8;  // providers times endpoint types
+    bool wanted_;                      // somebody listens
+    size_t count_ = 0;
+    Entry entries_[kMax];
+};
+
 void explain_unknown_provider(const char* name);
 void explain_unresolved(const char* node, const char* service);
 

@@ -102,14 +102,14 @@ bool routed_source(const SocketAddress& destination, SocketAddress* source) {
 }
 
 int match_all(const Query& query, const Table& table, InfoList& list) {
-    const bool explain = explaining();
+    Refusals refusals;
     size_t internet_matches = 0;
     SocketAddress destination;
     for (const Offer& offer : table) {
         if (!match_provider(query, offer)) continue;
         Match match(query, table, offer);
         if (!match_offer(match)) {
-            if (explain) explain_mismatch(offer, match.why);
+            refusals.note(offer, match.why);
             continue;
         }
         fi_info* info = duplicate_info(match.out.info, Layout::k1_3);
@@ -122,7 +122,9 @@ int match_all(const Query& query, const Table& table, InfoList& list) {
     }
     SocketAddress source;
     if (internet_matches > 1 && routed_source(destination, &source)) list.prefer(source);
-    return list.empty() ? -FI_ENODATA : 0;
+    if (!list.empty()) return 0;
+    refusals.tell();
+    return -FI_ENODATA;
 }
 
 // Shared memory does not change with the interfaces, unless a node has to be recognised as local.

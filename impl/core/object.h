@@ -64,19 +64,20 @@ Object* object_of(Descriptor* descriptor) {
     return reinterpret_cast<Object*>(descriptor);
 }
 
-// fid::ops with every entry filled; `tostr` prints the class.
-constexpr fi_ops make_fid_ops(int (*close)(fid*), int (*bind)(fid*, fid*, uint64_t) = nullptr,
-                              int (*control)(fid*, int, void*) = nullptr,
-                              int (*ops_open)(fid*, const char*, uint64_t, void**, void*) = nullptr,
-                              int (*ops_set)(fid*, const char*, uint64_t, void*, void*) = nullptr) {
+// fid::ops with every entry filled.
+constexpr fi_ops make_fid_ops(decltype(fi_ops::close) close,
+                              decltype(fi_ops::bind) bind = kMissing<decltype(fi_ops::bind)>,
+                              decltype(fi_ops::control) control = kMissing<decltype(fi_ops::control)>,
+                              decltype(fi_ops::ops_open) ops_open = kMissing<decltype(fi_ops::ops_open)>,
+                              decltype(fi_ops::ops_set) ops_set = kMissing<decltype(fi_ops::ops_set)>) {
     return {
         .size = sizeof(fi_ops),
         .close = close,
-        .bind = bind ? bind : kMissing<decltype(fi_ops::bind)>,
-        .control = control ? control : kMissing<decltype(fi_ops::control)>,
-        .ops_open = ops_open ? ops_open : kMissing<decltype(fi_ops::ops_open)>,
+        .bind = bind,
+        .control = control,
+        .ops_open = ops_open,
         .tostr = kMissing<decltype(fi_ops::tostr)>,
-        .ops_set = ops_set ? ops_set : kMissing<decltype(fi_ops::ops_set)>,
+        .ops_set = ops_set,
     };
 }
 

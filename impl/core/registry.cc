@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "impl/core/lock.h"
+#include "impl/core/param.h"
 #include "impl/core/watch.h"
 #include "impl/transport/shm/shm.h"
 #include "impl/transport/tcp/tcp.h"
@@ -22,11 +23,14 @@ bool equal_names(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
+const Param<const char*> provider_row{nullptr, "provider", nullptr,
+                                      "Providers registered, separated by commas; a leading ^ registers all but these"};
+
 // FI_PROVIDER as it was when the library first looked: names apart by ',' or ';', with '^' in front all but those.
 class Filter {
   public:
     Filter() {
-        const char* value = getenv("FI_PROVIDER");
+        const char* value = provider_row.get();
         text_ = value ? strdup(value) : nullptr;
         if (!text_) return;
         names_ = text_;

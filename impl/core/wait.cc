@@ -215,7 +215,7 @@ int wait_on_set(fid_wait* descriptor, int timeout) {
     }
 }
 
-constexpr fi_ops kFidOps = make_fid_ops(close_wait_set, nullptr, control_wait_set);
+constexpr fi_ops kFidOps = make_fid_ops(close_wait_set, kMissing<decltype(fi_ops::bind)>, control_wait_set);
 constexpr fi_ops_wait kWaitOps = {.size = sizeof(fi_ops_wait), .wait = wait_on_set};
 
 template <typename Object>

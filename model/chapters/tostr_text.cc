@@ -166,7 +166,9 @@ bool says_field(std::string_view text, const Info& info, const FieldRow& field, 
         if (token != leaf(field)) continue;
         named = true;
         const auto said = next_value(rest);
-        if (is_text(field.field) || says_value(said, field, value, library, absent)) return true;
+        std::string missing;
+        if (is_text(field.field) || says_value(said, field, value, library, missing)) return true;
+        if (absent.empty() || text.find(missing) == std::string_view::npos) absent = missing;
     }
     why = named ? lacking(text, absent, "the value of " + std::string(field.path))
                 : lacking(text, leaf(field), "the name of " + std::string(field.path));

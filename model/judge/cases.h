@@ -57,6 +57,7 @@ enum class Kinship : std::uint8_t {
     FedBack,      ///< one offer of the first answer as hints, and its version
     Reordered,    ///< the same call after other calls
     NullVersusEmpty,  ///< NULL hints, and hints of zeros with all modes supported
+    Reworded,     ///< the same in other words, or with something added that must not count
 };
 
 /// `pair`: two related calls.

@@ -102,10 +102,15 @@ void judge_demands(const Demands& demands, const Answer& answer, Tally& tally, s
 void judge_refusal(const Query& query, const World& world, const Answer& answer, const Profile& profile,
                    const Verdict& verdict, Tally& tally, std::vector<Because>& broken) {
     Evidence refused;
-    refused.field = Field::call_return;
-    refused.relation = Relation::Equals;
-    refused.wanted = 0;
-    refused.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
+    if (answer.ret != 0) {
+        refused.field = Field::call_return;
+        refused.relation = Relation::Equals;
+        refused.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
+    } else {
+        refused.field = Field::call_count;
+        refused.relation = Relation::AtLeast;
+        refused.wanted = 1;
+    }
     const Entry& entry = profile.entries[verdict.granting.front()];
     std::vector<Clause> asked;
     const MatchCase c{query, world, profile, entry};
@@ -123,6 +128,21 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
         fits.field = Field::call_hints;
         fits.note = "asked for, and fits";
         broken.push_back({.clause = a, .evidence = std::move(fits), .supporting = true});
+    }
+}
+
+// Whoever judges one provider is not told of another's offers, but for whether they should be there at all.
+bool judges_strangers(Clause c) {
+    return c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_present;
+}
+
+void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken) {
+    const bool own = c.profile == nullptr || offer_is_of(c.offer, c.profile->provider);
+    for (const auto& p : offer_predicates()) {
+        if (!holds_for(p, c.query.version) || (!own && !judges_strangers(p.clause))) continue;
+        Ruling r = p.judge(c);
+        tally.note(p.clause, r.outcome());
+        if (r.is_broken()) broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
     }
 }
 
@@ -194,10 +214,11 @@ Verdict expect(const Query& query, const World& world, const Profile& profile, T
         }
     }
     std::vector<Because> refuses;
+    bool some_may = false;  // an entry leaves it open; that hides no other entry that fits
     for (std::size_t i = 0; i < profile.entries.size(); ++i) {
         Matching m = match(query, world, profile, profile.entries[i], tally);
         if (m.choice == Choice::Fits) v.granting.push_back(i);
-        if (m.choice == Choice::May) open = true;
+        some_may = some_may || m.choice == Choice::May;
         auto& from = m.choice == Choice::May ? m.leaves_open : m.refuses;
         std::move(from.begin(), from.end(), std::back_inserter(refuses));
     }
@@ -211,11 +232,11 @@ Verdict expect(const Query& query, const World& world, const Profile& profile, T
         return v;
     }
     if (v.granting.empty()) std::move(refuses.begin(), refuses.end(), std::back_inserter(v.because));
-    if (open || !v.granting.empty()) {
+    if (some_may || !v.granting.empty()) {
         v.kind = Verdict::Kind::MayRefuse;
     } else if (profile.origin == Origin::Declared) {
         v.kind = Verdict::Kind::MustRefuse;
-        v.errnos = {FI_ENODATA};
+        if (!open) v.errnos = {FI_ENODATA};
     } else {
         v.kind = profile.entries.empty() ? Verdict::Kind::Unspecified : Verdict::Kind::MayRefuse;
     }
@@ -237,10 +258,7 @@ void judge(const Query& query, const World& world, const Answer& answer, const P
     }
     judge_all(answer_predicates(), AnswerCase{query, world, answer, profile}, query.version, tally, broken);
     for (std::size_t i = 0; i < answer.offers.size(); ++i) {
-        const Info& offer = answer.offers[i];
-        const Profile* known = profile != nullptr && offer_is_of(offer, profile->provider) ? profile : nullptr;
-        judge_all(offer_predicates(), OfferCase{query, world, offer, static_cast<int>(i), known}, query.version, tally,
-                  broken);
+        judge_offer(OfferCase{query, world, answer.offers[i], static_cast<int>(i), profile}, tally, broken);
     }
 }
 

@@ -51,7 +51,8 @@ struct Matching {
 Matching match(const Query& query, const World& world, const Profile& profile, const Entry& entry,
                Tally* tally = nullptr);
 
-/// Judges an answer.  `profile` may be nullptr (nothing known); then only what any library must keep is judged.
+/// Judges an answer.  `profile` may be nullptr (nothing known); then only what any library must keep is judged.  With a
+/// profile, the offers of its provider are judged; those of others only for being there although another was named.
 /// @param broken receives a link for each broken promise, first the call rules, then match, answer and offer clauses.
 void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
            std::vector<Because>& broken);

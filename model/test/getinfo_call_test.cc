@@ -16,6 +16,9 @@ TEST(GetinfoCall, RefusesNewerVersions) {
     const auto d = demand(getinfo_call_version_newer, nothing(Version(1, 18)), world);
     EXPECT_EQ(d.kind, Kind::MustRefuse);
     EXPECT_EQ(d.errnos, std::vector<int>{FI_ENOSYS});
+    ASSERT_NE(d.evidence, nullptr);
+    EXPECT_EQ(d.evidence->wanted, Version(1, 17).packed);
+    EXPECT_EQ(d.evidence->actual, Version(1, 18).packed);
 }
 
 TEST(GetinfoCall, NothingGivenListsAll) {
@@ -216,6 +219,7 @@ TEST(GetinfoCall, AskedTwiceAnswersAlike) {
     EXPECT_EQ(judged(Kinship::Repeated, granted(rdm(), msg()), granted(rdm(), msg())), Holds);
     EXPECT_EQ(judged(Kinship::Repeated, granted(rdm(), msg()), granted(msg(), rdm())), Broken) << "another order";
     EXPECT_EQ(judged(Kinship::Reordered, granted(rdm()), refused()), Broken);
+    EXPECT_EQ(judged(Kinship::Repeated, refused(FI_ENODATA), refused(FI_ENOMEM)), Broken) << "another error";
     EXPECT_EQ(judged(Kinship::Repeated, granted(rdm()), granted(rdm(), rdm())), Broken);
     Info port = rdm();
     set_src(port, ip4("192.0.2.1", 4711));

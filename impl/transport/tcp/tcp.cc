@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "impl/core/param.h"
 #include "impl/core/registry.h"
 #include "impl/core/surface.h"
 #include "impl/transport/tcp/interfaces.h"
@@ -14,6 +15,10 @@ namespace {
 // Provider-specific (upper bit set): the frames on the wire are this library's own.
 constexpr uint32_t kMessageProtocol = FI_PROV_SPECIFIC | 0x5e02;
 constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e03;
+
+const Param<const char*> interface_row{"tcp", "iface", nullptr, "The only network interface to be used"};
+
+bool selected(const InterfaceAddress& interface, const char* only) { return !only || strcmp(only, interface.name) == 0; }
 
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface, fi_ep_type type) {
     Offer* offer = table.add();
@@ -42,7 +47,9 @@ int discover(const Provider& self, TableBuilder& table) {
     InterfaceAddress* list = nullptr;
     size_t count = 0;
     int result = list_interfaces(&list, &count);
+    const char* only = interface_row.get();
     for (size_t i = 0; i < count && !result; ++i) {
+        if (!selected(list[i], only)) continue;
         result = add_offer(self, table, list[i], FI_EP_MSG);
         if (!result) result = add_offer(self, table, list[i], FI_EP_RDM);
     }
