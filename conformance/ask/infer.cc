@@ -1,6 +1,7 @@
 #include "conformance/ask/infer.h"
 
 #include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
 
 #include <algorithm>
 
@@ -11,6 +12,18 @@ namespace selvage::conformance {
 namespace {
 
 using namespace model;
+
+// Asks, but not what is known to kill.
+struct Prober {
+    Caller& caller;
+    std::span<const Query> deadly;
+    [[nodiscard]] Answer ask(const Query& q) const {
+        if (std::find(deadly.begin(), deadly.end(), q) == deadly.end()) return caller.ask(q).answer;
+        Answer refused;
+        refused.ret = -FI_ENODATA;
+        return refused;
+    }
+};
 
 bool same_thing(const Info& a, const Info& b) {
     return a.ep.type == b.ep.type && a.ep.protocol == b.ep.protocol && a.addr_format == b.addr_format &&
@@ -36,8 +49,8 @@ std::vector<bool> still_offered(Profile& profile, const Answer& answer) {
     return out;
 }
 
-void learn_entries(Caller& caller, Profile& profile) {
-    const Answer widest = caller.ask(widest_question(profile.provider, profile.version)).answer;
+void learn_entries(const Prober& prober, Profile& profile) {
+    const Answer widest = prober.ask(widest_question(profile.provider, profile.version));
     for (const auto& o : widest.offers) {
         if (!offer_is_of(o, profile.provider) || find_entry(profile, o) != nullptr) continue;
         profile.entries.push_back({.offer = o, .most = o});
@@ -45,24 +58,24 @@ void learn_entries(Caller& caller, Profile& profile) {
 }
 
 // Without mode bits, and without mr_mode bits: which entries need them?
-void learn_needs(Caller& caller, Profile& profile) {
+void learn_needs(const Prober& prober, Profile& profile) {
     Query q = widest_question(profile.provider, profile.version);
     q.hints->mode = 0;
-    auto kept = still_offered(profile, caller.ask(q).answer);
+    auto kept = still_offered(profile, prober.ask(q));
     for (std::size_t i = 0; i < kept.size(); ++i) {
         if (!kept[i]) profile.entries[i].needed_mode = profile.entries[i].offer.mode;
     }
     if (profile.version < Version(1, 5)) return;
     q = widest_question(profile.provider, profile.version);
     q.hints->domain.mr_mode = 0;
-    kept = still_offered(profile, caller.ask(q).answer);
+    kept = still_offered(profile, prober.ask(q));
     for (std::size_t i = 0; i < kept.size(); ++i) {
         if (!kept[i]) profile.entries[i].needed_mr_mode = profile.entries[i].offer.domain.mr_mode;
     }
 }
 
 // Capabilities that the widest answer does not show, asked for one by one beside those it does.
-void learn_caps(Caller& caller, Profile& profile) {
+void learn_caps(const Prober& prober, Profile& profile) {
     for (const auto& w : words(Family::caps)) {
         if (w.alias) continue;
         const bool all_have =
@@ -70,7 +83,7 @@ void learn_caps(Caller& caller, Profile& profile) {
         if (all_have) continue;
         Query q = widest_question(profile.provider, profile.version);
         q.hints->caps = w.value;
-        for (const auto& o : caller.ask(q).answer.offers) {
+        for (const auto& o : prober.ask(q).offers) {
             if (!offer_is_of(o, profile.provider) || (o.caps & w.value) == 0) continue;
             if (Entry* e = find_entry(profile, o)) {
                 if ((e->offer.caps & w.value) == 0) e->also_caps |= w.value;
@@ -94,22 +107,24 @@ Query widest_question(const std::string& provider, Version version) {
     return q;
 }
 
-Profile infer_profile(Caller& caller, const std::string& provider, Version version) {
+Profile infer_profile(Caller& caller, const std::string& provider, Version version, std::span<const Query> deadly) {
     Profile profile{.provider = provider, .version = version, .origin = Origin::Inferred, .entries = {}};
-    learn_entries(caller, profile);
+    const Prober prober{caller, deadly};
+    learn_entries(prober, profile);
     if (profile.entries.empty()) return profile;
-    learn_needs(caller, profile);
-    learn_caps(caller, profile);
+    learn_needs(prober, profile);
+    learn_caps(prober, profile);
     return profile;
 }
 
 const Profile& Profiles::at(Version version) {
     const auto found = known_.find(version);
     if (found != known_.end()) return found->second;
-    return known_.emplace(version, infer_profile(caller_, provider_, version)).first->second;
+    return known_.emplace(version, infer_profile(caller_, provider_, version, deadly_)).first->second;
 }
 
-std::vector<std::string> discover_providers(Caller& caller, Version version) {
+std::vector<std::string> discover_providers(Caller& caller, Version version, std::span<const Query> deadly) {
+    const Prober prober{caller, deadly};
     std::vector<std::string> out;
     const auto add = [&](const Info& offer) {
         if (!offer.fabric.prov_name) return;
@@ -118,13 +133,15 @@ std::vector<std::string> discover_providers(Caller& caller, Version version) {
     };
     Query q;
     q.version = version;
-    for (const auto& o : caller.ask(q).answer.offers) add(o);
+    const Answer all = prober.ask(q);
+    for (const auto& o : all.offers) add(o);
     // Providers that offer something only to an application that supports their modes.
     q.flags = FI_PROV_ATTR_ONLY;
-    const Answer named = caller.ask(q).answer;
+    const Answer named = prober.ask(q);
     for (const auto& o : named.offers) {
         if (!o.fabric.prov_name) continue;
-        for (const auto& found : caller.ask(widest_question(*o.fabric.prov_name, version)).answer.offers) add(found);
+        const Answer wide = prober.ask(widest_question(*o.fabric.prov_name, version));
+        for (const auto& found : wide.offers) add(found);
     }
     return out;
 }

@@ -192,6 +192,9 @@ Query random_question(const Profile& profile, const std::vector<Choice>& all, Rn
     if (rng.chance(50)) ask_for(hints, Field::ep_type, entry.offer.ep.type);
     const auto fields = 1 + rng.below(rng.chance(80) ? 5 : 14);
     for (std::uint64_t i = 0; i < fields; ++i) add_random_field(profile, entry, all, hints, rng);
+    if ((hints.src_addr || hints.dest_addr) && rng.chance(20)) {
+        hints.addr_format = rng.chance(50) ? FI_FORMAT_UNSPEC : FI_SOCKADDR;
+    }
     if (rng.chance(8)) apply({Field::call_node, 0, kNodes[rng.below(kNodes.size())]}, q);
     if (rng.chance(6)) apply({Field::call_service, 0, kServices[rng.below(kServices.size())]}, q);
     if (rng.chance(6)) q.flags |= rng.chance(80) ? FI_SOURCE : FI_NUMERICHOST;

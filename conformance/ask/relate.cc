@@ -262,6 +262,14 @@ Kinship kinship_of(Rewording r) {
 
 }  // namespace
 
+Query feed_back(const Query& first, const Info& offer) {
+    Info hints = offer;
+    for (const Field f : {Field::src_addr, Field::dest_addr}) forget(hints, f);
+    hints.handle = 0;
+    hints.drop(Part::Nic);
+    return {.version = first.version, .node = {}, .service = {}, .flags = 0, .hints = std::move(hints)};
+}
+
 std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kinship, Rng& rng) {
     Case c;
     c.kind = Case::Kind::Pair;
@@ -286,8 +294,7 @@ std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kin
             made = !answer.offers.empty() && (first.flags & FI_PROV_ATTR_ONLY) == 0;
             if (!made) break;
             c.fed_back = static_cast<int>(rng.below(answer.offers.size()));
-            c.second = Query{.version = first.version, .node = {}, .service = {}, .flags = 0,
-                             .hints = answer.offers[static_cast<std::size_t>(c.fed_back)]};
+            c.second = feed_back(first, answer.offers[static_cast<std::size_t>(c.fed_back)]);
             break;
         }
         case Kinship::Reworded: {

@@ -155,6 +155,7 @@ void add_provider_names(const Profile& profile, std::vector<std::string>& out) {
     add_unique(out, ";" + own);
     add_unique(out, own + ";no_such_layer");
     add_unique(out, "no_such_provider");
+    add_unique(out, "no such provider");
     add_unique(out, "");
     add_unique(out, ";");
     add_unique(out, "^" + own);

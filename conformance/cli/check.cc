@@ -182,14 +182,23 @@ std::string check_options(const Options& options) {
     return {};
 }
 
-std::string unknown_provider(const Options& options, const Survey& found) {
-    for (const auto& p : options.providers) {
-        if (std::find(found.providers.begin(), found.providers.end(), p) != found.providers.end()) continue;
-        std::string known;
-        for (const auto& k : found.providers) known += (known.empty() ? "" : ", ") + printable(k);
-        return fmt::format("--provider {}: {} offers nothing under that name (it has {})", p, found.subject.path, known);
+// Finds out before the run, not after it, that its results can't be written.
+std::string check_outputs(const Options& options) {
+    for (const auto& path : options.reports) {
+        if (!std::ofstream(path, std::ios::app)) return fmt::format("--report {}: can't be written", path);
     }
+    std::error_code failed;
+    if (!options.save.empty()) std::filesystem::create_directories(options.save, failed);
+    if (failed) return fmt::format("--save {}: {}", options.save, failed.message());
     return {};
+}
+
+// Whom to judge: who was asked for, else all that were found.  A library that dies of being asked for its providers is
+// judged under a name that says so.
+std::vector<std::string> whom_to_judge(const Options& options, const Survey& found) {
+    if (!options.providers.empty()) return options.providers;
+    if (found.providers.empty() && !found.deadly.empty()) return {"unknown"};
+    return found.providers;
 }
 
 int check(Options& options) {
@@ -202,11 +211,12 @@ int check(Options& options) {
     }
     const Survey found = survey(options.plan);
     if (!found.error.empty()) return could_not_run(found.error);
-    if (error = unknown_provider(options, found); !error.empty()) return could_not_run(error);
-    const auto providers = options.providers.empty() ? found.providers : options.providers;
+    if (error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
+    const auto providers = whom_to_judge(options, found);
     if (providers.empty()) return could_not_run(fmt::format("{}: no provider offers anything", found.subject.path));
     const auto properties = all_properties();
     if (options.dryrun) return dry_run(options, properties, found, providers);
+    if (error = check_outputs(options); !error.empty()) return could_not_run(error);
 
     Progress progress(options.quiet);
     Session session;
@@ -218,6 +228,9 @@ int check(Options& options) {
     std::uint64_t total = 0;
     for (const auto& p : providers) {
         session.report.providers.push_back({.provider = p, .tally = {}, .questions = 0, .seconds = 0, .call_seconds = 0, .notes = {}});
+        if (!found.died.empty()) {
+            session.report.providers.back().notes.push_back("the library " + found.died + " while it was asked for its providers");
+        }
         for (const auto& property : properties) {
             const std::size_t index = session.report.providers.size() - 1;
             Property* which = property.get();
@@ -255,7 +268,9 @@ void add_check(CLI::App& app, Run& run) {
     command->add_option("--cases", options->plan.cases, "questions per suite and provider")
         ->capture_default_str()
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-    command->add_option("--seed", options->plan.seed, "the same seed asks the same questions")->capture_default_str();
+    command->add_option("--seed", options->plan.seed, "the same seed asks the same questions")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--clause", options->plan.clauses, "judge only clauses whose id begins so (again for more)")->type_name("PREFIX");
     command->add_option("--profile", options->profiles, "a declared profile to judge by, instead of one inferred by probing")
         ->type_name("FILE");
@@ -266,7 +281,9 @@ void add_check(CLI::App& app, Run& run) {
     command->add_flag("--strict", options->plan.strict, "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
     command->add_flag("--quiet", options->quiet, "print nothing but errors");
-    command->footer("Each property on each provider is a test named PROPERTY.PROVIDER: GTEST_FILTER and the GTEST_TOTAL_SHARDS\n"
+    command->footer("Example:  selvage check --provider shm --report report.html --save cases\n"
+                    "          selvage check --library ./libfabric.so.1 --provider tcp --clause getinfo.caps --strict\n\n"
+                    "Each property on each provider is a test named PROPERTY.PROVIDER: GTEST_FILTER and the GTEST_TOTAL_SHARDS\n"
                     "and GTEST_SHARD_INDEX variables choose among them.\n"
                     "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.");
     command->callback([options, &run] { run = [options] { return check(*options); }; });

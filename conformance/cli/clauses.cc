@@ -1,6 +1,7 @@
 // selvage clauses: what the interface promises, clause by clause, and where it says so.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "conformance/cli/commands.h"
@@ -31,20 +32,21 @@ void print_full(const ClauseText& c) {
 }
 
 int list_clauses(const Options& options) {
-    std::size_t shown = 0;
     const auto all = clauses();
+    for (const auto& wanted : options.ids) {
+        if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id.starts_with(wanted); })) {
+            return could_not_run(fmt::format("no clause is named {} or begins so (selvage clauses lists them)", wanted));
+        }
+    }
     for (const auto& wanted : options.ids) {
         if (const auto* c = find_clause(wanted)) {
             print_full(*c);
-            ++shown;
             continue;
         }
         for (const auto& c : all) {
             if (!c.id.starts_with(wanted)) continue;
             print_full(c);
-            ++shown;
         }
-        if (shown == 0) return could_not_run(fmt::format("no clause is named or begins with {}", wanted));
     }
     if (!options.ids.empty()) return kKept;
     for (const auto& c : all) fmt::print("{:<52} {:<6} {:<8} {:<7} {}\n", c.id, name(c.level), name(c.status), name(c.judges), c.promise);
@@ -121,9 +123,11 @@ void add_clauses(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("clauses", "what the interface promises: all clauses, or those named in full");
     command->add_option("ID", options->ids, "an id, or the beginning of some (getinfo.caps)");
-    command->add_flag("--uncited", options->uncited, "sentences of the pages that no clause cites and that are no prose (none)");
+    command->add_flag("--uncited", options->uncited, "sentences of the pages that no clause cites and that are no prose (there should be none)");
     command->add_flag("--pages", options->pages, "the pages and how many of their sentences are cited");
     command->add_option("--verify", options->verify, "hold the text of a page against its index")->type_name("PAGE");
+    command->footer("Example:  selvage clauses getinfo.caps           all promises on capabilities, in full\n"
+                    "          selvage clauses --uncited              sentences that nobody has read: none");
     command->callback([options, &run] {
         run = [options] {
             if (options->uncited) return print_uncited();

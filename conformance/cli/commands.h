@@ -33,6 +33,11 @@ int could_not_run(const std::string& why);
 /// Reads a whole file, or standard input for "-".  @return false and a one-line `error`.
 bool read_file(const std::string& path, std::string& out, std::string& error);
 
+struct Survey;
+/// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked for
+/// its providers may have any.
+std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found);
+
 /// Options that several commands share.
 void add_library_option(CLI::App& command, std::string& library);
 

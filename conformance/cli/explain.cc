@@ -27,8 +27,13 @@ struct Options {
     std::string call;
 };
 
+// One line: what is wrong, and the text around it with an arrow at the place.
 std::string point_at(const std::string& what, const std::string& text, const TextError& error) {
-    return fmt::format("{}: at byte {}: {}\n  {}\n  {}^", what, error.at, error.message, text, std::string(error.at, ' '));
+    constexpr std::size_t kBefore = 40;
+    const std::size_t at = std::min(error.at, text.size());
+    const std::size_t from = at > kBefore ? at - kBefore : 0;
+    return fmt::format("{}: at byte {}: {}: {}{} -->{}", what, error.at, error.message, from == 0 ? "" : "...",
+                       text.substr(from, at - from), text.substr(at, kBefore));
 }
 
 // The call that the options describe.  @return false and `error`.
@@ -79,8 +84,9 @@ private:
 };
 
 void tell_entry(Teller& tell, const Explained& e) {
-    const auto where = fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
-                                   print_field(e.entry.offer, Field::addr_format), e.entry.offer.domain.name.value_or("-"));
+    const auto where = printable(fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
+                                             print_field(e.entry.offer, Field::addr_format),
+                                             e.entry.offer.domain.name.value_or("-")));
     switch (e.matching.choice) {
         case model::Choice::No:
             tell.say("{} {}", tinted("refused", Tint::Bad), where);
@@ -94,7 +100,7 @@ void tell_entry(Teller& tell, const Explained& e) {
     }
     for (const auto* list : {&e.matching.refuses, &e.matching.leaves_open}) {
         for (const auto& b : *list) {
-            tell.say("    {}: {}", clause_text(b.clause).id, print_evidence(b.evidence));
+            tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
             if (list == &e.matching.refuses) tell.say("        {}", tinted(clause_text(b.clause).promise, Tint::Dim));
         }
     }
@@ -107,9 +113,9 @@ void tell_proposals(Teller& tell, const std::vector<Proposal>& proposals) {
     }
     tell.say("smallest changes that the library grants:");
     for (const auto& p : proposals) {
-        tell.say("  {}", tinted(p.granted_by, Tint::Bold));
-        for (const auto& c : p.changes) tell.say("    {}: {} -> {}", row(c.field).path, c.before, c.after);
-        tell.say("    {}", tinted(print_call(p.query), Tint::Dim));
+        tell.say("  {}", tinted(printable(p.granted_by), Tint::Bold));
+        for (const auto& c : p.changes) tell.say("    {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
+        tell.say("    {}", tinted(printable(print_call(p.query)), Tint::Dim));
     }
 }
 
@@ -131,10 +137,13 @@ void work(const Options& options, const std::vector<std::string>& providers, con
         const Profile& profile = lab->profile(query.version);
         const Verdict verdict = expect(query, world, profile);
         if (verdict.kind == Verdict::Kind::MustRefuse) {
-            tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), p);
+            tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), printable(p));
             for (const auto& b : verdict.because) {
-                tell.say("    {}: {}", clause_text(b.clause).id, print_evidence(b.evidence));
+                tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
             }
+        }
+        if (profile.entries.empty()) {
+            tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), printable(p), query.version.str());
         }
         auto explained = explain(query, world, profile);
         for (const auto& e : explained) tell_entry(tell, e);
@@ -164,12 +173,9 @@ int explain_call(const Options& options) {
     auto providers = options.providers;
     if (providers.empty() && query.hints && query.hints->fabric.prov_name) providers = {*query.hints->fabric.prov_name};
     if (providers.empty()) providers = found.providers;
-    for (const auto& p : options.providers) {
-        if (std::find(found.providers.begin(), found.providers.end(), p) == found.providers.end()) {
-            return could_not_run(fmt::format("--provider {}: {} offers nothing under that name", p, found.subject.path));
-        }
-    }
-    fmt::print("{}\n\n", print_call(query));
+    if (error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
+    // In this process, not in the child: only here can it be known whether colours are welcome.
+    fmt::print("{}\n\n", tinted(printable(print_call(query)), Tint::Bold));
     const Ending ending = run_in_child([&](Channel& channel) { work(options, providers, query, channel); },
                                        [](std::string_view line) { fmt::print("{}\n", line); }, 20s);
     if (ending.kind != Ending::Kind::Done) return could_not_run("the library did not survive the question; selvage replay tells how");

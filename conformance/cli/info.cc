@@ -68,6 +68,7 @@ int profile(const Options& options) {
     if (!options.version.empty() && !model::parse_version(options.version, version)) {
         return could_not_run(fmt::format("--api {}: a version is MAJOR.MINOR, such as 1.17", options.version));
     }
+    if (const auto error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
     const auto providers = options.providers.empty() ? found.providers : options.providers;
     int status = kKept;
     for (const auto& p : providers) {
@@ -98,6 +99,7 @@ void add_info(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("info", "which library this is, its providers, and what they offer");
     add_library_option(*command, options->plan.library);
+    command->footer("Example:  selvage info --library ./libfabric.so.1");
     command->callback([options, &run] { run = [options] { return info(*options); }; });
 }
 
@@ -109,6 +111,8 @@ void add_profile(CLI::App& app, Run& run) {
     command->add_option("--api", options->version, "API version to ask for (default: the library's)")->type_name("VERSION");
     command->add_option("--diff", options->diff, "a declared profile to hold against what is seen; exit 1 if they differ")
         ->type_name("FILE");
+    command->footer("Example:  selvage profile --provider tcp > tcp.toml\n"
+                    "          selvage profile --provider tcp --diff tcp.toml");
     command->callback([options, &run] { run = [options] { return profile(*options); }; });
 }
 

@@ -1,17 +1,23 @@
 // selvage: asks a libfabric library whether it keeps the promises of the interface.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include "conformance/cli/commands.h"
+#include "conformance/cli/terminal.h"
 #include "conformance/suite/fresh.h"
+#include "conformance/suite/runner.h"
 
 namespace selvage::conformance {
 
 int could_not_run(const std::string& why) {
-    fmt::print(stderr, "selvage: {}\n", why);
+    std::string line = printable(why);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    fmt::print(stderr, "selvage: {}\n", line);
     return kCouldNotRun;
 }
 
@@ -20,6 +26,11 @@ bool read_file(const std::string& path, std::string& out, std::string& error) {
     if (path == "-") {
         text << std::cin.rdbuf();
     } else {
+        std::error_code ignored;
+        if (std::filesystem::is_directory(path, ignored)) {
+            error = fmt::format("{}: is a folder, not a file", path);
+            return false;
+        }
         std::ifstream in(path, std::ios::binary);
         if (!in) {
             error = fmt::format("{}: can't be read", path);
@@ -29,6 +40,18 @@ bool read_file(const std::string& path, std::string& out, std::string& error) {
     }
     out = text.str();
     return true;
+}
+
+std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found) {
+    if (!found.deadly.empty()) return {};
+    for (const auto& p : wanted) {
+        if (std::find(found.providers.begin(), found.providers.end(), p) != found.providers.end()) continue;
+        std::string known;
+        for (const auto& k : found.providers) known += (known.empty() ? "" : ", ") + k;
+        return fmt::format("--provider {}: {} offers nothing under that name (it has {})", p, found.subject.path,
+                           known.empty() ? "no provider" : known);
+    }
+    return {};
 }
 
 void add_library_option(CLI::App& command, std::string& library) {
@@ -58,6 +81,7 @@ int main(int argc, char** argv) {
                "             selvage explain --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
                "             selvage clauses getinfo.caps");
     app.require_subcommand(1);
+    app.get_formatter()->column_width(30);
     app.set_version_flag("--version", SELVAGE_VERSION);
     Run run;
     add_check(app, run);
@@ -74,8 +98,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForVersion& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        fmt::print(stderr, "selvage: {} (selvage --help tells the options)\n", e.what());
-        return kCouldNotRun;
+        return could_not_run(fmt::format("{} (selvage --help tells the options)", e.what()));
     }
     try {
         return run();

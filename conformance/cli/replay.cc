@@ -21,13 +21,16 @@ struct Options {
     bool c = false;
 };
 
-int replay_one(const Options& options, const std::string& file, const Survey& found) {
+bool read_case(const std::string& file, CaseFile& out, std::string& error) {
     std::string text;
-    std::string error;
-    if (!read_file(file, text, error)) return could_not_run(error);
-    CaseFile read;
+    if (!read_file(file, text, error)) return false;
     CaseError bad;
-    if (!parse_case(text, read, bad)) return could_not_run(fmt::format("{}: {}", file, bad.str()));
+    if (parse_case(text, out, bad)) return true;
+    error = fmt::format("{}: {}", file, bad.str());
+    return false;
+}
+
+int replay_one(const Options& options, const std::string& file, CaseFile read, const Survey& found) {
     if (!options.provider.empty()) read.shown.provider = options.provider;
     if (read.shown.provider.empty() && !found.providers.empty()) {
         const bool named = read.shown.first.hints && read.shown.first.hints->fabric.prov_name;
@@ -57,10 +60,17 @@ int replay_one(const Options& options, const std::string& file, const Survey& fo
 }
 
 int replay(const Options& options) {
+    std::string error;
+    std::vector<CaseFile> cases(options.files.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!read_case(options.files[i], cases[i], error)) return could_not_run(error);
+    }
     const Survey found = survey(options.plan);
     if (!found.error.empty()) return could_not_run(found.error);
     int status = kKept;
-    for (const auto& f : options.files) status = std::max(status, replay_one(options, f, found));
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        status = std::max(status, replay_one(options, options.files[i], std::move(cases[i]), found));
+    }
     return status;
 }
 
@@ -73,7 +83,9 @@ void add_replay(CLI::App& app, Run& run) {
     command->add_option("FILE", options->files, "case files or calls as text; - is standard input")->required();
     command->add_option("--provider", options->provider, "ask this provider instead of the case's own")->type_name("NAME");
     command->add_flag("--c", options->c, "print the C program that shows it");
-    command->footer("Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");
+    command->footer("Example:  selvage replay cases/001-tcp-getinfo.caps.granted.case\n"
+                    "          echo 'version=1.17 hints={caps=FI_MSG}' | selvage replay --provider shm -\n\n"
+                    "Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");
     command->callback([options, &run] { run = [options] { return replay(*options); }; });
 }
 

@@ -89,6 +89,20 @@ void restore(Query& q, const Query& from, Field f) {
     }
 }
 
+// Bits of mode and mr_mode that were added, but are not needed one by one.
+void take_back_bits(Query& q, const Query& from, const std::set<Field>& changed, const std::function<bool(const Query&)>& granted) {
+    for (const Field f : {Field::mode, Field::domain_mr_mode}) {
+        if (!changed.contains(f) || !q.hints || !from.hints) continue;
+        const auto added = get(*q.hints, f) & ~get(*from.hints, f);
+        for (std::uint64_t bit = 1; bit != 0; bit <<= 1) {
+            if ((added & bit) == 0) continue;
+            Query without = q;
+            set(*without.hints, f, get(*q.hints, f) & ~bit);
+            if (granted(without)) q = without;
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<Explained> explain(const Query& query, const World& world, const Profile& profile) {
@@ -118,6 +132,7 @@ std::vector<Proposal> propose(const Query& query, const World& world, const std:
                 ++it;
             }
         }
+        take_back_bits(q, query, changed, [&](const Query& smaller) { return try_it(smaller, e.provider); });
         Proposal p{.query = q, .changes = {}, .granted_by = e.provider + " " + print_field(e.entry.offer, Field::ep_type)};
         for (const Field f : changed) p.changes.push_back({f, shown(query, f), shown(q, f)});
         const bool told = std::any_of(out.begin(), out.end(), [&](const Proposal& o) { return o.query == p.query; });

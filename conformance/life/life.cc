@@ -1,11 +1,15 @@
 // See life.h.
 #include "conformance/life/life.h"
 
+#include <malloc.h>
 #include <rdma/fi_domain.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "conformance/life/scripts.h"
+#include "conformance/life/told.h"
 #include "conformance/subject/codec.h"
 
 namespace selvage::conformance {
@@ -14,9 +18,8 @@ namespace {
 using namespace model;
 using ActionVerb = Action::Verb;
 
-// What lives before this one left behind in the process: then references to instances cannot be judged.
-bool left_something = false;
-unsigned lives_run = 0;
+constexpr int kPerturb = 0xA5;  // what is freed is overwritten, so that using it shows
+constexpr std::chrono::milliseconds kQuiet{3000};  // a step that takes longer hangs
 
 ObjectClass opened_by(ActionVerb v) {
     switch (v) {
@@ -64,9 +67,14 @@ Altered altered_by(const Action& a, ObjectClass kind) {
     return (a.flags & kLifeOtherProvider) != 0 ? Altered::ProviderName : Altered::FabricName;
 }
 
-bool refers_to_instances(const Answer& answer) {
-    return std::any_of(answer.offers.begin(), answer.offers.end(),
-                       [](const Info& o) { return o.fabric.fabric != 0 || o.domain.domain != 0; });
+// A death that breaks no clause is passed on, for whoever watches this process.
+[[noreturn]] void die_alike(const Ending& e) {
+    if (e.kind == Ending::Kind::Crashed) {
+        std::signal(e.signal, SIG_DFL);
+        std::raise(e.signal);
+    }
+    while (e.kind == Ending::Kind::Hung) pause();
+    _exit(e.status);
 }
 
 }  // namespace
@@ -74,18 +82,15 @@ bool refers_to_instances(const Answer& answer) {
 Life::Life(Lab& lab, const Case& c) : lab_(lab), case_(c), arena_(room_for(c.first)) {}
 
 Life::~Life() {
-    close_all();
-    lab_.single().set_objects({});
     if (list_ != nullptr) lab_.library().entries().freeinfo(list_);
 }
 
-void Life::ask_once() {
+void Life::ask() {
     const Encoded e = encode(case_.first, arena_, {});
     const int ret = lab_.library().entries().getinfo(e.version, e.node, e.service, e.flags, e.hints, &list_);
     if (ret != 0) list_ = nullptr;
     decode_list(list_, {}, answer_);
     for (fi_info* i = list_; i != nullptr && entries_.size() < answer_.offers.size(); i = i->next) entries_.push_back(i);
-    state_ = Lifetime(left_something || (lives_run > 0 && refers_to_instances(answer_)));
 }
 
 int Life::offer_of(const Action& action) const {
@@ -135,6 +140,22 @@ bool Life::possible(const Step& s) const {
     return kind != ObjectClass::None;
 }
 
+void Life::advance(const Step& s) {
+    Lifetime after = state_;
+    after.apply(s);
+    state_ = std::move(after);
+}
+
+bool Life::goes_ahead(Step& s) {
+    if (possible(s)) return true;
+    if (s.verb != Verb::Open) return false;
+    // Its number is used up all the same.
+    s.ret = -FI_EOTHER;
+    raw_.push_back({});
+    advance(s);
+    return false;
+}
+
 void Life::open(const Action& action, Step& s) {
     Opening o;
     o.kind = s.opens;
@@ -153,17 +174,17 @@ void Life::open(const Action& action, Step& s) {
 }
 
 // fi_getinfo with the case's hints and perhaps an instance.
-void Life::query(const Step& s) {
-    asked_ = case_.first;
+void Life::query(Step& s) {
+    Query asked = case_.first;
     if (const Object* o = s.target()) {
-        if (!asked_.hints) asked_.hints.emplace();
+        if (!asked.hints) asked.hints.emplace();
         const auto handle = static_cast<std::uint64_t>(s.object);
         const Field f = o->kind == ObjectClass::Fabric   ? Field::fabric_fabric
                         : o->kind == ObjectClass::Domain ? Field::domain_domain
                                                          : Field::handle;
-        if (f == Field::fabric_fabric) asked_.hints->add(Part::Fabric);
-        if (f == Field::domain_domain) asked_.hints->add(Part::Domain);
-        set(*asked_.hints, f, handle);
+        if (f == Field::fabric_fabric) asked.hints->add(Part::Fabric);
+        if (f == Field::domain_domain) asked.hints->add(Part::Domain);
+        set(*asked.hints, f, handle);
     }
     // The address of a closed object tells it apart only as long as no open one has it.
     std::vector<void*> pointers;
@@ -174,7 +195,9 @@ void Life::query(const Step& s) {
         pointers.push_back(reused ? nullptr : raw_[i].at);
     }
     lab_.single().set_objects(pointers);
-    found_ = lab_.single().ask(asked_).answer;
+    found_ = lab_.single().ask(asked).answer;
+    s.ret = found_.ret;
+    s.answer = &found_;
 }
 
 void Life::take(const Action& action, Step& s) {
@@ -193,40 +216,61 @@ void Life::take(const Action& action, Step& s) {
             s.ret = close_raw(raw(s.object));
             return;
         case Verb::Query:
-            query(s);
-            s.ret = found_.ret;
-            s.query = &asked_;
-            s.answer = &found_;
-            return;
-    }
-}
-
-void Life::run(Tally& tally, std::vector<Because>& broken) {
-    ask_once();
-    ++lives_run;
-    for (const Action& action : case_.actions) {
-        Step s = plan(action);
-        if (!possible(s)) {
-            if (s.verb != Verb::Open) continue;
-            // Its number is used up all the same.
-            s.ret = -FI_EOTHER;
-            raw_.push_back({});
-            state_.apply(s);
-            continue;
-        }
-        take(action, s);
-        judge(s, tally, broken);
-        Lifetime after = state_;
-        after.apply(s);
-        state_ = std::move(after);
-        if (!broken.empty()) return;
+            return query(s);
     }
 }
 
 void Life::close_all() {
-    for (const Object& o : state_.objects()) left_something = left_something || o.state == Object::State::Lost;
-    for (const int number : state_.closing_order())
-        if (close_raw(raw(number)) != 0) left_something = true;
+    for (const int number : state_.closing_order()) close_raw(raw(number));
+}
+
+void Life::live(Channel& channel) {
+    mallopt(M_PERTURB, kPerturb);
+    for (std::size_t i = 0; i < case_.actions.size(); ++i) {
+        Step s = plan(case_.actions[i]);
+        if (!goes_ahead(s)) continue;
+        channel.doing(i + 1);
+        take(case_.actions[i], s);
+        channel.send(tell(s));
+        advance(s);
+    }
+    channel.doing(case_.actions.size() + 1);
+    close_all();
+}
+
+void Life::judge_death(Step& s, const Ending& ending, Tally& tally, std::vector<Because>& broken) {
+    s.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
+    s.hung = ending.kind == Ending::Kind::Hung;
+    s.exited = ending.kind == Ending::Kind::Exited;
+    judge(s, tally, broken);
+    if (broken.empty()) die_alike(ending);
+}
+
+void Life::judge_told(const std::vector<std::string>& told, const Ending& ending, Tally& tally,
+                      std::vector<Because>& broken) {
+    auto next = told.begin();
+    for (const Action& action : case_.actions) {
+        Step s = plan(action);
+        if (!goes_ahead(s)) continue;
+        if (next == told.end()) return judge_death(s, ending, tally, broken);
+        if (!hear(*next++, s, found_)) return;
+        if (s.verb == Verb::Open) raw_.push_back({});
+        if (s.verb == Verb::Query) {
+            s.query = &case_.first;
+            s.answer = &found_;
+        }
+        judge(s, tally, broken);
+        if (!broken.empty()) return;
+        advance(s);
+    }
+}
+
+void Life::run(Tally& tally, std::vector<Because>& broken) {
+    ask();
+    std::vector<std::string> told;
+    const Ending ending = run_in_child([&](Channel& channel) { live(channel); },
+                                       [&](std::string_view record) { told.emplace_back(record); }, kQuiet);
+    judge_told(told, ending, tally, broken);
 }
 
 }  // namespace selvage::conformance

@@ -24,6 +24,7 @@ constexpr int kMostOpen = 14;
 struct Prospect {
     Lifetime life;
     const std::vector<Stage>* stages = nullptr;
+    bool disorder = false;  ///< objects are also closed while others need them
 
     [[nodiscard]] std::uint64_t ep_type(const Object& o) const {
         for (const Stage& s : *stages)
@@ -141,14 +142,13 @@ private:
     void binds(const Object& domain) {
         if (!domain.bound_eqs.empty() || p_.life.has_child(domain.number)) return;
         for (const Object& o : p_.life.objects())
-            if (o.open() && o.kind == ObjectClass::Eq && o.parent == domain.parent)
+            if (o.open() && o.kind == ObjectClass::Eq && o.parent == domain.parent && o.number < domain.number)
                 add(2, {.verb = ActionVerb::BindEq, .object = domain.number, .argument = o.number, .flags = 0, .name = {}});
     }
 
     void closes(const Object& o) {
         const bool busy = p_.life.has_child(o.number) || p_.life.is_bound(o.number);
-        // A wrong order is worth a try, but not with every step.
-        if (!busy || !o.refused) add(1, {.verb = ActionVerb::Close, .object = o.number, .argument = 0, .flags = 0, .name = {}});
+        if (!busy || (p_.disorder && !o.refused)) add(1, {.verb = ActionVerb::Close, .object = o.number, .argument = 0, .flags = 0, .name = {}});
     }
 
     const Prospect& p_;
@@ -172,6 +172,7 @@ std::vector<Action> random_script(const std::vector<Stage>& stages, std::uint64_
     if (stages.size() > 1 && rng.chance(30)) chosen.push_back(stages[rng.below(stages.size())]);
     Prospect start;
     start.stages = &chosen;
+    start.disorder = rng.chance(30);
     const auto generator = rc::state::gen::commands(start, next_command);
     const auto commands = generator(rc::Random(rng.next()), kLength).value();
     Written written;

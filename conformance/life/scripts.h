@@ -21,6 +21,7 @@ inline constexpr std::uint64_t kLifeTooSmallOps = 2;    ///< set-ops: one whose 
 struct Stage {
     int offer = 0;          ///< index into the answer
     std::uint64_t ep_type = 0;
+    bool thorough = true;   ///< every script; else only the first few, which open and close
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

@@ -57,6 +57,10 @@ void add_nodes(Table& table) {
                c.flags &= ~FI_NUMERICHOST;
                if (c.node != nullptr && !is_number(c.node)) c.node = "127.0.0.1";
            }).on("classes", "tcp", 30000).declare();
+    alters(table, "unresolvable-taken", "takes a name that nobody has for none", {"getinfo.call.node-unresolvable"},
+           [](Hints&, Call& c) {
+               if (c.node != nullptr && std::strstr(c.node, ".invalid") != nullptr) c.node = nullptr;
+           }).on("classes", "tcp", 30000).declare();
     refuses(table, "refuse-source", "refuses a node of its own under FI_SOURCE", {"getinfo.flags.source-fits"},
             [](const Call& c) { return from_source(c) && c.node != nullptr; }).on("random", "tcp", 20000);
     edits(table, "source-elsewhere", "reports another source than the node under FI_SOURCE", {"getinfo.flags.source-is-local"},
@@ -130,12 +134,17 @@ void add_formats(Table& table) {
         [](Hints& hints, Call&) {
             if (hints.info.addr_format == FI_ADDR_STR) hints.info.addr_format = FI_FORMAT_UNSPEC;
         });
+    edits(table, "sockaddr-not-honoured", "answers strings to who asked for socket addresses", {"getinfo.formats.sockaddr-honoured"},
+          [](fi_info& entry, const Call& c) {
+              if (c.asked("addr_format") == FI_SOCKADDR) entry.addr_format = FI_ADDR_STR;
+          });
     const auto tell = [&](const char* name, const char* clause, std::uint32_t format, const char* provider = "tcp") {
         edits(table, name, "reports addresses that are not of their format", {clause}, [format](fi_info& entry, const Call& c) {
             if (c.asked("addr_format") == 0) entry.addr_format = format;
         }).of(provider);
     };
     tell("format-unknown", "getinfo.formats.answer-known", 0x7777);
+    tell("format-untold", "getinfo.addresses.format-told", FI_FORMAT_UNSPEC);
     tell("format-in6-of-ipv4", "getinfo.formats.in6-shape", FI_SOCKADDR_IN6);
     tell("format-ib-of-ipv4", "getinfo.formats.ib-shape", FI_SOCKADDR_IB);
     edits(table, "sockaddr-without-family", "reports a socket address without a family", {"getinfo.formats.sockaddr-family"},

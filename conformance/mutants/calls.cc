@@ -74,7 +74,7 @@ void add_entries(Table& table) {
     lose("no-tx-attr", &fi_info::tx_attr);
     lose("no-rx-attr", &fi_info::rx_attr);
     plain(table, "null-hints-lose-entries", "lists fewer endpoints to who gives nothing", {"getinfo.call.nothing-given-lists-all", "getinfo.call.matching-returned"})
-        .on("pairs", "tcp", 6000)
+        .on("classes", "tcp", 12000)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
         if (ret != 0 || c.hints != nullptr || c.node != nullptr || c.service != nullptr || c.flags != 0) return ret;

@@ -18,7 +18,7 @@ std::uint64_t caps(const Call& c) { return c.asked("caps"); }
 void needs(Table& table, const char* name, const char* clause, std::uint64_t bit, std::uint64_t partners) {
     alters(table, name, "ignores a capability whose partner was not asked for", {clause}, [=](Hints& hints, Call&) {
         if ((hints.info.caps & bit) != 0 && (hints.info.caps & partners) == 0) hints.info.caps &= ~bit;
-    }).on("random", "tcp", 6000);
+    });
 }
 
 void add_needs(Table& table) {
@@ -31,12 +31,12 @@ void add_needs(Table& table) {
     needs(table, "rma-pmem-alone", "getinfo.caps.rma-pmem-needs-rma", FI_RMA_PMEM, FI_RMA);
     needs(table, "source-err-alone", "getinfo.caps.source-err-needs-source", FI_SOURCE_ERR, FI_SOURCE);
     needs(table, "variable-msg-alone", "getinfo.caps.variable-msg-needs-messages", FI_VARIABLE_MSG, FI_MSG | FI_TAGGED);
-    needs(table, "xpu-alone", "getinfo.caps.xpu-needs-trigger", FI_BIT(44), FI_TRIGGER);
+    needs(table, "xpu-alone", "getinfo.caps.xpu-needs-trigger", (std::uint64_t{1} << 44), FI_TRIGGER);
     needs(table, "multicast-alone", "getinfo.caps.multicast-needs-msg", FI_MULTICAST, FI_MSG);
     alters(table, "multicast-alone-old", "grants multicast without a transfer to callers before 1.7", {"getinfo.caps.multicast-needs-transfer"},
            [](Hints& hints, Call& c) {
                if (!c.since(7) && hints.info.caps == FI_MULTICAST) hints.info.caps = 0;
-           });
+           }).on("classes", "tcp", 12000);
 }
 
 void add_request(Table& table) {
@@ -51,7 +51,7 @@ void add_request(Table& table) {
               if (caps(c) == 0) entry.caps &= FI_LOCAL_COMM | FI_REMOTE_COMM;
           });
     edits(table, "cap-unknown", "reports a capability that nothing defines", {"getinfo.caps.only-known"},
-          [](fi_info& entry, const Call&) { entry.caps |= FI_BIT(48); });
+          [](fi_info& entry, const Call&) { entry.caps |= std::uint64_t{1} << 39; });
     edits(table, "cap-unasked", "reports a primary capability that was not asked for", {"getinfo.caps.primary-not-requested"},
           [](fi_info& entry, const Call& c) {
               if (caps(c) != 0 && (caps(c) & FI_TAGGED) == 0) entry.caps |= FI_TAGGED;
@@ -75,7 +75,7 @@ void add_request(Table& table) {
               if (caps(c) != 0 && (caps(c) & (FI_RMA | FI_ATOMIC)) == 0) entry.caps |= FI_RMA_EVENT;
           });
     alters(table, "cap-unknown-taken", "ignores capabilities that nothing defines", {"getinfo.errors.badflags-unknown-caps"},
-           [](Hints& hints, Call&) { hints.info.caps &= ~(FI_BIT(48) | FI_BIT(49) | FI_BIT(3) | FI_BIT(40) | FI_BIT(0)); });
+           [](Hints& hints, Call&) { hints.info.caps &= ~((std::uint64_t{1} << 39) | (std::uint64_t{1} << 40) | std::uint64_t{1}); });
     alters(table, "caps-ignored", "grants every capability", {"getinfo.caps.requested-fits"},
            [](Hints& hints, Call&) { hints.info.caps = 0; }, [](fi_info& entry, const Call& c) { entry.caps |= caps(c); }).declare();
     alters(table, "secondary-ignored", "grants every secondary capability", {"getinfo.caps.secondary-requested"},

@@ -24,6 +24,8 @@ struct Wrap {
     fi_ops own = {};                     // ours
     fi_ops_fabric own_fabric = {};
     fi_ops_domain own_domain = {};
+    fi_ops_mr* mr = nullptr;
+    fi_ops_mr own_mr = {};
 };
 
 std::mutex wraps_lock;
@@ -84,7 +86,10 @@ int set_ops_wrapped(fid* object, const char* name, std::uint64_t flags, void* op
 }
 
 // What the hook on children makes of an open.
-int child(const Wrap& w, int ret, std::size_t kind, fid* on) { return w.hooks->child ? w.hooks->child(ret, kind, on) : ret; }
+template <typename Made>
+int child(const Wrap& w, int ret, std::size_t kind, fid* on, Made** made) {
+    return w.hooks->child ? w.hooks->child(ret, kind, on, ret == 0 ? &(*made)->fid : nullptr) : ret;
+}
 
 void wrap_fid(Wrap& w) {
     fid* const f = w.object;
@@ -99,27 +104,33 @@ void wrap_fid(Wrap& w) {
 
 int open_cq(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) {
     Wrap& w = wrap_of(&domain->fid);
-    return child(w, w.domain->cq_open(domain, attr, cq, context), FI_CLASS_CQ, &domain->fid);
+    return child(w, w.domain->cq_open(domain, attr, cq, context), FI_CLASS_CQ, &domain->fid, cq);
 }
 int open_av(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) {
     Wrap& w = wrap_of(&domain->fid);
-    return child(w, w.domain->av_open(domain, attr, av, context), FI_CLASS_AV, &domain->fid);
+    return child(w, w.domain->av_open(domain, attr, av, context), FI_CLASS_AV, &domain->fid, av);
 }
 int open_cntr(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** cntr, void* context) {
     Wrap& w = wrap_of(&domain->fid);
-    return child(w, w.domain->cntr_open(domain, attr, cntr, context), FI_CLASS_CNTR, &domain->fid);
+    return child(w, w.domain->cntr_open(domain, attr, cntr, context), FI_CLASS_CNTR, &domain->fid, cntr);
 }
 int open_ep(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) {
     Wrap& w = wrap_of(&domain->fid);
-    return child(w, w.domain->endpoint(domain, info, ep, context), FI_CLASS_EP, &domain->fid);
+    return child(w, w.domain->endpoint(domain, info, ep, context), FI_CLASS_EP, &domain->fid, ep);
 }
 int open_eq(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** eq, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
-    return child(w, w.fabric->eq_open(fabric, attr, eq, context), FI_CLASS_EQ, &fabric->fid);
+    return child(w, w.fabric->eq_open(fabric, attr, eq, context), FI_CLASS_EQ, &fabric->fid, eq);
 }
 int open_pep(fid_fabric* fabric, fi_info* info, fid_pep** pep, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
-    return child(w, w.fabric->passive_ep(fabric, info, pep, context), FI_CLASS_PEP, &fabric->fid);
+    return child(w, w.fabric->passive_ep(fabric, info, pep, context), FI_CLASS_PEP, &fabric->fid, pep);
+}
+
+int register_memory(fid* object, const void* buffer, std::size_t length, std::uint64_t access, std::uint64_t offset, std::uint64_t key,
+                    std::uint64_t flags, fid_mr** mr, void* context) {
+    Wrap& w = wrap_of(object);
+    return child(w, w.mr->reg(object, buffer, length, access, offset, key, flags, mr, context), FI_CLASS_MR, object, mr);
 }
 
 int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
@@ -133,6 +144,10 @@ int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
         w->own_domain.cntr_open = open_cntr;
         w->own_domain.endpoint = open_ep;
         (*domain)->ops = &w->own_domain;
+        w->mr = (*domain)->mr;
+        w->own_mr = *w->mr;
+        w->own_mr.reg = register_memory;
+        (*domain)->mr = &w->own_mr;
     }
     if (!hooks.opened) return ret;
     const int told = hooks.opened(ret, &object);
@@ -142,13 +157,13 @@ int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
 
 int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
-    const int ret = child(w, w.fabric->domain(fabric, info, domain, context), FI_CLASS_DOMAIN, &fabric->fid);
+    const int ret = child(w, w.fabric->domain(fabric, info, domain, context), FI_CLASS_DOMAIN, &fabric->fid, domain);
     return domain_opened(*w.hooks, ret, domain);
 }
 
 int open_domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::uint64_t flags, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
-    const int ret = child(w, w.fabric->domain2(fabric, info, domain, flags, context), FI_CLASS_UNSPEC, &fabric->fid);
+    const int ret = child(w, w.fabric->domain2(fabric, info, domain, flags, context), FI_CLASS_DOMAIN, &fabric->fid, domain);
     return domain_opened(*w.hooks, ret, domain);
 }
 

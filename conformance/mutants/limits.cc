@@ -18,10 +18,10 @@ struct Limit {
 
 constexpr Limit kLimits[] = {
     {"tx_attr.inject_size", "endpoint.inject-size.granted", "endpoint.inject-size.returned", true},
-    {"tx_attr.size", "endpoint.tx-size.granted", "endpoint.tx-size.returned", true},
+    {"tx_attr.size", "endpoint.tx-size.granted", "endpoint.tx-size.returned", false},
     {"tx_attr.iov_limit", "endpoint.tx-iov-limit.granted", "endpoint.tx-iov-limit.returned", true},
     {"tx_attr.rma_iov_limit", "endpoint.rma-iov-limit.granted", "endpoint.rma-iov-limit.returned", true},
-    {"rx_attr.size", "endpoint.rx-size.granted", "endpoint.rx-size.returned", true},
+    {"rx_attr.size", "endpoint.rx-size.granted", "endpoint.rx-size.returned", false},
     {"rx_attr.iov_limit", "endpoint.rx-iov-limit.granted", "endpoint.rx-iov-limit.returned", true},
     {"ep_attr.max_msg_size", "endpoint.max-msg-size.granted", "endpoint.max-msg-size.returned", false},
     {"ep_attr.max_order_raw_size", "endpoint.order-size.granted", "endpoint.order-size.returned", false},

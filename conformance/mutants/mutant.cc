@@ -15,6 +15,7 @@ void edit_all(fi_info* list, const Edit& edit, const Call& call) {
 Table make_table() {
     Table table;
     plain(table, "clean", "nothing: the base as it is", {});
+    add_specials(table);  // first: one of them takes long
     add_limits(table);
     add_choices(table);
     add_contexts(table);
@@ -29,7 +30,6 @@ Table make_table() {
     add_strings(table);
     add_lives(table);
     add_pairs(table);
-    add_specials(table);
     return table;
 }
 

@@ -10,6 +10,7 @@
 
 #include <rdma/fabric.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -41,8 +42,8 @@ struct LifeHooks {
     std::function<int(int ret, fid** opened)> opened;
     /// Instead of fi_close on a fabric or domain.
     std::function<int(fid* object, int (*close)(fid*))> close;
-    /// Instead of opening another object on a fabric or domain; `kind` is the class that is opened.
-    std::function<int(int ret, std::size_t kind, fid* on)> child;
+    /// After another object was opened on a fabric or domain; `kind` is its class, `made` the object.
+    std::function<int(int ret, std::size_t kind, fid* on, fid* made)> child;
     std::function<int(int ret, fid* domain, fid* bound, std::uint64_t flags)> bound;
     std::function<int(int ret, const char* name, bool sets)> ops;
 };
@@ -58,6 +59,8 @@ struct Mutant {
     /// that only a provider whose limits are known can break.
     bool declared = false;
     std::string replaced, replacement;
+    /// There is nothing to judge: the tool must say so and end with 2.
+    bool speechless = false;
 
     std::function<void()> load;
     std::function<int(Call&)> getinfo;

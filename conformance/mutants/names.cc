@@ -109,10 +109,10 @@ int ask_layered(Call& c, Flaw flaw) {
         char*& name = i->fabric_attr->prov_name;
         if (name == nullptr || std::strcmp(name, core) != 0) continue;
         if (c.names_only()) {
-            i->fabric_attr->prov_version = flaw == Flaw::Version ? FI_VERSION(7, 7) : i->fabric_attr->prov_version;
-            continue;
+            if (flaw != Flaw::Version) continue;
+            i->fabric_attr->prov_version = FI_VERSION(7, 7);
         }
-        const bool half = flaw == Flaw::Name && c.asked("tx_attr.size") != 0;
+        const bool half = c.names_only() || (flaw == Flaw::Name && c.asked("tx_attr.size") != 0);
         char* const renamed = strdup(half ? "ofi_rxm" : kLayered);
         if (renamed == nullptr) continue;
         std::free(name);
@@ -132,6 +132,10 @@ void add_layers(Table& table) {
         .on("pairs", kLayered, 12000);
     layered("layered-half-named", "names one of its layers only", {"fabric.prov-name.layered-granted"}, Flaw::Name);
     layered("layered-over-anything", "answers for layers that it does not have", {"fabric.prov-name.layered-granted"}, Flaw::Loose);
+    layered("layered-under-any-name", "serves who asks for other layers", {"fabric.prov-name.layered"}, Flaw::Loose)
+        .declare("\"tcp\"", "\"tcp;ofi_rxm\"");
+    layered("layered-other-version", "reports the core provider's version for the layered one", {"fabric.prov-version.utility"}, Flaw::Version)
+        .on("pairs", kLayered, 12000);
 }
 
 void add_environment(Table& table) {

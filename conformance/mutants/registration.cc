@@ -18,20 +18,21 @@ void report(fi_info& entry, std::uint64_t bits) { entry.domain_attr->mr_mode = s
 // Refuses a word of old or new callers.
 void refuse(Table& table, const char* name, const char* clause, bool old, std::uint64_t word) {
     refuses(table, name, "refuses a registration mode that it can serve", {clause},
-            [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; });
+            [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; })
+        .on(word == 0 ? "random" : "classes", "tcp", 12000);
 }
 
 void misreport(Table& table, const char* name, const char* clause, bool old, std::uint64_t word, std::uint64_t told) {
     edits(table, name, "reports another registration mode than the one asked for", {clause}, [=](fi_info& entry, const Call& c) {
         if (says(c) && c.since(5) != old && mode(c) == word) report(entry, told);
-    });
+    }).on(word == 0 ? "random" : "classes", "tcp", 12000);
 }
 
 // Says that it needs a bit, and serves callers who do not have it.
 void unneeded(Table& table, const char* name, const char* clause, const char* word, std::uint64_t bit) {
     edits(table, name, std::string("needs ") + word + " and serves callers without it", {clause}, [bit](fi_info& entry, const Call& c) {
         if (c.since(5) && (mode(c) & bit) != 0) report(entry, bit);
-    }).declare("mr_mode = []", std::string("mr_mode = [\"") + word + "\"]");
+    }).on("random", "tcp", 3000).declare("mr_mode = []", std::string("mr_mode = [\"") + word + "\"]");
 }
 
 }  // namespace
@@ -66,10 +67,14 @@ void add_registration(Table& table) {
     });
     edits(table, "long-key-without-raw", "reports keys of 16 bytes without FI_MR_RAW", {"domain.mr-key-size.raw"},
           [](fi_info& entry, const Call&) { entry.domain_attr->mr_key_size = 16; });
-    alters(table, "long-key-taken", "takes hints with a long key and without FI_MR_RAW", {"domain.mr-key-size.raw-hints"},
-           [](Hints& hints, Call&) {
-               if (hints.domain.mr_key_size > 8) hints.domain.mr_key_size = 8;
-           });
+    alters(
+        table, "long-key-taken", "takes hints with a long key and without FI_MR_RAW", {"domain.mr-key-size.raw-hints"},
+        [](Hints& hints, Call&) {
+            if (hints.domain.mr_key_size > 8 && (hints.domain.mr_mode & FI_MR_RAW) == 0) hints.domain.mr_key_size = 8;
+        },
+        [](fi_info& entry, const Call& c) {
+            if (c.asked("domain_attr.mr_key_size") > 8) entry.domain_attr->mr_key_size = c.asked("domain_attr.mr_key_size");
+        }).on("random", "tcp", 12000);
     unneeded(table, "mr-allocated-ignored", "domain.mr-bit.allocated", "FI_MR_ALLOCATED", FI_MR_ALLOCATED);
     unneeded(table, "mr-collective-ignored", "domain.mr-bit.collective", "FI_MR_COLLECTIVE", FI_MR_COLLECTIVE);
     unneeded(table, "mr-endpoint-ignored", "domain.mr-bit.endpoint", "FI_MR_ENDPOINT", FI_MR_ENDPOINT);

@@ -127,7 +127,8 @@ std::string bytes_check(Program& p, const Evidence& e, const model::Text& operan
                      c::plain_member("o", c::length_of(e.field)) + " == " + size + " && memcmp(" + member + ", " +
                      c::string(raw) + ", " + size + ") == 0" + (equal ? "" : ")"));
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " the " +
-           std::to_string(raw.size()) + " bytes asked for; seen: other bytes in entry %d of the answer\\n\", n);";
+           std::to_string(raw.size()) + " bytes asked for; seen: %s in entry %d of the answer\\n\",\n\t\t\t       " +
+           c::part_guard("o", e.field) + member + " ? \"others\" : \"none\", n);";
 }
 
 std::string text_check(Program& p, const Evidence& e) {

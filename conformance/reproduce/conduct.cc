@@ -24,12 +24,32 @@ void watch_return(Program& p, std::string_view call) {
 
 namespace {
 
+// Puts the addresses of the hints where an inaccessible page begins after their last byte.
+void emit_guarded_addresses(Program& p, const model::Query& query) {
+    if (!query.hints || (!query.hints->src_addr && !query.hints->dest_addr)) return;
+    p.include("string.h");
+    p.include("sys/mman.h");
+    p.helper(
+        "/* The same bytes, followed by memory that nobody may touch. */\n"
+        "static void *guarded(const void *bytes, size_t size)\n{\n\tlong page = sysconf(_SC_PAGESIZE);\n"
+        "\tchar *at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n\n"
+        "\tif (at == MAP_FAILED || size > (size_t)page || mprotect(at + page, page, PROT_NONE))\n\t\texit(77);\n"
+        "\treturn memcpy(at + page - size, bytes, size);\n}\n");
+    const auto guard = [&](const std::string& member, const model::Text& bytes) {
+        if (!bytes || bytes->size() > 4096) return;
+        p.main("\thints." + member + " = guarded(hints." + member + ", " + std::to_string(bytes->size()) + ");\n");
+    };
+    guard("src_addr", query.hints->src_addr);
+    guard("dest_addr", query.hints->dest_addr);
+}
+
 // The call must come back at all.
 void emit_returns(Program& p) {
     const auto& query = p.shown().first;
     p.hints(query, "hints");
     p.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
     watch_return(p, "fi_getinfo");
+    emit_guarded_addresses(p, query);
     p.main("\tputs(\"promised: fi_getinfo returns; calling it\");\n\tret = fi_getinfo(" +
            c::getinfo_arguments(query, "hints") +
            ", &list);\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n"

@@ -156,6 +156,16 @@ private:
         return "fi_set_ops(" + fid(a.object) + ", " + c::string(a.name) + ", 0, &override, NULL)";
     }
 
+    // Puts an object into the attributes of the hints, which may lack them.
+    void name_instance(const std::string& kind, const std::string& name, bool lacking) {
+        const std::string part = "asked->" + kind + "_attr";
+        if (lacking) {
+            p_.include("stdlib.h");
+            p_.main("\t" + part + " = calloc(1, sizeof(*" + part + "));\n");
+        }
+        p_.main("\t" + part + "->" + kind + " = " + name + ";\n");
+    }
+
     // fi_getinfo with an opened object in the hints, or with the hints of the case.
     std::string query(const Action& a) {
         if (!listed_) p_.declare("\tstruct fi_info *found = NULL;\n");
@@ -169,9 +179,9 @@ private:
         p_.main(std::string("\tasked = ") + (q.hints ? "fi_dupinfo(&hints)" : "fi_allocinfo()") + ";\n");
         const std::string name = object(a.object);
         if (name.starts_with("fabric"))
-            p_.main("\tasked->fabric_attr->fabric = " + name + ";\n");
+            name_instance("fabric", name, q.hints && !q.hints->has(model::Part::Fabric));
         else if (name.starts_with("domain"))
-            p_.main("\tasked->domain_attr->domain = " + name + ";\n");
+            name_instance("domain", name, q.hints && !q.hints->has(model::Part::Domain));
         else
             p_.main("\tasked->handle = " + fid(a.object) + ";\n");
         q.hints.reset();

@@ -166,13 +166,17 @@ void emit_fed_back(Program& p) {
     } else {
         p.main("\tfor (; offer && !of_provider(offer); n++)\n\t\toffer = offer->next;\n");
     }
+    p.declare("\tstruct fi_info given;\n");
     p.main(
         "\tif (!offer || !of_provider(offer)) {\n\t\tprintf(\"cannot tell: the first call returned %d and no such "
         "entry\\n\","
         " ret1);\n\t\treturn 77;\n\t}\n"
+        "\tgiven = *offer; /* all of it but the addresses */\n\tgiven.next = NULL;\n"
+        "\tgiven.src_addr = given.dest_addr = NULL;\n\tgiven.src_addrlen = given.dest_addrlen = 0;\n"
+        "\tgiven.nic = NULL;\n"
         "\tret2 = fi_getinfo(" +
         c::version(c.second.version) +
-        ", NULL, NULL, 0, offer, &second);\n"
+        ", NULL, NULL, 0, &given, &second);\n"
         "\tfor (o = ret2 == 0 ? second : NULL; o && !same_endpoint(o, offer);)\n\t\to = o->next;\n"
         "\tif (!o) {\n\t\tprintf(\"broken: promised: entry %d of the answer, given as hints, is granted; seen: %d "
         "(%s)\\n\", n,\n"

@@ -46,9 +46,8 @@ bool attempt_on_calls(Shrinker& s, const Edit& edit) {
     return (first || second) && s.attempt(c);
 }
 
-bool drop_part(Query& q, Part part) {
-    if (!q.hints || !q.hints->has(part)) return false;
-    Info& h = *q.hints;
+bool drop_part(Info& h, Part part) {
+    if (!h.has(part)) return false;
     switch (part) {
         case Part::Tx: h.tx = {}; break;
         case Part::Rx: h.rx = {}; break;
@@ -61,13 +60,25 @@ bool drop_part(Query& q, Part part) {
     return true;
 }
 
-bool drop_text(Query& q, Field f) {
-    if (!q.hints || !text(*q.hints, f)) return false;
-    text(*q.hints, f).reset();
-    if (f == Field::src_addr) q.hints->src_addrlen = 0;
-    if (f == Field::dest_addr) q.hints->dest_addrlen = 0;
-    if (f == Field::ep_auth_key) q.hints->ep.auth_key_size = 0;
-    if (f == Field::domain_auth_key) q.hints->domain.auth_key_size = 0;
+bool drop_part(Query& q, Part part) { return q.hints && drop_part(*q.hints, part); }
+
+bool drop_text(Info& h, Field f) {
+    if (!text(h, f)) return false;
+    text(h, f).reset();
+    if (f == Field::src_addr) h.src_addrlen = 0;
+    if (f == Field::dest_addr) h.dest_addrlen = 0;
+    if (f == Field::ep_auth_key) h.ep.auth_key_size = 0;
+    if (f == Field::domain_auth_key) h.domain.auth_key_size = 0;
+    return true;
+}
+
+bool drop_text(Query& q, Field f) { return q.hints && drop_text(*q.hints, f); }
+
+// Half of an authorization key, with the size that says so; half of an address is none.
+bool halve_key(Info& h, Field f) {
+    if (!text(h, f) || text(h, f)->size() < 2) return false;
+    text(h, f)->resize(text(h, f)->size() / 2);
+    set(h, f == Field::ep_auth_key ? Field::ep_auth_key_size : Field::domain_auth_key_size, text(h, f)->size());
     return true;
 }
 
@@ -140,6 +151,9 @@ bool shrink_fields(Shrinker& s) {
         if (f == Field::fabric_prov_name) continue;
         any |= attempt_on_calls(s, [f](Query& q) { return drop_text(q, f); });
     }
+    for (const Field f : {Field::ep_auth_key, Field::domain_auth_key}) {
+        while (attempt_on_calls(s, [f](Query& q) { return q.hints && halve_key(*q.hints, f); })) any = true;
+    }
     return any;
 }
 
@@ -184,9 +198,22 @@ bool shrink_string(Shrinker& s) {
     for (unsigned bit = 0; bit < 64; ++bit) {
         attempt([bit](StringProbe& p) { p.value &= ~(std::uint64_t{1} << bit); });
     }
-    if (s.best().string.info) {
-        for (const auto& r : number_fields()) attempt([&r](StringProbe& p) { set(*p.info, r.field, 0); });
-        for (const auto& r : text_fields()) attempt([&r](StringProbe& p) { text(*p.info, r.field).reset(); });
+    if (!s.best().string.info) return any;
+    for (const Part part : {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric}) {
+        attempt([part](StringProbe& p) { drop_part(*p.info, part); });
+    }
+    for (const auto& r : text_fields()) attempt([&r](StringProbe& p) { drop_text(*p.info, r.field); });
+    for (const Field f : {Field::ep_auth_key, Field::domain_auth_key}) {
+        for (int i = 0; i < 16; ++i) attempt([f](StringProbe& p) { halve_key(*p.info, f); });
+    }
+    for (const auto& r : number_fields()) {
+        attempt([&r](StringProbe& p) { set(*p.info, r.field, 0); });
+        if (r.form != Form::Bits) continue;
+        for (unsigned bit = 0; bit < 64; ++bit) {
+            attempt([&r, bit](StringProbe& p) {
+                set(*p.info, r.field, get(*p.info, r.field) & ~(std::uint64_t{1} << bit));
+            });
+        }
     }
     return any;
 }

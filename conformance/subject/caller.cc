@@ -34,6 +34,7 @@ struct Caller::State {
     std::vector<Encoded> questions;
     bool tight = false;
     Allocations* watched = nullptr;
+    std::function<void(const model::Query&)> told;
     Ticks inside;
 
     [[nodiscard]] int getinfo(const Encoded& q, fi_info** list) const {
@@ -100,6 +101,7 @@ Caller::~Caller() = default;
 void Caller::set_objects(std::span<void* const> pointers) { state_->objects.assign(pointers.begin(), pointers.end()); }
 void Caller::set_tight(bool tight) { state_->tight = tight; }
 void Caller::watch(Allocations* allocations) { state_->watched = allocations; }
+void Caller::announce(std::function<void(const model::Query&)> told) { state_->told = std::move(told); }
 
 void Caller::prepare(std::span<const model::Query> queries) {
     if (queries.size() > kCapacity) throw std::length_error("more questions than a Caller holds");
@@ -126,6 +128,7 @@ void Caller::ask(std::size_t i, Asked& out) {
 }
 
 Asked Caller::ask(const model::Query& query) {
+    if (state_->told) state_->told(query);
     prepare({&query, 1});
     Asked asked;
     ask(0, asked);

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -82,6 +83,8 @@ public:
     /// From now on what the library allocates and frees within ask() and ask_raw() is counted there (and may be made to
     /// fail).  nullptr: not counted.
     void watch(Allocations* allocations);
+    /// From now on each single question is told before it is asked, so that the last one told is the one that killed.
+    void announce(std::function<void(const model::Query&)> told);
 
     /// Prepares up to `capacity()` questions at once, so that the cost of protecting pages is shared.
     void prepare(std::span<const model::Query> queries);

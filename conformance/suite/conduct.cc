@@ -2,8 +2,10 @@
 #include "conformance/suite/conduct.h"
 
 #include <rdma/fabric.h>
+#include <sys/socket.h>
 
 #include "conformance/ask/questions.h"
+#include "conformance/ask/values.h"
 
 namespace selvage::conformance {
 namespace {
@@ -75,7 +77,24 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t kFixed = 28;
+    static constexpr std::uint64_t kAddressed = 16;
+    static constexpr std::uint64_t kAllocFailures = 8;
+    static constexpr std::uint64_t kFixed = 28 + kAllocFailures + kAddressed;
+
+    // Addresses of few bytes, told truly by their length: nothing may be read beyond it.
+    static bool make_addressed(std::uint64_t index, Case& out) {
+        constexpr std::size_t kSizes[] = {1, 2, 8, 16};
+        constexpr std::uint64_t kFormats[] = {FI_FORMAT_UNSPEC, FI_SOCKADDR_IN6};
+        if (index >= kAddressed) return false;
+        const auto format = kFormats[index / (2 * std::size(kSizes)) % std::size(kFormats)];
+        out.act = Act::GetInfo;
+        std::string bytes(kSizes[index % std::size(kSizes)], '\0');
+        bytes[0] = format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
+        const bool source = index / std::size(kSizes) % 2 == 0;
+        ask_for(*out.first.hints, source ? Field::src_addr : Field::dest_addr, bytes);
+        out.first.hints->addr_format = format;
+        return true;
+    }
 
     static bool make_fixed(Lab& lab, std::uint64_t index, Case& out) {
         const std::string& own = lab.provider();
@@ -108,8 +127,16 @@ private:
             case 5: out.act = Act::FreeInfo; out.first.hints.reset(); return true;
             case 6: out.act = Act::GetInfo; out.first.hints.reset(); return true;
             case 7: out.act = Act::OpenAnswer; return true;
-            default: return false;
+            default: break;
         }
+        index -= 8;
+        if (index < kAllocFailures) {
+            out.act = Act::AllocInfo;
+            out.first.hints.reset();
+            out.fail_allocation = 1 + index;
+            return true;
+        }
+        return make_addressed(index - kAllocFailures, out);
     }
 
     // How many allocations a warmed-up call tries for: failing a later one shows nothing.

@@ -136,9 +136,9 @@ private:
         probe(lab_, minimal, scratch, seen);
         auto because = pick(seen, wanted);
         if (because.empty()) {  // it does not repeat: tell it as it was seen
-            because = pick(broken, wanted);
-            because.front().evidence.note += "; did not show again when asked again";
-            minimal = c;
+            channel_.send(std::string(kNoteMark) + std::string(model::clause_text(wanted.clause).id) +
+                          " was broken once, and not again by the same call");
+            return;
         }
         if (!novelty_.is_new(because.front().clause, signature(because.front(), minimal))) return;
         forget_process(because, minimal);

@@ -23,7 +23,7 @@ std::unique_ptr<Lab> Lab::open(const Plan& plan, const std::string& provider, st
     if (const char* filter = std::getenv("FI_PROVIDER")) lab->world_.fi_provider = filter;
     lab->bulk_ = std::make_unique<Caller>(*lab->library_);
     lab->single_ = std::make_unique<Caller>(*lab->library_);
-    lab->inferred_ = std::make_unique<Profiles>(*lab->single_, provider);
+    lab->inferred_ = std::make_unique<Profiles>(*lab->single_, provider, plan.deadly);
     return lab;
 }
 

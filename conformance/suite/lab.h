@@ -21,6 +21,7 @@ struct Plan {
     std::vector<std::string> clauses;    ///< prefixes of ids to judge; empty: all
     bool strict = false;                 ///< weaknesses and disputed clauses count as deviations for the exit status
     std::vector<model::Profile> declared;  ///< declared profiles, used instead of inferred ones
+    std::vector<model::Query> deadly;      ///< probing questions that the library does not survive: not asked again
 };
 
 /// True if the plan wants this clause judged.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -29,7 +30,9 @@ constexpr std::array kAskings = {
     Asking{Version(1, 4), true, 4},
     Asking{Version(1, 0), true, 2},
 };
-constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2;
+constexpr int kThorough = 4;  // offers of one endpoint type and question that are tried with every script
+constexpr std::size_t kMostNamed = 8;
+constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed;
 
 Query question(const Lab& lab, const Asking& asking) {
     const Version version = asking.version.packed == 0 ? std::min(lab.version(), kNewest) : asking.version;
@@ -44,11 +47,28 @@ Query question(const Lab& lab, const Asking& asking) {
 std::vector<Stage> stages(Lab& lab, const Query& q, std::size_t most) {
     std::vector<Stage> out;
     std::set<std::tuple<Text, Text, std::uint64_t>> seen;
+    std::map<std::uint64_t, int> of_type;
     const auto answer = lab.single().ask(q).answer;
     for (std::size_t i = 0; i < answer.offers.size() && out.size() < most; ++i) {
         const Info& o = answer.offers[i];
         if (!offer_is_of(o, lab.provider()) || !seen.emplace(o.fabric.name, o.domain.name, o.ep.type).second) continue;
-        out.push_back({.offer = static_cast<int>(i), .ep_type = o.ep.type});
+        const bool thorough = ++of_type[o.ep.type] <= kThorough;
+        out.push_back({.offer = static_cast<int>(i), .ep_type = o.ep.type, .thorough = thorough});
+    }
+    return out;
+}
+
+// Questions that name the fabric and the domain of an offer.
+std::vector<Query> named_questions(Lab& lab) {
+    std::vector<Query> out;
+    const Query wide = question(lab, kAskings[0]);
+    const auto answer = lab.single().ask(wide).answer;
+    for (const Stage& s : stages(lab, wide, 64)) {
+        if (!s.thorough || out.size() == kMostNamed) continue;
+        const Info& o = answer.offers[static_cast<std::size_t>(s.offer)];
+        out.push_back(wide);
+        out.back().hints->fabric.name = o.fabric.name;
+        out.back().hints->domain.name = o.domain.name;
     }
     return out;
 }
@@ -66,6 +86,9 @@ public:
         for (const Asking& asking : kAskings) {
             const Query q = question(lab, asking);
             for (const Stage& s : stages(lab, q, asking.most)) staged_.emplace_back(q, s);
+        }
+        for (const Query& q : named_questions(lab)) {
+            for (const Stage& s : stages(lab, q, 1)) staged_.emplace_back(q, s);
         }
     }
 

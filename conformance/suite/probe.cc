@@ -2,6 +2,10 @@
 
 #include <rdma/fabric.h>
 
+#include <algorithm>
+
+#include "conformance/ask/relate.h"
+
 namespace selvage::conformance {
 
 using namespace model;
@@ -18,6 +22,14 @@ void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally,
     conduct.written_field = asked.written_field;
     conduct.copy_shares = asked.shares_hints;
     judge(conduct, tally, broken);
+    if (asked.broken == nullptr) return;
+    // What was read of such a list says nothing of its end; a judge of values never sees this.
+    Evidence e;
+    e.field = Field::call_list;
+    e.relation = Relation::Happens;
+    e.note = asked.broken;
+    tally.note(Clause::getinfo_call_list_ends, Outcome::Broken);
+    broken.push_back({.clause = Clause::getinfo_call_list_ends, .evidence = std::move(e)});
 }
 
 namespace {
@@ -26,6 +38,14 @@ namespace {
 Answer own_part(const Lab& lab, Answer answer) {
     std::erase_if(answer.offers, [&](const Info& o) { return !lab.provider().empty() && !offer_is_of(o, lab.provider()); });
     return answer;
+}
+
+// Where offer `i` of the whole answer stands in own_part() of it.
+int place_among_own(const Lab& lab, const Answer& answer, std::size_t i) {
+    if (lab.provider().empty()) return static_cast<int>(i);
+    const auto end = answer.offers.begin() + static_cast<std::ptrdiff_t>(i);
+    return static_cast<int>(
+        std::count_if(answer.offers.begin(), end, [&](const Info& o) { return offer_is_of(o, lab.provider()); }));
 }
 
 }  // namespace
@@ -37,17 +57,21 @@ void probe_call(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
 void probe_pair(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
     const Asked first = lab.single().ask(c.first);
     Query second = c.second;
+    int fed_back = c.fed_back;
     if (c.kinship == Kinship::FedBack) {
         const auto i = static_cast<std::size_t>(c.fed_back);
+        // A shrunk first call may have another provider's offer in this place.
         if (c.fed_back < 0 || i >= first.answer.offers.size()) return;
-        second = Query{.version = c.first.version, .node = {}, .service = {}, .flags = 0, .hints = first.answer.offers[i]};
+        if (!lab.provider().empty() && !offer_is_of(first.answer.offers[i], lab.provider())) return;
+        fed_back = place_among_own(lab, first.answer, i);
+        second = feed_back(c.first, first.answer.offers[i]);
     }
     const Asked again = lab.single().ask(second);
     // Lists of names are compared with whole answers.
     const bool names = ((c.first.flags | second.flags) & FI_PROV_ATTR_ONLY) != 0;
     const Answer own_first = names ? first.answer : own_part(lab, first.answer);
     const Answer own_second = names ? again.answer : own_part(lab, again.answer);
-    judge(PairCase{c.kinship, lab.world(), c.first, own_first, second, own_second, c.fed_back}, tally, broken);
+    judge(PairCase{c.kinship, lab.world(), c.first, own_first, second, own_second, names ? c.fed_back : fed_back}, tally, broken);
 }
 
 void probe(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {

@@ -30,9 +30,16 @@ public:
         for (const auto v : versions_) questions_.push_back(std::make_unique<ClassQuestions>(lab.profile(v)));
     }
 
-    // First the singles of the newest version, then a mix: two pairs of the newest for each single of an older one.
-    bool make(Lab&, std::uint64_t index, Case& out) override {
+    // First the calls that ask for nothing, then the singles of the newest version, then a mix: two pairs of the newest
+    // for each single of an older one.
+    bool make(Lab& lab, std::uint64_t index, Case& out) override {
         out = {};
+        const auto plain = 3 * versions_.size();
+        if (index < plain) {
+            out.first = plain_call(lab.profile(versions_[index / 3]), index % 3);
+            return true;
+        }
+        index -= plain;
         const auto newest = questions_.front()->singles();
         if (index < newest) {
             out.first = questions_.front()->make(index);
@@ -53,6 +60,15 @@ public:
     }
 
 private:
+    // No hints, hints of zeros, hints that take on every duty.
+    static Query plain_call(const Profile& profile, std::uint64_t which) {
+        Query q = base_call(profile);
+        if (which == 0) q.hints.reset();
+        if (which == 1) q.hints = Info{};
+        if (which == 2) q.hints->fabric = {};
+        return q;
+    }
+
     std::vector<Version> versions_;
     std::vector<std::unique_ptr<ClassQuestions>> questions_;
 };

@@ -8,7 +8,7 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/reproduce/reproduce.h"
-#include "conformance/shrink/shrink.h"
+#include "conformance/suite/deaths.h"
 #include "conformance/suite/explore.h"
 #include "conformance/suite/probe.h"
 #include "conformance/suite/wire.h"
@@ -20,11 +20,8 @@ namespace {
 using namespace model;
 using namespace std::chrono_literals;
 
-constexpr auto kQuiet = 20s;           // a child without a sign of life for so long hangs
-constexpr auto kQuietShrinking = 3s;   // while shrinking one that hung
-constexpr std::size_t kFatalBudget = 200;
-constexpr std::size_t kHangBudget = 40;
-constexpr std::size_t kMostFatal = 12; // deaths of one property before it is given up
+constexpr std::size_t kMostFatal = 12;  // deaths of one property before it is given up
+constexpr std::size_t kMostHung = 3;    // of which this many for hanging
 
 // A value in memory that a child shares with its parent.
 template <typename T>
@@ -45,102 +42,6 @@ private:
     T* value_;
 };
 
-// What a case was about, for the conduct clauses.
-Conduct::Act act_of(const Case& c) {
-    if (c.kind == Case::Kind::Conduct) return c.act;
-    if (c.kind == Case::Kind::Life) return Conduct::Act::OpenAnswer;
-    return c.kind == Case::Kind::Text ? Conduct::Act::Other : Conduct::Act::GetInfo;
-}
-
-Conduct conduct_of(const Case& c, const Ending& ending) {
-    Conduct conduct;
-    conduct.act = act_of(c);
-    conduct.query = &c.first;
-    conduct.failed_allocation = c.fail_allocation;
-    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
-    conduct.hung = ending.kind == Ending::Kind::Hung;
-    conduct.exited = ending.kind == Ending::Kind::Exited;
-    return conduct;
-}
-
-// The promises that a death breaks.  A death is a finding whatever the clauses say of the act.
-std::vector<Because> judge_death(const Case& c, const Ending& ending, Tally& tally) {
-    std::vector<Because> broken;
-    if (c.kind == Case::Kind::Text) {
-        TextCase t;
-        t.datatype = c.string.datatype;
-        t.reentrant = c.string.reentrant;
-        t.value = c.string.value;
-        t.info = c.string.info ? &*c.string.info : nullptr;
-        t.length = c.string.length;
-        t.data_null = c.string.data_null;
-        t.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 1;
-        judge(t, tally, broken);
-    } else {
-        judge(conduct_of(c, ending), tally, broken);
-    }
-    return broken;
-}
-
-bool same_death(const Ending& a, const Ending& b) { return a.kind == b.kind && a.signal == b.signal; }
-
-// Makes case `index` again, in a child, without running it.
-std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider, std::uint64_t index) {
-    std::optional<Case> out;
-    run_in_child(
-        [&](Channel& channel) {
-            std::string error;
-            auto lab = Lab::open(plan, provider, error);
-            if (!lab) return;
-            property.prepare(*lab);
-            Case c;
-            if (!property.make(*lab, index, c)) return;
-            if (c.provider.empty()) c.provider = provider;
-            channel.send(print_case(c));
-        },
-        [&](std::string_view record) {
-            CaseFile file;
-            CaseError error;
-            if (parse_case(record, file, error)) out = file.shown;
-        },
-        kQuiet);
-    return out;
-}
-
-// Shrinks a case that kills: a child loads the library once and tries each candidate in a child of its own.
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death) {
-    Case out = start;
-    const bool hangs = death.kind == Ending::Kind::Hung;
-    run_in_child(
-        [&](Channel& channel) {
-            std::string error;
-            auto lab = Lab::open(plan, start.provider, error);
-            if (!lab) return;
-            lab->profile(start.first.version);
-            std::uint64_t trial = 0;
-            const auto still_kills = [&](const Case& c) {
-                channel.doing(++trial);
-                const Ending e = run_in_child(
-                    [&](Channel&) {
-                        Tally scratch;
-                        std::vector<Because> broken;
-                        probe(*lab, c, scratch, broken);
-                    },
-                    [](std::string_view) {}, hangs ? std::chrono::milliseconds(1500) : std::chrono::milliseconds(4000));
-                return same_death(e, death);
-            };
-            if (!still_kills(start)) return;
-            channel.send(print_case(shrink(start, still_kills, hangs ? kHangBudget : kFatalBudget)));
-        },
-        [&](std::string_view record) {
-            CaseFile file;
-            CaseError error;
-            if (parse_case(record, file, error)) out = file.shown;
-        },
-        kQuiet + kQuietShrinking);
-    return out;
-}
-
 std::string summary_of(const Case& shown, const std::vector<Because>& because) {
     std::string out = print_evidence(because.front().evidence);
     if (shown.kind == Case::Kind::Call || shown.kind == Case::Kind::Pair) return out;
@@ -154,6 +55,10 @@ public:
     Gatherer(const Plan& plan, Report& report) : plan_(plan), report_(report) {}
 
     void receive(std::string_view record) {
+        if (record.starts_with(kNoteMark)) {
+            note(std::string(record.substr(kNoteMark.size())));
+            return;
+        }
         auto found = unpack(record);
         if (found) add(found->shown_by, std::move(found->because), false);
     }
@@ -174,26 +79,148 @@ public:
         return true;
     }
     [[nodiscard]] std::size_t added() const { return added_; }
+    /// What a child noted, each once, at most a handful.
+    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
 private:
+    void note(std::string text) {
+        constexpr std::size_t kMostNotes = 8;
+        if (notes_.size() < kMostNotes && std::find(notes_.begin(), notes_.end(), text) == notes_.end()) {
+            notes_.push_back(std::move(text));
+        }
+    }
+
+    std::vector<std::string> notes_;
     const Plan& plan_;
     Report& report_;
     std::size_t added_ = 0;
 };
 
-std::string death_text(const Ending& e) {
-    switch (e.kind) {
-        case Ending::Kind::Crashed:
-            return "died of signal " + std::to_string(e.signal);
-        case Ending::Kind::Hung:
-            return "did not return";
-        case Ending::Kind::Exited:
-            return "ended the process with status " + std::to_string(e.status);
-        case Ending::Kind::Done:
-            break;
-    }
-    return "ended";
+// The child's side of a survey: each fact one record, each question before it is asked.
+void look_around(const Plan& plan, const std::vector<Query>& deadly, Channel& channel) {
+    std::string error;
+    auto lab = Lab::open(plan, "", error);
+    if (!lab) return channel.send("E" + error);
+    channel.send("L" + lab->library().path());
+    channel.send("B" + lab->library().build_id());
+    channel.send("V" + std::to_string(lab->version().packed));
+    lab->single().announce([&](const Query& q) { channel.send("Q" + print_call(q)); });
+    for (const auto& p : discover_providers(lab->single(), lab->version(), deadly)) channel.send("P" + p);
 }
+
+void note_sight(Survey& out, std::optional<Query>& last, std::string_view record) {
+    if (record.empty()) return;
+    const std::string value(record.substr(1));
+    Query q;
+    TextError bad;
+    switch (record.front()) {
+        case 'E': out.error = value; break;
+        case 'L': out.subject.path = value; break;
+        case 'B': out.subject.build_id = value; break;
+        case 'V': out.subject.version = Version(static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10))); break;
+        case 'P': out.providers.push_back(value); break;
+        case 'Q': if (parse_call(value, q, bad)) last = q; break;
+        default: break;
+    }
+}
+
+// One property on one provider: children one after the other, each going on behind the case that killed the last.
+class PropertyRun {
+public:
+    PropertyRun(const Plan& plan, Property& property, ProviderResult& result, Report& report, const OnProgress& on_progress)
+        : plan_(plan), property_(property), result_(result), gather_(plan_, report), on_progress_(on_progress) {}
+
+    std::size_t all() {
+        const auto began = std::chrono::steady_clock::now();
+        const auto total = property_.count(plan_);
+        while (start_ < total) {
+            const Ending ending = run_child(total);
+            if (ending.kind == Ending::Kind::Done) break;
+            hung_ += ending.kind == Ending::Kind::Hung ? 1 : 0;
+            const bool goes_on = ending.doing == 0 ? died_preparing(ending) : died_at(ending.doing - 1, ending);
+            if (!goes_on) break;
+            if (++deaths_ == kMostFatal || hung_ == kMostHung || hopeless(plan_, result_.provider, ending)) {
+                note("given up after " + std::to_string(deaths_) + " deaths; " + std::to_string(total - start_) + " cases were not run");
+                break;
+            }
+        }
+        for (const auto& n : gather_.notes()) note(n);
+        result_.tally.add(ledger_->tally);
+        result_.questions += ledger_->questions;
+        result_.call_seconds += static_cast<double>(ledger_->call_nanos) * 1e-9;
+        result_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        return gather_.added();
+    }
+
+private:
+    Ending run_child(std::uint64_t total) {
+        return run_in_child(
+            [&](Channel& channel) {
+                std::string error;
+                auto lab = Lab::open(plan_, result_.provider, error);
+                if (lab) return explore(*lab, property_, channel, *ledger_, start_);
+                channel.send(std::string(kNoteMark) + error);
+            },
+            [&](std::string_view record) {
+                if (!record.empty()) gather_.receive(record);
+                on_progress_(std::min(ledger_->questions, total), total);
+            },
+            hung_ == 0 ? kQuiet : kQuietAgain);
+    }
+
+    // Probing questions that kill are told, and not asked again.  @return false: there is nothing more to be done.
+    bool died_preparing(const Ending& ending) {
+        const auto killer = deadly_question(plan_, property_, result_.provider, {}, kQuietAgain);
+        const bool known = killer && std::find(plan_.deadly.begin(), plan_.deadly.end(), *killer) != plan_.deadly.end();
+        if (!killer || known) {
+            note("the library " + death_text(ending) + " while its offers were probed; nothing was asked");
+            if (killer) tell(plain_case(*killer), ending);
+            return false;
+        }
+        tell(plain_case(*killer), ending);
+        plan_.deadly.push_back(*killer);
+        return true;
+    }
+
+    bool died_at(std::uint64_t index, const Ending& ending) {
+        start_ = index + 1;
+        if (auto culprit = describe_case(plan_, property_, result_.provider, index)) {
+            tell(*culprit, ending);
+        } else if (auto killer = deadly_question(plan_, property_, result_.provider, index, kQuietAgain)) {
+            tell(plain_case(*killer), ending);
+        } else {
+            note("the library " + death_text(ending) + " at case " + std::to_string(index) + ", which could not be made again");
+        }
+        return true;
+    }
+
+    void tell(const Case& culprit, const Ending& ending) {
+        const bool shrinks = ending.kind != Ending::Kind::Hung || hung_ <= 1;  // shrinking what hangs takes long
+        const Case minimal = shrinks ? shrink_death(plan_, culprit, ending) : culprit;
+        auto broken = judge_death(minimal, ending, ledger_->tally);
+        if (broken.empty()) return;
+        broken.resize(1);
+        gather_.add(minimal, std::move(broken), true);
+    }
+
+    Case plain_case(const Query& q) const {
+        Case c;
+        c.provider = result_.provider;
+        c.first = q;
+        return c;
+    }
+    void note(const std::string& what) { result_.notes.push_back(std::string(property_.name()) + ": " + what); }
+
+    Plan plan_;  // our own: it learns which questions kill
+    Property& property_;
+    ProviderResult& result_;
+    Shared<Ledger> ledger_;
+    Gatherer gather_;
+    const OnProgress& on_progress_;
+    std::uint64_t start_ = 0;
+    std::size_t deaths_ = 0;
+    std::size_t hung_ = 0;
+};
 
 }  // namespace
 
@@ -202,7 +229,7 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
     d.clause = because.front().clause;
     d.provider = shown.provider;
     d.api_version = shown.first.version;
-    d.grade = grade_of(clause_text(d.clause), fatal);
+    d.grade = grade_of(clause_text(d.clause), fatal || tells_of_death(because.front().evidence));
     d.summary = summary_of(shown, because);
     d.shown_by = shown;
     d.reproducer = c_program(shown, d.clause, because);
@@ -212,92 +239,27 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
 
 Survey survey(const Plan& plan) {
     Survey out;
-    const Ending ending = run_in_child(
-        [&](Channel& channel) {
-            std::string error;
-            auto lab = Lab::open(plan, "", error);
-            if (!lab) {
-                channel.send("E" + error);
-                return;
-            }
-            channel.send("L" + lab->library().path());
-            channel.send("B" + lab->library().build_id());
-            channel.send("V" + std::to_string(lab->version().packed));
-            for (const auto& p : discover_providers(lab->single(), lab->version())) channel.send("P" + p);
-        },
-        [&](std::string_view record) {
-            if (record.empty()) return;
-            const std::string value(record.substr(1));
-            switch (record.front()) {
-                case 'E': out.error = value; break;
-                case 'L': out.subject.path = value; break;
-                case 'B': out.subject.build_id = value; break;
-                case 'V': out.subject.version = Version(static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10))); break;
-                case 'P': out.providers.push_back(value); break;
-                default: break;
-            }
-        },
-        kQuiet);
-    if (out.error.empty() && ending.kind != Ending::Kind::Done) {
+    Ending ending;
+    // A question that kills is left out the next time.
+    for (std::size_t attempt = 0; attempt < kMostFatal; ++attempt) {
+        std::optional<Query> last;
+        out.providers.clear();
+        ending = run_in_child([&](Channel& channel) { look_around(plan, out.deadly, channel); },
+                              [&](std::string_view record) { note_sight(out, last, record); }, attempt == 0 ? kQuiet : kQuietAgain);
+        if (ending.kind == Ending::Kind::Done || !last) break;
+        out.deadly.push_back(*last);
+        out.died = death_text(ending);
+    }
+    if (out.error.empty() && out.subject.path.empty()) {
         const std::string subject = plan.library.empty() ? "libfabric.so.1" : plan.library;
-        if (out.subject.path.empty()) {
-            out.error = subject + ": " + death_text(ending) + " while it was loaded";
-        }
+        out.error = subject + ": " + death_text(ending) + " while it was loaded";
     }
     return out;
 }
 
 std::size_t run_property(const Plan& plan, Property& property, ProviderResult& result, Report& report,
                          const OnProgress& on_progress) {
-    Shared<Ledger> ledger;
-    Gatherer gather(plan, report);
-    const auto total = property.count(plan);
-    const auto began = std::chrono::steady_clock::now();
-    std::uint64_t start = 0;
-    std::size_t deaths = 0;
-    while (start < total) {
-        const Ending ending = run_in_child(
-            [&](Channel& channel) {
-                std::string error;
-                auto lab = Lab::open(plan, result.provider, error);
-                if (lab) explore(*lab, property, channel, *ledger, start);
-            },
-            [&](std::string_view record) {
-                if (!record.empty()) gather.receive(record);
-                on_progress(std::min(ledger->questions, total), total);
-            },
-            kQuiet);
-        if (ending.kind == Ending::Kind::Done) break;
-        if (ending.doing == 0) {
-            result.notes.push_back(std::string(property.name()) + ": the library " + death_text(ending) +
-                                   " while its offers were probed; nothing was asked");
-            break;
-        }
-        const auto index = ending.doing - 1;
-        auto culprit = describe_case(plan, property, result.provider, index);
-        if (culprit) {
-            const Case minimal = shrink_death(plan, *culprit, ending);
-            auto broken = judge_death(minimal, ending, ledger->tally);
-            if (!broken.empty()) {
-                broken.resize(1);
-                gather.add(minimal, std::move(broken), true);
-            }
-        } else {
-            result.notes.push_back(std::string(property.name()) + ": the library " + death_text(ending) + " at case " +
-                                   std::to_string(index) + ", which could not be made again");
-        }
-        start = index + 1;
-        if (++deaths == kMostFatal) {
-            result.notes.push_back(std::string(property.name()) + ": given up after " + std::to_string(deaths) +
-                                   " deaths; " + std::to_string(total - start) + " cases were not run");
-            break;
-        }
-    }
-    result.tally.add(ledger->tally);
-    result.questions += ledger->questions;
-    result.call_seconds += static_cast<double>(ledger->call_nanos) * 1e-9;
-    result.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    return gather.added();
+    return PropertyRun(plan, property, result, report, on_progress).all();
 }
 
 Replayed replay_case(const Plan& plan, const Case& c) {

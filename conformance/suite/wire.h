@@ -20,6 +20,9 @@ struct Found {
     std::uint64_t seen = 1;
 };
 
+/// What a record of plain words for the report begins with, instead of being packed.
+inline constexpr std::string_view kNoteMark = "note: ";
+
 std::string pack(const Found& found);
 std::optional<Found> unpack(std::string_view record);
 

@@ -7,6 +7,10 @@
 #include "impl/core/layout.h"
 #include "impl/core/rdma.h"
 
+namespace selvage::impl {
+int open_by_name(uint32_t version, const char* name, uint64_t flags, fid** result, void* context);  // open.cc
+}
+
 using selvage::impl::Layout;
 
 #define SELVAGE_EXPORT extern "C" __attribute__((visibility("default"), used))
@@ -55,11 +59,8 @@ extern "C" {
 
 uint32_t fi_version(void) { return selvage::impl::kApiVersion; }
 
-// No library-wide object can be opened by name here; the call exists to say so.
-int fi_open(uint32_t, const char* name, void*, size_t, uint64_t, fid** result, void*) {
-    if (!name || !result) return -FI_EINVAL;
-    *result = nullptr;
-    return -FI_ENOSYS;
+int fi_open(uint32_t version, const char* name, void*, size_t, uint64_t flags, fid** result, void* context) {
+    return selvage::impl::open_by_name(version, name, flags, result, context);
 }
 
 }  // extern "C"

@@ -19,7 +19,7 @@ int close_av(fid* descriptor) {
     if (!av->uses.close()) return -FI_EBUSY;
     if (av->eq) av->eq->uses.release();
     av->domain->uses.release();
-    delete av;
+    destroy(av);
     return 0;
 }
 
@@ -198,14 +198,14 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
     if (error) return error;
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
-    auto* av = new (std::nothrow) AddressVector;
+    auto* av = create<AddressVector>();
     if (!av) return -FI_ENOMEM;
     av->domain = domain;
     av->type = type;
     av->async = attr->flags & FI_EVENT;
     error = open_store(av, *attr);
     if (error) {
-        delete av;
+        destroy(av);
         return error;
     }
     init_fid(av->descriptor.fid, FI_CLASS_AV, context, kFidOps);

@@ -18,6 +18,7 @@ constexpr uint64_t kMagic = 0x73656c7661676501;  // "selvage", layout 1
 constexpr uint64_t kFirstCapacity = 64;
 constexpr uint64_t kExpectedMax = 65536;  // an expectation beyond this is met by growing
 constexpr uint64_t kCapacityMax = uint64_t{1} << 32;
+constexpr size_t kHeaderBytes = 4096;  // a page of its own: the lock in it must not move when the slots do
 
 uint64_t first_capacity(size_t expected) { return std::clamp<uint64_t>(expected, kFirstCapacity, kExpectedMax); }
 
@@ -45,9 +46,11 @@ void AvStore::lock() {
         own_lock_.lock();
         return;
     }
-    // Entries are written before they are counted, so what a dead holder left behind is consistent.
-    if (pthread_mutex_lock(&header_->mutex) == EOWNERDEAD) pthread_mutex_consistent(&header_->mutex);
+    const bool abandoned = pthread_mutex_lock(&header_->mutex) == EOWNERDEAD;
     refresh();
+    if (!abandoned) return;
+    recount();
+    pthread_mutex_consistent(&header_->mutex);
 }
 
 void AvStore::unlock() {
@@ -58,29 +61,49 @@ void AvStore::unlock() {
     }
 }
 
-// Another process may have grown the file.
-void AvStore::refresh() {
-    const size_t bytes = sizeof(Header) + header_->counts.capacity * stride_;
-    if (bytes > mapped_) map_file(bytes);
+// A holder died between two stores. Slots are marked last and whole, so only the counts can be wrong.
+void AvStore::recount() {
+    Counts& now = counts();
+    now.used = 0;
+    now.lowest_free = 0;
+    for (uint64_t index = 0; index < reachable(); ++index) now.used += slot(index)->used != 0;
 }
 
-int AvStore::map_file(size_t bytes) {
-    void* address = header_ ? mremap(header_, mapped_, bytes, MREMAP_MAYMOVE)
-                            : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+// The indices that this process has mapped: all, unless memory was too short to follow another process's growth.
+uint64_t AvStore::reachable() {
+    const uint64_t capacity = counts().capacity;
+    return header_ ? std::min<uint64_t>(capacity, mapped_ / stride_) : capacity;
+}
+
+// Another process may have grown the file.
+void AvStore::refresh() {
+    const size_t bytes = header_->counts.capacity * stride_;
+    if (bytes > mapped_) map_slots(bytes);
+}
+
+int AvStore::map_header() {
+    void* address = mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (address == MAP_FAILED) return -FI_ENOMEM;
     header_ = static_cast<Header*>(address);
+    return 0;
+}
+
+int AvStore::map_slots(size_t bytes) {
+    void* address = slots_ ? mremap(slots_, mapped_, bytes, MREMAP_MAYMOVE)
+                           : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, kHeaderBytes);
+    if (address == MAP_FAILED) return -FI_ENOMEM;
+    slots_ = static_cast<unsigned char*>(address);
     mapped_ = bytes;
-    slots_ = reinterpret_cast<unsigned char*>(header_ + 1);
     return 0;
 }
 
 int AvStore::grow(uint64_t capacity) {
     if (capacity > kCapacityMax) return -FI_ENOMEM;
     if (header_) {
-        const size_t bytes = sizeof(Header) + capacity * stride_;
+        const size_t bytes = capacity * stride_;
         // posix_fallocate, so that a full /dev/shm is an error here and not a signal later.
-        if (posix_fallocate(file_, 0, static_cast<off_t>(bytes))) return -FI_ENOMEM;
-        const int error = map_file(bytes);
+        if (posix_fallocate(file_, 0, static_cast<off_t>(kHeaderBytes + bytes))) return -FI_ENOMEM;
+        const int error = map_slots(bytes);
         if (error) return error;
     } else {
         auto* larger = static_cast<unsigned char*>(realloc(slots_, capacity * stride_));
@@ -96,7 +119,7 @@ int AvStore::reserve(size_t count) {
     const Counts& now = counts();
     if (count > kCapacityMax || now.used + count > kCapacityMax) return -FI_ENOMEM;
     const uint64_t wanted = now.used + count;
-    if (wanted <= now.capacity) return 0;
+    if (wanted <= now.capacity) return reachable() == now.capacity ? 0 : -FI_ENOMEM;
     return grow(std::max(wanted, now.capacity * 2));
 }
 
@@ -114,7 +137,7 @@ fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
 }
 
 const void* AvStore::find(fi_addr_t index) {
-    if (index >= counts().capacity || !slot(index)->used) return nullptr;
+    if (index >= reachable() || !slot(index)->used) return nullptr;
     return slot(index)->bytes();
 }
 
@@ -176,17 +199,17 @@ int AvStore::attach(size_t expected, Access access) {
     if (fstat(file_, &status)) return -errno;
     if (status.st_uid != geteuid()) return -FI_EACCES;
     const auto size = static_cast<size_t>(status.st_size);
-    if (size >= sizeof(Header)) {
-        const int error = map_file(size);
+    if (size >= kHeaderBytes) {
+        const int error = map_header();
         if (error) return error;
         const bool fits = header_->magic == kMagic && header_->entry_size == entry_size_ &&
-                          header_->counts.capacity <= (size - sizeof(Header)) / stride_;
-        if (fits) return 0;
+                          header_->counts.capacity <= (size - kHeaderBytes) / stride_;
+        if (fits) return map_slots(header_->counts.capacity * stride_);
         if (header_->magic != 0) return -FI_EINVAL;
     }
     if (access == Access::kReadOnly) return -FI_ENOENT;
-    if (posix_fallocate(file_, 0, sizeof(Header))) return -FI_ENOMEM;
-    int error = header_ ? 0 : map_file(sizeof(Header));
+    if (posix_fallocate(file_, 0, kHeaderBytes)) return -FI_ENOMEM;
+    int error = header_ ? 0 : map_header();
     if (!error) error = init_mutex(&header_->mutex);
     if (!error) error = grow(first_capacity(expected));
     if (error) return error;
@@ -214,7 +237,8 @@ void AvStore::close() {
         slots_ = nullptr;
         return;
     }
-    if (header_) munmap(header_, mapped_);
+    if (slots_) munmap(slots_, mapped_);
+    if (header_) munmap(header_, kHeaderBytes);
     header_ = nullptr;
     slots_ = nullptr;
     // Nobody else holds it: the last one out removes it.

@@ -58,9 +58,12 @@ class AvStore {
     Slot* slot(uint64_t index) const;
     Counts& counts();
     int grow(uint64_t capacity);
-    int map_file(size_t bytes);
+    int map_header();
+    int map_slots(size_t bytes);
     int attach(size_t expected, Access access);
     void refresh();
+    void recount();
+    uint64_t reachable();
 
     size_t stride_ = 0;
     size_t entry_size_ = 0;
@@ -69,7 +72,7 @@ class AvStore {
     Mutex own_lock_;
     // Shared only.
     Header* header_ = nullptr;
-    size_t mapped_ = 0;
+    size_t mapped_ = 0;  // bytes of slots
     int file_ = -1;
     bool read_only_ = false;
     char name_[kAvFileNameMax] = {};

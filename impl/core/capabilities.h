@@ -32,10 +32,8 @@ inline constexpr uint64_t kReceiveCaps = FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC
 
 // Operation flags that fi_endpoint(3) defines as defaults of a context.
 inline constexpr uint64_t kTransmitOpFlags = FI_COMMIT_COMPLETE | FI_COMPLETION | FI_DELIVERY_COMPLETE | FI_INJECT |
-                                             FI_INJECT_COMPLETE | FI_MULTICAST | FI_TRANSMIT_COMPLETE |
-                                             FI_MATCH_COMPLETE;
+                                             FI_INJECT_COMPLETE | FI_MULTICAST | FI_TRANSMIT_COMPLETE;
 inline constexpr uint64_t kReceiveOpFlags = FI_COMPLETION | FI_MULTI_RECV;
-inline constexpr uint64_t kKnownOpFlags = kTransmitOpFlags | kReceiveOpFlags;
 
 inline constexpr uint64_t kMessageOrder = FI_ORDER_STRICT | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR |
                                           FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |

@@ -76,7 +76,7 @@ int close_counter(fid* descriptor) {
     if (!counter->uses.close()) return -FI_EBUSY;
     counter->wait.close();
     counter->domain->uses.release();
-    delete counter;
+    destroy(counter);
     return 0;
 }
 
@@ -116,13 +116,13 @@ int domain_open_counter(fid_domain* descriptor, fi_cntr_attr* attr, fid_cntr** r
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
-    auto* counter = new (std::nothrow) Counter;
+    auto* counter = create<Counter>();
     if (!counter) return -FI_ENOMEM;
     counter->member.object = counter;
     counter->member.pending = [](void* object) { return static_cast<const Counter*>(object)->pending(); };
     const int error = counter->wait.open(asked.wait_obj, asked.wait_set, domain->fabric, &counter->member);
     if (error) {
-        delete counter;
+        destroy(counter);
         return error;
     }
     counter->domain = domain;

@@ -63,7 +63,7 @@ int close_cq(fid* descriptor) {
     if (!cq->uses.close()) return -FI_EBUSY;
     cq->wait.close();
     cq->domain->uses.release();
-    delete cq;
+    destroy(cq);
     return 0;
 }
 
@@ -104,13 +104,13 @@ int domain_open_cq(fid_domain* descriptor, fi_cq_attr* attr, fid_cq** result, vo
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
-    auto* cq = new (std::nothrow) CompletionQueue;
+    auto* cq = create<CompletionQueue>();
     if (!cq) return -FI_ENOMEM;
     cq->member.object = cq;
     cq->member.pending = [](void* object) { return static_cast<CompletionQueue*>(object)->pending(); };
     error = cq->wait.open(asked.wait_obj, asked.wait_set, domain->fabric, &cq->member);
     if (error) {
-        delete cq;
+        destroy(cq);
         return error;
     }
     cq->domain = domain;

@@ -16,7 +16,7 @@ int close_domain(fid* descriptor) {
     note_closed(domain);
     if (domain->eq) domain->eq->uses.release();
     domain->fabric->uses.release();
-    delete domain;
+    destroy(domain);
     return 0;
 }
 
@@ -108,12 +108,13 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     InfoSet set;
     set.widen_from(caller_info, layout_of_version(fabric.api_version));
     if (!caller_info.domain_attr) set.info.domain_attr = nullptr;
-    const TableRef table = current_table(fabric.provider->discover_follows_interfaces);
-    if (!table) return -FI_ENOMEM;
+    TableRef table;
+    const int no_table = current_table(fabric.provider->discover_follows_interfaces, &table);
+    if (no_table) return no_table;
     const Offer* offer = find_interface(*table, fabric, set.domain.name);
     if (!offer) return -FI_ENODATA;
 
-    auto* domain = new (std::nothrow) Domain;
+    auto* domain = create<Domain>();
     if (!domain) return -FI_ENOMEM;
     domain->fabric = &fabric;
     domain->kind = offer->kind;
@@ -124,7 +125,7 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     snprintf(domain->name, sizeof domain->name, "%s", offer->domain_name);
     const int invalid = take_attributes(*domain, set.info, *offer);
     if (invalid) {
-        delete domain;
+        destroy(domain);
         return invalid;
     }
     init_fid(domain->descriptor.fid, FI_CLASS_DOMAIN, context, kFidOps);

@@ -108,8 +108,9 @@ int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* co
     InfoSet set;
     set.widen_from(info, layout_of_version(domain.version()));
     const fi_ep_type type = type_of(set, info.ep_attr != nullptr);
-    const TableRef table = current_table(domain.fabric->provider->discover_follows_interfaces);
-    if (!table) return -FI_ENOMEM;
+    TableRef table;
+    const int no_table = current_table(domain.fabric->provider->discover_follows_interfaces, &table);
+    if (no_table) return no_table;
     const Offer* offer = find_offer(*table, domain, type);
     if (!offer) return -FI_EINVAL;
     int error = check_limits(set, *offer);
@@ -117,14 +118,14 @@ int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* co
     if (!info.tx_attr) set.info.tx_attr = nullptr;
     if (!info.rx_attr) set.info.rx_attr = nullptr;
 
-    auto* endpoint = new (std::nothrow) Endpoint;
+    auto* endpoint = create<Endpoint>();
     if (!endpoint) return -FI_ENOMEM;
     endpoint->domain = &domain;
     endpoint->type = type;
     take_attributes(endpoint, set, *offer);
     error = take_address(endpoint, set.info);
     if (error) {
-        delete endpoint;
+        destroy(endpoint);
         return error;
     }
     init_endpoint_descriptor(endpoint, context);
@@ -155,7 +156,7 @@ int close_endpoint(fid* descriptor) {
         release_bindings(endpoint);
         endpoint->domain->uses.release();
     }
-    delete endpoint;
+    destroy(endpoint);
     return 0;
 }
 

@@ -44,7 +44,7 @@ int make_alias(Endpoint* endpoint, struct fi_alias* request) {
     Endpoint* base = endpoint->base;
     Use use(base->uses);
     if (!use) return -FI_EINVAL;
-    auto* alias = new (std::nothrow) Endpoint;
+    auto* alias = create<Endpoint>();
     if (!alias) return -FI_ENOMEM;
     alias->base = base;
     alias->domain = base->domain;
@@ -59,7 +59,7 @@ int make_alias(Endpoint* endpoint, struct fi_alias* request) {
     }
     const int error = apply_op_flags(alias, request->flags);
     if (error) {
-        delete alias;
+        destroy(alias);
         return error;
     }
     init_endpoint_descriptor(alias, endpoint->descriptor.fid.context);

@@ -172,7 +172,7 @@ int close_eq(fid* descriptor) {
     if (!eq->uses.close()) return -FI_EBUSY;
     eq->wait.close();
     eq->fabric->uses.release();
-    delete eq;
+    destroy(eq);
     return 0;
 }
 
@@ -200,13 +200,13 @@ int fabric_open_eq(fid_fabric* descriptor, fi_eq_attr* attr, fid_eq** result, vo
     auto* fabric = Fabric::of(descriptor);
     Use use(fabric->uses);
     if (!use) return -FI_EINVAL;
-    auto* eq = new (std::nothrow) EventQueue;
+    auto* eq = create<EventQueue>();
     if (!eq) return -FI_ENOMEM;
     eq->member.object = eq;
     eq->member.pending = [](void* object) { return static_cast<EventQueue*>(object)->pending(); };
     const int error = eq->wait.open(asked.wait_obj, asked.wait_set, fabric, &eq->member);
     if (error) {
-        delete eq;
+        destroy(eq);
         return error;
     }
     eq->fabric = fabric;

@@ -13,7 +13,7 @@ int close_fabric(fid* descriptor) {
     auto* fabric = object_of<Fabric>(descriptor);
     if (!fabric->uses.close()) return -FI_EBUSY;
     note_closed(fabric);
-    delete fabric;
+    destroy(fabric);
     return 0;
 }
 
@@ -58,12 +58,13 @@ int open_fabric(Layout layout, const fi_fabric_attr* attr, fid_fabric** result, 
     if (version > kApiVersion) return -FI_ENOSYS;
     const Provider* provider = provider_of(attr->prov_name);
     if (!provider) return -FI_ENODEV;
-    const TableRef table = current_table(provider->discover_follows_interfaces);
-    if (!table) return -FI_ENOMEM;
+    TableRef table;
+    const int no_table = current_table(provider->discover_follows_interfaces, &table);
+    if (no_table) return no_table;
     const Offer* network = find_network(*table, *provider, attr->name);
     if (!network) return -FI_ENODATA;
 
-    auto* fabric = new (std::nothrow) Fabric;
+    auto* fabric = create<Fabric>();
     if (!fabric) return -FI_ENOMEM;
     init_fid(fabric->descriptor.fid, FI_CLASS_FABRIC, context, kFidOps);
     fabric->descriptor.ops = const_cast<fi_ops_fabric*>(&kFabricOps);

@@ -65,9 +65,9 @@ void InfoList::prefer(const SocketAddress& source) {
     }
 }
 
+// Bits that are no capability at all, whatever a provider can do.
 bool has_invalid_bits(const InfoSet& hints) {
-    const uint64_t caps = hints.info.caps | hints.tx.caps | hints.rx.caps | hints.domain.caps;
-    return (caps & ~kKnownCaps) || ((hints.tx.op_flags | hints.rx.op_flags) & ~kKnownOpFlags);
+    return (hints.info.caps | hints.tx.caps | hints.rx.caps | hints.domain.caps) & ~kKnownCaps;
 }
 
 // FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only.
@@ -140,12 +140,13 @@ int answer(Query& query, InfoList& list) {
             return -FI_ENODATA;
         }
     }
+    if ((query.flags & FI_SOURCE) && !query.node && !query.service) return -FI_ENODATA;
     if (query.flags & FI_PROV_ATTR_ONLY) return list_providers(query, list);
     if (has_invalid_bits(query.hints)) return -FI_EBADFLAGS;
-    if ((query.flags & FI_SOURCE) && !query.node && !query.service) return -FI_ENODATA;
-    const TableRef table = current_table(depends_on_interfaces(query));
-    if (!table) return -FI_ENOMEM;
-    const int result = resolve_addresses(query, *table);
+    TableRef table;
+    int result = current_table(depends_on_interfaces(query), &table);
+    if (result) return result;
+    result = resolve_addresses(query, *table);
     if (result) {
         explain_unresolved(query.node, query.service);
         return result;

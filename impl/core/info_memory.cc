@@ -59,8 +59,12 @@ bool copy_prefix(T** target, const T* source, size_t size) {
     if (!source) return true;
     auto* block = static_cast<T*>(malloc(sizeof(T)));
     if (!block) return false;
-    if (size < sizeof(T)) memset(static_cast<void*>(block), 0, sizeof(T));
-    memcpy(static_cast<void*>(block), source, size);
+    if (size == sizeof(T)) {
+        *block = *source;
+    } else {
+        memcpy(static_cast<void*>(block), source, size);
+        memset(reinterpret_cast<char*>(block) + size, 0, sizeof(T) - size);
+    }
     *target = block;
     return true;
 }
@@ -137,11 +141,16 @@ bool copy_nic(fi_info* out, const fid_nic* nic) {
     return true;
 }
 
+// For what is seldom there: saves the call.
+void free_if_any(void* block) {
+    if (block) free(block);
+}
+
 void free_one(fi_info* info, Layout layout) {
-    if (info->ep_attr && layout >= Layout::k1_1) free(info->ep_attr->auth_key);
+    if (info->ep_attr && layout >= Layout::k1_1) free_if_any(info->ep_attr->auth_key);
     if (info->domain_attr) {
         free(info->domain_attr->name);
-        if (layout >= Layout::k1_1) free(info->domain_attr->auth_key);
+        if (layout >= Layout::k1_1) free_if_any(info->domain_attr->auth_key);
     }
     if (info->fabric_attr) {
         free(info->fabric_attr->name);
@@ -149,7 +158,7 @@ void free_one(fi_info* info, Layout layout) {
     }
     if (layout >= Layout::k1_2 && info->nic && has_operations(info->nic)) info->nic->fid.ops->close(&info->nic->fid);
     free(info->src_addr);
-    free(info->dest_addr);
+    free_if_any(info->dest_addr);
     free(info->tx_attr);
     free(info->rx_attr);
     free(info->ep_attr);
@@ -175,14 +184,24 @@ fi_info* allocate_info() {
 
 fi_info* duplicate_info(const fi_info& source, Layout layout) {
     const LayoutSizes& size = sizes_of(layout);
-    // malloc and not calloc: the C library serves only the former from its per-thread cache.
+    // Copied and then corrected, not cleared and then filled: compilers make calloc of malloc and memset, and the C
+    // library serves only malloc from its per-thread cache.
     auto* out = static_cast<fi_info*>(malloc(sizeof(fi_info)));
     if (!out) return nullptr;
-    *out = fi_info{};
-    out->caps = source.caps;
-    out->mode = source.mode;
-    out->addr_format = source.addr_format;
-    out->handle = source.handle;
+    if (size.info == sizeof(fi_info)) {
+        *out = source;
+    } else {
+        memcpy(out, &source, size.info);
+    }
+    out->next = nullptr;
+    out->nic = nullptr;
+    out->tx_attr = nullptr;
+    out->rx_attr = nullptr;
+    out->ep_attr = nullptr;
+    out->domain_attr = nullptr;
+    out->fabric_attr = nullptr;
+    out->src_addr = nullptr;
+    out->dest_addr = nullptr;
     const bool complete = copy_prefix(&out->tx_attr, source.tx_attr, size.tx) &&
                           copy_prefix(&out->rx_attr, source.rx_attr, size.rx) && copy_ep(out, source, size.ep) &&
                           copy_domain(out, source, size.domain) && copy_fabric(out, source, size.fabric) &&

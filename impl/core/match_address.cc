@@ -44,7 +44,8 @@ bool link_local(const SocketAddress& address) {
 bool reaches(const Match& match, const SocketAddress& target) {
     const Offer& offer = match.offer;
     if (target.kind != offer.kind) return false;
-    if (match.table.is_local(target)) return true;
+    // A link-local address is of its link, and loopback is none.
+    if (match.table.is_local(target)) return !(offer.loopback && link_local(target));
     if (offer.loopback) return false;
     if (link_local(target)) {
         const uint32_t scope = target.v6.sin6_scope_id;
@@ -85,7 +86,10 @@ bool choose_destination(const Match& match, SocketAddress* out) {
     for (size_t i = 0; i < spec.count; ++i) {
         if (!reaches(match, spec.list[i])) continue;
         *out = spec.list[i];
-        if (link_local(*out) && !out->v6.sin6_scope_id) out->v6.sin6_scope_id = match.offer.interface;
+        if (link_local(*out) && !out->v6.sin6_scope_id) {
+            const Offer* owner = match.table.owner(*out);
+            out->v6.sin6_scope_id = owner ? owner->interface : match.offer.interface;
+        }
         return true;
     }
     return false;

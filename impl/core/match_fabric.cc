@@ -15,10 +15,9 @@ bool match_fabric(Match& match) {
         return match.refuse_text("fabric_attr.name", asked.name, offered.name);
     }
     if (!match.at_most("fabric_attr.prov_version", asked.prov_version, offered.prov_version)) return false;
-    // The version of the answer is that of the call. As a hint it can only ask for too much.
-    if (!match.at_most("fabric_attr.api_version", asked.api_version, kApiVersion)) return false;
+    // api_version is an output: the version of the call. What hints hold there asks for nothing.
     // An application that names a layered provider finds the name again as it wrote it.
-    if (asked.prov_name) match.out.fabric.prov_name = asked.prov_name;
+    if (match.query.provider_name()) match.out.fabric.prov_name = asked.prov_name;
     return true;
 }
 

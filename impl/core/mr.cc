@@ -87,7 +87,7 @@ int close_region(fid* descriptor) {
     if (region->write_counter) region->write_counter->uses.release();
     region->domain->uses.release();
     free(region->ranges);
-    delete region;
+    destroy(region);
     return 0;
 }
 
@@ -149,7 +149,7 @@ int fill(const Domain& domain, const Request& request, MemoryRegion* region) {
 }
 
 int make_region(Domain& domain, const Request& request, MemoryRegion** result) {
-    auto* region = new (std::nothrow) MemoryRegion;
+    auto* region = create<MemoryRegion>();
     if (!region) return -FI_ENOMEM;
     int error = fill(domain, request, region);
     if (!error) {
@@ -160,7 +160,7 @@ int make_region(Domain& domain, const Request& request, MemoryRegion** result) {
     }
     if (error) {
         free(region->ranges);
-        delete region;
+        destroy(region);
         return error;
     }
     *result = region;

@@ -6,8 +6,8 @@
 #define SELVAGE_IMPL_CORE_OBJECT_H
 
 #include <atomic>
-#include <new>
 
+#include "impl/core/create.h"
 #include "impl/core/rdma.h"
 
 namespace selvage::impl {

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "impl/core/create.h"
+
 namespace selvage::impl {
 
 void Offer::link() {
@@ -21,27 +23,30 @@ void Offer::link() {
 }
 
 Table* Table::create(size_t capacity) {
-    auto* table = new (std::nothrow) Table;
+    auto* table = impl::create<Table>();
     if (!table) return nullptr;
     table->offers_ = static_cast<Offer*>(calloc(capacity ? capacity : 1, sizeof(Offer)));
     table->capacity_ = capacity;
     if (table->offers_) return table;
-    delete table;
+    destroy(table);
     return nullptr;
 }
 
 void Table::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     free(offers_);
-    delete this;
+    destroy(this);
 }
 
 bool Table::is_local(const SocketAddress& address) const {
-    if (address.is_loopback() || address.is_wildcard()) return true;
+    return address.is_loopback() || address.is_wildcard() || owner(address);
+}
+
+const Offer* Table::owner(const SocketAddress& address) const {
     for (const Offer& offer : *this) {
-        if (offer.source.same_host(address)) return true;
+        if (offer.source.same_host(address)) return &offer;
     }
-    return false;
+    return nullptr;
 }
 
 TableBuilder::~TableBuilder() {

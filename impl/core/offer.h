@@ -60,6 +60,8 @@ class Table {
     const Offer* end() const { return offers_ + size_; }
     // True when the address belongs to this machine.
     bool is_local(const SocketAddress& address) const;
+    // An offer whose own address it is, or nullptr.
+    const Offer* owner(const SocketAddress& address) const;
 
   private:
     friend class TableBuilder;

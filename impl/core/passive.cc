@@ -59,7 +59,7 @@ int close_passive(fid* descriptor) {
     note_closed(endpoint);
     if (endpoint->eq) endpoint->eq->uses.release();
     endpoint->fabric->uses.release();
-    delete endpoint;
+    destroy(endpoint);
     return 0;
 }
 
@@ -112,8 +112,8 @@ bool address_of(const Fabric& fabric, const fi_info& info, SocketAddress* out) {
         *out = parsed.socket;
         return true;
     }
-    const TableRef table = current_table(true);
-    if (!table) return false;
+    TableRef table;
+    if (current_table(true, &table)) return false;
     for (const Offer& offer : *table) {
         if (offer.provider == fabric.provider && strcmp(offer.fabric_name, fabric.name) == 0) {
             *out = offer.source;
@@ -134,10 +134,10 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
     if (info->ep_attr && info->ep_attr->type != FI_EP_MSG && info->ep_attr->type != FI_EP_UNSPEC) return -FI_EINVAL;
     Use use(fabric->uses);
     if (!use) return -FI_EINVAL;
-    auto* endpoint = new (std::nothrow) PassiveEndpoint;
+    auto* endpoint = create<PassiveEndpoint>();
     if (!endpoint) return -FI_ENOMEM;
     if (!address_of(*fabric, *info, &endpoint->address)) {
-        delete endpoint;
+        destroy(endpoint);
         return -FI_EINVAL;
     }
     endpoint->addr_format = info->addr_format;

@@ -99,7 +99,7 @@ int close_poll_set(fid* descriptor) {
     }
     if (!set->uses.close()) return -FI_EBUSY;
     set->domain->uses.release();
-    delete set;
+    destroy(set);
     return 0;
 }
 
@@ -120,7 +120,7 @@ int domain_open_poll(fid_domain* descriptor, fi_poll_attr* attr, fid_poll** resu
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
-    auto* set = new (std::nothrow) PollSet;
+    auto* set = create<PollSet>();
     if (!set) return -FI_ENOMEM;
     set->domain = domain;
     init_fid(set->descriptor.fid, FI_CLASS_POLL, nullptr, kFidOps);

@@ -35,7 +35,11 @@ struct Query {
     AddressSpec source;
     AddressSpec destination;
 
-    const char* provider_name() const { return hints.fabric.prov_name; }
+    // nullptr when hints name none; an empty name is none.
+    const char* provider_name() const {
+        const char* name = hints.fabric.prov_name;
+        return name && *name ? name : nullptr;
+    }
 };
 
 }  // namespace selvage::impl

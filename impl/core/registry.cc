@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "impl/core/lock.h"
+#include "impl/core/log.h"
 #include "impl/core/param.h"
 #include "impl/core/watch.h"
 #include "impl/transport/shm/shm.h"
@@ -23,23 +24,26 @@ bool equal_names(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
+// Declares the variable for fi_getparams; the filter below reads it.
 const Param<const char*> provider_row{nullptr, "provider", nullptr,
                                       "Providers registered, separated by commas; a leading ^ registers all but these"};
 
 // FI_PROVIDER as it was when the library first looked: names apart by ',' or ';', with '^' in front all but those.
+// Kept in place, so that the first question leaves nothing allocated behind.
 class Filter {
   public:
     Filter() {
-        const char* value = provider_row.get();
-        text_ = value ? strdup(value) : nullptr;
-        if (!text_) return;
-        names_ = text_;
+        const char* value = getenv("FI_PROVIDER");
+        if (!value) return;
+        const size_t length = strnlen(value, sizeof text_);
+        if (length == sizeof text_) {
+            log(FI_LOG_WARN, FI_LOG_CORE, "FI_PROVIDER is longer than %zu characters and ignored", sizeof text_ - 1);
+            return;
+        }
+        memcpy(text_, value, length);
+        names_ = std::string_view(text_, length);
         negated_ = names_.starts_with('^');
         if (negated_) names_.remove_prefix(1);
-    }
-    ~Filter() {
-        names_ = {};
-        free(text_);
     }
     Filter(const Filter&) = delete;
     Filter& operator=(const Filter&) = delete;
@@ -58,7 +62,7 @@ class Filter {
         return false;
     }
 
-    char* text_ = nullptr;
+    char text_[1024] = {};
     std::string_view names_;
     bool negated_ = false;
 };
@@ -99,13 +103,15 @@ void arm_fork_handlers() {
     static_cast<void>(armed);
 }
 
-Table* build_table() {
+int build_table(Table** result) {
     TableBuilder builder;
     for (const Provider* provider : kProviders) {
         if (!is_registered(provider->name)) continue;
-        if (provider->discover(*provider, builder)) return nullptr;
+        const int error = provider->discover(*provider, builder);
+        if (error) return error;
     }
-    return builder.finish();
+    *result = builder.finish();
+    return *result ? 0 : -FI_ENOMEM;
 }
 
 }  // namespace
@@ -114,24 +120,26 @@ std::span<const Provider* const> all_providers() { return kProviders; }
 
 bool is_registered(std::string_view name) { return filter().admits(name); }
 
-TableRef current_table(bool follow_changes) {
+int current_table(bool follow_changes, TableRef* result) {
     arm_fork_handlers();
     Cache& state = cache();
     LockGuard guard(state.lock);
     const bool stale = !state.table || (follow_changes && state.watch.changed());
     if (stale) {
         if (!state.table) state.watch.changed();
-        Table* fresh = build_table();
-        if (!fresh) {
+        Table* fresh = nullptr;
+        const int error = build_table(&fresh);
+        if (error) {
             // The change was seen but not read: see it again next time.
             state.watch.forget();
-            return {};
+            return error;
         }
         if (state.table) state.table->release();
         state.table = fresh;
     }
     state.table->retain();
-    return TableRef(state.table);
+    result->adopt(state.table);
+    return 0;
 }
 
 bool ProviderName::admits(const Provider& candidate, fi_ep_type type) const {

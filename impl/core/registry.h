@@ -16,13 +16,12 @@ namespace selvage::impl {
 class TableRef {
   public:
     TableRef() = default;
-    explicit TableRef(Table* table) : table_(table) {}
     ~TableRef() { if (table_) table_->release(); }
     TableRef(const TableRef&) = delete;
     TableRef& operator=(const TableRef&) = delete;
-    TableRef(TableRef&& other) noexcept : table_(other.table_) { other.table_ = nullptr; }
 
-    explicit operator bool() const { return table_ != nullptr; }
+    // Takes over a reference. Once only.
+    void adopt(Table* table) { table_ = table; }
     const Table& operator*() const { return *table_; }
     const Table* operator->() const { return table_; }
 
@@ -35,9 +34,9 @@ std::span<const Provider* const> all_providers();
 // What FI_PROVIDER says of a name: either a provider's or that of a layer ("ofi_rxm").
 bool is_registered(std::string_view name);
 
-// The current table of every registered provider. Empty reference when memory is short.
+// The current table of every registered provider. Returns 0 or a negative fabric errno.
 // With `follow_changes` false the last table is good enough (nothing in the question depends on interfaces).
-TableRef current_table(bool follow_changes);
+int current_table(bool follow_changes, TableRef* result);
 
 // What a provider name of a hint or of fi_fabric means.
 struct ProviderName {

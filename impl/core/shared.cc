@@ -15,7 +15,7 @@ int close_context(fid* descriptor) {
     auto* context = object_of<Context>(descriptor);
     if (!context->uses.close()) return -FI_EBUSY;
     context->domain->uses.release();
-    delete context;
+    destroy(context);
     return 0;
 }
 
@@ -37,7 +37,7 @@ int domain_open_shared_transmit(fid_domain* descriptor, fi_tx_attr* attr, fid_st
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
-    auto* shared = new (std::nothrow) SharedTransmit;
+    auto* shared = create<SharedTransmit>();
     if (!shared) return -FI_ENOMEM;
     if (attr) memcpy(&shared->attr, attr, sizes_of(layout_of_version(domain->version())).tx);
     shared->domain = domain;
@@ -55,7 +55,7 @@ int domain_open_shared_receive(fid_domain* descriptor, fi_rx_attr* attr, fid_ep*
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
-    auto* shared = new (std::nothrow) SharedReceive;
+    auto* shared = create<SharedReceive>();
     if (!shared) return -FI_ENOMEM;
     if (attr) shared->attr = *attr;
     shared->domain = domain;

@@ -192,7 +192,7 @@ int close_wait_set(fid* descriptor) {
     auto* set = object_of<WaitSet>(descriptor);
     if (!set->uses.close()) return -FI_EBUSY;
     set->fabric->uses.release();
-    delete set;
+    destroy(set);
     return 0;
 }
 
@@ -244,11 +244,11 @@ int fabric_open_wait(fid_fabric* descriptor, fi_wait_attr* attr, fid_wait** resu
     auto* fabric = Fabric::of(descriptor);
     Use use(fabric->uses);
     if (!use) return -FI_EINVAL;
-    auto* set = new (std::nothrow) WaitSet;
+    auto* set = create<WaitSet>();
     if (!set) return -FI_ENOMEM;
     const int error = set->wait.open_for_set(attr->wait_obj);
     if (error) {
-        delete set;
+        destroy(set);
         return error;
     }
     set->fabric = fabric;

@@ -186,4 +186,34 @@ inline Text counted(const Text& bytes, std::uint64_t length) {
 inline Text src_hint(const Query& q) { return counted(q.hints->src_addr, q.hints->src_addrlen); }
 inline Text dest_hint(const Query& q) { return counted(q.hints->dest_addr, q.hints->dest_addrlen); }
 
+/// Can these bytes be an address of that format?
+inline bool agrees(const Text& bytes, std::uint64_t format) {
+    const auto family = family_of(bytes);
+    const auto fits = [&](unsigned f) { return family == f && bytes->size() >= length_of_family(f); };
+    switch (format) {
+        case FI_SOCKADDR_IN:
+            return fits(AF_INET);
+        case FI_SOCKADDR_IN6:
+            return fits(AF_INET6);
+        case FI_SOCKADDR_IB:
+            return fits(kInfinibandFamily);
+        case FI_SOCKADDR:
+            return length_of_family(family) != 0 && fits(family);
+        case FI_FORMAT_UNSPEC:
+            return is_ip(bytes);
+        case FI_ADDR_STR:
+            return bytes->find('\0') != std::string::npos;
+        default:
+            return true;
+    }
+}
+
+/// Does the hints' address of that side count, without being one of their format?  What comes of it in the answer is the
+/// caller's mistake; that it was granted is judged by the call rules.
+inline bool hint_is_malformed(const Query& q, Field address) {
+    const bool src = address == Field::src_addr;
+    if (src ? !src_counts(q) : !dest_counts(q)) return false;
+    return !agrees(src ? src_hint(q) : dest_hint(q), q.hints->addr_format);
+}
+
 }  // namespace selvage::model::rules

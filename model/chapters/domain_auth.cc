@@ -42,6 +42,11 @@ Ruling domain_auth_granted(const OfferCase& c) {
 
 Fit domain_tclass_fits(const MatchCase& c) { return fit_choice(c, Field::domain_tclass); }
 
-Ruling domain_tclass_granted(const OfferCase& c) { return offer_to_hint(c, Field::domain_tclass, Relation::Equals); }
+Ruling domain_tclass_granted(const OfferCase& c) {
+    // Best effort is what the default is in the absence of any other.
+    const bool is_default = asked(c.query, Field::domain_tclass) == FI_TC_BEST_EFFORT && !names_only(c.query);
+    if (is_default && c.offer.domain.tclass == FI_TC_UNSPEC) return Ruling::holds();
+    return offer_to_hint(c, Field::domain_tclass, Relation::Equals);
+}
 
 }  // namespace selvage::model::clause

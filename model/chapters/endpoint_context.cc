@@ -119,12 +119,29 @@ std::uint64_t offered_order(const MatchCase& c, const Side& side) {
     return c.profile.origin == Origin::Declared ? shown | get(c.entry.most, side.msg_order) : shown;
 }
 
+// Capabilities that hints ask of a context although they can't be its own: those of the other side, and those beyond
+// what info.caps asks for.  That is for context_caps_foreign and context_caps_outside_request to judge.
+std::uint64_t misplaced_caps(const Query& q, const Side& side) {
+    const auto whole = asked(q, Field::caps);
+    const auto fitting = applicable(Family::caps, side, q.version);
+    return asked(q, side.caps) & ~(whole != 0 ? fitting & implied(whole) : fitting);
+}
+
+// Every word that a caller of that version can know.
+std::uint64_t known_caps(Version version) {
+    std::uint64_t all = 0;
+    for (const Word& w : words(Family::caps))
+        if (w.since <= version) all |= w.value;
+    return all;
+}
+
 // The same calls but for the capabilities of one context, which the first one spells out?
 bool spells_out(const PairCase& c, const Side& side) {
     if (c.kinship != Kinship::Relaxed || !c.first.hints || !c.second.hints) return false;
     const auto spelled = get(*c.first.hints, side.caps);
     if (spelled == 0 || get(*c.second.hints, side.caps) != 0) return false;
     const auto whole = c.first.hints->caps;
+    if ((whole & ~known_caps(c.first.version)) != 0) return false;  // what they apply to is not said
     const auto own = whole & applicable(Family::caps, side, c.first.version);
     if (spelled != own || own != of_this_side(own, whole, side)) return false;
     Query relaxed = c.first;
@@ -205,8 +222,9 @@ Ruling context_caps_returned(const OfferCase& c, const Side& side) {
 
 Ruling context_caps_within_info(const OfferCase& c, const Side& side) {
     const auto actual = get(c.offer, side.caps);
-    if (actual == 0 || names_only(c.query)) return Ruling::not_applicable();
-    const auto whole = implied(c.offer.caps);
+    const auto misplaced = misplaced_caps(c.query, side);
+    if ((actual & ~misplaced) == 0 || names_only(c.query)) return Ruling::not_applicable();
+    const auto whole = implied(c.offer.caps) | misplaced;
     return Ruling::check((actual & ~whole) == 0, [&] {
         return at(number(side.caps, Relation::Within, whole, actual, "caps and what they imply"), c.index);
     });

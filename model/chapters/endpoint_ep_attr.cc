@@ -171,6 +171,8 @@ Fit endpoint_order_size_granted(const MatchCase& c) {
 }
 
 Ruling endpoint_order_size_returned(const OfferCase& c) {
+    // Without remote reads and writes there is nothing to keep in order.
+    if ((c.offer.caps & (FI_RMA | FI_ATOMIC)) == 0) return Ruling::not_applicable();
     Ruling all = Ruling::not_applicable();
     for (const Field f : kOrderSizes) {
         Ruling one = offer_to_hint(c, f, Relation::AtLeast);

@@ -32,6 +32,11 @@ Evidence other_name(const MatchCase& c, Relation r) {
     return texts(Field::fabric_prov_name, r, std::string(asked_name(c.query)), c.entry.offer.fabric.prov_name);
 }
 
+// A text that is no name of a provider, nor two of them: a caret is for FI_PROVIDER alone.
+bool is_ill_formed(std::string_view name) {
+    return name.substr(0, 1) == "^" || (is_layered(name) && contains(split(name, ';'), ""));
+}
+
 // A name that no provider has: FI_PROVIDER keeps it out, or it has a blank.  Others may be registered unseen.
 bool is_unregistered(std::string_view name, const World& world) {
     if (name.find(' ') != std::string_view::npos) return true;
@@ -64,7 +69,8 @@ const std::string* environment(const Conduct& c) {
 
 Ruling none_kept_out(const Conduct& c, const Filter& filter) {
     for (const auto& p : c.providers) {
-        if (filter.keeps_out(p)) return Ruling::broken(told(Field::fabric_prov_name, "FI_PROVIDER keeps out " + p));
+        if (!filter.keeps_out(p)) continue;
+        return Ruling::broken(texts(Field::fabric_prov_name, Relation::Happens, {}, p, "FI_PROVIDER keeps out " + p));
     }
     return Ruling::holds();
 }
@@ -82,8 +88,8 @@ Ruling still_there(const Conduct& c, Counts&& counts) {
         if (!o.fabric.prov_name || !counts(*o.fabric.prov_name)) continue;
         applied = true;
         if (!is_among(*o.fabric.prov_name, c.providers)) {
-            return Ruling::broken(
-                told(Field::fabric_prov_name, "not there with FI_PROVIDER set: " + *o.fabric.prov_name));
+            return Ruling::broken(texts(Field::fabric_prov_name, Relation::Happens, {}, o.fabric.prov_name,
+                                        "not there with FI_PROVIDER set: " + *o.fabric.prov_name));
         }
     }
     return applied ? Ruling::holds() : Ruling::not_applicable();
@@ -100,6 +106,10 @@ Ruling fabric_prov_name_present(const OfferCase& c) {
 
 Fit fabric_prov_name_fits(const MatchCase& c) {
     const auto name = single_name(c.query);
+    // An empty name is no NULL, and no provider's.
+    if (name.empty() && c.hints() != nullptr && c.hints()->fabric.prov_name && c.hints()->fabric.prov_name->empty()) {
+        return Fit::may(other_name(c, Relation::TextEquals));
+    }
     return !name.empty() && provider(c.entry.offer) == name ? Fit::fits() : Fit::not_asked();
 }
 
@@ -111,7 +121,7 @@ Fit fabric_prov_name_excludes(const MatchCase& c) {
 
 Ruling fabric_prov_name_granted(const OfferCase& c) {
     const auto name = single_name(c.query);
-    if (name.empty() || names_only(c.query)) return Ruling::not_applicable();
+    if (name.empty() || names_only(c.query) || is_ill_formed(name)) return Ruling::not_applicable();
     const auto actual = provider(c.offer);
     return Ruling::check(has_layer(actual, name), [&] {
         const bool within = actual.find(name) != std::string_view::npos;
@@ -130,6 +140,14 @@ Ruling fabric_prov_name_unregistered(const AnswerCase& c) {
             number(Field::call_return, Relation::Equals, enodata, ret, "no such provider is registered"));
     }
     return Ruling::check(c.answer.list_null, [] { return number(Field::call_list, Relation::IsNull, 0, 1); });
+}
+
+Ruling fabric_prov_name_ill_formed(const AnswerCase& c) {
+    const auto name = asked_name(c.query);
+    if (name.empty() || names_only(c.query) || !is_ill_formed(name)) return Ruling::not_applicable();
+    return Ruling::check(c.answer.ret != 0, [] {
+        return number(Field::call_return, Relation::Differs, 0, 0, "no provider can bear that name");
+    });
 }
 
 Fit fabric_prov_name_one_layer(const MatchCase& c) {
@@ -156,7 +174,7 @@ Fit fabric_prov_name_layered_order(const MatchCase& c) {
 
 Ruling fabric_prov_name_layered_granted(const OfferCase& c) {
     const auto name = layered_name(c.query);
-    if (name.empty() || names_only(c.query)) return Ruling::not_applicable();
+    if (name.empty() || names_only(c.query) || is_ill_formed(name)) return Ruling::not_applicable();
     const auto actual = provider(c.offer);
     const auto layers = split(name, ';');
     for (const auto layer : layers) {

@@ -47,30 +47,10 @@ Ruling kept(const OfferCase& c, const Text& hint, Field field) {
 }
 
 Ruling length_told(const OfferCase& c, Field address, Field length) {
-    if (!text(c.offer, address) || names_only(c.query)) return Ruling::not_applicable();
-    return offer_to_value(c, length, Relation::AtLeast, 1);
-}
-
-// Can these bytes be an address of that format?
-bool agrees(const Text& bytes, std::uint64_t format) {
-    const auto family = family_of(bytes);
-    const auto fits = [&](unsigned f) { return family == f && bytes->size() >= length_of_family(f); };
-    switch (format) {
-        case FI_SOCKADDR_IN:
-            return fits(AF_INET);
-        case FI_SOCKADDR_IN6:
-            return fits(AF_INET6);
-        case FI_SOCKADDR_IB:
-            return fits(kInfinibandFamily);
-        case FI_SOCKADDR:
-            return length_of_family(family) != 0 && fits(family);
-        case FI_FORMAT_UNSPEC:
-            return is_ip(bytes);
-        case FI_ADDR_STR:
-            return bytes->find('\0') != std::string::npos;
-        default:
-            return true;
+    if (!text(c.offer, address) || names_only(c.query) || hint_is_malformed(c.query, address)) {
+        return Ruling::not_applicable();
     }
+    return offer_to_value(c, length, Relation::AtLeast, 1);
 }
 
 const World::Opened* opened(const World& world, Handle h) {
@@ -190,6 +170,14 @@ Ruling getinfo_addresses_no_length_without_address(const OfferCase& c) {
         return offer_to_value(c, Field::src_addrlen, Relation::Equals, 0);
     if (!c.offer.dest_addr) return offer_to_value(c, Field::dest_addrlen, Relation::Equals, 0);
     return Ruling::holds();
+}
+
+Ruling getinfo_addresses_format_told(const OfferCase& c) {
+    if (names_only(c.query) || (!c.offer.src_addr && !c.offer.dest_addr)) return Ruling::not_applicable();
+    const bool malformed =
+        hint_is_malformed(c.query, Field::src_addr) || hint_is_malformed(c.query, Field::dest_addr);
+    return malformed ? Ruling::not_applicable()
+                     : offer_to_value(c, Field::addr_format, Relation::Differs, FI_FORMAT_UNSPEC);
 }
 
 Demand getinfo_addresses_hint_format_agrees(const QueryCase& c) {

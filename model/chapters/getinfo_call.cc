@@ -101,6 +101,10 @@ Info lasting(Info info) {
 }  // namespace
 
 Demand getinfo_call_version_newer(const QueryCase& c) {
+    if (c.query.version < Version(1, 0)) {
+        return Demand::may_refuse(number(Field::call_version, Relation::AtLeast, Version(1, 0).packed,
+                                         c.query.version.packed, "no such version was ever published"));
+    }
     if (c.query.version <= c.world.library) return Demand::nothing();
     return Demand::must_refuse(
         {FI_ENOSYS}, number(Field::call_version, Relation::AtMost, c.world.library.packed, c.query.version.packed));
@@ -287,6 +291,7 @@ Ruling getinfo_call_asked_twice(const PairCase& c) {
 Ruling getinfo_call_answer_fed_back(const PairCase& c) {
     if (c.kinship != Kinship::FedBack || c.fed_back < 0 || names_only(c.first) || names_only(c.second))
         return Ruling::not_applicable();
+    if (static_cast<std::size_t>(c.fed_back) >= c.first_answer.offers.size()) return Ruling::not_applicable();
     const Info& fed = c.first_answer.offers[static_cast<std::size_t>(c.fed_back)];
     if (c.second_answer.ret != 0) {
         return Ruling::broken(number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret),

@@ -12,8 +12,13 @@ constexpr Field kAddresses[] = {Field::src_addr, Field::dest_addr};
 
 Field length_of(Field address) { return address == Field::src_addr ? Field::src_addrlen : Field::dest_addrlen; }
 
+bool counts(const OfferCase& c, Field address) {
+    return text(c.offer, address) && !hint_is_malformed(c.query, address);
+}
+
 bool has_addresses(const OfferCase& c, std::uint64_t format) {
-    return c.offer.addr_format == format && !names_only(c.query) && (c.offer.src_addr || c.offer.dest_addr);
+    return c.offer.addr_format == format && !names_only(c.query) &&
+           (counts(c, Field::src_addr) || counts(c, Field::dest_addr));
 }
 
 // offer: one address begins with the family and has the length of that family.
@@ -30,7 +35,7 @@ Ruling shape(const OfferCase& c, Field address, unsigned family) {
 Ruling shapes(const OfferCase& c, std::uint64_t format, unsigned family) {
     if (!has_addresses(c, format)) return Ruling::not_applicable();
     for (const Field address : kAddresses) {
-        if (!text(c.offer, address)) continue;
+        if (!counts(c, address)) continue;
         Ruling r = shape(c, address, family);
         if (r.is_broken()) return r;
     }
@@ -61,8 +66,13 @@ Fit getinfo_formats_hint_fits(const MatchCase& c) {
 }
 
 Ruling getinfo_formats_hint_honoured(const OfferCase& c) {
-    const auto wanted = asked(c.query, Field::addr_format);
-    if (wanted == FI_SOCKADDR && is_socket_format(c.offer.addr_format) && !names_only(c.query)) return Ruling::holds();
+    if (asked(c.query, Field::addr_format) == FI_SOCKADDR) return Ruling::not_applicable();
+    return offer_to_hint(c, Field::addr_format, Relation::Equals);
+}
+
+Ruling getinfo_formats_sockaddr_honoured(const OfferCase& c) {
+    if (asked(c.query, Field::addr_format) != FI_SOCKADDR || names_only(c.query)) return Ruling::not_applicable();
+    if (is_socket_format(c.offer.addr_format)) return Ruling::holds();
     return offer_to_hint(c, Field::addr_format, Relation::Equals);
 }
 
@@ -79,7 +89,7 @@ Ruling getinfo_formats_sockaddr_family(const OfferCase& c) {
     if (!has_addresses(c, FI_SOCKADDR)) return Ruling::not_applicable();
     for (const Field address : kAddresses) {
         const Text& bytes = text(c.offer, address);
-        if (!bytes) continue;
+        if (!counts(c, address)) continue;
         const auto length = length_of_family(family_of(bytes));
         if (length == 0) return Ruling::broken(at(told(address, "begins with no family of socket addresses"), c.index));
         Ruling r = offer_to_value(c, length_of(address), Relation::Equals, length);
@@ -98,7 +108,7 @@ Ruling getinfo_formats_str_terminated(const OfferCase& c) {
     if (!has_addresses(c, FI_ADDR_STR)) return Ruling::not_applicable();
     for (const Field address : kAddresses) {
         const Text& bytes = text(c.offer, address);
-        if (bytes && bytes->find('\0') == std::string::npos) {
+        if (counts(c, address) && bytes->find('\0') == std::string::npos) {
             return Ruling::broken(at(texts(address, Relation::TextContains, Text(std::string(1, '\0')), bytes,
                                            "has no zero byte within its length"),
                                      c.index));
@@ -111,7 +121,7 @@ Ruling getinfo_formats_str_uri(const OfferCase& c) {
     if (!has_addresses(c, FI_ADDR_STR)) return Ruling::not_applicable();
     for (const Field address : kAddresses) {
         const Text& bytes = text(c.offer, address);
-        if (bytes && !is_uri(std::string_view(*bytes).substr(0, bytes->find('\0')))) {
+        if (counts(c, address) && !is_uri(std::string_view(*bytes).substr(0, bytes->find('\0')))) {
             return Ruling::broken(
                 at(texts(address, Relation::TextContains, Text("://"), bytes, "has not the form of a URI"), c.index));
         }

@@ -22,8 +22,8 @@ bool returned_at_all(const Conduct& c) { return c.crashed_signal == 0 && !c.hung
 Evidence fate(const Conduct& c) {
     if (c.crashed_signal != 0)
         return number(Field::subject, Relation::Happens, 0, static_cast<std::uint64_t>(c.crashed_signal),
-                      "died of a signal");
-    return told(Field::subject, c.hung ? "did not return" : "ended the process");
+                      std::string(kDied));
+    return told(Field::subject, std::string(c.hung ? kDidNotReturn : kEndedTheProcess));
 }
 
 Ruling survives(const Conduct& c) {
@@ -193,11 +193,15 @@ Ruling getinfo_memory_answers_independent(const Conduct& c) {
 }
 
 Ruling getinfo_memory_enomem(const Conduct& c) {
-    if (c.act != Act::GetInfoNoMemory) return Ruling::not_applicable();
-    if (!returned_at_all(c)) return Ruling::broken(fate(c));
+    // A call that does not return has a clause of its own.
+    if (c.act != Act::GetInfoNoMemory || !returned_at_all(c)) return Ruling::not_applicable();
     if (c.leaked_blocks != 0) return leaves_nothing(c);
     if (c.ret == 0 || c.ret == -FI_ENODATA || c.ret == -FI_ENOMEM) return Ruling::holds();
     return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(-FI_ENOMEM), as_number(c.ret)));
+}
+
+Ruling getinfo_memory_shortage_survived(const Conduct& c) {
+    return c.act == Act::GetInfoNoMemory ? survives(c) : Ruling::not_applicable();
 }
 
 Ruling getinfo_memory_no_leak(const Conduct& c) {

@@ -114,11 +114,23 @@ bool has_unknown(const TextCase& c) {
     });
 }
 
+// Are there as many bytes as the length says?
+bool is_measured(const Text& bytes, std::uint64_t length) { return (bytes ? bytes->size() : 0) == length; }
+
+// Does every length of the structure tell the truth?  The library cannot know better than its caller.
+bool is_truthful(const Info& i, Part of) {
+    const auto about = [&](Part part) { return holds_part(i, part, of); };
+    if (about(Part::Ep) && !is_measured(i.ep.auth_key, i.ep.auth_key_size)) return false;
+    if (about(Part::Domain) && !is_measured(i.domain.auth_key, i.domain.auth_key_size)) return false;
+    return of != Part::Info ||
+           (is_measured(i.src_addr, i.src_addrlen) && is_measured(i.dest_addr, i.dest_addrlen));
+}
+
 // A call with data that the datatype allows.
 bool is_valid(const TextCase& c) {
     if (!is_listed(c.datatype) || c.data_null) return false;
     const auto* s = struct_type(c.datatype);
-    return s == nullptr || is_struct_there(c, *s);
+    return s == nullptr || (is_struct_there(c, *s) && is_truthful(*c.info, s->part));
 }
 
 // Is the caller's buffer large enough for the whole text?

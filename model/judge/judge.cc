@@ -11,7 +11,9 @@ namespace {
 
 template <typename P>
 bool holds_for(const P& predicate, Version v) {
-    return predicate.since <= v && v <= predicate.until;
+    // There never was a version before 1.0: a call that names one is judged as one of 1.0.
+    const Version at = std::max(v, Version(1, 0));
+    return predicate.since <= at && at <= predicate.until;
 }
 
 void count(Tally* tally, Clause c) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,17 @@ struct Evidence {
     std::string note;                        ///< one sentence, only where the comparison does not say it all
     int offer = -1;                          ///< index into the answer's offers, or -1: the whole answer or no offer
 };
+
+/// Notes of evidence that a call did not come back.
+inline constexpr std::string_view kDied = "died of a signal";
+inline constexpr std::string_view kDidNotReturn = "did not return";
+inline constexpr std::string_view kEndedTheProcess = "ended the process";
+
+/// True if this is evidence that a call did not come back.
+inline bool tells_of_death(const Evidence& e) {
+    return e.field == Field::subject && e.relation == Relation::Happens &&
+           (e.note == kDied || e.note == kDidNotReturn || e.note == kEndedTheProcess);
+}
 
 /// What a predicate says of a case.
 enum class Outcome : std::uint8_t { NotApplicable, Holds, Broken };

@@ -11,13 +11,13 @@ namespace {
 
 // The step binds to an open domain; `bound` gets what.
 bool binds(const Step& s, const Object*& bound) {
-    if (s.verb != Verb::Bind || s.target() == nullptr || s.target()->kind != ObjectClass::Domain) return false;
+    if (s.verb != Verb::Bind || !calm(s) || s.target() == nullptr || s.target()->kind != ObjectClass::Domain) return false;
     bound = s.before->find_open(static_cast<std::uint64_t>(s.argument));
     return bound != nullptr;
 }
 
 bool on_domain(const Step& s, Verb verb) {
-    return s.verb == verb && s.target() != nullptr && s.target()->kind == ObjectClass::Domain;
+    return s.verb == verb && calm(s) && s.target() != nullptr && s.target()->kind == ObjectClass::Domain;
 }
 
 bool sets_override(const Step& s, Override which) {

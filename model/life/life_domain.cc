@@ -16,7 +16,7 @@ bool on_own_fabric(const Step& s) {
     return fabric != nullptr && fabric->kind == ObjectClass::Fabric && fabric->offer == s.offer_index;
 }
 
-bool opens_domain(const Step& s) { return s.verb == Verb::Open && s.opens == ObjectClass::Domain; }
+bool opens_domain(const Step& s) { return s.verb == Verb::Open && s.opens == ObjectClass::Domain && calm(s); }
 
 // fi_domain once gave a domain for the same arguments, and that domain is closed again.
 bool plain_call_worked(const Step& s) {
@@ -67,7 +67,7 @@ Ruling domain_open_unknown_name(const Step& s) {
 }
 
 Ruling domain_open_error_negative(const Step& s) {
-    const bool on_domain = s.target() != nullptr && s.target()->kind == ObjectClass::Domain && s.verb != Verb::Query;
+    const bool on_domain = calm(s) && s.target() != nullptr && s.target()->kind == ObjectClass::Domain && s.verb != Verb::Query;
     if (!opens_domain(s) && !on_domain) return Ruling::not_applicable();
     return negative_errno(s);
 }
@@ -79,6 +79,7 @@ Ruling domain_close_busy_mr(const Step& s) { return busy_close(s, ObjectClass::D
 Ruling domain_close_busy_cq(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Cq); }
 Ruling domain_close_busy_av(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Av); }
 Ruling domain_close_busy_counter(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Cntr); }
+Ruling domain_close_child(const Step& s) { return child_close(s, ObjectClass::Domain); }
 Ruling domain_close_whole_after_busy(const Step& s) { return whole_after_busy(s, ObjectClass::Domain); }
 
 }  // namespace selvage::model::clause

@@ -5,6 +5,12 @@ namespace selvage::model::clause {
 
 using namespace rules;
 
+namespace {
+
+bool opens_fabric(const Step& s) { return s.verb == Verb::Open && s.opens == ObjectClass::Fabric && calm(s); }
+
+}  // namespace
+
 Ruling fabric_open_each_answer(const Step& s) {
     if (!opens_entry(s, ObjectClass::Fabric)) return Ruling::not_applicable();
     // Opened again while it is open: another clause speaks.
@@ -19,7 +25,7 @@ Ruling fabric_open_twice(const Step& s) {
 }
 
 Ruling fabric_open_object(const Step& s) {
-    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || !s.worked()) return Ruling::not_applicable();
+    if (!opens_fabric(s) || !s.worked()) return Ruling::not_applicable();
     if (s.null) return Ruling::broken(told(Field::object, "success, and no object"));
     if (s.fclass != FI_CLASS_FABRIC)
         return Ruling::broken(number(Field::object, Relation::Equals, FI_CLASS_FABRIC, s.fclass, "the class of the object"));
@@ -27,7 +33,7 @@ Ruling fabric_open_object(const Step& s) {
 }
 
 Ruling fabric_open_context(const Step& s) {
-    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || !s.worked() || s.null) return Ruling::not_applicable();
+    if (!opens_fabric(s) || !s.worked() || s.null) return Ruling::not_applicable();
     return Ruling::check(s.context_kept, [] { return told(Field::object, "the fabric does not carry its context"); });
 }
 
@@ -39,20 +45,18 @@ Ruling fabric_open_api_version(const Step& s) {
 }
 
 Ruling fabric_open_error_negative(const Step& s) {
-    const bool opening = s.verb == Verb::Open && s.opens == ObjectClass::Fabric;
+    const bool opening = opens_fabric(s);
     if (!opening && !closes(s, ObjectClass::Fabric)) return Ruling::not_applicable();
     return negative_errno(s);
 }
 
 Ruling fabric_open_unknown_provider(const Step& s) {
-    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || s.altered != Altered::ProviderName)
-        return Ruling::not_applicable();
+    if (!opens_fabric(s) || s.altered != Altered::ProviderName) return Ruling::not_applicable();
     return failed(s, "no such provider is registered");
 }
 
 Ruling fabric_open_unknown_name(const Step& s) {
-    if (s.verb != Verb::Open || s.opens != ObjectClass::Fabric || s.altered != Altered::FabricName)
-        return Ruling::not_applicable();
+    if (!opens_fabric(s) || s.altered != Altered::FabricName) return Ruling::not_applicable();
     return failed(s, "the provider reports no fabric of that name");
 }
 
@@ -61,6 +65,7 @@ Ruling fabric_close_after_children(const Step& s) { return empty_close(s, Object
 Ruling fabric_close_busy_domain(const Step& s) { return busy_close(s, ObjectClass::Fabric, ObjectClass::Domain); }
 Ruling fabric_close_busy_pep(const Step& s) { return busy_close(s, ObjectClass::Fabric, ObjectClass::Pep); }
 Ruling fabric_close_busy_eq(const Step& s) { return busy_close(s, ObjectClass::Fabric, ObjectClass::Eq); }
+Ruling fabric_close_item(const Step& s) { return child_close(s, ObjectClass::Fabric); }
 Ruling fabric_close_whole_after_busy(const Step& s) { return whole_after_busy(s, ObjectClass::Fabric); }
 
 }  // namespace selvage::model::clause

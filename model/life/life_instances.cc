@@ -1,7 +1,6 @@
 // Opened instances in hints and answers: spec/clauses/domain_identity.toml, fabric_attr.toml, domain.open.by-name.
 //
 // An entry is judged on its own provider's instances: layered providers open others below them, of which no page speaks.
-// Nothing is said where earlier lives left something open.
 #include "model/judge/judge.h"
 #include "model/life/life_rules.h"
 
@@ -14,8 +13,8 @@ namespace {
 Field instance_field(ObjectClass kind) { return kind == ObjectClass::Fabric ? Field::fabric_fabric : Field::domain_domain; }
 
 bool asked_plainly(const Step& s) {
-    return s.verb == Verb::Query && s.object == 0 && s.answer != nullptr && s.before != nullptr && s.ret == 0 &&
-           !s.before->leftovers() && (s.query == nullptr || !names_only(*s.query));
+    return s.verb == Verb::Query && s.object == 0 && s.answer != nullptr && calm(s) && s.ret == 0 &&
+           (s.query == nullptr || !names_only(*s.query));
 }
 
 // Judges each entry of the answer to a call that names no instance: not applicable where no entry is.
@@ -37,12 +36,19 @@ Ruling each_plain_entry(const Step& s, JudgeEntry&& judge_entry) {
     return asked_plainly(s) ? each_entry(s, judge_entry) : Ruling::not_applicable();
 }
 
+// The hints of the call name the entry's fabric (domain).
+bool is_named(const Step& s, ObjectClass kind, const Info& offer) {
+    if (s.query == nullptr || !s.query->hints) return false;
+    const Info& hints = *s.query->hints;
+    return kind == ObjectClass::Fabric ? hints.fabric.name == offer.fabric.name : hints.domain.name == offer.domain.name;
+}
+
 // An entry whose fabric (domain) is open refers to an open instance of it.
-Ruling reported(const Step& s, ObjectClass kind) {
+Ruling reported(const Step& s, ObjectClass kind, bool named) {
     const Field f = instance_field(kind);
     return each_plain_entry(s, [&](const Info& offer) {
         const Object* first = s.before->first_instance(kind, offer);
-        if (first == nullptr) return Ruling::not_applicable();
+        if (first == nullptr || is_named(s, kind, offer) != named) return Ruling::not_applicable();
         const auto seen = get(offer, f);
         if (seen == 0) return Ruling::broken(number(f, Relation::NotNull, 0, 0, "an instance is open"));
         // Of references to closed objects, and to ones of another name, other clauses speak.
@@ -95,7 +101,7 @@ Ruling not_closed(const Step& s, ObjectClass kind) {
 // Every entry of the answer to a call that names an instance belongs to it.
 Ruling restricts(const Step& s, ObjectClass kind) {
     const Object* o = s.target();
-    if (s.verb != Verb::Query || s.answer == nullptr || s.ret != 0 || o == nullptr || o->kind != kind)
+    if (s.verb != Verb::Query || s.answer == nullptr || !calm(s) || s.ret != 0 || o == nullptr || o->kind != kind)
         return Ruling::not_applicable();
     return each_entry(s, [&](const Info& offer) {
         if (offer.fabric.name != o->fabric_name)
@@ -108,12 +114,14 @@ Ruling restricts(const Step& s, ObjectClass kind) {
 
 }  // namespace
 
-Ruling fabric_instance_reported(const Step& s) { return reported(s, ObjectClass::Fabric); }
+Ruling fabric_instance_reported(const Step& s) { return reported(s, ObjectClass::Fabric, true); }
+Ruling fabric_instance_reported_unnamed(const Step& s) { return reported(s, ObjectClass::Fabric, false); }
 Ruling fabric_instance_first(const Step& s) { return first(s, ObjectClass::Fabric); }
 Ruling fabric_instance_null(const Step& s) { return null(s, ObjectClass::Fabric); }
 Ruling fabric_instance_not_closed(const Step& s) { return not_closed(s, ObjectClass::Fabric); }
 Ruling fabric_instance_restricts(const Step& s) { return restricts(s, ObjectClass::Fabric); }
-Ruling domain_instance_reported(const Step& s) { return reported(s, ObjectClass::Domain); }
+Ruling domain_instance_reported(const Step& s) { return reported(s, ObjectClass::Domain, true); }
+Ruling domain_instance_reported_unnamed(const Step& s) { return reported(s, ObjectClass::Domain, false); }
 Ruling domain_instance_first(const Step& s) { return first(s, ObjectClass::Domain); }
 Ruling domain_instance_null(const Step& s) { return null(s, ObjectClass::Domain); }
 Ruling domain_instance_not_closed(const Step& s) { return not_closed(s, ObjectClass::Domain); }

@@ -10,7 +10,7 @@ using namespace rules;
 namespace {
 
 bool registers(const Step& s) {
-    return s.verb == Verb::Open && s.opens == ObjectClass::Mr && s.offer != nullptr && s.target() != nullptr &&
+    return s.verb == Verb::Open && s.opens == ObjectClass::Mr && calm(s) && s.offer != nullptr && s.target() != nullptr &&
            s.target()->kind == ObjectClass::Domain;
 }
 
@@ -71,7 +71,7 @@ Ruling domain_bind_mr_async(const Step& s) {
 }
 
 Ruling domain_av_opens_granted(const Step& s) {
-    if (s.verb != Verb::Open || s.opens != ObjectClass::Av || s.offer == nullptr || s.target() == nullptr)
+    if (s.verb != Verb::Open || s.opens != ObjectClass::Av || !calm(s) || s.offer == nullptr || s.target() == nullptr)
         return Ruling::not_applicable();
     const auto type = s.offer->ep.type;
     if (type != FI_EP_RDM && type != FI_EP_DGRAM) return Ruling::not_applicable();

@@ -12,9 +12,18 @@ namespace selvage::model::rules {
 
 inline std::uint64_t wide(int value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
 
+/// The call did not come back: evidence of how it ended.
+inline Evidence death(const Step& s) {
+    Evidence e = told(Field::object, s.hung     ? "the call does not return"
+                                     : s.exited ? "the call ends the process"
+                                                : "the process dies of signal " + std::to_string(s.crashed_signal));
+    e.actual = static_cast<std::uint64_t>(s.crashed_signal);
+    return e;
+}
+
 /// The call must have returned `wanted`.
 inline Ruling returned(const Step& s, int wanted, std::string note = {}) {
-    if (s.crashed_signal != 0) return Ruling::broken(told(Field::object, "the process died of signal " + std::to_string(s.crashed_signal)));
+    if (!s.returned()) return Ruling::broken(death(s));
     return Ruling::check(s.ret == wanted, [&] {
         return number(Field::call_return, Relation::Equals, wide(wanted), wide(s.ret), std::move(note));
     });
@@ -22,11 +31,13 @@ inline Ruling returned(const Step& s, int wanted, std::string note = {}) {
 
 /// The call must have failed.
 inline Ruling failed(const Step& s, std::string note) {
+    if (!s.returned()) return Ruling::broken(death(s));
     return Ruling::check(s.ret != 0, [&] { return number(Field::call_return, Relation::Differs, 0, 0, std::move(note)); });
 }
 
 /// The call must have returned 0 or the negative of a fabric errno.
 inline Ruling negative_errno(const Step& s) {
+    if (!s.returned()) return Ruling::broken(death(s));
     if (s.ret == 0) return Ruling::not_applicable();
     if (s.ret > 0)
         return Ruling::broken(number(Field::call_return, Relation::AtMost, 0, wide(s.ret), "an error is a negative number"));
@@ -35,22 +46,18 @@ inline Ruling negative_errno(const Step& s) {
     return Ruling::broken(number(Field::call_return, Relation::Equals, 0, wide(s.ret), "no errno of the interface"));
 }
 
+/// No close was refused before: the clauses on single calls apply.  Afterwards only whole_after_busy() does.
+inline bool calm(const Step& s) { return s.before != nullptr && s.before->first_refused() == nullptr; }
+
 /// True if the step opens an object of that class with the attributes of an entry as they are.
 inline bool opens_entry(const Step& s, ObjectClass kind) {
     return s.verb == Verb::Open && s.opens == kind && s.altered == Altered::Nothing && !s.names_only &&
-           s.offer != nullptr && s.before != nullptr;
+           s.offer != nullptr && calm(s);
 }
 
 /// True if the step closes an open object of that class.
 inline bool closes(const Step& s, ObjectClass kind) {
-    return s.verb == Verb::Close && s.target() != nullptr && s.target()->kind == kind;
-}
-
-/// The open object of class `kind` that the step is about: the one acted on, or its parent.
-inline const Object* about(const Step& s, ObjectClass kind) {
-    const Object* o = s.target();
-    if (o != nullptr && o->kind != kind) o = s.before->find_open(static_cast<std::uint64_t>(o->parent));
-    return o != nullptr && o->kind == kind ? o : nullptr;
+    return s.verb == Verb::Close && calm(s) && s.target() != nullptr && s.target()->kind == kind;
 }
 
 /// fi_close on an object on which another of class `child` is open is refused with -FI_EBUSY.
@@ -61,28 +68,41 @@ inline Ruling busy_close(const Step& s, ObjectClass kind, ObjectClass child) {
 
 /// fi_close on an object on which nothing was ever opened (or: all is closed again) returns 0.
 inline Ruling empty_close(const Step& s, ObjectClass kind, bool had_children) {
-    if (!closes(s, kind) || s.before->has_child(s.object)) return Ruling::not_applicable();
-    const Object& o = *s.target();
-    // After a refused close another clause speaks.
-    if (o.refused || o.had_children != had_children) return Ruling::not_applicable();
+    if (!closes(s, kind) || s.before->has_child(s.object) || s.target()->had_children != had_children)
+        return Ruling::not_applicable();
     return returned(s, 0);
+}
+
+/// What is on an object of class `kind`, and is used by nothing else, can be closed.
+inline Ruling child_close(const Step& s, ObjectClass kind) {
+    if (s.verb != Verb::Close || !calm(s) || s.target() == nullptr || s.before->is_bound(s.object))
+        return Ruling::not_applicable();
+    const Object* parent = s.before->find_open(static_cast<std::uint64_t>(s.target()->parent));
+    // Domains have clauses of their own.
+    if (parent == nullptr || parent->kind != kind || s.target()->kind == ObjectClass::Domain) return Ruling::not_applicable();
+    return returned(s, 0);
+}
+
+/// What a call must return after a refused close, if nothing has changed.
+inline Ruling as_before(const Step& s) {
+    constexpr const char* kNote = "after a close that was refused";
+    if (s.verb == Verb::Close && s.before->has_child(s.object)) return returned(s, -FI_EBUSY, kNote);
+    if (s.verb == Verb::Close && !s.before->is_bound(s.object)) return returned(s, 0, kNote);
+    // Domains, queues and counters can be opened any number of times; endpoints may find their address in use.
+    const bool plain = s.opens == ObjectClass::Domain || s.opens == ObjectClass::Eq || s.opens == ObjectClass::Cq ||
+                       s.opens == ObjectClass::Cntr;
+    if (s.verb == Verb::Open && plain && s.target() != nullptr) {
+        for (const ObjectClass opened : s.target()->opened_before_refusal)
+            if (opened == s.opens) return returned(s, 0, kNote);
+    }
+    return s.returned() ? Ruling::not_applicable() : Ruling::broken(death(s));
 }
 
 /// An object of class `kind` whose close was refused, and what is on it, work as before.
 inline Ruling whole_after_busy(const Step& s, ObjectClass kind) {
-    if (s.before == nullptr) return Ruling::not_applicable();
-    const Object* o = about(s, kind);
-    if (o == nullptr || !o->refused) return Ruling::not_applicable();
-    if (s.verb == Verb::Close) {
-        if (s.before->has_child(s.object) || s.before->is_bound(s.object)) return Ruling::not_applicable();
-        return returned(s, 0, "after a close that was refused");
-    }
-    // Queues and counters can be opened any number of times; endpoints may find their address in use.
-    const bool plain = s.opens == ObjectClass::Eq || s.opens == ObjectClass::Cq || s.opens == ObjectClass::Cntr;
-    if (s.verb != Verb::Open || !plain || s.object != o->number) return Ruling::not_applicable();
-    for (const ObjectClass opened : o->kinds_before_refusal)
-        if (opened == s.opens) return returned(s, 0, "it worked before a close that was refused");
-    return Ruling::not_applicable();
+    const Object* refused = s.before != nullptr ? s.before->first_refused() : nullptr;
+    if (refused == nullptr || refused->kind != kind) return Ruling::not_applicable();
+    return as_before(s);
 }
 
 }  // namespace selvage::model::rules

@@ -93,7 +93,7 @@ void Lifetime::opened(const Step& step) {
         if (o.parent > 0) {
             Object& parent = objects_[static_cast<std::size_t>(o.parent) - 1];
             parent.had_children = true;
-            if (!parent.refused) parent.kinds_before_refusal.push_back(o.kind);
+            if (first_refused_ == 0) parent.opened_before_refusal.push_back(o.kind);
         }
     }
     objects_.push_back(std::move(o));
@@ -109,7 +109,10 @@ void Lifetime::lose_children(int parent) {
 
 void Lifetime::closed(const Step& step) {
     Object& o = objects_[static_cast<std::size_t>(step.object) - 1];
-    if (step.ret == -FI_EBUSY) o.refused = true;
+    if (step.ret == -FI_EBUSY) {
+        o.refused = true;
+        if (first_refused_ == 0) first_refused_ = static_cast<std::uint64_t>(step.object);
+    }
     if (!step.worked()) return;
     o.state = Object::State::Closed;
     lose_children(o.number);

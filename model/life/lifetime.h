@@ -32,8 +32,8 @@ struct Object {
     bool flagged = false;      ///< a domain opened by fi_domain2
     Text provider, fabric_name, domain_name;  ///< what that entry calls it
     bool had_children = false; ///< an object was opened on it before
-    bool refused = false;      ///< fi_close on it was refused with -FI_EBUSY since
-    std::vector<ObjectClass> kinds_before_refusal;  ///< children that had been opened on it by then
+    bool refused = false;      ///< fi_close on it was refused with -FI_EBUSY
+    std::vector<ObjectClass> opened_before_refusal;  ///< classes of children that were opened on it while all was well
     std::vector<int> bound_eqs; ///< event queues bound to a domain
     bool asynchronous = false; ///< one of them was bound with FI_REG_MR
     std::uint64_t key = 0;     ///< of a region
@@ -46,9 +46,6 @@ struct Object {
 /// Everything that one life has opened so far.
 class Lifetime {
 public:
-    /// What stays open of earlier lives in the process; then nothing can be said of the instances that answers refer to.
-    explicit Lifetime(bool leftovers = false) : leftovers_(leftovers) {}
-
     /// The state after a step whose result is known.
     void apply(const Step& step);
 
@@ -67,9 +64,11 @@ public:
     [[nodiscard]] const Object* first_instance(ObjectClass kind, const Info& offer) const;
     /// How many instances of the entry's fabric (domain) are open.
     [[nodiscard]] int instances(ObjectClass kind, const Info& offer) const;
+    /// The object whose fi_close was the first to be refused, or nullptr.  From then on one promise counts: that the
+    /// refusal changed nothing.
+    [[nodiscard]] const Object* first_refused() const { return find(first_refused_); }
     /// The open objects in an order in which they can be closed: what stands on domains first, fabrics last.
     [[nodiscard]] std::vector<int> closing_order() const;
-    [[nodiscard]] bool leftovers() const { return leftovers_; }
 
 private:
     void opened(const Step& step);
@@ -78,7 +77,7 @@ private:
     void lose_children(int parent);
 
     std::vector<Object> objects_;
-    bool leftovers_;
+    std::uint64_t first_refused_ = 0;
 };
 
 /// Is the object an instance of what the entry names?

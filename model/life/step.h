@@ -39,6 +39,8 @@ struct Step {
     Override override_ops = Override::Complete;
     int ret = 0;             ///< what the call returned
     int crashed_signal = 0;  ///< the process died of it; 0: it lives
+    bool hung = false;       ///< the call did not return
+    bool exited = false;     ///< the library ended the process
 
     // Open
     ObjectClass opens = ObjectClass::None;
@@ -63,7 +65,9 @@ struct Step {
     const Answer* answer = nullptr;  ///< handles in it are numbers of objects, kForeign if none of this life
     std::string_view provider;       ///< whose offers are judged
 
-    [[nodiscard]] bool worked() const { return ret == 0 && crashed_signal == 0; }
+    /// The call came back.
+    [[nodiscard]] bool returned() const { return crashed_signal == 0 && !hung && !exited; }
+    [[nodiscard]] bool worked() const { return ret == 0 && returned(); }
     /// The object acted on, if it is open, else nullptr.
     [[nodiscard]] const Object* target() const {
         return before == nullptr || object <= 0 ? nullptr : before->find_open(static_cast<std::uint64_t>(object));

@@ -74,6 +74,9 @@ TEST(DomainTclass, EntryReportsTheClassOfTheHints) {
     EXPECT_EQ(rule(p, asked, info({{Field::domain_tclass, FI_TC_SCAVENGER}})), kBroken);
     EXPECT_EQ(rule(p, asked, info()), kBroken);
     EXPECT_EQ(rule(p, ask({}), info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kSkips);
+    const auto best_effort = ask({{Field::domain_tclass, FI_TC_BEST_EFFORT}});
+    EXPECT_EQ(rule(p, best_effort, info()), kHolds) << "it is the default";
+    EXPECT_EQ(rule(p, best_effort, info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kBroken);
 }
 
 }  // namespace

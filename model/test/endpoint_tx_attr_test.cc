@@ -91,6 +91,17 @@ TEST(EndpointTxCaps, AreWithinThoseOfTheWhole) {
     EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG}, {tx_caps, 0}}), kSkips);
 }
 
+TEST(EndpointTxCaps, ThatTheHintsMisplacedAreForOtherClauses) {
+    const auto judge = clause::endpoint_tx_caps_within_info;
+    const auto beyond = ask({{caps, FI_MSG}, {tx_caps, FI_RMA}});
+    EXPECT_EQ(rule(judge, beyond, {{caps, FI_MSG}, {tx_caps, FI_RMA}}), kSkips) << "outside the request";
+    EXPECT_EQ(rule(judge, beyond, {{caps, FI_MSG}, {tx_caps, FI_RMA | FI_TAGGED}}), kBroken);
+    const auto foreign = ask({{tx_caps, FI_DIRECTED_RECV}});
+    EXPECT_EQ(rule(judge, foreign, {{caps, FI_MSG}, {tx_caps, FI_DIRECTED_RECV}}), kSkips) << "foreign";
+    const auto fitting = ask({{tx_caps, FI_MULTICAST}});
+    EXPECT_EQ(rule(judge, fitting, {{caps, FI_MSG}, {tx_caps, FI_MULTICAST}}), kBroken) << "could have been granted";
+}
+
 TEST(EndpointTxCaps, HoldOnlyWhatAppliesToTransmitContexts) {
     const auto judge = clause::endpoint_tx_caps_only_applicable;
     EXPECT_EQ(rule(judge, ask(Values{}), {{tx_caps, FI_MSG | FI_SEND | FI_FENCE}}), kHolds);
@@ -128,6 +139,9 @@ TEST(EndpointTxCaps, OfZeroGetWhatTheSpelledOutOnesGet) {
     const auto less = ask({{caps, FI_MSG | FI_RMA}, {tx_caps, FI_MSG}});
     EXPECT_EQ(pair(judge, Kinship::Relaxed, less, ask({{caps, FI_MSG | FI_RMA}}), 2, 1), kSkips);
     EXPECT_EQ(pair(judge, Kinship::Relaxed, spelled, ask({{caps, FI_MSG}}), 2, 1), kSkips);  // another difference
+    const auto newer = ask({{caps, FI_MSG | FI_MULTICAST}, {tx_caps, FI_MSG}}, Version(1, 2));
+    EXPECT_EQ(pair(judge, Kinship::Relaxed, newer, ask({{caps, FI_MSG | FI_MULTICAST}}, Version(1, 2)), 2, 1), kSkips)
+        << "1.2 does not say what FI_MULTICAST applies to";
 }
 
 TEST(EndpointTxMode, FitsOffersThatRequireNoMore) {

@@ -23,6 +23,7 @@ TEST(FabricProvName, IsTold) {
 TEST(FabricProvName, FitsTheProviderOfThatName) {
     const auto p = clause::fabric_prov_name_fits;
     EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, asks(""), entry(of("tcp")), Origin::Inferred), Choice::May) << "an empty name";
     EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
     EXPECT_EQ(fit(p, ask({}), entry(of("tcp")), Origin::Inferred), Choice::NotAsked);
 }
@@ -44,6 +45,22 @@ TEST(FabricProvName, EntryIsOfTheProviderOfTheHints) {
     EXPECT_EQ(rule(p, asks("tcp"), of("tcpx;ofi_rxm")), kBroken);
     EXPECT_EQ(rule(p, ask({}), of("udp")), kSkips);
     EXPECT_EQ(rule(p, flagged(asks("tcp"), FI_PROV_ATTR_ONLY), of("udp")), kSkips);
+    EXPECT_EQ(rule(p, asks("^tcp"), of("udp")), kSkips) << "an ill-formed name has its own clause";
+}
+
+Outcome ill_formed(const char* provider, int ret) {
+    const World world;
+    const Query q = asks(provider);
+    const Answer answer{ret, ret != 0, {}};
+    return clause::fabric_prov_name_ill_formed(AnswerCase{q, world, answer, nullptr}).outcome();
+}
+
+TEST(FabricProvName, IllFormedBringsNothing) {
+    for (const auto* name : {"^tcp", ";tcp", "tcp;", ";", "tcp;;ofi_rxm"}) {
+        EXPECT_EQ(ill_formed(name, -FI_ENODATA), kHolds) << name;
+        EXPECT_EQ(ill_formed(name, 0), kBroken) << name;
+    }
+    for (const auto* name : {"tcp", "tcp;ofi_rxm", ""}) EXPECT_EQ(ill_formed(name, 0), kSkips) << name;
 }
 
 TEST(FabricProvName, UnregisteredProviderHasNoAnswer) {
@@ -93,6 +110,7 @@ TEST(FabricProvName, EntryConsistsOfBothLayers) {
     EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("tcp")), kBroken);
     EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("udp;ofi_rxm")), kBroken);
     EXPECT_EQ(rule(p, asks("tcp"), of("tcp")), kSkips);
+    EXPECT_EQ(rule(p, asks(";tcp"), of("tcp")), kSkips) << "joins no two names";
 }
 
 TEST(FabricProvName, BothOrdersBringTheSame) {

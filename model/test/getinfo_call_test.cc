@@ -13,6 +13,7 @@ TEST(GetinfoCall, RefusesNewerVersions) {
     World world;
     world.library = Version(1, 17);
     EXPECT_EQ(kind(getinfo_call_version_newer, nothing(Version(1, 17)), world), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_call_version_newer, nothing(Version(0, 9)), world), Kind::MayRefuse) << "never published";
     const auto d = demand(getinfo_call_version_newer, nothing(Version(1, 18)), world);
     EXPECT_EQ(d.kind, Kind::MustRefuse);
     EXPECT_EQ(d.errnos, std::vector<int>{FI_ENOSYS});
@@ -240,6 +241,9 @@ TEST(GetinfoCall, AnAnswerFedBackIsGranted) {
     EXPECT_EQ(judged(refused(), 1), Broken);
     EXPECT_EQ(judged(granted(msg()), 1), Broken) << "another endpoint";
     EXPECT_EQ(judged(refused(), -1), NotApplicable);
+    EXPECT_EQ(pair(getinfo_call_answer_fed_back, Kinship::FedBack, ask(), granted(rdm()), ask(), granted(rdm()), 7),
+              NotApplicable)
+        << "no such entry";
     EXPECT_EQ(pair(getinfo_call_answer_fed_back, Kinship::Repeated, ask(), granted(rdm()), back, refused(), 0),
               NotApplicable);
 }

@@ -31,10 +31,12 @@ TEST(GetinfoFormats, FormatSelectsOffers) {
 
 TEST(GetinfoFormats, FormatIsHonoured) {
     EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR_IN), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_honoured, ask_format(FI_SOCKADDR), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_honoured, ask_format(FI_SOCKADDR_IN), rdm()), NotApplicable);
     EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR_IN6), rdm()), Broken);
     EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR_IN), addressed(FI_SOCKADDR, {})), Broken);
-    EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask_format(FI_SOCKADDR), addressed(FI_ADDR_STR, {})), Broken);
+    EXPECT_EQ(offer(getinfo_formats_sockaddr_honoured, ask_format(FI_SOCKADDR), addressed(FI_ADDR_STR, {})), Broken);
     EXPECT_EQ(offer(getinfo_formats_hint_honoured, ask(), rdm()), NotApplicable);
 }
 
@@ -52,6 +54,27 @@ TEST(GetinfoFormats, GeneralSocketAddressTellsItsKind) {
     EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), addressed(FI_SOCKADDR, Text("xxxxxxxxxxxxxxxx"))), Broken);
     EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), addressed(FI_SOCKADDR, Text(*ip4("::") + "pad"))), Broken);
     EXPECT_EQ(offer(getinfo_formats_sockaddr_family, ask(), rdm()), NotApplicable);
+}
+
+TEST(GetinfoFormats, AMalformedHintIsNotTheAnswersFault) {
+    Query q = ask_format(FI_SOCKADDR_IN);
+    q.hints->src_addr = std::string("\x02");
+    for (const std::uint64_t length : {0U, 1U}) {
+        q.hints->src_addrlen = length;
+        Info echo = addressed(FI_SOCKADDR_IN, Text(std::string(length, '\x02')));
+        EXPECT_EQ(offer(getinfo_formats_in_shape, q, echo), NotApplicable) << length;
+        EXPECT_EQ(offer(getinfo_addresses_src_length_told, q, echo), NotApplicable) << length;
+    }
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask_format(FI_SOCKADDR_IN), addressed(FI_SOCKADDR_IN, Text("\x02"))), Broken);
+}
+
+TEST(GetinfoFormats, AnAddressComesWithItsFormat) {
+    EXPECT_EQ(offer(getinfo_addresses_format_told, ask(), addressed(FI_SOCKADDR_IN, ip4("192.0.2.1"))), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_format_told, ask(), addressed(FI_FORMAT_UNSPEC, ip4("192.0.2.1"))), Broken);
+    Info nameless = addressed(FI_FORMAT_UNSPEC, {});
+    nameless.src_addr.reset();
+    nameless.dest_addr.reset();
+    EXPECT_EQ(offer(getinfo_addresses_format_told, ask(), nameless), NotApplicable);
 }
 
 TEST(GetinfoFormats, SpecialSocketAddressesHaveTheirShape) {

@@ -191,9 +191,13 @@ TEST(GetinfoMemory, RunningOutOfMemoryIsAnErrorAndNoMore) {
     c.leaked_blocks = 1;
     EXPECT_EQ(getinfo_memory_enomem(c).outcome(), Broken);
     c.leaked_blocks = 0;
+    EXPECT_EQ(getinfo_memory_shortage_survived(c).outcome(), Holds);
     c.crashed_signal = SIGSEGV;
-    EXPECT_EQ(getinfo_memory_enomem(c).outcome(), Broken);
+    EXPECT_EQ(getinfo_memory_enomem(c).outcome(), NotApplicable) << "a crash has a clause of its own";
+    EXPECT_EQ(getinfo_memory_shortage_survived(c).outcome(), Broken);
+    EXPECT_TRUE(tells_of_death(getinfo_memory_shortage_survived(c).evidence()));
     EXPECT_EQ(getinfo_memory_enomem(act(Act::GetInfo)).outcome(), NotApplicable);
+    EXPECT_EQ(getinfo_memory_shortage_survived(act(Act::GetInfo)).outcome(), NotApplicable);
 }
 
 TEST(GetinfoMemory, CallsLeaveNothingBehind) {

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
+#include <string>
 
 #include "impl/test/library/ask.h"
 
@@ -114,7 +116,12 @@ TEST_P(Abi, WhatAnOldCallerAllocatedIsFreedAsItIs) {
     release(info);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Abi, testing::ValuesIn(kSizes));
+void PrintTo(const Sizes& sizes, std::ostream* out) { *out << sizes.version; }
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Abi, testing::ValuesIn(kSizes), [](const auto& test) {
+    const std::string version = test.param.version;  // "FABRIC_1.0"
+    return version.substr(0, version.size() - 2) + "_" + version.back();
+});
 
 TEST(AbiFabric, OldestSymbolKnowsNoApiVersion) {
     const auto open_old = symbol<FabricCall>("fi_fabric", "FABRIC_1.0");

@@ -69,13 +69,29 @@ bool better(const InterfaceAddress& a, const InterfaceAddress& b) {
     return !a.link_local && b.link_local;
 }
 
+// A machine that lets nobody ask has no interfaces to offer. What may pass (no descriptor, no memory; the C library does
+// not always say which) is an error of the call.
+int cannot_list(int error) {
+    switch (error) {
+        case EAFNOSUPPORT:
+        case EPROTONOSUPPORT:
+        case EACCES:
+        case EPERM:
+        case ENOSYS: return 0;
+        case EMFILE:
+        case ENFILE: return -FI_EMFILE;
+        default: return -FI_ENOMEM;
+    }
+}
+
 }  // namespace
 
 int list_interfaces(InterfaceAddress** out, size_t* count) {
     *out = nullptr;
     *count = 0;
     ifaddrs* all = nullptr;
-    if (getifaddrs(&all)) return errno == ENOMEM ? -FI_ENOMEM : 0;
+    errno = 0;
+    if (getifaddrs(&all)) return cannot_list(errno);
     size_t usable_count = 0;
     for (const ifaddrs* entry = all; entry; entry = entry->ifa_next) usable_count += usable(*entry);
     auto* list = static_cast<InterfaceAddress*>(calloc(usable_count ? usable_count : 1, sizeof(InterfaceAddress)));

@@ -1,0 +1,282 @@
+// The score of the mutants: runs `selvage check` on each and looks whether the promise that it breaks is reported.
+//
+//   mutant_score [--jobs N] [NAME]...      all mutants, or those whose names begin so
+//
+// A mutant is detected if a deviation of one of its clauses is reported that the clean library does not have.  Exit
+// status: 0 all detected, 1 a survivor, 2 could not run.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "conformance/mutants/mutant.h"
+
+namespace selvage::mutants {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct Deviation {
+    std::string clause, summary;
+    bool operator<(const Deviation& o) const { return std::tie(clause, summary) < std::tie(o.clause, o.summary); }
+};
+using Findings = std::set<Deviation>;
+
+struct Outcome {
+    bool detected = false;
+    std::string by;       // the clause that caught it
+    std::string others;   // else: what was reported instead
+    double seconds = 0;
+};
+
+class Workshop {
+public:
+    Workshop() : folder_(fs::temp_directory_path() / ("selvage-mutants-" + std::to_string(getpid()))) { fs::create_directories(folder_); }
+    ~Workshop() {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    Workshop(const Workshop&) = delete;
+    Workshop& operator=(const Workshop&) = delete;
+    [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
+
+private:
+    fs::path folder_;
+};
+
+// The tool under test; SELVAGE_TOOL names another than the one that was built.
+std::string tool() {
+    const char* named = std::getenv("SELVAGE_TOOL");
+    return named != nullptr ? named : SELVAGE_TOOL_PATH;
+}
+
+std::string library(const std::string& name) { return std::string(SELVAGE_MUTANT_FOLDER) + "/libmutant-" + name + ".so"; }
+
+// Runs the tool.  @return its exit status, or -1.
+int run(const std::vector<std::string>& arguments, const std::string& filter, const std::string& output) {
+    const pid_t child = fork();
+    if (child < 0) return -1;
+    if (child == 0) {
+        if (!filter.empty()) setenv("GTEST_FILTER", filter.c_str(), 1);
+        setenv("RES_OPTIONS", "attempts:0", 1);  // names that nobody has are looked up at home only
+        setenv("SELVAGE_MUTANT_BASE", SELVAGE_MUTANT_BASE_PATH, 0);
+        std::FILE* const to = std::freopen(output.c_str(), "w", stdout);
+        if (to == nullptr) _exit(127);
+        dup2(STDOUT_FILENO, STDERR_FILENO);
+        std::vector<char*> argv;
+        for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+        argv.push_back(nullptr);
+        execv(argv[0], argv.data());
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream in(path);
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+}
+
+Findings read_findings(const std::string& report) {
+    Findings out;
+    const auto json = nlohmann::json::parse(read_file(report), nullptr, false);
+    if (!json.is_object()) return out;
+    for (const auto& d : json.value("deviations", nlohmann::json::array())) {
+        const std::string what = d.value("summary", "") + d.value("call", "");
+        out.insert({d.value("clause", ""), what});
+        // A refusal of what several clauses grant breaks the general promise; the links name the clauses.
+        for (const auto& link : d.value("because", nlohmann::json::array())) {
+            if (d.value("clause", "") == "getinfo.call.matching-returned") out.insert({link.value("clause", ""), what});
+        }
+    }
+    return out;
+}
+
+// The declared profile of the clean library, changed as the mutant says; empty on failure.
+std::string declare(const Workshop& workshop, const Mutant& m) {
+    const auto path = workshop.file(m.name + ".toml");
+    if (run({tool(), "profile", "--library", library("clean"), "--provider", m.provider.substr(0, m.provider.find(';'))}, "", path) != 0) return {};
+    if (m.replaced.empty()) return path;
+    std::string text = read_file(path);
+    auto at = text.find(m.replaced);
+    if (at == std::string::npos) return {};
+    for (; at != std::string::npos; at = text.find(m.replaced, at + m.replacement.size())) text.replace(at, m.replaced.size(), m.replacement);
+    std::ofstream(path) << text;
+    return path;
+}
+
+struct Checked {
+    Findings findings;
+    std::string trouble;  // why it could not be run
+};
+
+Checked check(const Workshop& workshop, const std::string& name, const Mutant& how) {
+    const auto report = workshop.file(name + "-" + how.name + ".json");
+    const auto output = workshop.file(name + "-" + how.name + ".txt");
+    std::vector<std::string> arguments = {tool(), "check",  "--library", library(name), "--provider", how.provider,
+                                          "--cases",    std::to_string(how.cases), "--quiet", "--report",   report};
+    if (how.declared) {
+        const auto profile = declare(workshop, how);
+        if (profile.empty()) return {{}, "no profile"};
+        arguments.insert(arguments.end(), {"--profile", profile});
+    }
+    const int status = run(arguments, how.property + "." + how.provider, output);
+    if (status == 0 || status == 1) return {read_findings(report), {}};
+    std::string said = read_file(output);
+    said = said.substr(0, said.find('\n'));
+    return {{}, "exit " + std::to_string(status) + ": " + said};
+}
+
+// What the clean library shows under the same conditions; asked once for each.
+class Clean {
+public:
+    explicit Clean(const Workshop& workshop) : workshop_(workshop) {}
+    const Findings& under(const Mutant& m) {
+        const auto key = m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "." + m.replacement : "-");
+        {
+            const std::lock_guard guard(lock_);
+            if (const auto it = known_.find(key); it != known_.end()) return it->second;
+        }
+        Findings found = check(workshop_, "clean", m).findings;
+        const std::lock_guard guard(lock_);
+        return known_.emplace(key, std::move(found)).first->second;
+    }
+
+private:
+    const Workshop& workshop_;
+    std::mutex lock_;
+    std::map<std::string, Findings> known_;  // guarded by lock_; entries stay where they are
+};
+
+Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
+    const auto began = Clock::now();
+    Outcome out;
+    const Checked seen = check(workshop, m.name, m);
+    out.others = seen.trouble;
+    if (m.speechless) {
+        out.detected = seen.trouble.starts_with("exit 2: ") && seen.trouble.find("offers") != std::string::npos;
+        out.by = seen.trouble;
+    }
+    for (const auto& d : seen.findings) {
+        const bool expected = std::find(m.clauses.begin(), m.clauses.end(), d.clause) != m.clauses.end();
+        if (!expected || out.detected) continue;
+        // A mutant's own provider has no clean counterpart: then nothing is known of the clean library.
+        if (clean.under(m).contains(d)) {
+            out.others = "the clean library shows the same: " + d.clause;
+            continue;
+        }
+        out.detected = true;
+        out.by = d.clause;
+    }
+    if (!out.detected && out.others.empty() && !m.speechless) {
+        std::set<std::string> instead;
+        for (const auto& d : seen.findings)
+            if (!clean.under(m).contains(d)) instead.insert(d.clause);
+        for (const auto& c : instead) out.others += (out.others.empty() ? "reported instead: " : ", ") + c;
+        if (instead.empty()) out.others = "nothing reported";
+    }
+    out.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+    return out;
+}
+
+std::vector<const Mutant*> chosen(const std::vector<std::string>& names) {
+    std::vector<const Mutant*> out;
+    for (const Mutant& m : all_mutants()) {
+        if (m.clauses.empty() && !m.speechless) continue;
+        const bool wanted = names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& n) { return m.name.starts_with(n); });
+        if (wanted) out.push_back(&m);
+    }
+    return out;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (const auto& w : words) out += (out.empty() ? "" : " or ") + w;
+    return out;
+}
+
+int score(unsigned jobs, const std::vector<std::string>& names) {
+    const auto mutants = chosen(names);
+    if (mutants.empty()) {
+        std::fprintf(stderr, "mutant_score: no mutant begins so\n");
+        return 2;
+    }
+    const auto began = Clock::now();
+    const Workshop workshop;
+    Clean clean(workshop);
+    std::vector<Outcome> outcomes(mutants.size());
+    std::atomic<std::size_t> next{0};  // the mutant that the next free worker takes
+    const auto work = [&] {
+        for (std::size_t i = next++; i < mutants.size(); i = next++) outcomes[i] = judge(workshop, clean, *mutants[i]);
+    };
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < jobs; ++i) workers.emplace_back(work);
+    for (auto& w : workers) w.join();
+    std::size_t detected = 0;
+    for (std::size_t i = 0; i < mutants.size(); ++i) {
+        const Mutant& m = *mutants[i];
+        const Outcome& o = outcomes[i];
+        detected += o.detected ? 1 : 0;
+        std::printf("%-9s %-32s %5.1f s  %-10s %s\n", o.detected ? "detected" : "SURVIVED", m.name.c_str(), o.seconds, m.property.c_str(),
+                    o.detected ? o.by.c_str() : (joined(m.clauses) + "  (" + o.others + ")").c_str());
+    }
+    std::printf("mutants detected: %zu of %zu  (%.0f s)\n", detected, mutants.size(),
+                std::chrono::duration<double>(Clock::now() - began).count());
+    return detected == mutants.size() ? 0 : 1;
+}
+
+// A link per mutant, to the one object that holds them all.
+int make_links() {
+    const fs::path folder(SELVAGE_MUTANT_FOLDER);
+    for (const Mutant& m : all_mutants()) {
+        const fs::path link = library(m.name);
+        std::error_code error;
+        if (fs::is_symlink(link)) continue;
+        fs::create_symlink("libmutant-all.so", link, error);
+        if (!error) continue;
+        std::fprintf(stderr, "mutant_score: %s: %s\n", link.c_str(), error.message().c_str());
+        return 2;
+    }
+    return 0;
+}
+
+int list() {
+    for (const Mutant& m : all_mutants()) std::printf("%-32s %s: %s\n", m.name.c_str(), joined(m.clauses).c_str(), m.breaks.c_str());
+    return 0;
+}
+
+}  // namespace
+}  // namespace selvage::mutants
+
+int main(int argc, char** argv) {
+    unsigned jobs = 2;
+    std::vector<std::string> names;
+    for (int i = 1; i < argc; ++i) {
+        const std::string a = argv[i];
+        if (a == "--list") return selvage::mutants::list();
+        if (a == "--links") return selvage::mutants::make_links();
+        if (a == "--jobs" && i + 1 < argc) {
+            jobs = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
+        } else {
+            names.push_back(a);
+        }
+    }
+    return selvage::mutants::score(jobs, names);
+}
