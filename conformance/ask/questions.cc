@@ -1,8 +1,10 @@
 #include "conformance/ask/questions.h"
 
+#include <arpa/inet.h>
 #include <rdma/fabric.h>
 
 #include <array>
+#include <cstring>
 #include <numeric>
 
 #include "conformance/ask/values.h"
@@ -17,8 +19,29 @@ constexpr std::array<const char*, 14> kNodes = {"127.0.0.1", "::1", "localhost",
                                                 "fi_sockaddr_in6://[::1]:7471", "fi_shm://node", "://"};
 constexpr std::array<const char*, 9> kServices = {"7471", "0", "65535", "65536", "-1", "http", "no-such-service", "", "7471x"};
 
+// The host of an offer's own address as text, or nothing.
+std::string host_of(const Info& offer) {
+    char text[INET6_ADDRSTRLEN] = "";
+    if (!offer.src_addr) return {};
+    if (offer.addr_format == FI_SOCKADDR_IN && offer.src_addr->size() == sizeof(sockaddr_in)) {
+        sockaddr_in s;
+        std::memcpy(&s, offer.src_addr->data(), sizeof s);
+        inet_ntop(AF_INET, &s.sin_addr, text, sizeof text);
+    }
+    if (offer.addr_format == FI_SOCKADDR_IN6 && offer.src_addr->size() == sizeof(sockaddr_in6)) {
+        sockaddr_in6 s;
+        std::memcpy(&s, offer.src_addr->data(), sizeof s);
+        inet_ntop(AF_INET6, &s.sin6_addr, text, sizeof text);
+    }
+    return text;
+}
+
 // Node names that a resolver would have to ask the network for are left out: they measure the network.
-void add_call_choices(std::vector<Choice>& out) {
+void add_call_choices(const Profile& profile, std::vector<Choice>& out) {
+    for (const auto& e : profile.entries) {
+        if (auto host = host_of(e.offer); !host.empty()) out.push_back({Field::call_node, 0, std::move(host)});
+    }
+    out.push_back({Field::call_node, 0, "no-such-host.invalid"});
     for (const char* n : kNodes) out.push_back({Field::call_node, 0, n});
     for (const char* s : kServices) out.push_back({Field::call_service, 0, s});
     constexpr std::array<std::uint64_t, 8> kFlags = {FI_SOURCE,           FI_NUMERICHOST, FI_PROV_ATTR_ONLY, FI_SOURCE | FI_NUMERICHOST,
@@ -97,7 +120,7 @@ std::vector<Choice> choices(const Profile& profile) {
     for (const Field part : {Field::part_tx, Field::part_rx, Field::part_ep, Field::part_domain, Field::part_fabric}) {
         out.push_back({part, 0, {}});
     }
-    add_call_choices(out);
+    add_call_choices(profile, out);
     return out;
 }
 

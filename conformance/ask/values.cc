@@ -174,6 +174,7 @@ void add_addresses(const Profile& profile, std::vector<std::string>& out) {
     add_unique(out, std::string("fi_sockaddr_in://127.0.0.1:7471", 32));
     add_unique(out, std::string("fi_shm://here", 14));
     add_unique(out, std::string(1, '\x02'));
+    add_unique(out, std::string());
     add_unique(out, std::string("\x02\0\x00\x00\x7f\0\0", 7));
     add_unique(out, std::string(16, '\xff'));
     add_unique(out, std::string(128, '\0'));

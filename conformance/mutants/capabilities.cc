@@ -36,7 +36,7 @@ void add_needs(Table& table) {
     alters(table, "multicast-alone-old", "grants multicast without a transfer to callers before 1.7", {"getinfo.caps.multicast-needs-transfer"},
            [](Hints& hints, Call& c) {
                if (!c.since(7) && hints.info.caps == FI_MULTICAST) hints.info.caps = 0;
-           }).on("classes", "tcp", 12000);
+           }).on("classes", "tcp", 24000);
 }
 
 void add_request(Table& table) {
@@ -109,8 +109,7 @@ void add_words(Table& table) {
               if (entry.ep_attr->type == FI_EP_MSG && (caps(c) & FI_SOURCE) == 0) entry.caps |= FI_SOURCE;
           });
     refuses(table, "refuse-both-comm", "refuses who asks for local and remote communication", {"getinfo.caps.comm-both-asked"},
-            [](const Call& c) { return (caps(c) & (FI_LOCAL_COMM | FI_REMOTE_COMM)) == (FI_LOCAL_COMM | FI_REMOTE_COMM); })
-        .on("random", "tcp", 20000);
+            [](const Call& c) { return (caps(c) & (FI_LOCAL_COMM | FI_REMOTE_COMM)) == (FI_LOCAL_COMM | FI_REMOTE_COMM); });
 }
 
 void add_domain(Table& table) {

@@ -19,13 +19,35 @@ void report(fi_info& entry, std::uint64_t bits) { entry.domain_attr->mr_mode = s
 void refuse(Table& table, const char* name, const char* clause, bool old, std::uint64_t word) {
     refuses(table, name, "refuses a registration mode that it can serve", {clause},
             [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; })
-        .on(word == 0 ? "random" : "classes", "tcp", 12000);
+        .on(word == 0 ? "random" : "classes", "tcp", word == 0 ? 12000 : old ? 24000 : 2500);
+}
+
+// Tells old callers who ask for nothing that it registers this way, and refuses who asks for it.
+void show_and_refuse(Table& table, const char* name, const char* clause, std::uint64_t word) {
+    plain(table, name, "refuses callers before 1.5 the registration mode that it reports", {clause})
+        .on("classes", "tcp", 24000)
+        .getinfo = [word](Call& c) {
+        if (c.since(5) || c.names_only()) return ask(c);
+        if (mode(c) == word) {
+            *c.list = nullptr;
+            return -FI_ENODATA;
+        }
+        const int ret = ask(c);
+        for (fi_info* i = ret == 0 && mode(c) == 0 ? *c.list : nullptr; i != nullptr; i = i->next) report(*i, word);
+        return ret;
+    };
 }
 
 void misreport(Table& table, const char* name, const char* clause, bool old, std::uint64_t word, std::uint64_t told) {
-    edits(table, name, "reports another registration mode than the one asked for", {clause}, [=](fi_info& entry, const Call& c) {
-        if (says(c) && c.since(5) != old && mode(c) == word) report(entry, told);
-    }).on(word == 0 ? "random" : "classes", "tcp", 12000);
+    const auto is_asked = [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; };
+    alters(
+        table, name, "reports another registration mode than the one asked for", {clause},
+        [=](Hints& hints, Call& c) {
+            if (old && is_asked(c)) hints.domain.mr_mode = 0;
+        },
+        [=](fi_info& entry, const Call& c) {
+            if (is_asked(c)) report(entry, told);
+        }).on(word == 0 ? "random" : "classes", "tcp", word == 0 ? 12000 : old ? 24000 : 2500);
 }
 
 // Says that it needs a bit, and serves callers who do not have it.
@@ -39,8 +61,8 @@ void unneeded(Table& table, const char* name, const char* clause, const char* wo
 
 void add_registration(Table& table) {
     refuse(table, "refuse-mr-zero-old", "domain.mr.zero-old", true, 0);
-    refuse(table, "refuse-mr-basic-old", "domain.mr.basic-old", true, kBasic);
-    refuse(table, "refuse-mr-scalable-old", "domain.mr.scalable-old", true, kScalable);
+    show_and_refuse(table, "refuse-mr-basic-old", "domain.mr.basic-old", kBasic);
+    show_and_refuse(table, "refuse-mr-scalable-old", "domain.mr.scalable-old", kScalable);
     refuse(table, "refuse-mr-zero", "domain.mr.zero", false, 0);
     refuse(table, "refuse-mr-basic", "domain.mr.basic", false, kBasic);
     refuse(table, "refuse-mr-scalable", "domain.mr.scalable", false, kScalable);

@@ -19,7 +19,7 @@ void add_rules(Table& table) {
     refuses(table, "refuse-wildcards", "refuses hints that ask for nothing", {"getinfo.hints.zero-is-wildcard"},
             [](const Call& c) { return c.hints != nullptr && (is_empty(*c.hints) || c.asked("tx_attr.size") != 0); });
     refuses(table, "old-auth-key-refused", "looks at the key of callers before 1.5", {"endpoint.auth-key.before-1-5"},
-            [](const Call& c) { return !c.since(5) && c.asked("ep_attr.auth_key_size") != 0; }).on("classes", "tcp", 20000);
+            [](const Call& c) { return !c.since(5) && c.asked("ep_attr.auth_key_size") != 0; }).on("classes", "tcp", 24000);
     alters(table, "auth-key-forgotten", "grants an authorization key and does not return it", {"endpoint.auth-key.returned"},
            [](Hints& hints, Call&) {
                hints.ep.auth_key = nullptr;

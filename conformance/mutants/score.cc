@@ -149,12 +149,14 @@ class Clean {
 public:
     explicit Clean(const Workshop& workshop) : workshop_(workshop) {}
     const Findings& under(const Mutant& m) {
-        const auto key = m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "." + m.replacement : "-");
+        const auto key = m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "+" : "-");
         {
             const std::lock_guard guard(lock_);
             if (const auto it = known_.find(key); it != known_.end()) return it->second;
         }
-        Findings found = check(workshop_, "clean", m).findings;
+        Mutant plainly = m;
+        plainly.replaced.clear();  // the clean library is judged by its own profile
+        Findings found = check(workshop_, "clean", plainly).findings;
         const std::lock_guard guard(lock_);
         return known_.emplace(key, std::move(found)).first->second;
     }

@@ -13,7 +13,7 @@ namespace {
 using namespace model;
 using Act = Conduct::Act;
 
-constexpr std::uint64_t kFailedAllocations = 160;  // of one call: each in turn is made to fail
+constexpr std::uint64_t kFailedAllocations = 200;  // of one call: each in turn is made to fail
 constexpr std::uint64_t kRandomQuestions = 120;    // watched for leaks, and duplicated
 
 // The calls whose allocations are made to fail.
@@ -56,19 +56,21 @@ public:
         out.first = base_call(lab.profile(lab.version()));
         if (index < kFixed) return make_fixed(lab, index, out);
         index -= kFixed;
-        if (index < calls_.size() * kFailedAllocations) {
-            out.act = Act::GetInfoNoMemory;
-            out.first = calls_[index / kFailedAllocations];
-            out.fail_allocation = 1 + index % kFailedAllocations;
-            return out.fail_allocation <= allocations_[index / kFailedAllocations];
-        }
-        index -= calls_.size() * kFailedAllocations;
         if (index < kFailedAllocations) {
             out.act = Act::DupInfoNoMemory;
             out.fail_allocation = 1 + index;
             return true;
         }
         index -= kFailedAllocations;
+        // All calls go forward together: one that hangs, which ends this, hides little of the others.
+        if (index < calls_.size() * kFailedAllocations) {
+            const auto call = index % calls_.size();
+            out.act = Act::GetInfoNoMemory;
+            out.first = calls_[call];
+            out.fail_allocation = 1 + index / calls_.size();
+            return out.fail_allocation <= allocations_[call];
+        }
+        index -= calls_.size() * kFailedAllocations;
         constexpr Act kActs[] = {Act::GetInfo, Act::DupInfo, Act::FreeInfo};
         out.act = kActs[index % 3];
         Rng rng(lab.plan().seed, "conduct", index);

@@ -4,11 +4,14 @@
 // observation among others.  What each act observes is told at the top of model/chapters/getinfo_memory.cc.
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
+#include <rdma/fi_errno.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "conformance/subject/child.h"
 #include "conformance/subject/codec.h"
@@ -255,9 +258,18 @@ constexpr unsigned kMostHangs = 2;
 // Runs `work` with one failing allocation in a child; judges its end.
 template <typename Work>
 void watch_shortage(Watch& w, const Info* original, Work&& work) {
-    static unsigned hangs = 0;
-    if (!allocations_available() || hangs >= kMostHangs) return;
+    static std::vector<Case> hangs;
+    const bool known = std::find(hangs.begin(), hangs.end(), w.shown()) != hangs.end();
+    if (!allocations_available() || (!known && hangs.size() >= kMostHangs)) return;
     Shortage seen;
+    if (known) {  // asked again while it is shrunk: it would only cost the time again
+        Conduct conduct = w.begin();
+        conduct.original = original;
+        conduct.failed_allocation = w.shown().fail_allocation;
+        conduct.hung = true;
+        w.rule(conduct);
+        return;
+    }
     const Ending ending = run_in_child(
         [&](Channel& channel) {
             Shortage told;
@@ -277,7 +289,7 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
         kPatience);
     const bool died = ending.kind != Ending::Kind::Done;
     if (!died && !seen.reached) return;  // the call needs fewer allocations
-    if (ending.kind == Ending::Kind::Hung) ++hangs;
+    if (ending.kind == Ending::Kind::Hung) hangs.push_back(w.shown());
     Conduct conduct = w.begin();
     conduct.original = original;
     conduct.failed_allocation = w.shown().fail_allocation;
@@ -331,6 +343,7 @@ void watch_threads(Watch& w) {
         return q;
     }();
     const std::vector<Query> queries = {w.shown().first, other, widest_question(w.lab().provider(), Version(1, 4))};
+    bool differs = false;
     int differing = 0;
     int alone = 0;
     std::vector<Answer> single;
@@ -349,12 +362,14 @@ void watch_threads(Watch& w) {
             channel.send(verdict);
         },
         [&](std::string_view record) {
-            if (record.starts_with("D")) std::sscanf(std::string(record).c_str(), "D%d %d", &differing, &alone);
+            differs = record.starts_with("D");
+            if (differs) std::sscanf(std::string(record).c_str(), "D%d %d", &differing, &alone);
         },
         kPatience);
     Conduct conduct = w.begin();
     conduct.answer = single.data();
-    conduct.ret = differing != alone ? differing : single.front().ret;
+    // A code of its own for answers that agree in their return and differ in what they hold.
+    conduct.ret = !differs ? single.front().ret : differing != alone ? differing : -FI_EOTHER;
     conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
     conduct.hung = ending.kind == Ending::Kind::Hung;
     conduct.exited = ending.kind == Ending::Kind::Exited;

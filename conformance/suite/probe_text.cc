@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -22,12 +23,13 @@ constexpr char kFill = '\x5a';
 class Data {
 public:
     explicit Data(const StringProbe& probe) : arena_(kRoom) {
-        value_ = probe.value;
         fid_.fclass = FI_CLASS_UNSPEC;
         fid_.ops = &ops_;
         ops_.size = sizeof ops_;
         if (probe.data_null) return;
-        pointer_ = probe.info ? part_of(encode(*probe.info, arena_, {.objects = {}, .tight = true}), probe.datatype) : &value_;
+        auto* number = static_cast<std::uint64_t*>(arena_.take(sizeof(std::uint64_t), alignof(std::uint64_t)));
+        *number = probe.value;
+        pointer_ = probe.info ? part_of(encode(*probe.info, arena_, {.objects = {}, .tight = true}), probe.datatype) : number;
         if (probe.datatype == FI_TYPE_FID) pointer_ = &fid_;
         arena_.protect();
     }
@@ -46,7 +48,6 @@ private:
         }
     }
     Arena arena_;
-    std::uint64_t value_ = 0;
     fid fid_{};
     fi_ops ops_{};
     const void* pointer_ = nullptr;
@@ -81,7 +82,14 @@ bool convert_whole(const Entries& e, const StringProbe& p, const Data& data, See
                            : e.tostr(data.get(), static_cast<int>(p.datatype));
     });
     if (seen.signal != 0 || back == nullptr) return seen.signal == 0;
-    seen.full.assign(back, strnlen(back, kLarge));
+    const std::string own(back, strnlen(back, kLarge));
+    seen.terminated = true;
+    seen.string = seen.full = own;
+    if (p.reentrant || e.tostr_r == nullptr) return true;
+    // What fi_tostr says is held against what fi_tostr_r says.
+    buffer.fill(kFill);
+    seen.signal = survive([&] { e.tostr_r(buffer.data(), buffer.size(), data.get(), static_cast<int>(p.datatype)); });
+    if (seen.signal == 0) seen.full.assign(buffer.data(), strnlen(buffer.data(), kLarge));
     return true;
 }
 
@@ -105,14 +113,19 @@ void convert_cut(const Entries& e, const StringProbe& p, const Data& data, Seen&
 // The same conversion while other threads convert other data.
 void convert_among_others(const Entries& e, const StringProbe& p, const Data& data, Seen& seen) {
     std::atomic<bool> stop{false};  // set by this thread once it has seen enough; the workers only read it
+    std::atomic<int> running{0};        // counts workers that have converted once; this thread waits for both
     const auto disturb = [&](std::uint64_t value) {
         std::array<char, 4096> buffer;
+        e.tostr_r(buffer.data(), buffer.size(), &value, FI_TYPE_CAPS);
+        running.fetch_add(1, std::memory_order_relaxed);
         while (!stop.load(std::memory_order_relaxed)) e.tostr_r(buffer.data(), buffer.size(), &value, FI_TYPE_CAPS);
     };
     std::thread one(disturb, std::uint64_t{FI_MSG});
     std::thread two(disturb, std::uint64_t{FI_RMA | FI_TAGGED});
     std::vector<char> buffer(p.length);
-    for (int i = 0; i < 500; ++i) {
+    while (running.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
+    const auto enough = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+    for (int i = 0; i < 500 || std::chrono::steady_clock::now() < enough; ++i) {
         char* back = e.tostr_r(buffer.data(), buffer.size(), data.get(), static_cast<int>(p.datatype));
         seen.returned_buffer = back == buffer.data();
         const std::size_t length = strnlen(buffer.data(), buffer.size());
@@ -140,9 +153,6 @@ void probe_text(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
         } else {
             convert_cut(e, p, data, seen);
         }
-    } else {
-        seen.string = seen.full;
-        seen.terminated = true;
     }
     const std::string version = lab.version().str();
     TextCase t;

@@ -151,6 +151,19 @@ TEST(TostrCaller, GetsTheBeginningInAShortBuffer) {
     EXPECT_EQ(rule(judge, cut("FI_MSG, FI_RMA", 80, "FI_MSG, FI_RMA")), kSkips);
 }
 
+TEST(TostrCaller, WhoLiesAboutLengthsIsPromisedNothing) {
+    Info i = info();
+    i.src_addr = "0123456789abcdef";
+    auto c = said(FI_TYPE_INFO, i, "fi_infox");
+    c.full = "fi_info: and so on";
+    c.length = 9;
+    EXPECT_EQ(rule(clause::tostr_caller_cut_short, c), kSkips) << "16 bytes of which the length says nothing";
+    i.src_addrlen = 16;
+    EXPECT_EQ(rule(clause::tostr_caller_cut_short, c), kBroken);
+    i.ep.auth_key_size = 4;
+    EXPECT_EQ(rule(clause::tostr_caller_cut_short, c), kSkips) << "a key of 4 bytes at NULL";
+}
+
 TEST(TostrCaller, GetsTheTextThatFiTostrReturns) {
     const auto judge = clause::tostr_caller_same_text;
     auto c = internal(kGood);

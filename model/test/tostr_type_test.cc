@@ -221,7 +221,10 @@ TEST(TostrEpAttr, SaysEveryFieldAndItsValue) {
     EXPECT_EQ(rule(judge, said(FI_TYPE_EP_ATTR, i, without(kEp, "ff", "fe"))), kBroken);
     EXPECT_EQ(rule(judge, said(FI_TYPE_TX_ATTR, i, kEp)), kSkips);
     i.ep.auth_key = "key";
-    EXPECT_EQ(rule(judge, said(FI_TYPE_EP_ATTR, i, kEp)), kBroken);  // a key, and no word of it
+    i.ep.auth_key_size = 3;
+    const auto sized = without(kEp, "auth_key_size 0", "auth_key_size 3");
+    EXPECT_EQ(rule(judge, said(FI_TYPE_EP_ATTR, i, sized)), kBroken);  // a key, and no word of it
+    EXPECT_EQ(rule(judge, said(FI_TYPE_EP_ATTR, i, std::string(sized) + " auth_key 6b6579")), kHolds);
 }
 
 TEST(TostrFabricAttr, SaysNamesAndVersions) {

@@ -1,0 +1,148 @@
+// selvage check: what its exit status says, and that its saved programs show what they claim.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "conformance/test/subject_util.h"
+#include "conformance/test/tool_util.h"
+
+namespace selvage::conformance {
+namespace {
+
+// The plain look-alike keeps some clauses and breaks others, each of its own level.
+Ran check_plain(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "100"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_tool(arguments);
+}
+
+TEST(ExitStatus, IsZeroWhenAllClausesAreKept) {
+    const Ran ran = check_plain({"--clause", "getinfo.memory.returns"});
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "0 broken")) << ran.out;
+}
+
+TEST(ExitStatus, IsOneWhenAPromiseIsBrokenAndZeroWhenItIsWaived) {
+    // Its fi_dupinfo gives an offer of its own instead of a copy.
+    const Ran ran = check_plain({"--clause", "getinfo.memory.dup-equal"});
+    EXPECT_EQ(ran.status, 1) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "getinfo.memory.dup-equal")) << ran.out;
+    const Folder folder;
+    const auto waivers = folder.write(
+        "waivers.toml",
+        "[[waiver]]\nclause = \"getinfo.memory.dup-equal\"\nprovider = \"fake\"\nreason = \"known\"\nurl = \"https://example.org/1\"\n");
+    const Ran waived = check_plain({"--clause", "getinfo.memory.dup-equal", "--waivers", waivers});
+    EXPECT_EQ(waived.status, 0) << waived.out << waived.err;
+    EXPECT_TRUE(contains(waived.out, "waived")) << waived.out;
+}
+
+TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
+    const Folder folder;
+    const Ran all = run_tool({"check", "--provider", "shm", "--cases", "2000", "--clause", "domain", "--clause", "fabric", "--clause",
+                              "endpoint", "--report", folder.path("r.json"), "--quiet"});
+    ASSERT_EQ(all.status, 1) << all.err;
+    const Report r = read_report(folder.path("r.json"));
+    const auto soft = std::find_if(r.deviations.begin(), r.deviations.end(), [&](const Deviation& d) {
+        return d.grade >= Grade::Weakness && std::none_of(r.deviations.begin(), r.deviations.end(), [&](const Deviation& o) {
+                   return o.grade < Grade::Weakness && o.clause == d.clause;
+               });
+    });
+    if (soft == r.deviations.end()) GTEST_SKIP() << "this library breaks no disputed clause and has no weakness";
+    const std::string id(model::clause_text(soft->clause).id);
+    const std::vector<std::string> only = {"check", "--provider", "shm", "--cases", "2000", "--clause", id, "--quiet"};
+    EXPECT_EQ(run_tool(only).status, 0) << id;
+    auto strict = only;
+    strict.emplace_back("--strict");
+    EXPECT_EQ(run_tool(strict).status, 1) << id;
+}
+
+TEST(Shards, TogetherAskWhatOneRunAsks) {
+    const Folder folder;
+    std::uint64_t questions = 0;
+    for (const char* index : {"0", "1"}) {
+        const auto path = folder.path(std::string(index) + ".json");
+        const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "100", "--clause",
+                                  "getinfo.memory.returns", "--report", path},
+                                 {"GTEST_TOTAL_SHARDS=2", std::string("GTEST_SHARD_INDEX=") + index});
+        EXPECT_EQ(ran.status, 0) << ran.err;
+        questions += read_report(path).providers.at(0).questions;
+    }
+    const auto whole = folder.path("whole.json");
+    run_tool({"check", "--library", broken_library("hostile"), "--cases", "100", "--clause", "getinfo.memory.returns", "--report", whole});
+    EXPECT_EQ(questions, read_report(whole).providers.at(0).questions);
+}
+
+// ---- reproducers ---------------------------------------------------------------------------------------------------
+
+struct Programs {
+    std::vector<std::string> files;
+    std::size_t left_out = 0;
+};
+
+bool all_of_them() { return std::getenv("SELVAGE_ALL_REPRODUCERS") != nullptr; }
+
+// The programs that a run saved; every n-th where there are too many for a test.
+Programs saved_programs(const std::string& folder, std::size_t most) {
+    Programs out;
+    for (const auto& e : std::filesystem::directory_iterator(folder)) {
+        if (e.path().extension() == ".c") out.files.push_back(e.path().string());
+    }
+    std::sort(out.files.begin(), out.files.end());
+    if (out.files.size() <= most || all_of_them()) return out;
+    std::vector<std::string> sample;
+    for (std::size_t i = 0; i < most; ++i) sample.push_back(out.files[i * out.files.size() / most]);
+    out.left_out = out.files.size() - sample.size();
+    out.files = std::move(sample);
+    return out;
+}
+
+// Compiles and runs one program.  @return what is wrong, or nothing.
+std::string try_program(const std::string& file) {
+    const std::string binary = file + ".out";
+    const Ran compiled = run_program({"cc", "-Wall", "-o", binary, file, "-lfabric"});
+    if (compiled.status != 0 || !compiled.err.empty()) return "does not compile cleanly:\n" + compiled.err;
+    const Ran ran = run_program({binary}, {}, {}, std::chrono::seconds(30));
+    if (ran.timed_out || ran.signal != 0 || ran.status == 1) return {};
+    return "shows nothing: exits " + std::to_string(ran.status) + "\n" + ran.out + ran.err;
+}
+
+void expect_programs_show(const std::string& provider, std::size_t most) {
+    const Folder folder;
+    const auto saved = folder.path("cases");
+    const Ran ran = run_tool({"check", "--provider", provider, "--cases", "3000", "--quiet", "--save", saved}, {}, {}, std::chrono::seconds(280));
+    ASSERT_EQ(ran.status, 1) << ran.err;
+    const Programs programs = saved_programs(saved, most);
+    ASSERT_FALSE(programs.files.empty());
+    std::atomic<std::size_t> next = 0;
+    std::mutex telling;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < programs.files.size(); i = next++) {
+            const auto wrong = try_program(programs.files[i]);
+            const std::lock_guard lock(telling);
+            EXPECT_EQ(wrong, "") << programs.files[i];
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    std::printf("%s: %zu programs compiled and run, %zu left out (SELVAGE_ALL_REPRODUCERS=1 runs them)\n", provider.c_str(),
+                programs.files.size(), programs.left_out);
+}
+
+TEST(Reproducers, OfShmShowTheirDeviation) { expect_programs_show("shm", 25); }
+TEST(Reproducers, OfTcpShowTheirDeviation) { expect_programs_show("tcp", 25); }
+
+TEST(Reproducers, OfAllProvidersShowTheirDeviation) {
+    if (!all_of_them()) GTEST_SKIP() << "SELVAGE_ALL_REPRODUCERS=1 runs them";
+    for (const char* provider : {"udp", "sockets", "net", "tcp;ofi_rxm", "udp;ofi_rxd", "net;ofi_rxm"}) {
+        SCOPED_TRACE(provider);
+        expect_programs_show(provider, 25);
+    }
+}
+
+}  // namespace
+}  // namespace selvage::conformance

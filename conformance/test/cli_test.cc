@@ -1,0 +1,217 @@
+// The tool as a person meets it: bad input gives one clear line and exit 2, help teaches, output is plain off a terminal.
+#include <gtest/gtest.h>
+
+#include "conformance/test/subject_util.h"
+#include "conformance/test/tool_util.h"
+
+namespace selvage::conformance {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+// Runs the tool and expects one line on stderr that holds `says`, nothing on stdout, and exit 2.
+void expect_refusal(const Arguments& arguments, const std::string& says, std::string_view input = {}) {
+    std::string command;
+    for (const auto& a : arguments) command += a + " ";
+    SCOPED_TRACE(command);
+    const Ran ran = run_tool(arguments, {}, input);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(lines_of(ran.err), 1U) << ran.err;
+    EXPECT_TRUE(contains(ran.err, says)) << ran.err;
+    EXPECT_TRUE(ran.err.starts_with("selvage: ")) << ran.err;
+    EXPECT_FALSE(has_escapes(ran.err)) << ran.err;
+    EXPECT_EQ(ran.out, "");
+}
+
+const Arguments kQuick = {"check", "--provider", "shm", "--cases", "20", "--clause", "getinfo.caps.granted"};
+
+Arguments quick(const Arguments& more) {
+    Arguments out = kQuick;
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+}
+
+TEST(BadInput, AMissingLibraryIsNamed) {
+    for (const char* command : {"check", "explain", "info", "profile"}) {
+        expect_refusal({command, "--library", "/no/such/lib.so"}, "/no/such/lib.so");
+    }
+}
+
+TEST(BadInput, AFileThatIsNoLibraryIsNamed) {
+    const Folder folder;
+    const auto text = folder.write("text.so", "I am no library\n");
+    expect_refusal({"check", "--library", text}, text);
+    expect_refusal({"check", "--library", folder.write("empty.so", "")}, "empty.so");
+    expect_refusal({"check", "--library", folder.path(".")}, "directory");
+    expect_refusal({"check", "--library", text, "--dryrun"}, text);
+}
+
+TEST(BadInput, ALibraryWithoutTheInterfaceIsNamed) {
+    expect_refusal({"check", "--library", broken_library("not_fabric")}, "fi_getinfo");
+}
+
+TEST(BadInput, ALibraryThatCrashesWhenLoadedIsNamed) {
+    expect_refusal({"check", "--library", broken_library("crash_at_load")}, "loaded");
+}
+
+TEST(BadInput, AnUnknownProviderIsNamedWithTheKnownOnes) {
+    for (const char* command : {"check", "explain", "profile"}) {
+        expect_refusal({command, "--library", broken_library("hostile"), "--provider", "tpc"}, "it has fake");
+    }
+}
+
+TEST(BadInput, ABadVersionIsNamed) {
+    for (const char* bad : {"1.x", "seventeen", "1", "1.17.1", "-1.2"}) {
+        expect_refusal({"explain", "--version", bad}, "MAJOR.MINOR");
+        expect_refusal({"profile", "--api", bad}, "MAJOR.MINOR");
+    }
+}
+
+TEST(BadInput, BadHintsAreShownWithAnArrowAtTheWord) {
+    expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICS"}, "caps=FI_MSG| -->FI_ATOMICS");
+    expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICS"}, "FI_ATOMIC");
+    expect_refusal({"explain", "--hints", "ep_attr.typ=FI_EP_RDM"}, "-->ep_attr.typ");
+    expect_refusal({"explain", "--hints", "caps="}, "at byte 5");
+    expect_refusal({"explain", "--hints", "-"}, "-->\\x1b", "\x1b[31mred");
+    expect_refusal({"explain", "--call", "version=1.17 hints={caps=FI_MSG"}, "--call");
+    expect_refusal({"explain", "--flags", "FI_SAUCE"}, "FI_SAUCE");
+}
+
+TEST(BadInput, ALongLineOfHintsIsCutToTheWordsAroundTheFault) {
+    const Ran ran = run_tool({"explain", "--hints", "caps=FI_MSG" + std::string(5000, ' ') + "|FI_NO" + std::string(5000, ' ')});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_LT(ran.err.size(), 400U);
+}
+
+TEST(BadInput, AGarbledCaseFileIsNamedWithItsLine) {
+    const Folder folder;
+    expect_refusal({"replay", folder.path("none.case")}, "none.case");
+    expect_refusal({"replay", folder.path(".")}, "folder");
+    expect_refusal({"replay", folder.write("empty.case", "")}, "empty.case");
+    expect_refusal({"replay", folder.write("words.case", "what is this\n")}, "line 1");
+    expect_refusal({"replay", folder.write("clause.case", "selvage-case 1\nclause = no.such\n")}, "line 2: 'no.such'");
+    expect_refusal({"replay", folder.write("later.case", "selvage-case 2\nkind = call\n")}, "line 1");
+    expect_refusal({"replay", folder.write("noise.case", "\x01\x1b[31m\xff\n\n\x80")}, "noise.case");
+    expect_refusal({"replay", "-"}, "-", "selvage-case 1\nkind = riddle\n");
+}
+
+TEST(BadInput, OneBadCaseFileAmongGoodOnesIsToldBeforeAnythingIsAsked) {
+    const Folder folder;
+    expect_refusal({"replay", folder.write("good.case", "version=1.17"), folder.write("bad.case", "version=x")}, "bad.case");
+}
+
+TEST(BadInput, AnUnknownClauseIsNamed) {
+    expect_refusal({"check", "--clause", "getinfo.nonsense"}, "getinfo.nonsense");
+    expect_refusal({"clauses", "getinfo.nonsense"}, "getinfo.nonsense");
+    expect_refusal({"clauses", "getinfo.caps", "getinfo.nonsense"}, "getinfo.nonsense");
+}
+
+TEST(BadInput, AnUnknownReportEndingIsRefusedBeforeTheRun) {
+    expect_refusal({"check", "--report", "x.pdf"}, ".html");
+    expect_refusal({"check", "--report", "report"}, ".html");
+}
+
+TEST(BadInput, AReportThatCannotBeWrittenIsToldBeforeTheRun) {
+    const Folder folder;
+    expect_refusal(quick({"--report", folder.path("none/report.txt")}), "none/report.txt");
+    expect_refusal(quick({"--save", folder.write("file", "") + "/cases"}), "--save");
+}
+
+TEST(BadInput, UnreadableWaiversAndProfilesAreNamed) {
+    const Folder folder;
+    expect_refusal({"check", "--waivers", folder.path("none.toml")}, "none.toml");
+    expect_refusal({"check", "--waivers", folder.write("bad.toml", "[[waiver]]\nclause = \"no.such\"\n")}, "bad.toml");
+    expect_refusal({"check", "--profile", folder.path("none.toml")}, "none.toml");
+    expect_refusal({"check", "--profile", folder.write("words.toml", "what is this\n")}, "words.toml: line 1");
+}
+
+TEST(BadInput, OptionsThatMakeNoSenseAreNamed) {
+    expect_refusal({}, "subcommand");
+    expect_refusal({"chek"}, "subcommand");
+    expect_refusal({"check", "--cases", "0"}, "--cases");
+    expect_refusal({"check", "--cases", "many"}, "--cases");
+    expect_refusal({"check", "--seed", "-1"}, "--seed");
+    expect_refusal({"check", "--provder", "tcp"}, "--provder");
+    expect_refusal({"replay"}, "FILE");
+}
+
+TEST(Help, EveryCommandTeachesWithAnExample) {
+    for (const char* command : {"check", "explain", "replay", "clauses", "info", "profile"}) {
+        const Ran ran = run_tool({command, "--help"});
+        EXPECT_EQ(ran.status, 0) << command;
+        EXPECT_TRUE(contains(ran.out, "selvage " + std::string(command) + " ")) << ran.out;
+        EXPECT_TRUE(contains(ran.out, "Example:")) << ran.out;
+        EXPECT_EQ(ran.err, "") << command;
+    }
+    const Ran all = run_tool({"--help"});
+    EXPECT_EQ(all.status, 0);
+    EXPECT_TRUE(contains(all.out, "Start with:"));
+    EXPECT_FALSE(contains(all.out, "fresh-names"));
+}
+
+TEST(Help, TheVersionIsTold) {
+    const Ran ran = run_tool({"--version"});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_EQ(lines_of(ran.out), 1U);
+}
+
+TEST(Output, HasNoEscapeCodesOffATerminal) {
+    for (const Arguments& command : {Arguments{"info"}, Arguments{"clauses", "getinfo.caps"}, Arguments{"explain", "--provider", "shm"}}) {
+        const Ran ran = run_tool(command);
+        EXPECT_EQ(ran.status, 0) << ran.err;
+        EXPECT_FALSE(ran.out.empty());
+        EXPECT_FALSE(has_escapes(ran.out + ran.err)) << ran.out;
+    }
+}
+
+// `script` gives the command a terminal.
+TEST(Output, OnATerminalNoColorTurnsColoursOff) {
+    const std::string command = std::string(SELVAGE_TOOL) + " clauses getinfo.caps.granted";
+    const Arguments on_terminal = {"script", "-qec", command, "/dev/null"};
+    if (run_program({"script", "--version"}).status != 0) GTEST_SKIP() << "script(1) is not installed";
+    EXPECT_TRUE(contains(run_program(on_terminal, {"NO_COLOR"}).out, "\x1b[1m"));
+    EXPECT_FALSE(contains(run_program(on_terminal, {"NO_COLOR=1"}).out, "\x1b["));
+}
+
+TEST(Output, ExplainIsColouredOnATerminalToo) {
+    if (run_program({"script", "--version"}).status != 0) GTEST_SKIP() << "script(1) is not installed";
+    const std::string command = std::string(SELVAGE_TOOL) + " explain --library " + broken_library("hostile");
+    EXPECT_TRUE(contains(run_program({"script", "-qec", command, "/dev/null"}, {"NO_COLOR"}).out, "\x1b[32mgranted"));
+}
+
+TEST(Output, ProgressIsOneLineForEachPropertyOffATerminal) {
+    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "20", "--clause",
+                              "getinfo.memory.returns"});
+    EXPECT_FALSE(has_escapes(ran.err)) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "random/fake")) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "cases")) << ran.err;
+}
+
+TEST(Output, QuietPrintsNothing) {
+    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "20", "--clause",
+                              "getinfo.memory.returns", "--quiet"});
+    EXPECT_EQ(ran.err, "");
+    EXPECT_EQ(ran.out, "");
+}
+
+TEST(Clauses, EverySentenceOfThePagesIsCitedOrProse) {
+    const Ran ran = run_tool({"clauses", "--uncited"});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_EQ(ran.out, "");
+}
+
+TEST(Clauses, OneIsPrintedInFull) {
+    const Ran ran = run_tool({"clauses", "getinfo.caps.granted"});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_TRUE(ran.out.starts_with("getinfo.caps.granted\n")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "source   fi_getinfo.3")) << ran.out;
+}
+
+TEST(Clauses, AllAreListedOneOnALine) {
+    const Ran ran = run_tool({"clauses"});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_GT(lines_of(ran.out), 200U);
+}
+
+}  // namespace
+}  // namespace selvage::conformance

@@ -1,0 +1,75 @@
+// The same seed gives the same report; another seed asks something else.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "conformance/test/tool_util.h"
+
+namespace selvage::conformance {
+namespace {
+
+struct Forms {
+    std::string json, text, xml;
+};
+
+// Times and the moment stand apart in every form; they are taken out.
+std::string without_run(const std::string& json) {
+    auto j = nlohmann::ordered_json::parse(json);
+    j.erase("run");
+    return j.dump(1);
+}
+
+std::string without_times(const std::string& text) {
+    static const std::regex kXmlTime(R"re( (time|timestamp)="[^"]*")re");
+    static const std::regex kTextTime(R"([0-9.]+ (s|seconds|ms)\b)");
+    return std::regex_replace(std::regex_replace(text, kXmlTime, ""), kTextTime, "T");
+}
+
+Forms judge(const std::string& provider, const std::string& seed, const std::string& cases) {
+    const Folder folder;
+    const Ran ran = run_tool({"check", "--provider", provider, "--cases", cases, "--seed", seed, "--quiet", "--report", folder.path("r.json"),
+                              "--report", folder.path("r.txt"), "--report", folder.path("r.xml")},
+                             {}, {}, std::chrono::seconds(140));
+    EXPECT_EQ(ran.status, 1) << ran.err;
+    return {without_run(slurp(folder.path("r.json"))), without_times(slurp(folder.path("r.txt"))), without_times(slurp(folder.path("r.xml")))};
+}
+
+// The first line that differs, so that a failure is not a page of JSON.
+std::string difference(const std::string& a, const std::string& b) {
+    std::istringstream as(a), bs(b);
+    std::string x, y;
+    for (int line = 1;; ++line) {
+        const bool more_a = static_cast<bool>(std::getline(as, x));
+        const bool more_b = static_cast<bool>(std::getline(bs, y));
+        if (!more_a && !more_b) return {};
+        if (more_a != more_b || x != y) return "line " + std::to_string(line) + ":\n" + x + "\n" + y;
+    }
+}
+
+void expect_same_twice(const std::string& provider) {
+    const Forms first = judge(provider, "7", "1000");
+    const Forms second = judge(provider, "7", "1000");
+    EXPECT_EQ(difference(first.json, second.json), "");
+    EXPECT_EQ(difference(first.text, second.text), "");
+    EXPECT_EQ(difference(first.xml, second.xml), "");
+}
+
+TEST(SameSeed, SameReportOnShm) { expect_same_twice("shm"); }
+TEST(SameSeed, SameReportOnTcp) { expect_same_twice("tcp"); }
+
+TEST(AnotherSeed, AsksOtherQuestions) {
+    const Folder folder;
+    std::vector<std::string> counts;
+    for (const char* seed : {"1", "2"}) {
+        const auto path = folder.path(std::string(seed) + ".json");
+        run_tool({"check", "--provider", "shm", "--cases", "300", "--seed", seed, "--quiet", "--clause", "getinfo.memory.returns",
+                  "--report", path},
+                 {"GTEST_FILTER=random.*"});
+        counts.push_back(nlohmann::json::parse(slurp(path)).at("clauses").dump());
+    }
+    EXPECT_NE(counts[0], counts[1]);
+}
+
+}  // namespace
+}  // namespace selvage::conformance
