@@ -18,33 +18,48 @@ namespace {
 using namespace model;
 using ActionVerb = Action::Verb;
 
-constexpr int kPerturb = 0xA5;  // what is freed is overwritten, so that using it shows
+constexpr int kPerturb = 0xA5;                     // what is freed is overwritten, so that using it shows
 constexpr std::chrono::milliseconds kQuiet{3000};  // a step that takes longer hangs
 
 ObjectClass opened_by(ActionVerb v) {
     switch (v) {
-        case ActionVerb::OpenFabric: return ObjectClass::Fabric;
+        case ActionVerb::OpenFabric:
+            return ObjectClass::Fabric;
         case ActionVerb::OpenDomain:
-        case ActionVerb::OpenDomain2: return ObjectClass::Domain;
-        case ActionVerb::OpenEq: return ObjectClass::Eq;
-        case ActionVerb::OpenCq: return ObjectClass::Cq;
-        case ActionVerb::OpenCntr: return ObjectClass::Cntr;
-        case ActionVerb::OpenAv: return ObjectClass::Av;
-        case ActionVerb::OpenPep: return ObjectClass::Pep;
-        case ActionVerb::OpenEp: return ObjectClass::Ep;
-        default: return ObjectClass::None;
+        case ActionVerb::OpenDomain2:
+            return ObjectClass::Domain;
+        case ActionVerb::OpenEq:
+            return ObjectClass::Eq;
+        case ActionVerb::OpenCq:
+            return ObjectClass::Cq;
+        case ActionVerb::OpenCntr:
+            return ObjectClass::Cntr;
+        case ActionVerb::OpenAv:
+            return ObjectClass::Av;
+        case ActionVerb::OpenPep:
+            return ObjectClass::Pep;
+        case ActionVerb::OpenEp:
+            return ObjectClass::Ep;
+        default:
+            return ObjectClass::None;
     }
 }
 
 Verb verb_of(ActionVerb v) {
     switch (v) {
-        case ActionVerb::BindEq: return Verb::Bind;
-        case ActionVerb::OpenOps: return Verb::OpenOps;
-        case ActionVerb::SetOps: return Verb::SetOps;
-        case ActionVerb::Close: return Verb::Close;
+        case ActionVerb::BindEq:
+            return Verb::Bind;
+        case ActionVerb::OpenOps:
+            return Verb::OpenOps;
+        case ActionVerb::SetOps:
+            return Verb::SetOps;
+        case ActionVerb::Close:
+            return Verb::Close;
         case ActionVerb::Query:
-        case ActionVerb::QueryPlain: return Verb::Query;
-        default: return Verb::Open;
+        case ActionVerb::QueryPlain:
+            return Verb::Query;
+        default:
+            return Verb::Open;
     }
 }
 
@@ -52,11 +67,14 @@ Verb verb_of(ActionVerb v) {
 ObjectClass parent_of(ObjectClass kind) {
     switch (kind) {
         case ObjectClass::Fabric:
-        case ObjectClass::None: return ObjectClass::None;
+        case ObjectClass::None:
+            return ObjectClass::None;
         case ObjectClass::Domain:
         case ObjectClass::Eq:
-        case ObjectClass::Pep: return ObjectClass::Fabric;
-        default: return ObjectClass::Domain;
+        case ObjectClass::Pep:
+            return ObjectClass::Fabric;
+        default:
+            return ObjectClass::Domain;
     }
 }
 
@@ -90,7 +108,8 @@ void Life::ask() {
     const int ret = lab_.library().entries().getinfo(e.version, e.node, e.service, e.flags, e.hints, &list_);
     if (ret != 0) list_ = nullptr;
     decode_list(list_, {}, answer_);
-    for (fi_info* i = list_; i != nullptr && entries_.size() < answer_.offers.size(); i = i->next) entries_.push_back(i);
+    for (fi_info* i = list_; i != nullptr && entries_.size() < answer_.offers.size(); i = i->next)
+        entries_.push_back(i);
 }
 
 int Life::offer_of(const Action& action) const {
@@ -129,14 +148,15 @@ Step Life::plan(const Action& action) const {
 bool Life::possible(const Step& s) const {
     const ObjectClass kind = s.target() != nullptr ? s.target()->kind : ObjectClass::None;
     if (s.verb == Verb::Open) {
-        return s.offer != nullptr && s.offer->has(Part::Fabric) && s.offer->has(Part::Domain) && kind == parent_of(s.opens) &&
-               (s.altered == Altered::Nothing || !s.name.empty());
+        return s.offer != nullptr && s.offer->has(Part::Fabric) && s.offer->has(Part::Domain) &&
+               kind == parent_of(s.opens) && (s.altered == Altered::Nothing || !s.name.empty());
     }
     if (s.verb == Verb::Query) {
         return s.object == 0 || kind == ObjectClass::Fabric || kind == ObjectClass::Domain || kind == ObjectClass::Pep;
     }
     if (s.verb == Verb::Bind)
-        return kind == ObjectClass::Domain && s.argument > 0 && state_.find_open(static_cast<std::uint64_t>(s.argument)) != nullptr;
+        return kind == ObjectClass::Domain && s.argument > 0 &&
+               state_.find_open(static_cast<std::uint64_t>(s.argument)) != nullptr;
     return kind != ObjectClass::None;
 }
 
@@ -202,7 +222,8 @@ void Life::query(Step& s) {
 
 void Life::take(const Action& action, Step& s) {
     switch (s.verb) {
-        case Verb::Open: return open(action, s);
+        case Verb::Open:
+            return open(action, s);
         case Verb::Bind:
             s.ret = bind_raw(raw(s.object), raw(s.argument), s.flags);
             return;

@@ -2,8 +2,8 @@
 //
 // The calls are made in a child process of their own, which tells what each returned; the state is followed and judged
 // on this side, which never opens anything.  So a life may crash, hang or leave things open, and the next one starts
-// afresh.  Invariants: judging stops at the first step that breaks a promise; an action on an object that is not open is
-// left out by both sides.
+// afresh.  Invariants: judging stops at the first step that breaks a promise; an action on an object that is not open
+// is left out by both sides.
 #pragma once
 
 #include <vector>
@@ -58,8 +58,8 @@ private:
     std::vector<fi_info*> entries_;  ///< of list_, by index
     model::Answer answer_;           ///< list_ as values
     model::Lifetime state_;
-    std::vector<RawObject> raw_;     ///< by number - 1; kept when closed
-    model::Answer found_;            ///< by the last query
+    std::vector<RawObject> raw_;  ///< by number - 1; kept when closed
+    model::Answer found_;         ///< by the last query
 };
 
 }  // namespace selvage::conformance

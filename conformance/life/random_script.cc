@@ -17,7 +17,7 @@ namespace {
 using namespace model;
 using ActionVerb = Action::Verb;
 
-constexpr int kLength = 24;     // actions of a script, at most, before everything is closed
+constexpr int kLength = 24;  // actions of a script, at most, before everything is closed
 constexpr int kMostOpen = 14;
 
 // What the generator knows: the state if the library keeps its promises, and what can be opened.
@@ -111,7 +111,8 @@ public:
             for (const Kind& k : kKinds) children(o, k);
             if (o.kind == ObjectClass::Domain) binds(o);
             closes(o);
-            if (o.kind == ObjectClass::Fabric || o.kind == ObjectClass::Domain) add(1, {.verb = ActionVerb::Query, .object = o.number, .argument = 0, .flags = 0, .name = {}});
+            if (o.kind == ObjectClass::Fabric || o.kind == ObjectClass::Domain)
+                add(1, {.verb = ActionVerb::Query, .object = o.number, .argument = 0, .flags = 0, .name = {}});
         }
         add(1, {.verb = ActionVerb::QueryPlain, .object = 0, .argument = 0, .flags = 0, .name = {}});
         return std::move(out_);
@@ -127,28 +128,41 @@ private:
         // A second fabric is most often of the same entry, which is where instances get mixed up.
         const std::size_t many = fabrics == 0 ? p_.stages->size() : std::min<std::size_t>(2, p_.stages->size());
         for (std::size_t i = 0; i < many; ++i)
-            add(1, {.verb = ActionVerb::OpenFabric, .object = 0, .argument = (*p_.stages)[i].offer, .flags = 0, .name = {}});
+            add(1, {.verb = ActionVerb::OpenFabric,
+                    .object = 0,
+                    .argument = (*p_.stages)[i].offer,
+                    .flags = 0,
+                    .name = {}});
     }
 
     void children(const Object& parent, const Kind& k) {
         if (parent.kind != k.on || open_ >= kMostOpen) return;
         const auto type = p_.ep_type(parent);
-        if ((k.opens == ObjectClass::Pep && type != FI_EP_MSG) || (k.opens == ObjectClass::Av && type == FI_EP_MSG)) return;
+        if ((k.opens == ObjectClass::Pep && type != FI_EP_MSG) || (k.opens == ObjectClass::Av && type == FI_EP_MSG))
+            return;
         int have = 0;
-        for (const Object& o : p_.life.objects()) have += o.open() && o.parent == parent.number && o.kind == k.opens ? 1 : 0;
-        if (have < k.most) add(k.opens == ObjectClass::Domain ? 4 : 2, {.verb = k.verb, .object = parent.number, .argument = 0, .flags = 0, .name = {}});
+        for (const Object& o : p_.life.objects())
+            have += o.open() && o.parent == parent.number && o.kind == k.opens ? 1 : 0;
+        if (have < k.most)
+            add(k.opens == ObjectClass::Domain ? 4 : 2,
+                {.verb = k.verb, .object = parent.number, .argument = 0, .flags = 0, .name = {}});
     }
 
     void binds(const Object& domain) {
         if (!domain.bound_eqs.empty() || p_.life.has_child(domain.number)) return;
         for (const Object& o : p_.life.objects())
             if (o.open() && o.kind == ObjectClass::Eq && o.parent == domain.parent && o.number < domain.number)
-                add(2, {.verb = ActionVerb::BindEq, .object = domain.number, .argument = o.number, .flags = 0, .name = {}});
+                add(2, {.verb = ActionVerb::BindEq,
+                        .object = domain.number,
+                        .argument = o.number,
+                        .flags = 0,
+                        .name = {}});
     }
 
     void closes(const Object& o) {
         const bool busy = p_.life.has_child(o.number) || p_.life.is_bound(o.number);
-        if (!busy || (p_.disorder && !o.refused)) add(1, {.verb = ActionVerb::Close, .object = o.number, .argument = 0, .flags = 0, .name = {}});
+        if (!busy || (p_.disorder && !o.refused))
+            add(1, {.verb = ActionVerb::Close, .object = o.number, .argument = 0, .flags = 0, .name = {}});
     }
 
     const Prospect& p_;
@@ -172,7 +186,7 @@ std::vector<Action> random_script(const std::vector<Stage>& stages, std::uint64_
     if (stages.size() > 1 && rng.chance(30)) chosen.push_back(stages[rng.below(stages.size())]);
     Prospect start;
     start.stages = &chosen;
-    start.disorder = rng.chance(30);
+    start.disorder = rng.chance(20);
     const auto generator = rc::state::gen::commands(start, next_command);
     const auto commands = generator(rc::Random(rng.next()), kLength).value();
     Written written;

@@ -129,16 +129,23 @@ ssize_t copy_to(fi_hmem_iface, std::uint64_t, const iovec*, size_t, std::uint64_
 
 RawObject open_raw(const Entries& entries, const Opening& opening, Step& step) {
     switch (opening.kind) {
-        case ObjectClass::Fabric: return open_fabric(entries, opening, step);
-        case ObjectClass::Domain: return open_domain(opening, step);
+        case ObjectClass::Fabric:
+            return open_fabric(entries, opening, step);
+        case ObjectClass::Domain:
+            return open_domain(opening, step);
         case ObjectClass::Eq:
         case ObjectClass::Cq:
-        case ObjectClass::Cntr: return open_queue(opening, step);
-        case ObjectClass::Av: return open_av(opening, step);
+        case ObjectClass::Cntr:
+            return open_queue(opening, step);
+        case ObjectClass::Av:
+            return open_av(opening, step);
         case ObjectClass::Pep:
-        case ObjectClass::Ep: return open_endpoint(opening, step);
-        case ObjectClass::Mr: return open_mr(opening, step);
-        case ObjectClass::None: break;
+        case ObjectClass::Ep:
+            return open_endpoint(opening, step);
+        case ObjectClass::Mr:
+            return open_mr(opening, step);
+        case ObjectClass::None:
+            break;
     }
     return {};
 }

@@ -22,15 +22,15 @@ struct RawObject {
 /// What an object is opened with.
 struct Opening {
     model::ObjectClass kind = model::ObjectClass::None;
-    fid* parent = nullptr;        ///< fabric or domain; nullptr: a fabric is opened
-    fi_info* info = nullptr;      ///< the entry
-    std::string name;             ///< replaces the name that `altered` says
+    fid* parent = nullptr;    ///< fabric or domain; nullptr: a fabric is opened
+    fi_info* info = nullptr;  ///< the entry
+    std::string name;         ///< replaces the name that `altered` says
     model::Altered altered = model::Altered::Nothing;
-    std::uint64_t flags = 0;      ///< fi_domain2
-    bool second_call = false;     ///< fi_domain2, not fi_domain
+    std::uint64_t flags = 0;   ///< fi_domain2
+    bool second_call = false;  ///< fi_domain2, not fi_domain
     bool null_context = false;
     std::uint64_t av_type = 0;
-    std::uint64_t key = 0;        ///< asked for a region
+    std::uint64_t key = 0;  ///< asked for a region
 };
 
 /// Opens it.  Fills what a Step says of the result.

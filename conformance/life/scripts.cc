@@ -28,7 +28,9 @@ public:
         out_.push_back(std::move(a));
         return ++opened_;
     }
-    int fabric(std::uint64_t flags = 0, std::string name = {}) { return open(Verb::OpenFabric, 0, flags, std::move(name)); }
+    int fabric(std::uint64_t flags = 0, std::string name = {}) {
+        return open(Verb::OpenFabric, 0, flags, std::move(name));
+    }
     int domain(int on, std::uint64_t flags = 0, std::string name = {}) {
         return open(Verb::OpenDomain, on, flags, std::move(name));
     }
@@ -39,7 +41,11 @@ public:
         out_.push_back({.verb = verb, .object = on, .argument = 0, .flags = flags, .name = std::move(name)});
     }
     void query(int with = 0) {
-        out_.push_back({.verb = with == 0 ? Verb::QueryPlain : Verb::Query, .object = with, .argument = 0, .flags = 0, .name = {}});
+        out_.push_back({.verb = with == 0 ? Verb::QueryPlain : Verb::Query,
+                        .object = with,
+                        .argument = 0,
+                        .flags = 0,
+                        .name = {}});
     }
     template <typename... Numbers>
     void close(Numbers... numbers) {
@@ -260,13 +266,40 @@ void av_table(Writer& w) { av_of(w, FI_AV_TABLE); }
 
 constexpr std::size_t kBrief = 3;  // scripts for stages that are not looked at thoroughly
 constexpr std::array kScripts = {
-    everything_in_order, nothing_on_it,     second_call,        bound_queue,      bound_registration,
-    bound_cq,            bound_fabric,       unknown_interface, unknown_override,
-    complete_override,   null_override,     small_override,     busy_cq,          busy_cntr,
-    busy_ep,             busy_av,           fabric_with_domain, fabric_with_eq,   fabric_with_pep,
-    unknown_fabric,      unknown_provider,  unknown_domain,     nothing_reported, fabric_reported,
-    domain_reported,     fabric_asked_for,  domain_asked_for,   pep_asked_for,    twin_fabrics,
-    twin_domains,        domains_of_twin_fabrics, opened_again, av_map,           av_table,
+    everything_in_order,
+    nothing_on_it,
+    second_call,
+    bound_queue,
+    bound_registration,
+    bound_cq,
+    bound_fabric,
+    unknown_interface,
+    unknown_override,
+    complete_override,
+    null_override,
+    small_override,
+    busy_cq,
+    busy_cntr,
+    busy_ep,
+    busy_av,
+    fabric_with_domain,
+    fabric_with_eq,
+    fabric_with_pep,
+    unknown_fabric,
+    unknown_provider,
+    unknown_domain,
+    nothing_reported,
+    fabric_reported,
+    domain_reported,
+    fabric_asked_for,
+    domain_asked_for,
+    pep_asked_for,
+    twin_fabrics,
+    twin_domains,
+    domains_of_twin_fabrics,
+    opened_again,
+    av_map,
+    av_table,
 };
 
 }  // namespace

@@ -12,16 +12,18 @@
 namespace selvage::conformance {
 
 // Bits of Action::flags that the executor reads itself.
-inline constexpr std::uint64_t kLifeNullContext = 1;    ///< open fabric, open domain: with a NULL context
-inline constexpr std::uint64_t kLifeOtherProvider = 2;  ///< open fabric: `name` replaces the provider's, not the fabric's
-inline constexpr std::uint64_t kLifeCompleteOps = 1;    ///< set-ops: a complete override
-inline constexpr std::uint64_t kLifeTooSmallOps = 2;    ///< set-ops: one whose size is too small; 0: one of NULL callbacks
+inline constexpr std::uint64_t kLifeNullContext = 1;  ///< open fabric, open domain: with a NULL context
+inline constexpr std::uint64_t kLifeOtherProvider =
+    2;                                                ///< open fabric: `name` replaces the provider's, not the fabric's
+inline constexpr std::uint64_t kLifeCompleteOps = 1;  ///< set-ops: a complete override
+inline constexpr std::uint64_t kLifeTooSmallOps =
+    2;  ///< set-ops: one whose size is too small; 0: one of NULL callbacks
 
 /// What a script is written for.
 struct Stage {
-    int offer = 0;          ///< index into the answer
+    int offer = 0;  ///< index into the answer
     std::uint64_t ep_type = 0;
-    bool thorough = true;   ///< every script; else only the first few, which open and close
+    bool thorough = true;  ///< every script; else only the first few, which open and close
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

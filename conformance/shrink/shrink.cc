@@ -82,8 +82,14 @@ bool halve_key(Info& h, Field f) {
     return true;
 }
 
+// A length that belongs to bytes goes with them: alone it would make the hints lie.
+bool is_told_length(const Info& h, Field f) {
+    return (f == Field::src_addrlen && h.src_addr) || (f == Field::dest_addrlen && h.dest_addr) ||
+           (f == Field::ep_auth_key_size && h.ep.auth_key) || (f == Field::domain_auth_key_size && h.domain.auth_key);
+}
+
 bool assign(Query& q, Field f, std::uint64_t value) {
-    if (!q.hints || get(*q.hints, f) == value) return false;
+    if (!q.hints || get(*q.hints, f) == value || is_told_length(*q.hints, f)) return false;
     set(*q.hints, f, value);
     return true;
 }

@@ -139,8 +139,9 @@ std::optional<Query> deadly_question(const Plan& plan, Property& property, const
     return last->first;
 }
 
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death) {
+Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool& repeats) {
     Case out = start;
+    repeats = false;
     const bool hangs = death.kind == Ending::Kind::Hung;
     run_in_child(
         [&](Channel& channel) {
@@ -156,6 +157,7 @@ Case shrink_death(const Plan& plan, const Case& start, const Ending& death) {
             channel.send(print_case(shrink(start, still_kills, hangs ? kHangBudget : kFatalBudget)));
         },
         [&](std::string_view record) {
+            repeats = true;
             if (auto smaller = read_back(record)) out = std::move(*smaller);
         },
         kQuiet);

@@ -34,7 +34,8 @@ std::optional<model::Query> deadly_question(const Plan& plan, Property& property
                                             std::optional<std::uint64_t> index, std::chrono::milliseconds quiet);
 
 /// The smallest case that ends a child in the same way.  The case itself if it does not kill alone.
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death);
+/// @param repeats whether it does.
+Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool& repeats);
 
 /// True if the library dies in the same way of the two plainest questions: it can be asked nothing.
 bool hopeless(const Plan& plan, const std::string& provider, const Ending& death);

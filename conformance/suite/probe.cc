@@ -10,8 +10,26 @@ namespace selvage::conformance {
 
 using namespace model;
 
+namespace {
+
+// A list that can't be followed to its end.  What was read of it says nothing: no other clause is judged by it.
+void judge_broken_list(const char* how, Tally& tally, std::vector<Because>& broken) {
+    Evidence e;
+    e.field = Field::call_list;
+    e.relation = Relation::Happens;
+    e.note = how;
+    tally.note(Clause::getinfo_call_list_ends, Outcome::Broken);
+    broken.push_back({.clause = Clause::getinfo_call_list_ends, .evidence = std::move(e)});
+}
+
+}  // namespace
+
 void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally, std::vector<Because>& broken) {
-    judge(query, lab.world(), asked.answer, &lab.profile(query.version), tally, broken);
+    if (asked.broken == nullptr) {
+        judge(query, lab.world(), asked.answer, &lab.profile(query.version), tally, broken);
+    } else {
+        judge_broken_list(asked.broken, tally, broken);
+    }
     Conduct conduct;
     conduct.act = Conduct::Act::GetInfo;
     conduct.world = &lab.world();
@@ -22,14 +40,6 @@ void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally,
     conduct.written_field = asked.written_field;
     conduct.copy_shares = asked.shares_hints;
     judge(conduct, tally, broken);
-    if (asked.broken == nullptr) return;
-    // What was read of such a list says nothing of its end; a judge of values never sees this.
-    Evidence e;
-    e.field = Field::call_list;
-    e.relation = Relation::Happens;
-    e.note = asked.broken;
-    tally.note(Clause::getinfo_call_list_ends, Outcome::Broken);
-    broken.push_back({.clause = Clause::getinfo_call_list_ends, .evidence = std::move(e)});
 }
 
 namespace {
@@ -67,6 +77,7 @@ void probe_pair(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
         second = feed_back(c.first, first.answer.offers[i]);
     }
     const Asked again = lab.single().ask(second);
+    if (first.broken != nullptr || again.broken != nullptr) return;
     // Lists of names are compared with whole answers.
     const bool names = ((c.first.flags | second.flags) & FI_PROV_ATTR_ONLY) != 0;
     const Answer own_first = names ? first.answer : own_part(lab, first.answer);

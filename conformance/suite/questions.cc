@@ -34,9 +34,9 @@ public:
     // for each single of an older one.
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
         out = {};
-        const auto plain = 3 * versions_.size();
+        const auto plain = kPlain * versions_.size();
         if (index < plain) {
-            out.first = plain_call(lab.profile(versions_[index / 3]), index % 3);
+            out.first = plain_call(lab.profile(versions_[index / kPlain]), index % kPlain);
             return true;
         }
         index -= plain;
@@ -54,18 +54,25 @@ public:
         }
         const auto k = rest / 3;
         const auto& older = *questions_[1 + k % (versions_.size() - 1)];
-        // A stride spreads the singles over the fields, so that a short run touches them all.
-        out.first = older.make(k / (versions_.size() - 1) * 7919 % older.singles());
+        // Each version starts elsewhere, so that together a short run touches them all.
+        const auto start = k % (versions_.size() - 1) * older.singles() / (versions_.size() - 1);
+        out.first = older.make((start + k / (versions_.size() - 1) * 7919) % older.singles());
         return true;
     }
 
 private:
-    // No hints, hints of zeros, hints that take on every duty.
+    static constexpr std::uint64_t kPlain = 4;
+
+    // No hints, hints of zeros, hints that take on every duty; and a service beside an address of one's own.
     static Query plain_call(const Profile& profile, std::uint64_t which) {
         Query q = base_call(profile);
         if (which == 0) q.hints.reset();
         if (which == 1) q.hints = Info{};
         if (which == 2) q.hints->fabric = {};
+        if (which == 3 && !profile.entries.empty() && profile.entries.front().offer.src_addr) {
+            ask_for(*q.hints, Field::src_addr, *profile.entries.front().offer.src_addr);
+            q.service = "7471";
+        }
         return q;
     }
 

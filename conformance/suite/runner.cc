@@ -79,6 +79,12 @@ public:
         return true;
     }
     [[nodiscard]] std::size_t added() const { return added_; }
+    /// Whether the provider is known to hang.
+    [[nodiscard]] bool has_hung(const std::string& provider) const {
+        return std::any_of(report_.deviations.begin(), report_.deviations.end(), [&](const Deviation& d) {
+            return d.provider == provider && d.because.front().evidence.note == kDidNotReturn;
+        });
+    }
     /// What a child noted, each once, at most a handful.
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -145,6 +151,7 @@ public:
             }
         }
         for (const auto& n : gather_.notes()) note(n);
+        forget_unwanted();
         result_.tally.add(ledger_->tally);
         result_.questions += ledger_->questions;
         result_.call_seconds += static_cast<double>(ledger_->call_nanos) * 1e-9;
@@ -165,7 +172,7 @@ private:
                 if (!record.empty()) gather_.receive(record);
                 on_progress_(std::min(ledger_->questions, total), total);
             },
-            hung_ == 0 ? kQuiet : kQuietAgain);
+            hung_ == 0 && !gather_.has_hung(result_.provider) ? kQuiet : kQuietAgain);
     }
 
     // Probing questions that kill are told, and not asked again.  @return false: there is nothing more to be done.
@@ -196,11 +203,20 @@ private:
 
     void tell(const Case& culprit, const Ending& ending) {
         const bool shrinks = ending.kind != Ending::Kind::Hung || hung_ <= 1;  // shrinking what hangs takes long
-        const Case minimal = shrinks ? shrink_death(plan_, culprit, ending) : culprit;
+        bool repeats = true;
+        const Case minimal = shrinks ? shrink_death(plan_, culprit, ending, repeats) : culprit;
+        if (!repeats) note("the library " + death_text(ending) + " of a case that alone did not kill it again");
         auto broken = judge_death(minimal, ending, ledger_->tally);
         if (broken.empty()) return;
         broken.resize(1);
         gather_.add(minimal, std::move(broken), true);
+    }
+
+    // Nothing is said of clauses that were not to be judged.
+    void forget_unwanted() {
+        for (std::size_t i = 0; i < kClauseCount; ++i) {
+            if (!wants(plan_, static_cast<Clause>(i))) ledger_->tally.applied[i] = ledger_->tally.broken[i] = 0;
+        }
     }
 
     Case plain_case(const Query& q) const {
@@ -209,7 +225,11 @@ private:
         c.first = q;
         return c;
     }
-    void note(const std::string& what) { result_.notes.push_back(std::string(property_.name()) + ": " + what); }
+    void note(const std::string& what) {
+        auto text = std::string(property_.name()) + ": " + what;
+        auto& all = result_.notes;
+        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+    }
 
     Plan plan_;  // our own: it learns which questions kill
     Property& property_;

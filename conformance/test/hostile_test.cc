@@ -66,13 +66,19 @@ TEST(Hostile, APlainLibraryHasNoneOfTheseFindings) {
     EXPECT_EQ(notes(j.report), "");
 }
 
-TEST(Hostile, ACrashInTheMiddleIsAFinding) { expect_death("crash:450", "died of a signal"); }
-TEST(Hostile, AnAbortInTheMiddleIsAFinding) { expect_death("abort:450", "died of a signal"); }
-TEST(Hostile, AnExitInTheMiddleIsAFinding) { expect_death("exit:450", "ended the process"); }
-TEST(Hostile, AnUnderscoreExitInTheMiddleIsAFinding) { expect_death("leave:450", "ended the process"); }
-TEST(Hostile, ACrashHiddenBehindAHandlerIsAFinding) { expect_death("hide:450", "ended the process"); }
+TEST(Hostile, ACrashInTheMiddleIsAFinding) { expect_death("crash:600", "died of a signal"); }
+TEST(Hostile, AnAbortInTheMiddleIsAFinding) { expect_death("abort:600", "died of a signal"); }
+TEST(Hostile, AnExitInTheMiddleIsAFinding) { expect_death("exit:600", "ended the process"); }
+TEST(Hostile, AnUnderscoreExitInTheMiddleIsAFinding) { expect_death("leave:600", "ended the process"); }
+TEST(Hostile, ACrashHiddenBehindAHandlerIsAFinding) { expect_death("hide:600", "ended the process"); }
 
-TEST(Hostile, ACrashWhileOffersAreProbedIsAFinding) { expect_death("crash:2", "died of a signal"); }
+TEST(Hostile, ACrashWhileOffersAreProbedIsAFinding) {
+    for (const char* mood : {"crash:2", "crash:60"}) {
+        const Judged j = judge_hostile(mood);
+        EXPECT_EQ(j.ran.status, 1) << j.ran.err;
+        EXPECT_NE(find(j.report, "getinfo.memory.returns"), nullptr) << mood << j.ran.out;
+    }
+}
 
 TEST(Hostile, AHangInTheMiddleIsAFinding) {
     const Judged j = judge_hostile("hang:900", "fake", 200);
@@ -175,7 +181,7 @@ TEST(Hostile, ThreadsThatNeverEndDisturbNobody) {
 }
 
 TEST(Hostile, ClosingOurDescriptorsIsAFindingAndTheRunGoesOn) {
-    const Judged j = judge_hostile("close:450");
+    const Judged j = judge_hostile("close:600");
     EXPECT_EQ(j.ran.status, 1) << j.ran.err;
     EXPECT_GT(j.report.providers.at(0).questions, 300U);
 }

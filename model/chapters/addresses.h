@@ -215,5 +215,8 @@ inline bool hint_is_malformed(const Query& q, Field address) {
     if (src ? !src_counts(q) : !dest_counts(q)) return false;
     return !agrees(src ? src_hint(q) : dest_hint(q), q.hints->addr_format);
 }
+inline bool some_hint_is_malformed(const Query& q) {
+    return hint_is_malformed(q, Field::src_addr) || hint_is_malformed(q, Field::dest_addr);
+}
 
 }  // namespace selvage::model::rules

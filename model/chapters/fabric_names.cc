@@ -52,9 +52,10 @@ bool asks_the_name_only(const Query& q, Version library) {
     return *q.hints == plain;
 }
 
+// The variable lists names of providers that register; a layered name is no such name, and what it does is not said.
 const std::string* filter_of(const Conduct& c) {
     if (c.world == nullptr || !c.world->fi_provider || c.world->fi_provider->empty()) return nullptr;
-    return &*c.world->fi_provider;
+    return is_layered(*c.world->fi_provider) ? nullptr : &*c.world->fi_provider;
 }
 
 bool is_attr_only(const Conduct& c) {

@@ -114,7 +114,7 @@ Ruling getinfo_addresses_dest_hint_kept(const OfferCase& c) {
 }
 
 Ruling getinfo_addresses_src_returned(const OfferCase& c) {
-    if (names_only(c.query)) return Ruling::not_applicable();
+    if (names_only(c.query) || some_hint_is_malformed(c.query)) return Ruling::not_applicable();
     return Ruling::check(c.offer.src_addr.has_value(),
                          [&] { return at(texts(Field::src_addr, Relation::NotNull, {}, {}), c.index); });
 }
@@ -174,10 +174,8 @@ Ruling getinfo_addresses_no_length_without_address(const OfferCase& c) {
 
 Ruling getinfo_addresses_format_told(const OfferCase& c) {
     if (names_only(c.query) || (!c.offer.src_addr && !c.offer.dest_addr)) return Ruling::not_applicable();
-    const bool malformed =
-        hint_is_malformed(c.query, Field::src_addr) || hint_is_malformed(c.query, Field::dest_addr);
-    return malformed ? Ruling::not_applicable()
-                     : offer_to_value(c, Field::addr_format, Relation::Differs, FI_FORMAT_UNSPEC);
+    if (some_hint_is_malformed(c.query)) return Ruling::not_applicable();
+    return offer_to_value(c, Field::addr_format, Relation::Differs, FI_FORMAT_UNSPEC);
 }
 
 Demand getinfo_addresses_hint_format_agrees(const QueryCase& c) {

@@ -62,7 +62,11 @@ Ruling getinfo_hints_null_substructure(const PairCase& c) {
 
 Ruling getinfo_hints_never_written(const Conduct& c) {
     if (c.act != Conduct::Act::GetInfo || c.query == nullptr || !c.query->hints) return Ruling::not_applicable();
-    return Ruling::check(!c.hints_written, [&] { return told(c.written_field, "of the hints was written to"); });
+    return Ruling::check(!c.hints_written, [&] {
+        const bool known = c.written_field != Field::call_hints;
+        return told(c.written_field, known ? std::string(row(c.written_field).path) + " of the hints was written to"
+                                           : std::string("the hints were written to"));
+    });
 }
 
 Ruling getinfo_hints_not_kept(const Conduct& c) {

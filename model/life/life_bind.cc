@@ -11,7 +11,8 @@ namespace {
 
 // The step binds to an open domain; `bound` gets what.
 bool binds(const Step& s, const Object*& bound) {
-    if (s.verb != Verb::Bind || !calm(s) || s.target() == nullptr || s.target()->kind != ObjectClass::Domain) return false;
+    if (s.verb != Verb::Bind || !calm(s) || s.target() == nullptr || s.target()->kind != ObjectClass::Domain)
+        return false;
     bound = s.before->find_open(static_cast<std::uint64_t>(s.argument));
     return bound != nullptr;
 }
@@ -37,7 +38,7 @@ Ruling domain_bind_eq(const Step& s) {
     if (!binds(s, eq) || eq->kind != ObjectClass::Eq || eq->parent != s.target()->parent || s.flags != 0)
         return Ruling::not_applicable();
     // Of binding late or a second time the page says nothing.
-    if (s.before->has_child(s.object) || !s.target()->bound_eqs.empty()) return Ruling::not_applicable();
+    if (s.target()->had_children || !s.target()->bound_eqs.empty()) return Ruling::not_applicable();
     return returned(s, 0);
 }
 

@@ -52,7 +52,8 @@ Ruling domain_open_object(const Step& s) {
     if (!opens_domain(s) || !s.worked()) return Ruling::not_applicable();
     if (s.null) return Ruling::broken(told(Field::object, "success, and no object"));
     if (s.fclass != FI_CLASS_DOMAIN)
-        return Ruling::broken(number(Field::object, Relation::Equals, FI_CLASS_DOMAIN, s.fclass, "the class of the object"));
+        return Ruling::broken(
+            number(Field::object, Relation::Equals, FI_CLASS_DOMAIN, s.fclass, "the class of the object"));
     return Ruling::check(s.has_ops, [] { return told(Field::object, "a table of operations is missing"); });
 }
 
@@ -67,7 +68,8 @@ Ruling domain_open_unknown_name(const Step& s) {
 }
 
 Ruling domain_open_error_negative(const Step& s) {
-    const bool on_domain = calm(s) && s.target() != nullptr && s.target()->kind == ObjectClass::Domain && s.verb != Verb::Query;
+    const bool on_domain =
+        calm(s) && s.target() != nullptr && s.target()->kind == ObjectClass::Domain && s.verb != Verb::Query;
     if (!opens_domain(s) && !on_domain) return Ruling::not_applicable();
     return negative_errno(s);
 }

@@ -28,7 +28,8 @@ Ruling fabric_open_object(const Step& s) {
     if (!opens_fabric(s) || !s.worked()) return Ruling::not_applicable();
     if (s.null) return Ruling::broken(told(Field::object, "success, and no object"));
     if (s.fclass != FI_CLASS_FABRIC)
-        return Ruling::broken(number(Field::object, Relation::Equals, FI_CLASS_FABRIC, s.fclass, "the class of the object"));
+        return Ruling::broken(
+            number(Field::object, Relation::Equals, FI_CLASS_FABRIC, s.fclass, "the class of the object"));
     return Ruling::check(s.has_ops, [] { return told(Field::object, "a table of operations is missing"); });
 }
 

@@ -1,6 +1,7 @@
 // Opened instances in hints and answers: spec/clauses/domain_identity.toml, fabric_attr.toml, domain.open.by-name.
 //
-// An entry is judged on its own provider's instances: layered providers open others below them, of which no page speaks.
+// An entry is judged on its own provider's instances: layered providers open others below them, of which no page
+// speaks.
 #include "model/judge/judge.h"
 #include "model/life/life_rules.h"
 
@@ -10,7 +11,9 @@ using namespace rules;
 
 namespace {
 
-Field instance_field(ObjectClass kind) { return kind == ObjectClass::Fabric ? Field::fabric_fabric : Field::domain_domain; }
+Field instance_field(ObjectClass kind) {
+    return kind == ObjectClass::Fabric ? Field::fabric_fabric : Field::domain_domain;
+}
 
 bool asked_plainly(const Step& s) {
     return s.verb == Verb::Query && s.object == 0 && s.answer != nullptr && calm(s) && s.ret == 0 &&
@@ -40,7 +43,8 @@ Ruling each_plain_entry(const Step& s, JudgeEntry&& judge_entry) {
 bool is_named(const Step& s, ObjectClass kind, const Info& offer) {
     if (s.query == nullptr || !s.query->hints) return false;
     const Info& hints = *s.query->hints;
-    return kind == ObjectClass::Fabric ? hints.fabric.name == offer.fabric.name : hints.domain.name == offer.domain.name;
+    if (hints.fabric.name != offer.fabric.name) return false;
+    return kind == ObjectClass::Fabric || hints.domain.name == offer.domain.name;
 }
 
 // An entry whose fabric (domain) is open refers to an open instance of it.
@@ -52,9 +56,10 @@ Ruling reported(const Step& s, ObjectClass kind, bool named) {
         const auto seen = get(offer, f);
         if (seen == 0) return Ruling::broken(number(f, Relation::NotNull, 0, 0, "an instance is open"));
         // Of references to closed objects, and to ones of another name, other clauses speak.
-        if (seen != kForeign) return Ruling::check(s.before->find_open(seen) != nullptr, [&] {
-            return number(f, Relation::Equals, static_cast<std::uint64_t>(first->number), seen);
-        });
+        if (seen != kForeign)
+            return Ruling::check(s.before->find_open(seen) != nullptr, [&] {
+                return number(f, Relation::Equals, static_cast<std::uint64_t>(first->number), seen);
+            });
         return Ruling::broken(number(f, Relation::Equals, static_cast<std::uint64_t>(first->number), seen));
     });
 }
@@ -65,9 +70,11 @@ Ruling first(const Step& s, ObjectClass kind) {
     return each_plain_entry(s, [&](const Info& offer) {
         const auto seen = get(offer, f);
         const Object* o = s.before->find_open(seen);
-        if (o == nullptr || s.before->instances(kind, offer) < 2 || !is_instance(*o, kind, offer)) return Ruling::not_applicable();
+        if (o == nullptr || s.before->instances(kind, offer) < 2 || !is_instance(*o, kind, offer))
+            return Ruling::not_applicable();
         const auto wanted = static_cast<std::uint64_t>(s.before->first_instance(kind, offer)->number);
-        return Ruling::check(seen == wanted, [&] { return number(f, Relation::Equals, wanted, seen, "the first that was opened"); });
+        return Ruling::check(seen == wanted,
+                             [&] { return number(f, Relation::Equals, wanted, seen, "the first that was opened"); });
     });
 }
 
@@ -79,7 +86,8 @@ Ruling null(const Step& s, ObjectClass kind) {
         const auto seen = get(offer, f);
         const bool closed = s.before->find(seen) != nullptr && s.before->find_open(seen) == nullptr;
         if (closed) return Ruling::not_applicable();  // another clause speaks
-        return Ruling::check(seen == 0, [&] { return number(f, Relation::IsNull, 0, seen, "no instance of it is open"); });
+        return Ruling::check(seen == 0,
+                             [&] { return number(f, Relation::IsNull, 0, seen, "no instance of it is open"); });
     });
 }
 
@@ -87,7 +95,8 @@ Ruling null(const Step& s, ObjectClass kind) {
 Ruling not_closed(const Step& s, ObjectClass kind) {
     if (!asked_plainly(s)) return Ruling::not_applicable();
     bool any_closed = false;
-    for (const Object& o : s.before->objects()) any_closed = any_closed || (o.kind == kind && o.state == Object::State::Closed);
+    for (const Object& o : s.before->objects())
+        any_closed = any_closed || (o.kind == kind && o.state == Object::State::Closed);
     if (!any_closed) return Ruling::not_applicable();
     const Field f = instance_field(kind);
     return each_entry(s, [&](const Info& offer) {

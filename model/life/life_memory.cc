@@ -10,8 +10,8 @@ using namespace rules;
 namespace {
 
 bool registers(const Step& s) {
-    return s.verb == Verb::Open && s.opens == ObjectClass::Mr && calm(s) && s.offer != nullptr && s.target() != nullptr &&
-           s.target()->kind == ObjectClass::Domain;
+    return s.verb == Verb::Open && s.opens == ObjectClass::Mr && calm(s) && s.offer != nullptr &&
+           s.target() != nullptr && s.target()->kind == ObjectClass::Domain;
 }
 
 // Who picks the keys of a domain's regions?
@@ -42,9 +42,8 @@ Ruling domain_mr_provider_key(const Step& s) {
     if (!registers(s) || picks(s) != Picks::Provider || key_comes_otherwise(s) || s.target()->asynchronous)
         return Ruling::not_applicable();
     if (s.worked())
-        return Ruling::check(!has_region(s, s.key, &Object::key), [&] {
-            return told(Field::object, "two regions of one domain have the same key");
-        });
+        return Ruling::check(!has_region(s, s.key, &Object::key),
+                             [&] { return told(Field::object, "two regions of one domain have the same key"); });
     // Asking for a key that is taken is no reason to refuse.
     if (!has_region(s, s.asked_key, &Object::asked_key)) return Ruling::not_applicable();
     return returned(s, 0, "the key that was asked for does not count");
@@ -61,13 +60,15 @@ Ruling domain_mr_application_key(const Step& s) {
 }
 
 Ruling domain_bind_mr_sync(const Step& s) {
-    if (!registers(s) || !s.worked() || s.target()->asynchronous || key_comes_otherwise(s)) return Ruling::not_applicable();
+    if (!registers(s) || !s.worked() || s.target()->asynchronous || key_comes_otherwise(s))
+        return Ruling::not_applicable();
     return Ruling::check(s.key != FI_KEY_NOTAVAIL, [] { return told(Field::object, "the region has no key yet"); });
 }
 
 Ruling domain_bind_mr_async(const Step& s) {
     if (!registers(s) || !s.worked() || !s.target()->asynchronous) return Ruling::not_applicable();
-    return Ruling::check(s.completed, [] { return told(Field::object, "no event tells that the registration is done"); });
+    return Ruling::check(s.completed,
+                         [] { return told(Field::object, "no event tells that the registration is done"); });
 }
 
 Ruling domain_av_opens_granted(const Step& s) {

@@ -32,7 +32,8 @@ inline Ruling returned(const Step& s, int wanted, std::string note = {}) {
 /// The call must have failed.
 inline Ruling failed(const Step& s, std::string note) {
     if (!s.returned()) return Ruling::broken(death(s));
-    return Ruling::check(s.ret != 0, [&] { return number(Field::call_return, Relation::Differs, 0, 0, std::move(note)); });
+    return Ruling::check(s.ret != 0,
+                         [&] { return number(Field::call_return, Relation::Differs, 0, 0, std::move(note)); });
 }
 
 /// The call must have returned 0 or the negative of a fabric errno.
@@ -40,7 +41,8 @@ inline Ruling negative_errno(const Step& s) {
     if (!s.returned()) return Ruling::broken(death(s));
     if (s.ret == 0) return Ruling::not_applicable();
     if (s.ret > 0)
-        return Ruling::broken(number(Field::call_return, Relation::AtMost, 0, wide(s.ret), "an error is a negative number"));
+        return Ruling::broken(
+            number(Field::call_return, Relation::AtMost, 0, wide(s.ret), "an error is a negative number"));
     for (const auto& w : words(Family::error))
         if (static_cast<std::int64_t>(w.value) == -static_cast<std::int64_t>(s.ret)) return Ruling::holds();
     return Ruling::broken(number(Field::call_return, Relation::Equals, 0, wide(s.ret), "no errno of the interface"));
@@ -79,15 +81,18 @@ inline Ruling child_close(const Step& s, ObjectClass kind) {
         return Ruling::not_applicable();
     const Object* parent = s.before->find_open(static_cast<std::uint64_t>(s.target()->parent));
     // Domains have clauses of their own.
-    if (parent == nullptr || parent->kind != kind || s.target()->kind == ObjectClass::Domain) return Ruling::not_applicable();
+    if (parent == nullptr || parent->kind != kind || s.target()->kind == ObjectClass::Domain)
+        return Ruling::not_applicable();
     return returned(s, 0);
 }
 
 /// What a call must return after a refused close, if nothing has changed.
 inline Ruling as_before(const Step& s) {
     constexpr const char* kNote = "after a close that was refused";
-    if (s.verb == Verb::Close && s.before->has_child(s.object)) return returned(s, -FI_EBUSY, kNote);
-    if (s.verb == Verb::Close && !s.before->is_bound(s.object)) return returned(s, 0, kNote);
+    const bool closing = s.verb == Verb::Close && s.target() != nullptr;
+    const bool busy = closing && s.before->has_child(s.object);
+    if (busy && s.target()->refused) return returned(s, -FI_EBUSY, kNote);
+    if (closing && !busy && !s.before->is_bound(s.object)) return returned(s, 0, kNote);
     // Domains, queues and counters can be opened any number of times; endpoints may find their address in use.
     const bool plain = s.opens == ObjectClass::Domain || s.opens == ObjectClass::Eq || s.opens == ObjectClass::Cq ||
                        s.opens == ObjectClass::Cntr;

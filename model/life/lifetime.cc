@@ -14,12 +14,17 @@ namespace {
 
 int closing_rank(ObjectClass kind) {
     switch (kind) {
-        case ObjectClass::Ep: return 0;
+        case ObjectClass::Ep:
+            return 0;
         case ObjectClass::Domain:
-        case ObjectClass::Pep: return 2;
-        case ObjectClass::Eq: return 3;
-        case ObjectClass::Fabric: return 4;
-        default: return 1;
+        case ObjectClass::Pep:
+            return 2;
+        case ObjectClass::Eq:
+            return 3;
+        case ObjectClass::Fabric:
+            return 4;
+        default:
+            return 1;
     }
 }
 
@@ -59,9 +64,8 @@ const Object* Lifetime::first_instance(ObjectClass kind, const Info& offer) cons
 }
 
 int Lifetime::instances(ObjectClass kind, const Info& offer) const {
-    return static_cast<int>(std::count_if(objects_.begin(), objects_.end(), [&](const Object& o) {
-        return o.open() && is_instance(o, kind, offer);
-    }));
+    return static_cast<int>(std::count_if(objects_.begin(), objects_.end(),
+                                          [&](const Object& o) { return o.open() && is_instance(o, kind, offer); }));
 }
 
 std::vector<int> Lifetime::closing_order() const {
@@ -69,7 +73,8 @@ std::vector<int> Lifetime::closing_order() const {
     for (auto o = objects_.rbegin(); o != objects_.rend(); ++o)
         if (o->open()) out.push_back(o->number);
     std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
-        return closing_rank(objects_[static_cast<std::size_t>(a) - 1].kind) < closing_rank(objects_[static_cast<std::size_t>(b) - 1].kind);
+        return closing_rank(objects_[static_cast<std::size_t>(a) - 1].kind) <
+               closing_rank(objects_[static_cast<std::size_t>(b) - 1].kind);
     });
     return out;
 }

@@ -1,7 +1,7 @@
 // What is open: the state in which the life of objects moves.
 //
-// Invariants: objects are numbered from 1 in the order in which their opening was tried, and keep their number when they
-// are closed.  An open object's parent is open.  Values only; copies are cheap enough to be taken per step.
+// Invariants: objects are numbered from 1 in the order in which their opening was tried, and keep their number when
+// they are closed.  An open object's parent is open.  Values only; copies are cheap enough to be taken per step.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ struct Object {
     } state = State::Failed;
     ObjectClass kind = ObjectClass::None;
     int number = 0;
-    int parent = 0;            ///< 0: a fabric
-    int offer = 0;             ///< which entry of the answer it was opened with
-    bool flagged = false;      ///< a domain opened by fi_domain2
-    Text provider, fabric_name, domain_name;  ///< what that entry calls it
-    bool had_children = false; ///< an object was opened on it before
-    bool refused = false;      ///< fi_close on it was refused with -FI_EBUSY
+    int parent = 0;                                  ///< 0: a fabric
+    int offer = 0;                                   ///< which entry of the answer it was opened with
+    bool flagged = false;                            ///< a domain opened by fi_domain2
+    Text provider, fabric_name, domain_name;         ///< what that entry calls it
+    bool had_children = false;                       ///< an object was opened on it before
+    bool refused = false;                            ///< fi_close on it was refused with -FI_EBUSY
     std::vector<ObjectClass> opened_before_refusal;  ///< classes of children that were opened on it while all was well
-    std::vector<int> bound_eqs; ///< event queues bound to a domain
-    bool asynchronous = false; ///< one of them was bound with FI_REG_MR
-    std::uint64_t key = 0;     ///< of a region
+    std::vector<int> bound_eqs;                      ///< event queues bound to a domain
+    bool asynchronous = false;                       ///< one of them was bound with FI_REG_MR
+    std::uint64_t key = 0;                           ///< of a region
     std::uint64_t asked_key = 0;
     bool operator==(const Object&) const = default;
 

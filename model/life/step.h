@@ -15,12 +15,12 @@ namespace selvage::model {
 
 /// What a step does.
 enum class Verb : std::uint8_t {
-    Open,    ///< opens an object of class `opens`
-    Bind,    ///< fi_domain_bind of `object` with `argument`
+    Open,  ///< opens an object of class `opens`
+    Bind,  ///< fi_domain_bind of `object` with `argument`
     OpenOps,
     SetOps,
     Close,
-    Query,   ///< fi_getinfo with `object` as instance in the hints; 0: with none
+    Query,  ///< fi_getinfo with `object` as instance in the hints; 0: with none
 };
 
 /// How the attributes that an object is opened with differ from those of the entry.
@@ -32,8 +32,8 @@ enum class Override : std::uint8_t { Complete, NullCallbacks, TooSmall };
 struct Step {
     const Lifetime* before = nullptr;
     Verb verb = Verb::Close;
-    int object = 0;      ///< acted on: the parent of what is opened, what is bound, asked, closed; 0: none
-    int argument = 0;    ///< Bind: what is bound to it
+    int object = 0;    ///< acted on: the parent of what is opened, what is bound, asked, closed; 0: none
+    int argument = 0;  ///< Bind: what is bound to it
     std::uint64_t flags = 0;
     std::string_view name;  ///< OpenOps, SetOps
     Override override_ops = Override::Complete;
@@ -47,13 +47,13 @@ struct Step {
     int offer_index = 0;
     const Info* offer = nullptr;  ///< the entry it was opened with
     Altered altered = Altered::Nothing;
-    bool names_only = false;      ///< the entry is of an answer to FI_PROV_ATTR_ONLY
-    bool second_call = false;     ///< a domain: fi_domain2, not fi_domain
-    Version version;              ///< that the answer was asked with
-    bool null = false;            ///< the call succeeded and stored NULL
-    std::uint64_t fclass = 0;     ///< of the object
-    bool has_ops = false;         ///< every table of operations is there
-    bool context_kept = true;     ///< the object carries the context that was passed in
+    bool names_only = false;        ///< the entry is of an answer to FI_PROV_ATTR_ONLY
+    bool second_call = false;       ///< a domain: fi_domain2, not fi_domain
+    Version version;                ///< that the answer was asked with
+    bool null = false;              ///< the call succeeded and stored NULL
+    std::uint64_t fclass = 0;       ///< of the object
+    bool has_ops = false;           ///< every table of operations is there
+    bool context_kept = true;       ///< the object carries the context that was passed in
     std::uint32_t api_version = 0;  ///< a fabric's
     std::uint64_t av_type = 0;      ///< that an address vector was asked for
     std::uint64_t asked_key = 0;    ///< that a region was registered with

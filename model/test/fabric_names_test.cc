@@ -183,6 +183,8 @@ TEST_F(FabricEnvironment, WhatIsKeptAwayIsNotEvenNamed) {
     EXPECT_EQ(seen(p, "tcp", {"tcp", "ofi_rxm"}, true), kHolds) << "a utility provider may follow";
     EXPECT_EQ(seen(p, "tcp", {"tcp", "udp"}, true), kBroken);
     EXPECT_EQ(seen(p, "^tcp", {"tcp"}), kSkips) << "an answer with endpoints: the other clauses";
+    EXPECT_EQ(seen(p, "tcp;ofi_rxm", {"udp"}, true), kSkips) << "a layered name is none that registers";
+    EXPECT_EQ(seen(clause::fabric_environment_include, "tcp;ofi_rxm", {"tcp;ofi_rxm"}), kSkips);
 }
 
 }  // namespace

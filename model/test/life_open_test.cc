@@ -201,10 +201,13 @@ TEST(LifeDomain, BusyCloseIsRefused) {
 
 TEST(LifeDomain, StaysWholeAfterARefusedClose) {
     Stage s;
-    const int domain = s.domain(s.fabric());
+    const int fabric = s.fabric();
+    const int domain = s.domain(fabric);
     const int cq = s.take(s.open(ObjectClass::Cq, domain));
     EXPECT_VACUOUS(domain_close_whole_after_busy, s.close(cq));
     s.take(s.close(domain, -FI_EBUSY));
+    EXPECT_BROKEN(domain_close_whole_after_busy, s.close(domain));
+    EXPECT_VACUOUS(domain_close_whole_after_busy, s.close(fabric));  // that it is busy too was never said before
     EXPECT_HOLDS(domain_close_whole_after_busy, s.open(ObjectClass::Cq, domain));
     EXPECT_BROKEN(domain_close_whole_after_busy, crashing(s.open(ObjectClass::Ep, domain)));
     EXPECT_HOLDS(domain_close_whole_after_busy, s.close(cq));

@@ -65,7 +65,8 @@ public:
             const Object& now = after.objects()[static_cast<std::size_t>(o.number) - 1];
             RC_ASSERT(o.open() || now.state == o.state);
         }
-        if (before.first_refused() != nullptr) RC_ASSERT(after.first_refused()->number == before.first_refused()->number);
+        if (before.first_refused() != nullptr)
+            RC_ASSERT(after.first_refused()->number == before.first_refused()->number);
     }
     void show(std::ostream& os) const override {
         os << "verb " << static_cast<int>(step_.verb) << " on " << step_.object << " returns " << step_.ret;
@@ -97,7 +98,8 @@ std::vector<Step> possible_steps(const Lifetime& life) {
         if (o.kind != ObjectClass::Domain) continue;
         out.push_back(step(Verb::Open, o.number, ObjectClass::Cq));
         for (const Object& eq : life.objects())
-            if (eq.open() && eq.kind == ObjectClass::Eq) out.push_back(step(Verb::Bind, o.number, ObjectClass::None, eq.number));
+            if (eq.open() && eq.kind == ObjectClass::Eq)
+                out.push_back(step(Verb::Bind, o.number, ObjectClass::None, eq.number));
     }
     return out;
 }

@@ -165,6 +165,9 @@ TEST(LifeInstances, OpenOnesAreReported) {
     EXPECT_BROKEN(fabric_instance_reported, named.refers(0, 0));
     EXPECT_HOLDS(fabric_instance_reported, named.refers(fabric, 0));
     EXPECT_VACUOUS(fabric_instance_reported_unnamed, named.refers(0, 0));
+    named.query.hints->domain.name.reset();
+    EXPECT_BROKEN(fabric_instance_reported, named.refers(0, 0));
+    named.query.hints->domain.name = s.offer.domain.name;
     EXPECT_HOLDS(domain_instance_null, plain.refers(fabric, 0));
     const Handle domain = static_cast<Handle>(s.domain(static_cast<int>(fabric)));
     EXPECT_BROKEN(domain_instance_reported_unnamed, plain.refers(fabric, 0));
