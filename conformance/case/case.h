@@ -24,6 +24,7 @@ struct Action {
         OpenCntr,
         OpenAv,
         OpenPep,      ///< fi_passive_ep on a fabric
+        OpenMr,       ///< fi_mr_reg of some memory on a domain, asking for key `flags`
         OpenEp,       ///< fi_endpoint on a domain
         BindEq,       ///< fi_domain_bind: object `object`, eq `argument`, `flags`
         OpenOps,      ///< fi_open_ops with the name in `name`

@@ -57,6 +57,7 @@ constexpr std::array kVerbs = {
     VerbRow{OpenCntr, "open cntr", "cntr", true},
     VerbRow{OpenAv, "open av", "av", true},
     VerbRow{OpenPep, "open pep", "pep", true},
+    VerbRow{OpenMr, "open mr", "mr", true},
     VerbRow{OpenEp, "open ep", "ep", true},
     VerbRow{BindEq, "bind", "", true},
     VerbRow{OpenOps, "open-ops", "", true},

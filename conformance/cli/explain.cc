@@ -83,7 +83,14 @@ private:
     Channel& channel_;
 };
 
-void tell_entry(Teller& tell, const Explained& e) {
+// What was asked for in the field of a link, and what the entry offers there.
+std::string asked_and_offered(const Query& q, const Entry& entry, Field f) {
+    if (!is_number(f) && !is_text(f)) return {};
+    const auto asked = q.hints ? print_field(*q.hints, f) : std::string("NULL hints");
+    return printable(fmt::format("{}: asked {}, offered {}", row(f).path, asked, print_field(entry.offer, f)));
+}
+
+void tell_entry(Teller& tell, const Query& q, const Explained& e) {
     const auto where = printable(fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
                                              print_field(e.entry.offer, Field::addr_format),
                                              e.entry.offer.domain.name.value_or("-")));
@@ -101,17 +108,19 @@ void tell_entry(Teller& tell, const Explained& e) {
     for (const auto* list : {&e.matching.refuses, &e.matching.leaves_open}) {
         for (const auto& b : *list) {
             tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
+            const auto sides = asked_and_offered(q, e.entry, b.evidence.field);
+            if (!sides.empty()) tell.say("        {}", sides);
             if (list == &e.matching.refuses) tell.say("        {}", tinted(clause_text(b.clause).promise, Tint::Dim));
         }
     }
 }
 
-void tell_proposals(Teller& tell, const std::vector<Proposal>& proposals) {
+void tell_proposals(Teller& tell, const std::string& provider, const std::vector<Proposal>& proposals) {
     if (proposals.empty()) {
-        tell.say("no change to these hints was found that the library grants");
+        tell.say("no change was found that {} grants", printable(provider));
         return;
     }
-    tell.say("smallest changes that the library grants:");
+    tell.say("smallest changes that {} grants:", printable(provider));
     for (const auto& p : proposals) {
         tell.say("  {}", tinted(printable(p.granted_by), Tint::Bold));
         for (const auto& c : p.changes) tell.say("    {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
@@ -123,45 +132,49 @@ bool offers_any(const Answer& a, const std::string& provider) {
     return std::any_of(a.offers.begin(), a.offers.end(), [&](const Info& o) { return offer_is_of(o, provider); });
 }
 
-void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
-    Teller tell(channel);
-    std::vector<Explained> all;
-    std::string error;
-    std::unique_ptr<Lab> lab;
-    bool granted = false;
-    World world;
-    for (const auto& p : providers) {
-        lab = Lab::open(options.plan, p, error);
-        if (!lab) return;
-        world = lab->world();
-        const Profile& profile = lab->profile(query.version);
-        const Verdict verdict = expect(query, world, profile);
-        if (verdict.kind == Verdict::Kind::MustRefuse) {
-            tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), printable(p));
-            for (const auto& b : verdict.because) {
-                tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
-            }
-        }
-        if (profile.entries.empty()) {
-            tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), printable(p), query.version.str());
-        }
-        auto explained = explain(query, world, profile);
-        for (const auto& e : explained) tell_entry(tell, e);
-        all.insert(all.end(), explained.begin(), explained.end());
-        const bool offered = offers_any(lab->single().ask(query).answer, p);
-        granted = granted || offered;
-        if (verdict.kind == Verdict::Kind::Granted && !offered) {
-            tell.say("{} {} refuses this call, though the text demands an offer", tinted("deviation", Tint::Bad), p);
+// What one provider makes of the call: entry by entry, then what it answers.  @return its entries, if it refuses.
+std::vector<Explained> tell_provider(Teller& tell, Lab& lab, const Query& query) {
+    const std::string name = printable(lab.provider());
+    const Profile& profile = lab.profile(query.version);
+    const Verdict verdict = expect(query, lab.world(), profile);
+    if (verdict.kind == Verdict::Kind::MustRefuse) {
+        tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), name);
+        for (const auto& b : verdict.because) {
+            tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
         }
     }
-    if (!lab) return;
-    const Answer answer = lab->single().ask(query).answer;
-    tell.say("");
-    tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret), answer.offers.size());
-    if (granted) return;
-    tell_proposals(tell, propose(query, world, all, [&](const Query& q, const std::string& provider) {
-                       return offers_any(lab->single().ask(q).answer, provider);
-                   }));
+    if (profile.entries.empty()) {
+        tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), name, query.version.str());
+    }
+    auto explained = explain(query, lab.world(), profile);
+    for (const auto& e : explained) tell_entry(tell, query, e);
+    const Answer answer = lab.single().ask(query).answer;
+    if (offers_any(answer, lab.provider())) return {};
+    if (verdict.kind == Verdict::Kind::Granted) {
+        tell.say("{} {} refuses this call, though the text demands an offer", tinted("deviation", Tint::Bad), name);
+    }
+    return explained;
+}
+
+void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
+    Teller tell(channel);
+    std::vector<std::pair<std::unique_ptr<Lab>, std::vector<Explained>>> refusing;
+    std::string error;
+    for (const auto& p : providers) {
+        auto lab = Lab::open(options.plan, p, error);
+        if (!lab) return;
+        auto explained = tell_provider(tell, *lab, query);
+        if (p == providers.back()) {
+            const Answer answer = lab->single().ask(query).answer;
+            tell.say("");
+            tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret), answer.offers.size());
+        }
+        if (!explained.empty()) refusing.emplace_back(std::move(lab), std::move(explained));
+    }
+    for (auto& [lab, explained] : refusing) {
+        const auto granted = [&](const Query& q, const std::string& name) { return offers_any(lab->single().ask(q).answer, name); };
+        tell_proposals(tell, lab->provider(), propose(query, lab->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
+    }
 }
 
 int explain_call(const Options& options) {

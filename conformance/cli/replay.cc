@@ -83,7 +83,7 @@ void add_replay(CLI::App& app, Run& run) {
     command->add_option("FILE", options->files, "case files or calls as text; - is standard input")->required();
     command->add_option("--provider", options->provider, "ask this provider instead of the case's own")->type_name("NAME");
     command->add_flag("--c", options->c, "print the C program that shows it");
-    command->footer("Example:  selvage replay cases/001-tcp-getinfo.caps.granted.case\n"
+    command->footer("Example:  selvage replay cases/001-tcp-getinfo.caps.msg-both-ways.case\n"
                     "          echo 'version=1.17 hints={caps=FI_MSG}' | selvage replay --provider shm -\n\n"
                     "Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");
     command->callback([options, &run] { run = [options] { return replay(*options); }; });

@@ -38,6 +38,8 @@ ObjectClass opened_by(ActionVerb v) {
             return ObjectClass::Av;
         case ActionVerb::OpenPep:
             return ObjectClass::Pep;
+        case ActionVerb::OpenMr:
+            return ObjectClass::Mr;
         case ActionVerb::OpenEp:
             return ObjectClass::Ep;
         default:

@@ -49,6 +49,7 @@ constexpr Kind kKinds[] = {
     {ActionVerb::OpenCq, ObjectClass::Cq, ObjectClass::Domain, 2},
     {ActionVerb::OpenCntr, ObjectClass::Cntr, ObjectClass::Domain, 1},
     {ActionVerb::OpenAv, ObjectClass::Av, ObjectClass::Domain, 1},
+    {ActionVerb::OpenMr, ObjectClass::Mr, ObjectClass::Domain, 1},
     {ActionVerb::OpenEp, ObjectClass::Ep, ObjectClass::Domain, 1},
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 using Verb = Action::Verb;
 
+constexpr std::uint64_t kKey = 0x5A;  // asked for a region; fits any key size
 constexpr const char* kUnknown = "no-such-name";
 
 // Writes actions down and counts what they open.
@@ -104,6 +105,7 @@ void bound_registration(Writer& w) {
     const int eq = w.open(Verb::OpenEq, fabric);
     const int domain = w.domain(fabric);
     w.bind(domain, eq, FI_REG_MR);
+    w.close(w.open(Verb::OpenMr, domain, kKey));
     w.close(domain, eq, fabric);
 }
 
@@ -145,6 +147,7 @@ void busy_domain(Writer& w, Verb child) {
 }
 void busy_cq(Writer& w) { busy_domain(w, Verb::OpenCq); }
 void busy_cntr(Writer& w) { busy_domain(w, Verb::OpenCntr); }
+void busy_mr(Writer& w) { busy_domain(w, Verb::OpenMr); }
 void busy_ep(Writer& w) { busy_domain(w, Verb::OpenEp); }
 void busy_av(Writer& w) {
     if (!w.connected()) busy_domain(w, Verb::OpenAv);
@@ -254,6 +257,16 @@ void opened_again(Writer& w) {
     w.close(fresh);
 }
 
+// Two regions, then two that ask for one key.
+void regions(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    const int one = w.open(Verb::OpenMr, domain, kKey);
+    const int other = w.open(Verb::OpenMr, domain, kKey + 1);
+    w.close(w.open(Verb::OpenMr, domain, kKey));
+    w.close(other, one, domain, fabric);
+}
+
 void av_of(Writer& w, std::uint64_t type) {
     if (w.connected()) return;
     const int fabric = w.fabric();
@@ -298,6 +311,8 @@ constexpr std::array kScripts = {
     twin_domains,
     domains_of_twin_fabrics,
     opened_again,
+    regions,
+    busy_mr,
     av_map,
     av_table,
 };

@@ -135,7 +135,7 @@ void add_vectors(Table& table) {
     refuses(table, "refuse-av-unspec", "refuses domain hints of zeros alone", {"domain.av.unspec-fits", "domain.mr.zero", "domain.mr.zero-old"},
             [](const Call& c) {
                 const fi_domain_attr none = {};
-                return c.hints != nullptr && c.hints->domain_attr != nullptr && memcmp(c.hints->domain_attr, &none, sizeof none) == 0;
+                return c.hints != nullptr && c.hints->tx_attr == nullptr && c.hints->domain_attr != nullptr && memcmp(c.hints->domain_attr, &none, sizeof none) == 0;
             }).on("classes", "tcp", 24000);
     misreport(table, "av-table-for-map", kPath, FI_AV_MAP, FI_AV_TABLE, "domain.av.granted", "shm");
     always(table, "av-unknown", kPath, 7, "domain.av.answer-known");

@@ -42,7 +42,7 @@ void add_pairs(Table& table) {
             return ret;
         };
     refuses(table, "own-answer-refused", "refuses its own answer as hints", {"getinfo.call.answer-fed-back"},
-            [](const Call& c) { return c.hints != nullptr && c.hints->src_addr != nullptr && c.asked("domain_attr.cq_cnt") != 0; })
+            [](const Call& c) { return c.hints != nullptr && c.asked("tx_attr.size") != 0 && c.asked("domain_attr.cq_cnt") != 0; })
         .on("pairs", "tcp", kPairs);
     plain(table, "zeros-find-more", "finds more with hints of zeros than without", {"getinfo.call.hints-null-as-zero", "getinfo.call.nothing-given-covers"})
         .on("pairs", "tcp", kPairs)
@@ -66,7 +66,7 @@ void add_pairs(Table& table) {
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
-        if (ret != 0 || c.names_only() || c.hints == nullptr || c.hints->src_addr == nullptr) return ret;
+        if (ret != 0 || c.names_only() || c.hints == nullptr || c.asked("tx_attr.size") == 0) return ret;
         for (fi_info* i = *c.list; i != nullptr; i = i->next) i->domain_attr->name[0] = '~';
         return ret;
     };

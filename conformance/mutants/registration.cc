@@ -18,7 +18,7 @@ void report(fi_info& entry, std::uint64_t bits) { entry.domain_attr->mr_mode = s
 // Refuses a word of old or new callers.
 void refuse(Table& table, const char* name, const char* clause, bool old, std::uint64_t word) {
     refuses(table, name, "refuses a registration mode that it can serve", {clause},
-            [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; })
+            [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word && c.hints->tx_attr == nullptr; })
         .on(word == 0 ? "random" : "classes", "tcp", word == 0 ? 12000 : old ? 24000 : 2500);
 }
 

@@ -1,7 +1,10 @@
 // A sequence of opens, binds, queries and closes as a C program.  The last action is the one that is judged; what comes
 // before it must work, or the program cannot show anything.
+#include <rdma/fi_domain.h>
+
 #include "conformance/case/case_text.h"
 #include "conformance/case/names.h"
+#include "conformance/life/scripts.h"
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
@@ -26,6 +29,10 @@ public:
         p_.include("rdma/fi_endpoint.h");
         p_.hints(p_.shown().first, "hints");
         p_.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
+        if (died()) {
+            p_.include("malloc.h");
+            p_.main("\tmallopt(M_PERTURB, 0xa5); /* what is freed is overwritten, so that using it shows */\n");
+        }
         p_.main("\tret = fi_getinfo(" + c::getinfo_arguments(p_.shown().first, "hints") +
                 ", &list);\n\tif (ret != 0 || !list) {\n\t\tprintf(\"cannot tell: fi_getinfo returned %d\\n\", ret);\n"
                 "\t\treturn 77;\n\t}\n");
@@ -34,6 +41,10 @@ public:
     }
 
 private:
+    // The process died in the last action.
+    [[nodiscard]] bool died() const {
+        return p_.evidence().relation == model::Relation::Happens && p_.evidence().actual != 0;
+    }
     [[nodiscard]] bool judged() const { return step_ + 1 == actions_.size(); }
     [[nodiscard]] std::string object(int n) const { return object_name(actions_, n); }
     [[nodiscard]] std::string fid(int n) const { return "&" + object(n) + "->fid"; }
@@ -77,10 +88,87 @@ private:
         return "&" + name;
     }
 
-    std::string context() {
+    // The attributes of an entry with another name in them.
+    std::string renamed(const Action& a, const std::string& type, const std::string& from, const std::string& member) {
+        const std::string name = type.substr(3) + std::to_string(step_ + 1);
+        p_.declare("\tstruct " + type + " " + name + ";\n");
+        p_.main("\t" + name + " = *" + from + ";\n\t" + name + "." + member + " = (char[]){ " + c::string(a.name) +
+                " };\n");
+        return name;
+    }
+
+    std::string fabric_attributes(const Action& a) {
+        const std::string from = offer(a) + "->fabric_attr";
+        if (a.name.empty()) return from;
+        return "&" + renamed(a, "fi_fabric_attr", from, (a.flags & kLifeOtherProvider) != 0 ? "prov_name" : "name");
+    }
+
+    std::string domain_info(const Action& a) {
+        if (a.name.empty()) return offer(a);
+        const std::string attr = renamed(a, "fi_domain_attr", offer(a) + "->domain_attr", "name");
+        const std::string info = "info" + std::to_string(step_ + 1);
+        p_.declare("\tstruct fi_info " + info + ";\n");
+        p_.main("\t" + info + " = *" + offer(a) + ";\n\t" + info + ".domain_attr = &" + attr + ";\n");
+        return "&" + info;
+    }
+
+    std::string region(const Action& a) {
+        p_.helper("static char region[4096];\n");
+        return "fi_mr_reg(" + object(a.object) + ", region, sizeof region, " + offer(a) +
+               "->caps & (FI_RMA | FI_ATOMIC) ?\n\t\t\tFI_REMOTE_READ | FI_REMOTE_WRITE : FI_SEND | FI_RECV, 0, " +
+               c::number(a.flags) + ", 0,\n\t\t\t" + new_object(a, "fid_mr") + ", NULL)";
+    }
+
+    // Another region of the same domain, opened before the last action; empty: there is none.
+    [[nodiscard]] std::string earlier_region() const {
+        std::string out;
+        int n = 0;
+        for (std::size_t i = 0; i + 1 < actions_.size(); ++i) {
+            n += opens(actions_[i]) ? 1 : 0;
+            if (actions_[i].verb == Verb::OpenMr && actions_[i].object == actions_.back().object) out = object(n);
+        }
+        return out;
+    }
+
+    void emit_region_verdict(const Action& last) {
+        const std::string key = "fi_mr_key(" + last_opened_ + ")";
+        const auto id = p_.id();
+        if (id == "domain.mr.application-key") {
+            broken_unless("ret != 0 || " + key + " == " + c::number(last.flags), "the region has the key asked for",
+                          "another key (ret %d)\\n\"");
+        } else if (id == "domain.mr.provider-key") {
+            broken_unless("ret != 0 || " + key + " != fi_mr_key(" + earlier_region() + ")",
+                          "each region of a domain has its own key", "the same key twice (ret %d)\\n\"");
+        } else if (id == "domain.bind.mr-sync") {
+            broken_unless("ret != 0 || " + key + " != FI_KEY_NOTAVAIL", "the region has its key",
+                          "no key yet (ret %d)\\n\"");
+        } else {
+            emit_event_verdict();
+        }
+    }
+
+    void emit_event_verdict() {
+        std::string eq;
+        for (const auto& a : actions_)
+            if (a.verb == Verb::BindEq) eq = object(a.argument);
+        p_.include("rdma/fi_eq.h");
+        p_.include("unistd.h");
+        p_.declare("\tstruct fi_eq_entry done;\n\tuint32_t event = 0;\n\tint tries;\n");
+        p_.main("\tfor (tries = 0; ret == 0 && tries < 100 && fi_eq_read(" + eq +
+                ", &event, &done, sizeof done, 0) < 0; tries++)\n\t\tusleep(2000);\n");
+        broken_unless("ret != 0 || event == FI_MR_COMPLETE", "an event tells that the registration is done",
+                      "none (ret %d)\\n\"");
+    }
+
+    std::string context(const Action& a) {
         if (!p_.id().ends_with("open.context")) return "NULL";
+        if (a.verb != Verb::OpenDomain2 && (a.flags & kLifeNullContext) != 0) return "NULL";
         p_.helper("static int mark; /* its address is the context */\n");
         return "&mark";
+    }
+
+    static std::string_view av_type(const Action& a) {
+        return a.flags == FI_AV_MAP ? "FI_AV_MAP" : a.flags == FI_AV_TABLE ? "FI_AV_TABLE" : "FI_AV_UNSPEC";
     }
 
     // The call of an action, without "ret = ".
@@ -88,14 +176,14 @@ private:
         const std::string on = a.object > 0 ? object(a.object) : "";
         switch (a.verb) {
             case Verb::OpenFabric:
-                return "fi_fabric(" + offer(a) + "->fabric_attr, " + new_object(a, "fid_fabric") + ", " + context() +
+                return "fi_fabric(" + fabric_attributes(a) + ", " + new_object(a, "fid_fabric") + ", " + context(a) +
                        ")";
             case Verb::OpenDomain:
-                return "fi_domain(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " + context() +
-                       ")";
+                return "fi_domain(" + on + ", " + domain_info(a) + ", " + new_object(a, "fid_domain") + ", " +
+                       context(a) + ")";
             case Verb::OpenDomain2:
                 return "fi_domain2(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " +
-                       c::number(a.flags) + ", " + context() + ")";
+                       c::number(a.flags) + ", " + context(a) + ")";
             case Verb::OpenEq:
                 p_.include("rdma/fi_eq.h");
                 return "fi_eq_open(" + on + ", " + attr("fi_eq_attr", ".wait_obj = FI_WAIT_NONE") + ", " +
@@ -109,10 +197,12 @@ private:
                 return "fi_cntr_open(" + on + ", " + attr("fi_cntr_attr", ".events = FI_CNTR_EVENTS_COMP") + ", " +
                        new_object(a, "fid_cntr") + ", NULL)";
             case Verb::OpenAv:
-                return "fi_av_open(" + on + ", " + attr("fi_av_attr", ".type = FI_AV_UNSPEC") + ", " +
+                return "fi_av_open(" + on + ", " + attr("fi_av_attr", ".type = " + std::string(av_type(a))) + ", " +
                        new_object(a, "fid_av") + ", NULL)";
             case Verb::OpenPep:
                 return "fi_passive_ep(" + on + ", " + offer(a) + ", " + new_object(a, "fid_pep") + ", NULL)";
+            case Verb::OpenMr:
+                return region(a);
             case Verb::OpenEp:
                 return "fi_endpoint(" + on + ", " + offer(a) + ", " + new_object(a, "fid_ep") + ", NULL)";
             case Verb::BindEq:
@@ -230,11 +320,13 @@ private:
                               last_opened_ + "->fid.ops && " + last_opened_ + "->ops)",
                           "an object of its class with its operations", "another (ret %d)\\n\"");
         } else if (opened && id.ends_with("open.context")) {
-            broken_unless("ret != 0 || " + last_opened_ + "->fid.context == &mark", "the object carries its context",
-                          "another pointer (ret %d)\\n\"");
+            broken_unless("ret != 0 || " + last_opened_ + "->fid.context == " + context(*last),
+                          "the object carries its context", "another pointer (ret %d)\\n\"");
         } else if (opened && id == "fabric.open.api-version") {
             broken_unless("ret != 0 || " + last_opened_ + "->api_version == " + c::version(p_.shown().first.version),
                           "the fabric carries the version of the call", "another version (ret %d)\\n\"");
+        } else if (opened && last->verb == Verb::OpenMr && e.field == Field::object) {
+            emit_region_verdict(*last);
         } else if (last != nullptr && is_query(*last) && e.field != Field::call_return && speaks_of_offers(e)) {
             emit_found(e);
         } else if (e.field == Field::call_return) {

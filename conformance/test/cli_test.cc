@@ -23,7 +23,7 @@ void expect_refusal(const Arguments& arguments, const std::string& says, std::st
     EXPECT_EQ(ran.out, "");
 }
 
-const Arguments kQuick = {"check", "--provider", "shm", "--cases", "20", "--clause", "getinfo.caps.granted"};
+const Arguments kQuick = {"check", "--provider", "shm", "--cases", "20", "--clause", "getinfo.caps.msg-both-ways"};
 
 Arguments quick(const Arguments& more) {
     Arguments out = kQuick;
@@ -68,8 +68,8 @@ TEST(BadInput, ABadVersionIsNamed) {
 }
 
 TEST(BadInput, BadHintsAreShownWithAnArrowAtTheWord) {
-    expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICS"}, "caps=FI_MSG| -->FI_ATOMICS");
-    expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICS"}, "FI_ATOMIC");
+    expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICZ"}, "caps=FI_MSG| -->FI_ATOMICZ");
+    expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICZ"}, "FI_ATOMIC");
     expect_refusal({"explain", "--hints", "ep_attr.typ=FI_EP_RDM"}, "-->ep_attr.typ");
     expect_refusal({"explain", "--hints", "caps="}, "at byte 5");
     expect_refusal({"explain", "--hints", "-"}, "-->\\x1b", "\x1b[31mred");
@@ -166,7 +166,7 @@ TEST(Output, HasNoEscapeCodesOffATerminal) {
 
 // `script` gives the command a terminal.
 TEST(Output, OnATerminalNoColorTurnsColoursOff) {
-    const std::string command = std::string(SELVAGE_TOOL) + " clauses getinfo.caps.granted";
+    const std::string command = std::string(SELVAGE_TOOL) + " clauses getinfo.caps.msg-both-ways";
     const Arguments on_terminal = {"script", "-qec", command, "/dev/null"};
     if (run_program({"script", "--version"}).status != 0) GTEST_SKIP() << "script(1) is not installed";
     EXPECT_TRUE(contains(run_program(on_terminal, {"NO_COLOR"}).out, "\x1b[1m"));
@@ -201,9 +201,9 @@ TEST(Clauses, EverySentenceOfThePagesIsCitedOrProse) {
 }
 
 TEST(Clauses, OneIsPrintedInFull) {
-    const Ran ran = run_tool({"clauses", "getinfo.caps.granted"});
+    const Ran ran = run_tool({"clauses", "getinfo.caps.msg-both-ways"});
     EXPECT_EQ(ran.status, 0);
-    EXPECT_TRUE(ran.out.starts_with("getinfo.caps.granted\n")) << ran.out;
+    EXPECT_TRUE(ran.out.starts_with("getinfo.caps.msg-both-ways\n")) << ran.out;
     EXPECT_TRUE(contains(ran.out, "source   fi_getinfo.3")) << ran.out;
 }
 

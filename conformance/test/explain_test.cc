@@ -61,10 +61,10 @@ TEST(Explain, ARefusalNamesClauseFieldAskedAndOffered) {
     const Ran ran = run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "refused udp FI_EP_DGRAM")) << ran.out;
-    EXPECT_TRUE(std::regex_search(ran.out, std::regex(R"(    [a-z.-]+: ep_attr\.type is FI_EP_DGRAM, must be FI_EP_RDM)")) ||
-                std::regex_search(ran.out, std::regex(R"(    [a-z.-]+: ep_attr\.type .*FI_EP_RDM.*FI_EP_DGRAM)")))
+    EXPECT_TRUE(contains(ran.out, "    endpoint.type.granted: ep_attr.type is FI_EP_DGRAM, must be FI_EP_RDM\n"
+                                  "        ep_attr.type: asked FI_EP_RDM, offered FI_EP_DGRAM\n"))
         << ran.out;
-    EXPECT_TRUE(std::regex_search(ran.out, std::regex(R"(    [a-z.-]+: caps .*FI_ATOMIC)"))) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "        caps: asked FI_MSG|FI_ATOMIC, offered FI_MSG|")) << ran.out;
 }
 
 TEST(Explain, ProposesOnlyWhatTheLibraryGrants) {

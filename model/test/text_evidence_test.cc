@@ -32,6 +32,11 @@ TEST(EvidenceText, NamesBitsThatAreTooMany) {
     EXPECT_EQ(print_evidence(e), "tx_attr.caps is FI_MSG|FI_SEND|FI_RECV, must be within caps");
 }
 
+TEST(EvidenceText, TellsARuleThatAllowsNearlyAllByWhatItForbids) {
+    const auto e = evidence(Field::caps, Relation::Within, ~caps("FI_MULTICAST"), caps("FI_MSG|FI_MULTICAST"));
+    EXPECT_EQ(print_evidence(e), "caps is FI_MSG|FI_MULTICAST, must not hold FI_MULTICAST");
+}
+
 TEST(EvidenceText, NamesBitsThatAreMissing) {
     auto e = evidence(Field::caps, Relation::Contains, caps("FI_MSG|FI_RMA|FI_ATOMIC"), caps("FI_MSG"));
     e.offer = 2;

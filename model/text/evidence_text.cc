@@ -1,5 +1,7 @@
 // Evidence as half a sentence for the reader of a report: what a field is, what it must be, and which bits make the
 // difference.
+#include <bit>
+
 #include "model/text/address_text.h"
 #include "model/text/value_text.h"
 
@@ -28,6 +30,12 @@ bool is_pointer_like(Field f) {
 }
 
 bool is_bit_field(Field f) { return row(f).form == Form::Bits || f == Field::call_flags; }
+
+// A rule that forbids a few bits is told by those bits, not by the long list of all that it allows.
+bool allows_nearly_all(const Evidence& e) {
+    return e.relation == Relation::Within && is_bit_field(e.field) && e.wanted_field == Field::subject &&
+           std::popcount(e.wanted) > 8 && (e.actual & ~e.wanted) != 0;
+}
 
 std::string show_text(Field f, const Text& value) {
     if (!value) return "NULL";
@@ -64,6 +72,7 @@ std::string requirement(const Evidence& e) {
         case Relation::TextContains:
             return "must contain " + show_wanted(e);
         case Relation::Within:
+            if (allows_nearly_all(e)) return "must not hold " + print_number(e.field, e.actual & ~e.wanted);
             return "must be within " + show_wanted(e);
         case Relation::AtLeast:
             return "must be at least " + show_wanted(e);
@@ -90,7 +99,7 @@ void add_bits(std::string& out, Field f, std::uint64_t bits, std::string_view wh
 
 // Which bits make the difference.  A wanted field whose value the evidence lacks tells nothing.
 std::string differing_bits(const Evidence& e) {
-    if (!is_bit_field(e.field) || (e.wanted_field != Field::subject && e.wanted == 0)) return {};
+    if (allows_nearly_all(e) || !is_bit_field(e.field) || (e.wanted_field != Field::subject && e.wanted == 0)) return {};
     std::string out;
     if (e.relation == Relation::Contains || e.relation == Relation::Equals)
         add_bits(out, e.field, e.wanted & ~e.actual, "missing");
