@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "conformance/ask/own_process.h"
 #include "conformance/ask/values.h"
 #include "model/judge/judge.h"
 
@@ -54,6 +55,8 @@ void learn_entries(const Prober& prober, Profile& profile) {
     for (const auto& o : widest.offers) {
         if (!offer_is_of(o, profile.provider) || find_entry(profile, o) != nullptr) continue;
         profile.entries.push_back({.offer = o, .most = o});
+        forget_process(profile.entries.back().offer);
+        forget_process(profile.entries.back().most);
     }
 }
 

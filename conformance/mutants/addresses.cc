@@ -48,7 +48,7 @@ void add_nodes(Table& table) {
     });
     refuses(table, "refuse-numeric", "refuses a numeric node under FI_NUMERICHOST", {"getinfo.flags.numeric-node-resolved"},
             [](const Call& c) { return (c.flags & FI_NUMERICHOST) != 0 && c.node != nullptr && !from_source(c); })
-        .on("classes", "tcp", 30000);
+        .on("random", "tcp", 30000);
     refuses(table, "numeric-differs", "answers a numeric node differently with FI_NUMERICHOST", {"getinfo.flags.numeric-same-answers"},
             [](const Call& c) { return (c.flags & FI_NUMERICHOST) != 0 && is_number(c.node); }).on("pairs", "tcp", 30000);
     alters(table, "name-resolved", "looks names up under FI_NUMERICHOST", {"getinfo.flags.numeric-name-excluded"},
@@ -56,7 +56,7 @@ void add_nodes(Table& table) {
                if ((c.flags & FI_NUMERICHOST) == 0) return;
                c.flags &= ~FI_NUMERICHOST;
                if (c.node != nullptr && !is_number(c.node)) c.node = "127.0.0.1";
-           }).on("classes", "tcp", 30000).declare();
+           }).on("random", "tcp", 30000).declare();
     alters(table, "unresolvable-taken", "takes a name that nobody has for none", {"getinfo.call.node-unresolvable"},
            [](Hints&, Call& c) {
                if (c.node != nullptr && std::strstr(c.node, ".invalid") != nullptr) c.node = nullptr;

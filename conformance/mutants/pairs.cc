@@ -86,8 +86,8 @@ void add_pairs(Table& table) {
     spelled("tx-caps-spelled-out-refused", "tx_attr.caps", "endpoint.tx-caps.zero");
     spelled("rx-caps-spelled-out-refused", "rx_attr.caps", "endpoint.rx-caps.zero");
     edits(table, "caps-hidden", "hides a capability from who asks for none", {"getinfo.caps.zero-covers"}, [](fi_info& entry, const Call& c) {
-        if (c.asked("caps") == 0) entry.caps &= ~FI_TAGGED;
-    }).on("pairs", "tcp", 60000);
+        if (c.asked("caps") == 0 && c.hints != nullptr && c.hints->tx_attr == nullptr) entry.caps &= ~FI_TAGGED;
+    }).on("pairs", "tcp", 24000);
     refuses(table, "modifiers-lose", "loses endpoints to who asks for less by a modifier", {"getinfo.caps.modifiers-only-narrow"},
             [](const Call& c) { return (c.asked("caps") & (FI_SEND | FI_RECV)) != 0; }).on("pairs", "tcp", kPairs);
     refuses(table, "modifiers-none-lose", "tells all modifiers from none", {"getinfo.caps.modifiers-all-equal-none"},

@@ -108,10 +108,10 @@ void add_specials(Table& table) {
         if (named && c.asked("tx_attr.size") != 0) c.hints->fabric_attr->prov_name[0] = 'T';
         return ret;
     };
-    plain(table, "reads-past-texts", "reads past the end of a node", {kReturns}).on("random", "tcp", 4000).getinfo = [](Call& c) {
+    plain(table, "reads-past-texts", "reads past the end of a provider's name", {kReturns}).on("conduct", "tcp", 1).getinfo = [](Call& c) {
         static volatile char seen;
-        if (c.node != nullptr)
-            for (const char* p = c.node; p < c.node + 8192; ++p) seen = *p;
+        const char* const name = c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->prov_name : nullptr;
+        for (const char* p = name; p != nullptr && p < name + 64; ++p) seen = *p;
         static_cast<void>(seen);
         return ask(c);
     };

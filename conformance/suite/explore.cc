@@ -1,7 +1,6 @@
 #include "conformance/suite/explore.h"
 
-#include <unistd.h>
-
+#include "conformance/ask/own_process.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/suite/probe.h"
 #include "conformance/suite/wire.h"
@@ -38,25 +37,15 @@ const Because kRefusal = [] {
     return b;
 }();
 
-// The same seed gives the same report, so what names this process (a shm address holds its number) is taken out.
-void forget_process(Text& t) {
-    if (!t) return;
-    const std::string own = std::to_string(getpid());
-    for (auto at = t->find(own); at != std::string::npos; at = t->find(own, at)) t->replace(at, own.size(), own.size(), '1');
-}
-
-void forget_process(Query& q) {
-    if (!q.hints) return;
-    for (const auto& r : text_fields()) forget_process(text(*q.hints, r.field));
-}
-
-void forget_process(std::vector<Because>& because, Case& shown) {
+// The same seed gives the same report, so what names this process is taken out.
+void forget(std::vector<Because>& because, Case& shown) {
     for (auto& b : because) {
         forget_process(b.evidence.actual_text);
         forget_process(b.evidence.wanted_text);
     }
     forget_process(shown.first);
     forget_process(shown.second);
+    if (shown.string.info) forget_process(*shown.string.info);
 }
 
 class Explorer {
@@ -162,7 +151,7 @@ private:
         }
         if (!wants(lab_.plan(), because.front().clause)) return;
         if (!novelty_.is_new(because.front().clause, signature(because.front(), minimal))) return;
-        forget_process(because, minimal);
+        forget(because, minimal);
         channel_.send(pack({.because = std::move(because), .shown_by = std::move(minimal)}));
     }
 

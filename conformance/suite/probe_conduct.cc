@@ -175,6 +175,37 @@ void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value) {
     }
 }
 
+// An open object behind handle: neither fi_dupinfo nor fi_freeinfo may touch it.
+void watch_handle(Watch& w, fi_info* info, Info as_value) {
+    const Entries& entries = w.lab().library().entries();
+    void* opened = nullptr;
+    if (info->fabric_attr == nullptr || entries.fabric(info->fabric_attr, &opened, nullptr) != 0) return;
+    auto* fabric = static_cast<fid_fabric*>(opened);
+    fid_t const before = info->handle;
+    info->handle = &fabric->fid;
+    as_value.handle = 1;
+    void* const objects[] = {opened};
+    if (fi_info* copy = entries.dupinfo(info)) {
+        Info copied;
+        decode(copy, objects, copied);
+        Conduct dup = w.begin();
+        dup.act = Act::DupInfo;
+        dup.original = &as_value;
+        dup.copy = &copied;
+        dup.copy_shares = share(info, copy);
+        dup.copy_has_next = copy->next != nullptr;
+        w.rule(dup);
+        copy->next = nullptr;
+        entries.freeinfo(copy);
+    }
+    info->handle = before;
+    Conduct freed = w.begin();
+    freed.act = Act::FreeInfo;
+    freed.original = &as_value;
+    freed.ret = fi_close(&fabric->fid);
+    w.rule(freed);
+}
+
 // Offers of the answer, and the hints themselves, which may lack substructures.
 void watch_dup(Watch& w) {
     const List list(w.lab(), w.shown().first);
@@ -182,6 +213,7 @@ void watch_dup(Watch& w) {
     for (const fi_info* p = list.get(); p != nullptr && i < 4 && i < list.answer().offers.size(); p = p->next, ++i) {
         watch_dup_of(w, p, list.answer().offers[i]);
     }
+    if (list.get() != nullptr && !list.answer().offers.empty()) watch_handle(w, list.get(), list.answer().offers.front());
     if (!w.shown().first.hints) return;
     Arena arena(room_for(w.shown().first));
     const fi_info* hints = encode(*w.shown().first.hints, arena, {});

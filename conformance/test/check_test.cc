@@ -42,7 +42,7 @@ TEST(ExitStatus, IsOneWhenAPromiseIsBrokenAndZeroWhenItIsWaived) {
 
 TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
     const Folder folder;
-    const Ran all = run_tool({"check", "--provider", "shm", "--cases", "2000", "--clause", "domain", "--clause", "fabric", "--clause",
+    const Ran all = run_tool({"check", "--provider", "shm", "--cases", "300", "--clause", "domain", "--clause", "fabric", "--clause",
                               "endpoint", "--report", folder.path("r.json"), "--quiet"});
     ASSERT_EQ(all.status, 1) << all.err;
     const Report r = read_report(folder.path("r.json"));
@@ -53,7 +53,7 @@ TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
     });
     if (soft == r.deviations.end()) GTEST_SKIP() << "this library breaks no disputed clause and has no weakness";
     const std::string id(model::clause_text(soft->clause).id);
-    const std::vector<std::string> only = {"check", "--provider", "shm", "--cases", "2000", "--clause", id, "--quiet"};
+    const std::vector<std::string> only = {"check", "--provider", "shm", "--cases", "300", "--clause", id, "--quiet"};
     EXPECT_EQ(run_tool(only).status, 0) << id;
     auto strict = only;
     strict.emplace_back("--strict");
