@@ -81,8 +81,8 @@ void learn_needs(const Prober& prober, Profile& profile) {
 void learn_caps(const Prober& prober, Profile& profile) {
     for (const auto& w : words(Family::caps)) {
         if (w.alias) continue;
-        const bool all_have =
-            std::all_of(profile.entries.begin(), profile.entries.end(), [&](const Entry& e) { return (e.offer.caps & w.value) != 0; });
+        const bool all_have = std::all_of(profile.entries.begin(), profile.entries.end(),
+                                          [&](const Entry& e) { return (e.offer.caps & w.value) != 0; });
         if (all_have) continue;
         Query q = widest_question(profile.provider, profile.version);
         q.hints->caps = w.value;

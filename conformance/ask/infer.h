@@ -1,8 +1,8 @@
 // Learns what a provider offers, by asking it wide questions.
 //
 // The profile holds what was seen; what was not seen may still be granted (model/value/profile.h).  Deterministic for a
-// library that is.  Runs in a child, beside the Caller.  Questions that the library is known not to survive (`deadly`) are
-// not asked and count as refused.
+// library that is.  Runs in a child, beside the Caller.  Questions that the library is known not to survive (`deadly`)
+// are not asked and count as refused.
 #pragma once
 
 #include <map>
@@ -36,8 +36,9 @@ private:
     std::map<model::Version, model::Profile> known_;
 };
 
-/// The names of all providers that answer anything, layered ones too: from the NULL-hints answer and from FI_PROV_ATTR_ONLY
-/// names that answer when asked by name.  In order of appearance.
-std::vector<std::string> discover_providers(Caller& caller, model::Version version, std::span<const model::Query> deadly = {});
+/// The names of all providers that answer anything, layered ones too: from the NULL-hints answer and from
+/// FI_PROV_ATTR_ONLY names that answer when asked by name.  In order of appearance.
+std::vector<std::string> discover_providers(Caller& caller, model::Version version,
+                                            std::span<const model::Query> deadly = {});
 
 }  // namespace selvage::conformance

@@ -10,7 +10,9 @@ namespace {
 
 using namespace model;
 
-bool is_digit(const std::string& s, std::size_t i) { return i < s.size() && std::isdigit(static_cast<unsigned char>(s[i])) != 0; }
+bool is_digit(const std::string& s, std::size_t i) {
+    return i < s.size() && std::isdigit(static_cast<unsigned char>(s[i])) != 0;
+}
 
 void forget_in_address(Text& address, std::uint64_t& length) {
     if (!address) return;

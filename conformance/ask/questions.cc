@@ -14,10 +14,22 @@ namespace {
 
 using namespace model;
 
-constexpr std::array<const char*, 14> kNodes = {"127.0.0.1", "::1", "localhost", "192.0.2.1", "0.0.0.0", "255.255.255.255", "",
-                                                "256.1.1.1", "1", "fi_sockaddr_in://127.0.0.1:7471", "fi_sockaddr://127.0.0.1",
-                                                "fi_sockaddr_in6://[::1]:7471", "fi_shm://node", "://"};
-constexpr std::array<const char*, 9> kServices = {"7471", "0", "65535", "65536", "-1", "http", "no-such-service", "", "7471x"};
+constexpr std::array<const char*, 14> kNodes = {"127.0.0.1",
+                                                "::1",
+                                                "localhost",
+                                                "192.0.2.1",
+                                                "0.0.0.0",
+                                                "255.255.255.255",
+                                                "",
+                                                "256.1.1.1",
+                                                "1",
+                                                "fi_sockaddr_in://127.0.0.1:7471",
+                                                "fi_sockaddr://127.0.0.1",
+                                                "fi_sockaddr_in6://[::1]:7471",
+                                                "fi_shm://node",
+                                                "://"};
+constexpr std::array<const char*, 9> kServices = {"7471", "0",    "65535", "65536", "-1", "http", "no-such-service",
+                                                  "",     "7471x"};
 
 // The host of an offer's own address as text, or nothing.
 std::string host_of(const Info& offer) {
@@ -39,13 +51,24 @@ std::string host_of(const Info& offer) {
 // Node names that a resolver would have to ask the network for are left out: they measure the network.
 void add_call_choices(const Profile& profile, std::vector<Choice>& out) {
     for (const auto& e : profile.entries) {
-        if (auto host = host_of(e.offer); !host.empty()) out.push_back({Field::call_node, 0, std::move(host)});
+        const auto host = host_of(e.offer);
+        if (host.empty()) continue;
+        // `number` holds flags that go with a node.
+        for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{FI_NUMERICHOST}, std::uint64_t{FI_SOURCE},
+                                          std::uint64_t{FI_SOURCE | FI_NUMERICHOST}}) {
+            out.push_back({Field::call_node, flags, host});
+        }
     }
     out.push_back({Field::call_node, 0, "no-such-host.invalid"});
     for (const char* n : kNodes) out.push_back({Field::call_node, 0, n});
     for (const char* s : kServices) out.push_back({Field::call_service, 0, s});
-    constexpr std::array<std::uint64_t, 8> kFlags = {FI_SOURCE,           FI_NUMERICHOST, FI_PROV_ATTR_ONLY, FI_SOURCE | FI_NUMERICHOST,
-                                                     std::uint64_t{1} << 3, std::uint64_t{1} << 63, ~std::uint64_t{0},
+    constexpr std::array<std::uint64_t, 8> kFlags = {FI_SOURCE,
+                                                     FI_NUMERICHOST,
+                                                     FI_PROV_ATTR_ONLY,
+                                                     FI_SOURCE | FI_NUMERICHOST,
+                                                     std::uint64_t{1} << 3,
+                                                     std::uint64_t{1} << 63,
+                                                     ~std::uint64_t{0},
                                                      FI_PROV_ATTR_ONLY | FI_SOURCE};
     for (const auto f : kFlags) out.push_back({Field::call_flags, f, {}});
     for (unsigned minor = 0; minor <= 19; ++minor) out.push_back({Field::call_version, Version(1, minor).packed, {}});
@@ -78,7 +101,8 @@ Field random_field(Rng& rng) {
     const auto numbers = number_fields();
     const auto texts = text_fields();
     // caps, mode, mr_mode and the endpoint type decide most; ask for them more often.
-    constexpr std::array kOften = {Field::caps, Field::caps, Field::ep_type, Field::domain_mr_mode, Field::mode, Field::addr_format};
+    constexpr std::array kOften = {Field::caps,           Field::caps, Field::ep_type,
+                                   Field::domain_mr_mode, Field::mode, Field::addr_format};
     const auto total = numbers.size() + texts.size() + kOften.size();
     auto i = rng.below(total);
     if (i < numbers.size()) return numbers[i].field;
@@ -87,7 +111,8 @@ Field random_field(Rng& rng) {
     return kOften[i - texts.size()];
 }
 
-void add_random_field(const Profile& profile, const Entry& entry, const std::vector<Choice>& all, Info& hints, Rng& rng) {
+void add_random_field(const Profile& profile, const Entry& entry, const std::vector<Choice>& all, Info& hints,
+                      Rng& rng) {
     const Field f = random_field(rng);
     const auto& r = row(f);
     if (r.form == Form::Object || f == Field::fabric_prov_name || f == Field::src_addrlen || f == Field::dest_addrlen ||
@@ -128,6 +153,7 @@ void apply(const Choice& choice, Query& query) {
     switch (choice.field) {
         case Field::call_node:
             query.node = choice.text;
+            query.flags |= choice.number;
             return;
         case Field::call_service:
             query.service = choice.text;
@@ -176,7 +202,8 @@ Query base_call(const Profile& profile) {
     q.hints->mode = all_bits(Family::mode);
     ask_for(*q.hints, Field::fabric_prov_name, profile.provider);
     if (profile.version >= Version(1, 5)) {
-        ask_for(*q.hints, Field::domain_mr_mode, all_bits(Family::mr_mode) & ~std::uint64_t{FI_MR_BASIC | FI_MR_SCALABLE});
+        ask_for(*q.hints, Field::domain_mr_mode,
+                all_bits(Family::mr_mode) & ~std::uint64_t{FI_MR_BASIC | FI_MR_SCALABLE});
     }
     return q;
 }

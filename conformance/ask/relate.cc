@@ -85,7 +85,8 @@ bool add_mr_modes(Query& q, Rng& rng) {
     return q.hints->domain.mr_mode != before;
 }
 
-// The ways to say the same in other words.  Each changes `a`, `b` or both so that they ask for one thing, or leaves them.
+// The ways to say the same in other words.  Each changes `a`, `b` or both so that they ask for one thing, or leaves
+// them.
 using Rewording = bool (*)(Query& a, Query& b);
 
 bool numeric_flag(Query& a, Query& b) {
@@ -248,16 +249,43 @@ bool caps_against_none(Query& a, Query& b) {
     return true;
 }
 
+// One secondary capability more: which one follows from the call, so that many calls meet them all.
+bool one_secondary_more(Query& a, Query& b) {
+    if (!a.hints || a.hints->caps == 0) return false;
+    std::vector<std::uint64_t> all;
+    for (const auto& w : words(Family::caps)) {
+        if (w.word_class == WordClass::Secondary && !w.alias && (a.hints->caps & w.value) == 0) all.push_back(w.value);
+    }
+    if (all.empty()) return false;
+    b = a;
+    b.hints->caps |= all[(a.hints->caps / 2 + a.hints->mode + a.version.minor_part()) % all.size()];
+    return true;
+}
+
 constexpr Rewording kRewordings[] = {
-    numeric_flag,     names_against_list,        source_address_that_is_ignored, destination_that_is_ignored,
-    source_length_alone, destination_length_alone, all_modifiers,               some_modifier,
-    part_of_zeros,    layers_in_the_other_order, basic_and_its_bits,             local_mr_mode,
-    key_before_there_were_keys, transmit_caps_spelt_out, receive_caps_spelt_out, caps_against_none,
+    numeric_flag,
+    names_against_list,
+    source_address_that_is_ignored,
+    destination_that_is_ignored,
+    source_length_alone,
+    destination_length_alone,
+    all_modifiers,
+    some_modifier,
+    part_of_zeros,
+    layers_in_the_other_order,
+    basic_and_its_bits,
+    local_mr_mode,
+    key_before_there_were_keys,
+    transmit_caps_spelt_out,
+    receive_caps_spelt_out,
+    caps_against_none,
+    one_secondary_more,
 };
 
 // Rewordings that their clauses know as something else than rewording.
 Kinship kinship_of(Rewording r) {
-    return r == transmit_caps_spelt_out || r == receive_caps_spelt_out || r == caps_against_none ? Kinship::Relaxed : Kinship::Reworded;
+    return r == transmit_caps_spelt_out || r == receive_caps_spelt_out || r == caps_against_none ? Kinship::Relaxed
+                                                                                                 : Kinship::Reworded;
 }
 
 }  // namespace
@@ -310,7 +338,8 @@ std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kin
             c.second.hints->present = kAllParts;
             c.second.hints->mode = all_bits(Family::mode);
             if (first.version >= Version(1, 5)) {
-                c.second.hints->domain.mr_mode = all_bits(Family::mr_mode) & ~std::uint64_t{FI_MR_BASIC | FI_MR_SCALABLE};
+                c.second.hints->domain.mr_mode =
+                    all_bits(Family::mr_mode) & ~std::uint64_t{FI_MR_BASIC | FI_MR_SCALABLE};
             }
             break;
     }

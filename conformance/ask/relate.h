@@ -12,8 +12,8 @@ namespace selvage::conformance {
 /// @return nothing where the question leaves nothing to relate (no hint to relax, no offer to feed back).
 std::optional<Case> relate(const model::Query& first, const model::Answer& answer, model::Kinship kinship, Rng& rng);
 
-/// The call that gives an offer back as hints: without its addresses, handle and nic, which getinfo.call.answer-fed-back
-/// leaves out.
+/// The call that gives an offer back as hints: without its addresses, handle and nic, which
+/// getinfo.call.answer-fed-back leaves out.
 model::Query feed_back(const model::Query& first, const model::Info& offer);
 
 }  // namespace selvage::conformance

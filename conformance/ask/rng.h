@@ -1,5 +1,5 @@
-// Random numbers that repeat: each case of a property has its own stream, a function of (seed, property, index), so that
-// a single case can be made again without the ones before it.
+// Random numbers that repeat: each case of a property has its own stream, a function of (seed, property, index), so
+// that a single case can be made again without the ones before it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace selvage::conformance {
 class Rng {
 public:
     explicit Rng(std::uint64_t seed) : state_(seed) {}
-    Rng(std::uint64_t seed, std::string_view property, std::uint64_t index) : state_(seed ^ index * 0x9E3779B97F4A7C15ULL) {
+    Rng(std::uint64_t seed, std::string_view property, std::uint64_t index)
+        : state_(seed ^ index * 0x9E3779B97F4A7C15ULL) {
         for (const char c : property) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
         next();
     }

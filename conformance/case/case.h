@@ -23,15 +23,15 @@ struct Action {
         OpenCq,       ///< fi_cq_open on a domain
         OpenCntr,
         OpenAv,
-        OpenPep,      ///< fi_passive_ep on a fabric
-        OpenMr,       ///< fi_mr_reg of some memory on a domain, asking for key `flags`
-        OpenEp,       ///< fi_endpoint on a domain
-        BindEq,       ///< fi_domain_bind: object `object`, eq `argument`, `flags`
-        OpenOps,      ///< fi_open_ops with the name in `name`
-        SetOps,       ///< fi_set_ops with the name in `name`; `flags` bit 0: well-formed HMEM override
-        Close,        ///< fi_close of `object`
-        Query,        ///< fi_getinfo with object `object` in fabric_attr.fabric, domain_attr.domain or handle
-        QueryPlain,   ///< fi_getinfo without; which opened instances does it report?
+        OpenPep,     ///< fi_passive_ep on a fabric
+        OpenMr,      ///< fi_mr_reg of some memory on a domain, asking for key `flags`
+        OpenEp,      ///< fi_endpoint on a domain
+        BindEq,      ///< fi_domain_bind: object `object`, eq `argument`, `flags`
+        OpenOps,     ///< fi_open_ops with the name in `name`
+        SetOps,      ///< fi_set_ops with the name in `name`; `flags` bit 0: well-formed HMEM override
+        Close,       ///< fi_close of `object`
+        Query,       ///< fi_getinfo with object `object` in fabric_attr.fabric, domain_attr.domain or handle
+        QueryPlain,  ///< fi_getinfo without; which opened instances does it report?
     } verb = Verb::OpenFabric;
     int object = 0;
     int argument = 0;
@@ -42,10 +42,10 @@ struct Action {
 
 /// A string conversion.
 struct StringProbe {
-    std::uint64_t datatype = 0;  ///< enum fi_type
-    std::uint64_t value = 0;     ///< for types that print a number
+    std::uint64_t datatype = 0;       ///< enum fi_type
+    std::uint64_t value = 0;          ///< for types that print a number
     std::optional<model::Info> info;  ///< for types that print (a part of) an fi_info
-    std::uint64_t length = 0;    ///< buffer size
+    std::uint64_t length = 0;         ///< buffer size
     bool reentrant = true;
     bool data_null = false;
     bool concurrent = false;
@@ -60,16 +60,16 @@ struct Case {
         Life,     ///< a sequence of actions
         Text,     ///< fi_tostr, fi_tostr_r
     } kind = Kind::Call;
-    std::string provider;   ///< whose answer is judged
-    model::Query first;     ///< Call, Pair, Conduct, Life (the call whose answer is opened)
-    model::Query second;    ///< Pair
+    std::string provider;  ///< whose answer is judged
+    model::Query first;    ///< Call, Pair, Conduct, Life (the call whose answer is opened)
+    model::Query second;   ///< Pair
     model::Kinship kinship = model::Kinship::Repeated;
-    int fed_back = -1;      ///< Pair, FedBack: which offer
+    int fed_back = -1;                                       ///< Pair, FedBack: which offer
     model::Conduct::Act act = model::Conduct::Act::GetInfo;  ///< Conduct
-    std::uint64_t fail_allocation = 0;  ///< Conduct: which allocation fails
-    std::string env_provider;           ///< Conduct, EnvProvider: value of FI_PROVIDER
-    std::vector<Action> actions;        ///< Life
-    StringProbe string;                 ///< Text
+    std::uint64_t fail_allocation = 0;                       ///< Conduct: which allocation fails
+    std::string env_provider;                                ///< Conduct, EnvProvider: value of FI_PROVIDER
+    std::vector<Action> actions;                             ///< Life
+    StringProbe string;                                      ///< Text
     bool operator==(const Case&) const = default;
 };
 

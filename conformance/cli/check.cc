@@ -1,7 +1,7 @@
 // selvage check: runs every property on every provider and reports.
 //
-// Each property on each provider is a GoogleTest test, so that its filters (GTEST_FILTER=property/provider) and sharding
-// variables hold here too.
+// Each property on each provider is a GoogleTest test, so that its filters (GTEST_FILTER=property/provider) and
+// sharding variables hold here too.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,8 @@ public:
         ProviderResult& result = session_.report.providers[provider_];
         const auto questions = result.questions;
         const auto seconds = result.seconds;
-        session_.progress->begin(fmt::format("{}/{}", property_.name(), printable(result.provider)), property_.count(*session_.plan));
+        session_.progress->begin(fmt::format("{}/{}", property_.name(), printable(result.provider)),
+                                 property_.count(*session_.plan));
         const auto added = run_property(*session_.plan, property_, result, session_.report,
                                         [&](std::uint64_t done, std::uint64_t) { session_.progress->at(done); });
         session_.progress->end(added == 0 ? "kept" : fmt::format("{} deviations", added), result.questions - questions,
@@ -83,7 +84,8 @@ void sort_deviations(Report& report) {
 std::string file_name(const Deviation& d, std::size_t number) {
     std::string out = fmt::format("{:03}-{}-{}", number, d.provider, model::clause_text(d.clause).id);
     std::replace_if(
-        out.begin(), out.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
+        out.begin(), out.end(),
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
     return out;
 }
 
@@ -105,7 +107,8 @@ Tint tint_of(Grade g) {
 void print_summary(const Report& report) {
     for (const auto& d : report.deviations) {
         const auto grade = d.waived.empty() ? std::string(name(d.grade)) : "waived";
-        fmt::print("{} {} {}\n    {}\n", tinted(fmt::format("{:<9}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
+        fmt::print("{} {} {}\n    {}\n",
+                   tinted(fmt::format("{:<9}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
                    tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, printable(d.summary));
         std::string_view rest;
         const auto call = describe(d.shown_by);
@@ -121,8 +124,8 @@ void print_summary(const Report& report) {
     for (const auto& p : report.providers) {
         std::array<std::size_t, 4> by_result{};
         for (const auto& c : model::clauses()) ++by_result[static_cast<std::size_t>(result_of(report, p, c.clause))];
-        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} not reached {:>4} unseen   {} questions\n", printable(p.provider), by_result[0],
-                   by_result[1], by_result[2], by_result[3], p.questions);
+        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} not reached {:>4} unseen   {} questions\n",
+                   printable(p.provider), by_result[0], by_result[1], by_result[2], by_result[3], p.questions);
         for (const auto& n : p.notes) fmt::print("    note: {}\n", printable(n));
     }
 }
@@ -141,10 +144,12 @@ int dry_run(const Options& options, const std::vector<std::unique_ptr<Property>>
     fmt::print("library   {} ({}, build id {})\n", found.subject.path, found.subject.version.str(),
                found.subject.build_id.empty() ? "none" : found.subject.build_id);
     for (const auto& p : providers) fmt::print("provider  {}\n", printable(p));
-    for (const auto& p : properties) fmt::print("property  {:<10} {:>8} cases  {}\n", p->name(), p->count(options.plan), p->about());
+    for (const auto& p : properties)
+        fmt::print("property  {:<10} {:>8} cases  {}\n", p->name(), p->count(options.plan), p->about());
     for (const auto& c : model::clauses()) {
         if (wants(options.plan, c.clause)) {
-            fmt::print("clause    {:<52} {:<6} {:<8} {}\n", c.id, model::name(c.level), model::name(c.status), model::name(c.judges));
+            fmt::print("clause    {:<52} {:<6} {:<8} {}\n", c.id, model::name(c.level), model::name(c.status),
+                       model::name(c.judges));
         }
     }
     return kKept;
@@ -227,16 +232,19 @@ int check(Options& options) {
     session.report.cases = options.plan.cases;
     std::uint64_t total = 0;
     for (const auto& p : providers) {
-        session.report.providers.push_back({.provider = p, .tally = {}, .questions = 0, .seconds = 0, .call_seconds = 0, .notes = {}});
+        session.report.providers.push_back(
+            {.provider = p, .tally = {}, .questions = 0, .seconds = 0, .call_seconds = 0, .notes = {}});
         if (!found.died.empty()) {
-            session.report.providers.back().notes.push_back("the library " + found.died + " while it was asked for its providers");
+            session.report.providers.back().notes.push_back("the library " + found.died +
+                                                            " while it was asked for its providers");
         }
         for (const auto& property : properties) {
             const std::size_t index = session.report.providers.size() - 1;
             Property* which = property.get();
             total += which->count(options.plan);
-            testing::RegisterTest(std::string(which->name()).c_str(), p.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                                  [&session, which, index]() -> PropertyTest* { return new PropertyTest(session, *which, index); });
+            testing::RegisterTest(
+                std::string(which->name()).c_str(), p.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                [&session, which, index]() -> PropertyTest* { return new PropertyTest(session, *which, index); });
         }
     }
     progress.expect(total);
@@ -244,7 +252,8 @@ int check(Options& options) {
     char name[] = "selvage";
     char* argv[] = {name, nullptr};
     testing::InitGoogleTest(&argc, argv);
-    delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+    delete testing::UnitTest::GetInstance()->listeners().Release(
+        testing::UnitTest::GetInstance()->listeners().default_result_printer());
     const int ignored = RUN_ALL_TESTS();
     static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
 
@@ -261,9 +270,12 @@ int check(Options& options) {
 
 void add_check(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command = app.add_subcommand("check", "ask a library questions, judge every answer, report each broken promise");
+    auto* command =
+        app.add_subcommand("check", "ask a library questions, judge every answer, report each broken promise");
     add_library_option(*command, options->plan.library);
-    command->add_option("--provider", options->providers, "judge only this provider (again for more; default: all that it offers)")
+    command
+        ->add_option("--provider", options->providers,
+                     "judge only this provider (again for more; default: all that it offers)")
         ->type_name("NAME");
     command->add_option("--cases", options->plan.cases, "questions per suite and provider")
         ->capture_default_str()
@@ -271,21 +283,30 @@ void add_check(CLI::App& app, Run& run) {
     command->add_option("--seed", options->plan.seed, "the same seed asks the same questions")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
-    command->add_option("--clause", options->plan.clauses, "judge only clauses whose id begins so (again for more)")->type_name("PREFIX");
-    command->add_option("--profile", options->profiles, "a declared profile to judge by, instead of one inferred by probing")
+    command->add_option("--clause", options->plan.clauses, "judge only clauses whose id begins so (again for more)")
+        ->type_name("PREFIX");
+    command
+        ->add_option("--profile", options->profiles,
+                     "a declared profile to judge by, instead of one inferred by probing")
         ->type_name("FILE");
-    command->add_option("--waivers", options->waivers, "deviations that are known and accepted (docs/formats.md)")->type_name("FILE");
-    command->add_option("--report", options->reports, "write a report; its form follows the ending .txt, .json, .xml or .html")
+    command->add_option("--waivers", options->waivers, "deviations that are known and accepted (docs/formats.md)")
         ->type_name("FILE");
-    command->add_option("--save", options->save, "write each minimal case and its C program into this folder")->type_name("FOLDER");
-    command->add_flag("--strict", options->plan.strict, "weaknesses and disputed clauses count for the exit status too");
+    command
+        ->add_option("--report", options->reports,
+                     "write a report; its form follows the ending .txt, .json, .xml or .html")
+        ->type_name("FILE");
+    command->add_option("--save", options->save, "write each minimal case and its C program into this folder")
+        ->type_name("FOLDER");
+    command->add_flag("--strict", options->plan.strict,
+                      "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
     command->add_flag("--quiet", options->quiet, "print nothing but errors");
-    command->footer("Example:  selvage check --provider shm --report report.html --save cases\n"
-                    "          selvage check --library ./libfabric.so.1 --provider tcp --clause getinfo.caps --strict\n\n"
-                    "Each property on each provider is a test named PROPERTY.PROVIDER: GTEST_FILTER and the GTEST_TOTAL_SHARDS\n"
-                    "and GTEST_SHARD_INDEX variables choose among them.\n"
-                    "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.");
+    command->footer(
+        "Example:  selvage check --provider shm --report report.html --save cases\n"
+        "          selvage check --library ./libfabric.so.1 --provider tcp --clause getinfo.caps --strict\n\n"
+        "Each property on each provider is a test named PROPERTY.PROVIDER: GTEST_FILTER and the GTEST_TOTAL_SHARDS\n"
+        "and GTEST_SHARD_INDEX variables choose among them.\n"
+        "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.");
     command->callback([options, &run] { run = [options] { return check(*options); }; });
 }
 

@@ -22,8 +22,9 @@ struct Options {
 };
 
 void print_full(const ClauseText& c) {
-    fmt::print("{}\n  {}\n  {}, {}; judged as: {}; API versions {} to {}\n", tinted(c.id, Tint::Bold), c.promise, name(c.level),
-               name(c.status), name(c.judges), c.since.str(), c.until.packed == ~0U ? std::string("newest") : c.until.str());
+    fmt::print("{}\n  {}\n  {}, {}; judged as: {}; API versions {} to {}\n", tinted(c.id, Tint::Bold), c.promise,
+               name(c.level), name(c.status), name(c.judges), c.since.str(),
+               c.until.packed == ~0U ? std::string("newest") : c.until.str());
     for (const auto s : c.source) fmt::print("  source   {}\n", s);
     if (!c.unseen.empty()) fmt::print("  unseen   {}\n", c.unseen);
     if (!c.example_call.empty()) fmt::print("  example  {}\n           is {}\n", c.example_call, c.example_expect);
@@ -35,7 +36,8 @@ int list_clauses(const Options& options) {
     const auto all = clauses();
     for (const auto& wanted : options.ids) {
         if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id.starts_with(wanted); })) {
-            return could_not_run(fmt::format("no clause is named {} or begins so (selvage clauses lists them)", wanted));
+            return could_not_run(
+                fmt::format("no clause is named {} or begins so (selvage clauses lists them)", wanted));
         }
     }
     for (const auto& wanted : options.ids) {
@@ -49,7 +51,8 @@ int list_clauses(const Options& options) {
         }
     }
     if (!options.ids.empty()) return kKept;
-    for (const auto& c : all) fmt::print("{:<52} {:<6} {:<8} {:<7} {}\n", c.id, name(c.level), name(c.status), name(c.judges), c.promise);
+    for (const auto& c : all)
+        fmt::print("{:<52} {:<6} {:<8} {:<7} {}\n", c.id, name(c.level), name(c.status), name(c.judges), c.promise);
     return kKept;
 }
 
@@ -113,7 +116,8 @@ int verify(const std::string& file) {
             ++missing;
         }
     }
-    fmt::print("{}: {} of {} sentences of {} are there\n", file, best->sentences.size() - missing, best->sentences.size(), best->name);
+    fmt::print("{}: {} of {} sentences of {} are there\n", file, best->sentences.size() - missing,
+               best->sentences.size(), best->name);
     return missing == 0 ? kKept : kDeviates;
 }
 
@@ -123,11 +127,13 @@ void add_clauses(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("clauses", "what the interface promises: all clauses, or those named in full");
     command->add_option("ID", options->ids, "an id, or the beginning of some (getinfo.caps)");
-    command->add_flag("--uncited", options->uncited, "sentences of the pages that no clause cites and that are no prose (there should be none)");
+    command->add_flag("--uncited", options->uncited,
+                      "sentences of the pages that no clause cites and that are no prose (there should be none)");
     command->add_flag("--pages", options->pages, "the pages and how many of their sentences are cited");
     command->add_option("--verify", options->verify, "hold the text of a page against its index")->type_name("PAGE");
-    command->footer("Example:  selvage clauses getinfo.caps           all promises on capabilities, in full\n"
-                    "          selvage clauses --uncited              sentences that nobody has read: none");
+    command->footer(
+        "Example:  selvage clauses getinfo.caps           all promises on capabilities, in full\n"
+        "          selvage clauses --uncited              sentences that nobody has read: none");
     command->callback([options, &run] {
         run = [options] {
             if (options->uncited) return print_uncited();

@@ -1,7 +1,7 @@
 // The commands of `selvage`.  Each adds its options to the command line and says what to run.
 //
-// Exit status: 0 all promises kept (or the question answered), 1 deviations found (or the case still shows), 2 could not
-// run; then one line on stderr says why.
+// Exit status: 0 all promises kept (or the question answered), 1 deviations found (or the case still shows), 2 could
+// not run; then one line on stderr says why.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -34,8 +34,8 @@ int could_not_run(const std::string& why);
 bool read_file(const std::string& path, std::string& out, std::string& error);
 
 struct Survey;
-/// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked for
-/// its providers may have any.
+/// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked
+/// for its providers may have any.
 std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found);
 
 /// Options that several commands share.

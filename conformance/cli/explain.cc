@@ -54,7 +54,8 @@ bool read_call(const Options& o, Version library, Query& q, std::string& error) 
         return false;
     }
     if (!o.flags.empty() && !parse_value(Family::getinfo_flags, o.flags, q.flags)) {
-        error = fmt::format("--flags {}: flags are FI_NUMERICHOST, FI_SOURCE and FI_PROV_ATTR_ONLY, joined by |", o.flags);
+        error =
+            fmt::format("--flags {}: flags are FI_NUMERICHOST, FI_SOURCE and FI_PROV_ATTR_ONLY, joined by |", o.flags);
         return false;
     }
     if (!o.node.empty()) q.node = o.node;
@@ -91,9 +92,9 @@ std::string asked_and_offered(const Query& q, const Entry& entry, Field f) {
 }
 
 void tell_entry(Teller& tell, const Query& q, const Explained& e) {
-    const auto where = printable(fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
-                                             print_field(e.entry.offer, Field::addr_format),
-                                             e.entry.offer.domain.name.value_or("-")));
+    const auto where =
+        printable(fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
+                              print_field(e.entry.offer, Field::addr_format), e.entry.offer.domain.name.value_or("-")));
     switch (e.matching.choice) {
         case model::Choice::No:
             tell.say("{} {}", tinted("refused", Tint::Bad), where);
@@ -123,7 +124,8 @@ void tell_proposals(Teller& tell, const std::string& provider, const std::vector
     tell.say("smallest changes that {} grants:", printable(provider));
     for (const auto& p : proposals) {
         tell.say("  {}", tinted(printable(p.granted_by), Tint::Bold));
-        for (const auto& c : p.changes) tell.say("    {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
+        for (const auto& c : p.changes)
+            tell.say("    {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
         tell.say("    {}", tinted(printable(print_call(p.query)), Tint::Dim));
     }
 }
@@ -144,7 +146,8 @@ std::vector<Explained> tell_provider(Teller& tell, Lab& lab, const Query& query)
         }
     }
     if (profile.entries.empty()) {
-        tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), name, query.version.str());
+        tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), name,
+                 query.version.str());
     }
     auto explained = explain(query, lab.world(), profile);
     for (const auto& e : explained) tell_entry(tell, query, e);
@@ -167,13 +170,17 @@ void work(const Options& options, const std::vector<std::string>& providers, con
         if (p == providers.back()) {
             const Answer answer = lab->single().ask(query).answer;
             tell.say("");
-            tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret), answer.offers.size());
+            tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret),
+                     answer.offers.size());
         }
         if (!explained.empty()) refusing.emplace_back(std::move(lab), std::move(explained));
     }
     for (auto& [lab, explained] : refusing) {
-        const auto granted = [&](const Query& q, const std::string& name) { return offers_any(lab->single().ask(q).answer, name); };
-        tell_proposals(tell, lab->provider(), propose(query, lab->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
+        const auto granted = [&](const Query& q, const std::string& name) {
+            return offers_any(lab->single().ask(q).answer, name);
+        };
+        tell_proposals(tell, lab->provider(),
+                       propose(query, lab->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
     }
 }
 
@@ -191,7 +198,8 @@ int explain_call(const Options& options) {
     fmt::print("{}\n\n", tinted(printable(print_call(query)), Tint::Bold));
     const Ending ending = run_in_child([&](Channel& channel) { work(options, providers, query, channel); },
                                        [](std::string_view line) { fmt::print("{}\n", line); }, 20s);
-    if (ending.kind != Ending::Kind::Done) return could_not_run("the library did not survive the question; selvage replay tells how");
+    if (ending.kind != Ending::Kind::Done)
+        return could_not_run("the library did not survive the question; selvage replay tells how");
     return kKept;
 }
 
@@ -202,14 +210,17 @@ void add_explain(CLI::App& app, Run& run) {
     auto* command = app.add_subcommand("explain", "why a library grants or refuses hints, and what to change");
     add_library_option(*command, options->plan.library);
     command->add_option("--provider", options->providers, "only this provider (again for more)")->type_name("NAME");
-    command->add_option("--version", options->version, "API version of the call (default: the library's)")->type_name("MAJOR.MINOR");
-    command->add_option("--hints", options->hints, "hints as text, such as 'caps=FI_MSG|FI_RMA, ep_attr.type=FI_EP_RDM'; - is standard input");
+    command->add_option("--version", options->version, "API version of the call (default: the library's)")
+        ->type_name("MAJOR.MINOR");
+    command->add_option("--hints", options->hints,
+                        "hints as text, such as 'caps=FI_MSG|FI_RMA, ep_attr.type=FI_EP_RDM'; - is standard input");
     command->add_option("--node", options->node, "the node argument");
     command->add_option("--service", options->service, "the service argument");
     command->add_option("--flags", options->flags, "the flags argument, such as FI_SOURCE|FI_NUMERICHOST");
     command->add_option("--call", options->call, "a whole call as text instead; - is standard input");
-    command->footer("A field that is not named is not asked for; mode bits that are not named are not supported.\n"
-                    "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'");
+    command->footer(
+        "A field that is not named is not asked for; mode bits that are not named are not supported.\n"
+        "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'");
     command->callback([options, &run] { run = [options] { return explain_call(*options); }; });
 }
 

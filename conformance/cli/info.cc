@@ -55,7 +55,9 @@ int info(const Options& options) {
         model::Profile profile;
         std::string error;
         fmt::print("\n{}\n", tinted(printable(p), Tint::Bold));
-        if (!model::parse_profile(profile_of(options.plan, p, found.subject.version), found.subject.version, profile, error)) continue;
+        if (!model::parse_profile(profile_of(options.plan, p, found.subject.version), found.subject.version, profile,
+                                  error))
+            continue;
         for (const auto& e : profile.entries) fmt::print("  {}\n", printable(in_words(e)));
     }
     return kKept;
@@ -105,14 +107,18 @@ void add_info(CLI::App& app, Run& run) {
 
 void add_profile(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command = app.add_subcommand("profile", "what a provider offers, as a profile file; or how it differs from one");
+    auto* command =
+        app.add_subcommand("profile", "what a provider offers, as a profile file; or how it differs from one");
     add_library_option(*command, options->plan.library);
     command->add_option("--provider", options->providers, "only this provider (again for more)")->type_name("NAME");
-    command->add_option("--api", options->version, "API version to ask for (default: the library's)")->type_name("VERSION");
-    command->add_option("--diff", options->diff, "a declared profile to hold against what is seen; exit 1 if they differ")
+    command->add_option("--api", options->version, "API version to ask for (default: the library's)")
+        ->type_name("VERSION");
+    command
+        ->add_option("--diff", options->diff, "a declared profile to hold against what is seen; exit 1 if they differ")
         ->type_name("FILE");
-    command->footer("Example:  selvage profile --provider tcp > tcp.toml\n"
-                    "          selvage profile --provider tcp --diff tcp.toml");
+    command->footer(
+        "Example:  selvage profile --provider tcp > tcp.toml\n"
+        "          selvage profile --provider tcp --diff tcp.toml");
     command->callback([options, &run] { run = [options] { return profile(*options); }; });
 }
 

@@ -55,7 +55,8 @@ std::string unknown_provider(const std::vector<std::string>& wanted, const Surve
 }
 
 void add_library_option(CLI::App& command, std::string& library) {
-    command.add_option("--library", library, "the library to ask: a libfabric.so.1 (default: the one the loader finds)")
+    command
+        .add_option("--library", library, "the library to ask: a libfabric.so.1 (default: the one the loader finds)")
         ->type_name("SO");
 }
 
@@ -73,13 +74,15 @@ static void add_fresh_names(CLI::App& app, Run& run) {
 
 int main(int argc, char** argv) {
     using namespace selvage::conformance;
-    CLI::App app{"Judges libfabric libraries by the promises of the interface: what fi_getinfo, fi_fabric, fi_domain and\n"
-                 "what they open must do, may do and must not do.",
-                 "selvage"};
-    app.footer("Exit status: 0 all promises kept, 1 deviations found, 2 could not run.\n"
-               "Start with:  selvage check --provider shm\n"
-               "             selvage explain --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
-               "             selvage clauses getinfo.caps");
+    CLI::App app{
+        "Judges libfabric libraries by the promises of the interface: what fi_getinfo, fi_fabric, fi_domain and\n"
+        "what they open must do, may do and must not do.",
+        "selvage"};
+    app.footer(
+        "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.\n"
+        "Start with:  selvage check --provider shm\n"
+        "             selvage explain --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
+        "             selvage clauses getinfo.caps");
     app.require_subcommand(1);
     app.get_formatter()->column_width(30);
     app.set_version_flag("--version", SELVAGE_VERSION);

@@ -44,7 +44,8 @@ int replay_one(const Options& options, const std::string& file, CaseFile read, c
         const auto& clause = model::clause_text(b.clause);
         const bool is_it = !read.clause || *read.clause == b.clause;
         shows = shows || (is_it && !b.supporting);
-        fmt::print("{} {}: {}\n", b.supporting ? "  because" : "broken", clause.id, printable(model::print_evidence(b.evidence)));
+        fmt::print("{} {}: {}\n", b.supporting ? "  because" : "broken", clause.id,
+                   printable(model::print_evidence(b.evidence)));
         if (!b.supporting) fmt::print("    {}\n", tinted(clause.promise, Tint::Dim));
     }
     if (options.c && !seen.broken.empty()) {
@@ -81,11 +82,13 @@ void add_replay(CLI::App& app, Run& run) {
     auto* command = app.add_subcommand("replay", "run saved cases again: do they still show their deviation?");
     add_library_option(*command, options->plan.library);
     command->add_option("FILE", options->files, "case files or calls as text; - is standard input")->required();
-    command->add_option("--provider", options->provider, "ask this provider instead of the case's own")->type_name("NAME");
+    command->add_option("--provider", options->provider, "ask this provider instead of the case's own")
+        ->type_name("NAME");
     command->add_flag("--c", options->c, "print the C program that shows it");
-    command->footer("Example:  selvage replay cases/001-tcp-getinfo.caps.msg-both-ways.case\n"
-                    "          echo 'version=1.17 hints={caps=FI_MSG}' | selvage replay --provider shm -\n\n"
-                    "Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");
+    command->footer(
+        "Example:  selvage replay cases/001-tcp-getinfo.caps.msg-both-ways.case\n"
+        "          echo 'version=1.17 hints={caps=FI_MSG}' | selvage replay --provider shm -\n\n"
+        "Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");
     command->callback([options, &run] { run = [options] { return replay(*options); }; });
 }
 

@@ -20,12 +20,18 @@ bool colours() {
 
 const char* code(Tint t) {
     switch (t) {
-        case Tint::Good: return "\033[32m";
-        case Tint::Bad: return "\033[31m";
-        case Tint::Warn: return "\033[33m";
-        case Tint::Dim: return "\033[2m";
-        case Tint::Bold: return "\033[1m";
-        case Tint::Plain: break;
+        case Tint::Good:
+            return "\033[32m";
+        case Tint::Bad:
+            return "\033[31m";
+        case Tint::Warn:
+            return "\033[33m";
+        case Tint::Dim:
+            return "\033[2m";
+        case Tint::Bold:
+            return "\033[1m";
+        case Tint::Plain:
+            break;
     }
     return "";
 }

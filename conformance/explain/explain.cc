@@ -90,7 +90,8 @@ void restore(Query& q, const Query& from, Field f) {
 }
 
 // Bits of mode and mr_mode that were added, but are not needed one by one.
-void take_back_bits(Query& q, const Query& from, const std::set<Field>& changed, const std::function<bool(const Query&)>& granted) {
+void take_back_bits(Query& q, const Query& from, const std::set<Field>& changed,
+                    const std::function<bool(const Query&)>& granted) {
     for (const Field f : {Field::mode, Field::domain_mr_mode}) {
         if (!changed.contains(f) || !q.hints || !from.hints) continue;
         const auto added = get(*q.hints, f) & ~get(*from.hints, f);
@@ -117,7 +118,8 @@ std::vector<Proposal> propose(const Query& query, const World& world, const std:
                               const TryIt& try_it, std::size_t most) {
     std::vector<Proposal> out;
     for (const auto& e : entries) {
-        const Profile profile{.provider = e.provider, .version = query.version, .origin = Origin::Inferred, .entries = {e.entry}};
+        const Profile profile{
+            .provider = e.provider, .version = query.version, .origin = Origin::Inferred, .entries = {e.entry}};
         Query q = query;
         auto changed = mend_all(q, world, profile, e.entry);
         if (changed.empty() || !try_it(q, e.provider)) continue;
@@ -133,12 +135,14 @@ std::vector<Proposal> propose(const Query& query, const World& world, const std:
             }
         }
         take_back_bits(q, query, changed, [&](const Query& smaller) { return try_it(smaller, e.provider); });
-        Proposal p{.query = q, .changes = {}, .granted_by = e.provider + " " + print_field(e.entry.offer, Field::ep_type)};
+        Proposal p{
+            .query = q, .changes = {}, .granted_by = e.provider + " " + print_field(e.entry.offer, Field::ep_type)};
         for (const Field f : changed) p.changes.push_back({f, shown(query, f), shown(q, f)});
         const bool told = std::any_of(out.begin(), out.end(), [&](const Proposal& o) { return o.query == p.query; });
         if (!told) out.push_back(std::move(p));
     }
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
+    std::stable_sort(out.begin(), out.end(),
+                     [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
     if (out.size() > most) out.resize(most);
     return out;
 }

@@ -39,7 +39,7 @@ using TryIt = std::function<bool(const model::Query&, const std::string& provide
 
 /// The smallest changes towards the explained entries that the library grants: fewest changed fields first, none that
 /// could do without one of its changes, at most `most`.
-std::vector<Proposal> propose(const model::Query& query, const model::World& world, const std::vector<Explained>& entries,
-                              const TryIt& try_it, std::size_t most = 4);
+std::vector<Proposal> propose(const model::Query& query, const model::World& world,
+                              const std::vector<Explained>& entries, const TryIt& try_it, std::size_t most = 4);
 
 }  // namespace selvage::conformance

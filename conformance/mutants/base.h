@@ -1,7 +1,7 @@
 // The sound library below a mutant.
 //
-// Opened at the first use: the file that SELVAGE_MUTANT_BASE names, else the one the build knows of.  A base that cannot
-// be opened ends the process with a line on stderr.  Any thread.
+// Opened at the first use: the file that SELVAGE_MUTANT_BASE names, else the one the build knows of.  A base that
+// cannot be opened ends the process with a line on stderr.  Any thread.
 #pragma once
 
 #include <rdma/fabric.h>

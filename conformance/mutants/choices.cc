@@ -13,17 +13,21 @@ namespace {
 void refuse(Table& table, const char* name, std::string_view path, std::uint64_t value, const char* clause,
             const char* provider = "tcp") {
     const Slot* where = &slot(path);
-    refuses(table, name, "refuses a value of " + std::string(path) + " that it offers", {clause}, [where, value](const Call& c) {
-        const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-        return wanted != 0 && (value == 0 || wanted == value);
-    }).of(provider);
+    refuses(table, name, "refuses a value of " + std::string(path) + " that it offers", {clause},
+            [where, value](const Call& c) {
+                const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
+                return wanted != 0 && (value == 0 || wanted == value);
+            })
+        .of(provider);
 }
 
 // Answers hints whose field is `asked` with `told`; the base does not see the hint.
-void misreport(Table& table, const char* name, std::string_view path, std::uint64_t asked, std::uint64_t told, const char* clause,
-               const char* provider = "tcp") {
+void misreport(Table& table, const char* name, std::string_view path, std::uint64_t asked, std::uint64_t told,
+               const char* clause, const char* provider = "tcp") {
     const Slot* where = &slot(path);
-    const auto is_asked = [where, asked](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) == asked; };
+    const auto is_asked = [where, asked](const Call& c) {
+        return c.hints != nullptr && get(*c.hints, *where) == asked;
+    };
     alters(
         table, name, "answers a value of " + std::string(path) + " that was not asked for", {clause},
         [=](Hints& hints, Call& c) {
@@ -31,7 +35,8 @@ void misreport(Table& table, const char* name, std::string_view path, std::uint6
         },
         [=](fi_info& entry, const Call& c) {
             if (is_asked(c)) set(entry, *where, told);
-        }).of(provider);
+        })
+        .of(provider);
 }
 
 // Reports `told` where nothing was asked.
@@ -41,22 +46,25 @@ void always(Table& table, const char* name, std::string_view path, std::uint64_t
     edits(table, name, "reports a value of " + std::string(path) + " that no answer may hold", {clause},
           [=](fi_info& entry, const Call& c) {
               if (c.hints == nullptr || get(*c.hints, *where) == 0) set(entry, *where, told);
-          }).of(provider);
+          })
+        .of(provider);
 }
 
 // Takes a value that nothing defines for a wildcard.
 void overlook(Table& table, const char* name, std::string_view path, std::uint64_t last, const char* clause) {
     const Slot* where = &slot(path);
-    alters(table, name, "takes an undefined value of " + std::string(path) + " for none", {clause}, [=](Hints& hints, Call&) {
-        if (hints.number(*where) > last) hints.put(*where, 0);
-    });
+    alters(table, name, "takes an undefined value of " + std::string(path) + " for none", {clause},
+           [=](Hints& hints, Call&) {
+               if (hints.number(*where) > last) hints.put(*where, 0);
+           });
 }
 
 void add_endpoint(Table& table) {
     refuse(table, "refuse-type", "ep_attr.type", 0, "endpoint.type.granted");
     misreport(table, "other-type", "ep_attr.type", FI_EP_MSG, FI_EP_DGRAM, "endpoint.type.returned");
-    alters(table, "type-ignored", "grants every endpoint type", {"endpoint.type.granted"},
-           [](Hints& hints, Call&) { hints.ep.type = FI_EP_UNSPEC; }).declare();
+    alters(table, "type-ignored", "grants every endpoint type", {"endpoint.type.granted"}, [](Hints& hints, Call&) {
+        hints.ep.type = FI_EP_UNSPEC;
+    }).declare();
     refuse(table, "refuse-protocol", "ep_attr.protocol", 0, "endpoint.protocol.granted");
     edits(table, "other-protocol", "reports another protocol than the one asked for", {"endpoint.protocol.returned"},
           [](fi_info& entry, const Call& c) {
@@ -67,15 +75,17 @@ void add_endpoint(Table& table) {
     edits(table, "no-tag-format", "reports no tag bits though a format was asked for", {"endpoint.tag-format.returned"},
           [](fi_info& entry, const Call& c) {
               if (c.asked("ep_attr.mem_tag_format") != 0) entry.ep_attr->mem_tag_format = 1;
-          }).on("random", "tcp", 4000);
+          })
+        .on("random", "tcp", 4000);
     always(table, "no-tx-context", "ep_attr.tx_ctx_cnt", 0, "endpoint.tx-count.default");
     always(table, "no-rx-context", "ep_attr.rx_ctx_cnt", 0, "endpoint.rx-count.default");
     refuse(table, "refuse-shared-tx", "ep_attr.tx_ctx_cnt", FI_SHARED_CONTEXT, "endpoint.tx-count.shared");
     refuse(table, "refuse-shared-rx", "ep_attr.rx_ctx_cnt", FI_SHARED_CONTEXT, "endpoint.rx-count.shared");
-    edits(table, "prefix-without-mode", "asks for a message prefix without the mode bit", {"endpoint.prefix-size.zero-without-mode"},
+    edits(table, "prefix-without-mode", "asks for a message prefix without the mode bit",
+          {"endpoint.prefix-size.zero-without-mode"},
           [](fi_info& entry, const Call&) { entry.ep_attr->msg_prefix_size = 16; });
-    edits(table, "prefix-of-twelve", "asks for a message prefix of twelve bytes", {"endpoint.prefix-size.multiple-of-8"},
-          [](fi_info& entry, const Call& c) {
+    edits(table, "prefix-of-twelve", "asks for a message prefix of twelve bytes",
+          {"endpoint.prefix-size.multiple-of-8"}, [](fi_info& entry, const Call& c) {
               if ((c.asked("mode") & FI_MSG_PREFIX) == 0) return;
               entry.mode |= FI_MSG_PREFIX;
               entry.ep_attr->msg_prefix_size = 12;
@@ -97,12 +107,14 @@ void add_progress(Table& table) {
     constexpr auto kControl = "domain_attr.control_progress";
     constexpr auto kData = "domain_attr.data_progress";
     refuse(table, "refuse-control-auto", kControl, FI_PROGRESS_AUTO, "domain.control-progress.auto-fits", "shm");
-    misreport(table, "control-manual-for-auto", kControl, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, "domain.control-progress.auto-granted");
+    misreport(table, "control-manual-for-auto", kControl, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL,
+              "domain.control-progress.auto-granted");
     refuse(table, "refuse-control-manual", kControl, FI_PROGRESS_MANUAL, "domain.control-progress.manual-fits");
     always(table, "control-unspec", kControl, FI_PROGRESS_UNSPEC, "domain.control-progress.defined");
     overlook(table, "control-unknown-taken", kControl, FI_PROGRESS_MANUAL, "domain.control-progress.known");
     const Slot* data = &slot(kData);
-    plain(table, "refuse-data-auto", "reports automatic data progress and refuses it when it is asked for", {"domain.data-progress.auto-fits"})
+    plain(table, "refuse-data-auto", "reports automatic data progress and refuses it when it is asked for",
+          {"domain.data-progress.auto-fits"})
         .getinfo = [data](Call& c) {
         if (c.hints != nullptr && get(*c.hints, *data) == FI_PROGRESS_AUTO) {
             *c.list = nullptr;
@@ -113,7 +125,8 @@ void add_progress(Table& table) {
             for (fi_info* i = *c.list; i != nullptr; i = i->next) i->domain_attr->data_progress = FI_PROGRESS_AUTO;
         return ret;
     };
-    misreport(table, "data-manual-for-auto", kData, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, "domain.data-progress.auto-granted");
+    misreport(table, "data-manual-for-auto", kData, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL,
+              "domain.data-progress.auto-granted");
     refuse(table, "refuse-data-manual", kData, FI_PROGRESS_MANUAL, "domain.data-progress.manual-fits");
     always(table, "data-unspec", kData, FI_PROGRESS_UNSPEC, "domain.data-progress.defined");
     overlook(table, "data-unknown-taken", kData, FI_PROGRESS_MANUAL, "domain.data-progress.known");
@@ -132,11 +145,14 @@ void add_vectors(Table& table) {
     constexpr auto kPath = "domain_attr.av_type";
     refuse(table, "refuse-av-map", kPath, FI_AV_MAP, "domain.av.map-fits", "shm");
     refuse(table, "refuse-av-table", kPath, FI_AV_TABLE, "domain.av.table-fits", "shm");
-    refuses(table, "refuse-av-unspec", "refuses domain hints of zeros alone", {"domain.av.unspec-fits", "domain.mr.zero", "domain.mr.zero-old"},
+    refuses(table, "refuse-av-unspec", "refuses domain hints of zeros alone",
+            {"domain.av.unspec-fits", "domain.mr.zero", "domain.mr.zero-old"},
             [](const Call& c) {
                 const fi_domain_attr none = {};
-                return c.hints != nullptr && c.hints->tx_attr == nullptr && c.hints->domain_attr != nullptr && memcmp(c.hints->domain_attr, &none, sizeof none) == 0;
-            }).on("classes", "tcp", 24000);
+                return c.hints != nullptr && c.hints->tx_attr == nullptr && c.hints->domain_attr != nullptr &&
+                       memcmp(c.hints->domain_attr, &none, sizeof none) == 0;
+            })
+        .on("classes", "tcp", 24000);
     misreport(table, "av-table-for-map", kPath, FI_AV_MAP, FI_AV_TABLE, "domain.av.granted", "shm");
     always(table, "av-unknown", kPath, 7, "domain.av.answer-known");
     overlook(table, "av-unknown-taken", kPath, FI_AV_TABLE, "domain.av.known");
@@ -147,17 +163,17 @@ void add_classes(Table& table) {
     misreport(table, "tx-tclass-ignored", "tx_attr.tclass", FI_TC_LOW_LATENCY, 0, "endpoint.tx-tclass.returned");
     const auto show_and_refuse = [&](const char* name, std::string_view path, const char* clause) {
         const Slot* where = &slot(path);
-        plain(table, name, "reports a value of " + std::string(path) + " and refuses it when it is asked for", {clause}).getinfo =
-            [where](Call& c) {
-                if (c.hints != nullptr && get(*c.hints, *where) == FI_TC_BULK_DATA) {
-                    *c.list = nullptr;
-                    return -FI_ENODATA;
-                }
-                const int ret = ask(c);
-                if (ret != 0 || c.names_only() || (c.hints != nullptr && get(*c.hints, *where) != 0)) return ret;
-                for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, FI_TC_BULK_DATA);
-                return ret;
-            };
+        plain(table, name, "reports a value of " + std::string(path) + " and refuses it when it is asked for", {clause})
+            .getinfo = [where](Call& c) {
+            if (c.hints != nullptr && get(*c.hints, *where) == FI_TC_BULK_DATA) {
+                *c.list = nullptr;
+                return -FI_ENODATA;
+            }
+            const int ret = ask(c);
+            if (ret != 0 || c.names_only() || (c.hints != nullptr && get(*c.hints, *where) != 0)) return ret;
+            for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, FI_TC_BULK_DATA);
+            return ret;
+        };
     };
     show_and_refuse("refuse-domain-tclass", "domain_attr.tclass", "domain.tclass.fits");
     show_and_refuse("refuse-tx-tclass", "tx_attr.tclass", "endpoint.tx-tclass.granted");

@@ -12,8 +12,8 @@ namespace {
 std::uint64_t lowest(std::uint64_t bits) { return bits & (~bits + 1); }
 
 struct Side {
-    std::string name;             // "tx"
-    std::uint64_t foreign_cap;    // offered, and not for this side
+    std::string name;           // "tx"
+    std::uint64_t foreign_cap;  // offered, and not for this side
     std::uint64_t foreign_flag;
     std::uint64_t own_flag;
 };
@@ -41,19 +41,21 @@ void refuse(Table& table, const std::string& name, const Slot* where, const std:
 }
 
 // Reports a bit where nothing is asked, and refuses whoever asks for it.
-void show_and_refuse(Table& table, const std::string& name, const Slot* where, std::uint64_t bit, const std::string& clause) {
-    plain(table, name, "reports a bit of " + std::string(where->path) + " and refuses it when it is asked for", {clause}).getinfo =
-        [where, bit](Call& c) {
-            const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-            if (wanted == bit) {
-                *c.list = nullptr;
-                return -FI_ENODATA;
-            }
-            const int ret = ask(c);
-            if (ret != 0 || wanted != 0 || c.names_only()) return ret;
-            for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, get(*i, *where) | bit);
-            return ret;
-        };
+void show_and_refuse(Table& table, const std::string& name, const Slot* where, std::uint64_t bit,
+                     const std::string& clause) {
+    plain(table, name, "reports a bit of " + std::string(where->path) + " and refuses it when it is asked for",
+          {clause})
+        .getinfo = [where, bit](Call& c) {
+        const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
+        if (wanted == bit) {
+            *c.list = nullptr;
+            return -FI_ENODATA;
+        }
+        const int ret = ask(c);
+        if (ret != 0 || wanted != 0 || c.names_only()) return ret;
+        for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, get(*i, *where) | bit);
+        return ret;
+    };
 }
 
 void add(Table& table, const std::string& name, const std::string& breaks, const Slot* where, std::uint64_t bits,
@@ -72,27 +74,28 @@ void add_side(Table& table, const Side& side) {
         clause("caps.within-info"));
     add(table, n + "-caps-of-other-side", "reports a capability of the other context", field("caps"), side.foreign_cap,
         clause("caps.only-applicable"));
-    alters(table, n + "-caps-outside-taken", "ignores context capabilities that caps does not hold", {clause("caps.outside-request")},
-           [where = field("caps")](Hints& hints, Call&) { hints.put(*where, 0); });
+    alters(table, n + "-caps-outside-taken", "ignores context capabilities that caps does not hold",
+           {clause("caps.outside-request")}, [where = field("caps")](Hints& hints, Call&) { hints.put(*where, 0); });
     refuses(table, "refuse-" + n + "-mode", "refuses hints whose context mode is set", {clause("mode.granted")},
             [where = field("mode")](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) != 0; });
-    edits(table, n + "-mode-not-offered", "requires of a context what its hints did not allow", {clause("mode.returned")},
-          [where = field("mode")](fi_info& entry, const Call& c) {
+    edits(table, n + "-mode-not-offered", "requires of a context what its hints did not allow",
+          {clause("mode.returned")}, [where = field("mode")](fi_info& entry, const Call& c) {
               const auto allowed = c.hints != nullptr ? get(*c.hints, *where) : 0;
               if (allowed != 0 && (allowed & FI_CONTEXT) == 0) set(entry, *where, FI_CONTEXT);
           });
-    edits(table, n + "-mode-beyond-info", "requires of a context what the endpoint does not", {clause("mode.within-info")},
-          [where = field("mode")](fi_info& entry, const Call&) {
+    edits(table, n + "-mode-beyond-info", "requires of a context what the endpoint does not",
+          {clause("mode.within-info")}, [where = field("mode")](fi_info& entry, const Call&) {
               set(entry, *where, FI_CONTEXT);
               entry.mode &= ~FI_CONTEXT;
           });
     show_and_refuse(table, "refuse-" + n + "-op-flags", field("op_flags"), side.own_flag, clause("op-flags.granted"));
     drop(table, "drop-" + n + "-op-flags", field("op_flags"), clause("op-flags.returned"));
-    add(table, n + "-op-flags-foreign", "reports an operation flag that means nothing there", field("op_flags"), side.foreign_flag,
-        clause("op-flags.only-applicable"));
+    add(table, n + "-op-flags-foreign", "reports an operation flag that means nothing there", field("op_flags"),
+        side.foreign_flag, clause("op-flags.only-applicable"));
     refuse(table, "refuse-" + n + "-msg-order", field("msg_order"), clause("msg-order.granted"));
     drop(table, "drop-" + n + "-msg-order", field("msg_order"), clause("msg-order.returned"));
-    show_and_refuse(table, "refuse-" + n + "-comp-order", field("comp_order"), FI_ORDER_STRICT, clause("comp-order.granted"));
+    show_and_refuse(table, "refuse-" + n + "-comp-order", field("comp_order"), FI_ORDER_STRICT,
+                    clause("comp-order.granted"));
     drop(table, "drop-" + n + "-comp-order", field("comp_order"), clause("comp-order.returned"));
 }
 
@@ -101,8 +104,8 @@ void add_side(Table& table, const Side& side) {
 void add_contexts(Table& table) {
     add_side(table, {"tx", FI_MULTI_RECV, FI_MULTI_RECV, FI_COMPLETION});
     add_side(table, {"rx", FI_FENCE, FI_INJECT, FI_COMPLETION});
-    edits(table, "tx-mode-of-receive", "requires of sends what concerns receives alone", {"endpoint.tx-mode.only-transmit"},
-          [](fi_info& entry, const Call& c) {
+    edits(table, "tx-mode-of-receive", "requires of sends what concerns receives alone",
+          {"endpoint.tx-mode.only-transmit"}, [](fi_info& entry, const Call& c) {
               if ((c.asked("mode") & FI_BUFFERED_RECV) == 0 || c.asked("tx_attr.mode") != 0) return;
               entry.mode |= FI_BUFFERED_RECV;
               entry.tx_attr->mode |= FI_BUFFERED_RECV;

@@ -37,12 +37,23 @@ constexpr Slot kSlots[] = {
 char* part_of(const fi_info& info, int part) {
     const void* out = &info;
     switch (part) {
-        case kTx: out = info.tx_attr; break;
-        case kRx: out = info.rx_attr; break;
-        case kEp: out = info.ep_attr; break;
-        case kDomain: out = info.domain_attr; break;
-        case kFabric: out = info.fabric_attr; break;
-        default: break;
+        case kTx:
+            out = info.tx_attr;
+            break;
+        case kRx:
+            out = info.rx_attr;
+            break;
+        case kEp:
+            out = info.ep_attr;
+            break;
+        case kDomain:
+            out = info.domain_attr;
+            break;
+        case kFabric:
+            out = info.fabric_attr;
+            break;
+        default:
+            break;
     }
     return static_cast<char*>(const_cast<void*>(out));
 }

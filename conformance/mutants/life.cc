@@ -18,10 +18,10 @@ namespace {
 struct Wrap {
     fid* object = nullptr;
     const LifeHooks* hooks = nullptr;
-    fi_ops* ops = nullptr;               // the base's
+    fi_ops* ops = nullptr;  // the base's
     fi_ops_fabric* fabric = nullptr;
     fi_ops_domain* domain = nullptr;
-    fi_ops own = {};                     // ours
+    fi_ops own = {};  // ours
     fi_ops_fabric own_fabric = {};
     fi_ops_domain own_domain = {};
     fi_ops_mr* mr = nullptr;
@@ -127,10 +127,11 @@ int open_pep(fid_fabric* fabric, fi_info* info, fid_pep** pep, void* context) {
     return child(w, w.fabric->passive_ep(fabric, info, pep, context), FI_CLASS_PEP, &fabric->fid, pep);
 }
 
-int register_memory(fid* object, const void* buffer, std::size_t length, std::uint64_t access, std::uint64_t offset, std::uint64_t key,
-                    std::uint64_t flags, fid_mr** mr, void* context) {
+int register_memory(fid* object, const void* buffer, std::size_t length, std::uint64_t access, std::uint64_t offset,
+                    std::uint64_t key, std::uint64_t flags, fid_mr** mr, void* context) {
     Wrap& w = wrap_of(object);
-    return child(w, w.mr->reg(object, buffer, length, access, offset, key, flags, mr, context), FI_CLASS_MR, object, mr);
+    return child(w, w.mr->reg(object, buffer, length, access, offset, key, flags, mr, context), FI_CLASS_MR, object,
+                 mr);
 }
 
 int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
@@ -163,7 +164,8 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* co
 
 int open_domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::uint64_t flags, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
-    const int ret = child(w, w.fabric->domain2(fabric, info, domain, flags, context), FI_CLASS_DOMAIN, &fabric->fid, domain);
+    const int ret =
+        child(w, w.fabric->domain2(fabric, info, domain, flags, context), FI_CLASS_DOMAIN, &fabric->fid, domain);
     return domain_opened(*w.hooks, ret, domain);
 }
 

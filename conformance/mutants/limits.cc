@@ -52,7 +52,8 @@ void add(Table& table, const Limit& limit) {
     const Slot* where = &slot(limit.path);
     const auto asks = [where](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) != 0; };
     if (!limit.fits.empty()) {
-        refuses(table, "refuse-" + path, "refuses hints with " + path + ", whatever it is", {std::string(limit.fits)}, asks);
+        refuses(table, "refuse-" + path, "refuses hints with " + path + ", whatever it is", {std::string(limit.fits)},
+                asks);
     }
     edits(table, "short-" + path, "reports one less than was asked for in " + path, {std::string(limit.granted)},
           [where](fi_info& entry, const Call& c) {

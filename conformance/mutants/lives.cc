@@ -15,7 +15,8 @@ namespace {
 
 using Close = int (*)(fid*);
 
-Mutant& life(Table& table, const char* name, const char* breaks, std::vector<std::string> clauses, const char* provider = "tcp") {
+Mutant& life(Table& table, const char* name, const char* breaks, std::vector<std::string> clauses,
+             const char* provider = "tcp") {
     return plain(table, name, breaks, std::move(clauses)).on("openings", provider, 1);
 }
 
@@ -85,7 +86,8 @@ void add_opening(Table& table, bool of_fabric) {
         if (counted && ret == 0) --open_now[of_fabric];
         return ret;
     };
-    Mutant& positive = life(table, (n + "-error-positive").c_str(), "fails with a positive number", {n + ".open.error-negative"});
+    Mutant& positive =
+        life(table, (n + "-error-positive").c_str(), "fails with a positive number", {n + ".open.error-negative"});
     if (of_fabric) {
         positive.fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
             const int ret = base().fabric(attr, out, context);
@@ -93,7 +95,9 @@ void add_opening(Table& table, bool of_fabric) {
         };
         positive.life = {};
     } else {
-        positive.life.child = [](int ret, std::size_t opens, fid*, fid*) { return opens == FI_CLASS_DOMAIN && ret < 0 ? -ret : ret; };
+        positive.life.child = [](int ret, std::size_t opens, fid*, fid*) {
+            return opens == FI_CLASS_DOMAIN && ret < 0 ? -ret : ret;
+        };
     }
 }
 
@@ -123,18 +127,23 @@ void add_fabric(Table& table) {
             return other;
         };
     };
-    life(table, "fabric-of-any-name", "opens some fabric for a name that nobody has", {"fabric.open.unknown-name"}).fabric = whatever(false);
-    life(table, "fabric-of-any-provider", "opens a fabric for a provider that nobody is", {"fabric.open.unknown-provider"}).fabric = whatever(true);
+    life(table, "fabric-of-any-name", "opens some fabric for a name that nobody has", {"fabric.open.unknown-name"})
+        .fabric = whatever(false);
+    life(table, "fabric-of-any-provider", "opens a fabric for a provider that nobody is",
+         {"fabric.open.unknown-provider"})
+        .fabric = whatever(true);
 }
 
 void add_domain(Table& table) {
-    const auto child = [&](const char* name, const char* breaks, const char* clause, std::size_t kind, int told, const char* provider = "tcp") {
-        life(table, name, breaks, {clause}, provider).life.child = [kind, told](int ret, std::size_t opens, fid*, fid*) {
-            return opens == kind && ret == 0 ? told : ret;
-        };
+    const auto child = [&](const char* name, const char* breaks, const char* clause, std::size_t kind, int told,
+                           const char* provider = "tcp") {
+        life(table, name, breaks, {clause}, provider).life.child =
+            [kind, told](int ret, std::size_t opens, fid*, fid*) { return opens == kind && ret == 0 ? told : ret; };
     };
-    child("domain-not-opened", "does not open what it answered", "domain.open.each-answer", FI_CLASS_DOMAIN, -FI_ENODEV);
-    child("av-not-opened", "does not open the vectors that it offers", "domain.av.opens-granted", FI_CLASS_AV, -FI_ENOSYS, "shm");
+    child("domain-not-opened", "does not open what it answered", "domain.open.each-answer", FI_CLASS_DOMAIN,
+          -FI_ENODEV);
+    child("av-not-opened", "does not open the vectors that it offers", "domain.av.opens-granted", FI_CLASS_AV,
+          -FI_ENOSYS, "shm");
     life(table, "domain-of-any-name", "opens its domain for any name", {"domain.open.unknown-name"}).life.child =
         [](int ret, std::size_t, fid*, fid*) { return ret; };
     Mutant& named = table.back();
@@ -149,7 +158,8 @@ void add_domain(Table& table) {
             fi_info copy = *info;
             fi_domain_attr domain_attr = *info->domain_attr;
             copy.domain_attr = &domain_attr;
-            if (domain_attr.name != nullptr && std::strcmp(domain_attr.name, "no-such-name") == 0) domain_attr.name = nullptr;
+            if (domain_attr.name != nullptr && std::strcmp(domain_attr.name, "no-such-name") == 0)
+                domain_attr.name = nullptr;
             const int plainly = ops->domain(fabric, &copy, domain, user);
             if (plainly == 0 || domain_attr.name != nullptr) return plainly;
             fi_info* list = nullptr;
@@ -169,7 +179,8 @@ void add_domain(Table& table) {
 }
 
 void add_closing(Table& table) {
-    const auto refuse_first = [&](const char* name, const char* breaks, std::vector<std::string> clauses, std::size_t kind, bool had_children) {
+    const auto refuse_first = [&](const char* name, const char* breaks, std::vector<std::string> clauses,
+                                  std::size_t kind, bool had_children) {
         Mutant& m = life(table, name, breaks, std::move(clauses));
         static bool opened_any;  // something was opened on the object under way
         m.life.child = [kind](int ret, std::size_t opens, fid* on, fid*) {
@@ -185,12 +196,17 @@ void add_closing(Table& table) {
             return close(f);
         };
     };
-    refuse_first("fabric-never-closed", "does not close a fabric on which nothing was opened", {"fabric.close.empty"}, FI_CLASS_FABRIC, false);
-    refuse_first("fabric-stays-busy", "does not close a fabric that was in use", {"fabric.close.after-children"}, FI_CLASS_FABRIC, true);
-    refuse_first("domain-never-closed", "does not close a domain on which nothing was opened", {"domain.close.empty"}, FI_CLASS_DOMAIN, false);
-    refuse_first("domain-stays-busy", "does not close a domain that was in use", {"domain.close.after-children"}, FI_CLASS_DOMAIN, true);
+    refuse_first("fabric-never-closed", "does not close a fabric on which nothing was opened", {"fabric.close.empty"},
+                 FI_CLASS_FABRIC, false);
+    refuse_first("fabric-stays-busy", "does not close a fabric that was in use", {"fabric.close.after-children"},
+                 FI_CLASS_FABRIC, true);
+    refuse_first("domain-never-closed", "does not close a domain on which nothing was opened", {"domain.close.empty"},
+                 FI_CLASS_DOMAIN, false);
+    refuse_first("domain-stays-busy", "does not close a domain that was in use", {"domain.close.after-children"},
+                 FI_CLASS_DOMAIN, true);
 
-    const auto careless = [&](const char* name, std::size_t kind, std::size_t on, std::vector<std::string> clauses, const char* provider = "tcp") {
+    const auto careless = [&](const char* name, std::size_t kind, std::size_t on, std::vector<std::string> clauses,
+                              const char* provider = "tcp") {
         Mutant& m = life(table, name, "closes what is busy", std::move(clauses), provider);
         static std::size_t busy_with;  // the class opened last
         m.life.child = [](int ret, std::size_t opens, fid*, fid*) {
@@ -237,14 +253,16 @@ void hold(fid* object) {
 
 void add_children(Table& table) {
     const auto never_closed = [&](const char* name, const char* clause, std::size_t kind) {
-        life(table, name, "does not close an object that nothing uses", {clause}).life.child = [kind](int ret, std::size_t opens, fid*, fid* made) {
-            if (ret == 0 && opens == kind) hold(made);
-            return ret;
-        };
+        life(table, name, "does not close an object that nothing uses", {clause}).life.child =
+            [kind](int ret, std::size_t opens, fid*, fid* made) {
+                if (ret == 0 && opens == kind) hold(made);
+                return ret;
+            };
     };
     never_closed("cq-never-closed", "domain.close.child", FI_CLASS_CQ);
     never_closed("eq-never-closed", "fabric.close.item", FI_CLASS_EQ);
-    const auto key = [&](const char* name, const char* breaks, const char* clause, std::uint64_t told, bool from_provider) {
+    const auto key = [&](const char* name, const char* breaks, const char* clause, std::uint64_t told,
+                         bool from_provider) {
         Mutant& m = life(table, name, breaks, {clause});
         m.life.child = [told](int ret, std::size_t opens, fid*, fid* made) {
             if (ret == 0 && opens == FI_CLASS_MR) reinterpret_cast<fid_mr*>(made)->key = told;
@@ -258,7 +276,8 @@ void add_children(Table& table) {
             return ret;
         };
     };
-    key("mr-key-invented", "gives a region another key than the one asked for", "domain.mr.application-key", 0x77, false);
+    key("mr-key-invented", "gives a region another key than the one asked for", "domain.mr.application-key", 0x77,
+        false);
     key("mr-keys-alike", "picks the same key for all regions", "domain.mr.provider-key", 0x77, true);
     key("mr-key-late", "has no key for a region that is registered", "domain.bind.mr-sync", FI_KEY_NOTAVAIL, true);
 }
@@ -272,11 +291,14 @@ void add_binding(Table& table) {
         [](int ret, const char*, bool sets) { return sets ? ret : 0; };
     life(table, "set-ops-anything", "takes an override of every name", {"domain.set-ops.unknown"}).life.ops =
         [](int ret, const char*, bool sets) { return sets ? 0 : ret; };
-    life(table, "set-ops-enoent", "refuses an unknown override with another error", {"domain.set-ops.unknown"}).life.ops =
-        [](int ret, const char*, bool sets) { return sets && ret == -FI_ENOSYS ? -FI_ENOENT : ret; };
-    life(table, "hmem-override-refused", "refuses a complete memory override", {"domain.set-ops.hmem-override"}).life.ops =
-        [](int ret, const char* name, bool sets) { return sets && std::strcmp(name, FI_SET_OPS_HMEM_OVERRIDE) == 0 ? -FI_EPERM : ret; };
-    Mutant& held = life(table, "bound-queue-held", "does not close a queue whose domain is closed", {"domain.bind.close-order"});
+    life(table, "set-ops-enoent", "refuses an unknown override with another error", {"domain.set-ops.unknown"})
+        .life.ops = [](int ret, const char*, bool sets) { return sets && ret == -FI_ENOSYS ? -FI_ENOENT : ret; };
+    life(table, "hmem-override-refused", "refuses a complete memory override", {"domain.set-ops.hmem-override"})
+        .life.ops = [](int ret, const char* name, bool sets) {
+        return sets && std::strcmp(name, FI_SET_OPS_HMEM_OVERRIDE) == 0 ? -FI_EPERM : ret;
+    };
+    Mutant& held =
+        life(table, "bound-queue-held", "does not close a queue whose domain is closed", {"domain.bind.close-order"});
     static fi_ops* eq_ops;
     static fi_ops own_ops;
     held.life.bound = [](int ret, fid*, fid* eq, std::uint64_t) {
@@ -320,51 +342,67 @@ void add_instances(Table& table) {
         };
     };
     static const auto foreign = reinterpret_cast<void*>(std::uintptr_t{0x1000});
-    with("fabric-not-reported", "does not tell the fabric that is open", {"fabric.instance.reported"}, [](fi_info& e, const Call& c) {
-        if (c.hints != nullptr && c.hints->fabric_attr != nullptr && c.hints->fabric_attr->name != nullptr) fabric_of(e) = nullptr;
-    });
-    with("domain-not-reported", "does not tell the domain that is open", {"domain.instance.reported"}, [](fi_info& e, const Call& c) {
-        if (c.hints != nullptr && c.hints->domain_attr != nullptr && c.hints->domain_attr->name != nullptr) domain_of(e) = nullptr;
-    });
-    with("fabric-not-reported-unnamed", "tells no open fabric to who names none", {"fabric.instance.reported-unnamed", "fabric.instance.reported"},
+    with("fabric-not-reported", "does not tell the fabric that is open", {"fabric.instance.reported"},
          [](fi_info& e, const Call& c) {
-             if (c.hints == nullptr || c.hints->fabric_attr == nullptr || c.hints->fabric_attr->name == nullptr) fabric_of(e) = nullptr;
+             if (c.hints != nullptr && c.hints->fabric_attr != nullptr && c.hints->fabric_attr->name != nullptr)
+                 fabric_of(e) = nullptr;
          });
-    with("domain-not-reported-unnamed", "tells no open domain to who names none", {"domain.instance.reported-unnamed", "domain.instance.reported"},
+    with("domain-not-reported", "does not tell the domain that is open", {"domain.instance.reported"},
          [](fi_info& e, const Call& c) {
-             if (c.hints == nullptr || c.hints->domain_attr == nullptr || c.hints->domain_attr->name == nullptr) domain_of(e) = nullptr;
+             if (c.hints != nullptr && c.hints->domain_attr != nullptr && c.hints->domain_attr->name != nullptr)
+                 domain_of(e) = nullptr;
          });
-    with("fabric-last-reported", "tells the fabric that was opened last", {"fabric.instance.first"}, [](fi_info& e, const Call&) {
-        if (fabric_of(e) != nullptr) fabric_of(e) = reinterpret_cast<fid_fabric*>(fabrics.last());
-    });
-    with("domain-last-reported", "tells the domain that was opened last", {"domain.instance.first"}, [](fi_info& e, const Call&) {
-        if (domain_of(e) != nullptr) domain_of(e) = reinterpret_cast<fid_domain*>(domains.last());
-    });
+    with("fabric-not-reported-unnamed", "tells no open fabric to who names none",
+         {"fabric.instance.reported-unnamed", "fabric.instance.reported"}, [](fi_info& e, const Call& c) {
+             if (c.hints == nullptr || c.hints->fabric_attr == nullptr || c.hints->fabric_attr->name == nullptr)
+                 fabric_of(e) = nullptr;
+         });
+    with("domain-not-reported-unnamed", "tells no open domain to who names none",
+         {"domain.instance.reported-unnamed", "domain.instance.reported"}, [](fi_info& e, const Call& c) {
+             if (c.hints == nullptr || c.hints->domain_attr == nullptr || c.hints->domain_attr->name == nullptr)
+                 domain_of(e) = nullptr;
+         });
+    with("fabric-last-reported", "tells the fabric that was opened last", {"fabric.instance.first"},
+         [](fi_info& e, const Call&) {
+             if (fabric_of(e) != nullptr) fabric_of(e) = reinterpret_cast<fid_fabric*>(fabrics.last());
+         });
+    with("domain-last-reported", "tells the domain that was opened last", {"domain.instance.first"},
+         [](fi_info& e, const Call&) {
+             if (domain_of(e) != nullptr) domain_of(e) = reinterpret_cast<fid_domain*>(domains.last());
+         });
     with("fabric-invented", "tells a fabric where none is open", {"fabric.instance.null"}, [](fi_info& e, const Call&) {
         if (fabrics.last() == nullptr) fabric_of(e) = static_cast<fid_fabric*>(foreign);
     });
     with("domain-invented", "tells a domain where none is open", {"domain.instance.null"}, [](fi_info& e, const Call&) {
         if (domains.last() == nullptr) domain_of(e) = static_cast<fid_domain*>(foreign);
     });
-    with("fabric-closed-reported", "tells a fabric that was closed", {"fabric.instance.not-closed"}, [](fi_info& e, const Call&) {
-        if (fabric_of(e) == nullptr && closed_fabric != nullptr) fabric_of(e) = reinterpret_cast<fid_fabric*>(closed_fabric);
-    });
-    with("domain-closed-reported", "tells a domain that was closed", {"domain.instance.not-closed"}, [](fi_info& e, const Call&) {
-        if (domain_of(e) == nullptr && closed_domain != nullptr) domain_of(e) = reinterpret_cast<fid_domain*>(closed_domain);
-    });
+    with("fabric-closed-reported", "tells a fabric that was closed", {"fabric.instance.not-closed"},
+         [](fi_info& e, const Call&) {
+             if (fabric_of(e) == nullptr && closed_fabric != nullptr)
+                 fabric_of(e) = reinterpret_cast<fid_fabric*>(closed_fabric);
+         });
+    with("domain-closed-reported", "tells a domain that was closed", {"domain.instance.not-closed"},
+         [](fi_info& e, const Call&) {
+             if (domain_of(e) == nullptr && closed_domain != nullptr)
+                 domain_of(e) = reinterpret_cast<fid_domain*>(closed_domain);
+         });
     with("domain-mistaken", "tells a domain of another name", {"domain.open.by-name"}, [](fi_info& e, const Call&) {
-        if (domain_of(e) == nullptr && domains.last() != nullptr) domain_of(e) = reinterpret_cast<fid_domain*>(domains.last());
+        if (domain_of(e) == nullptr && domains.last() != nullptr)
+            domain_of(e) = reinterpret_cast<fid_domain*>(domains.last());
     });
     const auto unlimited = [&](const char* name, const char* clause, bool of_fabric) {
-        alters(table, name, "looks beyond the instance that the hints name", {clause}, [of_fabric](Hints& hints, Call&) {
-            if (of_fabric) hints.fabric.fabric = nullptr;
-            if (!of_fabric) hints.domain.domain = nullptr;
-        }).on("openings", "tcp", 1);
+        alters(table, name, "looks beyond the instance that the hints name", {clause},
+               [of_fabric](Hints& hints, Call&) {
+                   if (of_fabric) hints.fabric.fabric = nullptr;
+                   if (!of_fabric) hints.domain.domain = nullptr;
+               })
+            .on("openings", "tcp", 1);
     };
     unlimited("fabric-instance-ignored", "fabric.instance.restricts", true);
     unlimited("domain-instance-ignored", "domain.instance.restricts", false);
     edits(table, "pep-handle-lost", "does not give the passive endpoint back", {"getinfo.addresses.pep-handle-kept"},
-          [](fi_info& e, const Call&) { e.handle = nullptr; }).on("openings", "tcp", 1);
+          [](fi_info& e, const Call&) { e.handle = nullptr; })
+        .on("conduct", "tcp", 1);
 }
 
 }  // namespace

@@ -37,19 +37,22 @@ void leak() {
 }
 
 void add_alloc(Table& table) {
-    conduct(table, "alloc-lacks-part", "makes a fi_info without tx_attr", {"getinfo.memory.alloc-complete"}).dupinfo = [](const fi_info* i) {
-        fi_info* const made = base().dupinfo(i);
-        if (i != nullptr || made == nullptr) return made;
-        std::free(made->tx_attr);
-        made->tx_attr = nullptr;
-        return made;
-    };
-    conduct(table, "alloc-not-zero", "makes a fi_info that asks for something", {"getinfo.memory.alloc-zeroed"}).dupinfo = [](const fi_info* i) {
+    conduct(table, "alloc-lacks-part", "makes a fi_info without tx_attr", {"getinfo.memory.alloc-complete"}).dupinfo =
+        [](const fi_info* i) {
+            fi_info* const made = base().dupinfo(i);
+            if (i != nullptr || made == nullptr) return made;
+            std::free(made->tx_attr);
+            made->tx_attr = nullptr;
+            return made;
+        };
+    conduct(table, "alloc-not-zero", "makes a fi_info that asks for something", {"getinfo.memory.alloc-zeroed"})
+        .dupinfo = [](const fi_info* i) {
         fi_info* const made = base().dupinfo(i);
         if (i == nullptr && made != nullptr) made->ep_attr->type = FI_EP_RDM;
         return made;
     };
-    Mutant& same = conduct(table, "alloc-shared", "makes every new fi_info of the same parts", {"getinfo.memory.alloc-fresh"});
+    Mutant& same =
+        conduct(table, "alloc-shared", "makes every new fi_info of the same parts", {"getinfo.memory.alloc-fresh"});
     static fi_tx_attr shared = {};
     same.dupinfo = [](const fi_info* i) {
         fi_info* const made = base().dupinfo(i);
@@ -63,28 +66,32 @@ void add_alloc(Table& table) {
             if (i->tx_attr == &shared) i->tx_attr = nullptr;
         base().freeinfo(list);
     };
-    conduct(table, "alloc-careless", "crashes when memory for a new fi_info can't be had", {"getinfo.memory.alloc-fails-null"}).dupinfo =
-        [](const fi_info* i) {
-            if (i == nullptr) careless();
-            return base().dupinfo(i);
-        };
+    conduct(table, "alloc-careless", "crashes when memory for a new fi_info can't be had",
+            {"getinfo.memory.alloc-fails-null"})
+        .dupinfo = [](const fi_info* i) {
+        if (i == nullptr) careless();
+        return base().dupinfo(i);
+    };
 }
 
 void add_dup(Table& table) {
-    conduct(table, "dup-loses-number", "duplicates without the size of the transmit context", {"getinfo.memory.dup-equal"}).dupinfo =
-        [](const fi_info* i) {
-            fi_info* const copy = base().dupinfo(i);
-            if (copy != nullptr && copy->tx_attr != nullptr) copy->tx_attr->size = 0;
-            return copy;
-        };
-    conduct(table, "dup-loses-name", "duplicates without the name of the domain", {"getinfo.memory.dup-equal"}).dupinfo = [](const fi_info* i) {
+    conduct(table, "dup-loses-number", "duplicates without the size of the transmit context",
+            {"getinfo.memory.dup-equal"})
+        .dupinfo = [](const fi_info* i) {
+        fi_info* const copy = base().dupinfo(i);
+        if (copy != nullptr && copy->tx_attr != nullptr) copy->tx_attr->size = 0;
+        return copy;
+    };
+    conduct(table, "dup-loses-name", "duplicates without the name of the domain", {"getinfo.memory.dup-equal"})
+        .dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
         if (copy == nullptr || copy->domain_attr == nullptr) return copy;
         std::free(copy->domain_attr->name);
         copy->domain_attr->name = nullptr;
         return copy;
     };
-    Mutant& shallow = conduct(table, "dup-shallow", "gives the duplicate the address of the original", {"getinfo.memory.dup-deep"});
+    Mutant& shallow =
+        conduct(table, "dup-shallow", "gives the duplicate the address of the original", {"getinfo.memory.dup-deep"});
     static const void* given = nullptr;
     shallow.dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
@@ -98,57 +105,67 @@ void add_dup(Table& table) {
         if (list != nullptr && list == given) list->src_addr = nullptr;
         base().freeinfo(list);
     };
-    conduct(table, "dup-whole-list", "duplicates the list", {"getinfo.memory.dup-single"}).dupinfo = [](const fi_info* i) {
-        fi_info* const copy = base().dupinfo(i);
-        if (copy != nullptr) copy->next = base().dupinfo(i != nullptr ? i : copy);
-        return copy;
-    };
-    conduct(table, "dup-needs-parts", "reads through a substructure that is not there", {"getinfo.memory.dup-substructures"}).dupinfo =
-        [](const fi_info* i) {
-            if (i != nullptr && i->rx_attr == nullptr) crash();
-            return base().dupinfo(i);
-        };
-    conduct(table, "dup-invents-parts", "fills substructures that the original lacks", {"getinfo.memory.dup-substructures"}).dupinfo =
+    conduct(table, "dup-whole-list", "duplicates the list", {"getinfo.memory.dup-single"}).dupinfo =
         [](const fi_info* i) {
             fi_info* const copy = base().dupinfo(i);
-            if (i == nullptr || copy == nullptr || i->rx_attr != nullptr) return copy;
-            if (copy->rx_attr == nullptr) copy->rx_attr = static_cast<fi_rx_attr*>(std::calloc(1, sizeof(fi_rx_attr)));
-            if (copy->rx_attr != nullptr) copy->rx_attr->size = 5;
+            if (copy != nullptr) copy->next = base().dupinfo(i != nullptr ? i : copy);
             return copy;
         };
-    conduct(table, "dup-other-handle", "invents a handle for the duplicate", {"getinfo.memory.dup-handle"}).dupinfo = [](const fi_info* i) {
-        static fid other = {};
-        fi_info* const copy = base().dupinfo(i);
-        if (copy != nullptr && copy->handle != nullptr) copy->handle = &other;
-        return copy;
-    };
-    conduct(table, "dup-null-crashes", "crashes at fi_dupinfo(NULL)", {"getinfo.memory.dup-null"}).dupinfo = [](const fi_info* i) {
-        if (i == nullptr) crash();
+    conduct(table, "dup-needs-parts", "reads through a substructure that is not there",
+            {"getinfo.memory.dup-substructures"})
+        .dupinfo = [](const fi_info* i) {
+        if (i != nullptr && i->rx_attr == nullptr) crash();
         return base().dupinfo(i);
     };
-    conduct(table, "dup-careless", "crashes when memory for a duplicate can't be had", {"getinfo.memory.dup-fails-null"}).dupinfo =
+    conduct(table, "dup-invents-parts", "fills substructures that the original lacks",
+            {"getinfo.memory.dup-substructures"})
+        .dupinfo = [](const fi_info* i) {
+        fi_info* const copy = base().dupinfo(i);
+        if (i == nullptr || copy == nullptr || i->rx_attr != nullptr) return copy;
+        if (copy->rx_attr == nullptr) copy->rx_attr = static_cast<fi_rx_attr*>(std::calloc(1, sizeof(fi_rx_attr)));
+        if (copy->rx_attr != nullptr) copy->rx_attr->size = 5;
+        return copy;
+    };
+    conduct(table, "dup-other-handle", "invents a handle for the duplicate", {"getinfo.memory.dup-handle"}).dupinfo =
         [](const fi_info* i) {
-            if (i != nullptr) careless();
-            return base().dupinfo(i);
-        };
-    conduct(table, "dup-leaks-on-failure", "keeps memory when a duplicate can't be made", {"getinfo.memory.dup-fails-null"}).dupinfo =
-        [](const fi_info* i) {
+            static fid other = {};
             fi_info* const copy = base().dupinfo(i);
-            if (copy == nullptr) leak();
+            if (copy != nullptr && copy->handle != nullptr) copy->handle = &other;
             return copy;
         };
+    conduct(table, "dup-null-crashes", "crashes at fi_dupinfo(NULL)", {"getinfo.memory.dup-null"}).dupinfo =
+        [](const fi_info* i) {
+            if (i == nullptr) crash();
+            return base().dupinfo(i);
+        };
+    conduct(table, "dup-careless", "crashes when memory for a duplicate can't be had",
+            {"getinfo.memory.dup-fails-null"})
+        .dupinfo = [](const fi_info* i) {
+        if (i != nullptr) careless();
+        return base().dupinfo(i);
+    };
+    conduct(table, "dup-leaks-on-failure", "keeps memory when a duplicate can't be made",
+            {"getinfo.memory.dup-fails-null"})
+        .dupinfo = [](const fi_info* i) {
+        fi_info* const copy = base().dupinfo(i);
+        if (copy == nullptr) leak();
+        return copy;
+    };
 }
 
 void add_free(Table& table) {
-    conduct(table, "free-first-only", "frees the first entry of a list", {"getinfo.memory.free-releases-list"}).freeinfo = [](fi_info* list) {
+    conduct(table, "free-first-only", "frees the first entry of a list", {"getinfo.memory.free-releases-list"})
+        .freeinfo = [](fi_info* list) {
         if (list != nullptr) list->next = nullptr;
         base().freeinfo(list);
     };
-    conduct(table, "free-closes-handle", "closes the object behind handle", {"getinfo.memory.free-handle"}).freeinfo = [](fi_info* list) {
-        if (list != nullptr && list->handle != nullptr) fi_close(list->handle);
-        base().freeinfo(list);
-    };
-    conduct(table, "free-forgets-addresses", "does not free addresses", {"getinfo.memory.free-releases-list"}).freeinfo = [](fi_info* list) {
+    conduct(table, "free-closes-handle", "closes the object behind handle", {"getinfo.memory.free-handle"}).freeinfo =
+        [](fi_info* list) {
+            if (list != nullptr && list->handle != nullptr) fi_close(list->handle);
+            base().freeinfo(list);
+        };
+    conduct(table, "free-forgets-addresses", "does not free addresses", {"getinfo.memory.free-releases-list"})
+        .freeinfo = [](fi_info* list) {
         for (fi_info* i = list; i != nullptr; i = i->next) i->src_addr = nullptr;
         base().freeinfo(list);
     };
@@ -164,10 +181,12 @@ void add_free(Table& table) {
         if (list != nullptr && list == fresh && list->fabric_attr != nullptr) list->fabric_attr->prov_name = nullptr;
         base().freeinfo(list);
     };
-    plain(table, "free-twice", "frees the entries of some answers twice", {"getinfo.memory.returns"}).freeinfo = [](fi_info* list) {
-        if (list != nullptr && list->tx_attr != nullptr && list->tx_attr->inject_size == 1) std::free(list->tx_attr);
-        base().freeinfo(list);
-    };
+    plain(table, "free-twice", "frees the entries of some answers twice", {"getinfo.memory.returns"}).freeinfo =
+        [](fi_info* list) {
+            if (list != nullptr && list->tx_attr != nullptr && list->tx_attr->inject_size == 1)
+                std::free(list->tx_attr);
+            base().freeinfo(list);
+        };
     table.back().getinfo = [](Call& c) {
         const int ret = ask(c);
         if (ret == 0 && c.asked("tx_attr.inject_size") == 1) (*c.list)->tx_attr->inject_size = 1;
@@ -176,7 +195,8 @@ void add_free(Table& table) {
 }
 
 void add_answers(Table& table) {
-    Mutant& shared = conduct(table, "answers-share-memory", "lets all answers share one name", {"getinfo.memory.answers-independent"});
+    Mutant& shared = conduct(table, "answers-share-memory", "lets all answers share one name",
+                             {"getinfo.memory.answers-independent"});
     static char name[64];
     shared.getinfo = [](Call& c) {
         const int ret = ask(c);
@@ -198,24 +218,28 @@ void add_answers(Table& table) {
         leak();
         return ask(c);
     };
-    conduct(table, "leak-per-failure", "leaks a block per call that fails", {"getinfo.memory.failed-call-frees"}).getinfo = [](Call& c) {
+    conduct(table, "leak-per-failure", "leaks a block per call that fails", {"getinfo.memory.failed-call-frees"})
+        .getinfo = [](Call& c) {
         const int ret = ask(c);
         if (ret != 0) leak();
         return ret;
     };
-    conduct(table, "enomem-crash", "crashes when memory runs out", {"getinfo.memory.shortage-survived"}).getinfo = [](Call& c) {
-        careless();
-        return ask(c);
-    };
-    conduct(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"}).getinfo = [](Call& c) {
-        const int ret = ask(c);
-        return ret == -FI_ENOMEM ? -FI_EINVAL : ret;
-    };
-    conduct(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"}).getinfo = [](Call& c) {
-        const int ret = ask(c);
-        if (ret == -FI_ENOMEM) leak();
-        return ret;
-    };
+    conduct(table, "enomem-crash", "crashes when memory runs out", {"getinfo.memory.shortage-survived"}).getinfo =
+        [](Call& c) {
+            careless();
+            return ask(c);
+        };
+    conduct(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"}).getinfo =
+        [](Call& c) {
+            const int ret = ask(c);
+            return ret == -FI_ENOMEM ? -FI_EINVAL : ret;
+        };
+    conduct(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"}).getinfo =
+        [](Call& c) {
+            const int ret = ask(c);
+            if (ret == -FI_ENOMEM) leak();
+            return ret;
+        };
     Mutant& kept = conduct(table, "hints-kept", "lets the answer point into the hints", {"getinfo.hints.not-kept"});
     static const char* borrowed = nullptr;
     kept.getinfo = [](Call& c) {
@@ -236,20 +260,22 @@ void add_answers(Table& table) {
 }
 
 void add_threads(Table& table) {
-    static std::atomic<int> inside{0};   // calls under way; any thread
+    static std::atomic<int> inside{0};               // calls under way; any thread
     static std::atomic<std::uint64_t> last_caps{0};  // what the latest caller asked for, to be mistaken for one's own
-    conduct(table, "threads-refused", "refuses calls that overlap", {"getinfo.memory.threads", "domain.threading.control-safe"}).getinfo =
-        [](Call& c) {
-            const int others = inside.fetch_add(1);
-            usleep(100);
-            const int ret = ask(c);
-            inside.fetch_sub(1);
-            if (others == 0) return ret;
-            if (ret == 0) base().freeinfo(*c.list);
-            *c.list = nullptr;
-            return -FI_EAGAIN;
-        };
-    conduct(table, "threads-mixed", "answers one thread what another asked for", {"getinfo.memory.threads", "domain.threading.control-safe"})
+    conduct(table, "threads-refused", "refuses calls that overlap",
+            {"getinfo.memory.threads", "domain.threading.control-safe"})
+        .getinfo = [](Call& c) {
+        const int others = inside.fetch_add(1);
+        usleep(100);
+        const int ret = ask(c);
+        inside.fetch_sub(1);
+        if (others == 0) return ret;
+        if (ret == 0) base().freeinfo(*c.list);
+        *c.list = nullptr;
+        return -FI_EAGAIN;
+    };
+    conduct(table, "threads-mixed", "answers one thread what another asked for",
+            {"getinfo.memory.threads", "domain.threading.control-safe"})
         .getinfo = [](Call& c) {
         Hints hints(c.hints);
         last_caps = c.asked("caps");
@@ -259,23 +285,24 @@ void add_threads(Table& table) {
         other.hints = hints.pointer();
         return ask(other);
     };
-    conduct(table, "threads-crash", "crashes when calls overlap", {"getinfo.memory.threads", "domain.threading.control-safe"}).getinfo =
-        [](Call& c) {
-            if (inside.fetch_add(1) > 0) crash();
-            usleep(100);
-            const int ret = ask(c);
-            inside.fetch_sub(1);
-            return ret;
-        };
+    conduct(table, "threads-crash", "crashes when calls overlap",
+            {"getinfo.memory.threads", "domain.threading.control-safe"})
+        .getinfo = [](Call& c) {
+        if (inside.fetch_add(1) > 0) crash();
+        usleep(100);
+        const int ret = ask(c);
+        inside.fetch_sub(1);
+        return ret;
+    };
 }
 
 void add_open(Table& table) {
-    conduct(table, "fabric-failure-leaks", "leaks when a fabric can't be opened", {"fabric.open.failure-clean"}).fabric =
-        [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
-            const int ret = base().fabric(attr, out, context);
-            if (ret != 0) leak();
-            return ret;
-        };
+    conduct(table, "fabric-failure-leaks", "leaks when a fabric can't be opened", {"fabric.open.failure-clean"})
+        .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
+        const int ret = base().fabric(attr, out, context);
+        if (ret != 0) leak();
+        return ret;
+    };
     conduct(table, "fabric-close-leaks", "keeps memory of a fabric that was closed", {"fabric.close.releases"}).fabric =
         [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
             const int ret = base().fabric(attr, out, context);

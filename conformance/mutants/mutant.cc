@@ -68,7 +68,8 @@ Mutant& edits(Table& table, std::string name, std::string breaks, std::vector<st
     return m;
 }
 
-Mutant& refuses(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, When when, int error) {
+Mutant& refuses(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, When when,
+                int error) {
     Mutant& m = plain(table, std::move(name), std::move(breaks), std::move(clauses));
     m.getinfo = [when = std::move(when), error](Call& call) {
         if (call.names_only() || !when(call)) return ask(call);
@@ -78,7 +79,8 @@ Mutant& refuses(Table& table, std::string name, std::string breaks, std::vector<
     return m;
 }
 
-Mutant& alters(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, Alter alter, Edit edit) {
+Mutant& alters(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, Alter alter,
+               Edit edit) {
     Mutant& m = plain(table, std::move(name), std::move(breaks), std::move(clauses));
     m.getinfo = [alter = std::move(alter), edit = std::move(edit)](Call& call) {
         Hints hints(call.hints);

@@ -1,8 +1,8 @@
 // A mutant: a look-alike library that keeps every promise but one.
 //
 // One shared object holds all mutants.  It forwards each exported function to a sound library, the base, and the name
-// of its own file (libmutant-NAME.so) says which single mutation is switched on; libmutant-clean.so has none.  Tables are
-// built once, when the object is loaded, and only read afterwards: any thread.
+// of its own file (libmutant-NAME.so) says which single mutation is switched on; libmutant-clean.so has none.  Tables
+// are built once, when the object is loaded, and only read afterwards: any thread.
 //
 // Mutations add no allocation to a call that the base does not make, so that a mutant of one promise keeps those on
 // memory.
@@ -54,7 +54,7 @@ struct Mutant {
     std::vector<std::string> clauses;  ///< any of these must catch it
     std::string property = "classes";  ///< the property of the kit that suffices
     std::string provider = "tcp";
-    unsigned cases = 2500;             ///< and how many cases
+    unsigned cases = 2500;  ///< and how many cases
     /// Judge by the declared profile of the clean library, with this text in place of another ("" = ""): for promises
     /// that only a provider whose limits are known can break.
     bool declared = false;
@@ -122,7 +122,8 @@ using Alter = std::function<void(Hints&, Call&)>;
 
 /// Asks the base.
 int ask(const Call& call);
-/// fi_getinfo as the base does it, then `edit` on every entry of a granted answer (not of one that names providers only).
+/// fi_getinfo as the base does it, then `edit` on every entry of a granted answer (not of one that names providers
+/// only).
 Mutant& edits(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, Edit edit);
 /// Refuses calls that fit.
 Mutant& refuses(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, When when,

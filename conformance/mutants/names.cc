@@ -14,8 +14,12 @@ namespace {
 const char* provider(const Call& c) {
     return c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->prov_name : nullptr;
 }
-const char* fabric(const Call& c) { return c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->name : nullptr; }
-const char* domain(const Call& c) { return c.hints != nullptr && c.hints->domain_attr != nullptr ? c.hints->domain_attr->name : nullptr; }
+const char* fabric(const Call& c) {
+    return c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->name : nullptr;
+}
+const char* domain(const Call& c) {
+    return c.hints != nullptr && c.hints->domain_attr != nullptr ? c.hints->domain_attr->name : nullptr;
+}
 
 // Another letter at the end: the same size, so that nothing is allocated.
 void change(char* name) {
@@ -33,20 +37,23 @@ void add_identity(Table& table) {
           [](fi_info& entry, const Call& c) {
               if (domain(c) != nullptr) change(entry.domain_attr->name);
           });
-    edits(table, "no-domain-name", "does not name the domain", {"domain.name.present"}, [](fi_info& entry, const Call& c) {
-        if (c.asked("tx_attr.size") != 0) lose(entry.domain_attr->name);
-    });
+    edits(table, "no-domain-name", "does not name the domain", {"domain.name.present"},
+          [](fi_info& entry, const Call& c) {
+              if (c.asked("tx_attr.size") != 0) lose(entry.domain_attr->name);
+          });
     alters(table, "domain-name-ignored", "answers whatever domain is named", {"domain.name.fits"},
-           [](Hints& hints, Call&) { hints.domain.name = nullptr; }).declare();
+           [](Hints& hints, Call&) { hints.domain.name = nullptr; })
+        .declare();
     refuses(table, "refuse-fabric-name", "refuses the name of a fabric that it has", {"fabric.name.fits"},
             [](const Call& c) { return fabric(c) != nullptr; });
     edits(table, "other-fabric-name", "reports another fabric than the one named", {"fabric.name.granted"},
           [](fi_info& entry, const Call& c) {
               if (fabric(c) != nullptr) change(entry.fabric_attr->name);
           });
-    edits(table, "no-fabric-name", "does not name the fabric", {"fabric.name.present"}, [](fi_info& entry, const Call& c) {
-        if (c.asked("tx_attr.size") != 0) lose(entry.fabric_attr->name);
-    });
+    edits(table, "no-fabric-name", "does not name the fabric", {"fabric.name.present"},
+          [](fi_info& entry, const Call& c) {
+              if (c.asked("tx_attr.size") != 0) lose(entry.fabric_attr->name);
+          });
     edits(table, "prov-version-zero", "reports no provider version", {"fabric.prov-version.well-formed"},
           [](fi_info& entry, const Call& c) {
               if (c.asked("fabric_attr.prov_version") == 0) entry.fabric_attr->prov_version = 0;
@@ -56,9 +63,10 @@ void add_identity(Table& table) {
 }
 
 void add_provider(Table& table) {
-    edits(table, "no-prov-name", "does not name the provider", {"fabric.prov-name.present"}, [](fi_info& entry, const Call& c) {
-        if (c.asked("tx_attr.size") != 0) lose(entry.fabric_attr->prov_name);
-    });
+    edits(table, "no-prov-name", "does not name the provider", {"fabric.prov-name.present"},
+          [](fi_info& entry, const Call& c) {
+              if (c.asked("tx_attr.size") != 0) lose(entry.fabric_attr->prov_name);
+          });
     refuses(table, "refuse-prov-name", "refuses its own name", {"fabric.prov-name.fits"},
             [](const Call& c) { return provider(c) != nullptr && c.hints->tx_attr == nullptr; });
     edits(table, "other-prov-name", "bears another name than the one asked for", {"fabric.prov-name.granted"},
@@ -73,10 +81,12 @@ void add_provider(Table& table) {
            [](Hints& hints, Call&) {
                static char own[] = "tcp";
                if (hints.present() && hints.fabric.prov_name != nullptr) hints.fabric.prov_name = own;
-           }).declare();
-    alters(table, "unregistered-answered", "answers for providers that are not registered", {"fabric.prov-name.unregistered"},
-           [](Hints& hints, Call&) {
-               if (hints.fabric.prov_name != nullptr && std::strchr(hints.fabric.prov_name, ' ') != nullptr) hints.fabric.prov_name = nullptr;
+           })
+        .declare();
+    alters(table, "unregistered-answered", "answers for providers that are not registered",
+           {"fabric.prov-name.unregistered"}, [](Hints& hints, Call&) {
+               if (hints.fabric.prov_name != nullptr && std::strchr(hints.fabric.prov_name, ' ') != nullptr)
+                   hints.fabric.prov_name = nullptr;
            });
 }
 
@@ -122,19 +132,24 @@ int ask_layered(Call& c, Flaw flaw) {
 }
 
 void add_layers(Table& table) {
-    const auto layered = [&](const char* name, const char* breaks, std::vector<std::string> clauses, Flaw flaw) -> Mutant& {
+    const auto layered = [&](const char* name, const char* breaks, std::vector<std::string> clauses,
+                             Flaw flaw) -> Mutant& {
         Mutant& m = plain(table, name, breaks, std::move(clauses)).of(kLayered);
         m.getinfo = [flaw](Call& c) { return ask_layered(c, flaw); };
         return m;
     };
-    layered("layered-one-order", "answers to one order of its layers only", {"fabric.prov-name.layered-order"}, Flaw::Order);
-    layered("layered-orders-differ", "answers differently to the two orders of its layers", {"fabric.prov-name.layered-same-answers"}, Flaw::Answers)
+    layered("layered-one-order", "answers to one order of its layers only", {"fabric.prov-name.layered-order"},
+            Flaw::Order);
+    layered("layered-orders-differ", "answers differently to the two orders of its layers",
+            {"fabric.prov-name.layered-same-answers"}, Flaw::Answers)
         .on("pairs", kLayered, 12000);
     layered("layered-half-named", "names one of its layers only", {"fabric.prov-name.layered-granted"}, Flaw::Name);
-    layered("layered-over-anything", "answers for layers that it does not have", {"fabric.prov-name.layered-granted"}, Flaw::Loose);
+    layered("layered-over-anything", "answers for layers that it does not have", {"fabric.prov-name.layered-granted"},
+            Flaw::Loose);
     layered("layered-under-any-name", "serves who asks for other layers", {"fabric.prov-name.layered"}, Flaw::Loose)
         .declare("\"tcp\"", "\"tcp;ofi_rxm\"");
-    layered("layered-other-version", "reports the core provider's version for the layered one", {"fabric.prov-version.utility"}, Flaw::Version)
+    layered("layered-other-version", "reports the core provider's version for the layered one",
+            {"fabric.prov-version.utility"}, Flaw::Version)
         .on("pairs", kLayered, 12000);
 }
 
@@ -147,8 +162,10 @@ void add_environment(Table& table) {
     };
     forgets("env-list-ignored", "ignores a list of providers in FI_PROVIDER", {"fabric.environment.include"},
             [](const char* v) { return *v != '^'; });
-    forgets("env-caret-ignored", "ignores a caret list in FI_PROVIDER", {"fabric.environment.exclude"}, [](const char* v) { return *v == '^'; });
-    plain(table, "env-ignored-in-names", "names providers that FI_PROVIDER keeps out", {"fabric.environment.never-appears"})
+    forgets("env-caret-ignored", "ignores a caret list in FI_PROVIDER", {"fabric.environment.exclude"},
+            [](const char* v) { return *v == '^'; });
+    plain(table, "env-ignored-in-names", "names providers that FI_PROVIDER keeps out",
+          {"fabric.environment.never-appears"})
         .on("conduct", "tcp", 1)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
@@ -168,8 +185,10 @@ void add_environment(Table& table) {
             return value != nullptr && (*value == '^') == caret;
         }).on("conduct", "tcp", 1);
     };
-    silences("env-list-silences", "offers nothing when FI_PROVIDER names it", "fabric.environment.include-allows", false);
-    silences("env-caret-silences", "offers nothing when FI_PROVIDER keeps others out", "fabric.environment.exclude-others", true);
+    silences("env-list-silences", "offers nothing when FI_PROVIDER names it", "fabric.environment.include-allows",
+             false);
+    silences("env-caret-silences", "offers nothing when FI_PROVIDER keeps others out",
+             "fabric.environment.exclude-others", true);
 }
 
 }  // namespace

@@ -15,16 +15,20 @@ constexpr unsigned kPairs = 12000;
 }  // namespace
 
 void add_pairs(Table& table) {
-    refuses(table, "relaxed-refused", "refuses who asks for less", {"getinfo.call.relaxing-widens", "getinfo.call.restricting-narrows"},
+    refuses(table, "relaxed-refused", "refuses who asks for less",
+            {"getinfo.call.relaxing-widens", "getinfo.call.restricting-narrows"},
             [](const Call& c) {
-                return c.hints != nullptr && c.hints->tx_attr != nullptr && c.hints->ep_attr != nullptr && c.hints->rx_attr == nullptr &&
-                       c.hints->tx_attr->size == 0 && c.hints->ep_attr->type != 0;
-            }).on("pairs", "tcp", kPairs);
+                return c.hints != nullptr && c.hints->tx_attr != nullptr && c.hints->ep_attr != nullptr &&
+                       c.hints->rx_attr == nullptr && c.hints->tx_attr->size == 0 && c.hints->ep_attr->type != 0;
+            })
+        .on("pairs", "tcp", kPairs);
     plain(table, "restricted-gets-more", "loses entries for who asks for less", {"getinfo.call.restricting-narrows"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
-        if (ret != 0 || c.hints == nullptr || c.hints->ep_attr == nullptr || c.hints->ep_attr->type != 0 || c.names_only()) return ret;
+        if (ret != 0 || c.hints == nullptr || c.hints->ep_attr == nullptr || c.hints->ep_attr->type != 0 ||
+            c.names_only())
+            return ret;
         if (c.hints->rx_attr != nullptr && c.hints->tx_attr != nullptr) return ret;
         while (*c.list != nullptr && (*c.list)->next != nullptr) {
             fi_info* const first = *c.list;
@@ -34,17 +38,21 @@ void add_pairs(Table& table) {
         }
         return ret;
     };
-    plain(table, "answers-alternate", "answers every second call otherwise", {"getinfo.call.asked-twice"}).on("pairs", "tcp", kPairs).getinfo =
-        [](Call& c) {
-            static unsigned calls = 0;
-            const int ret = ask(c);
-            if (ret == 0 && !c.names_only() && ++calls % 2 == 0) ++(*c.list)->tx_attr->inject_size;
-            return ret;
-        };
+    plain(table, "answers-alternate", "answers every second call otherwise", {"getinfo.call.asked-twice"})
+        .on("pairs", "tcp", kPairs)
+        .getinfo = [](Call& c) {
+        static unsigned calls = 0;
+        const int ret = ask(c);
+        if (ret == 0 && !c.names_only() && ++calls % 2 == 0) ++(*c.list)->tx_attr->inject_size;
+        return ret;
+    };
     refuses(table, "own-answer-refused", "refuses its own answer as hints", {"getinfo.call.answer-fed-back"},
-            [](const Call& c) { return c.hints != nullptr && c.asked("tx_attr.size") != 0 && c.asked("domain_attr.cq_cnt") != 0; })
+            [](const Call& c) {
+                return c.hints != nullptr && c.asked("tx_attr.size") != 0 && c.asked("domain_attr.cq_cnt") != 0;
+            })
         .on("pairs", "tcp", kPairs);
-    plain(table, "zeros-find-more", "finds more with hints of zeros than without", {"getinfo.call.hints-null-as-zero", "getinfo.call.nothing-given-covers"})
+    plain(table, "zeros-find-more", "finds more with hints of zeros than without",
+          {"getinfo.call.hints-null-as-zero", "getinfo.call.nothing-given-covers"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
@@ -62,7 +70,8 @@ void add_pairs(Table& table) {
         }
         return *c.list != nullptr ? 0 : -FI_ENODATA;
     };
-    plain(table, "nothing-given-misses", "finds with hints what it hides from who gives nothing", {"getinfo.call.nothing-given-covers"})
+    plain(table, "nothing-given-misses", "finds with hints what it hides from who gives nothing",
+          {"getinfo.call.nothing-given-covers"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
@@ -70,31 +79,43 @@ void add_pairs(Table& table) {
         for (fi_info* i = *c.list; i != nullptr; i = i->next) i->domain_attr->name[0] = '~';
         return ret;
     };
-    refuses(table, "zeros-differ-from-absent", "tells a part of zeros from one that is not there", {"getinfo.hints.null-substructure"},
+    refuses(table, "zeros-differ-from-absent", "tells a part of zeros from one that is not there",
+            {"getinfo.hints.null-substructure"},
             [](const Call& c) {
-                return c.hints != nullptr && c.hints->rx_attr != nullptr && c.hints->rx_attr->size == 0 && c.hints->tx_attr == nullptr;
-            }).on("pairs", "tcp", kPairs);
+                return c.hints != nullptr && c.hints->rx_attr != nullptr && c.hints->rx_attr->size == 0 &&
+                       c.hints->tx_attr == nullptr;
+            })
+        .on("pairs", "tcp", kPairs);
     refuses(table, "basic-differs-from-bits", "tells FI_MR_BASIC from its three bits", {"domain.mr.basic-same-answers"},
-            [](const Call& c) { return c.since(5) && c.asked("domain_attr.mr_mode") == FI_MR_BASIC && c.asked("caps") != 0; })
+            [](const Call& c) {
+                return c.since(5) && c.asked("domain_attr.mr_mode") == FI_MR_BASIC && c.asked("caps") != 0;
+            })
         .on("pairs", "tcp", kPairs);
     const auto spelled = [&](const char* name, const char* path, const char* clause) {
         const Slot* where = &slot(path);
-        refuses(table, name, "refuses context capabilities that spell out what is asked anyway", {clause},
-                [where](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) != 0 && c.hints->caps != 0; })
+        refuses(
+            table, name, "refuses context capabilities that spell out what is asked anyway", {clause},
+            [where](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) != 0 && c.hints->caps != 0; })
             .on("pairs", "tcp", 30000);
     };
     spelled("tx-caps-spelled-out-refused", "tx_attr.caps", "endpoint.tx-caps.zero");
     spelled("rx-caps-spelled-out-refused", "rx_attr.caps", "endpoint.rx-caps.zero");
-    edits(table, "caps-hidden", "hides a capability from who asks for none", {"getinfo.caps.zero-covers"}, [](fi_info& entry, const Call& c) {
-        if (c.asked("caps") == 0 && c.hints != nullptr && c.hints->tx_attr == nullptr) entry.caps &= ~FI_TAGGED;
-    }).on("pairs", "tcp", 24000);
-    refuses(table, "modifiers-lose", "loses endpoints to who asks for less by a modifier", {"getinfo.caps.modifiers-only-narrow"},
-            [](const Call& c) { return (c.asked("caps") & (FI_SEND | FI_RECV)) != 0; }).on("pairs", "tcp", kPairs);
-    refuses(table, "modifiers-none-lose", "tells all modifiers from none", {"getinfo.caps.modifiers-all-equal-none"},
-            [](const Call& c) { return (c.asked("caps") & FI_MSG) != 0 && (c.asked("caps") & (FI_SEND | FI_RECV)) == 0; })
+    edits(table, "caps-hidden", "hides a capability from who asks for none", {"getinfo.caps.zero-covers"},
+          [](fi_info& entry, const Call& c) {
+              if (c.asked("caps") == 0 && c.hints != nullptr && c.hints->tx_attr == nullptr) entry.caps &= ~FI_TAGGED;
+          })
+        .on("pairs", "tcp", 24000);
+    refuses(table, "modifiers-lose", "loses endpoints to who asks for less by a modifier",
+            {"getinfo.caps.modifiers-only-narrow"},
+            [](const Call& c) { return (c.asked("caps") & (FI_SEND | FI_RECV)) != 0; })
+        .on("pairs", "tcp", kPairs);
+    refuses(
+        table, "modifiers-none-lose", "tells all modifiers from none", {"getinfo.caps.modifiers-all-equal-none"},
+        [](const Call& c) { return (c.asked("caps") & FI_MSG) != 0 && (c.asked("caps") & (FI_SEND | FI_RECV)) == 0; })
         .on("pairs", "tcp", kPairs);
     refuses(table, "secondary-refused-when-asked", "reports a secondary capability and refuses who asks for it",
-            {"getinfo.caps.secondary-unselected-usable"}, [](const Call& c) { return (c.asked("caps") & FI_FENCE) != 0; })
+            {"getinfo.caps.secondary-unselected-usable"},
+            [](const Call& c) { return (c.asked("caps") & FI_FENCE) != 0; })
         .on("pairs", "tcp", kPairs);
 }
 

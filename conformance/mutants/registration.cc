@@ -17,9 +17,13 @@ void report(fi_info& entry, std::uint64_t bits) { entry.domain_attr->mr_mode = s
 
 // Refuses a word of old or new callers.
 void refuse(Table& table, const char* name, const char* clause, bool old, std::uint64_t word) {
-    refuses(table, name, "refuses a registration mode that it can serve", {clause},
-            [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word && c.hints->tx_attr == nullptr; })
-        .on(word == 0 ? "random" : "classes", "tcp", word == 0 ? 12000 : old ? 24000 : 2500);
+    refuses(
+        table, name, "refuses a registration mode that it can serve", {clause},
+        [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word && c.hints->tx_attr == nullptr; })
+        .on(word == 0 ? "random" : "classes", "tcp",
+            word == 0 ? 12000
+            : old     ? 24000
+                      : 2500);
 }
 
 // Tells old callers who ask for nothing that it registers this way, and refuses who asks for it.
@@ -47,14 +51,21 @@ void misreport(Table& table, const char* name, const char* clause, bool old, std
         },
         [=](fi_info& entry, const Call& c) {
             if (is_asked(c)) report(entry, told);
-        }).on(word == 0 ? "random" : "classes", "tcp", word == 0 ? 12000 : old ? 24000 : 2500);
+        })
+        .on(word == 0 ? "random" : "classes", "tcp",
+            word == 0 ? 12000
+            : old     ? 24000
+                      : 2500);
 }
 
 // Says that it needs a bit, and serves callers who do not have it.
 void unneeded(Table& table, const char* name, const char* clause, const char* word, std::uint64_t bit) {
-    edits(table, name, std::string("needs ") + word + " and serves callers without it", {clause}, [bit](fi_info& entry, const Call& c) {
-        if (c.since(5) && (mode(c) & bit) != 0) report(entry, bit);
-    }).on("random", "tcp", 3000).declare("mr_mode = []", std::string("mr_mode = [\"") + word + "\"]");
+    edits(table, name, std::string("needs ") + word + " and serves callers without it", {clause},
+          [bit](fi_info& entry, const Call& c) {
+              if (c.since(5) && (mode(c) & bit) != 0) report(entry, bit);
+          })
+        .on("random", "tcp", 3000)
+        .declare("mr_mode = []", std::string("mr_mode = [\"") + word + "\"]");
 }
 
 }  // namespace
@@ -75,7 +86,8 @@ void add_registration(Table& table) {
     misreport(table, "mr-key-for-scalable", "domain.mr.scalable-granted", false, kScalable, FI_MR_PROV_KEY);
     edits(table, "mr-beyond-request", "demands a registration mode that the hints lack", {"domain.mr.within-request"},
           [](fi_info& entry, const Call& c) {
-              if (c.since(5) && mode(c) != 0 && (mode(c) & (FI_MR_RAW | kBasic | kScalable)) == 0) report(entry, FI_MR_RAW);
+              if (c.since(5) && mode(c) != 0 && (mode(c) & (FI_MR_RAW | kBasic | kScalable)) == 0)
+                  report(entry, FI_MR_RAW);
           });
     edits(table, "mr-mixed", "mixes an old word with new bits", {"domain.mr.answer-well-formed"},
           [](fi_info& entry, const Call&) { report(entry, kBasic | FI_MR_LOCAL); });
@@ -83,10 +95,11 @@ void add_registration(Table& table) {
           [](fi_info& entry, const Call& c) {
               if (!c.since(5)) report(entry, FI_MR_VIRT_ADDR);
           });
-    alters(table, "mr-mixed-taken", "takes an old word together with new bits", {"domain.mr.old-alone"}, [](Hints& hints, Call&) {
-        auto& bits = hints.domain.mr_mode;
-        if ((bits & static_cast<int>(kBasic | kScalable)) != 0) bits &= ~static_cast<int>(kBasic | kScalable);
-    });
+    alters(table, "mr-mixed-taken", "takes an old word together with new bits", {"domain.mr.old-alone"},
+           [](Hints& hints, Call&) {
+               auto& bits = hints.domain.mr_mode;
+               if ((bits & static_cast<int>(kBasic | kScalable)) != 0) bits &= ~static_cast<int>(kBasic | kScalable);
+           });
     edits(table, "long-key-without-raw", "reports keys of 16 bytes without FI_MR_RAW", {"domain.mr-key-size.raw"},
           [](fi_info& entry, const Call&) { entry.domain_attr->mr_key_size = 16; });
     alters(
@@ -95,8 +108,10 @@ void add_registration(Table& table) {
             if (hints.domain.mr_key_size > 8 && (hints.domain.mr_mode & FI_MR_RAW) == 0) hints.domain.mr_key_size = 8;
         },
         [](fi_info& entry, const Call& c) {
-            if (c.asked("domain_attr.mr_key_size") > 8) entry.domain_attr->mr_key_size = c.asked("domain_attr.mr_key_size");
-        }).on("random", "tcp", 12000);
+            if (c.asked("domain_attr.mr_key_size") > 8)
+                entry.domain_attr->mr_key_size = c.asked("domain_attr.mr_key_size");
+        })
+        .on("random", "tcp", 12000);
     unneeded(table, "mr-allocated-ignored", "domain.mr-bit.allocated", "FI_MR_ALLOCATED", FI_MR_ALLOCATED);
     unneeded(table, "mr-collective-ignored", "domain.mr-bit.collective", "FI_MR_COLLECTIVE", FI_MR_COLLECTIVE);
     unneeded(table, "mr-endpoint-ignored", "domain.mr-bit.endpoint", "FI_MR_ENDPOINT", FI_MR_ENDPOINT);

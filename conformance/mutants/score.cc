@@ -37,14 +37,16 @@ using Findings = std::set<Deviation>;
 
 struct Outcome {
     bool detected = false;
-    std::string by;       // the clause that caught it
-    std::string others;   // else: what was reported instead
+    std::string by;      // the clause that caught it
+    std::string others;  // else: what was reported instead
     double seconds = 0;
 };
 
 class Workshop {
 public:
-    Workshop() : folder_(fs::temp_directory_path() / ("selvage-mutants-" + std::to_string(getpid()))) { fs::create_directories(folder_); }
+    Workshop() : folder_(fs::temp_directory_path() / ("selvage-mutants-" + std::to_string(getpid()))) {
+        fs::create_directories(folder_);
+    }
     ~Workshop() {
         std::error_code ignored;
         fs::remove_all(folder_, ignored);
@@ -63,7 +65,9 @@ std::string tool() {
     return named != nullptr ? named : SELVAGE_TOOL_PATH;
 }
 
-std::string library(const std::string& name) { return std::string(SELVAGE_MUTANT_FOLDER) + "/libmutant-" + name + ".so"; }
+std::string library(const std::string& name) {
+    return std::string(SELVAGE_MUTANT_FOLDER) + "/libmutant-" + name + ".so";
+}
 
 // Runs the tool.  @return its exit status, or -1.
 int run(const std::vector<std::string>& arguments, const std::string& filter, const std::string& output) {
@@ -112,12 +116,16 @@ Findings read_findings(const std::string& report) {
 // The declared profile of the clean library, changed as the mutant says; empty on failure.
 std::string declare(const Workshop& workshop, const Mutant& m) {
     const auto path = workshop.file(m.name + ".toml");
-    if (run({tool(), "profile", "--library", library("clean"), "--provider", m.provider.substr(0, m.provider.find(';'))}, "", path) != 0) return {};
+    if (run({tool(), "profile", "--library", library("clean"), "--provider",
+             m.provider.substr(0, m.provider.find(';'))},
+            "", path) != 0)
+        return {};
     if (m.replaced.empty()) return path;
     std::string text = read_file(path);
     auto at = text.find(m.replaced);
     if (at == std::string::npos) return {};
-    for (; at != std::string::npos; at = text.find(m.replaced, at + m.replacement.size())) text.replace(at, m.replaced.size(), m.replacement);
+    for (; at != std::string::npos; at = text.find(m.replaced, at + m.replacement.size()))
+        text.replace(at, m.replaced.size(), m.replacement);
     std::ofstream(path) << text;
     return path;
 }
@@ -130,8 +138,9 @@ struct Checked {
 Checked check(const Workshop& workshop, const std::string& name, const Mutant& how) {
     const auto report = workshop.file(name + "-" + how.name + ".json");
     const auto output = workshop.file(name + "-" + how.name + ".txt");
-    std::vector<std::string> arguments = {tool(), "check",  "--library", library(name), "--provider", how.provider,
-                                          "--cases",    std::to_string(how.cases), "--quiet", "--report",   report};
+    std::vector<std::string> arguments = {tool(),       "check",      "--library", library(name),
+                                          "--provider", how.provider, "--cases",   std::to_string(how.cases),
+                                          "--quiet",    "--report",   report};
     if (how.declared) {
         const auto profile = declare(workshop, how);
         if (profile.empty()) return {{}, "no profile"};
@@ -202,7 +211,8 @@ std::vector<const Mutant*> chosen(const std::vector<std::string>& names) {
     std::vector<const Mutant*> out;
     for (const Mutant& m : all_mutants()) {
         if (m.clauses.empty() && !m.speechless) continue;
-        const bool wanted = names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& n) { return m.name.starts_with(n); });
+        const bool wanted = names.empty() || std::any_of(names.begin(), names.end(),
+                                                         [&](const auto& n) { return m.name.starts_with(n); });
         if (wanted) out.push_back(&m);
     }
     return out;
@@ -236,7 +246,8 @@ int score(unsigned jobs, const std::vector<std::string>& names) {
         const Mutant& m = *mutants[i];
         const Outcome& o = outcomes[i];
         detected += o.detected ? 1 : 0;
-        std::printf("%-9s %-32s %5.1f s  %-10s %s\n", o.detected ? "detected" : "SURVIVED", m.name.c_str(), o.seconds, m.property.c_str(),
+        std::printf("%-9s %-32s %5.1f s  %-10s %s\n", o.detected ? "detected" : "SURVIVED", m.name.c_str(), o.seconds,
+                    m.property.c_str(),
                     o.detected ? o.by.c_str() : (joined(m.clauses) + "  (" + o.others + ")").c_str());
     }
     std::printf("mutants detected: %zu of %zu  (%.0f s)\n", detected, mutants.size(),
@@ -260,7 +271,8 @@ int make_links() {
 }
 
 int list() {
-    for (const Mutant& m : all_mutants()) std::printf("%-32s %s: %s\n", m.name.c_str(), joined(m.clauses).c_str(), m.breaks.c_str());
+    for (const Mutant& m : all_mutants())
+        std::printf("%-32s %s: %s\n", m.name.c_str(), joined(m.clauses).c_str(), m.breaks.c_str());
     return 0;
 }
 

@@ -28,9 +28,12 @@ fi_info* echo(const Call& c) {
     if (out->tx_attr == nullptr) out->tx_attr = static_cast<fi_tx_attr*>(std::calloc(1, sizeof(fi_tx_attr)));
     if (out->rx_attr == nullptr) out->rx_attr = static_cast<fi_rx_attr*>(std::calloc(1, sizeof(fi_rx_attr)));
     if (out->ep_attr == nullptr) out->ep_attr = static_cast<fi_ep_attr*>(std::calloc(1, sizeof(fi_ep_attr)));
-    if (out->domain_attr == nullptr) out->domain_attr = static_cast<fi_domain_attr*>(std::calloc(1, sizeof(fi_domain_attr)));
-    if (out->fabric_attr == nullptr) out->fabric_attr = static_cast<fi_fabric_attr*>(std::calloc(1, sizeof(fi_fabric_attr)));
-    if (out->fabric_attr != nullptr && out->fabric_attr->prov_name == nullptr) out->fabric_attr->prov_name = strdup("tcp");
+    if (out->domain_attr == nullptr)
+        out->domain_attr = static_cast<fi_domain_attr*>(std::calloc(1, sizeof(fi_domain_attr)));
+    if (out->fabric_attr == nullptr)
+        out->fabric_attr = static_cast<fi_fabric_attr*>(std::calloc(1, sizeof(fi_fabric_attr)));
+    if (out->fabric_attr != nullptr && out->fabric_attr->prov_name == nullptr)
+        out->fabric_attr->prov_name = strdup("tcp");
     return out;
 }
 
@@ -43,21 +46,25 @@ void add_specials(Table& table) {
         *c.list = nullptr;
         return -FI_ENODATA;
     };
-    plain(table, "null-to-hints", "lists what it has and offers nothing to who has hints", {"getinfo.call.answer-fed-back", "getinfo.call.hints-null-as-zero"})
+    plain(table, "null-to-hints", "lists what it has and offers nothing to who has hints",
+          {"getinfo.call.answer-fed-back", "getinfo.call.hints-null-as-zero"})
         .on("pairs", "tcp", 12000)
         .getinfo = [](Call& c) {
         if (c.hints == nullptr || c.names_only()) return ask(c);
         *c.list = nullptr;
         return -FI_ENODATA;
     };
-    plain(table, "refuses-all", "refuses every call that asks for more than a name", {"getinfo.call.matching-returned", "getinfo.hints.zero-is-wildcard"})
+    plain(table, "refuses-all", "refuses every call that asks for more than a name",
+          {"getinfo.call.matching-returned", "getinfo.hints.zero-is-wildcard"})
         .getinfo = [](Call& c) {
-        const bool wide = c.hints == nullptr || (c.hints->tx_attr != nullptr && c.hints->rx_attr != nullptr && c.hints->ep_attr != nullptr);
+        const bool wide = c.hints == nullptr ||
+                          (c.hints->tx_attr != nullptr && c.hints->rx_attr != nullptr && c.hints->ep_attr != nullptr);
         if (wide) return ask(c);
         *c.list = nullptr;
         return -FI_ENODATA;
     };
-    plain(table, "echo", "gives the hints back as the answer", {"getinfo.hints.default-filled", "getinfo.caps.zero-full-set"})
+    plain(table, "echo", "gives the hints back as the answer",
+          {"getinfo.hints.default-filled", "getinfo.caps.zero-full-set"})
         .getinfo = [](Call& c) {
         if (c.hints == nullptr || c.names_only()) return ask(c);
         *c.list = echo(c);
@@ -71,12 +78,14 @@ void add_specials(Table& table) {
         if (c.flags == FI_NUMERICHOST) crash();
         return ask(c);
     };
-    plain(table, "crash-by-absence", "reads through a domain_attr that is not there", {kReturns}).getinfo = [](Call& c) {
-        if (c.hints != nullptr && c.hints->domain_attr == nullptr && !c.since(5)) crash();
-        return ask(c);
-    };
+    plain(table, "crash-by-absence", "reads through a domain_attr that is not there", {kReturns}).getinfo =
+        [](Call& c) {
+            if (c.hints != nullptr && c.hints->domain_attr == nullptr && !c.since(5)) crash();
+            return ask(c);
+        };
     plain(table, "abort-by-text", "aborts at a long name", {kReturns}).getinfo = [](Call& c) {
-        const bool named = c.hints != nullptr && c.hints->domain_attr != nullptr && c.hints->domain_attr->name != nullptr;
+        const bool named =
+            c.hints != nullptr && c.hints->domain_attr != nullptr && c.hints->domain_attr->name != nullptr;
         if (named && std::strlen(c.hints->domain_attr->name) > 200) std::abort();
         return ask(c);
     };
@@ -102,15 +111,20 @@ void add_specials(Table& table) {
         if (c.hints != nullptr && c.asked("tx_attr.size") != 0) const_cast<fi_info*>(c.hints)->caps = 0;
         return ret;
     };
-    plain(table, "scribbles-on-texts", "writes to the name of the provider", {"getinfo.hints.never-written"}).getinfo = [](Call& c) {
-        const int ret = ask(c);
-        const bool named = c.hints != nullptr && c.hints->fabric_attr != nullptr && c.hints->fabric_attr->prov_name != nullptr;
-        if (named && c.asked("tx_attr.size") != 0) c.hints->fabric_attr->prov_name[0] = 'T';
-        return ret;
-    };
-    plain(table, "reads-past-texts", "reads past the end of a provider's name", {kReturns}).on("conduct", "tcp", 1).getinfo = [](Call& c) {
+    plain(table, "scribbles-on-texts", "writes to the name of the provider", {"getinfo.hints.never-written"}).getinfo =
+        [](Call& c) {
+            const int ret = ask(c);
+            const bool named =
+                c.hints != nullptr && c.hints->fabric_attr != nullptr && c.hints->fabric_attr->prov_name != nullptr;
+            if (named && c.asked("tx_attr.size") != 0) c.hints->fabric_attr->prov_name[0] = 'T';
+            return ret;
+        };
+    plain(table, "reads-past-texts", "reads past the end of a provider's name", {kReturns})
+        .on("conduct", "tcp", 1)
+        .getinfo = [](Call& c) {
         static volatile char seen;
-        const char* const name = c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->prov_name : nullptr;
+        const char* const name =
+            c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->prov_name : nullptr;
         for (const char* p = name; p != nullptr && p < name + 64; ++p) seen = *p;
         static_cast<void>(seen);
         return ask(c);

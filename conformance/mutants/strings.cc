@@ -59,13 +59,26 @@ struct Named {
     const char* words;  // of the clause tostr.type.WORDS
 };
 constexpr Named kNumbers[] = {
-    {FI_TYPE_EP_TYPE, "ep-type"},       {FI_TYPE_CAPS, "caps"},           {FI_TYPE_OP_FLAGS, "op-flags"},
-    {FI_TYPE_ADDR_FORMAT, "addr-format"}, {FI_TYPE_THREADING, "threading"}, {FI_TYPE_PROGRESS, "progress"},
-    {FI_TYPE_PROTOCOL, "protocol"},     {FI_TYPE_MSG_ORDER, "msg-order"}, {FI_TYPE_MODE, "mode"},
-    {FI_TYPE_AV_TYPE, "av-type"},       {FI_TYPE_ATOMIC_TYPE, "atomic-type"}, {FI_TYPE_ATOMIC_OP, "atomic-op"},
-    {FI_TYPE_EQ_EVENT, "eq-event"},     {FI_TYPE_CQ_EVENT_FLAGS, "cq-event-flags"}, {FI_TYPE_MR_MODE, "mr-mode"},
-    {FI_TYPE_OP_TYPE, "op-type"},       {FI_TYPE_HMEM_IFACE, "hmem-iface"}, {FI_TYPE_CQ_FORMAT, "cq-format"},
-    {FI_TYPE_LOG_LEVEL, "log-level"},   {FI_TYPE_LOG_SUBSYS, "log-subsys"},
+    {FI_TYPE_EP_TYPE, "ep-type"},
+    {FI_TYPE_CAPS, "caps"},
+    {FI_TYPE_OP_FLAGS, "op-flags"},
+    {FI_TYPE_ADDR_FORMAT, "addr-format"},
+    {FI_TYPE_THREADING, "threading"},
+    {FI_TYPE_PROGRESS, "progress"},
+    {FI_TYPE_PROTOCOL, "protocol"},
+    {FI_TYPE_MSG_ORDER, "msg-order"},
+    {FI_TYPE_MODE, "mode"},
+    {FI_TYPE_AV_TYPE, "av-type"},
+    {FI_TYPE_ATOMIC_TYPE, "atomic-type"},
+    {FI_TYPE_ATOMIC_OP, "atomic-op"},
+    {FI_TYPE_EQ_EVENT, "eq-event"},
+    {FI_TYPE_CQ_EVENT_FLAGS, "cq-event-flags"},
+    {FI_TYPE_MR_MODE, "mr-mode"},
+    {FI_TYPE_OP_TYPE, "op-type"},
+    {FI_TYPE_HMEM_IFACE, "hmem-iface"},
+    {FI_TYPE_CQ_FORMAT, "cq-format"},
+    {FI_TYPE_LOG_LEVEL, "log-level"},
+    {FI_TYPE_LOG_SUBSYS, "log-subsys"},
 };
 // A number that a structure of the strings suite is sure to have.
 struct Structured {
@@ -80,7 +93,8 @@ constexpr Structured kStructures[] = {
 };
 
 void replace(std::string& text, std::string_view what, std::string_view by) {
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+        text.replace(at, what.size(), by);
 }
 
 void add_types(Table& table) {
@@ -98,29 +112,35 @@ void add_types(Table& table) {
                  if (given == s.type) replace(text, s.field, "something");
              });
     }
-    says(table, "tostr-names-too-much", "names a flag that is not set", {"tostr.type.mode"}, [](std::string& text, const void* data, int type) {
-        if (type == FI_TYPE_MODE && data != nullptr && *static_cast<const std::uint64_t*>(data) == FI_CONTEXT) text += ", FI_ASYNC_IOV";
-    });
-    says(table, "tostr-version", "tells another version", {"tostr.type.version"}, [](std::string& text, const void*, int type) {
-        if (type == FI_TYPE_VERSION) text = "0.9";
-    });
+    says(table, "tostr-names-too-much", "names a flag that is not set", {"tostr.type.mode"},
+         [](std::string& text, const void* data, int type) {
+             if (type == FI_TYPE_MODE && data != nullptr && *static_cast<const std::uint64_t*>(data) == FI_CONTEXT)
+                 text += ", FI_ASYNC_IOV";
+         });
+    says(table, "tostr-version", "tells another version", {"tostr.type.version"},
+         [](std::string& text, const void*, int type) {
+             if (type == FI_TYPE_VERSION) text = "0.9";
+         });
     says(table, "tostr-version-of-data", "tells no version without data", {"tostr.type.version-ignores-data"},
          [](std::string& text, const void* data, int type) {
              if (type == FI_TYPE_VERSION && data == nullptr) text.clear();
          });
-    says(table, "tostr-fid", "says nothing of an object", {"tostr.type.fid"}, [](std::string& text, const void*, int type) {
-        if (type == FI_TYPE_FID) text.clear();
-    });
-    says(table, "tostr-zero", "names a flag where none is set", {"tostr.data.zero"}, [](std::string& text, const void* data, int type) {
-        if (type == FI_TYPE_CAPS && *static_cast<const std::uint64_t*>(data) == 0) text = "FI_MSG";
-    });
+    says(table, "tostr-fid", "says nothing of an object", {"tostr.type.fid"},
+         [](std::string& text, const void*, int type) {
+             if (type == FI_TYPE_FID) text.clear();
+         });
+    says(table, "tostr-zero", "names a flag where none is set", {"tostr.data.zero"},
+         [](std::string& text, const void* data, int type) {
+             if (type == FI_TYPE_CAPS && *static_cast<const std::uint64_t*>(data) == 0) text = "FI_MSG";
+         });
     says(table, "tostr-control-characters", "puts a control character into the text", {"tostr.data.printable"},
          [](std::string& text, const void*, int type) {
              if (type == FI_TYPE_MODE) text += '\x01';
          });
-    says(table, "tostr-writes-data", "writes to the data", {"tostr.data.pointer"}, [](std::string&, const void* data, int type) {
-        if (type == FI_TYPE_THREADING) *static_cast<volatile std::uint32_t*>(const_cast<void*>(data)) = 0;
-    });
+    says(table, "tostr-writes-data", "writes to the data", {"tostr.data.pointer"},
+         [](std::string&, const void* data, int type) {
+             if (type == FI_TYPE_THREADING) *static_cast<volatile std::uint32_t*>(const_cast<void*>(data)) = 0;
+         });
 }
 
 void add_buffers(Table& table) {
@@ -164,16 +184,15 @@ void add_buffers(Table& table) {
                base().tostr_r(own.data(), own.size(), data, type);
                return cut_into(to, length, own.data());
            });
-    strings(table, "tostr-null", "returns NULL for a listed datatype", {"tostr.static.internal"}).tostr = [](const void* data, int type) {
-        return type == FI_TYPE_PROGRESS ? nullptr : base().tostr(data, type);
+    strings(table, "tostr-null", "returns NULL for a listed datatype", {"tostr.static.internal"}).tostr =
+        [](const void* data, int type) { return type == FI_TYPE_PROGRESS ? nullptr : base().tostr(data, type); };
+    strings(table, "tostr-two-texts", "says one thing with a buffer and another without", {"tostr.caller.same-text"})
+        .tostr = [](const void* data, int type) {
+        static std::array<char, kRoom> own;
+        std::string text = whole(data, type);
+        std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c == ' ' ? '_' : c; });
+        return cut_into(own.data(), own.size(), text + " ");
     };
-    strings(table, "tostr-two-texts", "says one thing with a buffer and another without", {"tostr.caller.same-text"}).tostr =
-        [](const void* data, int type) {
-            static std::array<char, kRoom> own;
-            std::string text = whole(data, type);
-            std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c == ' ' ? '_' : c; });
-            return cut_into(own.data(), own.size(), text + " ");
-        };
 }
 
 }  // namespace

@@ -29,21 +29,21 @@ struct Deviation {
     std::string provider;
     model::Version api_version;
     Grade grade = Grade::Violation;
-    std::string summary;                 ///< one line
-    std::vector<model::Because> because; ///< the first link is the broken clause
-    Case shown_by;                       ///< minimal
-    std::string reproducer;              ///< C source
-    std::uint64_t seen = 1;              ///< how many questions showed it
-    std::string waived;                  ///< reason and URL, if a waiver covers it
-    std::string saved_as;                ///< where the reproducer was saved, if it was
+    std::string summary;                  ///< one line
+    std::vector<model::Because> because;  ///< the first link is the broken clause
+    Case shown_by;                        ///< minimal
+    std::string reproducer;               ///< C source
+    std::uint64_t seen = 1;               ///< how many questions showed it
+    std::string waived;                   ///< reason and URL, if a waiver covers it
+    std::string saved_as;                 ///< where the reproducer was saved, if it was
 };
 
 /// What became of a clause on a provider.
 enum class ClauseResult : std::uint8_t {
-    Kept,       ///< checked, never broken
+    Kept,  ///< checked, never broken
     Broken,
-    NotReached, ///< a predicate exists, no question of this run made it apply
-    Unseen,     ///< cannot be seen from outside
+    NotReached,  ///< a predicate exists, no question of this run made it apply
+    Unseen,      ///< cannot be seen from outside
 };
 std::string_view name(ClauseResult r);
 
@@ -51,22 +51,22 @@ struct ProviderResult {
     std::string provider;
     model::Tally tally;
     std::uint64_t questions = 0;
-    double seconds = 0;         ///< wall-clock time of its suites
-    double call_seconds = 0;    ///< of which inside the library
+    double seconds = 0;              ///< wall-clock time of its suites
+    double call_seconds = 0;         ///< of which inside the library
     std::vector<std::string> notes;  ///< what could not be run, and why
 };
 
 struct Subject {
-    std::string path;       ///< as the loader resolved it
-    std::string build_id;   ///< hex, or empty
-    model::Version version; ///< fi_version()
+    std::string path;        ///< as the loader resolved it
+    std::string build_id;    ///< hex, or empty
+    model::Version version;  ///< fi_version()
 };
 
 /// All of a run.
 struct Report {
     Subject subject;
     std::uint64_t seed = 0;
-    std::uint64_t cases = 0;   ///< questions asked for per suite
+    std::uint64_t cases = 0;  ///< questions asked for per suite
     std::vector<ProviderResult> providers;
     std::vector<Deviation> deviations;
 };

@@ -151,11 +151,12 @@ void emit_no_memory(Program& p) {
     emit_any_act(p);
     const bool getinfo = p.shown().act == Conduct::Act::GetInfoNoMemory;
     p.include("signal.h");
-    p.main("\tact(); /* what is made once is made now */\n"
-           "\tfor (i = 1; i < 32; i++) /* handlers that loading has put there would hide a crash */\n"
-           "\t\tif (i != SIGALRM)\n\t\t\tsignal(i, SIG_DFL);\n"
-           "\tputs(\"promised: a call without memory returns; calling it\");\n\tcountdown = " + std::to_string(nth) +
-           ";\n\tret = act();\n\tcountdown = 0;\n");
+    p.main(
+        "\tact(); /* what is made once is made now */\n"
+        "\tfor (i = 1; i < 32; i++) /* handlers that loading has put there would hide a crash */\n"
+        "\t\tif (i != SIGALRM)\n\t\t\tsignal(i, SIG_DFL);\n"
+        "\tputs(\"promised: a call without memory returns; calling it\");\n\tcountdown = " +
+        std::to_string(nth) + ";\n\tret = act();\n\tcountdown = 0;\n");
     if (getinfo) {
         p.main(
             "\tif (ret != 0 && ret != -FI_ENOMEM && ret != -FI_ENODATA) {\n"

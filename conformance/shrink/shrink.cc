@@ -49,12 +49,23 @@ bool attempt_on_calls(Shrinker& s, const Edit& edit) {
 bool drop_part(Info& h, Part part) {
     if (!h.has(part)) return false;
     switch (part) {
-        case Part::Tx: h.tx = {}; break;
-        case Part::Rx: h.rx = {}; break;
-        case Part::Ep: h.ep = {}; break;
-        case Part::Domain: h.domain = {}; break;
-        case Part::Fabric: h.fabric = {}; break;
-        default: return false;
+        case Part::Tx:
+            h.tx = {};
+            break;
+        case Part::Rx:
+            h.rx = {};
+            break;
+        case Part::Ep:
+            h.ep = {};
+            break;
+        case Part::Domain:
+            h.domain = {};
+            break;
+        case Part::Fabric:
+            h.fabric = {};
+            break;
+        default:
+            return false;
     }
     h.drop(part);
     return true;
@@ -117,7 +128,8 @@ bool shrink_parts(Shrinker& s) {
     return any;
 }
 
-// The provider's name goes last: without it every provider answers, which makes each further trial a hundred times slower.
+// The provider's name goes last: without it every provider answers, which makes each further trial a hundred times
+// slower.
 bool forget_provider(Shrinker& s) {
     bool any = attempt_on_calls(s, [](Query& q) { return drop_text(q, Field::fabric_prov_name); });
     any |= attempt_on_calls(s, [](Query& q) { return drop_part(q, Part::Fabric); });
@@ -128,18 +140,15 @@ bool forget_provider(Shrinker& s) {
 bool shrink_bits(Shrinker& s, Field f) {
     bool any = false;
     for (unsigned bit = 0; bit < 64; ++bit) {
-        any |= attempt_on_calls(s, [f, bit](Query& q) {
-            return q.hints && assign(q, f, get(*q.hints, f) & ~(std::uint64_t{1} << bit));
-        });
+        any |= attempt_on_calls(
+            s, [f, bit](Query& q) { return q.hints && assign(q, f, get(*q.hints, f) & ~(std::uint64_t{1} << bit)); });
     }
     return any;
 }
 
 bool shrink_size(Shrinker& s, Field f) {
     bool any = attempt_on_calls(s, [f](Query& q) { return q.hints && get(*q.hints, f) > 1 && assign(q, f, 1); });
-    const auto halve = [f](Query& q) {
-        return q.hints && get(*q.hints, f) > 1 && assign(q, f, get(*q.hints, f) / 2);
-    };
+    const auto halve = [f](Query& q) { return q.hints && get(*q.hints, f) > 1 && assign(q, f, get(*q.hints, f) / 2); };
     while (attempt_on_calls(s, halve)) any = true;
     return any;
 }

@@ -78,8 +78,12 @@ struct Caller::State {
                 if (arena.covers(q)) return true;
             }
             if (p->ep_attr != nullptr && arena.covers(p->ep_attr->auth_key)) return true;
-            if (p->domain_attr != nullptr && (arena.covers(p->domain_attr->name) || arena.covers(p->domain_attr->auth_key))) return true;
-            if (p->fabric_attr != nullptr && (arena.covers(p->fabric_attr->name) || arena.covers(p->fabric_attr->prov_name))) return true;
+            if (p->domain_attr != nullptr &&
+                (arena.covers(p->domain_attr->name) || arena.covers(p->domain_attr->auth_key)))
+                return true;
+            if (p->fabric_attr != nullptr &&
+                (arena.covers(p->fabric_attr->name) || arena.covers(p->fabric_attr->prov_name)))
+                return true;
         }
         return false;
     }

@@ -102,8 +102,16 @@ private:
         const std::string& own = lab.provider();
         const auto cut = own.find(';');
         const std::string core = own.substr(0, cut);
-        const std::string values[] = {own,          "^" + own,           core,         "^" + core,         core + ",no_such_provider",
-                                      "no_such_provider", "^no_such_provider", "^" + core + ",no_such_provider", ",", "^"};
+        const std::string values[] = {own,
+                                      "^" + own,
+                                      core,
+                                      "^" + core,
+                                      core + ",no_such_provider",
+                                      "no_such_provider",
+                                      "^no_such_provider",
+                                      "^" + core + ",no_such_provider",
+                                      ",",
+                                      "^"};
         constexpr std::uint64_t kValues = std::size(values);
         if (index < kValues) {
             out.act = Act::EnvProvider;
@@ -121,15 +129,37 @@ private:
         }
         index -= kValues;
         switch (index) {
-            case 0: out.act = Act::Load; return true;
-            case 1: out.act = Act::AllocInfo; return true;
-            case 2: out.act = Act::GetInfoThreads; return true;
-            case 3: out.act = Act::GetInfoThreads; out.first.hints.reset(); return true;
-            case 4: out.act = Act::ProvAttrOnly; out.first.hints.reset(); out.first.flags = FI_PROV_ATTR_ONLY; return true;
-            case 5: out.act = Act::FreeInfo; out.first.hints.reset(); return true;
-            case 6: out.act = Act::GetInfo; out.first.hints.reset(); return true;
-            case 7: out.act = Act::OpenAnswer; return true;
-            default: break;
+            case 0:
+                out.act = Act::Load;
+                return true;
+            case 1:
+                out.act = Act::AllocInfo;
+                return true;
+            case 2:
+                out.act = Act::GetInfoThreads;
+                return true;
+            case 3:
+                out.act = Act::GetInfoThreads;
+                out.first.hints.reset();
+                return true;
+            case 4:
+                out.act = Act::ProvAttrOnly;
+                out.first.hints.reset();
+                out.first.flags = FI_PROV_ATTR_ONLY;
+                return true;
+            case 5:
+                out.act = Act::FreeInfo;
+                out.first.hints.reset();
+                return true;
+            case 6:
+                out.act = Act::GetInfo;
+                out.first.hints.reset();
+                return true;
+            case 7:
+                out.act = Act::OpenAnswer;
+                return true;
+            default:
+                break;
         }
         index -= 8;
         if (index < kAllocFailures) {

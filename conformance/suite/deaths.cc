@@ -100,7 +100,8 @@ std::vector<Because> judge_death(const Case& c, const Ending& ending, Tally& tal
     return broken;
 }
 
-std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider, std::uint64_t index) {
+std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider,
+                                  std::uint64_t index) {
     std::optional<Case> out;
     run_in_child(
         [&](Channel& channel) {

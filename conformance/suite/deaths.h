@@ -26,10 +26,11 @@ std::string death_text(const Ending& e);
 std::vector<model::Because> judge_death(const Case& c, const Ending& ending, model::Tally& tally);
 
 /// Makes case `index` again, in a child, without running it.  Nothing if there is none, or if making it kills.
-std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider, std::uint64_t index);
+std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider,
+                                  std::uint64_t index);
 
-/// Where a library died that nobody had asked a case yet: the question that was asked last while a property was prepared
-/// and, given an index, that case was made.  Nothing if it survives this time.
+/// Where a library died that nobody had asked a case yet: the question that was asked last while a property was
+/// prepared and, given an index, that case was made.  Nothing if it survives this time.
 std::optional<model::Query> deadly_question(const Plan& plan, Property& property, const std::string& provider,
                                             std::optional<std::uint64_t> index, std::chrono::milliseconds quiet);
 

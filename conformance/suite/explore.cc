@@ -11,10 +11,10 @@ namespace {
 
 using namespace model;
 
-constexpr int kMoreTries = 3;  // of a case that does not repeat at once
-constexpr unsigned kMostShrunk = 40;   // cases of one clause that are shrunk at most
-constexpr unsigned kMostBarren = 6;    // and in a row without a new finding
-constexpr std::size_t kMostKept = 6;   // findings of one clause that are told
+constexpr int kMoreTries = 3;         // of a case that does not repeat at once
+constexpr unsigned kMostShrunk = 40;  // cases of one clause that are shrunk at most
+constexpr unsigned kMostBarren = 6;   // and in a row without a new finding
+constexpr std::size_t kMostKept = 6;  // findings of one clause that are told
 constexpr std::size_t kShrinkBudget = 3000;
 
 // Finds the broken link of `chain` that is like `wanted`, with its supporting links.
@@ -137,7 +137,8 @@ private:
         Case minimal = c;
         Case newest = c;
         newest.first.version = newest.second.version = lab_.version();
-        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest)) minimal = newest;
+        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
+            minimal = newest;
         minimal = shrink(minimal, still_shows, kShrinkBudget);
         auto because = shown_again(minimal, wanted);
         for (int i = 0; i < kMoreTries && because.empty(); ++i) {

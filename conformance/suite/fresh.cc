@@ -13,7 +13,8 @@ namespace {
 constexpr unsigned kMostSeconds = 20;
 
 // In the child: becomes the tool, its standard output the pipe.
-[[noreturn]] void become_tool(const Plan& plan, const std::optional<std::string>& fi_provider, std::uint64_t flags, int out) {
+[[noreturn]] void become_tool(const Plan& plan, const std::optional<std::string>& fi_provider, std::uint64_t flags,
+                              int out) {
     if (fi_provider) {
         setenv("FI_PROVIDER", fi_provider->c_str(), 1);
     } else {
@@ -22,7 +23,8 @@ constexpr unsigned kMostSeconds = 20;
     dup2(out, STDOUT_FILENO);
     alarm(kMostSeconds);  // survives exec: a library that hangs ends here
     const std::string number = std::to_string(flags);
-    execl(plan.tool.c_str(), plan.tool.c_str(), "fresh-names", "--library", plan.library.c_str(), "--flags", number.c_str(), nullptr);
+    execl(plan.tool.c_str(), plan.tool.c_str(), "fresh-names", "--library", plan.library.c_str(), "--flags",
+          number.c_str(), nullptr);
     _exit(127);
 }
 
@@ -33,7 +35,8 @@ void read_line(FreshAnswer& answer, const std::string& line) {
 
 }  // namespace
 
-std::optional<FreshAnswer> ask_fresh(const Plan& plan, const std::optional<std::string>& fi_provider, std::uint64_t flags) {
+std::optional<FreshAnswer> ask_fresh(const Plan& plan, const std::optional<std::string>& fi_provider,
+                                     std::uint64_t flags) {
     int ends[2];
     if (pipe(ends) != 0) return std::nullopt;
     const pid_t child = fork();

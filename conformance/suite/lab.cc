@@ -10,7 +10,8 @@ namespace selvage::conformance {
 bool wants(const Plan& plan, model::Clause clause) {
     if (plan.clauses.empty()) return true;
     const auto id = model::clause_text(clause).id;
-    return std::any_of(plan.clauses.begin(), plan.clauses.end(), [&](const std::string& p) { return id.starts_with(p); });
+    return std::any_of(plan.clauses.begin(), plan.clauses.end(),
+                       [&](const std::string& p) { return id.starts_with(p); });
 }
 
 std::unique_ptr<Lab> Lab::open(const Plan& plan, const std::string& provider, std::string& error) {

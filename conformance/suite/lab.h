@@ -14,12 +14,12 @@ namespace selvage::conformance {
 
 /// What a run was asked to do.
 struct Plan {
-    std::string library;                 ///< path, or empty for what the loader finds
-    std::string tool = "/proc/self/exe"; ///< the selvage tool, for questions that need a fresh process
-    std::uint64_t cases = 20000;         ///< questions per suite and provider
+    std::string library;                  ///< path, or empty for what the loader finds
+    std::string tool = "/proc/self/exe";  ///< the selvage tool, for questions that need a fresh process
+    std::uint64_t cases = 20000;          ///< questions per suite and provider
     std::uint64_t seed = 1;
-    std::vector<std::string> clauses;    ///< prefixes of ids to judge; empty: all
-    bool strict = false;                 ///< weaknesses and disputed clauses count as deviations for the exit status
+    std::vector<std::string> clauses;      ///< prefixes of ids to judge; empty: all
+    bool strict = false;                   ///< weaknesses and disputed clauses count as deviations for the exit status
     std::vector<model::Profile> declared;  ///< declared profiles, used instead of inferred ones
     std::vector<model::Query> deadly;      ///< probing questions that the library does not survive: not asked again
 };

@@ -46,7 +46,8 @@ namespace {
 
 // Pairs compare what one provider says; another's offers in the same list are none of its business.
 Answer own_part(const Lab& lab, Answer answer) {
-    std::erase_if(answer.offers, [&](const Info& o) { return !lab.provider().empty() && !offer_is_of(o, lab.provider()); });
+    std::erase_if(answer.offers,
+                  [&](const Info& o) { return !lab.provider().empty() && !offer_is_of(o, lab.provider()); });
     return answer;
 }
 
@@ -82,7 +83,8 @@ void probe_pair(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
     const bool names = ((c.first.flags | second.flags) & FI_PROV_ATTR_ONLY) != 0;
     const Answer own_first = names ? first.answer : own_part(lab, first.answer);
     const Answer own_second = names ? again.answer : own_part(lab, again.answer);
-    judge(PairCase{c.kinship, lab.world(), c.first, own_first, second, own_second, names ? c.fed_back : fed_back}, tally, broken);
+    judge(PairCase{c.kinship, lab.world(), c.first, own_first, second, own_second, names ? c.fed_back : fed_back},
+          tally, broken);
 }
 
 void probe(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {

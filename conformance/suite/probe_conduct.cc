@@ -4,6 +4,7 @@
 // observation among others.  What each act observes is told at the top of model/chapters/getinfo_memory.cc.
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
@@ -43,6 +44,10 @@ public:
         return conduct;
     }
     void rule(const Conduct& conduct) { judge(conduct, tally_, broken_); }
+    /// Judges an answer in surroundings of its own.
+    void rule(const Query& query, const World& world, const Answer& answer) {
+        judge(query, world, answer, &lab_.profile(query.version), tally_, broken_);
+    }
     Lab& lab() { return lab_; }
     const Case& shown() { return case_; }
 
@@ -85,8 +90,8 @@ private:
 
 // Every address that an fi_info owns.
 std::set<const void*> owned(const fi_info* info) {
-    std::set<const void*> out = {info, info->src_addr, info->dest_addr, info->tx_attr, info->rx_attr, info->ep_attr,
-                                 info->domain_attr, info->fabric_attr, info->nic};
+    std::set<const void*> out = {info,          info->src_addr,    info->dest_addr,   info->tx_attr, info->rx_attr,
+                                 info->ep_attr, info->domain_attr, info->fabric_attr, info->nic};
     if (info->ep_attr != nullptr) out.insert(info->ep_attr->auth_key);
     if (info->domain_attr != nullptr) out.insert({info->domain_attr->name, info->domain_attr->auth_key});
     if (info->fabric_attr != nullptr) out.insert({info->fabric_attr->name, info->fabric_attr->prov_name});
@@ -149,9 +154,11 @@ void watch_getinfo(Watch& w) {
     const Answer answer = List(w.lab(), w.shown().first).answer();
     conduct.answer = &answer;
     conduct.ret = answer.ret;
+    conduct.copy_shares = w.lab().single().ask(w.shown().first).shares_hints;
     conduct.leaked_blocks = blocks_left([&] {
         fi_info* list = nullptr;
-        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr) entries.freeinfo(list);
+        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr)
+            entries.freeinfo(list);
     });
     w.rule(conduct);
 }
@@ -173,6 +180,23 @@ void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value) {
         copy->next = nullptr;
         entries.freeinfo(copy);
     }
+}
+
+// A passive endpoint in the hints' handle comes back in every answer.
+void watch_passive(Watch& w, fi_info* info, fid_fabric* fabric) {
+    fid_pep* pep = nullptr;
+    if (info->ep_attr == nullptr || info->ep_attr->type != FI_EP_MSG) return;
+    if (fi_passive_ep(fabric, info, &pep, nullptr) != 0) return;
+    Query q = widest_question(w.lab().provider(), w.lab().version());
+    q.hints->handle = 1;
+    void* const objects[] = {pep};
+    w.lab().single().set_objects(objects);
+    const Answer answer = w.lab().single().ask(q).answer;
+    w.lab().single().set_objects({});
+    World world = w.lab().world();
+    world.opened.push_back({World::Opened::Kind::Pep, {}, {}, {}});
+    w.rule(q, world, answer);
+    fi_close(&pep->fid);
 }
 
 // An open object behind handle: neither fi_dupinfo nor fi_freeinfo may touch it.
@@ -199,6 +223,7 @@ void watch_handle(Watch& w, fi_info* info, Info as_value) {
         entries.freeinfo(copy);
     }
     info->handle = before;
+    watch_passive(w, info, fabric);
     Conduct freed = w.begin();
     freed.act = Act::FreeInfo;
     freed.original = &as_value;
@@ -213,7 +238,8 @@ void watch_dup(Watch& w) {
     for (const fi_info* p = list.get(); p != nullptr && i < 4 && i < list.answer().offers.size(); p = p->next, ++i) {
         watch_dup_of(w, p, list.answer().offers[i]);
     }
-    if (list.get() != nullptr && !list.answer().offers.empty()) watch_handle(w, list.get(), list.answer().offers.front());
+    if (list.get() != nullptr && !list.answer().offers.empty())
+        watch_handle(w, list.get(), list.answer().offers.front());
     if (!w.shown().first.hints) return;
     Arena arena(room_for(w.shown().first));
     const fi_info* hints = encode(*w.shown().first.hints, arena, {});
@@ -242,7 +268,8 @@ void watch_alloc(Watch& w) {
 fi_info* filled(const Entries& entries, const Info& from) {
     fi_info* info = entries.dupinfo(nullptr);
     if (info == nullptr) return nullptr;
-    if (info->fabric_attr != nullptr && from.fabric.prov_name) info->fabric_attr->prov_name = strdup(from.fabric.prov_name->c_str());
+    if (info->fabric_attr != nullptr && from.fabric.prov_name)
+        info->fabric_attr->prov_name = strdup(from.fabric.prov_name->c_str());
     if (info->fabric_attr != nullptr && from.fabric.name) info->fabric_attr->name = strdup(from.fabric.name->c_str());
     if (info->domain_attr != nullptr && from.domain.name) info->domain_attr->name = strdup(from.domain.name->c_str());
     if (from.src_addr && !from.src_addr->empty()) {
@@ -339,7 +366,8 @@ void watch_getinfo_short(Watch& w) {
     const Encoded q = encode(w.shown().first, arena, {});
     for (int i = 0; i < 2; ++i) {  // caches fill before memory runs short
         fi_info* list = nullptr;
-        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr) entries.freeinfo(list);
+        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr)
+            entries.freeinfo(list);
     }
     watch_shortage(w, nullptr, [&](Shortage& told) {
         fi_info* list = nullptr;
@@ -391,7 +419,8 @@ void watch_threads(Watch& w) {
             std::string verdict = "same";
             for (const auto& thread : seen.answers) {
                 for (std::size_t i = 0; i < thread.size() && i < lone.size(); ++i) {
-                    if (!(thread[i] == lone[i])) verdict = "D" + std::to_string(thread[i].ret) + " " + std::to_string(lone[i].ret);
+                    if (!(thread[i] == lone[i]))
+                        verdict = "D" + std::to_string(thread[i].ret) + " " + std::to_string(lone[i].ret);
                 }
             }
             channel.send(verdict);
@@ -512,22 +541,33 @@ void watch_opening(Watch& w) {
 void probe_conduct(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
     Watch w(lab, c, tally, broken);
     switch (c.act) {
-        case Act::GetInfo: return watch_getinfo(w);
-        case Act::GetInfoNoMemory: return watch_getinfo_short(w);
-        case Act::GetInfoThreads: return watch_threads(w);
-        case Act::FreeInfo: return watch_free(w);
-        case Act::DupInfo: return watch_dup(w);
-        case Act::DupInfoNoMemory: return watch_dup_short(w);
-        case Act::AllocInfo: return c.fail_allocation == 0 ? watch_alloc(w) : watch_alloc_short(w);
-        case Act::EnvProvider: return watch_environment(w);
-        case Act::ProvAttrOnly: return watch_names(w);
-        case Act::OpenAnswer: return watch_opening(w);
+        case Act::GetInfo:
+            return watch_getinfo(w);
+        case Act::GetInfoNoMemory:
+            return watch_getinfo_short(w);
+        case Act::GetInfoThreads:
+            return watch_threads(w);
+        case Act::FreeInfo:
+            return watch_free(w);
+        case Act::DupInfo:
+            return watch_dup(w);
+        case Act::DupInfoNoMemory:
+            return watch_dup_short(w);
+        case Act::AllocInfo:
+            return c.fail_allocation == 0 ? watch_alloc(w) : watch_alloc_short(w);
+        case Act::EnvProvider:
+            return watch_environment(w);
+        case Act::ProvAttrOnly:
+            return watch_names(w);
+        case Act::OpenAnswer:
+            return watch_opening(w);
         case Act::Load: {
             // The library is loaded in this process already: it came back.
             w.rule(w.begin());
             return;
         }
-        case Act::Other: return;
+        case Act::Other:
+            return;
     }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <thread>
 
@@ -29,22 +30,31 @@ public:
         if (probe.data_null) return;
         auto* number = static_cast<std::uint64_t*>(arena_.take(sizeof(std::uint64_t), alignof(std::uint64_t)));
         *number = probe.value;
-        pointer_ = probe.info ? part_of(encode(*probe.info, arena_, {.objects = {}, .tight = true}), probe.datatype) : number;
+        pointer_ =
+            probe.info ? part_of(encode(*probe.info, arena_, {.objects = {}, .tight = true}), probe.datatype) : number;
         if (probe.datatype == FI_TYPE_FID) pointer_ = &fid_;
         arena_.protect();
     }
     [[nodiscard]] const void* get() const { return pointer_; }
+    /// True if the library stored into it: the page was read-only, so in a program such a store may kill.
+    [[nodiscard]] bool written() const { return arena_.touched(); }
 
 private:
     static constexpr std::size_t kRoom = 256 * 1024;
     static const void* part_of(const fi_info* info, std::uint64_t datatype) {
         switch (datatype) {
-            case FI_TYPE_TX_ATTR: return info->tx_attr;
-            case FI_TYPE_RX_ATTR: return info->rx_attr;
-            case FI_TYPE_EP_ATTR: return info->ep_attr;
-            case FI_TYPE_DOMAIN_ATTR: return info->domain_attr;
-            case FI_TYPE_FABRIC_ATTR: return info->fabric_attr;
-            default: return info;
+            case FI_TYPE_TX_ATTR:
+                return info->tx_attr;
+            case FI_TYPE_RX_ATTR:
+                return info->rx_attr;
+            case FI_TYPE_EP_ATTR:
+                return info->ep_attr;
+            case FI_TYPE_DOMAIN_ATTR:
+                return info->domain_attr;
+            case FI_TYPE_FABRIC_ATTR:
+                return info->fabric_attr;
+            default:
+                return info;
         }
     }
     Arena arena_;
@@ -57,12 +67,18 @@ private:
 bool lacks_part(const StringProbe& p) {
     if (!p.info) return false;
     switch (p.datatype) {
-        case FI_TYPE_TX_ATTR: return !p.info->has(Part::Tx);
-        case FI_TYPE_RX_ATTR: return !p.info->has(Part::Rx);
-        case FI_TYPE_EP_ATTR: return !p.info->has(Part::Ep);
-        case FI_TYPE_DOMAIN_ATTR: return !p.info->has(Part::Domain);
-        case FI_TYPE_FABRIC_ATTR: return !p.info->has(Part::Fabric);
-        default: return false;
+        case FI_TYPE_TX_ATTR:
+            return !p.info->has(Part::Tx);
+        case FI_TYPE_RX_ATTR:
+            return !p.info->has(Part::Rx);
+        case FI_TYPE_EP_ATTR:
+            return !p.info->has(Part::Ep);
+        case FI_TYPE_DOMAIN_ATTR:
+            return !p.info->has(Part::Domain);
+        case FI_TYPE_FABRIC_ATTR:
+            return !p.info->has(Part::Fabric);
+        default:
+            return false;
     }
 }
 
@@ -113,7 +129,7 @@ void convert_cut(const Entries& e, const StringProbe& p, const Data& data, Seen&
 // The same conversion while other threads convert other data.
 void convert_among_others(const Entries& e, const StringProbe& p, const Data& data, Seen& seen) {
     std::atomic<bool> stop{false};  // set by this thread once it has seen enough; the workers only read it
-    std::atomic<int> running{0};        // counts workers that have converted once; this thread waits for both
+    std::atomic<int> running{0};    // counts workers that have converted once; this thread waits for both
     const auto disturb = [&](std::uint64_t value) {
         std::array<char, 4096> buffer;
         e.tostr_r(buffer.data(), buffer.size(), &value, FI_TYPE_CAPS);
@@ -154,6 +170,7 @@ void probe_text(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
             convert_cut(e, p, data, seen);
         }
     }
+    if (data.written()) seen.signal = SIGSEGV;
     const std::string version = lab.version().str();
     TextCase t;
     t.datatype = p.datatype;

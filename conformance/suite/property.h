@@ -1,7 +1,7 @@
 // A property: a numbered family of cases that the judge rules on.
 //
-// Case `i` is a function of the plan, the provider and i alone, so that a run can go on after a crash with the next one,
-// and any single case can be made again.
+// Case `i` is a function of the plan, the provider and i alone, so that a run can go on after a crash with the next
+// one, and any single case can be made again.
 #pragma once
 
 #include <memory>

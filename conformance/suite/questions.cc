@@ -119,9 +119,9 @@ public:
         }
     }
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
-        constexpr std::array kKinships = {Kinship::Relaxed, Kinship::FedBack,  Kinship::Relaxed,     Kinship::MoreModes,
-                                          Kinship::Reworded, Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack,
-                                          Kinship::Reworded, Kinship::Relaxed};
+        constexpr std::array kKinships = {
+            Kinship::Relaxed,  Kinship::FedBack,     Kinship::Relaxed, Kinship::MoreModes, Kinship::Reworded,
+            Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack, Kinship::Reworded,  Kinship::Relaxed};
         Rng rng(lab.plan().seed, "pairs", index);
         const Version v = random_version(lab.version(), rng);
         Query first = random_question(lab.profile(v), choices_[v.minor_part()], rng);

@@ -120,20 +120,34 @@ void note_sight(Survey& out, std::optional<Query>& last, std::string_view record
     Query q;
     TextError bad;
     switch (record.front()) {
-        case 'E': out.error = value; break;
-        case 'L': out.subject.path = value; break;
-        case 'B': out.subject.build_id = value; break;
-        case 'V': out.subject.version = Version(static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10))); break;
-        case 'P': out.providers.push_back(value); break;
-        case 'Q': if (parse_call(value, q, bad)) last = q; break;
-        default: break;
+        case 'E':
+            out.error = value;
+            break;
+        case 'L':
+            out.subject.path = value;
+            break;
+        case 'B':
+            out.subject.build_id = value;
+            break;
+        case 'V':
+            out.subject.version = Version(static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10)));
+            break;
+        case 'P':
+            out.providers.push_back(value);
+            break;
+        case 'Q':
+            if (parse_call(value, q, bad)) last = q;
+            break;
+        default:
+            break;
     }
 }
 
 // One property on one provider: children one after the other, each going on behind the case that killed the last.
 class PropertyRun {
 public:
-    PropertyRun(const Plan& plan, Property& property, ProviderResult& result, Report& report, const OnProgress& on_progress)
+    PropertyRun(const Plan& plan, Property& property, ProviderResult& result, Report& report,
+                const OnProgress& on_progress)
         : plan_(plan), property_(property), result_(result), gather_(plan_, report), on_progress_(on_progress) {}
 
     std::size_t all() {
@@ -146,7 +160,8 @@ public:
             const bool goes_on = ending.doing == 0 ? died_preparing(ending) : died_at(ending.doing - 1, ending);
             if (!goes_on) break;
             if (++deaths_ == kMostFatal || hung_ == kMostHung || hopeless(plan_, result_.provider, ending)) {
-                note("given up after " + std::to_string(deaths_) + " deaths; " + std::to_string(total - start_) + " cases were not run");
+                note("given up after " + std::to_string(deaths_) + " deaths; " + std::to_string(total - start_) +
+                     " cases were not run");
                 break;
             }
         }
@@ -196,7 +211,8 @@ private:
         } else if (auto killer = deadly_question(plan_, property_, result_.provider, index, kQuietAgain)) {
             tell(plain_case(*killer), ending);
         } else {
-            note("the library " + death_text(ending) + " at case " + std::to_string(index) + ", which could not be made again");
+            note("the library " + death_text(ending) + " at case " + std::to_string(index) +
+                 ", which could not be made again");
         }
         return true;
     }
@@ -265,7 +281,8 @@ Survey survey(const Plan& plan) {
         std::optional<Query> last;
         out.providers.clear();
         ending = run_in_child([&](Channel& channel) { look_around(plan, out.deadly, channel); },
-                              [&](std::string_view record) { note_sight(out, last, record); }, attempt == 0 ? kQuiet : kQuietAgain);
+                              [&](std::string_view record) { note_sight(out, last, record); },
+                              attempt == 0 ? kQuiet : kQuietAgain);
         if (ending.kind == Ending::Kind::Done || !last) break;
         out.deadly.push_back(*last);
         out.died = death_text(ending);

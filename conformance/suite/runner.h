@@ -35,8 +35,8 @@ std::size_t run_property(const Plan& plan, Property& property, ProviderResult& r
 /// What one case shows, run in a child of its own: broken links, or how the child ended.
 struct Replayed {
     std::vector<model::Because> broken;
-    std::string error;      ///< the library could not be loaded
-    bool fatal = false;     ///< the child died; `broken` says of what
+    std::string error;   ///< the library could not be loaded
+    bool fatal = false;  ///< the child died; `broken` says of what
     model::Tally tally;
 };
 Replayed replay_case(const Plan& plan, const Case& c);

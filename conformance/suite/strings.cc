@@ -17,28 +17,50 @@ using namespace model;
 // The family whose words a datatype prints, for datatypes whose data is a number.
 Family family_of(std::uint64_t datatype) {
     switch (datatype) {
-        case FI_TYPE_EP_TYPE: return Family::ep_type;
-        case FI_TYPE_CAPS: return Family::caps;
-        case FI_TYPE_OP_FLAGS: return Family::op_flags;
-        case FI_TYPE_ADDR_FORMAT: return Family::addr_format;
-        case FI_TYPE_THREADING: return Family::threading;
-        case FI_TYPE_PROGRESS: return Family::progress;
-        case FI_TYPE_PROTOCOL: return Family::protocol;
-        case FI_TYPE_MSG_ORDER: return Family::msg_order;
-        case FI_TYPE_MODE: return Family::mode;
-        case FI_TYPE_AV_TYPE: return Family::av_type;
-        case FI_TYPE_ATOMIC_TYPE: return Family::datatype;
-        case FI_TYPE_ATOMIC_OP: return Family::atomic_op;
-        case FI_TYPE_EQ_EVENT: return Family::eq_event;
-        case FI_TYPE_CQ_EVENT_FLAGS: return Family::cq_event_flags;
-        case FI_TYPE_MR_MODE: return Family::mr_mode;
-        case FI_TYPE_OP_TYPE: return Family::op_type;
-        case FI_TYPE_COLLECTIVE_OP: return Family::collective_op;
-        case FI_TYPE_HMEM_IFACE: return Family::hmem_iface;
-        case FI_TYPE_CQ_FORMAT: return Family::cq_format;
-        case FI_TYPE_LOG_LEVEL: return Family::log_level;
-        case FI_TYPE_LOG_SUBSYS: return Family::log_subsys;
-        default: return Family::none;
+        case FI_TYPE_EP_TYPE:
+            return Family::ep_type;
+        case FI_TYPE_CAPS:
+            return Family::caps;
+        case FI_TYPE_OP_FLAGS:
+            return Family::op_flags;
+        case FI_TYPE_ADDR_FORMAT:
+            return Family::addr_format;
+        case FI_TYPE_THREADING:
+            return Family::threading;
+        case FI_TYPE_PROGRESS:
+            return Family::progress;
+        case FI_TYPE_PROTOCOL:
+            return Family::protocol;
+        case FI_TYPE_MSG_ORDER:
+            return Family::msg_order;
+        case FI_TYPE_MODE:
+            return Family::mode;
+        case FI_TYPE_AV_TYPE:
+            return Family::av_type;
+        case FI_TYPE_ATOMIC_TYPE:
+            return Family::datatype;
+        case FI_TYPE_ATOMIC_OP:
+            return Family::atomic_op;
+        case FI_TYPE_EQ_EVENT:
+            return Family::eq_event;
+        case FI_TYPE_CQ_EVENT_FLAGS:
+            return Family::cq_event_flags;
+        case FI_TYPE_MR_MODE:
+            return Family::mr_mode;
+        case FI_TYPE_OP_TYPE:
+            return Family::op_type;
+        case FI_TYPE_COLLECTIVE_OP:
+            return Family::collective_op;
+        case FI_TYPE_HMEM_IFACE:
+            return Family::hmem_iface;
+        case FI_TYPE_CQ_FORMAT:
+            return Family::cq_format;
+        case FI_TYPE_LOG_LEVEL:
+            return Family::log_level;
+        case FI_TYPE_LOG_SUBSYS:
+            return Family::log_subsys;
+        default:
+            return Family::none;
     }
 }
 
@@ -50,7 +72,9 @@ constexpr std::uint64_t kRandomInfos = 60;
 class Strings final : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "strings"; }
-    [[nodiscard]] std::string_view about() const override { return "fi_tostr and fi_tostr_r: every type, value and buffer length"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "fi_tostr and fi_tostr_r: every type, value and buffer length";
+    }
     [[nodiscard]] std::uint64_t count(const Plan&) const override { return 3600; }
 
     void prepare(Lab& lab) override {
@@ -99,7 +123,8 @@ private:
                     add_with_lengths({.datatype = type, .value = v, .info = {}}, kLengths.size());
                 }
             } else {
-                for (const auto v : {largest + 1, std::uint64_t{0x7FFFFFFF}, std::uint64_t{0xFFFFFFFF}, std::uint64_t{0x80000001}}) {
+                for (const auto v :
+                     {largest + 1, std::uint64_t{0x7FFFFFFF}, std::uint64_t{0xFFFFFFFF}, std::uint64_t{0x80000001}}) {
                     add_with_lengths({.datatype = type, .value = v, .info = {}}, 4);
                 }
             }
@@ -124,7 +149,8 @@ private:
         for (std::size_t i = 0; i < infos.size(); ++i) {
             for (const auto type : kStructures) {
                 // The first few in every length, the others whole and in two more.
-                add_with_lengths({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]}, i < 3 ? kLengths.size() : 3);
+                add_with_lengths({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]},
+                                 i < 3 ? kLengths.size() : 3);
             }
         }
     }
@@ -133,12 +159,19 @@ private:
         add({.datatype = FI_TYPE_VERSION, .value = 0, .info = {}, .length = 64, .reentrant = true, .data_null = true});
         add({.datatype = FI_TYPE_VERSION, .value = 0, .info = {}, .length = 64, .reentrant = false, .data_null = true});
         add_with_lengths({.datatype = FI_TYPE_VERSION, .value = 0, .info = {}}, kLengths.size());
-        for (const std::uint64_t unknown : {std::uint64_t{FI_TYPE_LOG_SUBSYS} + 1, std::uint64_t{1000}, std::uint64_t{0x7FFFFFFF}}) {
+        for (const std::uint64_t unknown :
+             {std::uint64_t{FI_TYPE_LOG_SUBSYS} + 1, std::uint64_t{1000}, std::uint64_t{0x7FFFFFFF}}) {
             add_with_lengths({.datatype = unknown, .value = 0, .info = {}}, 4);
         }
         add_with_lengths({.datatype = FI_TYPE_FID, .value = 0, .info = {}}, 3);
-        for (const std::uint64_t type : {std::uint64_t{FI_TYPE_CAPS}, std::uint64_t{FI_TYPE_MODE}, std::uint64_t{FI_TYPE_MSG_ORDER}}) {
-            add({.datatype = type, .value = ~std::uint64_t{0}, .info = {}, .length = 4096, .reentrant = true, .concurrent = true});
+        for (const std::uint64_t type :
+             {std::uint64_t{FI_TYPE_CAPS}, std::uint64_t{FI_TYPE_MODE}, std::uint64_t{FI_TYPE_MSG_ORDER}}) {
+            add({.datatype = type,
+                 .value = ~std::uint64_t{0},
+                 .info = {},
+                 .length = 4096,
+                 .reentrant = true,
+                 .concurrent = true});
         }
     }
 

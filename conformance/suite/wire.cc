@@ -27,11 +27,16 @@ Text to_text(const json& j) {
 
 json from_because(const Because& b) {
     const Evidence& e = b.evidence;
-    return {{"c", static_cast<unsigned>(b.clause)}, {"s", b.supporting},
-            {"f", static_cast<unsigned>(e.field)},  {"r", static_cast<unsigned>(e.relation)},
-            {"w", e.wanted},                        {"wf", static_cast<unsigned>(e.wanted_field)},
-            {"a", e.actual},                        {"wt", from_text(e.wanted_text)},
-            {"at", from_text(e.actual_text)},       {"n", from_text(e.note)},
+    return {{"c", static_cast<unsigned>(b.clause)},
+            {"s", b.supporting},
+            {"f", static_cast<unsigned>(e.field)},
+            {"r", static_cast<unsigned>(e.relation)},
+            {"w", e.wanted},
+            {"wf", static_cast<unsigned>(e.wanted_field)},
+            {"a", e.actual},
+            {"wt", from_text(e.wanted_text)},
+            {"at", from_text(e.actual_text)},
+            {"n", from_text(e.note)},
             {"o", e.offer}};
 }
 

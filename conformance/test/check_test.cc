@@ -15,7 +15,8 @@ namespace {
 
 // The plain look-alike keeps some clauses and breaks others, each of its own level.
 Ran check_plain(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "100"};
+    std::vector<std::string> arguments = {"check",   "--library", broken_library("hostile"), "--provider", "fake",
+                                          "--cases", "100"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_tool(arguments);
 }
@@ -32,9 +33,9 @@ TEST(ExitStatus, IsOneWhenAPromiseIsBrokenAndZeroWhenItIsWaived) {
     EXPECT_EQ(ran.status, 1) << ran.out;
     EXPECT_TRUE(contains(ran.out, "getinfo.memory.dup-equal")) << ran.out;
     const Folder folder;
-    const auto waivers = folder.write(
-        "waivers.toml",
-        "[[waiver]]\nclause = \"getinfo.memory.dup-equal\"\nprovider = \"fake\"\nreason = \"known\"\nurl = \"https://example.org/1\"\n");
+    const auto waivers = folder.write("waivers.toml",
+                                      "[[waiver]]\nclause = \"getinfo.memory.dup-equal\"\nprovider = \"fake\"\nreason "
+                                      "= \"known\"\nurl = \"https://example.org/1\"\n");
     const Ran waived = check_plain({"--clause", "getinfo.memory.dup-equal", "--waivers", waivers});
     EXPECT_EQ(waived.status, 0) << waived.out << waived.err;
     EXPECT_TRUE(contains(waived.out, "waived")) << waived.out;
@@ -42,14 +43,14 @@ TEST(ExitStatus, IsOneWhenAPromiseIsBrokenAndZeroWhenItIsWaived) {
 
 TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
     const Folder folder;
-    const Ran all = run_tool({"check", "--provider", "shm", "--cases", "300", "--clause", "domain", "--clause", "fabric", "--clause",
-                              "endpoint", "--report", folder.path("r.json"), "--quiet"});
+    const Ran all = run_tool({"check", "--provider", "shm", "--cases", "300", "--clause", "domain", "--clause",
+                              "fabric", "--clause", "endpoint", "--report", folder.path("r.json"), "--quiet"});
     ASSERT_EQ(all.status, 1) << all.err;
     const Report r = read_report(folder.path("r.json"));
     const auto soft = std::find_if(r.deviations.begin(), r.deviations.end(), [&](const Deviation& d) {
-        return d.grade >= Grade::Weakness && std::none_of(r.deviations.begin(), r.deviations.end(), [&](const Deviation& o) {
-                   return o.grade < Grade::Weakness && o.clause == d.clause;
-               });
+        return d.grade >= Grade::Weakness &&
+               std::none_of(r.deviations.begin(), r.deviations.end(),
+                            [&](const Deviation& o) { return o.grade < Grade::Weakness && o.clause == d.clause; });
     });
     if (soft == r.deviations.end()) GTEST_SKIP() << "this library breaks no disputed clause and has no weakness";
     const std::string id(model::clause_text(soft->clause).id);
@@ -72,7 +73,8 @@ TEST(Shards, TogetherAskWhatOneRunAsks) {
         questions += read_report(path).providers.at(0).questions;
     }
     const auto whole = folder.path("whole.json");
-    run_tool({"check", "--library", broken_library("hostile"), "--cases", "100", "--clause", "getinfo.memory.returns", "--report", whole});
+    run_tool({"check", "--library", broken_library("hostile"), "--cases", "100", "--clause", "getinfo.memory.returns",
+              "--report", whole});
     EXPECT_EQ(questions, read_report(whole).providers.at(0).questions);
 }
 
@@ -113,7 +115,8 @@ std::string try_program(const std::string& file) {
 void expect_programs_show(const std::string& provider, std::size_t most) {
     const Folder folder;
     const auto saved = folder.path("cases");
-    const Ran ran = run_tool({"check", "--provider", provider, "--cases", "3000", "--quiet", "--save", saved}, {}, {}, std::chrono::seconds(280));
+    const Ran ran = run_tool({"check", "--provider", provider, "--cases", "3000", "--quiet", "--save", saved}, {}, {},
+                             std::chrono::seconds(280));
     ASSERT_EQ(ran.status, 1) << ran.err;
     const Programs programs = saved_programs(saved, most);
     ASSERT_FALSE(programs.files.empty());
@@ -129,8 +132,8 @@ void expect_programs_show(const std::string& provider, std::size_t most) {
     std::thread other(work);
     work();
     other.join();
-    std::printf("%s: %zu programs compiled and run, %zu left out (SELVAGE_ALL_REPRODUCERS=1 runs them)\n", provider.c_str(),
-                programs.files.size(), programs.left_out);
+    std::printf("%s: %zu programs compiled and run, %zu left out (SELVAGE_ALL_REPRODUCERS=1 runs them)\n",
+                provider.c_str(), programs.files.size(), programs.left_out);
 }
 
 TEST(Reproducers, OfShmShowTheirDeviation) { expect_programs_show("shm", 25); }

@@ -1,4 +1,5 @@
-// The tool as a person meets it: bad input gives one clear line and exit 2, help teaches, output is plain off a terminal.
+// The tool as a person meets it: bad input gives one clear line and exit 2, help teaches, output is plain off a
+// terminal.
 #include <gtest/gtest.h>
 
 #include "conformance/test/subject_util.h"
@@ -78,7 +79,8 @@ TEST(BadInput, BadHintsAreShownWithAnArrowAtTheWord) {
 }
 
 TEST(BadInput, ALongLineOfHintsIsCutToTheWordsAroundTheFault) {
-    const Ran ran = run_tool({"explain", "--hints", "caps=FI_MSG" + std::string(5000, ' ') + "|FI_NO" + std::string(5000, ' ')});
+    const Ran ran =
+        run_tool({"explain", "--hints", "caps=FI_MSG" + std::string(5000, ' ') + "|FI_NO" + std::string(5000, ' ')});
     EXPECT_EQ(ran.status, 2);
     EXPECT_LT(ran.err.size(), 400U);
 }
@@ -97,7 +99,8 @@ TEST(BadInput, AGarbledCaseFileIsNamedWithItsLine) {
 
 TEST(BadInput, OneBadCaseFileAmongGoodOnesIsToldBeforeAnythingIsAsked) {
     const Folder folder;
-    expect_refusal({"replay", folder.write("good.case", "version=1.17"), folder.write("bad.case", "version=x")}, "bad.case");
+    expect_refusal({"replay", folder.write("good.case", "version=1.17"), folder.write("bad.case", "version=x")},
+                   "bad.case");
 }
 
 TEST(BadInput, AnUnknownClauseIsNamed) {
@@ -156,7 +159,8 @@ TEST(Help, TheVersionIsTold) {
 }
 
 TEST(Output, HasNoEscapeCodesOffATerminal) {
-    for (const Arguments& command : {Arguments{"info"}, Arguments{"clauses", "getinfo.caps"}, Arguments{"explain", "--provider", "shm"}}) {
+    for (const Arguments& command :
+         {Arguments{"info"}, Arguments{"clauses", "getinfo.caps"}, Arguments{"explain", "--provider", "shm"}}) {
         const Ran ran = run_tool(command);
         EXPECT_EQ(ran.status, 0) << ran.err;
         EXPECT_FALSE(ran.out.empty());
@@ -180,8 +184,8 @@ TEST(Output, ExplainIsColouredOnATerminalToo) {
 }
 
 TEST(Output, ProgressIsOneLineForEachPropertyOffATerminal) {
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "20", "--clause",
-                              "getinfo.memory.returns"});
+    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "20",
+                              "--clause", "getinfo.memory.returns"});
     EXPECT_FALSE(has_escapes(ran.err)) << ran.err;
     EXPECT_TRUE(contains(ran.err, "random/fake")) << ran.err;
     EXPECT_TRUE(contains(ran.err, "cases")) << ran.err;

@@ -28,11 +28,13 @@ std::string without_times(const std::string& text) {
 
 Forms judge(const std::string& provider, const std::string& seed, const std::string& cases) {
     const Folder folder;
-    const Ran ran = run_tool({"check", "--provider", provider, "--cases", cases, "--seed", seed, "--quiet", "--report", folder.path("r.json"),
-                              "--report", folder.path("r.txt"), "--report", folder.path("r.xml")},
-                             {}, {}, std::chrono::seconds(140));
+    const Ran ran =
+        run_tool({"check", "--provider", provider, "--cases", cases, "--seed", seed, "--quiet", "--report",
+                  folder.path("r.json"), "--report", folder.path("r.txt"), "--report", folder.path("r.xml")},
+                 {}, {}, std::chrono::seconds(140));
     EXPECT_EQ(ran.status, 1) << ran.err;
-    return {without_run(slurp(folder.path("r.json"))), without_times(slurp(folder.path("r.txt"))), without_times(slurp(folder.path("r.xml")))};
+    return {without_run(slurp(folder.path("r.json"))), without_times(slurp(folder.path("r.txt"))),
+            without_times(slurp(folder.path("r.xml")))};
 }
 
 // The first line that differs, so that a failure is not a page of JSON.

@@ -61,21 +61,25 @@ TEST(Explain, ARefusalNamesClauseFieldAskedAndOffered) {
     const Ran ran = run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "refused udp FI_EP_DGRAM")) << ran.out;
-    EXPECT_TRUE(contains(ran.out, "    endpoint.type.granted: ep_attr.type is FI_EP_DGRAM, must be FI_EP_RDM\n"
-                                  "        ep_attr.type: asked FI_EP_RDM, offered FI_EP_DGRAM\n"))
+    EXPECT_TRUE(contains(ran.out,
+                         "    endpoint.type.granted: ep_attr.type is FI_EP_DGRAM, must be FI_EP_RDM\n"
+                         "        ep_attr.type: asked FI_EP_RDM, offered FI_EP_DGRAM\n"))
         << ran.out;
     EXPECT_TRUE(contains(ran.out, "        caps: asked FI_MSG|FI_ATOMIC, offered FI_MSG|")) << ran.out;
 }
 
 TEST(Explain, ProposesOnlyWhatTheLibraryGrants) {
     expect_granted_proposals(run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints}), 1);
-    expect_granted_proposals(run_tool({"explain", "--provider", "tcp", "--hints", "caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_MSG"}), 1);
-    expect_granted_proposals(run_tool({"explain", "--provider", "shm", "--hints", "addr_format=FI_SOCKADDR_IN, ep_attr.type=FI_EP_MSG"}), 1);
+    expect_granted_proposals(
+        run_tool({"explain", "--provider", "tcp", "--hints", "caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_MSG"}), 1);
+    expect_granted_proposals(
+        run_tool({"explain", "--provider", "shm", "--hints", "addr_format=FI_SOCKADDR_IN, ep_attr.type=FI_EP_MSG"}), 1);
     expect_granted_proposals(run_tool({"explain", "--hints", "fabric_attr.name=\"no such net\", caps=FI_TAGGED"}), 1);
 }
 
 TEST(Explain, WhatIsGrantedNeedsNoChange) {
-    const Ran ran = run_tool({"explain", "--provider", "shm", "--hints", "caps=FI_MSG, mode=FI_CONTEXT, domain_attr.mr_mode=FI_MR_VIRT_ADDR"});
+    const Ran ran = run_tool({"explain", "--provider", "shm", "--hints",
+                              "caps=FI_MSG, mode=FI_CONTEXT, domain_attr.mr_mode=FI_MR_VIRT_ADDR"});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "granted shm")) << ran.out;
     EXPECT_FALSE(contains(ran.out, "smallest changes")) << ran.out;
@@ -83,8 +87,11 @@ TEST(Explain, WhatIsGrantedNeedsNoChange) {
 
 TEST(Explain, ReadsHintsAndCallsFromStandardInput) {
     const Ran given = run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints});
-    EXPECT_EQ(run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", "-"}, {}, kHints + "\n").out, given.out);
-    EXPECT_EQ(run_tool({"explain", "--provider", "udp", "--call", "-"}, {}, "version=1.17 hints={" + kHints + "}\n").out, given.out);
+    EXPECT_EQ(run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", "-"}, {}, kHints + "\n").out,
+              given.out);
+    EXPECT_EQ(
+        run_tool({"explain", "--provider", "udp", "--call", "-"}, {}, "version=1.17 hints={" + kHints + "}\n").out,
+        given.out);
 }
 
 TEST(Explain, SaysThatACallIsRefusedWhateverTheHints) {
@@ -101,7 +108,8 @@ TEST(Explain, SaysThatAProviderNamedInTheHintsIsNotThere) {
 }
 
 TEST(Explain, OfALibraryThatDiesOfTheQuestionIsOneLineAndExit2) {
-    const Ran ran = run_tool({"explain", "--library", broken_library("hostile"), "--provider", "fake"}, {"HOSTILE=crash:3+"});
+    const Ran ran =
+        run_tool({"explain", "--library", broken_library("hostile"), "--provider", "fake"}, {"HOSTILE=crash:3+"});
     EXPECT_EQ(ran.status, 2) << ran.out;
     EXPECT_EQ(lines_of(ran.err), 1U) << ran.err;
 }

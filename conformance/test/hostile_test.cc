@@ -22,9 +22,9 @@ Judged judge_hostile(const std::string& mood, const std::string& provider = "fak
     const Folder folder;
     const auto report = folder.path("report.json");
     Judged out;
-    out.ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", provider, "--cases", std::to_string(cases),
-                        "--clause", "getinfo.memory.returns", "--clause", "getinfo.call.list-ends", "--clause", "getinfo.call.hints-",
-                        "--report", report},
+    out.ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", provider, "--cases",
+                        std::to_string(cases), "--clause", "getinfo.memory.returns", "--clause",
+                        "getinfo.call.list-ends", "--clause", "getinfo.call.hints-", "--report", report},
                        {"HOSTILE=" + mood}, {}, kLimit);
     EXPECT_FALSE(out.ran.timed_out) << out.ran.err;
     if (out.ran.status == 0 || out.ran.status == 1) out.report = read_report(report);
@@ -103,21 +103,23 @@ TEST(Hostile, ALibraryThatCrashesOnEveryQuestionIsGivenUpAndReported) {
 TEST(Hostile, ALibraryThatCrashesOnEveryQuestionIsReportedUnaskedToo) {
     const Folder folder;
     const auto report = folder.path("report.json");
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "50", "--clause", "getinfo.memory.returns",
-                              "--report", report},
+    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "50", "--clause",
+                              "getinfo.memory.returns", "--report", report},
                              {"HOSTILE=crash:1+"}, {}, kLimit);
     EXPECT_EQ(ran.status, 1) << ran.err;
     EXPECT_TRUE(contains(notes(read_report(report)), "while it was asked for its providers"));
 }
 
 TEST(Hostile, DryrunOfALibraryThatCrashesOnTheFirstQuestionSaysWhatItWouldDo) {
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--dryrun"}, {"HOSTILE=crash:1+"}, {}, kLimit);
+    const Ran ran =
+        run_tool({"check", "--library", broken_library("hostile"), "--dryrun"}, {"HOSTILE=crash:1+"}, {}, kLimit);
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "property  random")) << ran.out;
 }
 
 TEST(Hostile, DryrunAsksNoCases) {
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--dryrun"}, {"HOSTILE=crash:5+"}, {}, kLimit);
+    const Ran ran =
+        run_tool({"check", "--library", broken_library("hostile"), "--dryrun"}, {"HOSTILE=crash:5+"}, {}, kLimit);
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "provider  fake")) << ran.out;
 }
@@ -125,14 +127,15 @@ TEST(Hostile, DryrunAsksNoCases) {
 TEST(Hostile, AStoreIntoTheHintsIsAFindingThatNamesTheField) {
     const Folder folder;
     const auto report = folder.path("report.json");
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "300", "--clause",
-                              "getinfo.hints", "--clause", "getinfo.call", "--clause", "getinfo.memory.returns", "--report", report},
-                             {"HOSTILE=scribble:300+"}, {}, kLimit);
+    const Ran ran = run_tool(
+        {"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "300", "--clause",
+         "getinfo.hints", "--clause", "getinfo.call", "--clause", "getinfo.memory.returns", "--report", report},
+        {"HOSTILE=scribble:300+"}, {}, kLimit);
     EXPECT_EQ(ran.status, 1) << ran.err;
     const Report r = read_report(report);
-    EXPECT_TRUE(std::any_of(r.deviations.begin(), r.deviations.end(),
-                            [](const Deviation& d) { return contains(d.summary, "caps") && contains(d.summary, "writ"); }))
-        << ran.out;
+    EXPECT_TRUE(std::any_of(r.deviations.begin(), r.deviations.end(), [](const Deviation& d) {
+        return contains(d.summary, "caps") && contains(d.summary, "writ");
+    })) << ran.out;
 }
 
 TEST(Hostile, AListWithoutAnEndIsAFinding) {
@@ -152,14 +155,16 @@ TEST(Hostile, AListThatLeadsNowhereIsAFinding) {
 TEST(Hostile, EscapeCodesInNamesReachNoTerminal) {
     const std::string name = "fa\033[31mke\007\xff";
     const Folder folder;
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "50", "--clause", "getinfo.call",
-                              "--clause", "fabric", "--report", folder.path("r.txt"), "--report", folder.path("r.json"), "--report",
-                              folder.path("r.xml"), "--report", folder.path("r.html"), "--save", folder.path("cases")},
-                             {"HOSTILE=escapes:1"}, {}, kLimit);
+    const Ran ran =
+        run_tool({"check", "--library", broken_library("hostile"), "--cases", "50", "--clause", "getinfo.call",
+                  "--clause", "fabric", "--report", folder.path("r.txt"), "--report", folder.path("r.json"), "--report",
+                  folder.path("r.xml"), "--report", folder.path("r.html"), "--save", folder.path("cases")},
+                 {"HOSTILE=escapes:1"}, {}, kLimit);
     EXPECT_TRUE(ran.status == 0 || ran.status == 1) << ran.err;
     EXPECT_FALSE(has_escapes(ran.out)) << ran.out;
     EXPECT_FALSE(has_escapes(ran.err)) << ran.err;
-    for (const char* file : {"r.txt", "r.json", "r.xml", "r.html"}) EXPECT_FALSE(has_escapes(slurp(folder.path(file)))) << file;
+    for (const char* file : {"r.txt", "r.json", "r.xml", "r.html"})
+        EXPECT_FALSE(has_escapes(slurp(folder.path(file)))) << file;
     for (const Ran& r : {run_tool({"info", "--library", broken_library("hostile")}, {"HOSTILE=escapes:1"}),
                          run_tool({"explain", "--library", broken_library("hostile")}, {"HOSTILE=escapes:1"})}) {
         EXPECT_EQ(r.status, 0) << r.err;

@@ -287,7 +287,7 @@ const Sample kSamples[] = {
      number(Field::call_return, Relation::Equals, signed_value(-38)), kAny},
     {"life_hmem", "domain.set-ops.hmem-override",
      "kind = life\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nset-ops domain2 "
-                         "name=\"hmem_override_ops\" flags=0x1\n",
+     "name=\"hmem_override_ops\" flags=0x1\n",
      number(Field::call_return, Relation::Equals, 0), kAny},
     {"life_open_ops", "domain.open-ops.unknown",
      "kind = life\n" TCP

@@ -41,7 +41,9 @@ T one_of(std::span<const T> all) {
 std::uint64_t some_bits() { return *rc::gen::arbitrary<std::uint64_t>() & *rc::gen::arbitrary<std::uint64_t>(); }
 
 // Lengths follow their bytes; objects are no business of shrinking here.
-bool free_number(const FieldRow& r) { return r.form != Form::Object && !r.path.ends_with("len") && !r.path.ends_with("auth_key_size"); }
+bool free_number(const FieldRow& r) {
+    return r.form != Form::Object && !r.path.ends_with("len") && !r.path.ends_with("auth_key_size");
+}
 
 Query any_query() {
     Query q;
@@ -69,7 +71,8 @@ Fault fault_of(const Query& q) {
         const auto& r = one_of(number_fields());
         const auto value = get(*q.hints, r.field);
         if (r.form == Form::Bits && value != 0) out.bits.emplace_back(r.field, value & some_bits());
-        if (r.form == Form::Size && value != 0) out.sizes.emplace_back(r.field, *rc::gen::inRange<std::uint64_t>(0, value) + 1);
+        if (r.form == Form::Size && value != 0)
+            out.sizes.emplace_back(r.field, *rc::gen::inRange<std::uint64_t>(0, value) + 1);
         if (r.form == Form::Enum && value != 0) out.sizes.emplace_back(r.field, 1);
     }
     if (*rc::gen::inRange(0, 2) != 0) {
@@ -146,7 +149,8 @@ RC_GTEST_PROP(Shrink, LeavesNothingThatCouldBeDropped, ()) {
     const Query start = any_query();
     const Fault fault = fault_of(start);
     RC_ASSERT(fault.in(start));
-    const Case least = shrink(call_case(start), [&](const Case& c) { return fault.in(c.first); }, 100'000);
+    const Case least = shrink(
+        call_case(start), [&](const Case& c) { return fault.in(c.first); }, 100'000);
     RC_ASSERT(fault.in(least.first));
     for (const auto& [what, smaller] : all_smaller(least.first)) {
         if (fault.in(smaller)) RC_FAIL(what + " could still be dropped");
@@ -183,7 +187,8 @@ RC_GTEST_PROP(Shrink, ShrinksBothCallsOfAPairInStep, ()) {
     pair.first = any_query();
     pair.second = pair.first;
     const Fault fault = fault_of(pair.first);
-    const Case out = shrink(pair, [&](const Case& c) { return fault.in(c.first) && fault.in(c.second); }, 100'000);
+    const Case out = shrink(
+        pair, [&](const Case& c) { return fault.in(c.first) && fault.in(c.second); }, 100'000);
     RC_ASSERT(out.first == out.second);
 }
 
@@ -193,11 +198,13 @@ TEST(Shrink, KeepsTheProviderNameOnlyWhereItMatters) {
     q.hints->present = kAllParts;
     q.hints->caps = 6;
     q.hints->fabric.prov_name = "p";
-    const auto without = shrink(call_case(q), [](const Case& c) { return c.first.hints && (c.first.hints->caps & 2) != 0; });
+    const auto without =
+        shrink(call_case(q), [](const Case& c) { return c.first.hints && (c.first.hints->caps & 2) != 0; });
     ASSERT_TRUE(without.first.hints);
     EXPECT_FALSE(without.first.hints->fabric.prov_name);
     EXPECT_EQ(without.first.hints->caps, 2U);
-    const auto with = shrink(call_case(q), [](const Case& c) { return c.first.hints && c.first.hints->fabric.prov_name == "p"; });
+    const auto with =
+        shrink(call_case(q), [](const Case& c) { return c.first.hints && c.first.hints->fabric.prov_name == "p"; });
     ASSERT_TRUE(with.first.hints);
     EXPECT_EQ(with.first.hints->fabric.prov_name, "p");
     EXPECT_EQ(with.first.hints->caps, 0U);

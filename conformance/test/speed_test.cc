@@ -21,8 +21,8 @@ double seconds(clockid_t clock) {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// What asking and judging random questions of shm took.  Being put aside for other processes lengthens `inside` and `all`
-// alike, and leaves `cpu` alone.
+// What asking and judging random questions of shm took.  Being put aside for other processes lengthens `inside` and
+// `all` alike, and leaves `cpu` alone.
 struct Spent {
     double making = 0;  // by the clock: making the questions
     double inside = 0;  // by the clock: in the library
@@ -75,7 +75,8 @@ Spent ask_and_judge(std::size_t count) {
     });
     Spent spent;
     EXPECT_EQ(seen.records.size(), 1U);
-    if (seen.records.size() == 1 && seen.records[0].size() == sizeof spent) std::memcpy(&spent, seen.records[0].data(), sizeof spent);
+    if (seen.records.size() == 1 && seen.records[0].size() == sizeof spent)
+        std::memcpy(&spent, seen.records[0].data(), sizeof spent);
     return spent;
 }
 
@@ -91,9 +92,10 @@ TEST(Speed, JudgingCostsLessThanCalling) {
     const Spent s = ask_and_judge(kCases);
     ASSERT_GT(s.all, 0);
     const double each = 1e6 / static_cast<double>(kCases);
-    std::printf("shm: a question takes %.2f us to make, %.2f in the library, %.2f to put and judge; the library has %.0f %%; "
-                "a million take %.0f s of processor time\n",
-                s.making * each, s.inside * each, (s.all - s.inside - s.making) * each, s.inside / s.all * 100, s.cpu * each);
+    std::printf(
+        "shm: a question takes %.2f us to make, %.2f in the library, %.2f to put and judge; the library has %.0f %%; "
+        "a million take %.0f s of processor time\n",
+        s.making * each, s.inside * each, (s.all - s.inside - s.making) * each, s.inside / s.all * 100, s.cpu * each);
     EXPECT_GE(s.inside / s.all, 0.5);
     EXPECT_LT(s.cpu * each, 4 * 60);
 }

@@ -107,7 +107,7 @@ TEST(Caller, TellsReturnAndList) {
         return std::to_string(a.answer.ret) + (a.answer.list_null ? " null " : " list ") +
                std::to_string(a.answer.offers.size());
     };
-    EXPECT_EQ(only_record(ask_moody(mood("no data"), summary)), "-61 null 0");
+    EXPECT_EQ(only_record(ask_moody(mood("no data"), summary)), "-61 list 0");  // *info was left as it was
     EXPECT_EQ(only_record(ask_moody(mood("null list"), summary)), "0 null 0");
     EXPECT_EQ(only_record(ask_moody(mood("error and list"), summary)), "-22 list 0");
     EXPECT_EQ(only_record(ask_moody(mood(""), summary)), "0 list 2");

@@ -15,8 +15,8 @@ namespace selvage::conformance {
 
 /// What a program left behind.
 struct Ran {
-    int status = -1;      ///< what it exited with; -1 if it did not
-    int signal = 0;       ///< it died of this
+    int status = -1;  ///< what it exited with; -1 if it did not
+    int signal = 0;   ///< it died of this
     bool timed_out = false;
     std::string out, err;
     double seconds = 0;
@@ -26,8 +26,8 @@ struct Ran {
 using Environment = std::vector<std::string>;
 
 /// Runs a program, with `input` as its standard input.  Its group is killed after `limit`.
-Ran run_program(const std::vector<std::string>& command, const Environment& environment = {}, std::string_view input = {},
-                std::chrono::seconds limit = std::chrono::seconds(120));
+Ran run_program(const std::vector<std::string>& command, const Environment& environment = {},
+                std::string_view input = {}, std::chrono::seconds limit = std::chrono::seconds(120));
 /// Runs the tool with these arguments.
 Ran run_tool(std::vector<std::string> arguments, const Environment& environment = {}, std::string_view input = {},
              std::chrono::seconds limit = std::chrono::seconds(120));

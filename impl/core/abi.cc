@@ -19,13 +19,13 @@ using selvage::impl::Layout;
 #define SELVAGE_SYMBOL(function, name, node) __asm__(".symver " #function "," #name "@@" #node)
 
 #define SELVAGE_INFO_CALLS(suffix, layout)                                                                        \
-    SELVAGE_EXPORT int selvage_getinfo_##suffix(uint32_t version, const char* node, const char* service,         \
-                                                uint64_t flags, const fi_info* hints, fi_info** info) {          \
-        return selvage::impl::get_info(layout, version, node, service, flags, hints, info);                      \
-    }                                                                                                            \
+    SELVAGE_EXPORT int selvage_getinfo_##suffix(uint32_t version, const char* node, const char* service,          \
+                                                uint64_t flags, const fi_info* hints, fi_info** info) {           \
+        return selvage::impl::get_info(layout, version, node, service, flags, hints, info);                       \
+    }                                                                                                             \
     SELVAGE_EXPORT void selvage_freeinfo_##suffix(fi_info* info) { selvage::impl::free_info_list(info, layout); } \
     SELVAGE_EXPORT fi_info* selvage_dupinfo_##suffix(const fi_info* info) {                                       \
-        return info ? selvage::impl::duplicate_info(*info, layout) : selvage::impl::allocate_info();             \
+        return info ? selvage::impl::duplicate_info(*info, layout) : selvage::impl::allocate_info();              \
     }
 
 SELVAGE_INFO_CALLS(1_0, Layout::k1_0)
@@ -33,6 +33,8 @@ SELVAGE_INFO_CALLS(1_1, Layout::k1_1)
 SELVAGE_INFO_CALLS(1_2, Layout::k1_2)
 SELVAGE_INFO_CALLS(1_3, Layout::k1_3)
 
+// Formatting would take the version of a node apart.
+// clang-format off
 SELVAGE_OLD_SYMBOL(selvage_getinfo_1_0, fi_getinfo, FABRIC_1.0);
 SELVAGE_OLD_SYMBOL(selvage_getinfo_1_1, fi_getinfo, FABRIC_1.1);
 SELVAGE_OLD_SYMBOL(selvage_getinfo_1_2, fi_getinfo, FABRIC_1.2);
@@ -45,6 +47,7 @@ SELVAGE_OLD_SYMBOL(selvage_dupinfo_1_0, fi_dupinfo, FABRIC_1.0);
 SELVAGE_OLD_SYMBOL(selvage_dupinfo_1_1, fi_dupinfo, FABRIC_1.1);
 SELVAGE_OLD_SYMBOL(selvage_dupinfo_1_2, fi_dupinfo, FABRIC_1.2);
 SELVAGE_SYMBOL(selvage_dupinfo_1_3, fi_dupinfo, FABRIC_1.3);
+// clang-format on
 
 SELVAGE_EXPORT int selvage_fabric_1_0(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
     return selvage::impl::open_fabric(Layout::k1_0, attr, fabric, context);
@@ -52,8 +55,11 @@ SELVAGE_EXPORT int selvage_fabric_1_0(fi_fabric_attr* attr, fid_fabric** fabric,
 SELVAGE_EXPORT int selvage_fabric_1_1(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
     return selvage::impl::open_fabric(Layout::k1_3, attr, fabric, context);
 }
+// Formatting would take the version of a node apart.
+// clang-format off
 SELVAGE_OLD_SYMBOL(selvage_fabric_1_0, fi_fabric, FABRIC_1.0);
 SELVAGE_SYMBOL(selvage_fabric_1_1, fi_fabric, FABRIC_1.1);
+// clang-format on
 
 extern "C" {
 

@@ -12,9 +12,7 @@ namespace selvage::impl {
 
 uint16_t SocketAddress::port() const { return ntohs(kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port); }
 
-void SocketAddress::set_port(uint16_t port) {
-    (kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port) = htons(port);
-}
+void SocketAddress::set_port(uint16_t port) { (kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port) = htons(port); }
 
 bool SocketAddress::is_wildcard() const {
     if (kind == AddressKind::kInet) return v4.sin_addr.s_addr == htonl(INADDR_ANY);

@@ -1,8 +1,9 @@
 // Addresses as the library handles them, and their two outside forms: the raw structure and the FI_ADDR_STR text.
 //
-// Text forms follow fi_getinfo(3): format[://[node][:[service][/...][?...]]]. Understood are fi_sockaddr, fi_sockaddr_in,
-// fi_sockaddr_in6 and this library's own fi_shm. A shm address is text in every form: "fi_shm://[node]:service" or any
-// other name behind "fi_shm://"; an empty name lets the library choose one when an endpoint is opened.
+// Text forms follow fi_getinfo(3): format[://[node][:[service][/...][?...]]]. Understood are fi_sockaddr,
+// fi_sockaddr_in, fi_sockaddr_in6 and this library's own fi_shm. A shm address is text in every form:
+// "fi_shm://[node]:service" or any other name behind "fi_shm://"; an empty name lets the library choose one when an
+// endpoint is opened.
 #ifndef SELVAGE_IMPL_CORE_ADDRESS_H
 #define SELVAGE_IMPL_CORE_ADDRESS_H
 
@@ -14,8 +15,8 @@
 
 namespace selvage::impl {
 
-inline constexpr size_t kShmTextMax = 128;                    // with the terminating zero
-inline constexpr size_t kAddressBytesMax = kShmTextMax;       // the longest outside form of any address
+inline constexpr size_t kShmTextMax = 128;               // with the terminating zero
+inline constexpr size_t kAddressBytesMax = kShmTextMax;  // the longest outside form of any address
 inline constexpr std::string_view kShmScheme = "fi_shm://";
 
 enum class AddressKind : uint8_t { kNone, kInet, kInet6, kShm };

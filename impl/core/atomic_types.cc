@@ -36,7 +36,8 @@ constexpr TypeRow kTypes[] = {
 };
 
 const TypeRow* find(fi_datatype type) {
-    const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
+    const auto* row =
+        std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
     return row == std::end(kTypes) ? nullptr : row;
 }
 
@@ -54,12 +55,15 @@ bool kind_has(TypeRow::Kind kind, fi_op operation) {
         case FI_CSWAP_LE:
         case FI_CSWAP_LT:
         case FI_CSWAP_GE:
-        case FI_CSWAP_GT: return kind != TypeRow::kComplex;
+        case FI_CSWAP_GT:
+            return kind != TypeRow::kComplex;
         case FI_BOR:
         case FI_BAND:
         case FI_BXOR:
-        case FI_MSWAP: return kind == TypeRow::kInteger;
-        default: return true;
+        case FI_MSWAP:
+            return kind == TypeRow::kInteger;
+        default:
+            return true;
     }
 }
 

@@ -38,7 +38,7 @@ int bind_av(fid* descriptor, fid* other, uint64_t flags) {
 
 // An array of addresses in the domain's format: texts by pointer, structures side by side.
 class ArraySource final : public AvSource {
-  public:
+public:
     ArraySource(const AddressVector& av, const void* addresses) : av_(av), addresses_(addresses) {}
 
     void fetch(size_t index, AvEntry* out) override {
@@ -59,7 +59,7 @@ class ArraySource final : public AvSource {
         }
     }
 
-  private:
+private:
     const AddressVector& av_;
     const void* addresses_;
 };
@@ -170,8 +170,8 @@ bool file_name(const Domain& domain, const char* name, char (&out)[kAvFileNameMa
             if (!*c) break;
         }
     }
-    const int length = snprintf(out, sizeof out, "/selvage-av-%u-%016lx-%s", geteuid(),
-                                static_cast<unsigned long>(hash), name);
+    const int length =
+        snprintf(out, sizeof out, "/selvage-av-%u-%016lx-%s", geteuid(), static_cast<unsigned long>(hash), name);
     return length > 0 && static_cast<size_t>(length) < sizeof out;
 }
 

@@ -1,7 +1,7 @@
 // The address vector: addresses of peers under short numbers.
 //
-// MAP and TABLE alike give the index of the slot. Insertion is immediate; an AV opened with FI_EVENT reports through its
-// event queue as if it were not.
+// MAP and TABLE alike give the index of the slot. Insertion is immediate; an AV opened with FI_EVENT reports through
+// its event queue as if it were not.
 #ifndef SELVAGE_IMPL_CORE_AV_H
 #define SELVAGE_IMPL_CORE_AV_H
 
@@ -40,10 +40,10 @@ void take_parsed(const AddressVector& av, const ParsedAddress& parsed, AvEntry* 
 
 // Where the addresses of one insertion come from.
 class AvSource {
-  public:
+public:
     virtual void fetch(size_t index, AvEntry* out) = 0;
 
-  protected:
+protected:
     ~AvSource() = default;
 };
 

@@ -161,12 +161,12 @@ void take_resolved(const AddressVector& av, const char* node, const char* servic
 }
 
 class ServiceSource final : public AvSource {
-  public:
+public:
     ServiceSource(const AddressVector& av, const char* node, const char* service)
         : av_(av), node_(node), service_(service) {}
     void fetch(size_t, AvEntry* out) override { take_resolved(av_, node_, service_, out); }
 
-  private:
+private:
     const AddressVector& av_;
     const char* node_;
     const char* service_;
@@ -207,14 +207,13 @@ bool later_node(const char* node, uint64_t offset, char (&out)[256]) {
 }
 
 class SymmetricSource final : public AvSource {
-  public:
+public:
     SymmetricSource(const AddressVector& av, const char* node, uint64_t first_service, size_t service_count)
         : av_(av), node_(node), first_service_(first_service), service_count_(service_count) {}
 
     void fetch(size_t index, AvEntry* out) override {
         char node[256], service[24];
-        snprintf(service, sizeof service, "%lu",
-                 static_cast<unsigned long>(first_service_ + index % service_count_));
+        snprintf(service, sizeof service, "%lu", static_cast<unsigned long>(first_service_ + index % service_count_));
         if (later_node(node_, index / service_count_, node)) {
             take_resolved(av_, node, service, out);
         } else {
@@ -222,7 +221,7 @@ class SymmetricSource final : public AvSource {
         }
     }
 
-  private:
+private:
     const AddressVector& av_;
     const char* node_;
     uint64_t first_service_;
@@ -239,8 +238,8 @@ int insert_service(fid_av* descriptor, const char* node, const char* service, fi
     return insert_addresses(*av, source, {.count = 1, .addresses = assigned, .flags = flags, .context = context});
 }
 
-int insert_symmetric(fid_av* descriptor, const char* node, size_t node_count, const char* service,
-                     size_t service_count, fi_addr_t* assigned, uint64_t flags, void* context) {
+int insert_symmetric(fid_av* descriptor, const char* node, size_t node_count, const char* service, size_t service_count,
+                     fi_addr_t* assigned, uint64_t flags, void* context) {
     auto* av = AddressVector::of(descriptor);
     if (!node || !service) return -FI_EINVAL;
     uint64_t first = 0;

@@ -15,7 +15,7 @@ namespace selvage::impl {
 inline constexpr size_t kAvFileNameMax = 128;
 
 class AvStore {
-  public:
+public:
     enum class Access : uint8_t { kCreate, kReadOnly };
 
     AvStore() = default;
@@ -42,7 +42,7 @@ class AvStore {
     void remove(fi_addr_t index);
     uint64_t user_id(fi_addr_t index);
 
-  private:
+private:
     struct Header;
     struct Slot {
         uint64_t used;
@@ -79,13 +79,13 @@ class AvStore {
 };
 
 class AvLock {
-  public:
+public:
     explicit AvLock(AvStore& store) : store_(store) { store_.lock(); }
     ~AvLock() { store_.unlock(); }
     AvLock(const AvLock&) = delete;
     AvLock& operator=(const AvLock&) = delete;
 
-  private:
+private:
     AvStore& store_;
 };
 

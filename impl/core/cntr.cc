@@ -64,9 +64,12 @@ int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
         if (counter->value.load() >= threshold) return 0;
         if (counter->errors.load() != errors) return -FI_EAVAIL;
         switch (counter->wait.wait(seen, deadline)) {
-            case WaitObject::Woken::kSignal: break;
-            case WaitObject::Woken::kTimeout: return -FI_ETIMEDOUT;
-            case WaitObject::Woken::kInterrupted: return -FI_EINTR;
+            case WaitObject::Woken::kSignal:
+                break;
+            case WaitObject::Woken::kTimeout:
+                return -FI_ETIMEDOUT;
+            case WaitObject::Woken::kInterrupted:
+                return -FI_EINTR;
         }
     }
 }

@@ -30,10 +30,10 @@ struct Domain {
     fi_domain_attr attr{};  // the pointers in it are nullptr
     uint8_t auth_key[64] = {};
 
-    Mutex lock;                      // protects what follows
-    EventQueue* eq = nullptr;        // bound; holds a use of it
-    bool register_async = false;     // bound with FI_REG_MR
-    fi_hmem_override_ops hmem{};     // size 0: none set
+    Mutex lock;                   // protects what follows
+    EventQueue* eq = nullptr;     // bound; holds a use of it
+    bool register_async = false;  // bound with FI_REG_MR
+    fi_hmem_override_ops hmem{};  // size 0: none set
     MrTable regions;
 
     static Domain* of(fid_domain* domain) { return object_of<Domain>(domain); }
@@ -42,17 +42,17 @@ struct Domain {
 };
 
 // The table in ops, one function per file of its subject.
-int domain_open_av(fid_domain*, fi_av_attr*, fid_av**, void* context);                               // av.cc
-int domain_open_cq(fid_domain*, fi_cq_attr*, fid_cq**, void* context);                               // cq.cc
-int domain_open_counter(fid_domain*, fi_cntr_attr*, fid_cntr**, void* context);                      // cntr.cc
-int domain_open_poll(fid_domain*, fi_poll_attr*, fid_poll**);                                        // poll.cc
-int domain_open_endpoint(fid_domain*, fi_info*, fid_ep**, void* context);                            // ep.cc
-int domain_open_endpoint2(fid_domain*, fi_info*, fid_ep**, uint64_t flags, void* context);           // ep.cc
-int domain_open_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void* context);                 // shared.cc
-int domain_open_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void* context);                   // shared.cc
-int domain_query_atomic(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, uint64_t flags);           // atomic_types.cc
-int domain_control(fid*, int command, void* argument);                                               // mr.cc
-extern const fi_ops_mr kMrOps;                                                                       // mr.cc
+int domain_open_av(fid_domain*, fi_av_attr*, fid_av**, void* context);                      // av.cc
+int domain_open_cq(fid_domain*, fi_cq_attr*, fid_cq**, void* context);                      // cq.cc
+int domain_open_counter(fid_domain*, fi_cntr_attr*, fid_cntr**, void* context);             // cntr.cc
+int domain_open_poll(fid_domain*, fi_poll_attr*, fid_poll**);                               // poll.cc
+int domain_open_endpoint(fid_domain*, fi_info*, fid_ep**, void* context);                   // ep.cc
+int domain_open_endpoint2(fid_domain*, fi_info*, fid_ep**, uint64_t flags, void* context);  // ep.cc
+int domain_open_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void* context);        // shared.cc
+int domain_open_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void* context);          // shared.cc
+int domain_query_atomic(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, uint64_t flags);  // atomic_types.cc
+int domain_control(fid*, int command, void* argument);                                      // mr.cc
+extern const fi_ops_mr kMrOps;                                                              // mr.cc
 
 }  // namespace selvage::impl
 

@@ -42,9 +42,9 @@ struct Endpoint {
 
     Mutex lock;  // protects what follows
     bool enabled = false;
-    SocketAddress address;             // internet providers
+    SocketAddress address;  // internet providers
     char shm_address[kShmTextMax] = {};
-    uint64_t tx_flags = 0;             // FI_SETOPSFLAG
+    uint64_t tx_flags = 0;  // FI_SETOPSFLAG
     uint64_t rx_flags = 0;
     size_t min_multi_recv = 0;
     bool selective_transmit = false;
@@ -65,9 +65,9 @@ struct Endpoint {
     static Endpoint* of(fid_ep* ep) { return object_of<Endpoint>(ep); }
 };
 
-int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);  // ep_bind.cc
-void release_bindings(Endpoint* endpoint);                       // ep_bind.cc
-int enable_endpoint(Endpoint* endpoint);                         // ep_bind.cc
+int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);      // ep_bind.cc
+void release_bindings(Endpoint* endpoint);                           // ep_bind.cc
+int enable_endpoint(Endpoint* endpoint);                             // ep_bind.cc
 int control_endpoint(fid* descriptor, int command, void* argument);  // ep_control.cc
 extern const fi_ops_ep kEndpointOps;                                 // ep_control.cc
 extern const fi_ops_cm kEndpointCm;                                  // ep_control.cc

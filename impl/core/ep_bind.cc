@@ -48,9 +48,12 @@ struct SlotFlag {
     CounterSlot slot;
 };
 constexpr SlotFlag kSlotFlags[] = {
-    {FI_SEND, kSlotSend},   {FI_RECV, kSlotRecv},
-    {FI_READ, kSlotRead},   {FI_WRITE, kSlotWrite},
-    {FI_REMOTE_READ, kSlotRemoteRead}, {FI_REMOTE_WRITE, kSlotRemoteWrite},
+    {FI_SEND, kSlotSend},
+    {FI_RECV, kSlotRecv},
+    {FI_READ, kSlotRead},
+    {FI_WRITE, kSlotWrite},
+    {FI_REMOTE_READ, kSlotRemoteRead},
+    {FI_REMOTE_WRITE, kSlotRemoteWrite},
 };
 
 int bind_counter(Endpoint* endpoint, Counter* counter, uint64_t flags) {
@@ -95,13 +98,20 @@ int bind_shared_receive(Endpoint* endpoint, SharedReceive* srx, uint64_t flags) 
 
 int bind_any(Endpoint* endpoint, fid* other, uint64_t flags) {
     switch (other->fclass) {
-        case FI_CLASS_CQ: return bind_cq(endpoint, object_of<CompletionQueue>(other), flags);
-        case FI_CLASS_CNTR: return bind_counter(endpoint, object_of<Counter>(other), flags);
-        case FI_CLASS_AV: return bind_av(endpoint, object_of<AddressVector>(other), flags);
-        case FI_CLASS_EQ: return bind_eq(endpoint, object_of<EventQueue>(other), flags);
-        case FI_CLASS_STX_CTX: return bind_shared_transmit(endpoint, object_of<SharedTransmit>(other), flags);
-        case FI_CLASS_SRX_CTX: return bind_shared_receive(endpoint, object_of<SharedReceive>(other), flags);
-        default: return -FI_EINVAL;
+        case FI_CLASS_CQ:
+            return bind_cq(endpoint, object_of<CompletionQueue>(other), flags);
+        case FI_CLASS_CNTR:
+            return bind_counter(endpoint, object_of<Counter>(other), flags);
+        case FI_CLASS_AV:
+            return bind_av(endpoint, object_of<AddressVector>(other), flags);
+        case FI_CLASS_EQ:
+            return bind_eq(endpoint, object_of<EventQueue>(other), flags);
+        case FI_CLASS_STX_CTX:
+            return bind_shared_transmit(endpoint, object_of<SharedTransmit>(other), flags);
+        case FI_CLASS_SRX_CTX:
+            return bind_shared_receive(endpoint, object_of<SharedReceive>(other), flags);
+        default:
+            return -FI_EINVAL;
     }
 }
 

@@ -78,15 +78,21 @@ int get_option(fid* descriptor, int level, int option, void* value, size_t* leng
     if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
     LockGuard guard(endpoint->lock);
     switch (option) {
-        case FI_OPT_MIN_MULTI_RECV: return get_plain(endpoint->min_multi_recv, value, length);
+        case FI_OPT_MIN_MULTI_RECV:
+            return get_plain(endpoint->min_multi_recv, value, length);
         case FI_OPT_CM_DATA_SIZE:
             return endpoint->connected_type() ? get_connection_option(descriptor, level, option, value, length)
                                               : -FI_ENOPROTOOPT;
-        case FI_OPT_TX_SIZE: return get_plain(endpoint->tx.size, value, length);
-        case FI_OPT_RX_SIZE: return get_plain(endpoint->rx.size, value, length);
-        case FI_OPT_FI_HMEM_P2P: return get_plain(static_cast<int>(FI_HMEM_P2P_DISABLED), value, length);
-        case FI_OPT_XPU_TRIGGER: return -FI_EOPNOTSUPP;
-        default: return -FI_ENOPROTOOPT;
+        case FI_OPT_TX_SIZE:
+            return get_plain(endpoint->tx.size, value, length);
+        case FI_OPT_RX_SIZE:
+            return get_plain(endpoint->rx.size, value, length);
+        case FI_OPT_FI_HMEM_P2P:
+            return get_plain(static_cast<int>(FI_HMEM_P2P_DISABLED), value, length);
+        case FI_OPT_XPU_TRIGGER:
+            return -FI_EOPNOTSUPP;
+        default:
+            return -FI_ENOPROTOOPT;
     }
 }
 
@@ -110,10 +116,14 @@ int set_option(fid* descriptor, int level, int option, const void* value, size_t
     if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
     LockGuard guard(endpoint->lock);
     switch (option) {
-        case FI_OPT_MIN_MULTI_RECV: return take(value, length, &endpoint->min_multi_recv) ? 0 : -FI_EINVAL;
-        case FI_OPT_FI_HMEM_P2P: return set_p2p(value, length);
-        case FI_OPT_CM_DATA_SIZE: return -FI_EINVAL;  // can be read only
-        default: return -FI_ENOPROTOOPT;
+        case FI_OPT_MIN_MULTI_RECV:
+            return take(value, length, &endpoint->min_multi_recv) ? 0 : -FI_EINVAL;
+        case FI_OPT_FI_HMEM_P2P:
+            return set_p2p(value, length);
+        case FI_OPT_CM_DATA_SIZE:
+            return -FI_EINVAL;  // can be read only
+        default:
+            return -FI_ENOPROTOOPT;
     }
 }
 
@@ -182,12 +192,16 @@ constinit const fi_ops_cm kEndpointCm = make_cm();
 int control_endpoint(fid* descriptor, int command, void* argument) {
     auto* endpoint = object_of<Endpoint>(descriptor);
     switch (command) {
-        case FI_ENABLE: return enable_endpoint(endpoint->base);
-        case FI_GETOPSFLAG: return get_op_flags(endpoint, static_cast<uint64_t*>(argument));
+        case FI_ENABLE:
+            return enable_endpoint(endpoint->base);
+        case FI_GETOPSFLAG:
+            return get_op_flags(endpoint, static_cast<uint64_t*>(argument));
         case FI_SETOPSFLAG:
             return argument ? apply_op_flags(endpoint, *static_cast<const uint64_t*>(argument)) : -FI_EINVAL;
-        case FI_ALIAS: return make_alias(endpoint, static_cast<struct fi_alias*>(argument));
-        default: return -FI_ENOSYS;
+        case FI_ALIAS:
+            return make_alias(endpoint, static_cast<struct fi_alias*>(argument));
+        default:
+            return -FI_ENOSYS;
     }
 }
 

@@ -126,8 +126,8 @@ ssize_t read_eq_error(fid_eq* descriptor, fi_eq_err_entry* buffer, uint64_t flag
         entry.err_data = buffer->err_data;
         entry.err_data_size = 0;
     }
-    const size_t size = eq->fabric->api_version >= FI_VERSION(1, 5) ? sizeof entry
-                                                                     : offsetof(fi_eq_err_entry, err_data_size);
+    const size_t size =
+        eq->fabric->api_version >= FI_VERSION(1, 5) ? sizeof entry : offsetof(fi_eq_err_entry, err_data_size);
     memcpy(static_cast<void*>(buffer), &entry, size);
     if (flags & FI_PEEK) return static_cast<ssize_t>(size);
     eq->first_error = event->next;

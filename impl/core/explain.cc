@@ -62,7 +62,7 @@ void explain_unknown_provider(const char* name) {
 
 void explain_unresolved(const char* node, const char* service) {
     log(FI_LOG_INFO, FI_LOG_CORE, "the address asked for is not one that a provider can use (node %s, service %s)",
-            node ? node : "(none)", service ? service : "(none)");
+        node ? node : "(none)", service ? service : "(none)");
 }
 
 }  // namespace selvage::impl

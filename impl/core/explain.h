@@ -9,12 +9,12 @@ namespace selvage::impl {
 
 // Remembers the first mismatch of every provider and endpoint type, to be told if nothing matches at all.
 class Refusals {
-  public:
+public:
     Refusals();
     void note(const Offer& offer, const Mismatch& why);
     void tell() const;
 
-  private:
+private:
     struct Entry {
         const Offer* offer;
         Mismatch why;

@@ -19,7 +19,7 @@ constexpr uint64_t kFlags = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE;
 
 // A list under construction. Frees what it holds unless it is handed over.
 class InfoList {
-  public:
+public:
     ~InfoList() { free_info_list(head_, Layout::k1_3); }
     void push_back(fi_info* info) {
         *tail_ = info;
@@ -35,15 +35,14 @@ class InfoList {
         return list;
     }
 
-  private:
+private:
     fi_info* head_ = nullptr;
     fi_info** tail_ = &head_;
 };
 
 bool comes_from(const fi_info& info, const SocketAddress& source) {
     ParsedAddress parsed;
-    return read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed) &&
-           parsed.socket.same_host(source);
+    return read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed) && parsed.socket.same_host(source);
 }
 
 void InfoList::prefer(const SocketAddress& source) {

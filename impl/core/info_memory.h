@@ -1,7 +1,7 @@
 // Memory of fi_info structures: make, copy and release.
 //
-// Every pointer inside a returned fi_info is its own malloc block, because applications replace and free single strings,
-// addresses and attributes, and hand the whole back to fi_freeinfo. Any thread may call any of these.
+// Every pointer inside a returned fi_info is its own malloc block, because applications replace and free single
+// strings, addresses and attributes, and hand the whole back to fi_freeinfo. Any thread may call any of these.
 #ifndef SELVAGE_IMPL_CORE_INFO_MEMORY_H
 #define SELVAGE_IMPL_CORE_INFO_MEMORY_H
 
@@ -33,7 +33,7 @@ struct InfoSet {
     // Copies what a caller with that layout owns; everything else is zero.
     void widen_from(const fi_info& source, Layout layout);
 
-  private:
+private:
     void relink();
 };
 

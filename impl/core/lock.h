@@ -7,7 +7,7 @@
 namespace selvage::impl {
 
 class Mutex {
-  public:
+public:
     constexpr Mutex() = default;
     Mutex(const Mutex&) = delete;
     Mutex& operator=(const Mutex&) = delete;
@@ -15,18 +15,18 @@ class Mutex {
     void unlock() { pthread_mutex_unlock(&mutex_); }
     pthread_mutex_t* native() { return &mutex_; }
 
-  private:
+private:
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
 class LockGuard {
-  public:
+public:
     explicit LockGuard(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
     ~LockGuard() { mutex_.unlock(); }
     LockGuard(const LockGuard&) = delete;
     LockGuard& operator=(const LockGuard&) = delete;
 
-  private:
+private:
     Mutex& mutex_;
 };
 

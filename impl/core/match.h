@@ -1,8 +1,9 @@
 // Compares a question with one offer and narrows the offer to an answer.
 //
-// One file per part of fi_info; one small function per rule. A function returns true and adjusts `out`, or returns false
-// with the reason in `why`. Nothing is allocated, and nothing of the caller is written. The general rules are those of
-// fi_getinfo(3): a hint of zero is a wildcard; any other must be supported; the answer is never less than the hint.
+// One file per part of fi_info; one small function per rule. A function returns true and adjusts `out`, or returns
+// false with the reason in `why`. Nothing is allocated, and nothing of the caller is written. The general rules are
+// those of fi_getinfo(3): a hint of zero is a wildcard; any other must be supported; the answer is never less than the
+// hint.
 #ifndef SELVAGE_IMPL_CORE_MATCH_H
 #define SELVAGE_IMPL_CORE_MATCH_H
 

@@ -34,8 +34,8 @@ bool valid_tclass(uint32_t tclass) {
 
 bool match_tclass(Match& match, const char* field, uint32_t asked) {
     if (asked == FI_TC_UNSPEC) return true;
-    const bool granted = match.offer.any_tclass ? valid_tclass(asked)
-                                                : asked == FI_TC_BEST_EFFORT || asked == FI_TC_LOW_LATENCY;
+    const bool granted =
+        match.offer.any_tclass ? valid_tclass(asked) : asked == FI_TC_BEST_EFFORT || asked == FI_TC_LOW_LATENCY;
     return granted || match.refuse(field, asked, FI_TC_UNSPEC);
 }
 

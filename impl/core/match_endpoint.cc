@@ -22,8 +22,7 @@ bool match_key(Match& match, const char* field, size_t asked, const uint8_t* key
 bool match_endpoint_type(Match& match) {
     const fi_ep_type asked = match.hints().ep.type;
     const fi_ep_type offered = match.offer.set.ep.type;
-    return asked == FI_EP_UNSPEC || asked == offered ||
-           match.refuse("ep_attr.type", asked, offered, FI_TYPE_EP_TYPE);
+    return asked == FI_EP_UNSPEC || asked == offered || match.refuse("ep_attr.type", asked, offered, FI_TYPE_EP_TYPE);
 }
 
 bool match_endpoint(Match& match) {

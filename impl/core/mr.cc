@@ -124,10 +124,14 @@ int get_raw(const MemoryRegion& region, struct fi_mr_raw_attr* raw) {
 int control_region(fid* descriptor, int command, void* argument) {
     auto* region = object_of<MemoryRegion>(descriptor);
     switch (command) {
-        case FI_GET_RAW_MR: return get_raw(*region, static_cast<struct fi_mr_raw_attr*>(argument));
-        case FI_ENABLE: return 0;   // never disabled
-        case FI_REFRESH: return argument ? 0 : -FI_EINVAL;  // nothing of the pages is remembered
-        default: return -FI_ENOSYS;
+        case FI_GET_RAW_MR:
+            return get_raw(*region, static_cast<struct fi_mr_raw_attr*>(argument));
+        case FI_ENABLE:
+            return 0;  // never disabled
+        case FI_REFRESH:
+            return argument ? 0 : -FI_EINVAL;  // nothing of the pages is remembered
+        default:
+            return -FI_ENOSYS;
     }
 }
 
@@ -200,8 +204,15 @@ int register_region(fid* descriptor, const Request& request, fid_mr** result) {
 
 int register_vector(fid* domain, const iovec* ranges, size_t count, uint64_t access, uint64_t offset, uint64_t key,
                     uint64_t flags, fid_mr** result, void* context) {
-    const Request request{.ranges = ranges, .count = count, .access = access, .offset = offset, .key = key,
-                          .flags = flags, .context = context, .auth_key = nullptr, .auth_key_size = 0};
+    const Request request{.ranges = ranges,
+                          .count = count,
+                          .access = access,
+                          .offset = offset,
+                          .key = key,
+                          .flags = flags,
+                          .context = context,
+                          .auth_key = nullptr,
+                          .auth_key_size = 0};
     return register_region(domain, request, result);
 }
 
@@ -213,8 +224,14 @@ int register_one(fid* domain, const void* buffer, size_t length, uint64_t access
 
 int register_attributes(fid* descriptor, const fi_mr_attr* attr, uint64_t flags, fid_mr** result) {
     if (!descriptor || descriptor->fclass != FI_CLASS_DOMAIN || !attr) return -FI_EINVAL;
-    Request request{.ranges = attr->mr_iov, .count = attr->iov_count, .access = attr->access, .offset = attr->offset,
-                    .key = attr->requested_key, .flags = flags, .context = attr->context, .auth_key = nullptr,
+    Request request{.ranges = attr->mr_iov,
+                    .count = attr->iov_count,
+                    .access = attr->access,
+                    .offset = attr->offset,
+                    .key = attr->requested_key,
+                    .flags = flags,
+                    .context = attr->context,
+                    .auth_key = nullptr,
                     .auth_key_size = 0};
     if (object_of<Domain>(descriptor)->version() >= FI_VERSION(1, 5)) {
         request.auth_key = attr->auth_key;
@@ -243,9 +260,12 @@ const fi_ops_mr kMrOps = {
 
 int domain_control(fid*, int command, void* argument) {
     switch (command) {
-        case FI_MAP_RAW_MR: return map_raw(static_cast<struct fi_mr_map_raw*>(argument));
-        case FI_UNMAP_KEY: return argument ? 0 : -FI_EINVAL;
-        default: return -FI_ENOSYS;
+        case FI_MAP_RAW_MR:
+            return map_raw(static_cast<struct fi_mr_map_raw*>(argument));
+        case FI_UNMAP_KEY:
+            return argument ? 0 : -FI_EINVAL;
+        default:
+            return -FI_ENOSYS;
     }
 }
 

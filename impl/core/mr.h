@@ -20,8 +20,8 @@ struct MemoryRegion {
     MemoryRegion* next_in_bucket = nullptr;
     uint64_t access = 0;
     uint64_t flags = 0;
-    uint64_t base = 0;       // the address that peers count from: 0, or that of the buffer
-    size_t length = 0;       // of all ranges together
+    uint64_t base = 0;  // the address that peers count from: 0, or that of the buffer
+    size_t length = 0;  // of all ranges together
     size_t range_count = 0;
     iovec* ranges = nullptr;  // malloc'ed
     size_t auth_key_size = 0;

@@ -11,7 +11,7 @@ struct MemoryRegion;
 
 // A hash table of chained regions. Invariant: a key is in it at most once.
 class MrTable {
-  public:
+public:
     MrTable() = default;
     ~MrTable();
     MrTable(const MrTable&) = delete;
@@ -22,7 +22,7 @@ class MrTable {
     int insert(MemoryRegion* region);
     void remove(MemoryRegion* region);
 
-  private:
+private:
     MemoryRegion** bucket(uint64_t key) const;
     bool grow();
 

@@ -1,7 +1,7 @@
 // What all fabric objects share: use counts, and functions for operations that an object does not have.
 //
-// An object counts the objects that depend on it. fi_close refuses (-FI_EBUSY) while there are any and leaves the object
-// as it was; a dependant that is being opened at that very moment either comes first or fails.
+// An object counts the objects that depend on it. fi_close refuses (-FI_EBUSY) while there are any and leaves the
+// object as it was; a dependant that is being opened at that very moment either comes first or fails.
 #ifndef SELVAGE_IMPL_CORE_OBJECT_H
 #define SELVAGE_IMPL_CORE_OBJECT_H
 
@@ -13,7 +13,7 @@
 namespace selvage::impl {
 
 class UseCount {
-  public:
+public:
     // False once the object is being closed.
     bool acquire() {
         int count = count_.load(std::memory_order_relaxed);
@@ -29,22 +29,24 @@ class UseCount {
         return count_.compare_exchange_strong(idle, kClosed, std::memory_order_acq_rel);
     }
 
-  private:
+private:
     static constexpr int kClosed = -1;
     std::atomic<int> count_{0};
 };
 
 // Holds a use of an object while something that may fail is under way.
 class Use {
-  public:
+public:
     explicit Use(UseCount& count) : count_(count.acquire() ? &count : nullptr) {}
-    ~Use() { if (count_) count_->release(); }
+    ~Use() {
+        if (count_) count_->release();
+    }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     explicit operator bool() const { return count_ != nullptr; }
     void keep() { count_ = nullptr; }  // the dependant holds it from now on
 
-  private:
+private:
     UseCount* count_;
 };
 

@@ -1,7 +1,7 @@
 // What a provider can do, as prepared tables.
 //
-// An Offer is one endpoint type of one domain with everything it supports. Matching compares hints with it; an answer is
-// a copy of it, narrowed to what was asked. A Table is an immutable snapshot of all offers, best first, shared by
+// An Offer is one endpoint type of one domain with everything it supports. Matching compares hints with it; an answer
+// is a copy of it, narrowed to what was asked. A Table is an immutable snapshot of all offers, best first, shared by
 // reference count: a reader keeps it alive while interfaces change under it.
 #ifndef SELVAGE_IMPL_CORE_OFFER_H
 #define SELVAGE_IMPL_CORE_OFFER_H
@@ -31,15 +31,15 @@ struct Provider {
 struct Offer {
     const Provider* provider = nullptr;
     InfoSet set;
-    SocketAddress source;      // internet providers: the address of the interface
-    unsigned prefix = 0;       // length of its network part
-    unsigned interface = 0;    // kernel's index
+    SocketAddress source;    // internet providers: the address of the interface
+    unsigned prefix = 0;     // length of its network part
+    unsigned interface = 0;  // kernel's index
     bool loopback = false;
     AddressKind kind = AddressKind::kNone;
-    size_t tx_size_max = 0;    // set.tx.size and set.rx.size are the defaults; these are the limits
+    size_t tx_size_max = 0;  // set.tx.size and set.rx.size are the defaults; these are the limits
     size_t rx_size_max = 0;
     size_t auth_key_max = 0;
-    bool any_tclass = false;   // every label and DSCP value, or only those that cost nothing
+    bool any_tclass = false;  // every label and DSCP value, or only those that cost nothing
     char domain_name[FI_NAME_MAX] = {};
     char fabric_name[FI_NAME_MAX] = {};
     char source_text[kAddressBytesMax] = {};  // shm: the address as text
@@ -49,7 +49,7 @@ struct Offer {
 };
 
 class Table {
-  public:
+public:
     static Table* create(size_t capacity);
     void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();
@@ -63,7 +63,7 @@ class Table {
     // An offer whose own address it is, or nullptr.
     const Offer* owner(const SocketAddress& address) const;
 
-  private:
+private:
     friend class TableBuilder;
     std::atomic<size_t> references_{1};
     size_t size_ = 0;
@@ -73,14 +73,14 @@ class Table {
 
 // Grows a table while discovery runs. Not shared between threads.
 class TableBuilder {
-  public:
+public:
     ~TableBuilder();
     // A new, empty offer at the end, or nullptr when memory is short. Valid until the next call.
     Offer* add();
     // Hands the table over with every offer linked; nullptr when memory is short.
     Table* finish();
 
-  private:
+private:
     bool grow();
     Table* table_ = nullptr;
 };

@@ -14,7 +14,7 @@ namespace {
 // A list in the order of opening, through Object::next_opened.
 template <typename Object>
 class OpenedList {
-  public:
+public:
     void add(Object* object) {
         object->next_opened = nullptr;
         Object** end = &first_;
@@ -34,7 +34,7 @@ class OpenedList {
         return nullptr;
     }
 
-  private:
+private:
     Object* first_ = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // The fabrics, domains and passive endpoints that the process has open, in the order they were opened.
 //
-// fi_getinfo reports them and lets hints choose by them. A pointer in hints is compared with the list and never followed
-// unless it is in it. Any thread may call; an object is removed before it is freed.
+// fi_getinfo reports them and lets hints choose by them. A pointer in hints is compared with the list and never
+// followed unless it is in it. Any thread may call; an object is removed before it is freed.
 #ifndef SELVAGE_IMPL_CORE_OPENED_H
 #define SELVAGE_IMPL_CORE_OPENED_H
 

@@ -18,7 +18,7 @@ struct PassiveEndpoint {
     uint32_t addr_format = FI_FORMAT_UNSPEC;
     SocketAddress address;
     int backlog = 128;
-    Mutex lock;  // protects what follows
+    Mutex lock;                // protects what follows
     EventQueue* eq = nullptr;  // bound; holds a use of it
 
     static PassiveEndpoint* of(fid_pep* pep) { return object_of<PassiveEndpoint>(pep); }

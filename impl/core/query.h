@@ -14,9 +14,9 @@ struct AddressSpec {
     static constexpr size_t kMax = 8;
 
     bool given = false;
-    bool any_host = false;   // no host named: every interface's own address, with `port`
-    bool has_socket = false; // usable by internet providers
-    bool has_shm = false;    // usable by the shm provider
+    bool any_host = false;    // no host named: every interface's own address, with `port`
+    bool has_socket = false;  // usable by internet providers
+    bool has_shm = false;     // usable by the shm provider
     uint16_t port = 0;
     uint32_t format = FI_FORMAT_UNSPEC;  // the format that a text address named
     size_t count = 0;

@@ -31,7 +31,7 @@ const Param<const char*> provider_row{nullptr, "provider", nullptr,
 // FI_PROVIDER as it was when the library first looked: names apart by ',' or ';', with '^' in front all but those.
 // Kept in place, so that the first question leaves nothing allocated behind.
 class Filter {
-  public:
+public:
     Filter() {
         const char* value = getenv("FI_PROVIDER");
         if (!value) return;
@@ -50,7 +50,7 @@ class Filter {
 
     bool admits(std::string_view name) const { return names_.empty() || contains(name) != negated_; }
 
-  private:
+private:
     bool contains(std::string_view name) const {
         std::string_view rest = names_;
         while (!rest.empty()) {

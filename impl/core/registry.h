@@ -14,9 +14,11 @@ namespace selvage::impl {
 
 // Holds one reference of a table.
 class TableRef {
-  public:
+public:
     TableRef() = default;
-    ~TableRef() { if (table_) table_->release(); }
+    ~TableRef() {
+        if (table_) table_->release();
+    }
     TableRef(const TableRef&) = delete;
     TableRef& operator=(const TableRef&) = delete;
 
@@ -25,7 +27,7 @@ class TableRef {
     const Table& operator*() const { return *table_; }
     const Table* operator->() const { return table_; }
 
-  private:
+private:
     Table* table_ = nullptr;
 };
 

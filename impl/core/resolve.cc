@@ -49,8 +49,10 @@ bool all_digits(std::string_view text) {
 
 // Releases what getaddrinfo returned.
 class AddressInfo {
-  public:
-    ~AddressInfo() { if (list_) freeaddrinfo(list_); }
+public:
+    ~AddressInfo() {
+        if (list_) freeaddrinfo(list_);
+    }
     int ask(const char* node, const char* service, int flags) {
         addrinfo hints{};
         hints.ai_flags = flags;
@@ -59,7 +61,7 @@ class AddressInfo {
     }
     const addrinfo* list() const { return list_; }
 
-  private:
+private:
     addrinfo* list_ = nullptr;
 };
 

@@ -26,7 +26,8 @@ int control_receive(fid*, int command, void*) {
     return command == FI_ENABLE ? 0 : -FI_ENOSYS;
 }
 
-constexpr fi_ops kReceiveFidOps = make_fid_ops(close_context<SharedReceive>, kMissing<decltype(fi_ops::bind)>, control_receive);
+constexpr fi_ops kReceiveFidOps =
+    make_fid_ops(close_context<SharedReceive>, kMissing<decltype(fi_ops::bind)>, control_receive);
 
 }  // namespace
 

@@ -7,19 +7,18 @@ namespace selvage::impl {
 namespace {
 
 // Numbers that one row explains better than a comment at each use.
-constexpr size_t kQueueDefault = 1024;   // posted operations per context
+constexpr size_t kQueueDefault = 1024;  // posted operations per context
 constexpr size_t kQueueMax = 65536;
-constexpr size_t kInjectMax = 4096;      // bytes copied at the call
+constexpr size_t kInjectMax = 4096;  // bytes copied at the call
 constexpr size_t kIovMax = 8;
-constexpr size_t kObjectsMax = 65536;    // of each kind per domain; memory is the real limit
+constexpr size_t kObjectsMax = 65536;  // of each kind per domain; memory is the real limit
 constexpr size_t kSharedContextMax = 65536;
 constexpr size_t kAuthKeyMax = 64;
-constexpr size_t kErrorDataMax = 128;    // the longest source address that an error completion carries
+constexpr size_t kErrorDataMax = 128;                // the longest source address that an error completion carries
 constexpr uint64_t kAnyTag = 0xaaaaaaaaaaaaaaaaULL;  // 64 fields of one bit
 constexpr size_t kAnySize = SIZE_MAX;
 
-constexpr uint64_t kConnectedCaps =
-    kMessageCaps | kMemoryCaps | kModifiers | FI_MULTI_RECV | FI_RMA_EVENT | FI_FENCE;
+constexpr uint64_t kConnectedCaps = kMessageCaps | kMemoryCaps | kModifiers | FI_MULTI_RECV | FI_RMA_EVENT | FI_FENCE;
 constexpr uint64_t kAddressedCaps =
     kConnectedCaps | FI_DIRECTED_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_SHARED_AV | FI_AV_USER_ID;
 

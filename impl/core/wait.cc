@@ -208,9 +208,12 @@ int wait_on_set(fid_wait* descriptor, int timeout) {
         set->wait.reset();
         if (set->pending()) return 0;
         switch (set->wait.wait(seen, deadline)) {
-            case WaitObject::Woken::kSignal: break;
-            case WaitObject::Woken::kTimeout: return -FI_ETIMEDOUT;
-            case WaitObject::Woken::kInterrupted: return -FI_EINTR;
+            case WaitObject::Woken::kSignal:
+                break;
+            case WaitObject::Woken::kTimeout:
+                return -FI_ETIMEDOUT;
+            case WaitObject::Woken::kInterrupted:
+                return -FI_EINTR;
         }
     }
 }
@@ -227,11 +230,16 @@ int try_wait(Object* object) {
 
 int try_wait_any(fid* each) {
     switch (each->fclass) {
-        case FI_CLASS_EQ: return try_wait(object_of<EventQueue>(each));
-        case FI_CLASS_CQ: return try_wait(object_of<CompletionQueue>(each));
-        case FI_CLASS_CNTR: return try_wait(object_of<Counter>(each));
-        case FI_CLASS_WAIT: return try_wait(object_of<WaitSet>(each));
-        default: return -FI_EINVAL;
+        case FI_CLASS_EQ:
+            return try_wait(object_of<EventQueue>(each));
+        case FI_CLASS_CQ:
+            return try_wait(object_of<CompletionQueue>(each));
+        case FI_CLASS_CNTR:
+            return try_wait(object_of<Counter>(each));
+        case FI_CLASS_WAIT:
+            return try_wait(object_of<WaitSet>(each));
+        default:
+            return -FI_EINVAL;
     }
 }
 

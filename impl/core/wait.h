@@ -1,8 +1,8 @@
 // Waiting: the wait object inside queues and counters, and the wait set.
 //
-// A waiter notes the generation, looks whether there is something to read, and sleeps only while the generation is still
-// the one it noted; every signal starts a new generation. So no signal is lost, and signalling costs one atomic addition
-// when nobody sleeps and no file descriptor is wanted.
+// A waiter notes the generation, looks whether there is something to read, and sleeps only while the generation is
+// still the one it noted; every signal starts a new generation. So no signal is lost, and signalling costs one atomic
+// addition when nobody sleeps and no file descriptor is wanted.
 #ifndef SELVAGE_IMPL_CORE_WAIT_H
 #define SELVAGE_IMPL_CORE_WAIT_H
 
@@ -18,13 +18,13 @@ struct WaitSet;
 
 // A point in time after which waiting is over. Negative milliseconds: never.
 class Deadline {
-  public:
+public:
     explicit Deadline(int milliseconds);
     bool endless() const { return endless_; }
     // What is left, in nanoseconds; 0 when it has passed.
     int64_t remaining() const;
 
-  private:
+private:
     bool endless_;
     int64_t at_ = 0;
 };
@@ -37,7 +37,7 @@ struct WaitMember {
 };
 
 class WaitObject {
-  public:
+public:
     WaitObject() = default;
     ~WaitObject() { close(); }
     WaitObject(const WaitObject&) = delete;
@@ -62,7 +62,7 @@ class WaitObject {
     // FI_GETWAIT and FI_GETWAITOBJ.
     int control(int command, void* argument);
 
-  private:
+private:
     int open_primitives();
     int get_wait(void* argument);
 

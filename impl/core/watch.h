@@ -1,8 +1,8 @@
 // Tells whether the kernel's interfaces or addresses changed since the last question.
 //
-// A netlink socket that the kernel writes to on every change. Asking is one non-blocking receive that leaves the message
-// where it is, so a descriptor that the application closed (and the number of which now belongs to something else) is
-// never read from. Not thread safe: the registry's lock protects it.
+// A netlink socket that the kernel writes to on every change. Asking is one non-blocking receive that leaves the
+// message where it is, so a descriptor that the application closed (and the number of which now belongs to something
+// else) is never read from. Not thread safe: the registry's lock protects it.
 #ifndef SELVAGE_IMPL_CORE_WATCH_H
 #define SELVAGE_IMPL_CORE_WATCH_H
 
@@ -13,7 +13,7 @@
 namespace selvage::impl {
 
 class InterfaceWatch {
-  public:
+public:
     InterfaceWatch() = default;
     ~InterfaceWatch();
     InterfaceWatch(const InterfaceWatch&) = delete;
@@ -25,7 +25,7 @@ class InterfaceWatch {
     // In a child after fork: the parent's socket is not ours to read.
     void forget();
 
-  private:
+private:
     bool open_socket();
     bool is_ours() const;
     void drain();

@@ -208,8 +208,8 @@ inline bool agrees(const Text& bytes, std::uint64_t format) {
     }
 }
 
-/// Does the hints' address of that side count, without being one of their format?  What comes of it in the answer is the
-/// caller's mistake; that it was granted is judged by the call rules.
+/// Does the hints' address of that side count, without being one of their format?  What comes of it in the answer is
+/// the caller's mistake; that it was granted is judged by the call rules.
 inline bool hint_is_malformed(const Query& q, Field address) {
     const bool src = address == Field::src_addr;
     if (src ? !src_counts(q) : !dest_counts(q)) return false;

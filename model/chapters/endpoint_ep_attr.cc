@@ -130,8 +130,8 @@ Ruling endpoint_protocol_known(const OfferCase& c) {
     const auto actual = get(c.offer, Field::ep_protocol);
     if (names_only(c.query) || !c.offer.has(Part::Ep)) return Ruling::not_applicable();
     if (is_named_protocol(actual) || (actual & kOwnProtocol) != 0) return Ruling::holds();
-    // A library that is newer than the headers may name more.
-    if (c.world.library > Version(FI_MAJOR_VERSION, FI_MINOR_VERSION)) return Ruling::not_applicable();
+    // A library that is newer than the spec may name more.
+    if (c.world.library > kNewest) return Ruling::not_applicable();
     return Ruling::broken(at(
         number(Field::ep_protocol, Relation::Contains, kOwnProtocol, actual, "no protocol has this number"), c.index));
 }

@@ -12,9 +12,7 @@ constexpr Field kAddresses[] = {Field::src_addr, Field::dest_addr};
 
 Field length_of(Field address) { return address == Field::src_addr ? Field::src_addrlen : Field::dest_addrlen; }
 
-bool counts(const OfferCase& c, Field address) {
-    return text(c.offer, address) && !some_hint_is_malformed(c.query);
-}
+bool counts(const OfferCase& c, Field address) { return text(c.offer, address) && !some_hint_is_malformed(c.query); }
 
 bool has_addresses(const OfferCase& c, std::uint64_t format) {
     return c.offer.addr_format == format && !names_only(c.query) &&
@@ -26,9 +24,9 @@ Ruling shape(const OfferCase& c, Field address, unsigned family) {
     const Text& bytes = text(c.offer, address);
     Ruling length = offer_to_value(c, length_of(address), Relation::Equals, length_of_family(family));
     if (length.is_broken() || family_of(bytes) == family) return length;
-    return Ruling::broken(at(texts(address, Relation::TextEquals, with_family(bytes, family), bytes,
-                                   "begins with another address family"),
-                             c.index));
+    return Ruling::broken(at(
+        texts(address, Relation::TextEquals, with_family(bytes, family), bytes, "begins with another address family"),
+        c.index));
 }
 
 Ruling shapes(const OfferCase& c, std::uint64_t format, unsigned family) {

@@ -18,7 +18,8 @@
 namespace selvage::model::rules {
 
 /// Evidence of a comparison of numbers.
-inline Evidence number(Field field, Relation relation, std::uint64_t wanted, std::uint64_t actual, std::string note = {}) {
+inline Evidence number(Field field, Relation relation, std::uint64_t wanted, std::uint64_t actual,
+                       std::string note = {}) {
     Evidence e;
     e.field = field;
     e.relation = relation;
@@ -63,14 +64,22 @@ inline Evidence at(Evidence e, int offer) {
 /// Does a relation hold between two numbers?
 inline bool stands(Relation r, std::uint64_t actual, std::uint64_t wanted) {
     switch (r) {
-        case Relation::Equals: return actual == wanted;
-        case Relation::Differs: return actual != wanted;
-        case Relation::Contains: return (actual & wanted) == wanted;
-        case Relation::Within: return (actual & ~wanted) == 0;
-        case Relation::AtLeast: return actual >= wanted;
-        case Relation::AtMost: return actual <= wanted;
-        case Relation::MultipleOf: return wanted != 0 && actual % wanted == 0;
-        default: return false;
+        case Relation::Equals:
+            return actual == wanted;
+        case Relation::Differs:
+            return actual != wanted;
+        case Relation::Contains:
+            return (actual & wanted) == wanted;
+        case Relation::Within:
+            return (actual & ~wanted) == 0;
+        case Relation::AtLeast:
+            return actual >= wanted;
+        case Relation::AtMost:
+            return actual <= wanted;
+        case Relation::MultipleOf:
+            return wanted != 0 && actual % wanted == 0;
+        default:
+            return false;
     }
 }
 
@@ -101,13 +110,15 @@ inline Ruling offer_to_hint(const OfferCase& c, Field f, Relation relation) {
     const auto wanted = asked(c.query, f);
     if (wanted == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, f);
-    return Ruling::check(stands(relation, actual, wanted), [&] { return at(number(f, relation, wanted, actual), c.index); });
+    return Ruling::check(stands(relation, actual, wanted),
+                         [&] { return at(number(f, relation, wanted, actual), c.index); });
 }
 
 /// offer: the field stands in `relation` to a value.
 inline Ruling offer_to_value(const OfferCase& c, Field f, Relation relation, std::uint64_t wanted) {
     const auto actual = get(c.offer, f);
-    return Ruling::check(stands(relation, actual, wanted), [&] { return at(number(f, relation, wanted, actual), c.index); });
+    return Ruling::check(stands(relation, actual, wanted),
+                         [&] { return at(number(f, relation, wanted, actual), c.index); });
 }
 
 /// offer: the field stands in `relation` to another field of the offer.
@@ -147,13 +158,14 @@ inline Fit fit_size(const MatchCase& c, Field f) {
     const auto wanted = asked(c.query, f);
     if (wanted == 0) return Fit::not_asked();
     if (wanted <= get(c.entry.offer, f)) return Fit::fits();
-    if (c.profile.origin == Origin::Inferred) return Fit::may(wish(c, f, Relation::AtMost, "more than was seen offered"));
+    if (c.profile.origin == Origin::Inferred)
+        return Fit::may(wish(c, f, Relation::AtMost, "more than was seen offered"));
     if (wanted <= get(c.entry.most, f)) return Fit::fits();
     return Fit::no(wish(c, f, Relation::AtMost));
 }
 
-/// match: one of named values (an address vector type, a traffic class).  What is offered fits; a declared profile lists
-/// the others that it grants, and an inferred one does not know them.
+/// match: one of named values (an address vector type, a traffic class).  What is offered fits; a declared profile
+/// lists the others that it grants, and an inferred one does not know them.
 inline Fit fit_choice(const MatchCase& c, Field f) {
     const auto wanted = asked(c.query, f);
     if (wanted == 0) return Fit::not_asked();

@@ -122,8 +122,7 @@ bool is_truthful(const Info& i, Part of) {
     const auto about = [&](Part part) { return holds_part(i, part, of); };
     if (about(Part::Ep) && !is_measured(i.ep.auth_key, i.ep.auth_key_size)) return false;
     if (about(Part::Domain) && !is_measured(i.domain.auth_key, i.domain.auth_key_size)) return false;
-    return of != Part::Info ||
-           (is_measured(i.src_addr, i.src_addrlen) && is_measured(i.dest_addr, i.dest_addrlen));
+    return of != Part::Info || (is_measured(i.src_addr, i.src_addrlen) && is_measured(i.dest_addr, i.dest_addrlen));
 }
 
 // A call with data that the datatype allows.

@@ -39,9 +39,8 @@ void judge_all(std::span<const Predicate<Ruling, Case>> table, const Case& c, Ve
 
 std::size_t offers_of(const Answer& answer, const Profile* profile) {
     if (profile == nullptr) return answer.offers.size();
-    return static_cast<std::size_t>(std::count_if(answer.offers.begin(), answer.offers.end(), [&](const Info& o) {
-        return offer_is_of(o, profile->provider);
-    }));
+    return static_cast<std::size_t>(std::count_if(answer.offers.begin(), answer.offers.end(),
+                                                  [&](const Info& o) { return offer_is_of(o, profile->provider); }));
 }
 
 // Call rules demand refusal, and the call was granted: each of them is broken.
@@ -68,9 +67,9 @@ void judge_errno(Clause c, const Demand& d, const std::vector<int>& allowed, con
 // What the call rules that apply say together.
 struct Demands {
     std::vector<std::pair<Clause, Demand>> refusing;
-    std::vector<int> errnos;      // allowed by any of the refusing
-    bool any_errno = false;       // some rule leaves the errno open
-    bool open = false;            // some rule leaves refusing open
+    std::vector<int> errnos;  // allowed by any of the refusing
+    bool any_errno = false;   // some rule leaves the errno open
+    bool open = false;        // some rule leaves refusing open
 };
 
 Demands gather_demands(const QueryCase& c, Tally& tally) {
@@ -99,8 +98,8 @@ void judge_demands(const Demands& demands, const Answer& answer, Tally& tally, s
     }
 }
 
-// An entry fits, yet nothing was offered.  The clause that is broken is the one whose field was asked for; where several
-// were, the first link is the general promise and the fields follow, until shrinking leaves one.
+// An entry fits, yet nothing was offered.  The clause that is broken is the one whose field was asked for; where
+// several were, the first link is the general promise and the fields follow, until shrinking leaves one.
 void judge_refusal(const Query& query, const World& world, const Answer& answer, const Profile& profile,
                    const Verdict& verdict, Tally& tally, std::vector<Because>& broken) {
     Evidence refused;
@@ -135,7 +134,8 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
 
 // Whoever judges one provider is not told of another's offers, but for whether they should be there at all.
 bool judges_strangers(Clause c) {
-    return c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_present;
+    return c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_layered_granted ||
+           c == Clause::fabric_prov_name_present;
 }
 
 void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken) {
@@ -196,25 +196,11 @@ Matching match(const Query& query, const World& world, const Profile& profile, c
     return out;
 }
 
-Verdict expect(const Query& query, const World& world, const Profile& profile, Tally* tally) {
-    Verdict v;
-    const QueryCase qc{query, world};
-    bool open = false;
-    bool refused = false;
-    for (const auto& p : query_predicates()) {
-        if (!holds_for(p, query.version)) continue;
-        Demand d = p.judge(qc);
-        if (d.kind == Demand::Kind::NotAsked) continue;
-        count(tally, p.clause);
-        if (d.kind == Demand::Kind::MustRefuse) {
-            refused = true;
-            v.errnos.insert(v.errnos.end(), d.errnos.begin(), d.errnos.end());
-            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
-        } else if (d.kind == Demand::Kind::MayRefuse) {
-            open = true;
-            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
-        }
-    }
+namespace {
+
+// The second half of expect(): what the entries of the profile make of a call of which the call rules said `v`.
+Verdict expect_of_entries(Verdict v, bool refused, bool open, const Query& query, const World& world,
+                          const Profile& profile, Tally* tally) {
     std::vector<Because> refuses;
     bool some_may = false;  // an entry leaves it open; that hides no other entry that fits
     for (std::size_t i = 0; i < profile.entries.size(); ++i) {
@@ -245,12 +231,36 @@ Verdict expect(const Query& query, const World& world, const Profile& profile, T
     return v;
 }
 
+}  // namespace
+
+Verdict expect(const Query& query, const World& world, const Profile& profile, Tally* tally) {
+    Verdict v;
+    const QueryCase qc{query, world};
+    bool open = false;
+    bool refused = false;
+    for (const auto& p : query_predicates()) {
+        if (!holds_for(p, query.version)) continue;
+        Demand d = p.judge(qc);
+        if (d.kind == Demand::Kind::NotAsked) continue;
+        count(tally, p.clause);
+        if (d.kind == Demand::Kind::MustRefuse) {
+            refused = true;
+            v.errnos.insert(v.errnos.end(), d.errnos.begin(), d.errnos.end());
+            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
+        } else if (d.kind == Demand::Kind::MayRefuse) {
+            open = true;
+            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
+        }
+    }
+    return expect_of_entries(std::move(v), refused, open, query, world, profile, tally);
+}
+
 void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
            std::vector<Because>& broken) {
     const Demands demands = gather_demands(QueryCase{query, world}, tally);
     judge_demands(demands, answer, tally, broken);
     if (profile != nullptr && demands.refusing.empty() && !demands.open) {
-        const Verdict v = expect(query, world, *profile, &tally);
+        const Verdict v = expect_of_entries({}, false, false, query, world, *profile, &tally);
         const auto offered = offers_of(answer, profile);
         if (v.kind == Verdict::Kind::Granted && offered == 0) {
             judge_refusal(query, world, answer, *profile, v, tally, broken);

@@ -44,8 +44,8 @@ Verdict expect(const Query& query, const World& world, const Profile& profile, T
 
 /// How one entry of a profile stands to a call: every match clause that was asked, with its choice.
 struct Matching {
-    Choice choice = Choice::Fits;  ///< the least favourable of all
-    std::vector<Because> refuses;  ///< the clauses that said No
+    Choice choice = Choice::Fits;      ///< the least favourable of all
+    std::vector<Because> refuses;      ///< the clauses that said No
     std::vector<Because> leaves_open;  ///< the clauses that said May
 };
 Matching match(const Query& query, const World& world, const Profile& profile, const Entry& entry,

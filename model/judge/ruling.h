@@ -18,31 +18,31 @@ namespace selvage::model {
 
 /// How a field should stand to a value.
 enum class Relation : std::uint8_t {
-    Equals,      ///< number equal to the operand
-    Differs,     ///< number not equal to the operand
-    Contains,    ///< every bit of the operand is set
-    Within,      ///< no bit beyond the operand's is set
+    Equals,    ///< number equal to the operand
+    Differs,   ///< number not equal to the operand
+    Contains,  ///< every bit of the operand is set
+    Within,    ///< no bit beyond the operand's is set
     AtLeast,
     AtMost,
     MultipleOf,
-    IsNull,      ///< text, bytes, a substructure or the list is NULL
+    IsNull,  ///< text, bytes, a substructure or the list is NULL
     NotNull,
     TextEquals,
     TextContains,
-    Happens,     ///< something that must (not) happen; told in the note
+    Happens,  ///< something that must (not) happen; told in the note
 };
 
 /// The comparison that decided a ruling, as it should have been and as it was.
 struct Evidence {
     Field field = Field::subject;
     Relation relation = Relation::Happens;
-    std::uint64_t wanted = 0;                ///< the operand, unless `wanted_field` or `wanted_text` gives it
-    Field wanted_field = Field::subject;     ///< compare with this field of the same offer, if not Field::subject
+    std::uint64_t wanted = 0;             ///< the operand, unless `wanted_field` or `wanted_text` gives it
+    Field wanted_field = Field::subject;  ///< compare with this field of the same offer, if not Field::subject
     std::uint64_t actual = 0;
     Text wanted_text;
     Text actual_text;
-    std::string note;                        ///< one sentence, only where the comparison does not say it all
-    int offer = -1;                          ///< index into the answer's offers, or -1: the whole answer or no offer
+    std::string note;  ///< one sentence, only where the comparison does not say it all
+    int offer = -1;    ///< index into the answer's offers, or -1: the whole answer or no offer
 };
 
 /// Notes of evidence that a call did not come back.
@@ -122,7 +122,8 @@ struct Demand {
     static Demand not_asked() { return {}; }
     static Demand nothing() { return {.kind = Kind::Nothing, .errnos = {}, .evidence = nullptr}; }
     static Demand must_refuse(std::vector<int> e, Evidence why) {
-        return {.kind = Kind::MustRefuse, .errnos = std::move(e), .evidence = std::make_unique<Evidence>(std::move(why))};
+        return {
+            .kind = Kind::MustRefuse, .errnos = std::move(e), .evidence = std::make_unique<Evidence>(std::move(why))};
     }
     static Demand may_refuse(Evidence why) {
         return {.kind = Kind::MayRefuse, .errnos = {}, .evidence = std::make_unique<Evidence>(std::move(why))};

@@ -7,7 +7,8 @@ namespace selvage::model {
 
 const ClauseText* find_clause(std::string_view id) {
     const auto all = clauses();
-    const auto it = std::lower_bound(all.begin(), all.end(), id, [](const ClauseText& c, std::string_view i) { return c.id < i; });
+    const auto it =
+        std::lower_bound(all.begin(), all.end(), id, [](const ClauseText& c, std::string_view i) { return c.id < i; });
     return it != all.end() && it->id == id ? &*it : nullptr;
 }
 

@@ -24,7 +24,7 @@ struct ClauseText {
     std::span<const std::string_view> source;  ///< "page:sentence"
     Version since, until;                      ///< API versions it holds for
     std::string_view promise;
-    std::string_view unseen;                   ///< why no predicate can judge it; empty if one does
+    std::string_view unseen;  ///< why no predicate can judge it; empty if one does
     std::string_view example_call, example_expect;
     std::span<const std::string_view> dispute_says;
     std::string_view dispute_reading, dispute_why;

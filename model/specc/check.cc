@@ -31,7 +31,8 @@ void check_clause(const Clause& c, const std::set<std::string>& sentences, Probl
     if (!one_of(c.status, kStatuses)) say("status '" + c.status + "' is not clear or disputed");
     if (!one_of(c.judges, kKinds)) say("judges '" + c.judges + "' is no kind of predicate");
     if ((c.judges == "none") == c.unseen.empty()) say("judges = \"none\" and `unseen` go together");
-    if ((c.status == "disputed") != c.dispute.has_value()) say("status = \"disputed\" and [clause.dispute] go together");
+    if ((c.status == "disputed") != c.dispute.has_value())
+        say("status = \"disputed\" and [clause.dispute] go together");
     if (c.source.empty()) say("cites no source");
     for (const auto& s : c.source) {
         if (!sentences.contains(s)) say("cites " + s + ", which no page index holds");

@@ -56,9 +56,9 @@ struct KindRow {
     const char* argument;
 };
 constexpr KindRow kKinds[] = {
-    {"query", "Demand", "QueryCase"}, {"match", "Fit", "MatchCase"},      {"offer", "Ruling", "OfferCase"},
-    {"answer", "Ruling", "AnswerCase"}, {"pair", "Ruling", "PairCase"},   {"conduct", "Ruling", "Conduct"},
-    {"text", "Ruling", "TextCase"},   {"life", "Ruling", "Step"},
+    {"query", "Demand", "QueryCase"},   {"match", "Fit", "MatchCase"},  {"offer", "Ruling", "OfferCase"},
+    {"answer", "Ruling", "AnswerCase"}, {"pair", "Ruling", "PairCase"}, {"conduct", "Ruling", "Conduct"},
+    {"text", "Ruling", "TextCase"},     {"life", "Ruling", "Step"},
 };
 
 std::string clause_ids(const Spec& spec) {
@@ -66,7 +66,8 @@ std::string clause_ids(const Spec& spec) {
     o << kBanner << "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n\nnamespace selvage::model {\n\n"
       << "/// Every promise of the spec.\nenum class Clause : std::uint16_t {\n";
     for (const auto& c : spec.clauses) o << "    " << identifier(c.id) << ",\n";
-    o << "};\n\ninline constexpr std::size_t kClauseCount = " << spec.clauses.size() << ";\n\n}  // namespace selvage::model\n";
+    o << "};\n\ninline constexpr std::size_t kClauseCount = " << spec.clauses.size()
+      << ";\n\n}  // namespace selvage::model\n";
     return o.str();
 }
 
@@ -77,7 +78,8 @@ std::string predicates_header(const Spec& spec) {
     for (const auto& c : spec.clauses) {
         for (const auto& k : kKinds) {
             if (c.judges != k.kind) continue;
-            o << "/// " << c.promise << "\n" << k.result << ' ' << identifier(c.id) << "(const " << k.argument << "&);\n";
+            o << "/// " << c.promise << "\n"
+              << k.result << ' ' << identifier(c.id) << "(const " << k.argument << "&);\n";
         }
     }
     o << "\n}  // namespace clause\n\n/// A row of a table of predicates.\ntemplate <typename Result, typename Case>\n"
@@ -97,14 +99,14 @@ std::string predicates_source(const Spec& spec) {
         std::ostringstream rows;
         for (const auto& c : spec.clauses) {
             if (c.judges != k.kind) continue;
-            rows << "        {Clause::" << identifier(c.id) << ", clause::" << identifier(c.id) << ", " << version(c.since)
-                 << ", " << (c.until.empty() ? "Version(~0U)" : version(c.until)) << "},\n";
+            rows << "        {Clause::" << identifier(c.id) << ", clause::" << identifier(c.id) << ", "
+                 << version(c.since) << ", " << (c.until.empty() ? "Version(~0U)" : version(c.until)) << "},\n";
         }
         if (rows.str().empty()) {
             o << "    return {};\n}\n\n";
         } else {
-            o << "    static constexpr Predicate<" << k.result << ", " << k.argument << "> kRows[] = {\n" << rows.str()
-              << "    };\n    return kRows;\n}\n\n";
+            o << "    static constexpr Predicate<" << k.result << ", " << k.argument << "> kRows[] = {\n"
+              << rows.str() << "    };\n    return kRows;\n}\n\n";
         }
     }
     o << "}  // namespace selvage::model\n";
@@ -129,13 +131,14 @@ std::string clause_table(const Spec& spec) {
     for (const auto& c : spec.clauses) {
         const auto id = identifier(c.id);
         o << "    {.clause = Clause::" << id << ", .id = " << quoted(c.id) << ", .level = Level::" << capital(c.level)
-          << ", .status = Status::" << capital(c.status) << ",\n     .judges = Judges::" << (c.judges == "text" ? "String" : capital(c.judges))
+          << ", .status = Status::" << capital(c.status)
+          << ",\n     .judges = Judges::" << (c.judges == "text" ? "String" : capital(c.judges))
           << ", .source = kSource_" << id << ", .since = " << version(c.since)
-          << ", .until = " << (c.until.empty() ? "Version(~0U)" : version(c.until)) << ",\n     .promise = "
-          << quoted(c.promise) << ",\n     .unseen = " << quoted(c.unseen)
+          << ", .until = " << (c.until.empty() ? "Version(~0U)" : version(c.until))
+          << ",\n     .promise = " << quoted(c.promise) << ",\n     .unseen = " << quoted(c.unseen)
           << ",\n     .example_call = " << quoted(c.example ? c.example->call : "")
-          << ", .example_expect = " << quoted(c.example ? c.example->expect : "") << ",\n     .dispute_says = "
-          << (c.dispute && !c.dispute->says.empty() ? "kSays_" + id : std::string("{}"))
+          << ", .example_expect = " << quoted(c.example ? c.example->expect : "")
+          << ",\n     .dispute_says = " << (c.dispute && !c.dispute->says.empty() ? "kSays_" + id : std::string("{}"))
           << ", .dispute_reading = " << quoted(c.dispute ? c.dispute->reading : "")
           << ",\n     .dispute_why = " << quoted(c.dispute ? c.dispute->why : "") << "},\n";
     }
@@ -173,21 +176,25 @@ std::string page_table(const Spec& spec) {
         o << "    {" << quoted(p.name) << ", " << quoted(p.published) << ", " << (p.complete ? "true" : "false")
           << ", kSentences_" << identifier(p.name) << "},\n";
     }
-    o << "};\n\n}  // namespace\n\nstd::span<const PageRow> pages() { return kPages; }\n\n}  // namespace selvage::model\n";
+    o << "};\n\n}  // namespace\n\nstd::span<const PageRow> pages() { return kPages; }\n\n}  // namespace "
+         "selvage::model\n";
     return o.str();
 }
 
 std::string vocabulary_header(const Spec& spec) {
     std::ostringstream o;
-    o << kBanner << "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <span>\n#include <string_view>\n\n"
+    o << kBanner
+      << "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <span>\n#include <string_view>\n\n"
       << "#include \"model/value/version.h\"\n\nnamespace selvage::model {\n\n"
       << "/// A family of words: whose values a field takes.\nenum class Family : std::uint8_t {\n    none,\n";
     for (const auto& f : spec.families) o << "    " << f.name << ",\n";
     o << "};\n\n/// The class of a capability; None for other words.\n"
       << "enum class WordClass : std::uint8_t { None, Primary, Modifier, Secondary };\n\n"
       << "/// One named value of the interface.\nstruct Word {\n    std::string_view name;\n    std::uint64_t value;\n"
-      << "    Version since;\n    WordClass word_class;\n    std::uint64_t needs;     ///< at least one of these bits must be set too\n"
-      << "    std::uint64_t modifies;  ///< the capabilities that a modifier narrows\n    bool tx, rx, domain;     ///< which attributes may carry it\n"
+      << "    Version since;\n    WordClass word_class;\n    std::uint64_t needs;     ///< at least one of these bits "
+         "must be set too\n"
+      << "    std::uint64_t modifies;  ///< the capabilities that a modifier narrows\n    bool tx, rx, domain;     "
+         "///< which attributes may carry it\n"
       << "    bool alias;              ///< another name of a listed word\n};\n\n"
       << "/// The words of a family, in the order of spec/.\nstd::span<const Word> words(Family family);\n"
       << "/// True if the family's values are bits to be OR-ed.\nbool is_bits(Family family);\n"
@@ -225,17 +232,20 @@ std::string vocabulary_source(const Spec& spec) {
         o << "const Word kWords_" << f.name << "[] = {\n";
         for (const auto& w : f.words) {
             o << "    {" << quoted(w.name) << ", static_cast<std::uint64_t>(" << w.name << "), " << version(w.since)
-              << ", WordClass::" << (w.word_class.empty() ? "None" : capital(w.word_class)) << ", " << bits_of(w.needs) << ", "
-              << bits_of(w.modifies) << ", " << (holds(w.applies, "tx") ? "true" : "false") << ", "
-              << (holds(w.applies, "rx") ? "true" : "false") << ", " << (holds(w.applies, "domain") ? "true" : "false") << ", "
-              << (w.alias.empty() ? "false" : "true") << "},\n";
+              << ", WordClass::" << (w.word_class.empty() ? "None" : capital(w.word_class)) << ", " << bits_of(w.needs)
+              << ", " << bits_of(w.modifies) << ", " << (holds(w.applies, "tx") ? "true" : "false") << ", "
+              << (holds(w.applies, "rx") ? "true" : "false") << ", " << (holds(w.applies, "domain") ? "true" : "false")
+              << ", " << (w.alias.empty() ? "false" : "true") << "},\n";
         }
         o << "};\n";
     }
-    o << "\n}  // namespace\n\nstd::span<const Word> words(Family family) {\n    switch (family) {\n        case Family::none:\n"
+    o << "\n}  // namespace\n\nstd::span<const Word> words(Family family) {\n    switch (family) {\n        case "
+         "Family::none:\n"
       << "            return {};\n";
-    for (const auto& f : spec.families) o << "        case Family::" << f.name << ":\n            return kWords_" << f.name << ";\n";
-    o << "    }\n    return {};\n}\n\nbool is_bits(Family family) {\n    switch (family) {\n        case Family::none:\n"
+    for (const auto& f : spec.families)
+        o << "        case Family::" << f.name << ":\n            return kWords_" << f.name << ";\n";
+    o << "    }\n    return {};\n}\n\nbool is_bits(Family family) {\n    switch (family) {\n        case "
+         "Family::none:\n"
       << "            return false;\n";
     for (const auto& f : spec.families) {
         o << "        case Family::" << f.name << ":\n            return " << (f.bits ? "true" : "false") << ";\n";
@@ -251,7 +261,8 @@ std::string vocabulary_source(const Spec& spec) {
 
 std::string newer_names(const Spec& spec) {
     std::ostringstream o;
-    o << kBanner << "// Names of interface version 1.18 that older headers lack.\n#pragma once\n\n#include <rdma/fabric.h>\n\n";
+    o << kBanner
+      << "// Names of interface version 1.18 that older headers lack.\n#pragma once\n\n#include <rdma/fabric.h>\n\n";
     for (const auto& f : spec.families) {
         for (const auto& w : f.words) {
             if (!w.missing) continue;
@@ -275,8 +286,9 @@ std::string book(const Spec& spec) {
         const auto here = c.id.substr(0, c.id.rfind('.'));
         if (here != chapter) o << "\n## " << here << "\n";
         chapter = here;
-        o << "\n### " << c.id << "\n" << c.promise << "\n\n*" << c.level << ", " << c.status << ", judged as " << c.judges
-          << ", since " << c.since << (c.until.empty() ? "" : ", until " + c.until) << "; ";
+        o << "\n### " << c.id << "\n"
+          << c.promise << "\n\n*" << c.level << ", " << c.status << ", judged as " << c.judges << ", since " << c.since
+          << (c.until.empty() ? "" : ", until " + c.until) << "; ";
         for (std::size_t i = 0; i < c.source.size(); ++i) o << (i == 0 ? "" : ", ") << c.source[i];
         o << "*\n";
         if (!c.unseen.empty()) o << "\nNot seen from outside: " << c.unseen << "\n";

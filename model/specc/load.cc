@@ -79,7 +79,8 @@ public:
     }
     void done() const {
         for (const auto& [key, node] : table_) {
-            if (!seen_.contains(std::string(key.str()))) fail(file_, node, "unknown key '" + std::string(key.str()) + "'");
+            if (!seen_.contains(std::string(key.str())))
+                fail(file_, node, "unknown key '" + std::string(key.str()) + "'");
         }
     }
 

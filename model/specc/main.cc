@@ -25,7 +25,8 @@ int print_page(const std::string& mode, const char* file) {
     text << in.rdbuf();
     for (const auto& s : selvage::specc::split_page(text.str())) {
         if (mode == "--index") {
-            std::cout << "    { at = \"" << s.at << "\", words = " << s.words << ", digest = \"" << s.digest << "\" },\n";
+            std::cout << "    { at = \"" << s.at << "\", words = " << s.words << ", digest = \"" << s.digest
+                      << "\" },\n";
         } else {
             std::cout << s.at << "\t[" << s.section << "]\t" << s.text << "\n";
         }

@@ -13,7 +13,7 @@ namespace selvage::specc {
 struct Word {
     std::string name;
     std::string since = "1.0";
-    std::string word_class;            // caps: primary, modifier, secondary
+    std::string word_class;  // caps: primary, modifier, secondary
     std::vector<std::string> needs;
     std::vector<std::string> modifies;
     std::vector<std::string> applies;  // tx, rx, domain

@@ -65,7 +65,8 @@ TEST(GetinfoFormats, AMalformedHintIsNotTheAnswersFault) {
         EXPECT_EQ(offer(getinfo_formats_in_shape, q, echo), NotApplicable) << length;
         EXPECT_EQ(offer(getinfo_addresses_src_length_told, q, echo), NotApplicable) << length;
     }
-    EXPECT_EQ(offer(getinfo_formats_in_shape, ask_format(FI_SOCKADDR_IN), addressed(FI_SOCKADDR_IN, Text("\x02"))), Broken);
+    EXPECT_EQ(offer(getinfo_formats_in_shape, ask_format(FI_SOCKADDR_IN), addressed(FI_SOCKADDR_IN, Text("\x02"))),
+              Broken);
     Query other = ask_format(FI_SOCKADDR_IN);
     set_dest(*other.hints, ip6("fd00::2"));
     EXPECT_EQ(offer(getinfo_formats_in_shape, other, addressed(FI_SOCKADDR_IN, ip6("fd00::1"))), NotApplicable)

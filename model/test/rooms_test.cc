@@ -37,7 +37,8 @@ TEST(Rooms, KitKnowsTheLibraryOnlyThroughTheAbi) {
 
 TEST(Rooms, LibraryKnowsNobody) {
     if (!fs::exists(fs::path(SELVAGE_SOURCE_DIR) / "impl")) GTEST_SKIP() << "the library is not in this tree";
-    EXPECT_EQ(trespasses("impl", {"model/", "model_gen/", "conformance/", "fuzz/", "spec/"}), std::vector<std::string>{});
+    EXPECT_EQ(trespasses("impl", {"model/", "model_gen/", "conformance/", "fuzz/", "spec/"}),
+              std::vector<std::string>{});
 }
 
 TEST(Rooms, SpecHoldsNoCode) {

@@ -23,7 +23,7 @@ namespace selvage::model {
 
 /// A parse error: what, where, and what would be right.
 struct TextError {
-    std::size_t at = 0;      ///< byte offset
+    std::size_t at = 0;  ///< byte offset
     std::string message;
 };
 

@@ -99,7 +99,8 @@ void add_bits(std::string& out, Field f, std::uint64_t bits, std::string_view wh
 
 // Which bits make the difference.  A wanted field whose value the evidence lacks tells nothing.
 std::string differing_bits(const Evidence& e) {
-    if (allows_nearly_all(e) || !is_bit_field(e.field) || (e.wanted_field != Field::subject && e.wanted == 0)) return {};
+    if (allows_nearly_all(e) || !is_bit_field(e.field) || (e.wanted_field != Field::subject && e.wanted == 0))
+        return {};
     std::string out;
     if (e.relation == Relation::Contains || e.relation == Relation::Equals)
         add_bits(out, e.field, e.wanted & ~e.actual, "missing");

@@ -1,7 +1,6 @@
 // Reads declared profiles with toml++.  Every unknown key is an error, so that a misspelt one cannot be silently lost.
 #include "model/specc/toml.h"
 
-
 #include <bitset>
 #include <set>
 

@@ -80,8 +80,8 @@ struct Info {
 };
 
 /// The five attribute structures, all present: what fi_allocinfo gives.
-inline constexpr std::uint8_t kAllParts =
-    1U << unsigned(Part::Tx) | 1U << unsigned(Part::Rx) | 1U << unsigned(Part::Ep) | 1U << unsigned(Part::Domain) |
-    1U << unsigned(Part::Fabric);
+inline constexpr std::uint8_t kAllParts = 1U << unsigned(Part::Tx) | 1U << unsigned(Part::Rx) |
+                                          1U << unsigned(Part::Ep) | 1U << unsigned(Part::Domain) |
+                                          1U << unsigned(Part::Fabric);
 
 }  // namespace selvage::model

@@ -16,8 +16,8 @@ namespace selvage::model {
 
 /// One thing that the provider offers: an endpoint type in a domain with an address format.
 struct Entry {
-    Info offer;   ///< as the widest question is answered: caps are all it supports, mode all it would like
-    Info most;    ///< largest values that may be asked for (Size fields); zero where not known beyond `offer`
+    Info offer;  ///< as the widest question is answered: caps are all it supports, mode all it would like
+    Info most;   ///< largest values that may be asked for (Size fields); zero where not known beyond `offer`
     /// Capabilities seen granted when asked for, though the widest answer did not show them.
     std::uint64_t also_caps = 0;
     /// Mode bits without which it was never granted.

@@ -23,15 +23,15 @@ struct Query {
 
 /// What fi_getinfo gave back.
 struct Answer {
-    int ret = 0;             ///< the return value: 0 or a negative fabric errno
-    bool list_null = true;   ///< *info was NULL after the call
+    int ret = 0;            ///< the return value: 0 or a negative fabric errno
+    bool list_null = true;  ///< *info was NULL after the call
     std::vector<Info> offers;
     bool operator==(const Answer&) const = default;
 };
 
 /// What the judge must know of the surroundings of a call.
 struct World {
-    Version library = kNewest;           ///< what fi_version() said
+    Version library = kNewest;               ///< what fi_version() said
     std::optional<std::string> fi_provider;  ///< the FI_PROVIDER the process was started with
     /// Objects the application holds open, by number (their index + 1), oldest first.
     struct Opened {

@@ -17,9 +17,7 @@ struct Version {
 
     [[nodiscard]] constexpr unsigned major_part() const { return packed >> 16; }
     [[nodiscard]] constexpr unsigned minor_part() const { return packed & 0xFFFFU; }
-    [[nodiscard]] std::string str() const {
-        return std::to_string(major_part()) + "." + std::to_string(minor_part());
-    }
+    [[nodiscard]] std::string str() const { return std::to_string(major_part()) + "." + std::to_string(minor_part()); }
     constexpr auto operator<=>(const Version&) const = default;
 };
 

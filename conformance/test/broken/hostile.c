@@ -92,7 +92,8 @@ static struct fi_info* make_offer(const struct fi_info* hints) {
 }
 
 static int names_another(const struct fi_info* hints) {
-    return hints && hints->fabric_attr && hints->fabric_attr->prov_name && strcmp(hints->fabric_attr->prov_name, provider) != 0;
+    return hints && hints->fabric_attr && hints->fabric_attr->prov_name &&
+           strcmp(hints->fabric_attr->prov_name, provider) != 0;
 }
 
 int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const struct fi_info* hints,
@@ -127,7 +128,9 @@ void fi_freeinfo(struct fi_info* info) {
     }
 }
 
-struct fi_info* fi_dupinfo(const struct fi_info* info) { return make_offer(info); }
+struct fi_info* fi_dupinfo(const struct fi_info* info) {
+    return make_offer(info);
+}
 
 uint32_t fi_version(void) { return FI_VERSION(1, 17); }
 

@@ -32,7 +32,7 @@ Call symbol(const char* name, const char* version) {
 // A structure that ends where an unreadable page begins.
 template <typename T>
 class AtEdge {
-  public:
+public:
     explicit AtEdge(size_t size) {
         const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
         base_ = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -46,7 +46,7 @@ class AtEdge {
     T* operator->() const { return object_; }
     T* get() const { return object_; }
 
-  private:
+private:
     char* base_;
     T* object_;
     size_t length_;

@@ -71,10 +71,10 @@ TEST(GetInfo, PrimaryCapabilitiesOnlyWhenAskedAndModifiersImplied) {
 
 TEST(GetInfo, CapabilitiesThatCannotBe) {
     InfoPtr hints = make_hints("tcp");
-    for (const uint64_t caps : {uint64_t{FI_READ}, uint64_t{FI_MSG | FI_REMOTE_WRITE}, uint64_t{FI_MSG | FI_SOURCE_ERR},
-                                uint64_t{FI_MSG | FI_RMA_EVENT}, uint64_t{FI_RMA | FI_READ | FI_RMA_EVENT},
-                                uint64_t{FI_HMEM | FI_MSG}, uint64_t{FI_MSG | FI_MULTICAST},
-                                uint64_t{FI_MSG | FI_VARIABLE_MSG}, uint64_t{FI_RMA | FI_RMA_PMEM}}) {
+    for (const uint64_t caps :
+         {uint64_t{FI_READ}, uint64_t{FI_MSG | FI_REMOTE_WRITE}, uint64_t{FI_MSG | FI_SOURCE_ERR},
+          uint64_t{FI_MSG | FI_RMA_EVENT}, uint64_t{FI_RMA | FI_READ | FI_RMA_EVENT}, uint64_t{FI_HMEM | FI_MSG},
+          uint64_t{FI_MSG | FI_MULTICAST}, uint64_t{FI_MSG | FI_VARIABLE_MSG}, uint64_t{FI_RMA | FI_RMA_PMEM}}) {
         hints->caps = caps;
         EXPECT_EQ(ask(hints).result, -FI_ENODATA) << std::hex << caps;
     }
@@ -126,9 +126,13 @@ TEST(GetInfo, RegistrationModes) {
     };
     constexpr int kModes = FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
                            FI_MR_MMU_NOTIFY | FI_MR_RMA_EVENT | FI_MR_ENDPOINT;
-    for (const Case& each : {Case{FI_VERSION(1, 4), FI_MR_UNSPEC, FI_MR_SCALABLE}, {FI_VERSION(1, 4), FI_MR_BASIC, FI_MR_BASIC},
-                             {FI_VERSION(1, 4), FI_MR_SCALABLE, FI_MR_SCALABLE}, {FI_VERSION(1, 4), FI_MR_LOCAL, -1},
-                             {FI_VERSION(1, 5), 0, 0}, {FI_VERSION(1, 5), kModes, 0}, {FI_VERSION(1, 5), FI_MR_BASIC, FI_MR_BASIC},
+    for (const Case& each : {Case{FI_VERSION(1, 4), FI_MR_UNSPEC, FI_MR_SCALABLE},
+                             {FI_VERSION(1, 4), FI_MR_BASIC, FI_MR_BASIC},
+                             {FI_VERSION(1, 4), FI_MR_SCALABLE, FI_MR_SCALABLE},
+                             {FI_VERSION(1, 4), FI_MR_LOCAL, -1},
+                             {FI_VERSION(1, 5), 0, 0},
+                             {FI_VERSION(1, 5), kModes, 0},
+                             {FI_VERSION(1, 5), FI_MR_BASIC, FI_MR_BASIC},
                              {FI_VERSION(1, 5), FI_MR_SCALABLE, FI_MR_SCALABLE},
                              {FI_VERSION(1, 5), FI_MR_BASIC | FI_MR_LOCAL, -1},
                              {FI_VERSION(1, 18), FI_MR_BASIC | FI_MR_SCALABLE, -1}}) {
@@ -136,7 +140,9 @@ TEST(GetInfo, RegistrationModes) {
         hints->domain_attr->mr_mode = each.asked;
         const Answer answer = ask(hints, nullptr, nullptr, 0, each.version);
         ASSERT_EQ(answer.result, each.answer < 0 ? -FI_ENODATA : 0) << each.asked;
-        if (each.answer >= 0) { EXPECT_EQ(answer->domain_attr->mr_mode, each.answer) << each.asked; }
+        if (each.answer >= 0) {
+            EXPECT_EQ(answer->domain_attr->mr_mode, each.answer) << each.asked;
+        }
     }
 }
 

@@ -72,15 +72,42 @@ TEST(OutOfMemory, Objects) {
     fid_domain* domain = setup.domain.get();
     fid_fabric* fabric = setup.fabric.get();
     fi_info* info = setup.info.get();
-    fail_each("fi_fabric", [&] { Opened<fid_fabric> o; return fi_fabric(info->fabric_attr, o.out(), nullptr); });
-    fail_each("fi_domain", [&] { Opened<fid_domain> o; return fi_domain(fabric, info, o.out(), nullptr); });
-    fail_each("fi_eq_open", [&] { Opened<fid_eq> o; return fi_eq_open(fabric, nullptr, o.out(), nullptr); });
-    fail_each("fi_cq_open", [&] { Opened<fid_cq> o; return fi_cq_open(domain, nullptr, o.out(), nullptr); });
-    fail_each("fi_cntr_open", [&] { Opened<fid_cntr> o; return fi_cntr_open(domain, nullptr, o.out(), nullptr); });
-    fail_each("fi_poll_open", [&] { Opened<fid_poll> o; return fi_poll_open(domain, nullptr, o.out()); });
-    fail_each("fi_endpoint", [&] { Opened<fid_ep> o; return fi_endpoint(domain, info, o.out(), nullptr); });
-    fail_each("fi_stx_context", [&] { Opened<fid_stx> o; return fi_stx_context(domain, nullptr, o.out(), nullptr); });
-    fail_each("fi_srx_context", [&] { Opened<fid_ep> o; return fi_srx_context(domain, nullptr, o.out(), nullptr); });
+    fail_each("fi_fabric", [&] {
+        Opened<fid_fabric> o;
+        return fi_fabric(info->fabric_attr, o.out(), nullptr);
+    });
+    fail_each("fi_domain", [&] {
+        Opened<fid_domain> o;
+        return fi_domain(fabric, info, o.out(), nullptr);
+    });
+    fail_each("fi_eq_open", [&] {
+        Opened<fid_eq> o;
+        return fi_eq_open(fabric, nullptr, o.out(), nullptr);
+    });
+    fail_each("fi_cq_open", [&] {
+        Opened<fid_cq> o;
+        return fi_cq_open(domain, nullptr, o.out(), nullptr);
+    });
+    fail_each("fi_cntr_open", [&] {
+        Opened<fid_cntr> o;
+        return fi_cntr_open(domain, nullptr, o.out(), nullptr);
+    });
+    fail_each("fi_poll_open", [&] {
+        Opened<fid_poll> o;
+        return fi_poll_open(domain, nullptr, o.out());
+    });
+    fail_each("fi_endpoint", [&] {
+        Opened<fid_ep> o;
+        return fi_endpoint(domain, info, o.out(), nullptr);
+    });
+    fail_each("fi_stx_context", [&] {
+        Opened<fid_stx> o;
+        return fi_stx_context(domain, nullptr, o.out(), nullptr);
+    });
+    fail_each("fi_srx_context", [&] {
+        Opened<fid_ep> o;
+        return fi_srx_context(domain, nullptr, o.out(), nullptr);
+    });
     fail_each("fi_wait_open", [&] {
         Opened<fid_wait> o;
         fi_wait_attr attr{};
@@ -93,7 +120,10 @@ TEST(OutOfMemory, Objects) {
     });
     Opened<fid_ep> ep;
     ASSERT_EQ(fi_endpoint(domain, info, ep.out(), nullptr), 0);
-    fail_each("fi_ep_alias", [&] { Opened<fid_ep> o; return fi_ep_alias(ep.get(), o.out(), FI_TRANSMIT); });
+    fail_each("fi_ep_alias", [&] {
+        Opened<fid_ep> o;
+        return fi_ep_alias(ep.get(), o.out(), FI_TRANSMIT);
+    });
 }
 
 TEST(OutOfMemory, AddressVectors) {

@@ -17,9 +17,11 @@ namespace selvage::test {
 // Closes at the end of the scope what has not been closed before.
 template <typename Descriptor>
 class Opened {
-  public:
+public:
     Opened() = default;
-    ~Opened() { if (object_) fi_close(&object_->fid); }
+    ~Opened() {
+        if (object_) fi_close(&object_->fid);
+    }
     Opened(const Opened&) = delete;
     Opened& operator=(const Opened&) = delete;
     Descriptor** out() { return &object_; }
@@ -32,7 +34,7 @@ class Opened {
         return result;
     }
 
-  private:
+private:
     Descriptor* object_ = nullptr;
 };
 
@@ -44,7 +46,7 @@ struct Network {
     int result = 0;
 
     explicit Network(const char* provider = "shm", fi_ep_type type = FI_EP_RDM, uint32_t version = kVersion,
-                   uint64_t caps = 0, int mr_mode = 0) {
+                     uint64_t caps = 0, int mr_mode = 0) {
         InfoPtr hints = make_hints(provider, type);
         hints->caps = caps;
         hints->domain_attr->mr_mode = mr_mode;

@@ -1,5 +1,5 @@
-/* Opens an object of every class and closes them in order. Plain C, nothing but the interface: it builds and runs against
- * any libfabric of release 1.17 or later. Prints the first call that fails. */
+/* Opens an object of every class and closes them in order. Plain C, nothing but the interface: it builds and runs
+ * against any libfabric of release 1.17 or later. Prints the first call that fails. */
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>

@@ -69,18 +69,21 @@ bool better(const InterfaceAddress& a, const InterfaceAddress& b) {
     return !a.link_local && b.link_local;
 }
 
-// A machine that lets nobody ask has no interfaces to offer. What may pass (no descriptor, no memory; the C library does
-// not always say which) is an error of the call.
+// A machine that lets nobody ask has no interfaces to offer. What may pass (no descriptor, no memory; the C library
+// does not always say which) is an error of the call.
 int cannot_list(int error) {
     switch (error) {
         case EAFNOSUPPORT:
         case EPROTONOSUPPORT:
         case EACCES:
         case EPERM:
-        case ENOSYS: return 0;
+        case ENOSYS:
+            return 0;
         case EMFILE:
-        case ENFILE: return -FI_EMFILE;
-        default: return -FI_ENOMEM;
+        case ENFILE:
+            return -FI_EMFILE;
+        default:
+            return -FI_ENOMEM;
     }
 }
 

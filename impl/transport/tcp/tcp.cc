@@ -18,7 +18,9 @@ constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e03;
 
 const Param<const char*> interface_row{"tcp", "iface", nullptr, "The only network interface to be used"};
 
-bool selected(const InterfaceAddress& interface, const char* only) { return !only || strcmp(only, interface.name) == 0; }
+bool selected(const InterfaceAddress& interface, const char* only) {
+    return !only || strcmp(only, interface.name) == 0;
+}
 
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface, fi_ep_type type) {
     Offer* offer = table.add();
