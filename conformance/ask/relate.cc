@@ -258,7 +258,8 @@ bool one_secondary_more(Query& a, Query& b) {
     }
     if (all.empty()) return false;
     b = a;
-    b.hints->caps |= all[(a.hints->caps / 2 + a.hints->mode + a.version.minor_part()) % all.size()];
+    Rng which(a.hints->caps + a.version.packed);
+    b.hints->caps |= all[which.below(all.size())];
     return true;
 }
 

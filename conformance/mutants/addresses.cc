@@ -53,7 +53,7 @@ void add_nodes(Table& table) {
     refuses(table, "refuse-numeric", "refuses a numeric node under FI_NUMERICHOST",
             {"getinfo.flags.numeric-node-resolved"},
             [](const Call& c) { return (c.flags & FI_NUMERICHOST) != 0 && c.node != nullptr && !from_source(c); })
-        .on("random", "tcp", 30000);
+        .on("classes", "tcp", 6000);
     refuses(table, "numeric-differs", "answers a numeric node differently with FI_NUMERICHOST",
             {"getinfo.flags.numeric-same-answers"},
             [](const Call& c) { return (c.flags & FI_NUMERICHOST) != 0 && is_number(c.node); })

@@ -111,7 +111,7 @@ public:
     [[nodiscard]] std::string_view about() const override {
         return "two related questions: relaxed, reworded, asked twice, more modes, an answer fed back";
     }
-    [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases / 5; }
+    [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases / 3; }
     void prepare(Lab& lab) override {
         choices_.clear();
         for (unsigned minor = 0; minor <= lab.version().minor_part(); ++minor) {
@@ -124,8 +124,10 @@ public:
             Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack, Kinship::Reworded,  Kinship::Relaxed};
         Rng rng(lab.plan().seed, "pairs", index);
         const Version v = random_version(lab.version(), rng);
-        Query first = random_question(lab.profile(v), choices_[v.minor_part()], rng);
         Kinship kinship = kKinships[index % kKinships.size()];
+        Query first = kinship == Kinship::Reworded && rng.chance(70)
+                          ? plain_question(lab.profile(v), rng)
+                          : random_question(lab.profile(v), choices_[v.minor_part()], rng);
         if (index % 97 == 0) {  // the whole list, rarely: it asks every provider
             first.hints.reset();
             kinship = index % 2 == 0 ? Kinship::NullVersusEmpty : Kinship::FedBack;
@@ -142,6 +144,20 @@ public:
     }
 
 private:
+    // Asks for some of what an entry can do and nothing else, so that it is granted and its rewording tells something.
+    static Query plain_question(const Profile& profile, Rng& rng) {
+        Query q = base_call(profile);
+        if (profile.entries.empty()) return q;
+        const Entry& entry = profile.entries[rng.below(profile.entries.size())];
+        std::uint64_t primary = 0;
+        for (const auto& w : words(Family::caps)) {
+            if (w.word_class == WordClass::Primary && (entry.offer.caps & w.value) != 0 && rng.chance(60))
+                primary |= w.value;
+        }
+        q.hints->caps = primary;
+        return q;
+    }
+
     std::vector<std::vector<Choice>> choices_;
 };
 
