@@ -115,7 +115,7 @@ void add_pairs(Table& table) {
         .on("pairs", "tcp", kPairs);
     refuses(table, "secondary-refused-when-asked", "reports a secondary capability and refuses who asks for it",
             {"getinfo.caps.secondary-unselected-usable"},
-            [](const Call& c) { return (c.asked("caps") & FI_FENCE) != 0; })
+            [](const Call& c) { return (c.asked("caps") & FI_MULTI_RECV) != 0; })
         .on("pairs", "tcp", kPairs);
 }
 
