@@ -97,6 +97,11 @@ std::vector<Because> judge_death(const Case& c, const Ending& ending, Tally& tal
     } else {
         judge(conduct_of(c, ending), tally, broken);
     }
+    if (broken.empty()) {  // no clause speaks of this act in particular, but every call returns
+        Conduct call = conduct_of(c, ending);
+        call.act = Conduct::Act::GetInfo;
+        judge(call, tally, broken);
+    }
     return broken;
 }
 
