@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 using Act = Conduct::Act;
 
 constexpr int kRepeats = 8;
-constexpr auto kPatience = 2s;
+constexpr auto kPatience = 4s;
 
 // One conduct case on its way to the judge.
 class Watch {

@@ -26,12 +26,12 @@ std::string without_times(const std::string& text) {
     return std::regex_replace(std::regex_replace(text, kXmlTime, ""), kTextTime, "T");
 }
 
-Forms judge(const std::string& provider, const std::string& seed, const std::string& cases) {
+Forms judge(const std::string& provider, const std::string& seed, const std::string& cases, const std::string& filter) {
     const Folder folder;
     const Ran ran =
         run_tool({"check", "--provider", provider, "--cases", cases, "--seed", seed, "--quiet", "--report",
                   folder.path("r.json"), "--report", folder.path("r.txt"), "--report", folder.path("r.xml")},
-                 {}, {}, std::chrono::seconds(140));
+                 {"GTEST_FILTER=" + filter}, {}, std::chrono::seconds(140));
     EXPECT_EQ(ran.status, 1) << ran.err;
     return {without_run(slurp(folder.path("r.json"))), without_times(slurp(folder.path("r.txt"))),
             without_times(slurp(folder.path("r.xml")))};
@@ -49,16 +49,18 @@ std::string difference(const std::string& a, const std::string& b) {
     }
 }
 
-void expect_same_twice(const std::string& provider) {
-    const Forms first = judge(provider, "7", "500");
-    const Forms second = judge(provider, "7", "500");
+void expect_same_twice(const std::string& provider, const std::string& filter = "*") {
+    const Forms first = judge(provider, "7", "500", filter);
+    const Forms second = judge(provider, "7", "500", filter);
     EXPECT_EQ(difference(first.json, second.json), "");
     EXPECT_EQ(difference(first.text, second.text), "");
     EXPECT_EQ(difference(first.xml, second.xml), "");
 }
 
 TEST(SameSeed, SameReportOnShm) { expect_same_twice("shm"); }
-TEST(SameSeed, SameReportOnTcp) { expect_same_twice("tcp"); }
+// Debian's tcp hangs where some allocations fail.  A hang is told by the clock, so a busy machine takes another call
+// for one now and then (docs/decisions.md); all properties but that one repeat to the letter.
+TEST(SameSeed, SameReportOnTcp) { expect_same_twice("tcp", "-conduct.*"); }
 
 TEST(AnotherSeed, AsksOtherQuestions) {
     const Folder folder;
