@@ -30,9 +30,7 @@ Conduct conduct_of(const Case& c, const Ending& ending) {
     conduct.query = &c.first;
     conduct.failed_allocation = c.fail_allocation;
     if (conduct.act == Conduct::Act::DupInfo && c.first.hints) conduct.original = &*c.first.hints;
-    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
-    conduct.hung = ending.kind == Ending::Kind::Hung;
-    conduct.exited = ending.kind == Ending::Kind::Exited;
+    note_ending(conduct, ending);
     return conduct;
 }
 

@@ -111,8 +111,7 @@ private:
     }
 
     void tell(const Case& c) {
-        const auto broken = broken_;
-        for (const auto& b : broken) {
+        for (const auto& b : broken_) {
             // A refusal finds its clause by shrinking, so it is wanted if it may end at a clause that is.
             const bool wanted = wants(lab_.plan(), b.clause) || alike(b, kRefusal);
             if (b.supporting || !wanted || !novelty_.worth_shrinking(b.clause)) continue;
@@ -128,12 +127,7 @@ private:
     }
 
     void tell_one(const Case& c, const Because& wanted) {
-        const auto still_shows = [&](const Case& smaller) {
-            std::vector<Because> seen;
-            Tally scratch;
-            probe(lab_, smaller, scratch, seen);
-            return !pick(seen, wanted).empty();
-        };
+        const auto still_shows = [&](const Case& smaller) { return !shown_again(smaller, wanted).empty(); };
         Case minimal = c;
         Case newest = c;
         newest.first.version = newest.second.version = lab_.version();

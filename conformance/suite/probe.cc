@@ -24,6 +24,12 @@ void judge_broken_list(const char* how, Tally& tally, std::vector<Because>& brok
 
 }  // namespace
 
+void note_ending(Conduct& conduct, const Ending& ending) {
+    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
+    conduct.hung = ending.kind == Ending::Kind::Hung;
+    conduct.exited = ending.kind == Ending::Kind::Exited;
+}
+
 void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally, std::vector<Because>& broken) {
     if (asked.broken == nullptr) {
         judge(query, lab.world(), asked.answer, &lab.profile(query.version), tally, broken);

@@ -4,10 +4,14 @@
 #include <vector>
 
 #include "conformance/case/case.h"
+#include "conformance/subject/child.h"
 #include "conformance/suite/lab.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {
+
+/// Notes in `conduct` how the child that did the act ended.
+void note_ending(model::Conduct& conduct, const Ending& ending);
 
 /// Runs a case of any kind.  Links with `supporting` set explain the broken link before them.
 void probe(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);

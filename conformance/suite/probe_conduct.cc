@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "conformance/subject/child.h"
@@ -88,6 +89,14 @@ private:
     Answer answer_;
 };
 
+// Asks and frees what comes back.
+int ask_and_free(const Entries& entries, const Encoded& q) {
+    fi_info* list = nullptr;
+    const int ret = entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list);
+    if (ret == 0 && list != nullptr) entries.freeinfo(list);
+    return ret;
+}
+
 // Every address that an fi_info owns.
 std::set<const void*> owned(const fi_info* info) {
     std::set<const void*> out = {info,          info->src_addr,    info->dest_addr,   info->tx_attr, info->rx_attr,
@@ -137,9 +146,7 @@ bool comes_back_when_tight(Watch& w) {
         [](std::string_view) {}, 10s);
     if (ending.kind == Ending::Kind::Done) return true;
     Conduct conduct = w.begin();
-    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
-    conduct.hung = ending.kind == Ending::Kind::Hung;
-    conduct.exited = ending.kind == Ending::Kind::Exited;
+    note_ending(conduct, ending);
     w.rule(conduct);
     return false;
 }
@@ -155,22 +162,18 @@ void watch_getinfo(Watch& w) {
     conduct.answer = &answer;
     conduct.ret = answer.ret;
     conduct.copy_shares = w.lab().single().ask(w.shown().first).shares_hints;
-    conduct.leaked_blocks = blocks_left([&] {
-        fi_info* list = nullptr;
-        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr)
-            entries.freeinfo(list);
-    });
+    conduct.leaked_blocks = blocks_left([&] { ask_and_free(entries, q); });
     w.rule(conduct);
 }
 
-void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value) {
+void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value, std::span<void* const> objects = {}) {
     const Entries& entries = w.lab().library().entries();
     fi_info* copy = entries.dupinfo(original);
     Conduct conduct = w.begin();
     conduct.original = &as_value;
     Info copied;
     if (copy != nullptr) {
-        decode(copy, {}, copied);
+        decode(copy, objects, copied);
         conduct.copy = &copied;
         conduct.copy_shares = share(original, copy);
         conduct.copy_has_next = copy->next != nullptr;
@@ -209,19 +212,7 @@ void watch_handle(Watch& w, fi_info* info, Info as_value) {
     info->handle = &fabric->fid;
     as_value.handle = 1;
     void* const objects[] = {opened};
-    if (fi_info* copy = entries.dupinfo(info)) {
-        Info copied;
-        decode(copy, objects, copied);
-        Conduct dup = w.begin();
-        dup.act = Act::DupInfo;
-        dup.original = &as_value;
-        dup.copy = &copied;
-        dup.copy_shares = share(info, copy);
-        dup.copy_has_next = copy->next != nullptr;
-        w.rule(dup);
-        copy->next = nullptr;
-        entries.freeinfo(copy);
-    }
+    watch_dup_of(w, info, as_value, objects);
     info->handle = before;
     watch_passive(w, info, fabric);
     Conduct freed = w.begin();
@@ -306,7 +297,6 @@ void watch_free(Watch& w) {
 // What a child that ran short of memory has to tell.
 struct Shortage {
     bool reached = false;  // the failing allocation was tried for
-    bool succeeded = false;
     int ret = 0;
     std::int64_t left = 0;
 };
@@ -352,9 +342,7 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
     Conduct conduct = w.begin();
     conduct.original = original;
     conduct.failed_allocation = w.shown().fail_allocation;
-    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
-    conduct.hung = ending.kind == Ending::Kind::Hung;
-    conduct.exited = ending.kind == Ending::Kind::Exited;
+    note_ending(conduct, ending);
     conduct.ret = seen.ret;
     conduct.leaked_blocks = seen.left > 0 ? static_cast<std::uint64_t>(seen.left) : 0;
     w.rule(conduct);
@@ -364,23 +352,14 @@ void watch_getinfo_short(Watch& w) {
     const Entries& entries = w.lab().library().entries();
     Arena arena(room_for(w.shown().first));
     const Encoded q = encode(w.shown().first, arena, {});
-    for (int i = 0; i < 2; ++i) {  // caches fill before memory runs short
-        fi_info* list = nullptr;
-        if (entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list) == 0 && list != nullptr)
-            entries.freeinfo(list);
-    }
-    watch_shortage(w, nullptr, [&](Shortage& told) {
-        fi_info* list = nullptr;
-        told.ret = entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list);
-        if (told.ret == 0 && list != nullptr) entries.freeinfo(list);
-    });
+    for (int i = 0; i < 2; ++i) ask_and_free(entries, q);  // caches fill before memory runs short
+    watch_shortage(w, nullptr, [&](Shortage& told) { told.ret = ask_and_free(entries, q); });
 }
 
 void watch_alloc_short(Watch& w) {
     const Entries& entries = w.lab().library().entries();
-    watch_shortage(w, nullptr, [&](Shortage& told) {
+    watch_shortage(w, nullptr, [&](Shortage&) {
         fi_info* info = entries.dupinfo(nullptr);
-        told.succeeded = info != nullptr;
         if (info != nullptr) entries.freeinfo(info);
     });
 }
@@ -389,9 +368,8 @@ void watch_dup_short(Watch& w) {
     const Entries& entries = w.lab().library().entries();
     const List list(w.lab(), w.shown().first);
     if (list.get() == nullptr || list.answer().offers.empty()) return;
-    watch_shortage(w, list.answer().offers.data(), [&](Shortage& told) {
+    watch_shortage(w, list.answer().offers.data(), [&](Shortage&) {
         fi_info* copy = entries.dupinfo(list.get());
-        told.succeeded = copy != nullptr;
         if (copy != nullptr) entries.freeinfo(copy);
     });
 }
@@ -434,9 +412,7 @@ void watch_threads(Watch& w) {
     conduct.answer = single.data();
     // A code of its own for answers that agree in their return and differ in what they hold.
     conduct.ret = !differs ? single.front().ret : differing != alone ? differing : -FI_EOTHER;
-    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
-    conduct.hung = ending.kind == Ending::Kind::Hung;
-    conduct.exited = ending.kind == Ending::Kind::Exited;
+    note_ending(conduct, ending);
     conduct.detail = "four threads asked at once";
     w.rule(conduct);
 }

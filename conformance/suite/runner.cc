@@ -66,10 +66,10 @@ public:
     bool add(const Case& shown, std::vector<Because> because, bool fatal) {
         const Clause clause = because.front().clause;
         if (!wants(plan_, clause)) return false;
-        const auto sign = shown.provider + signature(because.front(), shown);
+        const auto sign = signature(because.front(), shown);
         for (auto& d : report_.deviations) {
             if (d.clause == clause && d.provider == shown.provider &&
-                d.provider + signature(d.because.front(), d.shown_by) == sign) {
+                signature(d.because.front(), d.shown_by) == sign) {
                 ++d.seen;
                 return false;
             }

@@ -144,8 +144,6 @@ bool spells_out(const PairCase& c, const Side& side) {
     if ((whole & ~known_caps(c.first.version)) != 0) return false;  // what they apply to is not said
     const auto own = whole & applicable(Family::caps, side, c.first.version);
     if (spelled != own || own != of_this_side(own, whole, side)) return false;
-    // A word younger than the version does not apply, so what it would spell out is not settled.
-    if (own != (whole & applicable(Family::caps, side, kNewest))) return false;
     Query relaxed = c.first;
     set(*relaxed.hints, side.caps, 0);
     return relaxed == c.second;
