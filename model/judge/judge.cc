@@ -66,30 +66,36 @@ void judge_errno(Clause c, const Demand& d, const std::vector<int>& allowed, con
 
 // What the call rules that apply say together.
 struct Demands {
-    std::vector<std::pair<Clause, Demand>> refusing;
-    std::vector<int> errnos;  // allowed by any of the refusing
-    bool any_errno = false;   // some rule leaves the errno open
-    bool open = false;        // some rule leaves refusing open
+    std::vector<std::pair<Clause, Demand>> rules;  // that demand or allow a refusal, in their order
+    std::vector<int> errnos;                       // allowed by any that demands one
+    bool refused = false;                          // some rule demands a refusal
+    bool any_errno = false;                        // some rule leaves the errno open
+    bool open = false;                             // some rule leaves refusing open
 };
 
-Demands gather_demands(const QueryCase& c, Tally& tally) {
+Demands gather_demands(const QueryCase& c, Tally* tally) {
     Demands out;
     for (const auto& p : query_predicates()) {
         if (!holds_for(p, c.query.version)) continue;
         Demand d = p.judge(c);
         if (d.kind == Demand::Kind::NotAsked) continue;
-        count(&tally, p.clause);
-        if (d.kind == Demand::Kind::MayRefuse) out.open = out.any_errno = true;
-        if (d.kind != Demand::Kind::MustRefuse) continue;
-        out.any_errno = out.any_errno || d.errnos.empty();
-        out.errnos.insert(out.errnos.end(), d.errnos.begin(), d.errnos.end());
-        out.refusing.emplace_back(p.clause, std::move(d));
+        count(tally, p.clause);
+        if (d.kind == Demand::Kind::Nothing) continue;
+        if (d.kind == Demand::Kind::MayRefuse) {
+            out.open = out.any_errno = true;
+        } else {
+            out.refused = true;
+            out.any_errno = out.any_errno || d.errnos.empty();
+            out.errnos.insert(out.errnos.end(), d.errnos.begin(), d.errnos.end());
+        }
+        out.rules.emplace_back(p.clause, std::move(d));
     }
     return out;
 }
 
 void judge_demands(const Demands& demands, const Answer& answer, Tally& tally, std::vector<Because>& broken) {
-    for (const auto& [clause, demand] : demands.refusing) {
+    for (const auto& [clause, demand] : demands.rules) {
+        if (demand.kind != Demand::Kind::MustRefuse) continue;
         if (answer.ret == 0) {
             judge_granted(clause, demand, tally, broken);
         } else if (!demands.any_errno) {
@@ -234,32 +240,20 @@ Verdict expect_of_entries(Verdict v, bool refused, bool open, const Query& query
 }  // namespace
 
 Verdict expect(const Query& query, const World& world, const Profile& profile, Tally* tally) {
+    Demands demands = gather_demands(QueryCase{query, world}, tally);
     Verdict v;
-    const QueryCase qc{query, world};
-    bool open = false;
-    bool refused = false;
-    for (const auto& p : query_predicates()) {
-        if (!holds_for(p, query.version)) continue;
-        Demand d = p.judge(qc);
-        if (d.kind == Demand::Kind::NotAsked) continue;
-        count(tally, p.clause);
-        if (d.kind == Demand::Kind::MustRefuse) {
-            refused = true;
-            v.errnos.insert(v.errnos.end(), d.errnos.begin(), d.errnos.end());
-            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
-        } else if (d.kind == Demand::Kind::MayRefuse) {
-            open = true;
-            v.because.push_back({.clause = p.clause, .evidence = *d.evidence});
-        }
+    v.errnos = std::move(demands.errnos);
+    for (auto& [clause, demand] : demands.rules) {
+        v.because.push_back({.clause = clause, .evidence = std::move(*demand.evidence)});
     }
-    return expect_of_entries(std::move(v), refused, open, query, world, profile, tally);
+    return expect_of_entries(std::move(v), demands.refused, demands.open, query, world, profile, tally);
 }
 
 void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
            std::vector<Because>& broken) {
-    const Demands demands = gather_demands(QueryCase{query, world}, tally);
+    const Demands demands = gather_demands(QueryCase{query, world}, &tally);
     judge_demands(demands, answer, tally, broken);
-    if (profile != nullptr && demands.refusing.empty() && !demands.open) {
+    if (profile != nullptr && !demands.refused && !demands.open) {
         const Verdict v = expect_of_entries({}, false, false, query, world, *profile, &tally);
         const auto offered = offers_of(answer, profile);
         if (v.kind == Verdict::Kind::Granted && offered == 0) {
