@@ -22,10 +22,10 @@ bool has_companions(Match& match, uint64_t asked, uint64_t granted) {
     return true;
 }
 
-// Multi-receive buffers cost nothing until one is posted. Local and remote reach are told only when neither was asked
-// for: an application that asked for one must not be opened to the other.
-uint64_t free_extras(uint64_t asked, uint64_t offered) {
-    uint64_t extras = FI_MULTI_RECV;
+// Multi-receive buffers, where messages are received, cost nothing until one is posted. Local and remote reach are told
+// only when neither was asked for: an application that asked for one must not be opened to the other.
+uint64_t free_extras(uint64_t asked, uint64_t granted, uint64_t offered) {
+    uint64_t extras = granted & FI_RECV ? FI_MULTI_RECV : 0;
     if (!(asked & (FI_LOCAL_COMM | FI_REMOTE_COMM))) extras |= FI_LOCAL_COMM | FI_REMOTE_COMM;
     return extras & offered;
 }
@@ -39,7 +39,7 @@ bool match_capabilities(Match& match) {
     if (!match.subset("caps", asked, offered, kType)) return false;
     const uint64_t granted = with_implied_modifiers(asked);
     if (!has_companions(match, asked, granted)) return false;
-    match.out.info.caps = granted | free_extras(asked, offered);
+    match.out.info.caps = granted | free_extras(asked, granted, offered);
     return true;
 }
 

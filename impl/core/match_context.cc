@@ -73,7 +73,8 @@ bool match_receive(Match& match) {
                          match.at_most("rx_attr.size", asked.size, match.offer.rx_size_max) &&
                          match.at_most("rx_attr.iov_limit", asked.iov_limit, offered.iov_limit);
     if (!granted) return false;
-    out.caps = grant_context(match, asked.caps, kReceiveCaps);
+    // Multi-receive buffers, if the endpoint has them, are there whether its receive side is spelled out or not.
+    out.caps = grant_context(match, asked.caps, kReceiveCaps) | (match.out.info.caps & FI_MULTI_RECV);
     out.op_flags = asked.op_flags;
     out.msg_order = grant_order(asked.msg_order, offered.msg_order);
     out.comp_order = asked.comp_order;

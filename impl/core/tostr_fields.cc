@@ -61,6 +61,9 @@ bool write_plain(Writer& out, Show show, const void* structure, std::size_t offs
         case Show::kString:
             out.c_string(read<const char*>(structure, offset));
             return true;
+        case Show::kSecret:
+            out.put(std::string_view("(not shown)"));
+            return true;
         default:
             return false;
     }
@@ -127,6 +130,7 @@ void write_value(Writer& out, Show show, const void* structure, std::size_t offs
 
 void write_fields(Writer& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept {
     for (const Field& field : fields) {
+        if (field.show == Show::kSecret && !read<const void*>(structure, field.offset)) continue;
         out.indent(indent);
         out.put(field.label);
         write_value(out, field.show, structure, field.offset);

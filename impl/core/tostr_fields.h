@@ -24,6 +24,7 @@ enum class Show : std::uint8_t {
     kPointer,          // void*, (nil) for NULL
     kPointerAsNumber,  // void*, 0x0 for NULL
     kString,           // char*
+    kSecret,           // a pointer; the line is there if it is not NULL, what it points to is not shown
     kCaps,             // uint64_t, a list of names; likewise below
     kMode,
     kOpFlags,
@@ -58,6 +59,7 @@ constexpr std::size_t shown_bytes(Show show) noexcept {
         case Show::kPointer:
         case Show::kPointerAsNumber:
         case Show::kString:
+        case Show::kSecret:
             return sizeof(void*);
         case Show::kTag:
         case Show::kCaps:

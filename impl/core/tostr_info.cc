@@ -39,7 +39,7 @@ constexpr Field kRxAttrFields[] = {
     SELVAGE_FIELD(fi_rx_attr, iov_limit, Show::kSize),
 };
 
-// The key itself is a secret and is never shown.
+// The bytes of a key are a secret and are never shown, only that there is one.
 constexpr Field kEpAttrFields[] = {
     SELVAGE_FIELD(fi_ep_attr, type, Show::kEpType),
     SELVAGE_FIELD(fi_ep_attr, protocol, Show::kProtocol),
@@ -53,6 +53,7 @@ constexpr Field kEpAttrFields[] = {
     SELVAGE_FIELD(fi_ep_attr, tx_ctx_cnt, Show::kSize),
     SELVAGE_FIELD(fi_ep_attr, rx_ctx_cnt, Show::kSize),
     SELVAGE_FIELD(fi_ep_attr, auth_key_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, auth_key, Show::kSecret),
 };
 
 constexpr Field kDomainAttrFields[] = {
@@ -79,6 +80,7 @@ constexpr Field kDomainAttrFields[] = {
     SELVAGE_FIELD(fi_domain_attr, caps, Show::kCaps),
     SELVAGE_FIELD(fi_domain_attr, mode, Show::kMode),
     SELVAGE_FIELD(fi_domain_attr, auth_key_size, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, auth_key, Show::kSecret),
     SELVAGE_FIELD(fi_domain_attr, max_err_data, Show::kSize),
     SELVAGE_FIELD(fi_domain_attr, mr_cnt, Show::kSize),
     SELVAGE_FIELD(fi_domain_attr, tclass, Show::kHex32),

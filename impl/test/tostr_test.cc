@@ -376,7 +376,8 @@ TEST(ToStr, AFullInfoShowsEveryStructure) {
          {"    src_addr: fi_sockaddr_in://10.1.2.3:7471\n", "    dest_addr: fi_sockaddr_in6://[::1]:80\n",
           "    fi_tx_attr:\n        caps: [ FI_MSG, ", "        inject_size: 18446744073709551615\n",
           "        tclass: 0x105\n", "        type: FI_EP_RDM\n        protocol: FI_PROTO_RXM\n",
-          "        mem_tag_format: 0x000000000000aaaa\n", "        auth_key_size: 4\n    fi_domain_attr:\n",
+          "        mem_tag_format: 0x000000000000aaaa\n",
+          "        auth_key_size: 4\n        auth_key: (not shown)\n    fi_domain_attr:\n",
           "        domain: 0x0\n        name: eth0\n",
           "    fi_fabric_attr:\n        name: 192.0.2.0/24\n        prov_name: tcp;ofi_rxm\n"
           "        prov_version: 117.0\n        api_version: 1.18\n    nic:\n        fi_device_attr:\n",

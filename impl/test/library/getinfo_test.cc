@@ -111,7 +111,7 @@ TEST(GetInfo, ContextCapabilitiesAreASubsetOfTheEndpoints) {
     const Answer answer = ask(hints);
     ASSERT_EQ(answer.result, 0);
     EXPECT_EQ(answer->tx_attr->caps, FI_MSG | FI_SEND);
-    EXPECT_EQ(answer->rx_attr->caps, FI_TAGGED | FI_RECV);
+    EXPECT_EQ(answer->rx_attr->caps, FI_TAGGED | FI_RECV | FI_MULTI_RECV);
     hints->tx_attr->caps = FI_RMA;
     EXPECT_EQ(ask(hints).result, -FI_ENODATA);
     hints->tx_attr->caps = FI_MSG | FI_RECV;
