@@ -34,8 +34,8 @@ Demand domain_caps_known(const QueryCase& c) {
     const auto wanted = asked(c.query, Field::domain_caps);
     if (wanted == 0) return Demand::not_asked();
     if ((wanted & ~domain_caps()) == 0) return Demand::nothing();
-    return Demand::must_refuse({FI_ENODATA, FI_EBADFLAGS},
-                               number(Field::domain_caps, Relation::Within, domain_caps(), wanted));
+    return refuse_hint(c.query, {FI_ENODATA, FI_EBADFLAGS},
+                       number(Field::domain_caps, Relation::Within, domain_caps(), wanted));
 }
 
 Fit domain_caps_fits(const MatchCase& c) { return fit_bits(c, Field::domain_caps); }

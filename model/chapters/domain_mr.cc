@@ -101,8 +101,8 @@ Demand domain_mr_old_alone(const QueryCase& c) {
     if ((wanted & mr::kOldWords) == 0) return Demand::not_asked();
     if (wanted == mr::kBasic || wanted == mr::kScalable) return Demand::nothing();
     const auto word = (wanted & mr::kBasic) != 0 ? mr::kBasic : mr::kScalable;
-    return Demand::must_refuse({FI_ENODATA, FI_EBADFLAGS},
-                               number(Field::domain_mr_mode, Relation::Equals, word, wanted));
+    return refuse_hint(c.query, {FI_ENODATA, FI_EBADFLAGS},
+                       number(Field::domain_mr_mode, Relation::Equals, word, wanted));
 }
 
 Ruling domain_mr_answer_well_formed(const OfferCase& c) {

@@ -40,8 +40,8 @@ Demand domain_mr_key_size_raw_hints(const QueryCase& c) {
     const auto size = asked(c.query, Field::domain_mr_key_size);
     if (size <= 8) return Demand::not_asked();
     if ((mr::wanted(c.query) & FI_MR_RAW) != 0) return Demand::nothing();
-    return Demand::must_refuse({FI_ENODATA},
-                               number(Field::domain_mr_key_size, Relation::AtMost, 8, size, "without FI_MR_RAW"));
+    return refuse_hint(c.query, {FI_ENODATA},
+                       number(Field::domain_mr_key_size, Relation::AtMost, 8, size, "without FI_MR_RAW"));
 }
 
 }  // namespace selvage::model::clause

@@ -89,6 +89,12 @@ inline std::uint64_t asked(const Query& q, Field f) { return q.hints ? get(*q.hi
 /// True where the call only asks which providers exist: promises about offers then do not apply.
 inline bool names_only(const Query& q) { return (q.flags & FI_PROV_ATTR_ONLY) != 0; }
 
+/// query: what a hint says must be refused.  A call that asks only which providers exist gets one entry of each with
+/// default values, so that no hint can be what it stumbles over: there the refusal is left open.
+inline Demand refuse_hint(const Query& q, std::vector<int> errnos, Evidence why) {
+    return names_only(q) ? Demand::may_refuse(std::move(why)) : Demand::must_refuse(std::move(errnos), std::move(why));
+}
+
 /// Is it the value of a word of the field's family?
 inline bool is_word(Field f, std::uint64_t value) {
     for (const auto& w : words(row(f).family)) {
@@ -102,7 +108,7 @@ inline Demand known_value(const QueryCase& c, Field f) {
     const auto wanted = asked(c.query, f);
     if (wanted == 0) return Demand::not_asked();
     if (is_word(f, wanted)) return Demand::nothing();
-    return Demand::must_refuse({FI_ENODATA}, number(f, Relation::Equals, 0, wanted, "no word has that value"));
+    return refuse_hint(c.query, {FI_ENODATA}, number(f, Relation::Equals, 0, wanted, "no word has that value"));
 }
 
 /// offer: the field stands in `relation` to the hint of the same name, where one is set.

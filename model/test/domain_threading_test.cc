@@ -24,6 +24,12 @@ TEST(DomainThreading, UnknownModelIsRefused) {
     EXPECT_EQ(demand(p, asks(FI_THREAD_UNSPEC)).kind, Demand::Kind::NotAsked);
 }
 
+TEST(DomainThreading, AskedForProvidersOnlyAnUnknownModelMayBeOverlooked) {
+    Query names = asks(99);
+    names.flags = FI_PROV_ATTR_ONLY;
+    EXPECT_EQ(demand(clause::domain_threading_known, names).kind, Demand::Kind::MayRefuse);
+}
+
 TEST(DomainThreading, SafeFitsEveryOffer) {
     const auto p = clause::domain_threading_safe_supported;
     EXPECT_EQ(fit(p, asks(FI_THREAD_SAFE), entry(threads(FI_THREAD_DOMAIN)), Origin::Declared), Choice::Fits);
