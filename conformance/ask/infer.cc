@@ -1,11 +1,11 @@
 #include "conformance/ask/infer.h"
 
 #include <rdma/fabric.h>
-#include <rdma/fi_errno.h>
 
 #include <algorithm>
 
 #include "conformance/ask/own_process.h"
+#include "conformance/ask/prober.h"
 #include "conformance/ask/values.h"
 #include "model/judge/judge.h"
 
@@ -13,23 +13,6 @@ namespace selvage::conformance {
 namespace {
 
 using namespace model;
-
-// Asks, but not what is known to kill.
-struct Prober {
-    Caller& caller;
-    std::span<const Query> deadly;
-    [[nodiscard]] Answer ask(const Query& q) const {
-        if (std::find(deadly.begin(), deadly.end(), q) == deadly.end()) return caller.ask(q).answer;
-        Answer refused;
-        refused.ret = -FI_ENODATA;
-        return refused;
-    }
-};
-
-bool same_thing(const Info& a, const Info& b) {
-    return a.ep.type == b.ep.type && a.ep.protocol == b.ep.protocol && a.addr_format == b.addr_format &&
-           a.domain.name == b.domain.name && a.fabric.name == b.fabric.name;
-}
 
 Entry* find_entry(Profile& profile, const Info& offer) {
     for (auto& e : profile.entries) {
@@ -54,9 +37,8 @@ void learn_entries(const Prober& prober, Profile& profile) {
     const Answer widest = prober.ask(widest_question(profile.provider, profile.version));
     for (const auto& o : widest.offers) {
         if (!offer_is_of(o, profile.provider) || find_entry(profile, o) != nullptr) continue;
-        profile.entries.push_back({.offer = o, .most = o});
+        profile.entries.push_back({.offer = o, .most = {}});
         forget_process(profile.entries.back().offer);
-        forget_process(profile.entries.back().most);
     }
 }
 

@@ -1,8 +1,8 @@
 // Learns what a provider offers, by asking it wide questions.
 //
-// The profile holds what was seen; what was not seen may still be granted (model/value/profile.h).  Deterministic for a
-// library that is.  Runs in a child, beside the Caller.  Questions that the library is known not to survive (`deadly`)
-// are not asked and count as refused.
+// The profile holds what was seen; what was not seen may still be granted (model/value/profile.h), and how far that
+// goes is for probe_limits.h.  Deterministic for a library that is.  Runs in a child, beside the Caller.  Questions
+// that the library is known not to survive (`deadly`) are not asked and count as refused.
 #pragma once
 
 #include <map>

@@ -120,8 +120,12 @@ std::string declare(const Workshop& workshop, const Mutant& m) {
              m.provider.substr(0, m.provider.find(';'))},
             "", path) != 0)
         return {};
-    if (m.replaced.empty()) return path;
     std::string text = read_file(path);
+    // Of callers of all versions: the clean library makes no difference between them.
+    if (const auto api = text.find("\napi = "); api != std::string::npos)
+        text.erase(api, text.find('\n', api + 1) - api);
+    std::ofstream(path) << text;
+    if (m.replaced.empty()) return path;
     auto at = text.find(m.replaced);
     if (at == std::string::npos) return {};
     for (; at != std::string::npos; at = text.find(m.replaced, at + m.replacement.size()))

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "model/spec/clause.h"
+#include "model/text/profile_text.h"
 
 namespace selvage::conformance {
 
@@ -32,8 +33,10 @@ std::unique_ptr<Lab> Lab::open(const Plan& plan, const std::string& provider, st
 }
 
 const model::Profile& Lab::profile(model::Version version) {
+    if (const auto known = filled_in_.find(version); known != filled_in_.end()) return known->second;
     for (const auto& p : plan_.declared) {
-        if (p.provider == provider_ && p.version == version) return p;
+        if (p.provider != provider_ || p.version != version || p.only.value_or(version) != version) continue;
+        return filled_in_.emplace(version, model::fill_in_names(p, inferred_->at(version))).first->second;
     }
     return inferred_->at(version);
 }

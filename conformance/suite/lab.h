@@ -3,6 +3,7 @@
 // One Lab per child; not thread-safe.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -53,6 +54,7 @@ private:
     std::unique_ptr<Caller> bulk_;
     std::unique_ptr<Caller> single_;
     std::unique_ptr<Profiles> inferred_;
+    std::map<model::Version, model::Profile> filled_in_;  // declared ones, as they hold for this machine
 };
 
 }  // namespace selvage::conformance

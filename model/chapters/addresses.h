@@ -141,17 +141,18 @@ inline Place place_in(const Text& network, const Host& host) {
     return ((ntohl(base.s_addr) ^ ntohl(other)) & mask) == 0 ? Place::Inside : Place::Outside;
 }
 
-/// match: is `host` an address of this side?  A declared fabric that is named after a network holds the addresses of
-/// that network; an inferred entry is known to hold the one that it was seen with.
+/// match: is `host` an address of this side?  An entry holds the address that it was seen with.  A declared fabric that
+/// is named after a network holds no address outside it, and any inside where nothing was seen of it.
 inline Fit fit_local(const MatchCase& c, const Host& host, Evidence evidence) {
     const Info& offer = c.entry.offer;
     if (!is_ip_format(offer.addr_format) || is_any(host)) return Fit::may(std::move(evidence));
     if (c.profile.origin == Origin::Inferred) {
         return host_of(offer.src_addr) == host ? Fit::fits() : Fit::may(std::move(evidence));
     }
+    if (offer.src_addr && host_of(offer.src_addr) == host) return Fit::fits();
     switch (place_in(offer.fabric.name, host)) {
         case Place::Inside:
-            return Fit::fits();
+            return offer.src_addr ? Fit::may(std::move(evidence)) : Fit::fits();
         case Place::Outside:
             return Fit::no(std::move(evidence));
         default:

@@ -28,7 +28,11 @@ Fit domain_auth_size_fits(const MatchCase& c) {
     const auto size = get(c.entry.offer, Field::domain_auth_key_size);
     if (wanted == size && (declared || same_key)) return Fit::fits();
     if (!declared) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::Equals, "not seen offered"));
-    if (wanted == get(c.entry.most, Field::domain_auth_key_size)) return Fit::fits();
+    const auto most = get(c.entry.most, Field::domain_auth_key_size);
+    const bool has_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key->size() == wanted;
+    if (wanted == most && has_key) return Fit::fits();
+    // A provider may take keys of some lengths alone.
+    if (wanted <= most) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::AtMost));
     return Fit::no(wish(c, Field::domain_auth_key_size, Relation::Equals));
 }
 

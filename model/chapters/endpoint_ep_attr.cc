@@ -65,15 +65,15 @@ constexpr Count kRxCount = {Field::ep_rx_ctx_cnt, Field::domain_max_ep_rx_ctx, F
 constexpr std::uint64_t kShared = FI_SHARED_CONTEXT;
 
 std::uint64_t most_contexts(const MatchCase& c, const Count& k) {
+    // What is declared of the count itself comes first.
+    const auto declared = c.profile.origin == Origin::Declared ? get(c.entry.most, k.count) : 0;
+    if (declared != 0) return declared;
     auto most = get(c.entry.offer, k.most);
     const auto keep = [&](std::uint64_t n) {
         if (n != kShared && n > most) most = n;
     };
     keep(get(c.entry.offer, k.count));
-    if (c.profile.origin == Origin::Declared) {
-        keep(get(c.entry.most, k.count));
-        keep(get(c.entry.most, k.most));
-    }
+    if (c.profile.origin == Origin::Declared) keep(get(c.entry.most, k.most));
     return most;
 }
 
@@ -105,7 +105,8 @@ Fit count_shared(const MatchCase& c, const Count& k) {
     if (get(c.entry.offer, k.shared) != 0) return Fit::fits();
     const auto evidence = number(k.shared, Relation::AtLeast, 1, 0);
     if (c.profile.origin == Origin::Inferred) return Fit::may(evidence);
-    return get(c.entry.most, k.shared) != 0 ? Fit::fits() : Fit::no(evidence);
+    // That a number may be asked for does not say what becomes of it.
+    return get(c.entry.most, k.shared) != 0 ? Fit::may(evidence) : Fit::no(evidence);
 }
 
 // A key with the size that its length field says; hostile hints may hold another.
@@ -232,6 +233,9 @@ Fit endpoint_auth_key_granted(const MatchCase& c) {
     const auto evidence = wish(c, Field::ep_auth_key_size, Relation::Equals);
     const bool has_keys = c.entry.offer.ep.auth_key_size != 0 || c.entry.offer.domain.auth_key_size != 0 ||
                           c.entry.most.ep.auth_key_size != 0 || c.entry.most.domain.auth_key_size != 0;
+    const auto most = c.entry.most.ep.auth_key_size;
+    if (c.profile.origin == Origin::Declared && most != 0 && wanted > most)
+        return Fit::no(number(Field::ep_auth_key_size, Relation::AtMost, most, wanted));
     // Even a provider with keys may not like this one.
     return has_keys || c.profile.origin == Origin::Inferred ? Fit::may(evidence) : Fit::no(evidence);
 }

@@ -56,6 +56,7 @@ Fit getinfo_formats_hint_fits(const MatchCase& c) {
     if (wanted == 0) return Fit::not_asked();
     const auto offered = c.entry.offer.addr_format;
     if (offered == wanted || (wanted == FI_SOCKADDR && is_socket_format(offered))) return Fit::fits();
+    if (c.profile.origin == Origin::Declared && is_choice(c.entry.most, Field::addr_format, wanted)) return Fit::fits();
     Evidence e = wish(c, Field::addr_format, Relation::Equals);
     // One that offers the general format may serve each special one; an inferred provider may know more formats.
     const bool open = c.profile.origin == Origin::Inferred || (offered == FI_SOCKADDR && is_socket_format(wanted));

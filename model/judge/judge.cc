@@ -1,5 +1,6 @@
 #include "model/judge/judge.h"
 
+#include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
@@ -183,13 +184,22 @@ bool offer_is_of(const Info& offer, std::string_view provider) {
            provider.substr(rest + 1) == own.substr(0, cut);
 }
 
+namespace {
+
+// Whether the hints count in a call that only asks who is there is not said; a name that is asked for does.
+bool refuses_names(Clause c) { return c == Clause::fabric_prov_name_excludes || c == Clause::fabric_prov_name_layered; }
+
+}  // namespace
+
 Matching match(const Query& query, const World& world, const Profile& profile, const Entry& entry, Tally* tally) {
     Matching out;
     const MatchCase c{query, world, profile, entry};
+    const bool names_only = (query.flags & FI_PROV_ATTR_ONLY) != 0;
     for (const auto& p : match_predicates()) {
         if (!holds_for(p, query.version)) continue;
         Fit fit = p.judge(c);
         if (fit.choice() == Choice::NotAsked) continue;
+        if (names_only && fit.choice() == Choice::No && !refuses_names(p.clause)) continue;
         count(tally, p.clause);
         if (fit.choice() == Choice::No) {
             out.choice = Choice::No;
@@ -256,6 +266,7 @@ void judge(const Query& query, const World& world, const Answer& answer, const P
     if (profile != nullptr && !demands.refused && !demands.open) {
         const Verdict v = expect_of_entries({}, false, false, query, world, *profile, &tally);
         const auto offered = offers_of(answer, profile);
+        if (v.kind == Verdict::Kind::Granted) count(&tally, Clause::getinfo_call_matching_returned);
         if (v.kind == Verdict::Kind::Granted && offered == 0) {
             judge_refusal(query, world, answer, *profile, v, tally, broken);
         } else if (v.kind == Verdict::Kind::MustRefuse && offered > 0) {

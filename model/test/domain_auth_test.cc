@@ -45,6 +45,16 @@ TEST(DomainAuth, SizeFitsWhatSupportsIt) {
         << "another key may be turned away";
 }
 
+TEST(DomainAuth, SizeFitsUpToTheLimit) {
+    auto limited = entry(info({}));
+    limited.most.domain.auth_key_size = 8;
+    const auto fits = [&](const Query& q) { return fit(clause::domain_auth_size_fits, q, limited, Origin::Declared); };
+    EXPECT_EQ(fits(ask(keyed("abcdefgh"))), Choice::Fits);
+    EXPECT_EQ(fits(ask({{Field::domain_auth_key_size, 8}})), Choice::May) << "a size without a key";
+    EXPECT_EQ(fits(ask(keyed("abcd"))), Choice::May) << "keys may be of one length alone";
+    EXPECT_EQ(fits(ask(keyed("abcdefghi"))), Choice::No);
+}
+
 TEST(DomainAuth, EntryHoldsTheKeyOfTheHints) {
     const auto p = clause::domain_auth_granted;
     EXPECT_EQ(rule(p, ask(keyed("1234")), keyed("1234")), kHolds);

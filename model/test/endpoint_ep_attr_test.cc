@@ -246,6 +246,18 @@ TEST(EndpointCounts, AreReturnedAtLeastAsAsked) {
     }
 }
 
+TEST(EndpointCounts, AreLimitedByWhatIsDeclaredOfThemFirst) {
+    for (const auto& k : kCounts) {
+        const auto fits = [&](std::uint64_t wanted, Values most) {
+            return declared(k.granted, ask({{k.count, wanted}}), {{k.most, 4}}, most);
+        };
+        EXPECT_EQ(fits(4, {}), Choice::Fits);
+        EXPECT_EQ(fits(9, {}), Choice::No);
+        EXPECT_EQ(fits(9, {{k.most, 16}}), Choice::Fits);
+        EXPECT_EQ(fits(9, {{k.most, 16}, {k.count, 8}}), Choice::No);
+    }
+}
+
 TEST(EndpointCounts, SayShareWhereThatWasAskedAndOnlyThere) {
     for (const auto& k : kCounts) {
         const auto q = ask({{k.count, FI_SHARED_CONTEXT}});
@@ -261,6 +273,7 @@ TEST(EndpointCounts, AreSharedOnlyWhereTheDomainCan) {
         const auto q = ask({{k.count, FI_SHARED_CONTEXT}});
         EXPECT_EQ(declared(k.shares, q, {{k.shared, 16}}), Choice::Fits);
         EXPECT_EQ(declared(k.shares, q, {{k.shared, 0}}), Choice::No);
+        EXPECT_EQ(declared(k.shares, q, {{k.shared, 0}}, {{k.shared, 16}}), Choice::May);
         EXPECT_EQ(inferred(k.shares, q, {{k.shared, 0}}), Choice::May);
         EXPECT_EQ(declared(k.shares, ask({{k.count, 2}}), {{k.shared, 0}}), Choice::NotAsked);
     }
@@ -276,6 +289,8 @@ TEST(EndpointAuthKey, DoesNotFitAnOfferWithoutKeys) {
     const auto q = ask({{ep_auth_key_size, 8}});
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {}), Choice::No);
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {{ep_auth_key_size, 8}}), Choice::May);
+    EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {}, {{ep_auth_key_size, 64}}), Choice::May);
+    EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {}, {{ep_auth_key_size, 4}}), Choice::No);
     EXPECT_EQ(inferred(clause::endpoint_auth_key_granted, q, {}), Choice::May);
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, ask(Values{}), {}), Choice::NotAsked);
 }

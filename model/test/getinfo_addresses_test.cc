@@ -108,7 +108,11 @@ TEST(GetinfoAddresses, IgnoresDestinationBesideNode) {
 }
 
 TEST(GetinfoAddresses, SourceHintSelectsLocalAddresses) {
-    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.77", 9)), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.77", 9)), rdm()), Choice::May) << "seen with 1";
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.1", 9)), rdm()), Choice::Fits);
+    Info unseen = rdm();
+    unseen.src_addr.reset();
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.77", 9)), unseen), Choice::Fits);
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("198.51.100.1")), rdm()), Choice::No);
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("0.0.0.0")), rdm()), Choice::May);
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.1")), rdm(), Origin::Inferred), Choice::Fits);

@@ -1,5 +1,6 @@
 // The promises on address formats, case by case.
 #include "model/test/getinfo_make.h"
+#include "model/text/profile_text.h"
 
 namespace selvage::model {
 namespace {
@@ -27,6 +28,19 @@ TEST(GetinfoFormats, FormatSelectsOffers) {
     EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR_IN6), rdm(), Origin::Inferred), Choice::May);
     EXPECT_EQ(fit(getinfo_formats_hint_fits, ask_format(FI_SOCKADDR_IN6), addressed(FI_SOCKADDR, {})), Choice::May);
     EXPECT_EQ(fit(getinfo_formats_hint_fits, ask(), rdm()), Choice::NotAsked);
+}
+
+TEST(GetinfoFormats, ADeclaredProviderMaySpeakMoreThanItShows) {
+    Entry e{.offer = rdm(), .most = {}};
+    e.most.addr_format = choice_bit(Family::addr_format, FI_ADDR_STR);
+    const auto fits = [&](std::uint64_t format, Origin origin) {
+        const Query q = ask_format(format);
+        const World world;
+        const Profile p{.provider = "teaching", .version = q.version, .origin = origin, .entries = {e}};
+        return getinfo_formats_hint_fits(MatchCase{q, world, p, e}).choice();
+    };
+    EXPECT_EQ(fits(FI_ADDR_STR, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fits(FI_SOCKADDR_IN6, Origin::Declared), Choice::No);
 }
 
 TEST(GetinfoFormats, FormatIsHonoured) {

@@ -37,11 +37,12 @@ std::uint64_t bits(Family family, std::string_view text) {
 
 bool same(const Entry& a, const Entry& b) {
     return a.offer == b.offer && a.most == b.most && a.also_caps == b.also_caps && a.needed_mode == b.needed_mode &&
-           a.needed_mr_mode == b.needed_mr_mode;
+           a.needed_mr_mode == b.needed_mr_mode && a.any_domain == b.any_domain && a.any_fabric == b.any_fabric;
 }
 
 bool same(const Profile& a, const Profile& b) {
-    bool all = a.provider == b.provider && a.version == b.version && a.entries.size() == b.entries.size();
+    bool all =
+        a.provider == b.provider && a.version == b.version && a.only == b.only && a.entries.size() == b.entries.size();
     for (std::size_t i = 0; all && i < a.entries.size(); ++i) all = same(a.entries[i], b.entries[i]);
     return all;
 }
@@ -101,6 +102,10 @@ Entry random_entry() {
     entry.also_caps = random_number(Family::caps);
     entry.needed_mode = random_number(Family::mode);
     entry.needed_mr_mode = random_number(Family::mr_mode);
+    entry.any_domain = *rc::gen::inRange(0, 4) == 0;
+    entry.any_fabric = *rc::gen::inRange(0, 4) == 0;
+    if (entry.any_domain) entry.offer.domain.name.reset();
+    if (entry.any_fabric) entry.offer.fabric.name.reset();
     return without_the_call(entry);
 }
 
@@ -108,6 +113,7 @@ RC_GTEST_PROP(ProfileText, ReadsBackEveryProfileItPrints, ()) {
     Profile p;
     p.version = Version(1, 17);
     p.provider = random_bytes();
+    if (*rc::gen::inRange(0, 2) == 0) p.only = Version(1, *rc::gen::inRange(0U, 19U));
     for (int n = *rc::gen::inRange(0, 3); n > 0; --n) p.entries.push_back(random_entry());
     const auto printed = print_profile(p);
     Profile back;
@@ -144,12 +150,28 @@ TEST(ProfileText, SaysTheLineAndTheReason) {
              {"name = 1", "'name' is a string"},
              {"[entry.domain_attr]\nname = 7", "domain_attr.name is a string"},
              {"[entry.domain_attr]\nname = { bytes = \"0a\" }", "write \"hex:0a0b0c\""},
+             {"[entry.domain_attr]\nname = { any = false }", "a name that is left open is { any = true }"},
+             {"[entry.domain_attr]\nname = { any = true, bytes = \"hex:00\" }", "left open is { any = true }"},
+             {"[entry.fabric_attr]\nprov_name = { any = true }", "fabric_attr.prov_name can't be left open"},
              {"version = 1", "unknown key 'version'"}}) {
         const auto error = refusal(head + text);
         EXPECT_NE(error.find(reason), std::string::npos) << text << "\n" << error;
         EXPECT_TRUE(error.starts_with("line ")) << error;
         EXPECT_EQ(error.find('\n'), std::string::npos) << error;
     }
+}
+
+TEST(ProfileText, AnyValueMayBeGranted) {
+    const auto p = profile("provider = \"x\"\n[[entry]]\n[entry.limits]\n\"tx_attr.tclass\" = [\"any\"]");
+    EXPECT_TRUE(is_choice(p.entries[0].most, Field::tx_tclass, 0x7777));
+    EXPECT_FALSE(is_choice(p.entries[0].most, Field::domain_tclass, 0x7777));
+    EXPECT_TRUE(same(profile(print_profile(p)), p)) << print_profile(p);
+}
+
+TEST(ProfileText, SaysForWhomItHolds) {
+    EXPECT_EQ(profile("provider = \"x\"").only, std::nullopt);
+    EXPECT_EQ(profile("provider = \"x\"\napi = \"1.9\"").only, Version(1, 9));
+    EXPECT_NE(refusal("provider = \"x\"\napi = 1.9").find("line 2: api is a version in quotes"), std::string::npos);
 }
 
 TEST(ProfileText, RefusesBrokenTomlInEveryBuild) {
@@ -171,6 +193,7 @@ TEST(ProfileText, ListsDifferences) {
     seen.entries[0].most = Info{};
     seen.entries[0].most.tx.size = 8192;
     seen.entries.pop_back();
+    seen.origin = Origin::Inferred;
     const std::string rdm = "FI_EP_RDM FI_PROTO_RXM FI_SOCKADDR_IN \"paper0\": ";
     EXPECT_EQ(diff_profiles(declared, seen),
               (std::vector<std::string>{
@@ -180,6 +203,82 @@ TEST(ProfileText, ListsDifferences) {
                   rdm + "tx_attr.size is declared to be granted up to 4096, seen granted up to 8192",
                   "FI_EP_DGRAM FI_PROTO_UDP FI_SOCKADDR_IN \"paper0\": declared, not seen",
               }));
+}
+
+TEST(ProfileText, LimitsAreComparedInFullWithAProfileThatWasRead) {
+    const auto declared = profile(teaching_text());
+    auto seen = declared;
+    seen.entries[1].most.tx.size = 0;
+    seen.entries[1].most.tx.op_flags |= bits(Family::op_flags, "FI_MULTICAST");
+    seen.entries[1].most.domain.av_type = choice_bit(Family::av_type, bits(Family::av_type, "FI_AV_TABLE"));
+    const std::string msg = "FI_EP_MSG FI_PROTO_SOCK_TCP FI_SOCKADDR_IN \"paper0\": ";
+    EXPECT_EQ(diff_profiles(declared, seen),
+              (std::vector<std::string>{
+                  msg + "limits.tx_attr.op_flags has FI_MULTICAST, not declared",
+                  msg + "tx_attr.size is declared to be granted up to 2048, seen granted up to 512",
+                  msg + "domain_attr.av_type declares FI_AV_MAP to be granted, seen refused",
+              }));
+}
+
+// A profile that leaves names open, and one machine that it may meet.
+const char* const kOpenNames = R"(
+provider = "x"
+[[entry]]
+[entry.ep_attr]
+type = "FI_EP_RDM"
+[entry.domain_attr]
+name = "lo"
+[entry.fabric_attr]
+name = { any = true }
+[[entry]]
+[entry.ep_attr]
+type = "FI_EP_RDM"
+max_msg_size = 7
+[entry.domain_attr]
+name = { any = true }
+[entry.fabric_attr]
+name = { any = true }
+)";
+
+Entry seen_as(std::string domain, std::string fabric, std::uint64_t max_msg_size) {
+    Entry e;
+    e.offer.present = kAllParts;
+    e.offer.ep.type = bits(Family::ep_type, "FI_EP_RDM");
+    e.offer.ep.max_msg_size = max_msg_size;
+    e.offer.domain.name = std::move(domain);
+    e.offer.fabric.name = std::move(fabric);
+    return e;
+}
+
+TEST(ProfileText, AnOpenNameStandsForAllThatAMachineHas) {
+    const auto declared = profile(kOpenNames);
+    Profile machine{.provider = "x", .version = declared.version, .entries = {}};
+    machine.entries = {seen_as("eth0", "192.0.2.0/24", 7), seen_as("lo", "127.0.0.0/8", 0), seen_as("eth0", "::/64", 7),
+                       seen_as("ib7", "198.51.100.0/24", 7)};
+    EXPECT_EQ(diff_profiles(declared, machine), std::vector<std::string>{});
+    machine.entries[0].offer.src_addr = "here";
+    const auto filled = fill_in_names(declared, machine);
+    ASSERT_EQ(filled.entries.size(), 4U);
+    EXPECT_EQ(filled.entries[0].offer.domain.name, "lo");
+    EXPECT_EQ(filled.entries[0].offer.fabric.name, "127.0.0.0/8");
+    EXPECT_EQ(filled.entries[1].offer.domain.name, "eth0");
+    EXPECT_EQ(filled.entries[1].offer.src_addr, "here");
+    EXPECT_EQ(filled.entries[3].offer.domain.name, "ib7");
+    for (const auto& e : filled.entries) EXPECT_FALSE(e.any_domain || e.any_fabric);
+    machine.entries[3].offer.ep.max_msg_size = 8;
+    EXPECT_EQ(diff_profiles(declared, machine).size(), 1U) << "open in name alone";
+}
+
+TEST(ProfileText, AnOpenNameMayStandForNothingButNotAllOfThemDo) {
+    const auto declared = profile(kOpenNames);
+    Profile machine{.provider = "x", .version = declared.version, .entries = {seen_as("lo", "127.0.0.0/8", 0)}};
+    EXPECT_EQ(diff_profiles(declared, machine), std::vector<std::string>{});
+    EXPECT_EQ(fill_in_names(declared, machine).entries.size(), 1U);
+    machine.entries.clear();
+    EXPECT_EQ(diff_profiles(declared, machine).size(), 2U);
+    machine.entries = {seen_as("lo", "127.0.0.0/8", 0)};
+    machine.entries[0].offer.ep.type = bits(Family::ep_type, "FI_EP_MSG");
+    EXPECT_EQ(diff_profiles(declared, machine).size(), 3U) << "neither is seen, and one is not declared";
 }
 
 RC_GTEST_PROP(ProfileText, NoMutatedProfileIsRefusedWithoutReason, ()) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/text/address_text.h"
+#include "model/text/call_text.h"
 #include "model/text/profile_text.h"
 #include "model/text/value_text.h"
 
@@ -64,22 +65,23 @@ std::uint64_t number_value(const toml::node& node, const FieldRow& field) {
     return value;
 }
 
-// A list of names: bits are joined by `join`, one by one.
-template <typename Join>
-void each_name(const toml::node& node, const FieldRow& field, Join join) {
+// A list of names, each joined with its value; those that are `special` have none.
+template <typename Special, typename Join>
+void each_name(const toml::node& node, const FieldRow& field, Special special, Join join) {
     const auto* list = node.as_array();
     const auto shape = std::string(field.path) + " is a list of names of " + std::string(family_name(field.family));
     if (list == nullptr) fail(node, shape);
     for (const auto& item : *list) {
         const auto name = item.value_exact<std::string>();
         if (!name) fail(item, shape + "; each is a string");
-        join(item, word_value(item, field.family, *name));
+        join(item, special(item) ? 0 : word_value(item, field.family, *name));
     }
 }
 
 std::uint64_t bits_value(const toml::node& node, const FieldRow& field) {
     std::uint64_t value = 0;
-    each_name(node, field, [&](const toml::node&, std::uint64_t bits) { value |= bits; });
+    const auto none = [](const toml::node&) { return false; };
+    each_name(node, field, none, [&](const toml::node&, std::uint64_t bits) { value |= bits; });
     return value;
 }
 
@@ -136,8 +138,22 @@ private:
     std::bitset<256> seen_;
 };
 
-void read_offer_field(Info& offer, const FieldRow& field, const toml::node& node) {
-    if (field.form == Form::String)
+// { any = true }: left open, for domain and fabric names that vary by machine.
+bool is_any(const toml::node& node, Field field) {
+    const auto* table = node.as_table();
+    if (table == nullptr || !table->contains("any")) return false;
+    const auto any = table->get("any")->value_exact<bool>();
+    if (field != Field::domain_name && field != Field::fabric_name)
+        fail(node, std::string(row(field).path) + " can't be left open; the names of domains and fabrics can");
+    if (table->size() != 1 || any != true) fail(node, "a name that is left open is { any = true }");
+    return true;
+}
+
+void read_offer_field(Entry& entry, const FieldRow& field, const toml::node& node) {
+    Info& offer = entry.offer;
+    if (field.form == Form::String && is_any(node, field.field))
+        (field.field == Field::domain_name ? entry.any_domain : entry.any_fabric) = true;
+    else if (field.form == Form::String)
         text(offer, field.field) = text_value(node, field.path);
     else if (field.form == Form::Bits)
         set(offer, field.field, bits_value(node, field));
@@ -154,7 +170,11 @@ void read_limit(Entry& entry, const FieldRow& field, const toml::node& node) {
         return set(entry.most, field.field, limit);
     }
     std::uint64_t all = 0;
-    each_name(node, field, [&](const toml::node& item, std::uint64_t value) {
+    const auto any = [&](const toml::node& item) {
+        return field.form == Form::Enum && item.value_exact<std::string>() == "any";
+    };
+    each_name(node, field, any, [&](const toml::node& item, std::uint64_t value) {
+        if (any(item)) return void(all |= kAnyChoice);
         const auto bit = field.form == Form::Bits ? value : choice_bit(field.family, value);
         if (bit == 0 && field.form == Form::Enum) fail(item, "a list of " + path + " holds names only");
         all |= bit;
@@ -185,7 +205,7 @@ void read_needs(const toml::table& needs, Entry& entry) {
 Entry read_entry(const toml::table& table) {
     Entry entry;
     entry.offer.present = kAllParts;
-    Walk fields([&](const FieldRow& field, const toml::node& node) { read_offer_field(entry.offer, field, node); });
+    Walk fields([&](const FieldRow& field, const toml::node& node) { read_offer_field(entry, field, node); });
     fields.table(table, {"name", "limits", "needs"});
     if (const auto* name = table.get("name"); name != nullptr && !name->is_string()) fail(*name, "'name' is a string");
     entry.needed_mode = entry.offer.mode;
@@ -206,6 +226,13 @@ void read_entries(const toml::node& node, Profile& out) {
     }
 }
 
+Version version_value(const toml::node& node) {
+    const auto spelt = node.value_exact<std::string>();
+    Version version;
+    if (!spelt || !parse_version(*spelt, version)) fail(node, "api is a version in quotes, such as \"1.17\"");
+    return version;
+}
+
 Profile read_profile(const toml::table& root) {
     Profile out;
     out.origin = Origin::Declared;
@@ -215,8 +242,10 @@ Profile read_profile(const toml::table& root) {
     for (const auto& [key, node] : root) {
         if (key.str() == "entry")
             read_entries(node, out);
+        else if (key.str() == "api")
+            out.only = version_value(node);
         else if (key.str() != "provider")
-            fail(node, "unknown key " + shown(key.str()) + "; a profile has provider and [[entry]]");
+            fail(node, "unknown key " + shown(key.str()) + "; a profile has provider, api and [[entry]]");
     }
     return out;
 }

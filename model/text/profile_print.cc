@@ -97,6 +97,7 @@ std::vector<std::string> split_choices(Family family, std::uint64_t set) {
     std::vector<std::string> out;
     for (const auto& w : words(family))
         if (!w.alias && (choice_bit(family, w.value) & set) != 0) out.emplace_back(w.name);
+    if ((set & kAnyChoice) != 0) out.emplace_back("any");
     return out;
 }
 
@@ -113,7 +114,12 @@ std::string toml_field(const Info& info, const FieldRow& r, std::size_t indent) 
     return r.form == Form::Bits ? toml_list(split_bits(r.family, value), indent) : toml_number(r.field, value);
 }
 
-void print_fields(const Info& offer, Part part, std::string& out) {
+bool is_open(const Entry& entry, Field f) {
+    return (f == Field::domain_name && entry.any_domain) || (f == Field::fabric_name && entry.any_fabric);
+}
+
+void print_fields(const Entry& entry, Part part, std::string& out) {
+    const Info& offer = entry.offer;
     const auto line = [&](const FieldRow& r) {
         const auto dot = r.path.find('.');
         const auto name = std::string(dot == std::string_view::npos ? r.path : r.path.substr(dot + 1)) + " = ";
@@ -122,7 +128,10 @@ void print_fields(const Info& offer, Part part, std::string& out) {
     for (const auto& r : number_fields())
         if (r.part == part && is_written(r) && (get(offer, r.field) != 0 || r.form == Form::Bits)) line(r);
     for (const auto& r : text_fields())
-        if (r.part == part && is_written(r) && text(offer, r.field)) line(r);
+        if (r.part == part && is_open(entry, r.field))
+            out += "name = { any = true }\n";
+        else if (r.part == part && is_written(r) && text(offer, r.field))
+            line(r);
 }
 
 void print_needs(const Entry& entry, std::string& out) {
@@ -170,20 +179,21 @@ std::uint64_t choice_bit(Family family, std::uint64_t value) {
 }
 
 bool is_choice(const Info& most, Field field, std::uint64_t value) {
-    return (get(most, field) & choice_bit(row(field).family, value)) != 0;
+    return (get(most, field) & (choice_bit(row(field).family, value) | kAnyChoice)) != 0;
 }
 
 std::string print_profile(const Profile& profile) {
     std::string out = "# For callers of version " + profile.version.str() +
                       (profile.origin == Origin::Inferred ? ", inferred from answers\n" : "\n");
     out += "provider = " + toml_text(profile.provider) + '\n';
+    if (profile.only) out += "api = \"" + profile.only->str() + "\"\n";
     std::map<std::string, int> names;
     for (const auto& entry : profile.entries) {
         out += "\n[[entry]]\nname = \"" + entry_name(entry.offer, names) + "\"\n";
-        print_fields(entry.offer, Part::Info, out);
+        print_fields(entry, Part::Info, out);
         for (const auto& table : kTables) {
             out += "\n[entry." + std::string(table.name) + "]\n";
-            print_fields(entry.offer, table.part, out);
+            print_fields(entry, table.part, out);
         }
         print_needs(entry, out);
         print_limits(entry, out);

@@ -5,6 +5,7 @@
 //   limits: a number          the same field of Entry::most
 //   limits: a list of bits    the same field of Entry::most; of caps: Entry::also_caps
 //   limits: a list of values  the same field of Entry::most, as a set of choice_bit()s
+//   a name { any = true }     Entry::any_domain, Entry::any_fabric
 //   needs                     needed_mode and needed_mr_mode; without it they are offer.mode and offer's mr_mode
 #pragma once
 
@@ -16,16 +17,24 @@
 
 namespace selvage::model {
 
-/// Reads a declared profile.  @return false and a one-line message with line number on error.
+/// Reads a declared profile, for callers of `version` (a profile that names a version holds for that one alone).
+/// @return false and a one-line message with line number on error.
 bool parse_profile(std::string_view toml, Version version, Profile& out, std::string& error);
 /// Prints a profile in the same form.  Version, origin, objects, addresses and keys are not part of the form.
 std::string print_profile(const Profile& profile);
 /// Differences between two profiles, one line each, entries paired by endpoint type, protocol, format and domain.
+/// Limits are compared in full if `seen` was read from text.
 std::vector<std::string> diff_profiles(const Profile& declared, const Profile& seen);
+
+/// The profile for the machine it is used on: each name that is left open becomes those that were seen, and entries
+/// take the address that was seen with them.  An open entry that nothing seen fits is left out.
+Profile fill_in_names(const Profile& declared, const Profile& seen);
 
 /// The bit that stands for an enum value where Entry::most holds a set of them: the place of the value's word in its
 /// family.  Zero for a value without a word.
 std::uint64_t choice_bit(Family family, std::uint64_t value);
+/// Stands for every value, also those without a word: "any" in the list.
+inline constexpr std::uint64_t kAnyChoice = std::uint64_t{1} << 63U;
 /// True if `most` lets an entry grant `value` in an enum field beside the one that it shows.
 bool is_choice(const Info& most, Field field, std::uint64_t value);
 
