@@ -26,6 +26,7 @@ void add_replay(CLI::App& app, Run& run);
 void add_clauses(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);
 void add_profile(CLI::App& app, Run& run);
+void add_bench(CLI::App& app, Run& run);
 
 /// Prints "selvage: WHY" on stderr.  @return kCouldNotRun.
 int could_not_run(const std::string& why);

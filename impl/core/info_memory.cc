@@ -52,92 +52,112 @@ T* zeroed() {
     return static_cast<T*>(calloc(1, sizeof(T)));
 }
 
-// Copies the first `size` bytes of *source into a new full-size block. False when memory is short.
+// The copies below are always set, to nullptr if there is nothing to copy or no memory. `ok` turns false when memory is
+// short, and the rest goes on: one release at the end undoes whatever was made.
+
+// Copies the first `size` bytes of *source into a new full-size block; what lies behind is zero.
 template <typename T>
-bool copy_prefix(T** target, const T* source, size_t size) {
-    *target = nullptr;
-    if (!source) return true;
+[[gnu::always_inline]] inline T* copied_prefix(const T* source, size_t size, bool& ok) {
+    if (!source) return nullptr;
+    // Not cleared and then filled: compilers make calloc of malloc and memset, and the C library serves only malloc
+    // from its per-thread cache.
     auto* block = static_cast<T*>(malloc(sizeof(T)));
-    if (!block) return false;
-    if (size == sizeof(T)) {
-        *block = *source;
+    if (!block) {
+        ok = false;
+    } else if (size == sizeof(T)) {
+        memcpy(static_cast<void*>(block), source, sizeof(T));
     } else {
         memcpy(static_cast<void*>(block), source, size);
         memset(reinterpret_cast<char*>(block) + size, 0, sizeof(T) - size);
     }
-    *target = block;
-    return true;
+    return block;
 }
 
-bool copy_bytes(void** target, const void* source, size_t length) {
-    *target = nullptr;
-    if (!source || length == 0) return true;
-    *target = malloc(length);
-    if (!*target) return false;
-    memcpy(*target, source, length);
-    return true;
+// Copies the first and the last `part` bytes of `length`, which may overlap.
+template <size_t part>
+[[gnu::always_inline]] inline void copy_ends(char* target, const char* source, size_t length) {
+    memcpy(target, source, part);
+    memcpy(target + length - part, source + length - part, part);
 }
 
-bool copy_string(char** target, const char* source) {
-    if (!source) return true;
-    *target = strdup(source);
-    return *target != nullptr;
+// Names and addresses are short: moving them costs less than the call that would.
+[[gnu::always_inline]] inline void copy_short(char* target, const char* source, size_t length) {
+    if (length - 4 > 32 - 4) {
+        memcpy(target, source, length);
+    } else if (length >= 16) {
+        copy_ends<16>(target, source, length);
+    } else if (length >= 8) {
+        copy_ends<8>(target, source, length);
+    } else {
+        copy_ends<4>(target, source, length);
+    }
+}
+
+[[gnu::always_inline]] inline void* copied_bytes(const void* source, size_t length, bool& ok) {
+    void* block = malloc(length);
+    if (block) {
+        copy_short(static_cast<char*>(block), static_cast<const char*>(source), length);
+    } else {
+        ok = false;
+    }
+    return block;
+}
+
+[[gnu::always_inline]] inline char* copied_string(const char* source, bool& ok) {
+    return source ? static_cast<char*>(copied_bytes(source, strlen(source) + 1, ok)) : nullptr;
+}
+
+[[gnu::always_inline]] inline uint8_t* copied_key(const uint8_t* source, size_t length, bool& ok) {
+    return source && length ? static_cast<uint8_t*>(copied_bytes(source, length, ok)) : nullptr;
 }
 
 // Address lengths without an address, and addresses without a length, copy as nothing.
-bool copy_address(void** target, size_t* length, const void* source, size_t source_length) {
-    *length = source && source_length ? source_length : 0;
-    return copy_bytes(target, source, *length);
+[[gnu::always_inline]] inline void copy_address(void*& target, size_t& length, const void* source, bool& ok) {
+    if (source && length) {
+        target = copied_bytes(source, length, ok);
+    } else {
+        target = nullptr;
+        length = 0;
+    }
 }
 
-bool copy_key(uint8_t** target, const uint8_t* source, size_t length) {
-    void* block = nullptr;
-    if (!copy_bytes(&block, source, length)) return false;
-    *target = static_cast<uint8_t*>(block);
-    return true;
+// Keys came with the second layout.
+constexpr bool has_keys(Layout layout) { return layout >= Layout::k1_1; }
+
+[[gnu::always_inline]] inline fi_ep_attr* copied_ep(const fi_ep_attr* source, Layout layout, bool& ok) {
+    auto* out = copied_prefix(source, sizes_of(layout).ep, ok);
+    if (out) out->auth_key = has_keys(layout) ? copied_key(source->auth_key, source->auth_key_size, ok) : nullptr;
+    return out;
 }
 
-// The copy functions below own what they have put into `out`: on failure the caller frees the whole of `out`.
-bool copy_ep(fi_info* out, const fi_info& source, size_t size) {
-    if (!copy_prefix(&out->ep_attr, source.ep_attr, size)) return false;
-    if (!out->ep_attr) return true;
-    const uint8_t* key = out->ep_attr->auth_key;
-    out->ep_attr->auth_key = nullptr;
-    return copy_key(&out->ep_attr->auth_key, key, out->ep_attr->auth_key_size);
+[[gnu::always_inline]] inline fi_domain_attr* copied_domain(const fi_domain_attr* source, Layout layout, bool& ok) {
+    auto* out = copied_prefix(source, sizes_of(layout).domain, ok);
+    if (!out) return nullptr;
+    out->name = copied_string(source->name, ok);
+    out->auth_key = has_keys(layout) ? copied_key(source->auth_key, source->auth_key_size, ok) : nullptr;
+    return out;
 }
 
-bool copy_domain(fi_info* out, const fi_info& source, size_t size) {
-    if (!copy_prefix(&out->domain_attr, source.domain_attr, size)) return false;
-    if (!out->domain_attr) return true;
-    const char* name = out->domain_attr->name;
-    const uint8_t* key = out->domain_attr->auth_key;
-    out->domain_attr->name = nullptr;
-    out->domain_attr->auth_key = nullptr;
-    return copy_string(&out->domain_attr->name, name) &&
-           copy_key(&out->domain_attr->auth_key, key, out->domain_attr->auth_key_size);
-}
-
-bool copy_fabric(fi_info* out, const fi_info& source, size_t size) {
-    if (!copy_prefix(&out->fabric_attr, source.fabric_attr, size)) return false;
-    if (!out->fabric_attr) return true;
-    const char* name = out->fabric_attr->name;
-    const char* provider = out->fabric_attr->prov_name;
-    out->fabric_attr->name = nullptr;
-    out->fabric_attr->prov_name = nullptr;
-    return copy_string(&out->fabric_attr->name, name) && copy_string(&out->fabric_attr->prov_name, provider);
+[[gnu::always_inline]] inline fi_fabric_attr* copied_fabric(const fi_fabric_attr* source, size_t size, bool& ok) {
+    auto* out = copied_prefix(source, size, ok);
+    if (!out) return nullptr;
+    out->name = copied_string(source->name, ok);
+    out->prov_name = copied_string(source->prov_name, ok);
+    return out;
 }
 
 bool has_operations(const fid_nic* nic) { return nic->fid.ops && nic->fid.ops->control && nic->fid.ops->close; }
 
 // A nic belongs to the provider that made it: it knows how to copy itself.
-bool copy_nic(fi_info* out, const fid_nic* nic) {
-    if (!nic || !has_operations(nic)) return true;
+bool copy_nic(fid_nic*& target, const fid_nic* nic) {
+    target = nullptr;
+    if (!has_operations(nic)) return true;
     fid* copy = nullptr;
     auto* source = const_cast<fid*>(&nic->fid);
     const int result = source->ops->control(source, FI_DUP, &copy);
     if (result == -FI_ENOSYS) return true;
     if (result || !copy) return false;
-    out->nic = reinterpret_cast<fid_nic*>(copy);
+    target = reinterpret_cast<fid_nic*>(copy);
     return true;
 }
 
@@ -146,7 +166,7 @@ void free_if_any(void* block) {
     if (block) free(block);
 }
 
-void free_one(fi_info* info, Layout layout) {
+[[gnu::always_inline]] inline void free_one(fi_info* info, Layout layout) {
     if (info->ep_attr && layout >= Layout::k1_1) free_if_any(info->ep_attr->auth_key);
     if (info->domain_attr) {
         free(info->domain_attr->name);
@@ -182,35 +202,35 @@ fi_info* allocate_info() {
     return nullptr;
 }
 
-fi_info* duplicate_info(const fi_info& source, Layout layout) {
+namespace {
+
+[[gnu::always_inline]] inline fi_info* duplicate(const fi_info& source, Layout layout) {
     const LayoutSizes& size = sizes_of(layout);
-    // Copied and then corrected, not cleared and then filled: compilers make calloc of malloc and memset, and the C
-    // library serves only malloc from its per-thread cache.
-    auto* out = static_cast<fi_info*>(malloc(sizeof(fi_info)));
+    bool ok = true;
+    fi_info* out = copied_prefix(&source, size.info, ok);
     if (!out) return nullptr;
-    if (size.info == sizeof(fi_info)) {
-        *out = source;
-    } else {
-        memcpy(out, &source, size.info);
-    }
     out->next = nullptr;
-    out->nic = nullptr;
-    out->tx_attr = nullptr;
-    out->rx_attr = nullptr;
-    out->ep_attr = nullptr;
-    out->domain_attr = nullptr;
-    out->fabric_attr = nullptr;
-    out->src_addr = nullptr;
-    out->dest_addr = nullptr;
-    const bool complete = copy_prefix(&out->tx_attr, source.tx_attr, size.tx) &&
-                          copy_prefix(&out->rx_attr, source.rx_attr, size.rx) && copy_ep(out, source, size.ep) &&
-                          copy_domain(out, source, size.domain) && copy_fabric(out, source, size.fabric) &&
-                          copy_address(&out->src_addr, &out->src_addrlen, source.src_addr, source.src_addrlen) &&
-                          copy_address(&out->dest_addr, &out->dest_addrlen, source.dest_addr, source.dest_addrlen) &&
-                          (layout < Layout::k1_2 || copy_nic(out, source.nic));
-    if (complete) return out;
+    out->tx_attr = copied_prefix(source.tx_attr, size.tx, ok);
+    out->rx_attr = copied_prefix(source.rx_attr, size.rx, ok);
+    out->ep_attr = copied_ep(source.ep_attr, layout, ok);
+    out->domain_attr = copied_domain(source.domain_attr, layout, ok);
+    out->fabric_attr = copied_fabric(source.fabric_attr, size.fabric, ok);
+    copy_address(out->src_addr, out->src_addrlen, source.src_addr, ok);
+    copy_address(out->dest_addr, out->dest_addrlen, source.dest_addr, ok);
+    if (layout >= Layout::k1_2 && source.nic && !copy_nic(out->nic, source.nic)) ok = false;
+    if (ok) [[likely]]
+        return out;
     free_one(out, Layout::k1_3);
     return nullptr;
+}
+
+[[gnu::noinline]] fi_info* duplicate_older(const fi_info& source, Layout layout) { return duplicate(source, layout); }
+
+}  // namespace
+
+// Nearly every caller has the newest layout. With sizes that the compiler knows, its copies need no calls.
+fi_info* duplicate_info(const fi_info& source, Layout layout) {
+    return layout == Layout::k1_3 ? duplicate(source, Layout::k1_3) : duplicate_older(source, layout);
 }
 
 void free_info_list(fi_info* list, Layout layout) {

@@ -1,0 +1,54 @@
+// A workload: one thing that is measured on one library in one process, and what is hoped for.
+//
+// Workloads are grouped in suites (suites.h).  The frame (pairs.h, instructions.h, print.h) knows nothing of what they
+// do, so anything that yields samples can be one: calls by the clock, a ping-pong with a process of its own, a stream.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace selvage::conformance::bench {
+
+/// What a sample is, and so which of two libraries is ahead.
+enum class Quantity : std::uint8_t {
+    Time,  ///< nanoseconds; less is better
+    Rate,  ///< bytes per second; more is better
+};
+
+/// How long one run may sample.
+struct Effort {
+    std::chrono::milliseconds time{30};
+};
+
+/// What is asked of the first library.  0: nothing.
+struct Goal {
+    double below = 0;  ///< its median, in the unit of the quantity: below for times, above for rates
+    double times = 0;  ///< how many times as good as the other library it is, at least
+    [[nodiscard]] bool any() const { return below > 0 || times > 0; }
+};
+
+/// Why a workload can't be measured, in one line.  Thrown in the child, told by the parent.
+struct CannotMeasure : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Something made ready to be called `n` times.
+using Loop = std::function<void(std::uint64_t n)>;
+
+struct Workload {
+    std::string name;   ///< one word, for the command line and the data
+    std::string title;  ///< a few words, for the table
+    Quantity quantity = Quantity::Time;
+    Goal goal = {};
+    /// Measures in a child process that has opened no library yet: opens the one at the path, returns samples.
+    std::function<std::vector<double>(const std::string& library, const Effort& effort)> run = {};
+    /// For counting instructions: opens the library and makes ready.  Empty: they are not counted.
+    std::function<Loop(const std::string& library)> ready = {};
+    std::uint64_t counted_calls = 100;  ///< how many of the loop are counted
+};
+
+}  // namespace selvage::conformance::bench
