@@ -2,9 +2,12 @@
 
 #include <rdma/fabric.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "conformance/ask/questions.h"
 #include "conformance/ask/values.h"
+#include "model/judge/judge.h"
 
 namespace selvage::conformance {
 namespace {
@@ -289,6 +292,14 @@ Kinship kinship_of(Rewording r) {
                                                                                                  : Kinship::Reworded;
 }
 
+// Where in an answer the offers of a provider are.
+std::vector<int> offers_of(const Answer& answer, const std::string& provider) {
+    std::vector<int> out;
+    for (std::size_t i = 0; i < answer.offers.size(); ++i)
+        if (offer_is_of(answer.offers[i], provider)) out.push_back(static_cast<int>(i));
+    return out;
+}
+
 }  // namespace
 
 Query feed_back(const Query& first, const Info& offer) {
@@ -299,7 +310,49 @@ Query feed_back(const Query& first, const Info& offer) {
     return {.version = first.version, .node = {}, .service = {}, .flags = 0, .hints = std::move(hints)};
 }
 
-std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kinship, Rng& rng) {
+namespace {
+
+// Asks for all that an offer does, by its primary capabilities, and nothing else.
+Query primaries_of(const Profile& profile, const Entry& entry) {
+    Query q = base_call(profile);
+    for (const auto& w : words(Family::caps))
+        if (w.word_class == WordClass::Primary) q.hints->caps |= entry.offer.caps & w.value;
+    ask_for(*q.hints, Field::ep_type, entry.offer.ep.type);
+    return q;
+}
+
+void add_pointed_pairs(const Query& plain, const Entry& entry, std::vector<Case>& out) {
+    Case c;
+    c.kind = Case::Kind::Pair;
+    for (const Rewording r : kRewordings) {
+        c.kinship = kinship_of(r);
+        c.first = c.second = plain;
+        if (r(c.first, c.second)) out.push_back(c);
+    }
+    c.kinship = Kinship::Reworded;
+    for (const auto& w : words(Family::caps)) {
+        if (w.word_class != WordClass::Secondary || w.alias || (entry.offer.caps & w.value) == 0) continue;
+        c.first = c.second = plain;
+        c.second.hints->caps |= w.value;
+        out.push_back(c);
+    }
+}
+
+}  // namespace
+
+std::vector<Case> pointed_pairs(const Profile& profile) {
+    std::vector<Case> out;
+    std::vector<std::uint64_t> types;
+    for (const Entry& e : profile.entries) {
+        if (std::find(types.begin(), types.end(), e.offer.ep.type) != types.end()) continue;
+        types.push_back(e.offer.ep.type);
+        add_pointed_pairs(primaries_of(profile, e), e, out);
+    }
+    return out;
+}
+
+std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kinship, const std::string& provider,
+                           Rng& rng) {
     Case c;
     c.kind = Case::Kind::Pair;
     c.kinship = kinship;
@@ -320,9 +373,10 @@ std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kin
             made = add_mr_modes(c.second, rng);
             break;
         case Kinship::FedBack: {
-            made = !answer.offers.empty() && (first.flags & FI_PROV_ATTR_ONLY) == 0;
+            const auto own = offers_of(answer, provider);
+            made = !own.empty() && (first.flags & FI_PROV_ATTR_ONLY) == 0;
             if (!made) break;
-            c.fed_back = static_cast<int>(rng.below(answer.offers.size()));
+            c.fed_back = own[rng.below(own.size())];
             c.second = feed_back(first, answer.offers[static_cast<std::size_t>(c.fed_back)]);
             break;
         }

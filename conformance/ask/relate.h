@@ -2,15 +2,24 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "conformance/ask/rng.h"
 #include "conformance/case/case.h"
+#include "model/value/profile.h"
 
 namespace selvage::conformance {
 
-/// One kinship that can be drawn from a question whose answer is known; `answer` is needed for FedBack.
+/// One kinship that can be drawn from a question whose answer is known; `answer` is needed for FedBack, which takes an
+/// offer of `provider` from it.
 /// @return nothing where the question leaves nothing to relate (no hint to relax, no offer to feed back).
-std::optional<Case> relate(const model::Query& first, const model::Answer& answer, model::Kinship kinship, Rng& rng);
+std::optional<Case> relate(const model::Query& first, const model::Answer& answer, model::Kinship kinship,
+                           const std::string& provider, Rng& rng);
+
+/// Pairs that are not left to chance: on what each type of endpoint can do, every way to say the same in other words,
+/// and every secondary capability asked for that was offered unasked.
+std::vector<Case> pointed_pairs(const model::Profile& profile);
 
 /// The call that gives an offer back as hints: without its addresses, handle and nic, which
 /// getinfo.call.answer-fed-back leaves out.

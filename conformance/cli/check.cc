@@ -16,6 +16,7 @@
 #include "conformance/cli/terminal.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
+#include "conformance/suite/reasons.h"
 #include "conformance/suite/runner.h"
 #include "model/spec/clause.h"
 #include "model/text/profile_text.h"
@@ -124,10 +125,11 @@ void print_summary(const Report& report) {
     for (const auto& p : report.providers) {
         std::array<std::size_t, 4> by_result{};
         for (const auto& c : model::clauses()) ++by_result[static_cast<std::size_t>(result_of(report, p, c.clause))];
-        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} not reached {:>4} unseen   {} questions\n",
+        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} unreached {:>4} unseen   {} questions\n",
                    printable(p.provider), by_result[0], by_result[1], by_result[2], by_result[3], p.questions);
         for (const auto& n : p.notes) fmt::print("    note: {}\n", printable(n));
     }
+    fmt::print("{}\n", coverage_text(coverage_of(report)));
 }
 
 int write_all(const Report& report, const Options& options) {
@@ -232,8 +234,7 @@ int check(Options& options) {
     session.report.cases = options.plan.cases;
     std::uint64_t total = 0;
     for (const auto& p : providers) {
-        session.report.providers.push_back(
-            {.provider = p, .tally = {}, .questions = 0, .seconds = 0, .call_seconds = 0, .notes = {}});
+        session.report.providers.emplace_back().provider = p;
         if (!found.died.empty()) {
             session.report.providers.back().notes.push_back("the library " + found.died +
                                                             " while it was asked for its providers");
@@ -257,6 +258,7 @@ int check(Options& options) {
     const int ignored = RUN_ALL_TESTS();
     static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
 
+    for (auto& p : session.report.providers) explain_unreached(options.plan, session.report, p);
     sort_deviations(session.report);
     apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;

@@ -1,6 +1,8 @@
 // Grades and results: how a deviation is called, and what a tally says of a clause.  Pure functions; any thread.
 #include "conformance/report/finding.h"
 
+#include <span>
+
 namespace selvage::conformance {
 
 std::string_view name(Grade g) {
@@ -29,8 +31,8 @@ std::string_view name(ClauseResult r) {
             return "kept";
         case ClauseResult::Broken:
             return "broken";
-        case ClauseResult::NotReached:
-            return "not-reached";
+        case ClauseResult::Unreached:
+            return "unreached";
         case ClauseResult::Unseen:
             return "unseen";
     }
@@ -43,7 +45,62 @@ ClauseResult result_of(const Report& report, const ProviderResult& provider, mod
     for (const auto& d : report.deviations)
         if (d.clause == clause && d.provider == provider.provider) return ClauseResult::Broken;
     if (model::clause_text(clause).judges == model::Judges::None) return ClauseResult::Unseen;
-    return provider.tally.applied[index] != 0 ? ClauseResult::Kept : ClauseResult::NotReached;
+    return provider.tally.applied[index] != 0 ? ClauseResult::Kept : ClauseResult::Unreached;
+}
+
+std::string_view reason_of(const Report& report, const ProviderResult& provider, model::Clause clause) {
+    switch (result_of(report, provider, clause)) {
+        case ClauseResult::Unseen:
+            return model::clause_text(clause).unseen;
+        case ClauseResult::Unreached: {
+            const auto found = provider.reasons.find(clause);
+            return found != provider.reasons.end() ? std::string_view(found->second) : std::string_view();
+        }
+        default:
+            return {};
+    }
+}
+
+namespace {
+
+// How a clause stands on some providers together: broken before kept before unreached.
+void count(const Report& report, std::span<const ProviderResult> providers, const model::ClauseText& c, Coverage& out) {
+    if (c.level != model::Level::Must) return;
+    if (c.judges == model::Judges::None) {
+        ++out.unseen;
+        return;
+    }
+    ++out.judged;
+    bool explained = true;
+    for (const auto& p : providers) {
+        if (result_of(report, p, c.clause) != ClauseResult::Unreached) {
+            ++out.reached;
+            return;
+        }
+        explained = explained && !reason_of(report, p, c.clause).empty();
+    }
+    ++(explained ? out.explained : out.unexplained);
+}
+
+Coverage coverage_on(const Report& report, std::span<const ProviderResult> providers) {
+    Coverage out;
+    for (const auto& c : model::clauses()) count(report, providers, c, out);
+    return out;
+}
+
+}  // namespace
+
+Coverage coverage_of(const Report& report, const ProviderResult& provider) {
+    return coverage_on(report, std::span(&provider, 1));
+}
+
+Coverage coverage_of(const Report& report) { return coverage_on(report, report.providers); }
+
+std::string coverage_text(const Coverage& c) {
+    std::string out = std::to_string(c.judged) + " must-clauses judged, of them " + std::to_string(c.reached) +
+                      " reached, " + std::to_string(c.explained) + " unreached with reasons";
+    if (c.unexplained != 0) out += ", " + std::to_string(c.unexplained) + " UNREACHED WITHOUT A REASON";
+    return out + "; " + std::to_string(c.unseen) + " more are not visible from outside";
 }
 
 }  // namespace selvage::conformance

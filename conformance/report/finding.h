@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ struct Deviation {
 enum class ClauseResult : std::uint8_t {
     Kept,  ///< checked, never broken
     Broken,
-    NotReached,  ///< a predicate exists, no question of this run made it apply
-    Unseen,      ///< cannot be seen from outside
+    Unreached,  ///< a predicate exists, nothing in this run made it apply
+    Unseen,     ///< cannot be seen from outside
 };
 std::string_view name(ClauseResult r);
 
@@ -54,6 +55,9 @@ struct ProviderResult {
     double seconds = 0;              ///< wall-clock time of its suites
     double call_seconds = 0;         ///< of which inside the library
     std::vector<std::string> notes;  ///< what could not be run, and why
+    std::set<std::string> finished;  ///< properties that ran to their end; not part of a report's data
+    /// Why clauses were not reached.  One that was not, and is not here, has no known reason: a gap in the questions.
+    std::map<model::Clause, std::string> reasons;
 };
 
 struct Subject {
@@ -72,5 +76,22 @@ struct Report {
 };
 
 ClauseResult result_of(const Report& report, const ProviderResult& provider, model::Clause clause);
+/// Why a clause is Unreached or Unseen on a provider; empty for others, and for unreached ones that nothing explains.
+std::string_view reason_of(const Report& report, const ProviderResult& provider, model::Clause clause);
+
+/// How far a run got with the clauses of level must.
+struct Coverage {
+    std::uint64_t judged = 0;       ///< have a predicate
+    std::uint64_t reached = 0;      ///< of which kept or broken
+    std::uint64_t explained = 0;    ///< not reached, with a reason
+    std::uint64_t unexplained = 0;  ///< not reached, and no reason is known
+    std::uint64_t unseen = 0;       ///< cannot be seen from outside
+};
+/// On one provider.
+Coverage coverage_of(const Report& report, const ProviderResult& provider);
+/// On all of a report together: reached is what was reached on any of them.
+Coverage coverage_of(const Report& report);
+/// The counts as one sentence.
+std::string coverage_text(const Coverage& coverage);
 
 }  // namespace selvage::conformance

@@ -31,8 +31,10 @@ public:
         o_ << "<main>\n";
         providers();
         matrix();
+        coverage();
         findings();
-        o_ << "</main>\n<footer>Symbols: ✓ kept, ✕ broken, ○ not reached by any question, – cannot be seen from "
+        o_ << "</main>\n<footer>Symbols: ✓ kept, ✕ broken, ○ not reached, for the reason that its cell tells, – cannot "
+              "be seen from "
               "outside. "
            << "The same seed gives the same report.</footer>\n<script>" << kPageScript
            << "</script>\n</body>\n</html>\n";
@@ -68,7 +70,7 @@ private:
 
     void providers() {
         o_ << "<h2>Providers</h2>\n<div class=\"scroll\"><table class=\"sum\"><thead><tr><th>provider</th><th>kept</th>"
-           << "<th>broken</th><th>not reached</th><th>unseen</th><th>questions</th><th></th></tr></thead><tbody>\n";
+           << "<th>broken</th><th>unreached</th><th>unseen</th><th>questions</th><th></th></tr></thead><tbody>\n";
         for (const auto& p : r_.providers) {
             const auto n = counts_of(r_, p);
             const auto sum = std::max<std::uint64_t>(1, n[0] + n[1] + n[2] + n[3]);
@@ -80,7 +82,7 @@ private:
             for (const auto& note : p.notes) o_ << "<br><small class=\"dim\">" << escape(note) << "</small>";
             o_ << "</td><td>" << n[0] << "</td><td>" << n[1] << "</td><td>" << n[2] << "</td><td>" << n[3]
                << "</td><td>" << grouped(p.questions)
-               << "</td><td><div class=\"bar\" title=\"kept, broken, not reached\">";
+               << "</td><td><div class=\"bar\" title=\"kept, broken, unreached\">";
             part("k", n[0]);
             part("b", n[1]);
             part("n", n[2]);
@@ -98,9 +100,10 @@ private:
               "class=\"cell broken\">"
            << "✕</span>broken</span><span><span class=\"cell broken disputed\">✕</span>weak or "
               "disputed</span><span><span "
-           << "class=\"cell not-reached\">○</span>not reached</span><span><span class=\"cell "
+           << "class=\"cell unreached\">○</span>unreached</span><span><span class=\"cell "
               "unseen\">–</span>unseen</span></span>"
-           << "<nav><a href=\"#clauses\">clauses</a><a href=\"#findings\">findings</a></nav></div>\n<p id=\"nothing\" "
+           << "<nav><a href=\"#clauses\">clauses</a><a href=\"#unreached\">unreached</a><a "
+              "href=\"#findings\">findings</a></nav></div>\n<p id=\"nothing\" "
               "class=\"empty\" hidden>No clause fits the filter.</p>\n";
         // Clauses are ordered by id, so a chapter (the first two words of an id) is a run of them.
         const auto clauses = model::clauses();
@@ -110,6 +113,23 @@ private:
             chapter(clauses.subspan(i, end - i));
             i = end;
         }
+    }
+
+    // Every clause that was not reached, with its reasons: hidden until asked for.
+    void coverage() {
+        o_ << "<h2 id=\"unreached\">Unreached</h2>\n<p>" << escape(coverage_text(coverage_of(r_))) << ".</p>\n";
+        const auto all = unreached(r_);
+        if (all.empty()) return;
+        o_ << "<details class=\"chapter\"><summary>why<span class=\"dim\">" << all.size()
+           << (all.size() == 1 ? " clause" : " clauses")
+           << "</span></summary><div class=\"matrix\"><table><thead><tr><th>clause</th><th>provider</th><th>reason</th>"
+           << "</tr></thead><tbody>\n";
+        for (const auto& u : all)
+            for (const auto& [reason, providers] : u.reasons)
+                o_ << "<tr data-key=\"" << u.clause->id << "\" data-broken=\"0\"><th scope=\"row\">" << u.clause->id
+                   << "</th><td class=\"why\">" << escape(providers) << "</td><td class=\"why\">" << escape(reason)
+                   << "</td></tr>\n";
+        o_ << "</tbody></table></div></details>\n";
     }
 
     static std::string_view chapter_of(std::string_view id) { return id.substr(0, id.find('.', id.find('.') + 1)); }
@@ -151,16 +171,16 @@ private:
     void cell(const model::ClauseText& c, const ProviderResult& p) {
         const auto result = result_of(r_, p, c.clause);
         const auto checked = p.tally.applied[static_cast<std::size_t>(c.clause)];
-        std::string title =
-            p.provider + ": " + (result == ClauseResult::NotReached ? "not reached" : std::string(name(result)));
-        if (result == ClauseResult::Unseen)
-            title += ". " + std::string(c.unseen);
-        else
+        std::string title = p.provider + ": " + std::string(name(result));
+        if (result == ClauseResult::Unseen || result == ClauseResult::Unreached) {
+            const auto reason = reason_of(r_, p, c.clause);
+            title += ": " + std::string(reason.empty() ? kNoReason : reason);
+        } else
             title += ", checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
-        const char* symbol = result == ClauseResult::Kept         ? "✓"
-                             : result == ClauseResult::Broken     ? "✕"
-                             : result == ClauseResult::NotReached ? "○"
-                                                                  : "–";
+        const char* symbol = result == ClauseResult::Kept        ? "✓"
+                             : result == ClauseResult::Broken    ? "✕"
+                             : result == ClauseResult::Unreached ? "○"
+                                                                 : "–";
         std::string cls = "cell " + std::string(name(result));
         std::string href;
         for (std::size_t i = 0; i < all_.size() && result == ClauseResult::Broken; ++i) {

@@ -55,7 +55,8 @@ details.chapter>summary .dim{font-weight:400;font-size:.86rem}
 .kept{color:var(--kept);background:var(--kept-bg)}.broken{color:var(--bad);background:var(--bad-bg)}.broken.fatal{color:var(--fatal);background:var(--fatal-bg)}
 .broken.disputed,.broken.weakness{color:var(--warn);background:var(--warn-bg)}.broken.waived{color:var(--dim);background:var(--none-bg)}
 a.broken{outline:1px solid currentColor;outline-offset:-1px;cursor:pointer}a.broken:hover{filter:brightness(.94)}
-.not-reached{color:var(--none);background:var(--none-bg)}.unseen{color:var(--unseen)}
+.matrix td.why{text-align:left;overflow-wrap:anywhere}
+.unreached{color:var(--none);background:var(--none-bg)}.unseen{color:var(--unseen)}
 .finding{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:8px;background:var(--card);margin:0 0 .6rem}
 .finding.fatal{border-left-color:var(--fatal-bg)}.finding.disputed,.finding.weakness{border-left-color:var(--warn)}.finding.waived{border-left-color:var(--unseen)}
 .finding:target{box-shadow:0 0 0 3px color-mix(in srgb,var(--link) 45%,transparent)}

@@ -66,15 +66,28 @@ Json clause_json(const Report& r, const ProviderResult& p, const model::ClauseTe
               {"result", name(result)},
               {"checked", p.tally.applied[index]},
               {"broken", p.tally.broken[index]}};
-    if (result == ClauseResult::Unseen) j["reason"] = c.unseen;
-    if (result == ClauseResult::NotReached) j["reason"] = "no question of this run made it apply";
+    if (const auto reason = reason_of(r, p, c.clause); !reason.empty()) j["reason"] = clean(reason);
     return j;
+}
+
+Json coverage_json(const Coverage& c) {
+    return {{"judged", c.judged},
+            {"reached", c.reached},
+            {"unreached", c.explained + c.unexplained},
+            {"unexplained", c.unexplained},
+            {"unseen", c.unseen}};
 }
 
 Json provider_json(const Report& r, const ProviderResult& p) {
     const auto n = counts_of(r, p);
-    Json j = {{"provider", clean(p.provider)}, {"questions", p.questions}, {"kept", n[0]},          {"broken", n[1]},
-              {"not_reached", n[2]},           {"unseen", n[3]},           {"notes", Json::array()}};
+    Json j = {{"provider", clean(p.provider)},
+              {"questions", p.questions},
+              {"kept", n[0]},
+              {"broken", n[1]},
+              {"unreached", n[2]},
+              {"unseen", n[3]},
+              {"must", coverage_json(coverage_of(r, p))},
+              {"notes", Json::array()}};
     for (const auto& note : p.notes) j["notes"].push_back(clean(note));
     return j;
 }
@@ -97,7 +110,8 @@ Json counts_json(const Report& r) {
             {"fatal", grades[0]},
             {"violation", grades[1]},
             {"weakness", grades[2]},
-            {"disputed", grades[3]}};
+            {"disputed", grades[3]},
+            {"must", coverage_json(coverage_of(r))}};
 }
 
 Json run_json(const Report& r) {
@@ -205,6 +219,8 @@ void read_providers(const Json& j, Report& out) {
             if (p.provider != c.at("provider").get<std::string>()) continue;
             p.tally.applied[index] = c.at("checked");
             p.tally.broken[index] = c.at("broken");
+            if (c.at("result") == name(ClauseResult::Unreached) && c.contains("reason"))
+                p.reasons[static_cast<model::Clause>(index)] = c.at("reason");
         }
     }
     for (const auto& t : j.at("run").at("times")) {

@@ -34,7 +34,10 @@ void put_case(std::ostream& o, const Report& r, const ProviderResult& p, const s
     }
     o << ">\n";
     if (result == ClauseResult::Unseen) o << "      <skipped message=\"" << escape(c.unseen) << "\"/>\n";
-    if (result == ClauseResult::NotReached) o << "      <skipped message=\"no question of this run made it apply\"/>\n";
+    if (result == ClauseResult::Unreached) {
+        const auto reason = reason_of(r, p, c.clause);
+        o << "      <skipped message=\"not reached: " << escape(reason.empty() ? kNoReason : reason) << "\"/>\n";
+    }
     if (result == ClauseResult::Broken) {
         const auto mine = of(all, p.provider, c.clause);
         if (mine.empty()) o << "      <failure message=\"broken\" type=\"violation\"/>\n";

@@ -68,7 +68,7 @@ void put_deviations(std::ostream& o, const Report& r) {
 
 void put_table(std::ostream& o, const Report& r) {
     o << heading("Clauses by provider", '-');
-    o << pad("provider", 24) << "   kept  broken  not reached  unseen     questions\n";
+    o << pad("provider", 24) << "   kept  broken    unreached  unseen     questions\n";
     for (const auto& p : r.providers) {
         const auto n = counts_of(r, p);
         o << pad(clean(p.provider), 24) << right(n[0], 7) << right(n[1], 8) << right(n[2], 13) << right(n[3], 8)
@@ -77,27 +77,32 @@ void put_table(std::ostream& o, const Report& r) {
     }
 }
 
-// Clauses that no provider was asked about, and for the others how often at most.
-void put_not_reached(std::ostream& o, const Report& r) {
-    std::ostringstream rows;
-    for (const auto& c : model::clauses()) {
-        std::string where;
-        std::uint64_t elsewhere = 0;
-        for (const auto& p : r.providers) {
-            elsewhere += p.tally.applied[static_cast<std::size_t>(c.clause)];
-            if (result_of(r, p, c.clause) == ClauseResult::NotReached)
-                where += (where.empty() ? "" : ", ") + clean(p.provider);
-        }
-        if (where.empty()) continue;
-        const bool everywhere = elsewhere == 0;
-        rows << "  " << pad(c.id, 44) << " "
-             << (everywhere ? "never" : "on " + where + " never; elsewhere " + std::to_string(elsewhere) + " times")
-             << "\n";
+// Clauses that a provider was not brought to, and why.
+void put_unreached(std::ostream& o, const Report& r) {
+    const auto all = unreached(r);
+    if (all.empty()) return;
+    o << heading("Unreached", '-')
+      << "Clauses that nothing in this run made apply, with the reason for each provider.\n";
+    for (const auto& u : all) {
+        o << "\n  " << u.clause->id << " (" << model::name(u.clause->level) << ")"
+          << (u.anywhere               ? ""
+              : r.providers.size() > 1 ? ": on no provider"
+                                       : "")
+          << "\n";
+        for (const auto& [reason, providers] : u.reasons)
+            o << wrap(clean(providers + ": " + std::string(reason)), "    ");
     }
-    if (rows.str().empty()) return;
-    o << heading("Not reached", '-')
-      << "Clauses that no question of this run made apply, with how often they were checked.\n\n"
-      << rows.str();
+}
+
+// How far the run got: a line for each provider, and the last line of the report for all of them.
+void put_coverage(std::ostream& o, const Report& r) {
+    o << heading("Coverage", '-');
+    if (r.providers.size() > 1) {
+        for (const auto& p : r.providers)
+            o << wrap(clean(p.provider) + ": " + coverage_text(coverage_of(r, p)), "  ", 120);
+        o << "\n";
+    }
+    o << coverage_text(coverage_of(r)) << "\n";
 }
 
 void put_exercised(std::ostream& o, const Report& r) {
@@ -121,8 +126,9 @@ std::string report_text(const Report& r) {
     put_header(o, r);
     put_deviations(o, r);
     put_table(o, r);
-    put_not_reached(o, r);
+    put_unreached(o, r);
     put_exercised(o, r);
+    put_coverage(o, r);
     return o.str();
 }
 

@@ -55,6 +55,29 @@ std::array<std::uint64_t, 4> counts_of(const Report& report, const ProviderResul
     return counts;
 }
 
+std::vector<Unreached> unreached(const Report& report) {
+    std::vector<Unreached> out;
+    for (const auto& c : model::clauses()) {
+        Unreached row{.clause = &c, .anywhere = false, .reasons = {}};
+        for (const auto& p : report.providers) {
+            const auto result = result_of(report, p, c.clause);
+            row.anywhere = row.anywhere || result == ClauseResult::Kept || result == ClauseResult::Broken;
+            if (result != ClauseResult::Unreached) continue;
+            auto reason = reason_of(report, p, c.clause);
+            if (reason.empty()) reason = kNoReason;
+            const auto same = std::find_if(row.reasons.begin(), row.reasons.end(),
+                                           [&](const auto& known) { return known.first == reason; });
+            if (same == row.reasons.end()) {
+                row.reasons.emplace_back(reason, p.provider);
+            } else {
+                same->second += ", " + p.provider;
+            }
+        }
+        if (!row.reasons.empty()) out.push_back(std::move(row));
+    }
+    return out;
+}
+
 std::string link_text(const model::Because& link) {
     return std::string(model::clause_text(link.clause).id) + ": " + clean(model::print_evidence(link.evidence));
 }

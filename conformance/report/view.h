@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/report/finding.h"
@@ -11,8 +12,18 @@ namespace selvage::conformance {
 
 /// The deviations in the order of a report: waived last, then by grade, provider, clause, summary.
 std::vector<const Deviation*> ordered(const Report& report);
+/// What is said of a clause that was not reached and that nothing explains.
+inline constexpr std::string_view kNoReason = "no reason known: the run was too short, or its questions have a gap";
 /// How many clauses came out each way on a provider, by ClauseResult.
 std::array<std::uint64_t, 4> counts_of(const Report& report, const ProviderResult& provider);
+/// A clause that some providers were not brought to, with the providers of each reason.
+struct Unreached {
+    const model::ClauseText* clause = nullptr;
+    bool anywhere = false;                                          ///< reached on another provider of the report
+    std::vector<std::pair<std::string_view, std::string>> reasons;  ///< reason, providers separated by commas
+};
+/// All of them, by clause; each reason once.  The views live as long as the report.
+std::vector<Unreached> unreached(const Report& report);
 /// A link of a because-chain as one sentence.
 std::string link_text(const model::Because& link);
 /// The operand and the value of a comparison as words: "FI_MSG|FI_RMA".

@@ -195,11 +195,29 @@ void watch_passive(Watch& w, fi_info* info, fid_fabric* fabric) {
     void* const objects[] = {pep};
     w.lab().single().set_objects(objects);
     const Answer answer = w.lab().single().ask(q).answer;
+    // Callers of 1.6 had no use for it.
+    Query before = widest_question(w.lab().provider(), Version(1, 6));
+    before.hints->handle = 1;
+    const Answer narrowed = w.lab().single().ask(before).answer;
     w.lab().single().set_objects({});
     World world = w.lab().world();
     world.opened.push_back({World::Opened::Kind::Pep, {}, {}, {}});
     w.rule(q, world, answer);
+    w.rule(before, world, narrowed);
     fi_close(&pep->fid);
+}
+
+// An opened fabric in the hints narrows the answer.
+void watch_instance(Watch& w, void* fabric) {
+    Query q = widest_question(w.lab().provider(), w.lab().version());
+    q.hints->fabric.fabric = 1;
+    void* const objects[] = {fabric};
+    w.lab().single().set_objects(objects);
+    const Answer answer = w.lab().single().ask(q).answer;
+    w.lab().single().set_objects({});
+    World world = w.lab().world();
+    world.opened.push_back({World::Opened::Kind::Fabric, {}, {}, {}});
+    w.rule(q, world, answer);
 }
 
 // An open object behind handle: neither fi_dupinfo nor fi_freeinfo may touch it.
@@ -214,6 +232,7 @@ void watch_handle(Watch& w, fi_info* info, Info as_value) {
     void* const objects[] = {opened};
     watch_dup_of(w, info, as_value, objects);
     info->handle = before;
+    watch_instance(w, opened);
     watch_passive(w, info, fabric);
     Conduct freed = w.begin();
     freed.act = Act::FreeInfo;
@@ -504,11 +523,17 @@ void watch_opening(Watch& w) {
         w.rule(conduct);
     };
     watch_domain();
-    char* const name = info->domain_attr->name;
+    const fi_domain_attr sound = *info->domain_attr;
     char nowhere[] = "no-such-domain";
     info->domain_attr->name = nowhere;
     watch_domain();
-    info->domain_attr->name = name;
+    *info->domain_attr = sound;
+    // More than anyone has: a library that takes unknown names may refuse this.
+    info->domain_attr->caps = ~std::uint64_t{0};
+    info->domain_attr->cq_data_size = info->domain_attr->mr_key_size = SIZE_MAX;
+    info->domain_attr->cq_cnt = info->domain_attr->ep_cnt = SIZE_MAX;
+    watch_domain();
+    *info->domain_attr = sound;
     fi_close(&fabric->fid);
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "conformance/ask/pointed.h"
 #include "conformance/ask/questions.h"
 #include "conformance/ask/relate.h"
 #include "conformance/ask/values.h"
@@ -28,10 +30,15 @@ public:
         versions_.clear();
         for (unsigned minor = lab.version().minor_part() + 1; minor-- > 0;) versions_.emplace_back(1, minor);
         for (const auto v : versions_) questions_.push_back(std::make_unique<ClassQuestions>(lab.profile(v)));
+        pointed_ = pointed_questions(lab.profile(versions_.front()));
+        for (std::size_t i = 1; i < versions_.size(); ++i) {
+            auto more = pointed_questions_of_each_version(lab.profile(versions_[i]));
+            std::move(more.begin(), more.end(), std::back_inserter(pointed_));
+        }
     }
 
-    // First the calls that ask for nothing, then the singles of the newest version, then a mix: two pairs of the newest
-    // for each single of an older one.
+    // First the calls that ask for nothing, then the singles of the newest version and what must not be left to chance,
+    // then a mix: two pairs of the newest for each single of an older one.
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
         out = {};
         const auto plain = kPlain * versions_.size();
@@ -45,7 +52,12 @@ public:
             out.first = questions_.front()->make(index);
             return true;
         }
-        const auto rest = index - newest;
+        index -= newest;
+        if (index < pointed_.size()) {
+            out.first = pointed_[index];
+            return true;
+        }
+        const auto rest = index - pointed_.size();
         if (rest % 3 != 2 || versions_.size() < 2) {
             const auto pair = rest - rest / 3;
             if (newest + pair >= questions_.front()->count()) return false;
@@ -78,6 +90,7 @@ private:
 
     std::vector<Version> versions_;
     std::vector<std::unique_ptr<ClassQuestions>> questions_;
+    std::vector<Query> pointed_;
 };
 
 class Random final : public Property {
@@ -117,8 +130,15 @@ public:
         for (unsigned minor = 0; minor <= lab.version().minor_part(); ++minor) {
             choices_.push_back(choices(lab.profile(Version(1, minor))));
         }
+        pointed_ = pointed_pairs(lab.profile(lab.version()));
     }
+    // First the pairs that must not be left to chance, then random ones.
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
+        if (index < pointed_.size()) {
+            out = pointed_[index];
+            return true;
+        }
+        index -= pointed_.size();
         constexpr std::array kKinships = {
             Kinship::Relaxed,  Kinship::FedBack,     Kinship::Relaxed, Kinship::MoreModes, Kinship::Reworded,
             Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack, Kinship::Reworded,  Kinship::Relaxed};
@@ -129,16 +149,13 @@ public:
                           ? plain_question(lab.profile(v), rng)
                           : random_question(lab.profile(v), choices_[v.minor_part()], rng);
         if (index % 97 == 0) {  // the whole list, rarely: it asks every provider
-            first.hints.reset();
+            first = Query{.version = v, .node = {}, .service = {}, .flags = 0, .hints = {}};
             kinship = index % 2 == 0 ? Kinship::NullVersusEmpty : Kinship::FedBack;
         }
         Answer answer;
         if (kinship == Kinship::FedBack) answer = lab.single().ask(first).answer;
-        auto made = relate(first, answer, kinship, rng);
+        auto made = relate(first, answer, kinship, lab.provider(), rng);
         if (!made) return false;
-        // Only what the provider itself offers is fed back to it.
-        const auto fed = static_cast<std::size_t>(made->fed_back);
-        if (kinship == Kinship::FedBack && !offer_is_of(answer.offers[fed], lab.provider())) return false;
         out = std::move(*made);
         return true;
     }
@@ -158,6 +175,7 @@ private:
         return q;
     }
 
+    std::vector<Case> pointed_;
     std::vector<std::vector<Choice>> choices_;
 };
 

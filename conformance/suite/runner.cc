@@ -155,7 +155,10 @@ public:
         const auto total = property_.count(plan_);
         while (start_ < total) {
             const Ending ending = run_child(total);
-            if (ending.kind == Ending::Kind::Done) break;
+            if (ending.kind == Ending::Kind::Done) {
+                start_ = total;
+                break;
+            }
             hung_ += ending.kind == Ending::Kind::Hung ? 1 : 0;
             const bool goes_on = ending.doing == 0 ? died_preparing(ending) : died_at(ending.doing - 1, ending);
             if (!goes_on) break;
@@ -165,6 +168,7 @@ public:
                 break;
             }
         }
+        if (start_ >= total) result_.finished.insert(std::string(property_.name()));
         for (const auto& n : gather_.notes()) note(n);
         forget_unwanted();
         result_.tally.add(ledger_->tally);

@@ -24,6 +24,7 @@ using model::Field;
 using model::Relation;
 using nlohmann::json;
 
+constexpr const char* kReason = "no offer has a nic of <copper>";
 constexpr const char* kHostile = "<script>alert(\"1\")</script>&'\x01\xff]]>";
 
 std::string read(const std::string& path) {
@@ -78,6 +79,8 @@ ProviderResult provider(const std::string& name, std::size_t salt) {
     for (std::size_t i = 0; i < model::kClauseCount; ++i)
         if (model::clauses()[i].judges != model::Judges::None && (i * 7 + salt) % 11 != 0)
             p.tally.applied[i] = i * 131 + salt;
+    for (std::size_t i = 0; i < model::kClauseCount; ++i)
+        if (i % 2 == salt % 2) p.reasons[static_cast<model::Clause>(i)] = kReason;
     return p;
 }
 
@@ -222,7 +225,8 @@ TEST(Reports, DoNotDependOnTheOrderOfDeviations) {
 TEST(ReportText, TellsEverything) {
     const auto text = report_text(sample());
     for (const char* part : {"fatal: 1", "violation: 4", "weakness: 1", "disputed: 1", "waived: 1", "will not be fixed",
-                             "Clauses by provider", "udp;ofi_rxd", "Not reached", "reproducers/name.c"})
+                             "Clauses by provider", "udp;ofi_rxd", "Unreached", "no offer has a nic", "no reason known",
+                             "must-clauses judged", "reproducers/name.c"})
         EXPECT_NE(text.find(part), std::string::npos) << part;
     EXPECT_EQ(text.find('\x01'), std::string::npos);
     EXPECT_NE(report_text(Report{}).find("No broken promise"), std::string::npos);
@@ -236,6 +240,7 @@ TEST(ReportJunit, IsWellFormedAndCounts) {
         text.find("<testsuite name=\"tcp\" tests=\"" + std::to_string(model::clauses().size()) + "\" failures=\"2\""),
         std::string::npos);
     EXPECT_NE(text.find("waived: will not be fixed"), std::string::npos);
+    EXPECT_NE(text.find("not reached: no offer has a nic of &lt;copper&gt;"), std::string::npos);
 }
 
 TEST(ReportHtml, IsOneSafePage) {
@@ -246,6 +251,7 @@ TEST(ReportHtml, IsOneSafePage) {
     EXPECT_EQ(text.find("src="), std::string::npos);
     EXPECT_EQ(text.find("@import"), std::string::npos);
     EXPECT_EQ(unbalanced(text.substr(0, script)), "body");
+    EXPECT_NE(text.find(escape(kReason)), std::string::npos);
     for (const auto* d : ordered(report)) EXPECT_NE(text.find(escape(d->summary)), std::string::npos) << d->summary;
     // Each broken cell leads to a finding.
     static const std::regex kLink("href=\"#([^\"]+)\"");
