@@ -1,52 +1,273 @@
-// Limits of the process: no file descriptors left. An error code, and everything works again afterwards.
+// What a process may run out of: file descriptors, address space, room in /dev/shm, an interface. Each opening fails
+// with a code that says so, keeps nothing, and works again when there is enough.
+//
+// Each test is a child process: limits stay limited to it.
+#include <dirent.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "impl/test/library/objects.h"
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "impl/test/library/allocation.h"
+#include "impl/test/library/cycles.h"
 
 namespace selvage::test {
 namespace {
 
-void limit_files(rlim_t count) {
-    rlimit limit;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = count ? count : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
+constexpr int kSkipped = 77;
 
-// The steps of a process that has no descriptor to spare; the number of the first that goes wrong, or 0.
-int without_descriptors() {
-    Network network("shm");
-    if (network.result) return 1;
-    const InfoPtr hints = make_hints("tcp");
-    limit_files(3);
-    fi_eq_attr eq_attr{};
-    eq_attr.wait_obj = FI_WAIT_FD;
-    Opened<fid_eq> eq;
-    if (fi_eq_open(network.fabric.get(), &eq_attr, eq.out(), nullptr) != -FI_EMFILE || eq.get()) return 2;
-    // This process is a child: it has yet to read the interfaces for itself.
-    if (ask(hints).result != -FI_EMFILE) return 3;
-    fi_av_attr av_attr{};
-    av_attr.name = "descriptors";
-    Opened<fid_av> av;
-    if (fi_av_open(network.domain.get(), &av_attr, av.out(), nullptr) != -FI_EMFILE) return 4;
-    limit_files(0);
-    if (ask(hints).result) return 5;
-    if (fi_eq_open(network.fabric.get(), &eq_attr, eq.out(), nullptr)) return 6;
-    if (fi_av_open(network.domain.get(), &av_attr, av.out(), nullptr)) return 7;
-    return 0;
-}
-
-TEST(Limits, NoFileDescriptors) {
-    ASSERT_EQ(ask(nullptr).result, 0);
+// Runs the steps in a child. They return 0 or the number of the first that went wrong.
+void in_child(const std::function<int()>& steps) {
+    fflush(nullptr);
     const pid_t child = fork();
-    if (child == 0) _exit(without_descriptors());
+    if (child == 0) {
+        const int result = steps();
+        fflush(nullptr);
+        _exit(result);
+    }
     int status = -1;
     waitpid(child, &status, 0);
-    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    if (WEXITSTATUS(status) == kSkipped) GTEST_SKIP() << "not possible here: needs root or user namespaces";
     EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+int count_files(const char* folder) {
+    DIR* list = opendir(folder);
+    if (!list) return -1;
+    int count = 0;
+    while (readdir(list)) ++count;
+    closedir(list);
+    return count;
+}
+
+int open_files() { return count_files("/proc/self/fd"); }
+
+void limit(int resource, rlim_t most) {
+    rlimit both;
+    getrlimit(static_cast<__rlimit_resource>(resource), &both);
+    both.rlim_cur = most == RLIM_INFINITY ? both.rlim_max : most;
+    setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
+int lowest_free_descriptor() {
+    const int lowest = dup(0);
+    close(lowest);
+    return lowest;
+}
+
+int complain(const Setting& setting, const Cycle& cycle, const char* what, long number) {
+    fprintf(stderr, "%s %s: %s %ld\n", setting.provider, cycle.name.c_str(), what, number);
+    return 1;
+}
+
+// With no descriptor to spare, with one, and so on, until it works: refused for want of descriptors, and none is kept.
+int with_few_descriptors(const Setting& setting, const Cycle& cycle) {
+    constexpr int kMost = 24;
+    const int before = open_files();
+    const auto lowest = static_cast<rlim_t>(lowest_free_descriptor());
+    for (int spare = 0; spare <= kMost; ++spare) {
+        limit(RLIMIT_NOFILE, lowest + static_cast<rlim_t>(spare));
+        const int result = cycle.once(setting);
+        limit(RLIMIT_NOFILE, RLIM_INFINITY);
+        if (result && result != -FI_EMFILE) return complain(setting, cycle, "without descriptors returns", result);
+        if (open_files() != before) return complain(setting, cycle, "descriptors kept:", open_files() - before);
+        if (!result) {
+            if (spare) printf("%s %s takes %d descriptors\n", setting.provider, cycle.name.c_str(), spare);
+            return 0;
+        }
+    }
+    return complain(setting, cycle, "takes more descriptors than", kMost);
+}
+
+class Limits : public testing::TestWithParam<const char*> {};
+
+TEST_P(Limits, EachOpeningWithoutFileDescriptors) {
+    in_child([] {
+        const Setting setting(GetParam());
+        if (setting.rdm.result) return 2;
+        int wrong = 0;
+        for (const Cycle& cycle : all_cycles(setting)) {
+            if (cycle.once(setting)) return complain(setting, cycle, "does not work at all", 0);
+            wrong |= with_few_descriptors(setting, cycle);
+        }
+        return wrong;
+    });
+}
+
+// A process that has not yet read the interfaces, as a child of fork has not.
+TEST(Limits, TheFirstQuestionWithoutFileDescriptors) {
+    ASSERT_EQ(ask(nullptr).result, 0);
+    in_child([] {
+        const InfoPtr hints = make_hints("tcp");
+        limit(RLIMIT_NOFILE, 3);
+        const int refused = ask(hints).result;
+        limit(RLIMIT_NOFILE, RLIM_INFINITY);
+        if (refused != -FI_EMFILE) return 1;
+        return ask(hints).result ? 2 : 0;
+    });
+}
+
+rlim_t mapped_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    rlim_t pages = 0;
+    statm >> pages;
+    return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+// With no address space left beyond what is mapped, and with a little more each time, until it works.
+int with_little_space(const Setting& setting, const Cycle& cycle) {
+    constexpr rlim_t kMost = rlim_t{1} << 32;
+    const int before = open_files();
+    for (rlim_t spare = 0; spare <= kMost; spare = spare ? spare * 2 : 4096) {
+        limit(RLIMIT_AS, mapped_bytes() + spare);
+        const int result = cycle.once(setting);
+        limit(RLIMIT_AS, RLIM_INFINITY);
+        if (result && result != -FI_ENOMEM) return complain(setting, cycle, "without address space returns", result);
+        if (open_files() != before) return complain(setting, cycle, "descriptors kept:", open_files() - before);
+        if (!result) {
+            if (spare) printf("%s %s takes up to %lu bytes mapped\n", setting.provider, cycle.name.c_str(), spare);
+            return 0;
+        }
+    }
+    return complain(setting, cycle, "takes too much address space", 0);
+}
+
+TEST_P(Limits, EachOpeningWithoutAddressSpace) {
+    if (!allocation_control()) GTEST_SKIP() << "a sanitizer maps as it likes";
+    in_child([] {
+        const Setting setting(GetParam());
+        if (setting.rdm.result) return 2;
+        int wrong = 0;
+        for (const Cycle& cycle : all_cycles(setting)) wrong |= with_little_space(setting, cycle);
+        return wrong;
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, Limits, testing::Values("shm", "tcp"),
+                         [](const auto& param_info) { return std::string(param_info.param); });
+
+// A /dev/shm of this process alone, of so many bytes.
+bool mount_shared_memory(const char* size) {
+    if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) return false;
+    if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr)) return false;
+    return mount("tmpfs", "/dev/shm", "tmpfs", 0, size) == 0;
+}
+
+int open_shared(const Setting& setting, Opened<fid_av>& av, size_t count = 0) {
+    fi_av_attr attr{};
+    attr.type = FI_AV_TABLE;
+    attr.name = setting.name.c_str();
+    attr.count = count;
+    return fi_av_open(setting.domain(), &attr, av.out(), nullptr);
+}
+
+// Inserts addresses one by one until there is no room; their number, or an error that does not say so.
+int fill(fid_av* av) {
+    const char* name = "fi_shm://peer";
+    for (int count = 0;; ++count) {
+        fi_addr_t given = 0;
+        int error = 0;
+        const int result = fi_av_insert(av, &name, 1, &given, FI_SYNC_ERR, &error);
+        if (result == 0 && error == FI_ENOMEM && given == FI_ADDR_NOTAVAIL) return count;
+        if (result != 1) return result < 0 ? result : -FI_EOTHER;
+    }
+}
+
+TEST(Limits, AFullDevShmRefusesAddressVectorsAndKeepsTheirAddresses) {
+    in_child([] {
+        if (!mount_shared_memory("size=64k")) return kSkipped;
+        const Setting setting("shm");
+        const int empty = count_files("/dev/shm");
+        {
+            Opened<fid_av> av;
+            if (open_shared(setting, av, 1 << 16) != -FI_ENOMEM || av.get()) return 1;
+        }
+        if (count_files("/dev/shm") != empty) return 2;
+        Opened<fid_av> av;
+        if (open_shared(setting, av)) return 3;
+        const int count = fill(av.get());
+        if (count < 64) return 4;
+        char name[64];
+        for (int i = 0; i < count; ++i) {
+            size_t length = sizeof name;
+            if (fi_av_lookup(av.get(), static_cast<fi_addr_t>(i), name, &length) || strcmp(name, "fi_shm://peer"))
+                return 5;
+        }
+        fi_addr_t last = static_cast<fi_addr_t>(count - 1);
+        if (fi_av_remove(av.get(), &last, 1, 0)) return 6;
+        if (fill(av.get()) != 1) return 7;
+        if (av.close()) return 8;
+        return count_files("/dev/shm") == empty ? 0 : 9;
+    });
+}
+
+bool run(const char* command) { return system(command) == 0; }
+
+bool add_interface() {
+    return run("ip link add gone0 type dummy 2>/dev/null || ip link add gone0 type veth peer name gone1") &&
+           run("ip addr add 10.77.0.1/24 dev gone0 && ip link set gone0 up");
+}
+
+InfoPtr offer_of_interface(fi_ep_type type) {
+    return std::move(ask(make_hints("tcp", type), "10.77.0.1", nullptr, FI_SOURCE).list);
+}
+
+// Which object, made of the infos of an interface that is no more, was opened all the same: its number; or 0.
+int open_on_vanished(const Network& rdm, const Network& msg) {
+    Opened<fid_fabric> fabric;
+    if (fi_fabric(rdm.info->fabric_attr, fabric.out(), nullptr) != -FI_ENODATA || fabric.get()) return 1;
+    Opened<fid_domain> domain;
+    if (fi_domain(rdm.fabric.get(), rdm.info.get(), domain.out(), nullptr) != -FI_ENODATA || domain.get()) return 2;
+    Opened<fid_ep> ep;
+    if (fi_endpoint(rdm.domain.get(), rdm.info.get(), ep.out(), nullptr) >= 0 || ep.get()) return 3;
+    if (fi_endpoint(msg.domain.get(), msg.info.get(), ep.out(), nullptr) >= 0 || ep.get()) return 4;
+    Opened<fid_eq> eq;
+    Opened<fid_pep> pep;
+    if (fi_eq_open(msg.fabric.get(), nullptr, eq.out(), nullptr)) return 5;
+    // A listener may be opened, for an address is all that it needs; but it cannot listen.
+    if (fi_passive_ep(msg.fabric.get(), msg.info.get(), pep.out(), nullptr)) return pep.get() ? 6 : 0;
+    if (fi_pep_bind(pep.get(), eq.base(), 0)) return 7;
+    return fi_listen(pep.get()) >= 0 ? 8 : 0;
+}
+
+struct NetworkOfInterface : Network {
+    explicit NetworkOfInterface(fi_ep_type type) : Network("none") {
+        info = offer_of_interface(type);
+        result = info ? fi_fabric(info->fabric_attr, fabric.out(), nullptr) : -FI_ENODATA;
+        if (!result) result = fi_domain(fabric.get(), info.get(), domain.out(), nullptr);
+    }
+};
+
+TEST(Limits, AnInterfaceVanishesBetweenTheAnswerAndTheOpening) {
+    in_child([] {
+        if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET)) return kSkipped;
+        if (!run("command -v ip >/dev/null") || !add_interface()) return kSkipped;
+        NetworkOfInterface rdm(FI_EP_RDM);
+        NetworkOfInterface msg(FI_EP_MSG);
+        if (rdm.result || msg.result) return 1;
+        const int files = open_files();
+        if (!run("ip link del gone0")) return kSkipped;
+        const int opened = open_on_vanished(rdm, msg);
+        if (opened) return 10 + opened;
+        if (open_files() != files) return 2;
+        if (offer_of_interface(FI_EP_RDM)) return 3;
+        if (!add_interface()) return kSkipped;
+        // The same infos are good again, and so is the domain that was open meanwhile.
+        Opened<fid_ep> ep;
+        if (fi_endpoint(rdm.domain.get(), rdm.info.get(), ep.out(), nullptr)) return 4;
+        Opened<fid_domain> domain;
+        if (fi_domain(rdm.fabric.get(), rdm.info.get(), domain.out(), nullptr)) return 5;
+        if (ep.close() || domain.close() || rdm.domain.close() || rdm.fabric.close()) return 6;
+        return msg.domain.close() || msg.fabric.close() ? 7 : 0;
+    });
 }
 
 }  // namespace
