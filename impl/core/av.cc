@@ -36,17 +36,27 @@ int bind_av(fid* descriptor, fid* other, uint64_t flags) {
     return 0;
 }
 
+// The page wants texts by pointer (char **). Programs written for the shared-memory providers of old pass the text
+// itself, or several, each with its NUL, one behind the other. The two cannot be taken for each other: the top byte of
+// a pointer is zero, and none of the first eight of "fi_shm://" is.
+bool holds_texts(const void* addresses) {
+    return memcmp(addresses, "fi_", 3) == 0 && !memchr(addresses, 0, sizeof(char*));
+}
+
 // An array of addresses in the domain's format: texts by pointer, structures side by side.
 class ArraySource final : public AvSource {
 public:
-    ArraySource(const AddressVector& av, const void* addresses) : av_(av), addresses_(addresses) {}
+    ArraySource(const AddressVector& av, const void* addresses, size_t count)
+        : av_(av),
+          addresses_(addresses),
+          texts_(count && av.domain->addr_format == FI_ADDR_STR && holds_texts(addresses)) {}
 
     void fetch(size_t index, AvEntry* out) override {
         ParsedAddress parsed;
         const uint32_t format = av_.domain->addr_format;
         bool valid;
         if (format == FI_ADDR_STR) {
-            const char* text = static_cast<const char* const*>(addresses_)[index];
+            const char* text = texts_ ? text_at(index) : static_cast<const char* const*>(addresses_)[index];
             valid = text && read_address(format, text, strlen(text) + 1, &parsed);
         } else {
             const size_t size = av_.domain->source.length();
@@ -60,15 +70,22 @@ public:
     }
 
 private:
+    const char* text_at(size_t index) const {
+        const char* text = static_cast<const char*>(addresses_);
+        while (index--) text += strlen(text) + 1;
+        return text;
+    }
+
     const AddressVector& av_;
     const void* addresses_;
+    bool texts_;
 };
 
 int insert_array(fid_av* descriptor, const void* addresses, size_t count, fi_addr_t* assigned, uint64_t flags,
                  void* context) {
     auto* av = AddressVector::of(descriptor);
     if (count && !addresses) return -FI_EINVAL;
-    ArraySource source(*av, addresses);
+    ArraySource source(*av, addresses, count);
     return insert_addresses(*av, source, {.count = count, .addresses = assigned, .flags = flags, .context = context});
 }
 
@@ -82,7 +99,7 @@ int remove_addresses(fid_av* descriptor, fi_addr_t* addresses, size_t count, uin
         if (!av->store.find(addresses[i])) return -FI_EINVAL;
     }
     for (size_t i = 0; i < count; ++i) {
-        if (av->store.find(addresses[i])) av->store.remove(addresses[i]);
+        if (av->store.find(addresses[i])) av->remove(addresses[i]);
     }
     return 0;
 }
@@ -203,6 +220,7 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
     av->domain = domain;
     av->type = type;
     av->async = attr->flags & FI_EVENT;
+    av->index.set_text(av->holds_text());
     error = open_store(av, *attr);
     if (error) {
         destroy(av);

@@ -5,6 +5,7 @@
 #ifndef SELVAGE_IMPL_CORE_AV_H
 #define SELVAGE_IMPL_CORE_AV_H
 
+#include "impl/core/av_index.h"
 #include "impl/core/av_store.h"
 #include "impl/core/domain.h"
 #include "impl/core/object.h"
@@ -13,6 +14,19 @@ namespace selvage::impl {
 
 struct EventQueue;
 
+// One address on its way in, or out again: the stored form, or why there is none (a positive fabric errno).
+struct AvEntry {
+    int error = 0;
+    SocketAddress socket;         // internet providers
+    char text[kShmTextMax] = {};  // shm
+};
+
+// An address found: what transfers name, and what completions report (the user's identifier where one was given).
+struct AvMatch {
+    fi_addr_t address = FI_ADDR_NOTAVAIL;
+    fi_addr_t reported = FI_ADDR_NOTAVAIL;
+};
+
 struct AddressVector {
     fid_av descriptor{};
     UseCount uses;  // endpoints bound to it
@@ -20,19 +34,32 @@ struct AddressVector {
     fi_av_type type = FI_AV_TABLE;
     bool async = false;  // FI_EVENT
     AvStore store;
+    AvIndex index{store};      // used with the store's lock held
     EventQueue* eq = nullptr;  // bound; holds a use of it. Protected by the domain's lock.
 
     bool holds_text() const { return domain->kind == AddressKind::kShm; }
     size_t entry_size() const { return holds_text() ? kShmTextMax : sizeof(SocketAddress); }
 
-    static AddressVector* of(fid_av* av) { return object_of<AddressVector>(av); }
-};
+    // For the engine and the transports, from any thread, in constant time.
+    // The address behind a number; false when there is none.
+    bool find_address(fi_addr_t address, AvEntry* out);
+    // The number of an address, or FI_ADDR_NOTAVAIL; of an address that was inserted twice, either.
+    AvMatch match(const AvEntry& entry);
+    fi_addr_t reverse(const AvEntry& entry) { return match(entry).reported; }
+    // What completions report for a number that is in use.
+    fi_addr_t reported(fi_addr_t address);
+    // Changes with every insertion and removal, by any process; never UINT32_MAX. Read it before match().
+    uint32_t generation() const { return store.generation(); }
 
-// One address on its way in: the stored form, or why there is none (a positive fabric errno).
-struct AvEntry {
-    int error = 0;
-    SocketAddress socket;
-    char text[kShmTextMax] = {};
+    // With the store's lock held.
+    int reserve(size_t count);
+    fi_addr_t insert(const AvEntry& entry, uint64_t user_id);
+    void remove(fi_addr_t address);
+    const void* stored_form(const AvEntry& entry) const {
+        return holds_text() ? static_cast<const void*>(entry.text) : &entry.socket;
+    }
+
+    static AddressVector* of(fid_av* av) { return object_of<AddressVector>(av); }
 };
 
 // Checks that the domain can reach an address of this kind.

@@ -1,9 +1,11 @@
 // Insertion into address vectors: the common course of it, and addresses from node and service names (fi_av(3)).
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "impl/core/av.h"
 #include "impl/core/eq.h"
@@ -40,10 +42,6 @@ int check(const AddressVector& av, const AvRequest& request) {
     return av.store.read_only() ? -FI_EACCES : 0;
 }
 
-const void* stored_form(const AddressVector& av, const AvEntry& entry) {
-    return av.holds_text() ? static_cast<const void*>(entry.text) : &entry.socket;
-}
-
 // With room reserved: puts one entry in its place and tells the caller's array.
 void place(AddressVector& av, const AvEntry& entry, const AvRequest& request, size_t index) {
     fi_addr_t* assigned = request.addresses ? &request.addresses[index] : nullptr;
@@ -52,7 +50,7 @@ void place(AddressVector& av, const AvEntry& entry, const AvRequest& request, si
         return;
     }
     const uint64_t user_id = request.flags & FI_AV_USER_ID ? *assigned : FI_ADDR_NOTAVAIL;
-    const fi_addr_t given = av.store.insert(stored_form(av, entry), user_id);
+    const fi_addr_t given = av.insert(entry, user_id);
     if (assigned) *assigned = given;
 }
 
@@ -63,7 +61,7 @@ int insert_now(AddressVector& av, AvSource& source, const AvRequest& request) {
         AvEntry entry;
         source.fetch(i, &entry);
         AvLock guard(av.store);
-        if (!entry.error && av.store.reserve(1)) entry.error = FI_ENOMEM;
+        if (!entry.error && av.reserve(1)) entry.error = FI_ENOMEM;
         place(av, entry, request, i);
         if (errors) errors[i] = entry.error;
         inserted += entry.error == 0;
@@ -79,31 +77,49 @@ void free_events(Event* list) {
     }
 }
 
+// Takes every address from its source, once: a name that is resolved twice may be answered differently. Returns how
+// many can go in.
+size_t fetch_all(AvSource& source, size_t count, AvEntry* entries) {
+    size_t good = 0;
+    for (size_t i = 0; i < count; ++i) {
+        source.fetch(i, new (&entries[i]) AvEntry);
+        good += entries[i].error == 0;
+    }
+    return good;
+}
+
+// An event for each address that cannot go in, in order. False when memory is short; `list` is the caller's to free.
+bool make_errors(AddressVector& av, const AvRequest& request, const AvEntry* entries, Event** list) {
+    for (size_t i = 0; i < request.count; ++i) {
+        if (!entries[i].error) continue;
+        *list = make_error(&av.descriptor.fid, request.context, i, entries[i].error);
+        if (!*list) return false;
+        list = &(*list)->next;
+    }
+    return true;
+}
+
+bool place_all(AddressVector& av, const AvRequest& request, const AvEntry* entries, size_t good) {
+    AvLock guard(av.store);
+    if (av.reserve(good)) return false;
+    for (size_t i = 0; i < request.count; ++i) place(av, entries[i], request, i);
+    return true;
+}
+
 // Every event is made before the first address goes in, so the call either does all of it or nothing.
 int insert_async(AddressVector& av, AvSource& source, const AvRequest& request, EventQueue* eq) {
+    auto* entries = static_cast<AvEntry*>(calloc(std::max<size_t>(request.count, 1), sizeof(AvEntry)));
+    if (!entries) return -FI_ENOMEM;
+    const size_t good = fetch_all(source, request.count, entries);
     Event* errors = nullptr;
-    Event** last = &errors;
-    size_t inserted = 0;
-    for (size_t i = 0; i < request.count; ++i) {
-        AvEntry entry;
-        source.fetch(i, &entry);
-        inserted += entry.error == 0;
-        if (!entry.error) continue;
-        *last = make_error(&av.descriptor.fid, request.context, i, entry.error);
-        if (!*last) break;
-        last = &(*last)->next;
-    }
-    Event* done = make_completion(FI_AV_COMPLETE, &av.descriptor.fid, request.context, inserted);
-    AvLock guard(av.store);
-    if (!done || (last != &errors && !errors) || av.store.reserve(inserted)) {
+    const bool told = make_errors(av, request, entries, &errors);
+    Event* done = make_completion(FI_AV_COMPLETE, &av.descriptor.fid, request.context, good);
+    const bool placed = told && done && place_all(av, request, entries, good);
+    free(entries);
+    if (!placed) {
         free_events(errors);
         free(done);
         return -FI_ENOMEM;
-    }
-    for (size_t i = 0; i < request.count; ++i) {
-        AvEntry entry;
-        source.fetch(i, &entry);
-        place(av, entry, request, i);
     }
     while (errors) {
         Event* next = errors->next;

@@ -14,10 +14,10 @@
 namespace selvage::impl {
 namespace {
 
-constexpr uint64_t kMagic = 0x73656c7661676501;  // "selvage", layout 1
+constexpr uint64_t kMagic = 0x73656c7661676502;  // "selvage", layout 2
 constexpr uint64_t kFirstCapacity = 64;
 constexpr uint64_t kExpectedMax = 65536;  // an expectation beyond this is met by growing
-constexpr uint64_t kCapacityMax = uint64_t{1} << 32;
+constexpr uint64_t kCapacityMax = uint64_t{1} << 31;
 constexpr size_t kHeaderBytes = 4096;  // a page of its own: the lock in it must not move when the slots do
 
 uint64_t first_capacity(size_t expected) { return std::clamp<uint64_t>(expected, kFirstCapacity, kExpectedMax); }
@@ -34,6 +34,16 @@ struct AvStore::Header {
 AvStore::Slot* AvStore::slot(uint64_t index) const { return reinterpret_cast<Slot*>(slots_ + index * stride_); }
 
 AvStore::Counts& AvStore::counts() { return header_ ? header_->counts : own_counts_; }
+const AvStore::Counts& AvStore::counts() const { return header_ ? header_->counts : own_counts_; }
+
+uint64_t AvStore::extent() { return std::min(counts().extent, reachable()); }
+
+// Pairs with the release in changed(): who sees a generation and then takes the lock finds at least what it counts.
+uint32_t AvStore::generation() const { return __atomic_load_n(generation_word(), __ATOMIC_ACQUIRE) & kGenerationMask; }
+
+const uint32_t* AvStore::generation_word() const { return &counts().generation; }
+
+void AvStore::changed() { __atomic_add_fetch(&counts().generation, 1, __ATOMIC_RELEASE); }
 
 int AvStore::open_private(size_t entry_size, size_t expected) {
     entry_size_ = entry_size;
@@ -66,7 +76,14 @@ void AvStore::recount() {
     Counts& now = counts();
     now.used = 0;
     now.lowest_free = 0;
-    for (uint64_t index = 0; index < reachable(); ++index) now.used += slot(index)->used != 0;
+    now.extent = 0;
+    for (uint64_t index = 0; index < reachable(); ++index) {
+        if (!slot(index)->used) continue;
+        ++now.used;
+        now.extent = index + 1;
+    }
+    ++now.rewrites;
+    changed();
 }
 
 // The indices that this process has mapped: all, unless memory was too short to follow another process's growth.
@@ -108,8 +125,8 @@ int AvStore::grow(uint64_t capacity) {
     } else {
         auto* larger = static_cast<unsigned char*>(realloc(slots_, capacity * stride_));
         if (!larger) return -FI_ENOMEM;
-        memset(larger + own_counts_.capacity * stride_, 0, (capacity - own_counts_.capacity) * stride_);
         slots_ = larger;
+        if (!own_free_.grow_to(capacity)) return -FI_ENOMEM;
     }
     counts().capacity = capacity;
     return 0;
@@ -123,21 +140,36 @@ int AvStore::reserve(size_t count) {
     return grow(std::max(wanted, now.capacity * 2));
 }
 
-fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
+// A new file of shared memory is zero; memory of this process is looked at below the extent only.
+uint64_t AvStore::take_index() {
     Counts& now = counts();
+    if (now.used == now.extent) return now.extent;
+    if (!header_) return own_free_.take();
     uint64_t index = now.lowest_free;
     while (slot(index)->used) ++index;
+    now.lowest_free = index + 1;
+    return index;
+}
+
+fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
+    Counts& now = counts();
+    const uint64_t index = take_index();
     Slot* target = slot(index);
     memcpy(target->bytes(), entry, entry_size_);
     target->user_id = user_id;
     target->used = 1;
     ++now.used;
-    now.lowest_free = index + 1;
+    if (index == now.extent) {
+        ++now.extent;
+    } else {
+        ++now.rewrites;
+    }
+    changed();
     return index;
 }
 
 const void* AvStore::find(fi_addr_t index) {
-    if (index >= reachable() || !slot(index)->used) return nullptr;
+    if (index >= extent() || !slot(index)->used) return nullptr;
     return slot(index)->bytes();
 }
 
@@ -146,6 +178,9 @@ void AvStore::remove(fi_addr_t index) {
     slot(index)->used = 0;
     --now.used;
     now.lowest_free = std::min(now.lowest_free, index);
+    if (!header_) own_free_.put(index);
+    ++now.rewrites;
+    changed();
 }
 
 uint64_t AvStore::user_id(fi_addr_t index) { return slot(index)->user_id; }

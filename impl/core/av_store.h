@@ -7,6 +7,7 @@
 #ifndef SELVAGE_IMPL_CORE_AV_STORE_H
 #define SELVAGE_IMPL_CORE_AV_STORE_H
 
+#include "impl/core/av_free.h"
 #include "impl/core/lock.h"
 #include "impl/core/rdma.h"
 
@@ -42,6 +43,18 @@ public:
     void remove(fi_addr_t index);
     uint64_t user_id(fi_addr_t index);
 
+    // Entries there are, and the index behind the highest that was ever used.
+    uint64_t used() { return counts().used; }
+    uint64_t extent();
+    // How often anything but an addition at the end was done.
+    uint64_t rewrites() { return counts().rewrites; }
+    // Changes with every insertion and removal, in any process; without the lock. Never UINT32_MAX.
+    uint32_t generation() const;
+    // Where generation() looks, for those who ask often: with kGenerationMask, loaded with acquire. Stays where it is
+    // until close().
+    const uint32_t* generation_word() const;
+    static constexpr uint32_t kGenerationMask = UINT32_MAX >> 1;
+
 private:
     struct Header;
     struct Slot {
@@ -52,11 +65,18 @@ private:
     struct Counts {
         uint64_t capacity;
         uint64_t used;
-        uint64_t lowest_free;  // no free index below it
+        uint64_t lowest_free;  // shared only: no free index below it
+        uint64_t extent;       // no index from it on was ever used
+        uint64_t rewrites;
+        uint32_t generation;  // read without the lock
+        uint32_t reserved;
     };
 
     Slot* slot(uint64_t index) const;
     Counts& counts();
+    const Counts& counts() const;
+    void changed();
+    uint64_t take_index();
     int grow(uint64_t capacity);
     int map_header();
     int map_slots(size_t bytes);
@@ -69,6 +89,7 @@ private:
     size_t entry_size_ = 0;
     unsigned char* slots_ = nullptr;
     Counts own_counts_{};
+    AvFree own_free_;  // below extent
     Mutex own_lock_;
     // Shared only.
     Header* header_ = nullptr;

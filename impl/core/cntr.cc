@@ -2,30 +2,46 @@
 #include "impl/core/cntr.h"
 
 #include "impl/core/domain.h"
+#include "impl/core/wait_block.h"
 
 namespace selvage::impl {
 
-void Counter::count(uint64_t successes) {
-    value.fetch_add(successes);
-    changed.store(true);
-    wait.signal();
-}
+int Counter::attach(Progressive* path) { return attach_to(*domain, progress, path); }
 
-void Counter::count_errors(uint64_t failures) {
-    errors.fetch_add(failures);
-    changed.store(true);
-    wait.signal();
+void Counter::detach(Progressive* path) { detach_from(*domain, progress, path); }
+
+bool Counter::poll_news() {
+    const uint64_t now = value.load();
+    const uint64_t errors_now = errors.load();
+    const bool news =
+        now != polled.load(std::memory_order_relaxed) || errors_now != polled_errors.load(std::memory_order_relaxed);
+    polled.store(now, std::memory_order_relaxed);
+    polled_errors.store(errors_now, std::memory_order_relaxed);
+    return news;
 }
 
 namespace {
 
-uint64_t read_counter(fid_cntr* descriptor) { return Counter::of(descriptor)->value.load(); }
+uint64_t read_counter(fid_cntr* descriptor) {
+    auto* counter = Counter::of(descriptor);
+    counter->progress.advance();
+    const uint64_t value = counter->value.load();
+    counter->noticed.store(value, std::memory_order_relaxed);
+    return value;
+}
 
-uint64_t read_errors(fid_cntr* descriptor) { return Counter::of(descriptor)->errors.load(); }
+uint64_t read_errors(fid_cntr* descriptor) {
+    auto* counter = Counter::of(descriptor);
+    counter->progress.advance();
+    const uint64_t errors = counter->errors.load();
+    counter->noticed_errors.store(errors, std::memory_order_relaxed);
+    return errors;
+}
 
 // The application's own changes are not news to it, but they may be what another thread waits for.
 int updated(Counter* counter) {
-    counter->changed.store(false);
+    counter->polled.store(counter->value.load(), std::memory_order_relaxed);
+    counter->polled_errors.store(counter->errors.load(), std::memory_order_relaxed);
     counter->wait.signal();
     return 0;
 }
@@ -57,21 +73,14 @@ int set_errors(fid_cntr* descriptor, uint64_t value) {
 int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
     auto* counter = Counter::of(descriptor);
     if (!counter->wait.blocks()) return -FI_EINVAL;
-    const Deadline deadline(timeout);
     const uint64_t errors = counter->errors.load();
-    for (;;) {
-        const uint32_t seen = counter->wait.generation();
-        if (counter->value.load() >= threshold) return 0;
-        if (counter->errors.load() != errors) return -FI_EAVAIL;
-        switch (counter->wait.wait(seen, deadline)) {
-            case WaitObject::Woken::kSignal:
-                break;
-            case WaitObject::Woken::kTimeout:
-                return -FI_ETIMEDOUT;
-            case WaitObject::Woken::kInterrupted:
-                return -FI_EINTR;
-        }
-    }
+    const auto reached = [=] { return counter->value.load() >= threshold; };
+    const auto failed = [=] { return counter->errors.load() != errors; };
+    const auto woken =
+        block(counter->wait, counter->progress, Deadline(timeout), [=] { return reached() || failed(); });
+    if (woken == Blocked::kTimeout) return -FI_ETIMEDOUT;
+    if (woken == Blocked::kInterrupted) return -FI_EINTR;
+    return failed() && !reached() ? -FI_EAVAIL : 0;
 }
 
 int close_counter(fid* descriptor) {
@@ -123,12 +132,15 @@ int domain_open_counter(fid_domain* descriptor, fi_cntr_attr* attr, fid_cntr** r
     if (!counter) return -FI_ENOMEM;
     counter->member.object = counter;
     counter->member.pending = [](void* object) { return static_cast<const Counter*>(object)->pending(); };
+    counter->member.progress = &counter->progress;
+    counter->domain = domain;
+    counter->serialised = domain->serialised();
+    prepare(*domain, counter->progress);
     const int error = counter->wait.open(asked.wait_obj, asked.wait_set, domain->fabric, &counter->member);
     if (error) {
         destroy(counter);
         return error;
     }
-    counter->domain = domain;
     init_fid(counter->descriptor.fid, FI_CLASS_CNTR, context, kFidOps);
     counter->descriptor.ops = const_cast<fi_ops_cntr*>(&kCounterOps);
     use.keep();

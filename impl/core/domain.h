@@ -7,6 +7,7 @@
 #include "impl/core/lock.h"
 #include "impl/core/mr_table.h"
 #include "impl/core/object.h"
+#include "impl/core/progress_thread.h"
 
 namespace selvage::impl {
 
@@ -35,11 +36,26 @@ struct Domain {
     bool register_async = false;  // bound with FI_REG_MR
     fi_hmem_override_ops hmem{};  // size 0: none set
     MrTable regions;
+    ProgressThread automatic;  // locks itself
 
     static Domain* of(fid_domain* domain) { return object_of<Domain>(domain); }
     uint32_t version() const { return fabric->api_version; }
+    bool automatic_data() const { return attr.data_progress == FI_PROGRESS_AUTO; }
+    bool automatic_control() const { return attr.control_progress == FI_PROGRESS_AUTO; }
+    // The application promises that no two threads use the domain's endpoints and queues at once, and no thread of this
+    // library does: they need no locks.
+    bool serialised() const {
+        return (attr.threading == FI_THREAD_DOMAIN || attr.threading == FI_THREAD_COMPLETION) && !automatic_data() &&
+               !automatic_control();
+    }
     bool basic_registration() const { return attr.mr_mode == FI_MR_BASIC; }
 };
+
+// For the queues and counters of a domain: how their lists of what makes progress are locked, and attached to. With
+// automatic data progress the domain's thread has the object, too, and it alone sleeps on its descriptor.
+void prepare(Domain& domain, ProgressList& list);
+int attach_to(Domain& domain, ProgressList& list, Progressive* path);
+void detach_from(Domain& domain, ProgressList& list, Progressive* path);
 
 // The table in ops, one function per file of its subject.
 int domain_open_av(fid_domain*, fi_av_attr*, fid_av**, void* context);                      // av.cc

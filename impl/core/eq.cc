@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "impl/core/cq_errors.h"
+#include "impl/core/domain.h"
 #include "impl/core/fabric.h"
 #include "impl/core/info_memory.h"
+#include "impl/core/wait_block.h"
 
 namespace selvage::impl {
 
@@ -26,8 +29,9 @@ Event* make_completion(uint32_t type, fid* object, void* context, uint64_t data)
     return event;
 }
 
-Event* make_error(fid* object, void* context, uint64_t data, int error) {
-    Event* event = Event::allocate(0, sizeof(fi_eq_err_entry));
+Event* make_error(fid* object, void* context, uint64_t data, int error, int provider_error, const void* details,
+                  size_t details_size) {
+    Event* event = Event::allocate(0, sizeof(fi_eq_err_entry) + details_size);
     if (!event) return nullptr;
     event->is_error = true;
     fi_eq_err_entry entry{};
@@ -35,8 +39,9 @@ Event* make_error(fid* object, void* context, uint64_t data, int error) {
     entry.context = context;
     entry.data = data;
     entry.err = error;
-    entry.prov_errno = error;
+    entry.prov_errno = provider_error ? provider_error : error;
     memcpy(event->payload(), &entry, sizeof entry);
+    if (details_size) memcpy(event->payload() + sizeof entry, details, details_size);
     return event;
 }
 
@@ -65,22 +70,49 @@ void discard_all(Event* list) {
 EventQueue::~EventQueue() {
     discard_all(first);
     discard_all(first_error);
+    free(read_error);
 }
 
 void EventQueue::push(Event* event) {
     {
         LockGuard guard(lock);
+        if (overrun) {
+            discard(event);
+            return;
+        }
         event->next = nullptr;
         Event**& end = event->is_error ? last_error : last;
         *end = event;
         end = &event->next;
     }
-    wait.signal();
+    wait.signal_if_wanted();
+}
+
+void EventQueue::set_overrun() {
+    {
+        LockGuard guard(lock);
+        overrun = true;
+    }
+    wait.signal_if_wanted();
 }
 
 bool EventQueue::pending() {
     LockGuard guard(lock);
-    return first || first_error;
+    return first || first_error || overrun;
+}
+
+int EventQueue::attach(Progressive* object, Domain* domain) {
+    const bool by_thread = domain && domain->automatic_control();
+    const int error = progress.attach(object, true);
+    if (error || !by_thread) return error;
+    const int no_thread = domain->automatic.attach(object);
+    if (no_thread) progress.detach(object);
+    return no_thread;
+}
+
+void EventQueue::detach(Progressive* object, Domain* domain) {
+    if (domain && domain->automatic_control()) domain->automatic.detach(object);
+    progress.detach(object);
 }
 
 namespace {
@@ -92,14 +124,17 @@ size_t least_size(const Event& event) {
     return is_connection_event(event.type) ? std::min(event.size, sizeof(fi_eq_cm_entry)) : event.size;
 }
 
-ssize_t read_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length, uint64_t flags) {
-    auto* eq = EventQueue::of(descriptor);
+int check_read(const uint32_t* type, const void* buffer, size_t length, uint64_t flags) {
     if (flags & ~FI_PEEK) return -FI_EBADFLAGS;
-    if (!type || (length && !buffer)) return -FI_EINVAL;
+    return !type || (length && !buffer) ? -FI_EINVAL : 0;
+}
+
+// Without progress.
+ssize_t take_event(EventQueue* eq, uint32_t* type, void* buffer, size_t length, uint64_t flags) {
     LockGuard guard(eq->lock);
     if (eq->first_error) return -FI_EAVAIL;
     Event* event = eq->first;
-    if (!event) return -FI_EAGAIN;
+    if (!event) return eq->overrun ? -FI_EAVAIL : -FI_EAGAIN;
     if (length < least_size(*event)) return -FI_ETOOSMALL;
     const size_t copied = std::min(length, event->size);
     memcpy(buffer, event->payload(), copied);
@@ -111,29 +146,62 @@ ssize_t read_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length,
     return static_cast<ssize_t>(copied);
 }
 
-// Before 1.5 err_data_size was an output only, so nothing of it may be read then.
+ssize_t read_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length, uint64_t flags) {
+    auto* eq = EventQueue::of(descriptor);
+    const int invalid = check_read(type, buffer, length, flags);
+    if (invalid) return invalid;
+    eq->progress.advance();
+    return take_event(eq, type, buffer, length, flags);
+}
+
+// Before 1.5 err_data_size did not exist, and err_data was an output.
+size_t export_error(const EventQueue& eq, const fi_eq_err_entry& stored, void* details, size_t details_size,
+                    fi_eq_err_entry* out) {
+    fi_eq_err_entry entry = stored;
+    entry.err_data = details_size ? details : nullptr;
+    entry.err_data_size = details_size;
+    const bool sized = eq.fabric->api_version >= FI_VERSION(1, 5);
+    if (sized && out->err_data_size && out->err_data) {
+        entry.err_data = out->err_data;
+        entry.err_data_size = std::min(out->err_data_size, details_size);
+        if (entry.err_data_size) memcpy(entry.err_data, details, entry.err_data_size);
+    }
+    const size_t size = sized ? sizeof entry : offsetof(fi_eq_err_entry, err_data_size);
+    memcpy(static_cast<void*>(out), &entry, size);
+    return size;
+}
+
+// With the lock held: the error that an overrun queue has for ever.
+ssize_t tell_overrun(EventQueue* eq, fi_eq_err_entry* buffer) {
+    fi_eq_err_entry entry{};
+    entry.fid = &eq->descriptor.fid;
+    entry.context = eq->descriptor.fid.context;
+    entry.err = FI_EOVERRUN;
+    entry.prov_errno = kErrorOverrun;
+    return static_cast<ssize_t>(export_error(*eq, entry, nullptr, 0, buffer));
+}
+
 ssize_t read_eq_error(fid_eq* descriptor, fi_eq_err_entry* buffer, uint64_t flags) {
     auto* eq = EventQueue::of(descriptor);
     if (flags & ~FI_PEEK) return -FI_EBADFLAGS;
     if (!buffer) return -FI_EINVAL;
     LockGuard guard(eq->lock);
     Event* event = eq->first_error;
-    if (!event) return -FI_EAGAIN;
+    if (!event) return eq->overrun && !eq->first ? tell_overrun(eq, buffer) : -FI_EAGAIN;
     fi_eq_err_entry entry;
     memcpy(&entry, event->payload(), sizeof entry);
-    const bool owned_by_caller = eq->fabric->api_version >= FI_VERSION(1, 5) && buffer->err_data_size > 0;
-    if (owned_by_caller) {
-        entry.err_data = buffer->err_data;
-        entry.err_data_size = 0;
-    }
-    const size_t size =
-        eq->fabric->api_version >= FI_VERSION(1, 5) ? sizeof entry : offsetof(fi_eq_err_entry, err_data_size);
-    memcpy(static_cast<void*>(buffer), &entry, size);
+    const size_t size = export_error(*eq, entry, event->payload() + sizeof entry, event->size - sizeof entry, buffer);
     if (flags & FI_PEEK) return static_cast<ssize_t>(size);
     eq->first_error = event->next;
     if (!eq->first_error) eq->last_error = &eq->first_error;
-    free(event);
+    free(eq->read_error);
+    eq->read_error = event;
     return static_cast<ssize_t>(size);
+}
+
+bool is_overrun(EventQueue* eq) {
+    LockGuard guard(eq->lock);
+    return eq->overrun;
 }
 
 ssize_t write_eq(fid_eq* descriptor, uint32_t type, const void* buffer, size_t length, uint64_t flags) {
@@ -141,6 +209,7 @@ ssize_t write_eq(fid_eq* descriptor, uint32_t type, const void* buffer, size_t l
     if (!eq->writable) return -FI_ENOSYS;
     if (flags) return -FI_EBADFLAGS;
     if (length && !buffer) return -FI_EINVAL;
+    if (is_overrun(eq)) return -FI_EOVERRUN;
     Event* event = Event::allocate(type, length);
     if (!event) return -FI_ENOMEM;
     if (length) memcpy(event->payload(), buffer, length);
@@ -151,17 +220,18 @@ ssize_t write_eq(fid_eq* descriptor, uint32_t type, const void* buffer, size_t l
 ssize_t sread_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length, int timeout, uint64_t flags) {
     auto* eq = EventQueue::of(descriptor);
     if (!eq->wait.blocks()) return -FI_EINVAL;
+    const int invalid = check_read(type, buffer, length, flags);
+    if (invalid) return invalid;
     const Deadline deadline(timeout);
     for (;;) {
-        const uint32_t seen = eq->wait.generation();
-        const ssize_t result = read_eq(descriptor, type, buffer, length, flags);
-        if (result != -FI_EAGAIN) return result;
-        if (eq->wait.wait(seen, deadline) != WaitObject::Woken::kSignal) return -FI_EAGAIN;
+        const auto woken = block(eq->wait, eq->progress, deadline, [eq] { return eq->pending(); });
+        const ssize_t result = take_event(eq, type, buffer, length, flags);
+        if (result != -FI_EAGAIN || woken != Blocked::kReady) return result;
     }
 }
 
 const char* strerror_eq(fid_eq*, int provider_errno, const void*, char* buffer, size_t length) {
-    const char* text = fi_strerror(provider_errno);
+    const char* text = provider_error_text(provider_errno);
     if (!buffer || !length) return text;
     snprintf(buffer, length, "%s", text);
     return buffer;
@@ -204,6 +274,7 @@ int fabric_open_eq(fid_fabric* descriptor, fi_eq_attr* attr, fid_eq** result, vo
     if (!eq) return -FI_ENOMEM;
     eq->member.object = eq;
     eq->member.pending = [](void* object) { return static_cast<EventQueue*>(object)->pending(); };
+    eq->member.progress = &eq->progress;
     const int error = eq->wait.open(asked.wait_obj, asked.wait_set, fabric, &eq->member);
     if (error) {
         destroy(eq);

@@ -36,7 +36,15 @@ UseCount* uses_of(fid* member, const Domain* domain) {
 
 bool has_news(fid* member) {
     if (member->fclass == FI_CLASS_CQ) return object_of<CompletionQueue>(member)->pending();
-    return object_of<Counter>(member)->changed.exchange(false);
+    return object_of<Counter>(member)->poll_news();
+}
+
+void advance(fid* member) {
+    if (member->fclass == FI_CLASS_CQ) {
+        object_of<CompletionQueue>(member)->progress.advance();
+    } else {
+        object_of<Counter>(member)->progress.advance();
+    }
 }
 
 PollItem** find(PollSet* set, const fid* member) {
@@ -49,6 +57,7 @@ int poll_set(fid_poll* descriptor, void** contexts, int count) {
     auto* set = object_of<PollSet>(descriptor);
     if (count < 0 || (count && !contexts)) return -FI_EINVAL;
     LockGuard guard(set->lock);
+    for (const PollItem* item = set->first; item; item = item->next) advance(item->member);
     int found = 0;
     for (PollItem* item = set->first; item && found < count; item = item->next) {
         if (has_news(item->member)) contexts[found++] = item->member->context;

@@ -1,30 +1,23 @@
-// See wait.h.
+// See wait.h: the wait object.
 #include "impl/core/wait.h"
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
-#include "impl/core/cntr.h"
-#include "impl/core/cq.h"
-#include "impl/core/eq.h"
 #include "impl/core/fabric.h"
 
 namespace selvage::impl {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-
-int64_t now() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * kSecond + time.tv_nsec;
-}
 
 // Returns 0 or the errno.
 int futex_wait(std::atomic<uint32_t>& word, uint32_t expected, const timespec* timeout) {
@@ -36,15 +29,23 @@ void futex_wake_all(std::atomic<uint32_t>& word) {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-bool uses_descriptor(fi_wait_obj kind) { return kind == FI_WAIT_FD || kind == FI_WAIT_POLLFD; }
+timespec to_timespec(int64_t nanoseconds) {
+    return {.tv_sec = nanoseconds / kSecond, .tv_nsec = nanoseconds % kSecond};
+}
 
 }  // namespace
 
-Deadline::Deadline(int milliseconds) : endless_(milliseconds < 0) {
-    if (!endless_) at_ = now() + static_cast<int64_t>(milliseconds) * (kSecond / 1000);
+int64_t monotonic_nanoseconds() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * kSecond + time.tv_nsec;
 }
 
-int64_t Deadline::remaining() const { return std::max<int64_t>(0, at_ - now()); }
+Deadline::Deadline(int milliseconds) : endless_(milliseconds < 0) {
+    if (!endless_) at_ = monotonic_nanoseconds() + static_cast<int64_t>(milliseconds) * (kSecond / 1000);
+}
+
+int64_t Deadline::remaining() const { return std::max<int64_t>(0, at_ - monotonic_nanoseconds()); }
 
 int WaitObject::open(fi_wait_obj kind, fid_wait* set, const Fabric* fabric, WaitMember* member) {
     switch (kind) {
@@ -63,9 +64,12 @@ int WaitObject::open(fi_wait_obj kind, fid_wait* set, const Fabric* fabric, Wait
             kind_ = kind;
             set_ = owner;
             member_ = member;
+            wanted_ = &owner->wait.own_wanted_;
             LockGuard guard(owner->lock);
             member->next = owner->members;
             owner->members = member;
+            // Nothing is attached to it yet, so that this only counts those who sleep.
+            for (size_t i = 0; i < owner->sleeping; ++i) member->progress->arm();
             return 0;
         }
     }
@@ -78,15 +82,38 @@ int WaitObject::open_for_set(fi_wait_obj kind) {
 }
 
 int WaitObject::open_primitives() {
-    if (uses_descriptor(kind_)) {
-        event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-        if (event_ < 0) return -errno;
+    if (kind_ == FI_WAIT_MUTEX_COND) return open_condition();
+    if (!gives_descriptor()) return 0;
+    LockGuard guard(lock_);
+    return open_descriptors();
+}
+
+// Recursive: an application may hold the mutex while it reads, and what it reads may signal.
+int WaitObject::open_condition() {
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes)) return -FI_ENOMEM;
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&mutex_, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    pthread_cond_init(&condition_, nullptr);
+    has_condition_ = true;
+    return 0;
+}
+
+// With the lock held.
+int WaitObject::open_descriptors() {
+    if (event_ < 0) event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (event_ < 0) return -errno;
+    const int group = epoll_create1(EPOLL_CLOEXEC);
+    if (group < 0) return -errno;
+    epoll_event interest{.events = EPOLLIN, .data = {.fd = event_}};
+    if (epoll_ctl(group, EPOLL_CTL_ADD, event_, &interest)) {
+        const int error = -errno;
+        ::close(group);
+        return error;
     }
-    if (kind_ == FI_WAIT_MUTEX_COND) {
-        pthread_mutex_init(&mutex_, nullptr);
-        pthread_cond_init(&condition_, nullptr);
-        has_condition_ = true;
-    }
+    has_event_.store(true);
+    epoll_.store(group);
     return 0;
 }
 
@@ -99,8 +126,15 @@ void WaitObject::close() {
     }
     if (set_) set_->uses.release();
     set_ = nullptr;
+    wanted_ = &own_wanted_;
+    if (epoll_.load() >= 0) ::close(epoll_.load());
     if (event_ >= 0) ::close(event_);
+    epoll_.store(-1);
+    has_event_.store(false);
     event_ = -1;
+    free(watched_);
+    watched_ = nullptr;
+    watched_count_ = watched_capacity_ = 0;
     if (has_condition_) {
         pthread_cond_destroy(&condition_);
         pthread_mutex_destroy(&mutex_);
@@ -113,46 +147,141 @@ void WaitObject::signal() {
         set_->wait.signal();
         return;
     }
-    // Sequentially consistent against the sleeper's count-then-check in wait().
     generation_.fetch_add(1);
     if (sleepers_.load()) futex_wake_all(generation_);
-    if (event_ >= 0 && !raised_.exchange(true)) {
-        const uint64_t one = 1;
-        [[maybe_unused]] const ssize_t written = write(event_, &one, sizeof one);
+    if (has_event_.load()) raise();
+    if (has_condition_) broadcast();
+}
+
+// The exchange pairs with the one in reset(): who finds it raised leaves its generation to the thread that resets.
+void WaitObject::raise() {
+    if (raised_.exchange(true)) return;
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(event_, &one, sizeof one);
+}
+
+// The application's mutex is free within its own few instructions between fi_trywait and pthread_cond_wait, or is held
+// by a thread that waits for a lock which the caller of this has. The second is no reason to wait for ever.
+void WaitObject::broadcast() {
+    constexpr int kTries = 1000;
+    bool locked = false;
+    for (int i = 0; i < kTries && !locked; ++i) {
+        locked = pthread_mutex_trylock(&mutex_) == 0;
+        if (!locked) sched_yield();
     }
-    if (has_condition_) {
-        pthread_mutex_lock(&mutex_);
-        pthread_cond_broadcast(&condition_);
-        pthread_mutex_unlock(&mutex_);
-    }
+    pthread_cond_broadcast(&condition_);
+    if (locked) pthread_mutex_unlock(&mutex_);
 }
 
 WaitObject::Woken WaitObject::wait(uint32_t seen, const Deadline& deadline) {
     if (generation() != seen) return Woken::kSignal;
-    const int64_t left = deadline.endless() ? 0 : deadline.remaining();
-    if (!deadline.endless() && left == 0) return Woken::kTimeout;
+    if (deadline.passed()) return Woken::kTimeout;
     if (kind_ == FI_WAIT_YIELD) {
         sched_yield();
         return Woken::kSignal;
     }
-    const timespec time{.tv_sec = left / kSecond, .tv_nsec = left % kSecond};
+    return epoll_.load() < 0 ? wait_on_futex(seen, deadline) : wait_on_descriptors(seen, deadline);
+}
+
+WaitObject::Woken WaitObject::wait_on_futex(uint32_t seen, const Deadline& deadline) {
+    const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
     sleepers_.fetch_add(1);
-    const int error = futex_wait(generation_, seen, deadline.endless() ? nullptr : &time);
+    const int error = futex_wait(generation_, seen, deadline.endless() ? nullptr : &left);
     sleepers_.fetch_sub(1);
     if (error == ETIMEDOUT) return generation() != seen ? Woken::kSignal : Woken::kTimeout;
     return error == EINTR ? Woken::kInterrupted : Woken::kSignal;
 }
 
+// The event is taken back only before the first thread polls, so that one signal wakes all that do.
+WaitObject::Woken WaitObject::wait_on_descriptors(uint32_t seen, const Deadline& deadline) {
+    {
+        LockGuard guard(lock_);
+        if (polling_++ == 0) reset();
+    }
+    int ready = 1;
+    int error = 0;
+    if (generation() == seen) {
+        pollfd group{.fd = epoll_.load(), .events = POLLIN, .revents = 0};
+        const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
+        ready = ppoll(&group, 1, deadline.endless() ? nullptr : &left, nullptr);
+        error = errno;
+    } else {
+        raise();  // for those outside the library whose event was taken back above
+    }
+    {
+        LockGuard guard(lock_);
+        --polling_;
+    }
+    if (ready < 0 && error == EINTR) return Woken::kInterrupted;
+    return ready == 0 && generation() == seen ? Woken::kTimeout : Woken::kSignal;
+}
+
+// With the lock held. A signal that comes while the event is still marked raised writes nothing; its generation, and
+// what was published before it, are visible after the exchange, and the caller looks then.
 void WaitObject::reset() {
     if (event_ < 0 || !raised_.load()) return;
     uint64_t count;
     [[maybe_unused]] const ssize_t taken = read(event_, &count, sizeof count);
-    raised_.store(false);
+    raised_.exchange(false);
+}
+
+void WaitObject::prepare_native() {
+    LockGuard guard(lock_);
+    if (!native_) want();
+    native_ = true;
+    if (polling_ == 0) reset();
+}
+
+int WaitObject::watch(int descriptor) {
+    if (set_) return set_->wait.watch(descriptor);
+    if (kind_ == FI_WAIT_NONE || kind_ == FI_WAIT_YIELD) return 0;
+    int error;
+    {
+        LockGuard guard(lock_);
+        error = epoll_.load() < 0 ? open_descriptors() : 0;
+        if (!error) error = add_watched(descriptor);
+    }
+    signal();  // who sleeps on the futex, or without this descriptor
+    return error;
+}
+
+int WaitObject::add_watched(int descriptor) {
+    for (size_t i = 0; i < watched_count_; ++i) {
+        if (watched_[i].descriptor != descriptor) continue;
+        ++watched_[i].uses;
+        return 0;
+    }
+    if (watched_count_ == watched_capacity_) {
+        const size_t capacity = watched_capacity_ ? watched_capacity_ * 2 : 4;
+        auto* larger = static_cast<Watched*>(realloc(watched_, capacity * sizeof *watched_));
+        if (!larger) return -FI_ENOMEM;
+        watched_ = larger;
+        watched_capacity_ = capacity;
+    }
+    epoll_event interest{.events = EPOLLIN, .data = {.fd = descriptor}};
+    if (epoll_ctl(epoll_.load(), EPOLL_CTL_ADD, descriptor, &interest)) return -errno;
+    watched_[watched_count_++] = {.descriptor = descriptor, .uses = 1};
+    return 0;
+}
+
+void WaitObject::unwatch(int descriptor) {
+    if (set_) {
+        set_->wait.unwatch(descriptor);
+        return;
+    }
+    LockGuard guard(lock_);
+    for (size_t i = 0; i < watched_count_; ++i) {
+        if (watched_[i].descriptor != descriptor) continue;
+        if (--watched_[i].uses) return;
+        epoll_ctl(epoll_.load(), EPOLL_CTL_DEL, descriptor, nullptr);
+        watched_[i] = watched_[--watched_count_];
+        return;
+    }
 }
 
 int WaitObject::get_wait(void* argument) {
     if (kind_ == FI_WAIT_FD) {
-        *static_cast<int*>(argument) = event_;
+        *static_cast<int*>(argument) = epoll_.load();
         return 0;
     }
     if (kind_ == FI_WAIT_MUTEX_COND) {
@@ -166,7 +295,7 @@ int WaitObject::get_wait(void* argument) {
     const size_t room = list->nfds;
     list->nfds = 1;
     if (room < 1) return -FI_ETOOSMALL;
-    list->fd[0] = {.fd = event_, .events = POLLIN, .revents = 0};
+    list->fd[0] = {.fd = epoll_.load(), .events = POLLIN, .revents = 0};
     return 0;
 }
 
@@ -175,105 +304,6 @@ int WaitObject::control(int command, void* argument) {
     if (!argument) return -FI_EINVAL;
     if (command == FI_GETWAIT) return get_wait(argument);
     *static_cast<fi_wait_obj*>(argument) = kind_;
-    return 0;
-}
-
-bool WaitSet::pending() {
-    LockGuard guard(lock);
-    for (const WaitMember* member = members; member; member = member->next) {
-        if (member->pending(member->object)) return true;
-    }
-    return false;
-}
-
-namespace {
-
-int close_wait_set(fid* descriptor) {
-    auto* set = object_of<WaitSet>(descriptor);
-    if (!set->uses.close()) return -FI_EBUSY;
-    set->fabric->uses.release();
-    destroy(set);
-    return 0;
-}
-
-int control_wait_set(fid* descriptor, int command, void* argument) {
-    return object_of<WaitSet>(descriptor)->wait.control(command, argument);
-}
-
-int wait_on_set(fid_wait* descriptor, int timeout) {
-    auto* set = object_of<WaitSet>(descriptor);
-    const Deadline deadline(timeout);
-    for (;;) {
-        const uint32_t seen = set->wait.generation();
-        set->wait.reset();
-        if (set->pending()) return 0;
-        switch (set->wait.wait(seen, deadline)) {
-            case WaitObject::Woken::kSignal:
-                break;
-            case WaitObject::Woken::kTimeout:
-                return -FI_ETIMEDOUT;
-            case WaitObject::Woken::kInterrupted:
-                return -FI_EINTR;
-        }
-    }
-}
-
-constexpr fi_ops kFidOps = make_fid_ops(close_wait_set, kMissing<decltype(fi_ops::bind)>, control_wait_set);
-constexpr fi_ops_wait kWaitOps = {.size = sizeof(fi_ops_wait), .wait = wait_on_set};
-
-template <typename Object>
-int try_wait(Object* object) {
-    if (object->pending()) return -FI_EAGAIN;
-    object->wait.reset();
-    return object->pending() ? -FI_EAGAIN : 0;
-}
-
-int try_wait_any(fid* each) {
-    switch (each->fclass) {
-        case FI_CLASS_EQ:
-            return try_wait(object_of<EventQueue>(each));
-        case FI_CLASS_CQ:
-            return try_wait(object_of<CompletionQueue>(each));
-        case FI_CLASS_CNTR:
-            return try_wait(object_of<Counter>(each));
-        case FI_CLASS_WAIT:
-            return try_wait(object_of<WaitSet>(each));
-        default:
-            return -FI_EINVAL;
-    }
-}
-
-}  // namespace
-
-int fabric_open_wait(fid_fabric* descriptor, fi_wait_attr* attr, fid_wait** result) {
-    if (!descriptor || !attr || !result) return -FI_EINVAL;
-    *result = nullptr;
-    if (attr->flags) return -FI_EBADFLAGS;
-    auto* fabric = Fabric::of(descriptor);
-    Use use(fabric->uses);
-    if (!use) return -FI_EINVAL;
-    auto* set = create<WaitSet>();
-    if (!set) return -FI_ENOMEM;
-    const int error = set->wait.open_for_set(attr->wait_obj);
-    if (error) {
-        destroy(set);
-        return error;
-    }
-    set->fabric = fabric;
-    init_fid(set->descriptor.fid, FI_CLASS_WAIT, nullptr, kFidOps);
-    set->descriptor.ops = const_cast<fi_ops_wait*>(&kWaitOps);
-    use.keep();
-    *result = &set->descriptor;
-    return 0;
-}
-
-int fabric_trywait(fid_fabric*, fid** fids, int count) {
-    if (count < 0 || (count && !fids)) return -FI_EINVAL;
-    for (int i = 0; i < count; ++i) {
-        if (!fids[i]) return -FI_EINVAL;
-        const int result = try_wait_any(fids[i]);
-        if (result) return result;
-    }
     return 0;
 }
 

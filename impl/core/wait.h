@@ -1,8 +1,15 @@
 // Waiting: the wait object inside queues and counters, and the wait set.
 //
-// A waiter notes the generation, looks whether there is something to read, and sleeps only while the generation is
-// still the one it noted; every signal starts a new generation. So no signal is lost, and signalling costs one atomic
-// addition when nobody sleeps and no file descriptor is wanted.
+// A thread that wants to sleep says so (want), notes the generation, looks whether there is something to read, and
+// sleeps only while the generation is still the one it noted. A writer publishes first and then looks whether anybody
+// wants to know (wanted): if so it signals, which starts a new generation. The two meet in the order
+//     waiter: want, look          writer: publish, wanted
+// and one of them sees the other: for queues because "look" and "publish" are made under the queue's lock, for counters
+// because all four are sequentially consistent. So no signal is lost, and a writer pays one load when nobody sleeps.
+//
+// While nothing attached to the owner has a descriptor, threads sleep on a futex. From the first descriptor on (watch)
+// they sleep on an epoll descriptor that holds an eventfd of the wait object's own and those of what is attached. That
+// is also what an application gets for FI_WAIT_FD and FI_WAIT_POLLFD: one descriptor, for ever.
 #ifndef SELVAGE_IMPL_CORE_WAIT_H
 #define SELVAGE_IMPL_CORE_WAIT_H
 
@@ -10,11 +17,14 @@
 
 #include "impl/core/lock.h"
 #include "impl/core/object.h"
+#include "impl/core/progress_list.h"
 
 namespace selvage::impl {
 
 struct Fabric;
 struct WaitSet;
+
+int64_t monotonic_nanoseconds();
 
 // A point in time after which waiting is over. Negative milliseconds: never.
 class Deadline {
@@ -23,17 +33,19 @@ public:
     bool endless() const { return endless_; }
     // What is left, in nanoseconds; 0 when it has passed.
     int64_t remaining() const;
+    bool passed() const { return !endless_ && remaining() == 0; }
 
 private:
     bool endless_;
     int64_t at_ = 0;
 };
 
-// Something that a wait set watches: embedded in the queue or counter.
+// What a wait set knows of a member: embedded in the queue or counter.
 struct WaitMember {
     WaitMember* next = nullptr;
     void* object = nullptr;
     bool (*pending)(void* object) = nullptr;  // is there something to read?
+    ProgressList* progress = nullptr;
 };
 
 class WaitObject {
@@ -52,26 +64,69 @@ public:
     // May a thread block in a read of the owner?
     bool blocks() const { return kind_ != FI_WAIT_NONE && kind_ != FI_WAIT_SET; }
 
+    // For writers, after publishing.
+    bool wanted() const { return wanted_->load() != 0; }
+    void signal_if_wanted() {
+        if (wanted()) [[unlikely]]
+            signal();
+    }
     void signal();
+
+    // For waiters, in this order: want, generation, look, wait, unwant.
+    void want() { wanted_->fetch_add(1); }
+    void unwant() { wanted_->fetch_sub(1); }
     uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
     enum class Woken { kSignal, kTimeout, kInterrupted };
     Woken wait(uint32_t seen, const Deadline& deadline);
-    // Makes the file descriptor unreadable. The caller looks for events again afterwards.
-    void reset();
+
+    // For an application that blocks outside the library: makes the descriptor unreadable, and from then on signals
+    // are wanted. The caller looks for events afterwards.
+    void prepare_native();
+    bool gives_descriptor() const { return kind_ == FI_WAIT_FD || kind_ == FI_WAIT_POLLFD; }
+    // How long a waiter looks by itself before it sleeps; see wait_block.h.
+    std::atomic<uint32_t>& spin_budget() { return spin_budget_; }
+
+    // Sleepers also wake when the descriptor is readable. Counted per descriptor. 0 or a negative errno.
+    int watch(int descriptor);
+    void unwatch(int descriptor);
 
     // FI_GETWAIT and FI_GETWAITOBJ.
     int control(int command, void* argument);
 
 private:
+    struct Watched {
+        int descriptor;
+        unsigned uses;
+    };
+
     int open_primitives();
+    int open_condition();
+    int open_descriptors();
+    int add_watched(int descriptor);
+    void raise();
+    void broadcast();
+    void reset();
+    Woken wait_on_futex(uint32_t seen, const Deadline& deadline);
+    Woken wait_on_descriptors(uint32_t seen, const Deadline& deadline);
     int get_wait(void* argument);
 
     fi_wait_obj kind_ = FI_WAIT_NONE;
+    std::atomic<uint32_t>* wanted_ = &own_wanted_;  // the wait set's, for its members
+    std::atomic<uint32_t> own_wanted_{0};
     std::atomic<uint32_t> generation_{0};
-    std::atomic<uint32_t> sleepers_{0};
+    std::atomic<uint32_t> sleepers_{0};  // on the futex
     std::atomic<bool> raised_{false};
-    int event_ = -1;
+    std::atomic<bool> has_event_{false};
+    std::atomic<uint32_t> spin_budget_{10'000};  // nanoseconds
     bool has_condition_ = false;
+    Mutex lock_;           // protects what follows
+    bool native_ = false;  // counted in wanted_
+    int event_ = -1;
+    std::atomic<int> epoll_{-1};
+    unsigned polling_ = 0;  // threads in poll
+    Watched* watched_ = nullptr;
+    size_t watched_count_ = 0;
+    size_t watched_capacity_ = 0;
     pthread_mutex_t mutex_{};
     pthread_cond_t condition_{};
     WaitSet* set_ = nullptr;
@@ -83,10 +138,18 @@ struct WaitSet {
     UseCount uses;
     Fabric* fabric = nullptr;
     WaitObject wait;
-    Mutex lock;  // protects members
+    Mutex lock;  // protects what follows
     WaitMember* members = nullptr;
 
+    size_t sleeping = 0;  // arm() calls without their disarm()
+
+    // Of all members; see ProgressList.
     bool pending();
+    void advance();
+    bool arm();
+    void disarm();
+    bool arm_native();
+    void disarm_native();
 };
 
 }  // namespace selvage::impl

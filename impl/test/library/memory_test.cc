@@ -145,5 +145,32 @@ TEST(OutOfMemory, AddressVectors) {
     fail_each("fi_av_insert, asynchronous", [&] { return insert(FI_EVENT); });
 }
 
+// Two of four addresses are none: whichever allocation fails, the events tell what was inserted, or nothing was.
+int insert_and_count(const Network& setup) {
+    const char* names[] = {"fi_shm://one", "bad", "fi_shm://two", "worse"};
+    Opened<fid_eq> eq;
+    Opened<fid_av> av;
+    fi_av_attr attr{};
+    attr.flags = FI_EVENT;
+    int result = fi_eq_open(setup.fabric.get(), nullptr, eq.out(), nullptr);
+    if (!result) result = fi_av_open(setup.domain.get(), &attr, av.out(), nullptr);
+    if (!result) result = fi_av_bind(av.get(), eq.base(), 0);
+    if (!result) result = fi_av_insert(av.get(), names, 4, nullptr, 0, nullptr);
+    if (result) return result;
+    fi_eq_err_entry error{};
+    uint64_t errors = 0;
+    while (fi_eq_readerr(eq.get(), &error, 0) > 0) ++errors;
+    uint32_t type = 0;
+    fi_eq_entry done{};
+    if (fi_eq_read(eq.get(), &type, &done, sizeof done, 0) != static_cast<ssize_t>(sizeof done)) return -FI_EOTHER;
+    return errors == 2 && done.data == 2 ? 0 : -FI_EOTHER;
+}
+
+TEST(OutOfMemory, AsynchronousInsertionTellsAllOrDoesNothing) {
+    Network setup("shm");
+    ASSERT_EQ(setup.result, 0);
+    fail_each("fi_av_insert", [&] { return insert_and_count(setup); });
+}
+
 }  // namespace
 }  // namespace selvage::test

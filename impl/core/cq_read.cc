@@ -1,0 +1,161 @@
+// Reading completion queues: fi_cq_read, fi_cq_sread and their kin, one instance per format.
+#include <algorithm>
+
+#include "impl/core/cq.h"
+#include "impl/core/wait_block.h"
+
+namespace selvage::impl {
+
+bool CompletionQueue::holds(size_t entries) {
+    lock();
+    const bool enough = ring.size() >= entries || ring.failures() || ring.overrun();
+    unlock();
+    return enough;
+}
+
+namespace {
+
+template <fi_cq_format kFormat>
+struct EntryOf;
+template <>
+struct EntryOf<FI_CQ_FORMAT_CONTEXT> {
+    using Type = fi_cq_entry;
+};
+template <>
+struct EntryOf<FI_CQ_FORMAT_MSG> {
+    using Type = fi_cq_msg_entry;
+};
+template <>
+struct EntryOf<FI_CQ_FORMAT_DATA> {
+    using Type = fi_cq_data_entry;
+};
+template <>
+struct EntryOf<FI_CQ_FORMAT_TAGGED> {
+    using Type = fi_cq_tagged_entry;
+};
+
+static_assert(offsetof(Completion, context) == offsetof(fi_cq_tagged_entry, op_context));
+static_assert(offsetof(Completion, flags) == offsetof(fi_cq_tagged_entry, flags));
+static_assert(offsetof(Completion, length) == offsetof(fi_cq_tagged_entry, len));
+static_assert(offsetof(Completion, buffer) == offsetof(fi_cq_tagged_entry, buf));
+static_assert(offsetof(Completion, data) == offsetof(fi_cq_tagged_entry, data));
+static_assert(offsetof(Completion, tag) == offsetof(fi_cq_tagged_entry, tag));
+
+// With the queue's lock held.
+template <fi_cq_format kFormat>
+ssize_t take_entries(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t* sources) {
+    using Entry = typename EntryOf<kFormat>::Type;
+    const size_t queued = cq.ring.size();
+    if (!queued) return cq.ring.overrun() ? -FI_EAVAIL : -FI_EAGAIN;
+    auto* out = static_cast<unsigned char*>(buffer);
+    const size_t wanted = std::min(count, queued);
+    size_t taken = 0;
+    while (taken < wanted) {
+        const CompletionSlot& slot = cq.ring.at(taken);
+        if (slot.failure) [[unlikely]]
+            break;
+        memcpy(out, &slot.completion, sizeof(Entry));
+        out += sizeof(Entry);
+        if (sources) sources[taken] = slot.completion.source;
+        ++taken;
+    }
+    if (taken) {
+        cq.ring.pop(taken);
+        return static_cast<ssize_t>(taken);
+    }
+    return cq.ring.at(0).failure ? -FI_EAVAIL : 0;
+}
+
+template <fi_cq_format kFormat>
+ssize_t take(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t* sources) {
+    // Nothing there, and no lock needed to know: an entry of this thread's making would be seen.
+    if (!cq.ring.size()) return cq.ring.overrun() ? -FI_EAVAIL : -FI_EAGAIN;
+    cq.lock();
+    const ssize_t result = take_entries<kFormat>(cq, buffer, count, sources);
+    cq.unlock();
+    return result;
+}
+
+// What is there already is given without progress, but not for ever: peers may wait for it.
+constexpr uint32_t kReadsWithoutProgress = 8;
+
+template <fi_cq_format kFormat>
+ssize_t readfrom_cq(fid_cq* descriptor, void* buffer, size_t count, fi_addr_t* sources) {
+    auto* cq = CompletionQueue::of(descriptor);
+    const uint32_t reads = cq->reads.load(std::memory_order_relaxed);
+    if (!cq->ring.size() || !count || reads >= kReadsWithoutProgress) {
+        cq->reads.store(0, std::memory_order_relaxed);
+        cq->progress.advance();
+    } else {
+        cq->reads.store(reads + 1, std::memory_order_relaxed);
+    }
+    if (count && !buffer) return -FI_EINVAL;
+    return take<kFormat>(*cq, buffer, count, sources);
+}
+
+template <fi_cq_format kFormat>
+ssize_t read_cq(fid_cq* descriptor, void* buffer, size_t count) {
+    return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
+}
+
+// How many entries a blocked reader asks for. A queue never waits for more than it was opened for.
+size_t threshold_of(const CompletionQueue& cq, const void* condition) {
+    if (cq.condition != FI_CQ_COND_THRESHOLD) return 1;
+    return std::clamp<size_t>(reinterpret_cast<uintptr_t>(condition), 1, cq.size);
+}
+
+// Blocks until completions, an error, a call of fi_cq_signal, an interruption or the deadline.
+template <fi_cq_format kFormat>
+ssize_t sreadfrom_cq(fid_cq* descriptor, void* buffer, size_t count, fi_addr_t* sources, const void* condition,
+                     int timeout) {
+    auto* cq = CompletionQueue::of(descriptor);
+    if (!cq->wait.blocks() || (count && !buffer)) return -FI_EINVAL;
+    const size_t threshold = threshold_of(*cq, condition);
+    if (threshold == 1 && cq->ring.size()) return readfrom_cq<kFormat>(descriptor, buffer, count, sources);
+    const Deadline deadline(timeout);
+    const uint32_t wakeups = cq->wakeups.load();
+    for (;;) {
+        const auto woken = block(cq->wait, cq->progress, deadline,
+                                 [&] { return cq->holds(threshold) || cq->wakeups.load() != wakeups; });
+        const ssize_t result = take<kFormat>(*cq, buffer, count, sources);
+        if (result != -FI_EAGAIN || woken != Blocked::kReady) return result;
+        if (cq->wakeups.load() != wakeups || deadline.passed()) return result;
+    }
+}
+
+template <fi_cq_format kFormat>
+ssize_t sread_cq(fid_cq* descriptor, void* buffer, size_t count, const void* condition, int timeout) {
+    return sreadfrom_cq<kFormat>(descriptor, buffer, count, nullptr, condition, timeout);
+}
+
+int signal_cq(fid_cq* descriptor) {
+    auto* cq = CompletionQueue::of(descriptor);
+    if (cq->wait.kind() == FI_WAIT_NONE) return -FI_EINVAL;
+    cq->wakeups.fetch_add(1);
+    cq->wait.signal();
+    return 0;
+}
+
+template <fi_cq_format kFormat>
+constexpr fi_ops_cq make_ops() {
+    return {
+        .size = sizeof(fi_ops_cq),
+        .read = read_cq<kFormat>,
+        .readfrom = readfrom_cq<kFormat>,
+        .readerr = read_cq_error,
+        .sread = sread_cq<kFormat>,
+        .sreadfrom = sreadfrom_cq<kFormat>,
+        .signal = signal_cq,
+        .strerror = strerror_cq,
+    };
+}
+
+}  // namespace
+
+constinit const fi_ops_cq kCqOps[FI_CQ_FORMAT_TAGGED + 1] = {
+    make_ops<FI_CQ_FORMAT_CONTEXT>(),  // unspecified
+    make_ops<FI_CQ_FORMAT_CONTEXT>(), make_ops<FI_CQ_FORMAT_MSG>(),
+    make_ops<FI_CQ_FORMAT_DATA>(),    make_ops<FI_CQ_FORMAT_TAGGED>(),
+};
+
+}  // namespace selvage::impl

@@ -1,0 +1,78 @@
+// Blocking: makes progress, looks, spins for as long as that has paid of late, arms, sleeps, and again.
+#ifndef SELVAGE_IMPL_CORE_WAIT_BLOCK_H
+#define SELVAGE_IMPL_CORE_WAIT_BLOCK_H
+
+#include <algorithm>
+
+#include "impl/core/wait.h"
+
+namespace selvage::impl {
+
+enum class Blocked { kReady, kTimeout, kInterrupted };
+
+// How long to look before sleeping: doubled when what was waited for came within kMax, whether asleep or not, halved
+// when it did not. Threads that share a wait object share the estimate; it is a guess, so a lost update is none.
+class SpinBudget {
+public:
+    explicit SpinBudget(std::atomic<uint32_t>& budget)
+        : budget_(budget), start_(monotonic_nanoseconds()), limit_(budget.load(std::memory_order_relaxed)) {}
+    ~SpinBudget() {
+        if (!waited_) return;
+        const bool soon = monotonic_nanoseconds() - start_ < kMax;
+        budget_.store(std::clamp(soon ? limit_ * 2 : limit_ / 2, kMin, kMax), std::memory_order_relaxed);
+    }
+    SpinBudget(const SpinBudget&) = delete;
+    SpinBudget& operator=(const SpinBudget&) = delete;
+
+    // False when it is time to sleep.
+    bool left() {
+        waited_ = true;
+        for (int i = 0; i < kPauses; ++i) relax_processor();
+        return monotonic_nanoseconds() - start_ < limit_;
+    }
+
+private:
+    static constexpr uint32_t kMin = 1'000;
+    static constexpr uint32_t kMax = 50'000;
+    static constexpr int kPauses = 4;
+
+    std::atomic<uint32_t>& budget_;
+    int64_t start_;
+    uint32_t limit_;
+    bool waited_ = false;
+};
+
+// `progress` has advance(), arm() and disarm() (ProgressList, WaitSet); `ready` looks for what is waited for. A last
+// look follows the deadline and an interruption.
+template <typename Progress, typename Ready>
+Blocked block(WaitObject& wait, Progress& progress, const Deadline& deadline, Ready ready) {
+    progress.advance();
+    if (ready()) return Blocked::kReady;
+    if (deadline.passed()) return Blocked::kTimeout;
+    SpinBudget spin(wait.spin_budget());
+    for (;;) {
+        if (!spin.left()) {
+            wait.want();
+            const uint32_t seen = wait.generation();
+            auto woken = WaitObject::Woken::kSignal;
+            if (wait.kind() == FI_WAIT_YIELD) {
+                woken = wait.wait(seen, deadline);
+            } else if (!ready() && progress.arm()) {
+                woken = wait.wait(seen, deadline);
+                progress.disarm();
+            }
+            wait.unwant();
+            if (woken != WaitObject::Woken::kSignal) {
+                progress.advance();
+                if (ready()) return Blocked::kReady;
+                return woken == WaitObject::Woken::kTimeout ? Blocked::kTimeout : Blocked::kInterrupted;
+            }
+        }
+        progress.advance();
+        if (ready()) return Blocked::kReady;
+    }
+}
+
+}  // namespace selvage::impl
+
+#endif
