@@ -198,7 +198,7 @@ bool make_shm_text(std::string_view name, char (&out)[kShmTextMax]) {
     const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7f'; });
     if (!printable || name.find('/') != std::string_view::npos) return false;
     memcpy(out, kShmScheme.data(), kShmScheme.size());
-    memcpy(out + kShmScheme.size(), name.data(), name.size());
+    name.copy(out + kShmScheme.size(), name.size());  // memcpy may not be given the null pointer of an empty name
     out[kShmScheme.size() + name.size()] = '\0';
     return true;
 }

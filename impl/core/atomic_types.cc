@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "impl/core/domain.h"
+#include "impl/engine/protocol.h"
 
 namespace selvage::impl {
 namespace {
-
-constexpr size_t kBytesMax = 4096;  // of one call: what the engine applies in one step
 
 struct TypeRow {
     fi_datatype type;
@@ -67,17 +66,17 @@ bool kind_has(TypeRow::Kind kind, fi_op operation) {
     }
 }
 
-int base_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
+}  // namespace
+
+int base_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
     return atomic_valid(AtomicForm::kBase, type, operation, count);
 }
-int fetch_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
+int fetch_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
     return atomic_valid(AtomicForm::kFetch, type, operation, count);
 }
-int compare_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
+int compare_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
     return atomic_valid(AtomicForm::kCompare, type, operation, count);
 }
-
-}  // namespace
 
 size_t atomic_type_size(fi_datatype type) {
     const TypeRow* row = find(type);
@@ -93,26 +92,9 @@ int atomic_valid(AtomicForm form, fi_datatype type, fi_op operation, size_t* cou
     if (!count) return -FI_EINVAL;
     *count = 0;
     if (!atomic_supported(form, type, operation)) return -FI_EOPNOTSUPP;
-    *count = kBytesMax / atomic_type_size(type);
+    *count = kAtomicBytesMax / atomic_type_size(type);
     return 0;
 }
-
-const fi_ops_atomic kAtomicOps = {
-    .size = sizeof(fi_ops_atomic),
-    .write = kMissing<decltype(fi_ops_atomic::write)>,
-    .writev = kMissing<decltype(fi_ops_atomic::writev)>,
-    .writemsg = kMissing<decltype(fi_ops_atomic::writemsg)>,
-    .inject = kMissing<decltype(fi_ops_atomic::inject)>,
-    .readwrite = kMissing<decltype(fi_ops_atomic::readwrite)>,
-    .readwritev = kMissing<decltype(fi_ops_atomic::readwritev)>,
-    .readwritemsg = kMissing<decltype(fi_ops_atomic::readwritemsg)>,
-    .compwrite = kMissing<decltype(fi_ops_atomic::compwrite)>,
-    .compwritev = kMissing<decltype(fi_ops_atomic::compwritev)>,
-    .compwritemsg = kMissing<decltype(fi_ops_atomic::compwritemsg)>,
-    .writevalid = base_valid,
-    .readwritevalid = fetch_valid,
-    .compwritevalid = compare_valid,
-};
 
 int domain_query_atomic(fid_domain* domain, fi_datatype type, fi_op operation, fi_atomic_attr* attr, uint64_t flags) {
     if (!domain || !attr) return -FI_EINVAL;

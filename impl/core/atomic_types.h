@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_CORE_ATOMIC_TYPES_H
 #define SELVAGE_IMPL_CORE_ATOMIC_TYPES_H
 
-#include "impl/core/rdma.h"
+#include "impl/core/endpoint_ops.h"
 
 namespace selvage::impl {
 
@@ -14,7 +14,31 @@ bool atomic_supported(AtomicForm form, fi_datatype type, fi_op operation);
 // 0 with the largest number of elements of one call, or -FI_EOPNOTSUPP.
 int atomic_valid(AtomicForm form, fi_datatype type, fi_op operation, size_t* count);
 
-extern const fi_ops_atomic kAtomicOps;  // transfers missing, questions answered
+// The questions of a table of atomics; they need no data path.
+int base_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count);
+int fetch_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count);
+int compare_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count);
+
+// A table whose transfers answer Error and whose questions are answered.
+template <int Error>
+constexpr fi_ops_atomic answering_atomic() {
+    return {
+        .size = sizeof(fi_ops_atomic),
+        .write = kAnswering<Error, decltype(fi_ops_atomic::write)>,
+        .writev = kAnswering<Error, decltype(fi_ops_atomic::writev)>,
+        .writemsg = kAnswering<Error, decltype(fi_ops_atomic::writemsg)>,
+        .inject = kAnswering<Error, decltype(fi_ops_atomic::inject)>,
+        .readwrite = kAnswering<Error, decltype(fi_ops_atomic::readwrite)>,
+        .readwritev = kAnswering<Error, decltype(fi_ops_atomic::readwritev)>,
+        .readwritemsg = kAnswering<Error, decltype(fi_ops_atomic::readwritemsg)>,
+        .compwrite = kAnswering<Error, decltype(fi_ops_atomic::compwrite)>,
+        .compwritev = kAnswering<Error, decltype(fi_ops_atomic::compwritev)>,
+        .compwritemsg = kAnswering<Error, decltype(fi_ops_atomic::compwritemsg)>,
+        .writevalid = base_atomic_valid,
+        .readwritevalid = fetch_atomic_valid,
+        .compwritevalid = compare_atomic_valid,
+    };
+}
 
 }  // namespace selvage::impl
 

@@ -1,46 +1,15 @@
 // See endpoint_ops.h.
 #include "impl/core/endpoint_ops.h"
 
+#include "impl/core/atomic_types.h"
+
 namespace selvage::impl {
 
-const fi_ops_msg kMissingMsg = {
-    .size = sizeof(fi_ops_msg),
-    SELVAGE_MISSING(fi_ops_msg, recv),
-    SELVAGE_MISSING(fi_ops_msg, recvv),
-    SELVAGE_MISSING(fi_ops_msg, recvmsg),
-    SELVAGE_MISSING(fi_ops_msg, send),
-    SELVAGE_MISSING(fi_ops_msg, sendv),
-    SELVAGE_MISSING(fi_ops_msg, sendmsg),
-    SELVAGE_MISSING(fi_ops_msg, inject),
-    SELVAGE_MISSING(fi_ops_msg, senddata),
-    SELVAGE_MISSING(fi_ops_msg, injectdata),
-};
-
-const fi_ops_tagged kMissingTagged = {
-    .size = sizeof(fi_ops_tagged),
-    SELVAGE_MISSING(fi_ops_tagged, recv),
-    SELVAGE_MISSING(fi_ops_tagged, recvv),
-    SELVAGE_MISSING(fi_ops_tagged, recvmsg),
-    SELVAGE_MISSING(fi_ops_tagged, send),
-    SELVAGE_MISSING(fi_ops_tagged, sendv),
-    SELVAGE_MISSING(fi_ops_tagged, sendmsg),
-    SELVAGE_MISSING(fi_ops_tagged, inject),
-    SELVAGE_MISSING(fi_ops_tagged, senddata),
-    SELVAGE_MISSING(fi_ops_tagged, injectdata),
-};
-
-const fi_ops_rma kMissingRma = {
-    .size = sizeof(fi_ops_rma),
-    SELVAGE_MISSING(fi_ops_rma, read),
-    SELVAGE_MISSING(fi_ops_rma, readv),
-    SELVAGE_MISSING(fi_ops_rma, readmsg),
-    SELVAGE_MISSING(fi_ops_rma, write),
-    SELVAGE_MISSING(fi_ops_rma, writev),
-    SELVAGE_MISSING(fi_ops_rma, writemsg),
-    SELVAGE_MISSING(fi_ops_rma, inject),
-    SELVAGE_MISSING(fi_ops_rma, writedata),
-    SELVAGE_MISSING(fi_ops_rma, injectdata),
-};
+constinit const fi_ops_msg kMissingMsg = answering_msg<-FI_ENOSYS>();
+constinit const fi_ops_msg kDisabledMsg = answering_msg<-FI_EOPBADSTATE>();
+constinit const fi_ops_tagged kDisabledTagged = answering_tagged<-FI_EOPBADSTATE>();
+constinit const fi_ops_rma kDisabledRma = answering_rma<-FI_EOPBADSTATE>();
+constinit const fi_ops_atomic kDisabledAtomic = answering_atomic<-FI_EOPBADSTATE>();
 
 const fi_ops_collective kMissingCollective = {
     .size = sizeof(fi_ops_collective),

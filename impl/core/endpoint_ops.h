@@ -8,11 +8,72 @@
 namespace selvage::impl {
 
 extern const fi_ops_msg kMissingMsg;
-extern const fi_ops_tagged kMissingTagged;
-extern const fi_ops_rma kMissingRma;
 extern const fi_ops_collective kMissingCollective;
 
+// The tables of an endpoint that is not enabled answer -FI_EOPBADSTATE. Questions about atomics are answered.
+extern const fi_ops_msg kDisabledMsg;
+extern const fi_ops_tagged kDisabledTagged;
+extern const fi_ops_rma kDisabledRma;
+extern const fi_ops_atomic kDisabledAtomic;
+
 #define SELVAGE_MISSING(table, entry) .entry = kMissing<decltype(table::entry)>
+
+// An operation that always answers Error.
+template <int Error, typename Function>
+struct Answering;
+template <int Error, typename Result, typename... Arguments>
+struct Answering<Error, Result (*)(Arguments...)> {
+    static Result call(Arguments...) { return static_cast<Result>(Error); }
+};
+template <int Error, typename Function>
+inline constexpr Function kAnswering = Answering<Error, Function>::call;
+
+// Tables of which every entry answers Error.
+template <int Error>
+constexpr fi_ops_msg answering_msg() {
+    return {
+        .size = sizeof(fi_ops_msg),
+        .recv = kAnswering<Error, decltype(fi_ops_msg::recv)>,
+        .recvv = kAnswering<Error, decltype(fi_ops_msg::recvv)>,
+        .recvmsg = kAnswering<Error, decltype(fi_ops_msg::recvmsg)>,
+        .send = kAnswering<Error, decltype(fi_ops_msg::send)>,
+        .sendv = kAnswering<Error, decltype(fi_ops_msg::sendv)>,
+        .sendmsg = kAnswering<Error, decltype(fi_ops_msg::sendmsg)>,
+        .inject = kAnswering<Error, decltype(fi_ops_msg::inject)>,
+        .senddata = kAnswering<Error, decltype(fi_ops_msg::senddata)>,
+        .injectdata = kAnswering<Error, decltype(fi_ops_msg::injectdata)>,
+    };
+}
+template <int Error>
+constexpr fi_ops_tagged answering_tagged() {
+    return {
+        .size = sizeof(fi_ops_tagged),
+        .recv = kAnswering<Error, decltype(fi_ops_tagged::recv)>,
+        .recvv = kAnswering<Error, decltype(fi_ops_tagged::recvv)>,
+        .recvmsg = kAnswering<Error, decltype(fi_ops_tagged::recvmsg)>,
+        .send = kAnswering<Error, decltype(fi_ops_tagged::send)>,
+        .sendv = kAnswering<Error, decltype(fi_ops_tagged::sendv)>,
+        .sendmsg = kAnswering<Error, decltype(fi_ops_tagged::sendmsg)>,
+        .inject = kAnswering<Error, decltype(fi_ops_tagged::inject)>,
+        .senddata = kAnswering<Error, decltype(fi_ops_tagged::senddata)>,
+        .injectdata = kAnswering<Error, decltype(fi_ops_tagged::injectdata)>,
+    };
+}
+template <int Error>
+constexpr fi_ops_rma answering_rma() {
+    return {
+        .size = sizeof(fi_ops_rma),
+        .read = kAnswering<Error, decltype(fi_ops_rma::read)>,
+        .readv = kAnswering<Error, decltype(fi_ops_rma::readv)>,
+        .readmsg = kAnswering<Error, decltype(fi_ops_rma::readmsg)>,
+        .write = kAnswering<Error, decltype(fi_ops_rma::write)>,
+        .writev = kAnswering<Error, decltype(fi_ops_rma::writev)>,
+        .writemsg = kAnswering<Error, decltype(fi_ops_rma::writemsg)>,
+        .inject = kAnswering<Error, decltype(fi_ops_rma::inject)>,
+        .writedata = kAnswering<Error, decltype(fi_ops_rma::writedata)>,
+        .injectdata = kAnswering<Error, decltype(fi_ops_rma::injectdata)>,
+    };
+}
 
 inline constexpr fi_ops_cm kMissingCm = {
     .size = sizeof(fi_ops_cm),

@@ -7,14 +7,14 @@
 
 #include "impl/core/atomic_types.h"
 #include "impl/core/capabilities.h"
+#include "impl/core/connect.h"
+#include "impl/core/datapath.h"
 #include "impl/core/endpoint_ops.h"
 #include "impl/core/opened.h"
 #include "impl/core/registry.h"
 
 namespace selvage::impl {
 namespace {
-
-constexpr size_t kMinMultiRecv = 64;  // room left in a multi-receive buffer at which it is given back
 
 constexpr fi_ops kFidOps = make_fid_ops(close_endpoint, bind_endpoint, control_endpoint);
 
@@ -102,6 +102,7 @@ void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer)
     endpoint->shared_transmit = set.ep.tx_ctx_cnt == FI_SHARED_CONTEXT;
     endpoint->shared_receive = set.ep.rx_ctx_cnt == FI_SHARED_CONTEXT;
     endpoint->addr_format = endpoint->domain->addr_format;
+    endpoint->max_msg_size = set.ep.max_msg_size ? set.ep.max_msg_size : offer.set.ep.max_msg_size;
 }
 
 int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* context) {
@@ -124,6 +125,7 @@ int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* co
     endpoint->type = type;
     take_attributes(endpoint, set, *offer);
     error = take_address(endpoint, set.info);
+    if (!error && endpoint->connected_type()) error = open_connection(endpoint, set.info.handle);
     if (error) {
         destroy(endpoint);
         return error;
@@ -133,17 +135,40 @@ int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* co
     return 0;
 }
 
+void drop_alias(Endpoint* alias) {
+    LockGuard guard(alias->base->lock);
+    Endpoint** link = &alias->base->aliases;
+    while (*link && *link != alias) link = &(*link)->next_alias;
+    if (*link) *link = alias->next_alias;
+}
+
 }  // namespace
+
+void Endpoint::settle_flags() {
+    tx_always = base->selective_transmit ? 0 : FI_COMPLETION;
+    rx_always = base->selective_receive ? 0 : FI_COMPLETION;
+    tx_defaults = tx_flags | tx_always;
+    rx_defaults = rx_flags | rx_always;
+}
+
+void share_path(const Endpoint& base, Endpoint* alias) {
+    alias->path = base.path;
+    alias->descriptor.msg = base.descriptor.msg;
+    alias->descriptor.tagged = base.descriptor.tagged;
+    alias->descriptor.rma = base.descriptor.rma;
+    alias->descriptor.atomic = base.descriptor.atomic;
+    alias->settle_flags();
+}
 
 void init_endpoint_descriptor(Endpoint* endpoint, void* context) {
     fid_ep& descriptor = endpoint->descriptor;
     init_fid(descriptor.fid, FI_CLASS_EP, context, kFidOps);
     descriptor.ops = const_cast<fi_ops_ep*>(&kEndpointOps);
-    descriptor.cm = const_cast<fi_ops_cm*>(&kEndpointCm);
-    descriptor.msg = const_cast<fi_ops_msg*>(&kMissingMsg);
-    descriptor.rma = const_cast<fi_ops_rma*>(&kMissingRma);
-    descriptor.tagged = const_cast<fi_ops_tagged*>(&kMissingTagged);
-    descriptor.atomic = const_cast<fi_ops_atomic*>(&kAtomicOps);
+    descriptor.cm = const_cast<fi_ops_cm*>(endpoint->connected_type() ? &kConnectedCm : &kEndpointCm);
+    descriptor.msg = const_cast<fi_ops_msg*>(&kDisabledMsg);
+    descriptor.rma = const_cast<fi_ops_rma*>(&kDisabledRma);
+    descriptor.tagged = const_cast<fi_ops_tagged*>(&kDisabledTagged);
+    descriptor.atomic = const_cast<fi_ops_atomic*>(&kDisabledAtomic);
     descriptor.collective = const_cast<fi_ops_collective*>(&kMissingCollective);
 }
 
@@ -151,8 +176,12 @@ int close_endpoint(fid* descriptor) {
     auto* endpoint = object_of<Endpoint>(descriptor);
     if (!endpoint->uses.close()) return -FI_EBUSY;
     if (endpoint->base != endpoint) {
+        drop_alias(endpoint);
         endpoint->base->uses.release();
     } else {
+        detach_connection(endpoint);
+        if (endpoint->path) endpoint->path->close();
+        destroy_connection(endpoint);
         release_bindings(endpoint);
         endpoint->domain->uses.release();
     }

@@ -12,7 +12,10 @@
 namespace selvage::impl {
 
 struct AddressVector;
+class Connection;
+class DataPath;
 struct CompletionQueue;
+class Connection;
 struct Counter;
 struct EventQueue;
 struct MemoryRegion;
@@ -21,6 +24,9 @@ struct SharedReceive;
 
 // Which kind of operation a counter counts.
 enum CounterSlot : uint8_t { kSlotSend, kSlotRecv, kSlotRead, kSlotWrite, kSlotRemoteRead, kSlotRemoteWrite, kSlots };
+
+// Room left in a multi-receive buffer at which it is given back, unless FI_OPT_MIN_MULTI_RECV says otherwise.
+inline constexpr size_t kMinMultiRecv = 64;
 
 struct BoundRegion {
     BoundRegion* next;
@@ -39,6 +45,14 @@ struct Endpoint {
     bool shared_transmit = false;  // tx_ctx_cnt is FI_SHARED_CONTEXT
     bool shared_receive = false;
     uint32_t addr_format = FI_FORMAT_UNSPEC;
+    size_t max_msg_size = 0;
+
+    // What the calls that move data look at. `path` is there from fi_enable to fi_close; an alias has its base's.
+    DataPath* path = nullptr;
+    uint64_t tx_always = FI_COMPLETION;  // 0 when only flagged operations get an entry in the queue
+    uint64_t rx_always = FI_COMPLETION;
+    uint64_t tx_defaults = FI_COMPLETION;  // tx_flags and tx_always
+    uint64_t rx_defaults = FI_COMPLETION;
 
     Mutex lock;  // protects what follows
     bool enabled = false;
@@ -58,21 +72,29 @@ struct Endpoint {
     SharedTransmit* stx = nullptr;
     SharedReceive* srx = nullptr;
     BoundRegion* regions = nullptr;
+    Connection* connection = nullptr;  // FI_EP_MSG (connect.h), from opening to closing
+    Endpoint* aliases = nullptr;       // of a base, linked by next_alias
+    Endpoint* next_alias = nullptr;
 
     bool connected_type() const { return type == FI_EP_MSG; }
     int bind_region(MemoryRegion* region);
+    // After a change of tx_flags, rx_flags or of what is selective.
+    void settle_flags();
 
     static Endpoint* of(fid_ep* ep) { return object_of<Endpoint>(ep); }
 };
 
-int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);      // ep_bind.cc
-void release_bindings(Endpoint* endpoint);                           // ep_bind.cc
-int enable_endpoint(Endpoint* endpoint);                             // ep_bind.cc
-int control_endpoint(fid* descriptor, int command, void* argument);  // ep_control.cc
-extern const fi_ops_ep kEndpointOps;                                 // ep_control.cc
-extern const fi_ops_cm kEndpointCm;                                  // ep_control.cc
-int close_endpoint(fid* descriptor);                                 // ep.cc
-void init_endpoint_descriptor(Endpoint* endpoint, void* context);    // ep.cc
+int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);        // ep_bind.cc
+void release_bindings(Endpoint* endpoint);                             // ep_bind.cc
+int enable_endpoint(Endpoint* endpoint);                               // ep_bind.cc
+int control_endpoint(fid* descriptor, int command, void* argument);    // ep_control.cc
+extern const fi_ops_ep kEndpointOps;                                   // ep_control.cc
+extern const fi_ops_cm kEndpointCm;                                    // ep_control.cc
+int set_endpoint_name(fid* descriptor, void* address, size_t length);  // ep_control.cc
+int close_endpoint(fid* descriptor);                                   // ep.cc
+// The data path and its tables, from the base to an alias.
+void share_path(const Endpoint& base, Endpoint* alias);            // ep.cc
+void init_endpoint_descriptor(Endpoint* endpoint, void* context);  // ep.cc
 
 }  // namespace selvage::impl
 

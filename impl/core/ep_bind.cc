@@ -171,7 +171,12 @@ int enable_endpoint(Endpoint* endpoint) {
     }
     if (endpoint->shared_transmit && !endpoint->stx) return -FI_EOPBADSTATE;
     if (endpoint->shared_receive && !endpoint->srx) return -FI_EOPBADSTATE;
+    const Provider& provider = *endpoint->domain->fabric->provider;
+    endpoint->settle_flags();
+    const int error = provider.start ? provider.start(*endpoint) : 0;
+    if (error) return error;
     endpoint->enabled = true;
+    for (Endpoint* alias = endpoint->aliases; alias; alias = alias->next_alias) share_path(*endpoint, alias);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "impl/core/capabilities.h"
+#include "impl/core/datapath.h"
 #include "impl/core/endpoint_ops.h"
 #include "impl/core/ep.h"
 #include "impl/core/passive.h"
@@ -36,6 +37,7 @@ int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
     if (value & ~known) return -FI_EBADFLAGS;
     LockGuard guard(endpoint->lock);
     (transmit ? endpoint->tx_flags : endpoint->rx_flags) = value;
+    endpoint->settle_flags();
     return 0;
 }
 
@@ -63,6 +65,12 @@ int make_alias(Endpoint* endpoint, struct fi_alias* request) {
         return error;
     }
     init_endpoint_descriptor(alias, endpoint->descriptor.fid.context);
+    {
+        LockGuard guard(base->lock);
+        if (base->path) share_path(*base, alias);
+        alias->next_alias = base->aliases;
+        base->aliases = alias;
+    }
     use.keep();
     *request->fid = &alias->descriptor.fid;
     return 0;
@@ -143,7 +151,9 @@ int get_name(fid* descriptor, void* address, size_t* length) {
     return export_address(endpoint->address, endpoint->addr_format, address, length);
 }
 
-int set_name(fid* descriptor, void* address, size_t length) {
+}  // namespace
+
+int set_endpoint_name(fid* descriptor, void* address, size_t length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     ParsedAddress parsed;
     if (!read_address(endpoint->addr_format, address, length, &parsed)) return -FI_EINVAL;
@@ -158,18 +168,28 @@ int set_name(fid* descriptor, void* address, size_t length) {
     return 0;
 }
 
+namespace {
+
 ssize_t transmit_left(fid_ep* descriptor) {
     const Endpoint* endpoint = Endpoint::of(descriptor)->base;
-    return endpoint->enabled ? static_cast<ssize_t>(endpoint->tx.size) : -FI_EOPBADSTATE;
+    if (!endpoint->enabled) return -FI_EOPBADSTATE;
+    return static_cast<ssize_t>(endpoint->path ? endpoint->path->transmit_left() : endpoint->tx.size);
 }
 
 ssize_t receive_left(fid_ep* descriptor) {
     const Endpoint* endpoint = Endpoint::of(descriptor)->base;
-    return endpoint->enabled ? static_cast<ssize_t>(endpoint->rx.size) : -FI_EOPBADSTATE;
+    if (!endpoint->enabled) return -FI_EOPBADSTATE;
+    return static_cast<ssize_t>(endpoint->path ? endpoint->path->receive_left() : endpoint->rx.size);
+}
+
+ssize_t cancel(fid* descriptor, void* context) {
+    Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    return endpoint->path ? endpoint->path->cancel(context) : -FI_EOPBADSTATE;
 }
 
 constexpr fi_ops_ep make_ops() {
     fi_ops_ep ops = kMissingEp;
+    ops.cancel = cancel;
     ops.getopt = get_option;
     ops.setopt = set_option;
     ops.rx_size_left = receive_left;
@@ -179,7 +199,7 @@ constexpr fi_ops_ep make_ops() {
 
 constexpr fi_ops_cm make_cm() {
     fi_ops_cm ops = kMissingCm;
-    ops.setname = set_name;
+    ops.setname = set_endpoint_name;
     ops.getname = get_name;
     return ops;
 }

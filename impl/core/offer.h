@@ -15,6 +15,8 @@
 namespace selvage::impl {
 
 class TableBuilder;
+struct ConnectionOps;
+struct Endpoint;
 
 // One per provider, static storage, never changes.
 struct Provider {
@@ -25,6 +27,9 @@ struct Provider {
     int (*discover)(const Provider& self, TableBuilder& table);
     bool has_connected;                // offers FI_EP_MSG
     bool discover_follows_interfaces;  // what it offers changes with the network interfaces
+    // Opens the data path of an endpoint that is being enabled: Endpoint::path and its tables. 0 or a negative errno.
+    int (*start)(Endpoint& endpoint) = nullptr;
+    const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
 };
 
 // Invariant: `set` holds the most that the offer can do; its strings and address point into this object.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "impl/core/connect.h"
 #include "impl/core/endpoint_ops.h"
 #include "impl/core/eq.h"
+#include "impl/core/info_memory.h"
 #include "impl/core/opened.h"
 #include "impl/core/registry.h"
 
@@ -21,7 +23,7 @@ int export_address(const SocketAddress& address, uint32_t format, void* out, siz
         memcpy(bytes, address.bytes(), needed);
     }
     const size_t room = *length;
-    memcpy(out, bytes, std::min(room, needed));
+    if (room) memcpy(out, bytes, std::min(room, needed));
     *length = needed;
     return room < needed ? -FI_ETOOSMALL : 0;
 }
@@ -43,22 +45,61 @@ int set_name(fid* descriptor, void* address, size_t length) {
         return -FI_EINVAL;
     }
     LockGuard guard(endpoint->lock);
+    if (endpoint->listener || endpoint->spent) return -FI_EOPBADSTATE;
     endpoint->address = parsed.socket;
     return 0;
 }
 
+const ConnectionOps* ops_of(const PassiveEndpoint& endpoint) { return endpoint.fabric->provider->connections; }
+
 int listen_on(fid_pep* descriptor) {
     auto* endpoint = PassiveEndpoint::of(descriptor);
     LockGuard guard(endpoint->lock);
-    return endpoint->eq ? -FI_ENOSYS : -FI_ENOEQ;
+    if (!endpoint->eq) return -FI_ENOEQ;
+    if (endpoint->spent) return -FI_EOPBADSTATE;
+    if (endpoint->listener) return -FI_EALREADY;
+    const ConnectionOps* ops = ops_of(*endpoint);
+    if (!ops) return -FI_ENOSYS;
+    Listener* listener = nullptr;
+    int error = ops->listen(*endpoint, &listener);
+    if (error) return error;
+    error = endpoint->eq->attach(listener);
+    if (error) {
+        listener->close();
+        return error;
+    }
+    endpoint->listener = listener;
+    return 0;
+}
+
+int reject(fid_pep* descriptor, fid* handle, const void* data, size_t size) {
+    auto* endpoint = PassiveEndpoint::of(descriptor);
+    if (size && !data) return -FI_EINVAL;
+    ConnectionRequest* request = take_request(*endpoint, handle);
+    if (!request) return -FI_EINVAL;
+    destroy_request(request, *ops_of(*endpoint), true, data, std::min(size, kConnectionDataMax));
+    return 0;
+}
+
+// Nobody is inside the listener any more when the requests are refused.
+void stop_listening(PassiveEndpoint& endpoint) {
+    if (!endpoint.listener) return;
+    endpoint.eq->detach(endpoint.listener);
+    while (ConnectionRequest* request = take_request(endpoint, nullptr)) {
+        destroy_request(request, *ops_of(endpoint), false, nullptr, 0);
+    }
+    endpoint.listener->close();
+    endpoint.listener = nullptr;
 }
 
 int close_passive(fid* descriptor) {
     auto* endpoint = object_of<PassiveEndpoint>(descriptor);
     if (!endpoint->uses.close()) return -FI_EBUSY;
     note_closed(endpoint);
+    stop_listening(*endpoint);
     if (endpoint->eq) endpoint->eq->uses.release();
     endpoint->fabric->uses.release();
+    free_info_list(endpoint->info, Layout::k1_3);
     destroy(endpoint);
     return 0;
 }
@@ -92,6 +133,7 @@ constexpr fi_ops_cm make_cm_ops() {
     ops.setname = set_name;
     ops.getname = get_name;
     ops.listen = listen_on;
+    ops.reject = reject;
     return ops;
 }
 constexpr fi_ops_cm kCmOps = make_cm_ops();
@@ -123,7 +165,31 @@ bool address_of(const Fabric& fabric, const fi_info& info, SocketAddress* out) {
     return false;
 }
 
+// What the requests of callers are made from, and the key that callers have to hold, as far as it is known here.
+bool keep_info(PassiveEndpoint& endpoint, const fi_info& info) {
+    const Layout layout = layout_of_version(endpoint.fabric->api_version);
+    endpoint.info = duplicate_info(info, layout);
+    if (!endpoint.info) return false;
+    InfoSet set;
+    set.widen_from(info, layout);
+    if (!info.domain_attr || endpoint.fabric->api_version < FI_VERSION(1, 5)) return true;
+    if (set.domain.auth_key && set.domain.auth_key_size <= sizeof endpoint.auth_key) {
+        endpoint.auth_key_size = set.domain.auth_key_size;
+        memcpy(endpoint.auth_key, set.domain.auth_key, endpoint.auth_key_size);
+    }
+    return true;
+}
+
 }  // namespace
+
+int spend_passive(PassiveEndpoint& endpoint, SocketAddress* address) {
+    LockGuard guard(endpoint.lock);
+    if (endpoint.spent) return -FI_EOPBADSTATE;
+    stop_listening(endpoint);
+    endpoint.spent = true;
+    *address = endpoint.address;
+    return 0;
+}
 
 int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result, void* context) {
     if (!descriptor || !info || !result) return -FI_EINVAL;
@@ -145,6 +211,11 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
         endpoint->addr_format = endpoint->address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     }
     endpoint->fabric = fabric;
+    if (!keep_info(*endpoint, *info)) {
+        free_info_list(endpoint->info, Layout::k1_3);
+        destroy(endpoint);
+        return -FI_ENOMEM;
+    }
     init_fid(endpoint->descriptor.fid, FI_CLASS_PEP, context, kFidOps);
     endpoint->descriptor.ops = const_cast<fi_ops_ep*>(&kEpOps);
     endpoint->descriptor.cm = const_cast<fi_ops_cm*>(&kCmOps);

@@ -10,6 +10,10 @@
 namespace selvage::impl {
 namespace {
 
+constexpr size_t kReceivesDefault = 1024;
+constexpr fi_ops_rma kMissingMemory = answering_rma<-FI_ENOSYS>();
+constexpr fi_ops_atomic kMissingAtomic = answering_atomic<-FI_ENOSYS>();
+
 template <typename Context>
 int close_context(fid* descriptor) {
     auto* context = object_of<Context>(descriptor);
@@ -59,15 +63,21 @@ int domain_open_shared_receive(fid_domain* descriptor, fi_rx_attr* attr, fid_ep*
     auto* shared = create<SharedReceive>();
     if (!shared) return -FI_ENOMEM;
     if (attr) shared->attr = *attr;
+    if (!shared->attr.size) shared->attr.size = kReceivesDefault;
+    if (!shared->attr.iov_limit) shared->attr.iov_limit = kRangesMax;
     shared->domain = domain;
+    shared->locked = domain->attr.threading != FI_THREAD_DOMAIN || !domain->serialised();
+    shared->min_multi_recv = kMinMultiRecv;
+    shared->context.limit = shared->attr.size;
+    shared->context.directed = shared->attr.caps & FI_DIRECTED_RECV;
     fid_ep& ep = shared->descriptor;
     init_fid(ep.fid, FI_CLASS_SRX_CTX, context, kReceiveFidOps);
-    ep.ops = const_cast<fi_ops_ep*>(&kMissingEp);
+    ep.ops = const_cast<fi_ops_ep*>(&kSharedReceiveEp);
     ep.cm = const_cast<fi_ops_cm*>(&kMissingCm);
-    ep.msg = const_cast<fi_ops_msg*>(&kMissingMsg);
-    ep.rma = const_cast<fi_ops_rma*>(&kMissingRma);
-    ep.tagged = const_cast<fi_ops_tagged*>(&kMissingTagged);
-    ep.atomic = const_cast<fi_ops_atomic*>(&kAtomicOps);
+    ep.msg = const_cast<fi_ops_msg*>(&kSharedReceiveMsg);
+    ep.rma = const_cast<fi_ops_rma*>(&kMissingMemory);
+    ep.tagged = const_cast<fi_ops_tagged*>(&kSharedReceiveTagged);
+    ep.atomic = const_cast<fi_ops_atomic*>(&kMissingAtomic);
     ep.collective = const_cast<fi_ops_collective*>(&kMissingCollective);
     use.keep();
     *result = &shared->descriptor;

@@ -54,7 +54,7 @@ void fill_endpoint(fi_ep_attr& ep, fi_ep_type type) {
 
 void fill_domain(fi_domain_attr& domain, uint64_t caps) {
     domain.threading = FI_THREAD_SAFE;
-    domain.control_progress = FI_PROGRESS_AUTO;
+    domain.control_progress = FI_PROGRESS_MANUAL;
     domain.data_progress = FI_PROGRESS_MANUAL;
     domain.resource_mgmt = FI_RM_ENABLED;
     domain.av_type = FI_AV_UNSPEC;

@@ -119,6 +119,20 @@ TEST(AddressVectorTest, TextAddressesArePointers) {
     EXPECT_EQ(fi_av_insert(av.get(), names, 1, nullptr, 0, nullptr), -FI_EINVAL);
 }
 
+TEST(AddressVectorTest, TextsThatStandOneBehindTheOtherAreTakenToo) {
+    Network setup("shm");
+    fi_av_attr attr{};
+    Opened<fid_av> av;
+    ASSERT_EQ(fi_av_open(setup.domain.get(), &attr, av.out(), nullptr), 0);
+    constexpr char kTexts[] = "fi_shm://one\0fi_shm://two";
+    fi_addr_t given[2];
+    ASSERT_EQ(fi_av_insert(av.get(), kTexts, 2, given, 0, nullptr), 2);
+    char text[64] = "";
+    size_t length = sizeof text;
+    EXPECT_EQ(fi_av_lookup(av.get(), given[1], text, &length), 0);
+    EXPECT_STREQ(text, "fi_shm://two");
+}
+
 TEST(AddressVectorTest, AsynchronousInsertion) {
     Loopback setup;
     fi_av_attr attr{};

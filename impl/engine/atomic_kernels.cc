@@ -1,0 +1,280 @@
+// See atomic_kernels.h.
+#include "impl/engine/atomic_kernels.h"
+
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "impl/core/atomic_types.h"
+#include "impl/core/lock.h"
+
+namespace selvage::impl {
+namespace {
+
+Mutex unaligned_lock;   // held around each element that no instruction can change atomically
+Mutex straddling_lock;  // held around each element that lies in two pieces of memory; taken before the other
+
+template <typename Part>
+struct Complex {
+    Part real, imaginary;
+    bool operator==(const Complex&) const = default;
+    explicit operator bool() const { return real != Part{} || imaginary != Part{}; }
+};
+
+template <typename Value>
+inline constexpr bool is_complex = false;
+template <typename Part>
+inline constexpr bool is_complex<Complex<Part>> = true;
+template <typename Value>
+inline constexpr bool is_integer =
+    std::is_integral_v<Value> || std::is_same_v<Value, __int128> || std::is_same_v<Value, unsigned __int128>;
+
+template <typename Value>
+Value truth(bool value) {
+    if constexpr (is_complex<Value>) {
+        return value ? Value{1, 0} : Value{0, 0};
+    } else {
+        return static_cast<Value>(value);
+    }
+}
+
+// Integers wrap around.
+template <typename Value>
+Value sum(Value a, Value b) {
+    if constexpr (is_complex<Value>) {
+        return {a.real + b.real, a.imaginary + b.imaginary};
+    } else if constexpr (is_integer<Value>) {
+        Value result;
+        static_cast<void>(__builtin_add_overflow(a, b, &result));
+        return result;
+    } else {
+        return a + b;
+    }
+}
+
+template <typename Value>
+Value product(Value a, Value b) {
+    if constexpr (is_complex<Value>) {
+        return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+    } else if constexpr (is_integer<Value>) {
+        Value result;
+        static_cast<void>(__builtin_mul_overflow(a, b, &result));
+        return result;
+    } else {
+        return a * b;
+    }
+}
+
+// Whether the operation is there for the type at all; the same as atomic_supported().
+template <typename Value>
+constexpr bool exists(fi_op op) {
+    switch (op) {
+        case FI_MIN:
+        case FI_MAX:
+        case FI_CSWAP_LE:
+        case FI_CSWAP_LT:
+        case FI_CSWAP_GE:
+        case FI_CSWAP_GT:
+            return !is_complex<Value>;
+        case FI_BOR:
+        case FI_BAND:
+        case FI_BXOR:
+        case FI_MSWAP:
+            return is_integer<Value>;
+        default:
+            return true;
+    }
+}
+
+// The value that the target gets; the value that it has when it is to stay as it is.
+template <fi_op Op, typename Value>
+Value next(Value old, Value operand, Value compare) {
+    if constexpr (Op == FI_MIN)
+        return operand < old ? operand : old;
+    else if constexpr (Op == FI_MAX)
+        return operand > old ? operand : old;
+    else if constexpr (Op == FI_SUM)
+        return sum(old, operand);
+    else if constexpr (Op == FI_PROD)
+        return product(old, operand);
+    else if constexpr (Op == FI_LOR)
+        return truth<Value>(static_cast<bool>(old) || static_cast<bool>(operand));
+    else if constexpr (Op == FI_LAND)
+        return truth<Value>(static_cast<bool>(old) && static_cast<bool>(operand));
+    else if constexpr (Op == FI_LXOR)
+        return truth<Value>(static_cast<bool>(old) != static_cast<bool>(operand));
+    else if constexpr (Op == FI_BOR)
+        return static_cast<Value>(old | operand);
+    else if constexpr (Op == FI_BAND)
+        return static_cast<Value>(old & operand);
+    else if constexpr (Op == FI_BXOR)
+        return static_cast<Value>(old ^ operand);
+    else if constexpr (Op == FI_ATOMIC_READ)
+        return old;
+    else if constexpr (Op == FI_ATOMIC_WRITE)
+        return operand;
+    else if constexpr (Op == FI_CSWAP)
+        return compare == old ? operand : old;
+    else if constexpr (Op == FI_CSWAP_NE)
+        return compare != old ? operand : old;
+    else if constexpr (Op == FI_CSWAP_LE)
+        return compare <= old ? operand : old;
+    else if constexpr (Op == FI_CSWAP_LT)
+        return compare < old ? operand : old;
+    else if constexpr (Op == FI_CSWAP_GE)
+        return compare >= old ? operand : old;
+    else if constexpr (Op == FI_CSWAP_GT)
+        return compare > old ? operand : old;
+    else
+        return static_cast<Value>((operand & compare) | (old & ~compare));
+}
+
+template <size_t Size>
+struct WordOf;
+template <>
+struct WordOf<1> {
+    using Type = uint8_t;
+};
+template <>
+struct WordOf<2> {
+    using Type = uint16_t;
+};
+template <>
+struct WordOf<4> {
+    using Type = uint32_t;
+};
+template <>
+struct WordOf<8> {
+    using Type = uint64_t;
+};
+
+// Elements that follow one another at `target`.
+template <fi_op Op, typename Value>
+void apply(std::byte* target, const std::byte* operands, const std::byte* compares, std::byte* results, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        const size_t at = i * sizeof(Value);
+        Value operand{}, compare{}, old;
+        if (operands) memcpy(&operand, operands + at, sizeof operand);
+        if (compares) memcpy(&compare, compares + at, sizeof compare);
+        bool done = false;
+        if constexpr (sizeof(Value) <= 8) {
+            using Word = typename WordOf<sizeof(Value)>::Type;
+            if (reinterpret_cast<uintptr_t>(target + at) % sizeof(Word) == 0) {
+                // The exchange is sequentially consistent: it orders accesses to other elements, by any atomic
+                // operation of this function or of the processor, as the application sees them.
+                auto* word = reinterpret_cast<Word*>(target + at);
+                Word seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+                for (;;) {
+                    old = std::bit_cast<Value>(seen);
+                    if constexpr (Op == FI_ATOMIC_READ) break;
+                    const Word fresh = std::bit_cast<Word>(next<Op>(old, operand, compare));
+                    if (__atomic_compare_exchange_n(word, &seen, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+                        break;
+                    }
+                }
+                done = true;
+            }
+        }
+        if (!done) {
+            LockGuard guard(unaligned_lock);
+            memcpy(&old, target + at, sizeof old);
+            const Value fresh = next<Op>(old, operand, compare);
+            if constexpr (Op != FI_ATOMIC_READ) memcpy(target + at, &fresh, sizeof fresh);
+        }
+        if (results) memcpy(results + at, &old, sizeof old);
+    }
+}
+
+using Kernel = void (*)(std::byte*, const std::byte*, const std::byte*, std::byte*, size_t);
+constexpr size_t kOps = FI_MSWAP + 1;
+
+struct Row {
+    fi_datatype type;
+    Kernel kernels[kOps];
+};
+
+template <typename Value, size_t... Ops>
+constexpr Row make_row(fi_datatype type, std::index_sequence<Ops...>) {
+    return {type, {[]() -> Kernel {
+                if constexpr (exists<Value>(static_cast<fi_op>(Ops))) {
+                    return apply<static_cast<fi_op>(Ops), Value>;
+                } else {
+                    return nullptr;
+                }
+            }()...}};
+}
+template <typename Value>
+constexpr Row row(fi_datatype type) {
+    return make_row<Value>(type, std::make_index_sequence<kOps>{});
+}
+
+constexpr Row kRows[] = {
+    row<int8_t>(FI_INT8),
+    row<uint8_t>(FI_UINT8),
+    row<int16_t>(FI_INT16),
+    row<uint16_t>(FI_UINT16),
+    row<int32_t>(FI_INT32),
+    row<uint32_t>(FI_UINT32),
+    row<int64_t>(FI_INT64),
+    row<uint64_t>(FI_UINT64),
+    row<__int128>(FI_INT128),
+    row<unsigned __int128>(FI_UINT128),
+    row<float>(FI_FLOAT),
+    row<double>(FI_DOUBLE),
+    row<long double>(FI_LONG_DOUBLE),
+    row<Complex<float>>(FI_FLOAT_COMPLEX),
+    row<Complex<double>>(FI_DOUBLE_COMPLEX),
+    row<Complex<long double>>(FI_LONG_DOUBLE_COMPLEX),
+};
+
+Kernel kernel_of(fi_datatype type, fi_op op) {
+    if (static_cast<size_t>(op) >= kOps) return nullptr;
+    for (const Row& candidate : kRows) {
+        if (candidate.type == type) return candidate.kernels[op];
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void apply_atomic(fi_datatype type, fi_op op, const Resolved& target, const std::byte* operand,
+                  const std::byte* compare, std::byte* result, size_t count) {
+    const Kernel kernel = kernel_of(type, op);
+    const size_t size = atomic_type_size(type);
+    if (!kernel || !size) return;
+    size_t done = 0;
+    const auto step = [&](std::byte* at, size_t elements) {
+        const size_t offset = done * size;
+        kernel(at, operand ? operand + offset : nullptr, compare ? compare + offset : nullptr,
+               result ? result + offset : nullptr, elements);
+        done += elements;
+    };
+    size_t skip = 0;  // bytes of a piece that the element before took
+    for (size_t i = 0; i < target.count && done < count; ++i) {
+        if (skip >= target.pieces[i].iov_len) {
+            skip -= target.pieces[i].iov_len;
+            continue;
+        }
+        auto* at = static_cast<std::byte*>(target.pieces[i].iov_base) + skip;
+        size_t left = target.pieces[i].iov_len - skip;
+        skip = 0;
+        if (left >= size) {
+            const size_t elements = left / size < count - done ? left / size : count - done;
+            step(at, elements);
+            left -= elements * size;
+        }
+        if (!left || done == count) continue;
+        // An element that begins in this piece and ends in a later one.
+        std::byte element[2 * sizeof(long double)];
+        iovec rest[Resolved::kPieces];
+        const uint64_t offset = target.pieces[i].iov_len - left;
+        const size_t parts = slice(target.pieces + i, target.count - i, offset, size, rest);
+        LockGuard guard(straddling_lock);
+        gather(rest, parts, 0, element, size);
+        step(element, 1);
+        scatter(rest, parts, 0, element, size);
+        skip = size - left;
+    }
+}
+
+}  // namespace selvage::impl

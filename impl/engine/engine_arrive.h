@@ -1,0 +1,313 @@
+// Engine: what arrives. Each frame is checked against what this side knows; one that does not fit drops its peer.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_ARRIVE_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_ARRIVE_H
+
+#include "impl/engine/engine_transmit.h"
+
+namespace selvage::impl {
+
+template <Transport T, bool Locked>
+inline void Engine<T, Locked>::deliver(Peer& peer, const Header& header, const std::byte* payload) {
+    switch (static_cast<FrameOp>(header.op)) {
+        [[likely]] case FrameOp::kMessage : case FrameOp::kTagged : return on_message(peer, header, payload);
+        case FrameOp::kMessageAnnounce:
+        case FrameOp::kTaggedAnnounce:
+            return on_announce(peer, header, payload);
+        case FrameOp::kClear:
+            return on_clear(peer, header);
+        case FrameOp::kSegment:
+            return on_segment(peer, header, payload);
+        case FrameOp::kDone:
+            return on_done(peer, header);
+        case FrameOp::kWrite:
+            return on_write(peer, header, payload);
+        case FrameOp::kWriteAnnounce:
+            return on_write_announce(peer, header, payload);
+        case FrameOp::kWriteSegment:
+            return on_write_segment(peer, header, payload);
+        case FrameOp::kRead:
+            return on_read(peer, header, payload);
+        case FrameOp::kReadReply:
+            return on_read_reply(peer, header, payload);
+        case FrameOp::kReadGrant:
+            return on_read_grant(peer, header, payload);
+        case FrameOp::kAtomic:
+            return on_atomic(peer, header, payload);
+    }
+    drop(peer, kBrokenProtocol);
+}
+
+// Flattened: the matching, the copy and the completion of a short message are one function.
+template <Transport T, bool Locked>
+[[gnu::flatten]] inline void Engine<T, Locked>::on_message(Peer& peer, const Header& header, const std::byte* payload) {
+    Arrival message{.tagged = header.op == static_cast<uint8_t>(FrameOp::kTagged),
+                    .frame_flags = header.flags,
+                    .tag = header.word[0],
+                    .data = header.word[1],
+                    .reply_id = header.word[2],
+                    .length = header.size};
+    if (!may_receive_) [[unlikely]]
+        return drop(peer, kBrokenProtocol);
+    if (!arrived(message, payload, peer)) [[unlikely]]
+        drop(peer, FI_ENOMEM);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std::byte* payload) {
+    Arrival message{.tagged = header.op == static_cast<uint8_t>(FrameOp::kTaggedAnnounce),
+                    .frame_flags = header.flags,
+                    .tag = header.word[0],
+                    .data = header.word[1],
+                    .reply_id = header.word[2]};
+    Reader reader(payload, header.size);
+    LocalRange ranges[kRangesMax];
+    uint64_t total;
+    const bool valid = may_receive_ && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
+                       reader.take(ranges, header.aux) && !reader.left() && sum_lengths(ranges, header.aux, &total) &&
+                       (!header.aux || total == message.length);
+    if (!valid) return drop(peer, kBrokenProtocol);
+    if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
+}
+
+// An announced message has its receive: by one copy out of the sender's memory if that works, else in segments.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange* ranges, size_t count) {
+    Peer& peer = static_cast<Peer&>(base);
+    if (!receive->wanted) {
+        reply(peer, receive->message.reply_id, 0);
+        finish_receive(receive, 0);
+        return;
+    }
+    if constexpr (T::kPulls) {
+        if (count && transport_.can_pull(peer)) {
+            iovec remote[kRangesMax];
+            iovec wanted[kRangesMax];
+            iovec local[kRangesMax];
+            for (size_t i = 0; i < count; ++i) {
+                remote[i] = range_of(reinterpret_cast<void*>(ranges[i].address), ranges[i].length);
+            }
+            const size_t remote_count = slice(remote, count, 0, receive->wanted, wanted);
+            const size_t local_count = slice(receive->ranges, receive->range_count, 0, receive->wanted, local);
+            if (!transport_.pull(peer, wanted, remote_count, local, local_count)) {
+                reply(peer, receive->message.reply_id, 0);
+                finish_receive(receive, 0);
+                return;
+            }
+        }
+    } else {
+        static_cast<void>(ranges), static_cast<void>(count);
+    }
+    receive->cleared = true;
+    const Header header{.size = 0,
+                        .op = static_cast<uint8_t>(FrameOp::kClear),
+                        .flags = 0,
+                        .aux = 0,
+                        .word = {receive->message.reply_id, Pool<Receive>::id(receive), receive->wanted}};
+    respond(peer, header, nullptr);
+}
+
+// The operation of this side that a peer speaks of.
+template <Transport T, bool Locked>
+Transmit* Engine<T, Locked>::answered(Peer& peer, uint64_t id) {
+    Transmit* op = transmits_.find(id);
+    return op && op->peer == state_in(peer) && op->awaited && !op->finished ? op : nullptr;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_clear(Peer& peer, const Header& header) {
+    Transmit* op = answered(peer, header.word[0]);
+    const bool valid = op && op->way == Transmit::Way::kAnnounce && op->sent && !op->wanted && !header.size &&
+                       (op->kind == Transmit::Kind::kMessage || op->kind == Transmit::Kind::kTagged) &&
+                       header.word[2] && header.word[2] <= op->length;
+    if (!valid) return drop(peer, kBrokenProtocol);
+    op->receive_id = header.word[1];
+    op->wanted = header.word[2];
+    PeerState& state = *op->peer;
+    stream(state, *op);
+    resume(state);
+}
+
+template <Transport T, bool Locked>
+Receive* Engine<T, Locked>::expected_segment(Peer& peer, const Header& header) {
+    Receive* receive = context_->receives.find(header.word[0]);
+    const bool valid = receive && receive->owner == this && receive->peer == state_in(peer) && !receive->finished &&
+                       receive->cleared && header.size && header.word[1] == receive->received &&
+                       header.size <= receive->wanted - receive->received;
+    return valid ? receive : nullptr;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::segment_placed(Receive& receive, uint32_t size) {
+    receive.received += size;
+    if (receive.received < receive.wanted) return;
+    reply(*receive.peer->peer, receive.message.reply_id, 0);
+    finish_receive(&receive, 0);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_segment(Peer& peer, const Header& header, const std::byte* payload) {
+    Receive* receive = expected_segment(peer, header);
+    if (!receive) return drop(peer, kBrokenProtocol);
+    scatter(receive->ranges, receive->range_count, receive->received, payload, header.size);
+    segment_placed(*receive, header.size);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_done(Peer& peer, const Header& header) {
+    const uint64_t error = header.word[1];
+    if (header.size || error > static_cast<uint64_t>(kErrnoMax)) return drop(peer, kBrokenProtocol);
+    PeerState* state = state_in(peer);
+    if (!header.word[0]) {
+        // Something failed that is otherwise not answered.
+        if (!state || !state->quiet || !error) return drop(peer, kBrokenProtocol);
+        --state->quiet;
+        const bool atomic = header.flags & kFrameAtomic;
+        reports.transmit_failed((atomic ? FI_ATOMIC : FI_RMA) | FI_WRITE, kSlotWrite, reports.endpoint_context,
+                                static_cast<int>(error));
+        return;
+    }
+    Transmit* op = answered(peer, header.word[0]);
+    // Before its end only an announced write can be answered, and only with an error.
+    if (!op || (!op->sent && !(op->started && error))) return drop(peer, kBrokenProtocol);
+    // A message that the peer cleared is done when all of it was sent.
+    if (op->streaming && !error) return drop(peer, kBrokenProtocol);
+    // What a read or an atomic returns comes in other frames.
+    const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
+    if (fetches && !error) return drop(peer, kBrokenProtocol);
+    if (error) {
+        fail(*op, static_cast<int>(error));
+    } else {
+        op->awaited = false;
+        settle(*op);
+    }
+    resume(*state);
+}
+
+// Frames whose payload the transport brings in pieces: straight to its place where that is known from the header.
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::begin_bounce(Peer& peer, const Header& header, Landing* landing) {
+    PeerState* state = state_of(peer);
+    if (!state || header.size > T::kFrameMax) return false;
+    if (!state->bounce) state->bounce = static_cast<std::byte*>(malloc(T::kFrameMax));
+    if (!state->bounce) return false;
+    state->landing = LandingKind::kBounce;
+    landing->ranges[0] = range_of(state->bounce, header.size);
+    landing->count = 1;
+    return true;
+}
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Landing* landing) {
+    PeerState* state = state_of(peer);
+    if (!state) return false;
+    landing->token = nullptr;
+    switch (static_cast<FrameOp>(header.op)) {
+        case FrameOp::kMessage:
+        case FrameOp::kTagged: {
+            Arrival message{.tagged = header.op == static_cast<uint8_t>(FrameOp::kTagged),
+                            .frame_flags = header.flags,
+                            .tag = header.word[0],
+                            .data = header.word[1],
+                            .reply_id = header.word[2],
+                            .length = header.size};
+            if (!may_receive_) return false;
+            Receive* receive = match(message, peer);
+            if (!receive || (receive->flags & FI_MULTI_RECV) || receive->capacity < header.size) break;
+            context_->match.unpost(receive);
+            bool open;
+            receive = fetching(receive, message, *state, &open);
+            state->landing = LandingKind::kMessage;
+            state->landing_id = Pool<Receive>::id(receive);
+            landing->count = slice(receive->ranges, receive->range_count, 0, header.size, landing->ranges);
+            return true;
+        }
+        case FrameOp::kSegment: {
+            Receive* receive = expected_segment(peer, header);
+            if (!receive) return false;
+            state->landing = LandingKind::kSegment;
+            state->landing_id = header.word[0];
+            landing->count =
+                slice(receive->ranges, receive->range_count, receive->received, header.size, landing->ranges);
+            return true;
+        }
+        case FrameOp::kReadReply: {
+            Transmit* op = expected_read(peer, header);
+            if (!op) return false;
+            state->landing = LandingKind::kReadReply;
+            state->landing_id = header.word[0];
+            size_t count;
+            const iovec* ranges = destination(*op, &count);
+            landing->count = slice(ranges, count, op->offset, header.size, landing->ranges);
+            return true;
+        }
+        case FrameOp::kWrite:
+            if (begin_write(peer, *state, header, landing)) return true;
+            break;
+        case FrameOp::kWriteSegment:
+            if (begin_write_segment(*state, header, landing)) return true;
+            break;
+        default:
+            break;
+    }
+    return begin_bounce(peer, header, landing);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::end(Peer& peer, const Header& header, Landing*, int error) {
+    PeerState* state = state_in(peer);
+    if (!state) return;
+    const LandingKind kind = state->landing;
+    state->landing = LandingKind::kNone;
+    if (error) return;  // Sink::down follows and ends what was under way
+    switch (kind) {
+        case LandingKind::kNone:
+            return;
+        case LandingKind::kBounce:
+            return deliver(peer, header, state->bounce);
+        case LandingKind::kMessage: {
+            Receive* receive = context_->receives.find(state->landing_id);
+            if (!receive) return;
+            if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
+            finish_receive(receive, 0);
+            return;
+        }
+        case LandingKind::kSegment: {
+            Receive* receive = context_->receives.find(state->landing_id);
+            if (receive) segment_placed(*receive, header.size);
+            return;
+        }
+        case LandingKind::kReadReply: {
+            Transmit* op = transmits_.find(state->landing_id);
+            if (op) read_placed(*op, header.size);
+            return;
+        }
+        case LandingKind::kWrite: {
+            const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
+            return write_done(peer, header, &target, 1, header.size, 0);
+        }
+        case LandingKind::kWriteSegment:
+            return write_segment_placed(peer, *state, header.size);
+    }
+}
+
+// The end of a peer: what it was to do, and what it was doing, fails; nothing else does.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::down(Peer& peer, int error) {
+    forget_peers();
+    forget_peer(peer);
+    PeerState* state = state_in(peer);
+    if (!state) return;
+    state->blocked = true;  // nothing more is sent
+    while (Receive* receive = state->arriving.first()) finish_receive(receive, error);
+    while (Transmit* op = first_unfinished(*state)) {
+        op->held = 0;
+        fail(*op, error);
+    }
+    drop_state(*state);
+    peer.state = nullptr;
+}
+
+}  // namespace selvage::impl
+
+#endif

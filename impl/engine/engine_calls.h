@@ -1,0 +1,225 @@
+// Engine: the tables of functions behind fi_send, fi_recv and their kin, for one transport and locking.
+//
+// The calls that send one range are flattened: whatever they need of the transport and the queue is inlined into them,
+// and what is not on the shortest path is not.
+//
+// An alias shares the data path of its base and has its own default flags. `tx_always` and `rx_always` are
+// FI_COMPLETION unless the queue was bound with FI_SELECTIVE_COMPLETION; the defaults contain them.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_CALLS_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_CALLS_H
+
+#include "impl/core/endpoint_ops.h"
+#include "impl/engine/engine_control.h"
+
+namespace selvage::impl {
+
+template <Transport T, bool Locked>
+struct MessageCalls {
+    using Path = Engine<T, Locked>;
+    static Path& path(const Endpoint* endpoint) { return static_cast<Path&>(*endpoint->path); }
+
+    static constexpr uint64_t kReceiveFlags =
+        FI_COMPLETION | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MORE | FI_TRANSMIT_COMPLETE;
+
+    // fi_send and fi_tsend and what differs from them by data and FI_INJECT.
+    template <FrameOp Op>
+    [[gnu::always_inline]] static inline ssize_t one(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to,
+                                                     uint64_t tag, void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return path(endpoint).template send_one<Op>(bytes, size, to, tag, 0, 0, context, endpoint->tx_defaults);
+    }
+    template <FrameOp Op>
+    [[gnu::always_inline]] static inline ssize_t one_data(fid_ep* ep, const void* bytes, size_t size, uint64_t data,
+                                                          fi_addr_t to, uint64_t tag, void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return path(endpoint).template send_one<Op>(bytes, size, to, tag, data, kFrameHasData, context,
+                                                    endpoint->tx_defaults);
+    }
+    // Nothing is reported of it but an error, and it never waits for an answer.
+    template <FrameOp Op>
+    [[gnu::always_inline]] static inline ssize_t inject(fid_ep* ep, const void* bytes, size_t size, uint64_t data,
+                                                        fi_addr_t to, uint64_t tag, uint8_t frame_flags) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        Path& self = path(endpoint);
+        if (size > self.inject_max()) [[unlikely]]
+            return -FI_EMSGSIZE;
+        const ssize_t done = self.template send_at_once<Op>(bytes, size, to, tag, data, frame_flags);
+        if (done <= 0) [[likely]]
+            return done;
+        return self.send_range(Op, bytes, size, to, tag, data, frame_flags, nullptr, FI_INJECT);
+    }
+
+    [[gnu::flatten]] static ssize_t send(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to,
+                                         void* context) {
+        return one<FrameOp::kMessage>(ep, bytes, size, to, 0, context);
+    }
+    static ssize_t sendv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t to, void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return path(endpoint).send({.op = FrameOp::kMessage,
+                                    .ranges = ranges,
+                                    .count = count,
+                                    .to = to,
+                                    .tag = 0,
+                                    .data = 0,
+                                    .has_data = false,
+                                    .context = context,
+                                    .flags = endpoint->tx_defaults});
+    }
+    static ssize_t sendmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
+        if (!message) return -FI_EINVAL;
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return path(endpoint).send({.op = FrameOp::kMessage,
+                                    .ranges = message->msg_iov,
+                                    .count = message->iov_count,
+                                    .to = message->addr,
+                                    .tag = 0,
+                                    .data = flags & FI_REMOTE_CQ_DATA ? message->data : 0,
+                                    .has_data = (flags & FI_REMOTE_CQ_DATA) != 0,
+                                    .context = message->context,
+                                    .flags = flags | endpoint->tx_always});
+    }
+    [[gnu::flatten]] static ssize_t inject_message(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to) {
+        return inject<FrameOp::kMessage>(ep, bytes, size, 0, to, 0, 0);
+    }
+    [[gnu::flatten]] static ssize_t senddata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data,
+                                             fi_addr_t to, void* context) {
+        return one_data<FrameOp::kMessage>(ep, bytes, size, data, to, 0, context);
+    }
+    [[gnu::flatten]] static ssize_t injectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data,
+                                               fi_addr_t to) {
+        return inject<FrameOp::kMessage>(ep, bytes, size, data, to, 0, kFrameHasData);
+    }
+
+    [[gnu::flatten]] static ssize_t tsend(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to, uint64_t tag,
+                                          void* context) {
+        return one<FrameOp::kTagged>(ep, bytes, size, to, tag, context);
+    }
+    static ssize_t tsendv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t to, uint64_t tag,
+                          void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return path(endpoint).send({.op = FrameOp::kTagged,
+                                    .ranges = ranges,
+                                    .count = count,
+                                    .to = to,
+                                    .tag = tag,
+                                    .data = 0,
+                                    .has_data = false,
+                                    .context = context,
+                                    .flags = endpoint->tx_defaults});
+    }
+    static ssize_t tsendmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
+        if (!message) return -FI_EINVAL;
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return path(endpoint).send({.op = FrameOp::kTagged,
+                                    .ranges = message->msg_iov,
+                                    .count = message->iov_count,
+                                    .to = message->addr,
+                                    .tag = message->tag,
+                                    .data = flags & FI_REMOTE_CQ_DATA ? message->data : 0,
+                                    .has_data = (flags & FI_REMOTE_CQ_DATA) != 0,
+                                    .context = message->context,
+                                    .flags = flags | endpoint->tx_always});
+    }
+    [[gnu::flatten]] static ssize_t tinject(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to, uint64_t tag) {
+        return inject<FrameOp::kTagged>(ep, bytes, size, 0, to, tag, 0);
+    }
+    [[gnu::flatten]] static ssize_t tsenddata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data,
+                                              fi_addr_t to, uint64_t tag, void* context) {
+        return one_data<FrameOp::kTagged>(ep, bytes, size, data, to, tag, context);
+    }
+    [[gnu::flatten]] static ssize_t tinjectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data, fi_addr_t to,
+                                                uint64_t tag) {
+        return inject<FrameOp::kTagged>(ep, bytes, size, data, to, tag, kFrameHasData);
+    }
+
+    static ssize_t post(const Endpoint* endpoint, const iovec* ranges, size_t count, fi_addr_t from, bool tagged,
+                        uint64_t tag, uint64_t ignore, void* context, uint64_t flags) {
+        return path(endpoint).receive({.ranges = ranges,
+                                       .count = count,
+                                       .tagged = tagged,
+                                       .source = from,
+                                       .tag = tag,
+                                       .ignore = ignore,
+                                       .context = context,
+                                       .flags = flags,
+                                       .least = endpoint->base->min_multi_recv});
+    }
+    static ssize_t recv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        const iovec range = range_of(bytes, size);
+        return post(endpoint, &range, 1, from, false, 0, 0, context, endpoint->rx_defaults);
+    }
+    static ssize_t recvv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return post(endpoint, ranges, count, from, false, 0, 0, context, endpoint->rx_defaults);
+    }
+    static ssize_t recvmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
+        if (!message) return -FI_EINVAL;
+        if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return post(endpoint, message->msg_iov, message->iov_count, message->addr, false, 0, 0, message->context,
+                    flags | endpoint->rx_always);
+    }
+    static ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, uint64_t tag, uint64_t ignore,
+                         void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        const iovec range = range_of(bytes, size);
+        return post(endpoint, &range, 1, from, true, tag, ignore, context, endpoint->rx_defaults & ~FI_MULTI_RECV);
+    }
+    static ssize_t trecvv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, uint64_t tag,
+                          uint64_t ignore, void* context) {
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return post(endpoint, ranges, count, from, true, tag, ignore, context, endpoint->rx_defaults & ~FI_MULTI_RECV);
+    }
+    static ssize_t trecvmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
+        if (!message) return -FI_EINVAL;
+        if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
+        const Endpoint* endpoint = Endpoint::of(ep);
+        return post(endpoint, message->msg_iov, message->iov_count, message->addr, true, message->tag, message->ignore,
+                    message->context, flags | endpoint->rx_always);
+    }
+
+    // What the endpoint's capabilities leave out answers -FI_ENOSYS.
+    static constexpr fi_ops_msg message_table(bool sends, bool receives) {
+        fi_ops_msg table = answering_msg<-FI_ENOSYS>();
+        if (sends) {
+            table.send = send;
+            table.sendv = sendv;
+            table.sendmsg = sendmsg;
+            table.inject = inject_message;
+            table.senddata = senddata;
+            table.injectdata = injectdata;
+        }
+        if (receives) {
+            table.recv = recv;
+            table.recvv = recvv;
+            table.recvmsg = recvmsg;
+        }
+        return table;
+    }
+    static constexpr fi_ops_tagged tagged_table(bool sends, bool receives) {
+        fi_ops_tagged table = answering_tagged<-FI_ENOSYS>();
+        if (sends) {
+            table.send = tsend;
+            table.sendv = tsendv;
+            table.sendmsg = tsendmsg;
+            table.inject = tinject;
+            table.senddata = tsenddata;
+            table.injectdata = tinjectdata;
+        }
+        if (receives) {
+            table.recv = trecv;
+            table.recvv = trecvv;
+            table.recvmsg = trecvmsg;
+        }
+        return table;
+    }
+    static constexpr fi_ops_msg kMessageTables[2][2] = {{message_table(false, false), message_table(false, true)},
+                                                        {message_table(true, false), message_table(true, true)}};
+    static constexpr fi_ops_tagged kTaggedTables[2][2] = {{tagged_table(false, false), tagged_table(false, true)},
+                                                          {tagged_table(true, false), tagged_table(true, true)}};
+};
+
+}  // namespace selvage::impl
+
+#endif

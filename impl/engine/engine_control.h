@@ -1,0 +1,281 @@
+// Engine: opening and closing, peers, progress, cancelling.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
+
+#include "impl/core/create.h"
+#include "impl/core/shared.h"
+#include "impl/engine/engine_arrive.h"
+
+namespace selvage::impl {
+
+template <Transport T, bool Locked>
+Engine<T, Locked>::~Engine() {
+    for (size_t i = 0; i < bounce_count_; ++i) free(bounces_[i]);
+    free(bounces_);
+    free(peers_);
+}
+
+// 0, or a negative fabric errno and nothing is open.
+template <Transport T, bool Locked>
+int Engine<T, Locked>::open(Endpoint& endpoint) {
+    endpoint_ = &endpoint;
+    connected_ = endpoint.connected_type();
+    av_ = connected_ ? nullptr : endpoint.av;
+    if (av_) generation_word_ = av_->store.generation_word();
+    const fi_domain_attr& domain = endpoint.domain->attr;
+    domain_locked_ = domain.threading != FI_THREAD_DOMAIN || !endpoint.domain->serialised();
+    bounded_ = domain.resource_mgmt == FI_RM_ENABLED && endpoint.tx_cq;
+    strict_ = endpoint.tx.comp_order & FI_ORDER_STRICT;
+    ordered_writes_ = endpoint.tx.msg_order & (FI_ORDER_WAR | FI_ORDER_RMA_WAR | FI_ORDER_ATOMIC_WAR);
+    inject_max_ = endpoint.tx.inject_size;
+    message_max_ = endpoint.max_msg_size;
+    iov_max_ = endpoint.tx.iov_limit;
+    receive_iov_max_ = endpoint.rx.iov_limit;
+    rma_iov_max_ = endpoint.tx.rma_iov_limit;
+    access_caps_ = endpoint.rx.caps & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+    may_receive_ = endpoint.rx.caps & (FI_MSG | FI_TAGGED);
+    rma_events_ = endpoint.caps & FI_RMA_EVENT;
+    transmits_.set_limit(endpoint.tx.size);
+    own_context_.limit = endpoint.rx.size;
+    own_context_.directed = !connected_ && (endpoint.rx.caps & FI_DIRECTED_RECV);
+    ReceiveContext* context = endpoint.srx ? &endpoint.srx->context : &own_context_;
+    const int error = transport_.open(endpoint);
+    if (error) return error;
+    context->lock.lock();
+    open_receiver(endpoint, context);
+    context->lock.unlock();
+    return 0;
+}
+
+template <Transport T, bool Locked>
+template <typename Visit>
+void Engine<T, Locked>::visit_queues(Visit visit) {
+    if (reports.transmit) visit(*reports.transmit);
+    if (reports.receive) visit(*reports.receive);
+    for (Counter* counter : reports.counters) {
+        if (counter) visit(*counter);
+    }
+}
+
+// Lets the bound queues and counters make progress here. All of them or none.
+template <Transport T, bool Locked>
+int Engine<T, Locked>::attach() {
+    int error = 0;
+    if (reports.transmit && !reports.transmit->reserve(endpoint_->tx.size)) return -FI_ENOMEM;
+    if (reports.receive && !reports.receive->reserve(endpoint_->rx.size)) {
+        if (reports.transmit) reports.transmit->unreserve(endpoint_->tx.size);
+        return -FI_ENOMEM;
+    }
+    size_t done = 0;
+    visit_queues([&](auto& queue) {
+        if (!error) error = queue.attach(this);
+        if (!error) ++done;
+    });
+    if (!error) return 0;
+    visit_queues([&](auto& queue) {
+        if (done) --done, queue.detach(this);
+    });
+    unreserve();
+    return error;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::unreserve() {
+    if (reports.transmit) reports.transmit->unreserve(endpoint_->tx.size);
+    if (reports.receive) reports.receive->unreserve(endpoint_->rx.size);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::detach() {
+    visit_queues([&](auto& queue) { queue.detach(this); });
+    unreserve();
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::close() {
+    detach();
+    close_unattached();
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::close_unattached() {
+    // Receives of a shared context are posted by threads that know nothing of this endpoint's end.
+    context_->lock.lock();
+    transport_.close();
+    while (PeerState* state = states_.first()) drop_state(*state);
+    close_receiver();
+    context_->lock.unlock();
+    destroy(this);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::progress() {
+    if constexpr (Locked) {
+        if (!context_->lock.try_lock()) return;
+    }
+    transport_.progress(*this);
+    if (!working_.empty()) [[unlikely]]
+        work();
+    if constexpr (Locked) context_->lock.unlock();
+}
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::arm() {
+    Guard guard(*this);
+    return working_.empty() && transport_.arm();
+}
+
+template <Transport T, bool Locked>
+size_t Engine<T, Locked>::transmit_left() {
+    Guard guard(*this);
+    return transmits_.left();
+}
+
+template <Transport T, bool Locked>
+size_t Engine<T, Locked>::receive_left() {
+    Guard guard(*this);
+    return context_->limit - context_->posted;
+}
+
+template <Transport T, bool Locked>
+int Engine<T, Locked>::cancel(void* context) {
+    Guard guard(*this);
+    if (cancel_receive(context)) return 0;
+    for (PeerState* state = states_.first(); state; state = state->next) {
+        for (Transmit* op = state->unsent; op; op = op->next) {
+            if (op->context != context || op->started || op->sent) continue;
+            fail(*op, FI_ECANCELED);
+            resume(*state);
+            return 0;
+        }
+    }
+    return -FI_ENOENT;
+}
+
+// Peers.
+
+template <Transport T, bool Locked>
+int Engine<T, Locked>::look_up(fi_addr_t to, Peer** peer) {
+    if (connected_) to = 0;
+    *peer = known_peer(to);
+    if (*peer) return 0;
+    const int error = transport_.find_peer(to, peer);
+    if (!error) remember(to, *peer);
+    return error;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::remember(fi_addr_t to, Peer* peer) {
+    constexpr uint64_t kMost = uint64_t{1} << 32;
+    if (peers_generation_ != av_generation()) {
+        forget_peers();
+        peers_generation_ = av_generation();
+    }
+    if (to >= peer_count_) {
+        uint64_t count = peer_count_ ? peer_count_ : 16;
+        while (count <= to && count < kMost) count *= 2;
+        auto** grown = to < count ? static_cast<Peer**>(realloc(peers_, count * sizeof *peers_)) : nullptr;
+        if (!grown) return;  // it is found each time
+        memset(grown + peer_count_, 0, (count - peer_count_) * sizeof *grown);
+        peers_ = grown;
+        peer_count_ = count;
+    }
+    peers_[to] = peer;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::forget_peers() {
+    if (peer_count_) memset(peers_, 0, peer_count_ * sizeof *peers_);
+}
+
+template <Transport T, bool Locked>
+PeerState* Engine<T, Locked>::state_of(PeerBase& peer) {
+    if (peer.state) return static_cast<PeerState*>(peer.state);
+    void* block = malloc(sizeof(PeerState));
+    if (!block) return nullptr;
+    auto* state = new (block) PeerState(peer);
+    states_.append(state);
+    peer.state = state;
+    return state;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::drop_state(PeerState& state) {
+    set_working(state, false);
+    while (Response* response = state.responses) {
+        state.responses = response->next;
+        free(response->owned);
+        responses_.give(response);
+    }
+    while (Transmit* op = state.operations.first()) {
+        state.operations.remove(op);
+        transmits_.give(op);
+    }
+    free(state.bounce);
+    states_.remove(&state);
+    destroy(&state);
+}
+
+template <Transport T, bool Locked>
+Transmit* Engine<T, Locked>::first_unfinished(const PeerState& state) {
+    Transmit* op = state.operations.first();
+    while (op && op->finished) op = op->next;
+    return op;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::set_working(PeerState& state, bool working) {
+    if (state.working == working) return;
+    state.working = working;
+    working ? working_.append(&state) : working_.remove(&state);
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline, gnu::cold]] void Engine<T, Locked>::drop(Peer& peer, int error) {
+    if constexpr (requires { transport_.drop(peer, error); }) transport_.drop(peer, error);
+}
+
+template <Transport T, bool Locked>
+fi_addr_t Engine<T, Locked>::address_of(PeerBase& peer) {
+    if (!av_) return FI_ADDR_NOTAVAIL;
+    const uint32_t generation = av_generation();
+    if (peer.address_generation != generation) {
+        AvEntry entry;
+        if (!raw_address_of(peer, &entry)) return FI_ADDR_NOTAVAIL;
+        peer.address = av_->reverse(entry);
+        peer.address_generation = generation;
+    }
+    return peer.address;
+}
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::raw_address_of(PeerBase& peer, AvEntry* out) {
+    if constexpr (requires { transport_.address_of(static_cast<Peer&>(peer), out); }) {
+        return transport_.address_of(static_cast<Peer&>(peer), out);
+    } else {
+        static_cast<void>(peer), static_cast<void>(out);
+        return false;
+    }
+}
+
+template <Transport T, bool Locked>
+ssize_t Engine<T, Locked>::receive(const ReceiveRequest& request) {
+    if (request.count > receive_iov_max_) return -FI_EINVAL;
+    if (request.flags & FI_PEEK) [[unlikely]]
+        advance();
+    Guard guard(*this);
+    if (context_->directed && request.source != FI_ADDR_UNSPEC) [[unlikely]] {
+        ReceiveRequest directed = request;
+        // Messages are compared by the address that completions report.
+        if (av_) directed.source = av_->reported(request.source);
+        return post_receive(*context_, directed);
+    }
+    if (request.source == FI_ADDR_UNSPEC) return post_receive(*context_, request);
+    ReceiveRequest any = request;
+    any.source = FI_ADDR_UNSPEC;
+    return post_receive(*context_, any);
+}
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,250 @@
+// The engine: everything between the calls of the application and the frames of a transport, for one enabled endpoint.
+//
+// One template over the transport and over whether the application may call from several threads at once, so that a
+// small message costs no indirect call and, where it is promised that calls are serialised, no lock. The class is here;
+// its parts are in a file each: calls (engine_calls.h), what is sent (engine_transmit.h), what arrives
+// (engine_arrive.h), memory access (engine_rma.h), atomics (engine_atomic.h), control (engine_control.h).
+//
+// Lock order: the engine's lock, then the domain's, then a queue's. Everything private here is called with the lock.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
+
+#include "impl/core/datapath.h"
+#include "impl/engine/memory.h"
+#include "impl/engine/receiver.h"
+#include "impl/engine/requests.h"
+#include "impl/engine/transport.h"
+
+namespace selvage::impl {
+
+template <Transport T, bool Locked>
+class Engine final : public DataPath, public Receiver {
+public:
+    using Peer = typename T::Peer;
+
+    static_assert(T::kEagerMax <= T::kFrameMax);
+    static_assert(T::kFrameMax >= kPrefixMax + 2 * kAtomicBytesMax, "an atomic is one frame");
+    static_assert(T::kCopied >= kPrefixMax, "answers are never held");
+
+    Engine() = default;
+    ~Engine();
+
+    int open(Endpoint& endpoint);
+    int attach();
+    void detach();
+
+    // DataPath.
+    void progress() override;
+    bool arm() override;
+    int wait_descriptor() const override { return transport_.wait_descriptor(); }
+    int cancel(void* context) override;
+    size_t transmit_left() override;
+    size_t receive_left() override;
+    void* transport() override { return &transport_; }
+    void lock() override {
+        if constexpr (Locked) context_->lock.lock();
+    }
+    void unlock() override {
+        if constexpr (Locked) context_->lock.unlock();
+    }
+    void close() override;
+    void close_unattached();
+
+    // Sink.
+    void deliver(Peer& peer, const Header& header, const std::byte* payload);
+    bool begin(Peer& peer, const Header& header, Landing* landing);
+    void end(Peer& peer, const Header& header, Landing* landing, int error);
+    void sent(Peer& peer, void* token, int error);
+    void room(Peer& peer);
+    void down(Peer& peer, int error);
+
+    // The calls of the application. `flags` are those of the operation, FI_COMPLETION among them if it gets an entry.
+    template <FrameOp Op>
+    ssize_t send_one(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                     void* context, uint64_t flags);
+    // The same without completion, for what is injected: 1 when it cannot be done at once.
+    template <FrameOp Op>
+    ssize_t send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
+                         uint8_t frame_flags);
+    size_t inject_max() const { return inject_max_; }
+    ssize_t send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
+                       uint8_t frame_flags, void* context, uint64_t flags);
+    ssize_t send(const SendRequest& request);
+    ssize_t receive(const ReceiveRequest& request);
+    ssize_t access(const AccessRequest& request);
+    ssize_t atomic(const AtomicRequest& request);
+
+private:
+    // What became of a try to send an operation.
+    enum class Step : uint8_t { kSent, kBlocked, kWait, kDown };
+
+    class Guard {
+    public:
+        explicit Guard(Engine& engine) : engine_(engine) { engine_.lock(); }
+        ~Guard() { engine_.unlock(); }
+        Guard(const Guard&) = delete;
+        Guard& operator=(const Guard&) = delete;
+
+    private:
+        Engine& engine_;
+    };
+
+    static constexpr bool kDelivers = [] {
+        if constexpr (requires { T::kDelivers; }) {
+            return static_cast<bool>(T::kDelivers);
+        } else {
+            return false;
+        }
+    }();
+    // Sent at once, from the application's memory, which is then free again.
+    static constexpr size_t kAtOnceMax = T::kCopied < T::kEagerMax ? T::kCopied : T::kEagerMax;
+    // A write or the reply to a read that travels in one frame.
+    static constexpr size_t kWholeMax =
+        T::kFrameMax - kPrefixMax < T::kEagerMax ? T::kFrameMax - kPrefixMax : T::kEagerMax;
+    // Bytes of a read that are copied before a later write can change them.
+    static constexpr size_t kSnapshotMax = kWholeMax < T::kCopied ? kWholeMax : T::kCopied;
+    // Answers that a peer may leave unread: what it can ask for at a time, and a margin.
+    static constexpr uint32_t kResponsesMax = 1 << 18;
+    static constexpr int kErrnoMax = 4095;    // of what a peer may answer
+    static constexpr int kStreamBudget = 64;  // segments between two looks at what arrives
+    // Flags that take an operation off the shortest path.
+    static constexpr uint64_t kUnusual = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT |
+                                         FI_COMMIT_COMPLETE | FI_MULTICAST | (kDelivers ? 0 : FI_TRANSMIT_COMPLETE);
+
+    // Peers (engine_control.h).
+    Peer* known_peer(fi_addr_t to) const {
+        if (connected_) to = 0;
+        return to < peer_count_ && peers_generation_ == av_generation() ? peers_[to] : nullptr;
+    }
+    int look_up(fi_addr_t to, Peer** peer);
+    void remember(fi_addr_t to, Peer* peer);
+    void forget_peers();
+    template <typename Visit>
+    void visit_queues(Visit visit);
+    void unreserve();
+    static PeerState* state_in(const Peer& peer) { return static_cast<PeerState*>(peer.state); }
+    Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
+    void drop(Peer& peer, int error);
+    void refresh(PeerState& state) {
+        state.busy = state.unsent || (strict_ && !state.operations.empty()) || (ordered_writes_ && state.large_reads);
+    }
+    void set_working(PeerState& state, bool working);
+
+    // Receiver.
+    void reply(PeerBase& peer, uint64_t reply_id, int error) override;
+    void fetch(PeerBase& peer, Receive* receive, const LocalRange* ranges, size_t count) override;
+    fi_addr_t address_of(PeerBase& peer) override;
+    bool raw_address_of(PeerBase& peer, AvEntry* out) override;
+    PeerState* state_of(PeerBase& peer) override;
+
+    // Sending (engine_transmit.h).
+    template <FrameOp Op>
+    bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                  bool more);
+    // With resource management, that there is room for one more entry in the queue.
+    bool may_complete(uint64_t flags) const;
+    ssize_t check_flags(uint64_t flags, size_t size) const;
+    ssize_t begin_transmit(Peer& peer, Transmit** out);
+    bool take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied);
+    ssize_t post(Transmit& op);
+    size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
+    static void* token_of(const Transmit& op) { return reinterpret_cast<void*>(Pool<Transmit>::id(&op)); }
+    Step sent_as(Transmit& op, SendResult result);
+    Step transmit(Peer& peer, PeerState& state, Transmit& op);
+    Step send_whole(Peer& peer, Transmit& op, bool more);
+    Step send_segments(Peer& peer, Transmit& op);
+    Step send_segment(Peer& peer, Transmit& op, FrameOp kind, uint64_t id, uint64_t end);
+    Step send_stream_segment(Peer& peer, PeerState& state);
+    void stream(PeerState& state, Transmit& op);
+    void drain(PeerState& state);
+    void resume(PeerState& state) {
+        if (!state.blocked && (state.unsent || state.streams)) drain(state);
+    }
+    void work();
+    void settle(Transmit& op);
+    void finish(Transmit& op);
+    void retire(Transmit& op);
+    void fail(Transmit& op, int error);
+    void unstream(Transmit& op);
+    std::byte* bounce_of(const Transmit& op);
+
+    // Answers (engine_transmit.h).
+    void respond(Peer& peer, const Header& header, const void* payload);
+    Response* queue_response(Peer& peer, const Header& header);
+    bool send_responses(Peer& peer, PeerState& state);
+    Step send_response(Peer& peer, Response& response);
+
+    // Arrival (engine_arrive.h).
+    void on_message(Peer& peer, const Header& header, const std::byte* payload);
+    void on_announce(Peer& peer, const Header& header, const std::byte* payload);
+    void on_clear(Peer& peer, const Header& header);
+    void on_segment(Peer& peer, const Header& header, const std::byte* payload);
+    void on_done(Peer& peer, const Header& header);
+    Receive* expected_segment(Peer& peer, const Header& header);
+    void segment_placed(Receive& receive, uint32_t size);
+    Transmit* answered(Peer& peer, uint64_t id);
+    bool begin_write(Peer& peer, PeerState& state, const Header& header, Landing* landing);
+    bool begin_write_segment(PeerState& state, const Header& header, Landing* landing);
+    static Transmit* first_unfinished(const PeerState& state);
+    void drop_state(PeerState& state);
+    bool begin_bounce(Peer& peer, const Header& header, Landing* landing);
+
+    // Memory access (engine_rma.h).
+    void on_write(Peer& peer, const Header& header, const std::byte* payload);
+    void on_write_announce(Peer& peer, const Header& header, const std::byte* payload);
+    void on_write_segment(Peer& peer, const Header& header, const std::byte* payload);
+    bool write_part(PeerState& state, const Header& header, iovec* out, size_t* count);
+    int pull_write(Peer& peer, const LocalRange* sources, size_t count, const Resolved& memory);
+    int resolve(const Target* targets, size_t count, uint64_t access, Resolved* out);
+    bool may_be_quiet(uint64_t flags) const;
+    void prepare_write(Peer& peer, const AccessRequest& request, Transmit& op);
+    void prepare_read(const AccessRequest& request, Transmit& op);
+    void write_segment_placed(Peer& peer, PeerState& state, uint32_t size);
+    void write_done(Peer& peer, const Header& header, const Target* targets, size_t count, uint64_t length,
+                    uint64_t data);
+    void access_failed(Peer& peer, uint64_t reply_id, int error, bool atomic);
+    void on_read(Peer& peer, const Header& header, const std::byte* payload);
+    void on_read_reply(Peer& peer, const Header& header, const std::byte* payload);
+    void on_read_grant(Peer& peer, const Header& header, const std::byte* payload);
+    void reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count);
+    void reply_in_parts(Peer& peer, const Header& header, const Target* targets, size_t count, uint64_t length);
+    void event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data, bool entry);
+    Transmit* expected_read(Peer& peer, const Header& header);
+    void read_placed(Transmit& op, uint32_t size);
+
+    // Atomics (engine_atomic.h).
+    ssize_t check_atomic(const AtomicRequest& request, size_t* elements) const;
+    bool take_operands(Transmit& op, const AtomicRequest& request, size_t size);
+    void on_atomic(Peer& peer, const Header& header, const std::byte* payload);
+
+    T transport_;
+    Endpoint* endpoint_ = nullptr;
+    AddressVector* av_ = nullptr;
+    Peer** peers_ = nullptr;  // by fi_addr_t
+    uint64_t peer_count_ = 0;
+    uint32_t peers_generation_ = 0;
+    bool connected_ = false;
+    bool strict_ = false;          // completions in the order of posting
+    bool ordered_writes_ = false;  // writes after reads
+    bool domain_locked_ = true;
+    bool may_receive_ = false;  // messages
+    bool rma_events_ = false;
+    bool bounded_ = false;  // FI_RM_ENABLED: the queue may not be overrun
+    size_t inject_max_ = 0;
+    size_t message_max_ = 0;
+    size_t iov_max_ = 0;
+    size_t receive_iov_max_ = 0;
+    size_t rma_iov_max_ = 0;
+    uint64_t access_caps_ = 0;
+    Pool<Transmit> transmits_;
+    Pool<Response> responses_;
+    List<PeerState> states_;
+    List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
+    std::byte** bounces_ = nullptr;  // copies of injected data, by Transmit::index
+    size_t bounce_count_ = 0;
+    ReceiveContext own_context_;
+};
+
+}  // namespace selvage::impl
+
+#endif

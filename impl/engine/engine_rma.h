@@ -1,0 +1,413 @@
+// Engine: reads and writes of registered memory.
+//
+// The target checks key, bounds and permission of every range before a byte of it is touched, and again for each
+// segment, since a region may be closed meanwhile. A write that fits into a frame goes in one; a longer one is pulled
+// by the target, or announced and followed by its segments. A short read is copied when it is asked for; for a longer
+// one the target grants its memory to be pulled, or streams it.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_RMA_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_RMA_H
+
+#include "impl/core/ep.h"
+#include "impl/engine/engine_control.h"
+
+namespace selvage::impl {
+
+// The initiator.
+
+// Nothing is reported of it, and no counter counts it: the target answers only when it fails.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::may_be_quiet(uint64_t flags) const {
+    constexpr uint64_t kAnswered = FI_COMPLETION | FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
+    return (flags & FI_INJECT) && !(flags & kAnswered) && !reports.counters[kSlotWrite] && !strict_;
+}
+
+template <Transport T, bool Locked>
+ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
+    size_t length;
+    uint64_t remote = 0;
+    if (request.count > iov_max_ || request.target_count > rma_iov_max_ || !request.target_count) return -FI_EINVAL;
+    if ((request.count && !request.ranges) || !request.targets) return -FI_EINVAL;
+    if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
+    for (size_t i = 0; i < request.target_count; ++i) {
+        if (__builtin_add_overflow(remote, request.targets[i].len, &remote)) return -FI_EINVAL;
+    }
+    if (remote != length) return -FI_EINVAL;
+    // A read has no data to copy at the call.
+    const uint64_t flags = request.write ? request.flags : request.flags & ~FI_INJECT;
+    const ssize_t invalid = check_flags(flags, length);
+    if (invalid) return invalid;
+
+    Guard guard(*this);
+    if (!may_complete(flags)) return -FI_EAGAIN;
+    Peer* peer;
+    const int error = look_up(request.to, &peer);
+    if (error) return error;
+    Transmit* op;
+    const ssize_t full = begin_transmit(*peer, &op);
+    if (full) return full;
+    op->kind = request.write ? Transmit::Kind::kWrite : Transmit::Kind::kRead;
+    op->context = request.context;
+    op->flags = flags;
+    op->fenced = flags & FI_FENCE;
+    op->more = flags & FI_MORE;
+    op->length = length;
+    if (!take_ranges(*op, request.ranges, request.count, flags & FI_INJECT)) {
+        transmits_.give(op);
+        return -FI_EAGAIN;
+    }
+    op->awaited = !(request.write && may_be_quiet(flags));
+    if (request.write) {
+        prepare_write(*peer, request, *op);
+    } else {
+        prepare_read(request, *op);
+    }
+    if (!op->awaited) ++op->peer->quiet;
+    return post(*op);
+}
+
+inline void put_targets(Writer& writer, const AccessRequest& request) {
+    for (size_t i = 0; i < request.target_count; ++i) {
+        const fi_rma_iov& target = request.targets[i];
+        writer.put(Target{.address = target.addr, .length = target.len, .key = target.key});
+    }
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::prepare_write(Peer& peer, const AccessRequest& request, Transmit& op) {
+    Header& header = op.header;
+    header = {.size = static_cast<uint32_t>(op.length),
+              .op = static_cast<uint8_t>(FrameOp::kWrite),
+              .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
+              .aux = 0,
+              .word = {op.awaited ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
+    if (op.length <= kWholeMax && request.target_count == 1 && !request.has_data) return;
+    Writer writer(op.prefix);
+    if (request.has_data) writer.put(request.data);
+    put_targets(writer, request);
+    header.aux = static_cast<uint16_t>(request.target_count);
+    if (op.length > kWholeMax) {
+        const size_t sources = put_sources(peer, op, writer);
+        header.op = static_cast<uint8_t>(FrameOp::kWriteAnnounce);
+        header.word[1] = op.length;
+        header.word[2] = sources;
+        header.size = 0;
+        op.way = sources ? Transmit::Way::kAnnounce : Transmit::Way::kSegments;
+    }
+    op.prefix_size = static_cast<uint32_t>(writer.size());
+    header.size += op.prefix_size;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::prepare_read(const AccessRequest& request, Transmit& op) {
+    Writer writer(op.prefix);
+    put_targets(writer, request);
+    op.prefix_size = static_cast<uint32_t>(writer.size());
+    op.large = op.length > kSnapshotMax;
+    op.header = {.size = op.prefix_size,
+                 .op = static_cast<uint8_t>(FrameOp::kRead),
+                 .flags = 0,
+                 .aux = static_cast<uint16_t>(request.target_count),
+                 .word = {transmits_.id(&op), op.length, 0}};
+}
+
+template <Transport T, bool Locked>
+Transmit* Engine<T, Locked>::expected_read(Peer& peer, const Header& header) {
+    Transmit* op = answered(peer, header.word[0]);
+    const bool valid = op && op->sent && (op->kind == Transmit::Kind::kRead || op->fetches) &&
+                       header.word[1] == op->offset && header.size <= op->length - op->offset &&
+                       (header.size || !op->length);
+    return valid ? op : nullptr;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::read_placed(Transmit& op, uint32_t size) {
+    op.offset += size;
+    if (op.offset < op.length) return;
+    PeerState& state = *op.peer;
+    op.awaited = false;
+    settle(op);
+    resume(state);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_read_reply(Peer& peer, const Header& header, const std::byte* payload) {
+    Transmit* op = expected_read(peer, header);
+    if (!op) return drop(peer, kBrokenProtocol);
+    size_t count;
+    const iovec* ranges = destination(*op, &count);
+    scatter(ranges, count, op->offset, payload, header.size);
+    read_placed(*op, header.size);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_read_grant(Peer& peer, const Header& header, const std::byte* payload) {
+    if constexpr (T::kPulls) {
+        Transmit* op = answered(peer, header.word[0]);
+        Reader reader(payload, header.size);
+        LocalRange ranges[kRangesMax];
+        uint64_t total;
+        const bool valid = op && op->sent && op->kind == Transmit::Kind::kRead && !op->offset && header.aux &&
+                           header.aux <= kRangesMax && reader.take(ranges, header.aux) && !reader.left() &&
+                           sum_lengths(ranges, header.aux, &total) && total == op->length;
+        if (!valid) return drop(peer, kBrokenProtocol);
+        iovec remote[kRangesMax];
+        for (size_t i = 0; i < header.aux; ++i) {
+            remote[i] = range_of(reinterpret_cast<void*>(ranges[i].address), ranges[i].length);
+        }
+        PeerState& state = *op->peer;
+        if (transport_.pull(peer, remote, header.aux, op->ranges, op->range_count)) {
+            fail(*op, FI_EIO);
+            resume(state);
+        } else {
+            op->offset = op->length;
+            read_placed(*op, 0);
+        }
+    } else {
+        static_cast<void>(header), static_cast<void>(payload);
+        drop(peer, kBrokenProtocol);
+    }
+}
+
+// The target.
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::access_failed(Peer& peer, uint64_t reply_id, int error, bool atomic) {
+    const Header header{.size = 0,
+                        .op = static_cast<uint8_t>(FrameOp::kDone),
+                        .flags = atomic ? kFrameAtomic : uint8_t{0},
+                        .aux = 0,
+                        .word = {reply_id, static_cast<uint64_t>(error), 0}};
+    respond(peer, header, nullptr);
+}
+
+// What the target's application learns of an access.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data,
+                              bool entry) {
+    if (rma_events_) reports.count(slot);
+    if (!entry || !reports.receive) return;
+    reports.receive->write({.context = nullptr,
+                            .flags = flags | FI_REMOTE_CQ_DATA,
+                            .length = length,
+                            .buffer = nullptr,
+                            .data = data,
+                            .tag = 0,
+                            .source = sources_ ? address_of(peer) : FI_ADDR_NOTAVAIL});
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::write_done(Peer& peer, const Header& header, const Target* targets, size_t count,
+                                   uint64_t length, uint64_t data) {
+    if (rma_events_) count_region_writes(*endpoint_->domain, domain_locked_, targets, count);
+    event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, header.flags & kFrameHasData);
+    if (header.word[0]) reply(peer, header.word[0], 0);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_write(Peer& peer, const Header& header, const std::byte* payload) {
+    Reader reader(payload, header.size);
+    uint64_t data = 0;
+    uint64_t total = 0;
+    size_t count = header.aux;
+    Target targets[kRangesMax];
+    bool valid = count <= kRangesMax && (!(header.flags & kFrameHasData) || reader.take(&data));
+    valid = valid && reader.take(targets, count);
+    if (!valid) return drop(peer, kBrokenProtocol);
+    if (!count) {
+        targets[0] = {.address = header.word[1], .length = reader.left(), .key = header.word[2]};
+        count = 1;
+    }
+    if (!sum_lengths(targets, count, &total) || total != reader.left()) return drop(peer, kBrokenProtocol);
+    Resolved memory;
+    const int error = resolve(targets, count, FI_REMOTE_WRITE, &memory);
+    if (error) return access_failed(peer, header.word[0], error, false);
+    scatter(memory.pieces, memory.count, 0, reader.rest(), total);
+    write_done(peer, header, targets, count, total, data);
+}
+
+template <Transport T, bool Locked>
+int Engine<T, Locked>::resolve(const Target* targets, size_t count, uint64_t access, Resolved* out) {
+    if ((access_caps_ & access) != access) return FI_EACCES;
+    return resolve_targets(*endpoint_->domain, domain_locked_, targets, count, access, out);
+}
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& header, Landing* landing) {
+    static_cast<void>(peer);
+    if (header.aux || (header.flags & kFrameHasData)) return false;
+    const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
+    Resolved memory;
+    if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Landing::kRanges) return false;
+    state.landing = LandingKind::kWrite;
+    landing->count = memory.count;
+    for (size_t i = 0; i < memory.count; ++i) landing->ranges[i] = memory.pieces[i];
+    return true;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_write_announce(Peer& peer, const Header& header, const std::byte* payload) {
+    PeerState* state = state_of(peer);
+    if (!state) return drop(peer, FI_ENOMEM);
+    auto& write = state->write;
+    Reader reader(payload, header.size);
+    LocalRange sources[kRangesMax];
+    const uint64_t source_count = header.word[2];
+    uint64_t total;
+    write.data = 0;
+    const bool valid = !(write.open && !write.error) && header.aux && header.aux <= kRangesMax &&
+                       source_count <= kRangesMax && (!(header.flags & kFrameHasData) || reader.take(&write.data)) &&
+                       reader.take(write.targets, header.aux) && reader.take(sources, source_count) && !reader.left() &&
+                       sum_lengths(write.targets, header.aux, &total) && total == header.word[1] && total &&
+                       sum_lengths(sources, source_count, &total) && (!source_count || total == header.word[1]);
+    if (!valid) return drop(peer, kBrokenProtocol);
+    write.open = !source_count;
+    write.frame_flags = header.flags;
+    write.reply_id = header.word[0];
+    write.length = header.word[1];
+    write.offset = 0;
+    write.target_count = header.aux;
+    Resolved memory;
+    write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
+    if (!write.error && source_count) write.error = pull_write(peer, sources, source_count, memory);
+    if (write.error) return access_failed(peer, header.word[0], write.error, false);
+    if (source_count) write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+}
+
+template <Transport T, bool Locked>
+int Engine<T, Locked>::pull_write(Peer& peer, const LocalRange* sources, size_t count, const Resolved& memory) {
+    if constexpr (T::kPulls) {
+        iovec remote[kRangesMax];
+        for (size_t i = 0; i < count; ++i) {
+            remote[i] = range_of(reinterpret_cast<void*>(sources[i].address), sources[i].length);
+        }
+        return transport_.can_pull(peer) && !transport_.pull(peer, remote, count, memory.pieces, memory.count) ? 0
+                                                                                                               : FI_EIO;
+    } else {
+        static_cast<void>(peer), static_cast<void>(sources), static_cast<void>(count), static_cast<void>(memory);
+        return FI_EIO;
+    }
+}
+
+// The memory that a segment is for. False: the segment does not belong here.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::write_part(PeerState& state, const Header& header, iovec* out, size_t* count) {
+    auto& write = state.write;
+    *count = 0;
+    if (!write.open || header.word[0] != write.reply_id || header.word[1] != write.offset || !header.size ||
+        header.size > write.length - write.offset) {
+        return false;
+    }
+    if (write.error) return true;
+    Resolved memory;
+    write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
+    if (write.error) {
+        access_failed(peer_of(state), write.reply_id, write.error, false);
+    } else {
+        *count = slice(memory.pieces, memory.count, write.offset, header.size, out);
+    }
+    return true;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::write_segment_placed(Peer& peer, PeerState& state, uint32_t size) {
+    auto& write = state.write;
+    write.offset += size;
+    if (write.offset < write.length) return;
+    write.open = false;
+    if (write.error) return;
+    const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
+    write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_write_segment(Peer& peer, const Header& header, const std::byte* payload) {
+    PeerState* state = state_in(peer);
+    iovec pieces[Resolved::kPieces];
+    size_t count;
+    if (!state || !write_part(*state, header, pieces, &count)) return drop(peer, kBrokenProtocol);
+    if (!state->write.error) scatter(pieces, count, 0, payload, header.size);
+    write_segment_placed(peer, *state, header.size);
+}
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::begin_write_segment(PeerState& state, const Header& header, Landing* landing) {
+    iovec pieces[Resolved::kPieces];
+    size_t count;
+    if (!write_part(state, header, pieces, &count) || !count || count > Landing::kRanges) return false;
+    state.landing = LandingKind::kWriteSegment;
+    landing->count = count;
+    for (size_t i = 0; i < count; ++i) landing->ranges[i] = pieces[i];
+    return true;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byte* payload) {
+    Reader reader(payload, header.size);
+    Target targets[kRangesMax];
+    uint64_t total;
+    const bool valid = header.word[0] && header.aux && header.aux <= kRangesMax && reader.take(targets, header.aux) &&
+                       !reader.left() && sum_lengths(targets, header.aux, &total) && total == header.word[1];
+    if (!valid) return drop(peer, kBrokenProtocol);
+    Resolved memory;
+    const int error = resolve(targets, header.aux, FI_REMOTE_READ, &memory);
+    if (error) return access_failed(peer, header.word[0], error, false);
+    event(peer, kSlotRemoteRead, 0, 0, 0, false);
+    Header answer{.size = static_cast<uint32_t>(total),
+                  .op = static_cast<uint8_t>(FrameOp::kReadReply),
+                  .flags = 0,
+                  .aux = 0,
+                  .word = {header.word[0], 0, 0}};
+    if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
+    if constexpr (T::kPulls) {
+        if (memory.count <= kRangesMax && transport_.can_pull(peer)) {
+            LocalRange ranges[kRangesMax];
+            for (size_t i = 0; i < memory.count; ++i) {
+                ranges[i] = {.address = reinterpret_cast<uintptr_t>(memory.pieces[i].iov_base),
+                             .length = memory.pieces[i].iov_len};
+            }
+            answer.op = static_cast<uint8_t>(FrameOp::kReadGrant);
+            answer.aux = static_cast<uint16_t>(memory.count);
+            answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);
+            return respond(peer, answer, ranges);
+        }
+    }
+    answer.size = 0;
+    reply_in_parts(peer, answer, targets, header.aux, total);
+}
+
+// A read that is answered at once, from memory that later writes may change.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count) {
+    PeerState* state = state_in(peer);
+    if (!state || (!state->blocked && !state->responses)) {
+        const Frame frame{.header = header, .payload = pieces, .count = count, .token = nullptr, .more = false};
+        if (transport_.send(peer, frame) != SendResult::kAgain) return;
+        state = state_of(peer);
+        if (state) state->blocked = true;
+    }
+    Response* response = queue_response(peer, header);
+    if (!response || !header.size) return;
+    response->owned = malloc(header.size);
+    if (!response->owned) {
+        response->header.size = 0;
+        return drop(peer, FI_ENOMEM);
+    }
+    gather(pieces, count, 0, response->owned, header.size);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::reply_in_parts(Peer& peer, const Header& header, const Target* targets, size_t count,
+                                       uint64_t length) {
+    Response* response = queue_response(peer, header);
+    if (!response) return;
+    response->streams = true;
+    response->length = length;
+    response->target_count = static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; ++i) response->targets[i] = targets[i];
+    PeerState& state = *state_in(peer);
+    if (!state.blocked) drain(state);
+}
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,596 @@
+// Engine: what is sent. Operations leave in the order of posting; announced messages follow in segments by turns;
+// answers to the peer go before both.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_TRANSMIT_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_TRANSMIT_H
+
+#include <algorithm>
+
+#include "impl/engine/engine_core.h"
+
+namespace selvage::impl {
+
+// What an operation is to the application when it completes.
+inline uint64_t completion_flags(const Transmit& op) {
+    switch (op.kind) {
+        case Transmit::Kind::kMessage:
+            return FI_SEND | FI_MSG;
+        case Transmit::Kind::kTagged:
+            return FI_SEND | FI_TAGGED;
+        case Transmit::Kind::kWrite:
+            return FI_WRITE | FI_RMA;
+        case Transmit::Kind::kRead:
+            return FI_READ | FI_RMA;
+        case Transmit::Kind::kAtomic:
+            return FI_ATOMIC | (op.fetches ? FI_READ : FI_WRITE);
+    }
+    return 0;
+}
+inline CounterSlot counter_slot(const Transmit& op) {
+    switch (op.kind) {
+        case Transmit::Kind::kMessage:
+        case Transmit::Kind::kTagged:
+            return kSlotSend;
+        case Transmit::Kind::kWrite:
+            return kSlotWrite;
+        case Transmit::Kind::kRead:
+            return kSlotRead;
+        case Transmit::Kind::kAtomic:
+            return op.fetches ? kSlotRead : kSlotWrite;
+    }
+    return kSlotSend;
+}
+
+// Where the bytes go that a read or an atomic returns.
+inline const iovec* destination(const Transmit& op, size_t* count) {
+    const bool read = op.kind == Transmit::Kind::kRead;
+    *count = read ? op.range_count : op.result_count;
+    return read ? op.ranges : op.results;
+}
+
+// The shortest path: a message that fits into one frame goes to a peer that is ready. 1 when it cannot be done at once.
+template <Transport T, bool Locked>
+template <FrameOp Op>
+inline ssize_t Engine<T, Locked>::send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
+                                               uint64_t data, uint8_t frame_flags) {
+    if (size > kAtOnceMax) [[unlikely]]
+        return 1;
+    Guard guard(*this);
+    return try_send<Op>(bytes, size, to, tag, data, frame_flags, false) ? 0 : 1;
+}
+
+template <Transport T, bool Locked>
+template <FrameOp Op>
+inline bool Engine<T, Locked>::try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
+                                        uint8_t frame_flags, bool more) {
+    Peer* peer = known_peer(to);
+    if (!peer || (peer->state && state_in(*peer)->busy)) [[unlikely]]
+        return false;
+    const iovec range = range_of(bytes, size);
+    const Header header{.size = static_cast<uint32_t>(size),
+                        .op = static_cast<uint8_t>(Op),
+                        .flags = frame_flags,
+                        .aux = 0,
+                        .word = {tag, data, 0}};
+    const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = more};
+    return transport_.send(*peer, frame) == SendResult::kDone;
+}
+
+template <Transport T, bool Locked>
+template <FrameOp Op>
+inline ssize_t Engine<T, Locked>::send_one(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
+                                           uint8_t frame_flags, void* context, uint64_t flags) {
+    if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
+        Guard guard(*this);
+        if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE)) [[likely]] {
+            reports.transmitted(flags, FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
+            return 0;
+        }
+    }
+    return send_range(Op, bytes, size, to, tag, data, frame_flags, context, flags);
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline]] ssize_t Engine<T, Locked>::send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to,
+                                                        uint64_t tag, uint64_t data, uint8_t frame_flags, void* context,
+                                                        uint64_t flags) {
+    const iovec range = range_of(bytes, size);
+    return send({.op = op,
+                 .ranges = &range,
+                 .count = 1,
+                 .to = to,
+                 .tag = tag,
+                 .data = data,
+                 .has_data = (frame_flags & kFrameHasData) != 0,
+                 .context = context,
+                 .flags = flags});
+}
+
+template <Transport T, bool Locked>
+inline bool Engine<T, Locked>::may_complete(uint64_t flags) const {
+    return !(bounded_ && (flags & FI_COMPLETION)) || reports.transmit->room();
+}
+
+template <Transport T, bool Locked>
+ssize_t Engine<T, Locked>::check_flags(uint64_t flags, size_t size) const {
+    constexpr uint64_t kKnown = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT | FI_TRANSMIT_COMPLETE |
+                                FI_INJECT_COMPLETE | FI_COMPLETION | FI_MORE | FI_REMOTE_CQ_DATA;
+    if (flags & ~kKnown) return -FI_EBADFLAGS;
+    if (size > message_max_) return -FI_EMSGSIZE;
+    return (flags & FI_INJECT) && size > inject_max_ ? -FI_EMSGSIZE : 0;
+}
+
+template <Transport T, bool Locked>
+ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, Transmit** out) {
+    PeerState* state = state_of(peer);
+    if (!state) return -FI_ENOMEM;
+    Transmit* op = transmits_.take();
+    if (!op) return -FI_EAGAIN;
+    op->way = Transmit::Way::kWhole;
+    op->fenced = false;
+    op->fetches = false;
+    op->started = false;
+    op->streaming = false;
+    op->awaited = false;
+    op->sent = false;
+    op->finished = false;
+    op->large = false;
+    op->more = false;
+    op->held = 0;
+    op->error = 0;
+    op->peer = state;
+    op->offset = 0;
+    op->wanted = 0;
+    op->range_count = 0;
+    op->compare_count = 0;
+    op->result_count = 0;
+    op->prefix_size = 0;
+    *out = op;
+    return 0;
+}
+
+template <Transport T, bool Locked>
+std::byte* Engine<T, Locked>::bounce_of(const Transmit& op) {
+    if (op.index >= bounce_count_) {
+        const size_t count = (op.index + 64) & ~size_t{63};
+        auto** grown = static_cast<std::byte**>(realloc(bounces_, count * sizeof *bounces_));
+        if (!grown) return nullptr;
+        memset(grown + bounce_count_, 0, (count - bounce_count_) * sizeof *grown);
+        bounces_ = grown;
+        bounce_count_ = count;
+    }
+    if (!bounces_[op.index]) bounces_[op.index] = static_cast<std::byte*>(malloc(2 * kAtomicBytesMax));
+    return bounces_[op.index];
+}
+
+// The source of an operation: the application's memory, or a copy of it (FI_INJECT).
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied) {
+    if (copied && op.length) {
+        std::byte* bounce = bounce_of(op);
+        if (!bounce) return false;
+        gather(ranges, count, 0, bounce, op.length);
+        op.ranges[0] = range_of(bounce, op.length);
+        op.range_count = 1;
+        return true;
+    }
+    for (size_t i = 0; i < count; ++i) op.ranges[i] = ranges[i];
+    op.range_count = static_cast<uint32_t>(count);
+    return true;
+}
+
+template <Transport T, bool Locked>
+ssize_t Engine<T, Locked>::send(const SendRequest& request) {
+    size_t length;
+    if (request.count > iov_max_ || (request.count && !request.ranges)) return -FI_EINVAL;
+    if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
+    const ssize_t invalid = check_flags(request.flags, length);
+    if (invalid) return invalid;
+    constexpr uint64_t kAnswered = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | (kDelivers ? 0 : FI_TRANSMIT_COMPLETE);
+    const bool tagged = request.op == FrameOp::kTagged;
+    const bool answered = request.flags & kAnswered;
+    Header header{.size = static_cast<uint32_t>(length),
+                  .op = static_cast<uint8_t>(request.op),
+                  .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
+                  .aux = 0,
+                  .word = {request.tag, request.data, 0}};
+
+    Guard guard(*this);
+    if (!may_complete(request.flags)) return -FI_EAGAIN;
+    Peer* peer;
+    int error = look_up(request.to, &peer);
+    if (error) return error;
+    const bool ready = !peer->state || !state_in(*peer)->busy;
+    if (ready && !answered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
+        const Frame frame{.header = header,
+                          .payload = request.ranges,
+                          .count = request.count,
+                          .token = nullptr,
+                          .more = (request.flags & FI_MORE) != 0};
+        SendResult result = transport_.send(*peer, frame);
+        if (result == SendResult::kDown) {
+            // Perhaps there is another one behind the address by now.
+            forget_peers();
+            error = look_up(request.to, &peer);
+            if (error) return error;
+            result = transport_.send(*peer, frame);
+            if (result == SendResult::kDown) return -FI_ENOTCONN;
+        }
+        if (result == SendResult::kDone) {
+            reports.transmitted(request.flags, FI_SEND | (tagged ? FI_TAGGED : FI_MSG), kSlotSend, request.context);
+            return 0;
+        }
+        if (PeerState* state = state_of(*peer)) state->blocked = true;
+    }
+
+    Transmit* op;
+    const ssize_t full = begin_transmit(*peer, &op);
+    if (full) return full;
+    op->kind = tagged ? Transmit::Kind::kTagged : Transmit::Kind::kMessage;
+    op->context = request.context;
+    op->flags = request.flags;
+    op->fenced = request.flags & FI_FENCE;
+    op->more = request.flags & FI_MORE;
+    op->length = length;
+    if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
+        transmits_.give(op);
+        return -FI_EAGAIN;
+    }
+    op->awaited = answered || length > T::kEagerMax;
+    if (op->awaited) header.word[2] = transmits_.id(op);
+    if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
+    if (length > T::kEagerMax) {
+        op->way = Transmit::Way::kAnnounce;
+        header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedAnnounce : FrameOp::kMessageAnnounce);
+        Writer writer(op->prefix);
+        writer.put(uint64_t{length});
+        header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));
+        op->prefix_size = static_cast<uint32_t>(writer.size());
+        header.size = op->prefix_size;
+    }
+    op->header = header;
+    return post(*op);
+}
+
+// The application's memory for the peer to pull; returns how many ranges, 0 when it cannot.
+template <Transport T, bool Locked>
+size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& writer) {
+    if constexpr (T::kPulls) {
+        if (!transport_.can_pull(peer)) return 0;
+        for (uint32_t i = 0; i < op.range_count; ++i) {
+            writer.put(LocalRange{.address = reinterpret_cast<uintptr_t>(op.ranges[i].iov_base),
+                                  .length = op.ranges[i].iov_len});
+        }
+        return op.range_count;
+    } else {
+        static_cast<void>(peer), static_cast<void>(op), static_cast<void>(writer);
+        return 0;
+    }
+}
+
+template <Transport T, bool Locked>
+ssize_t Engine<T, Locked>::post(Transmit& op) {
+    PeerState& state = *op.peer;
+    state.operations.append(&op);
+    if (!state.unsent) state.unsent = &op;
+    if (!state.blocked) drain(state);
+    refresh(state);
+    return 0;
+}
+
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> Step {
+    if (op.sent) {  // it failed while it waited
+        state.unsent = op.next;
+        return Step::kSent;
+    }
+    if (op.fenced && state.operations.first() != &op) return Step::kWait;
+    const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
+    if (writes && ordered_writes_ && state.large_reads) return Step::kWait;
+    const Step step =
+        op.way == Transmit::Way::kSegments ? send_segments(peer, op) : send_whole(peer, op, op.more || op.next);
+    if (step != Step::kSent) return step;
+    op.sent = true;
+    if (op.large) ++state.large_reads;
+    state.unsent = op.next;
+    settle(op);
+    return step;
+}
+
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::send_whole(Peer& peer, Transmit& op, bool more) -> Step {
+    iovec pieces[1 + 2 * kRangesMax];
+    size_t count = 0;
+    if (op.prefix_size) pieces[count++] = range_of(op.prefix, op.prefix_size);
+    if (op.way == Transmit::Way::kWhole && op.kind != Transmit::Kind::kRead) {
+        for (uint32_t i = 0; i < op.range_count; ++i) pieces[count++] = op.ranges[i];
+        for (uint32_t i = 0; i < op.compare_count; ++i) pieces[count++] = op.compare[i];
+    }
+    const Frame frame{.header = op.header, .payload = pieces, .count = count, .token = token_of(op), .more = more};
+    return sent_as(op, transport_.send(peer, frame));
+}
+
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::sent_as(Transmit& op, SendResult result) -> Step {
+    switch (result) {
+        case SendResult::kHeld:
+            ++op.held;
+            return Step::kSent;
+        case SendResult::kDone:
+            return Step::kSent;
+        case SendResult::kAgain:
+            return Step::kBlocked;
+        case SendResult::kDown:
+            return Step::kDown;
+    }
+    return Step::kDown;
+}
+
+// A write that does not fit into one frame and is not pulled: its announcement, then its bytes, without a pause, so
+// that later operations come after it.
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::send_segments(Peer& peer, Transmit& op) -> Step {
+    if (!op.started) {
+        const iovec prefix = range_of(op.prefix, op.prefix_size);
+        const Frame frame{.header = op.header, .payload = &prefix, .count = 1, .token = token_of(op), .more = true};
+        const Step step = sent_as(op, transport_.send(peer, frame));
+        if (step != Step::kSent) return step;
+        op.started = true;
+    }
+    while (op.offset < op.length) {
+        const Step step = send_segment(peer, op, FrameOp::kWriteSegment, op.header.word[0], op.length);
+        if (step != Step::kSent) return step;
+    }
+    return Step::kSent;
+}
+
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::send_segment(Peer& peer, Transmit& op, FrameOp kind, uint64_t id, uint64_t end) -> Step {
+    const uint64_t size = std::min<uint64_t>(end - op.offset, T::kFrameMax);
+    const Header header{.size = static_cast<uint32_t>(size),
+                        .op = static_cast<uint8_t>(kind),
+                        .flags = 0,
+                        .aux = 0,
+                        .word = {id, op.offset, 0}};
+    iovec pieces[kRangesMax];
+    const size_t count = slice(op.ranges, op.range_count, op.offset, size, pieces);
+    const Frame frame{
+        .header = header, .payload = pieces, .count = count, .token = token_of(op), .more = op.offset + size < end};
+    const Step step = sent_as(op, transport_.send(peer, frame));
+    if (step == Step::kSent) op.offset += size;
+    return step;
+}
+
+// One segment of the message whose turn it is.
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::send_stream_segment(Peer& peer, PeerState& state) -> Step {
+    Transmit& op = *state.streams;
+    const Step step = send_segment(peer, op, FrameOp::kSegment, op.receive_id, op.wanted);
+    if (step != Step::kSent) return step;
+    const bool ended = op.offset == op.wanted;
+    if (!ended && !op.next_stream) return step;
+    unstream(op);
+    if (!ended) stream(state, op);
+    return step;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::stream(PeerState& state, Transmit& op) {
+    op.streaming = true;
+    op.next_stream = nullptr;
+    *state.streams_end = &op;
+    state.streams_end = &op.next_stream;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::unstream(Transmit& op) {
+    PeerState& state = *op.peer;
+    Transmit** link = &state.streams;
+    while (*link && *link != &op) link = &(*link)->next_stream;
+    if (!*link) return;
+    *link = op.next_stream;
+    if (!*link) state.streams_end = link;
+    op.streaming = false;
+}
+
+// Sends until everything is sent, the transport has no room, or something must be waited for.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::drain(PeerState& state) {
+    Peer& peer = peer_of(state);
+    int budget = kStreamBudget;
+    Step step = send_responses(peer, state) ? Step::kSent : Step::kBlocked;
+    while (step == Step::kSent && state.unsent) step = transmit(peer, state, *state.unsent);
+    if (step == Step::kWait) step = Step::kSent;
+    while (step == Step::kSent && state.streams && budget-- > 0) step = send_stream_segment(peer, state);
+    state.blocked = step == Step::kBlocked;
+    set_working(state, step == Step::kSent && state.streams);
+    refresh(state);
+}
+
+// Everything of the operation that is still to come has come.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::settle(Transmit& op) {
+    if (op.sent && !op.awaited && !op.held && !op.finished) finish(op);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::finish(Transmit& op) {
+    PeerState& state = *op.peer;
+    op.finished = true;
+    if (op.large && op.sent) --state.large_reads;
+    if (!strict_) {
+        retire(op);
+    } else {
+        while (state.operations.first() && state.operations.first()->finished) retire(*state.operations.first());
+    }
+    refresh(state);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::retire(Transmit& op) {
+    op.peer->operations.remove(&op);
+    if (op.error) {
+        reports.transmit_failed(completion_flags(op), counter_slot(op), op.context, op.error);
+    } else {
+        reports.transmitted(op.flags, completion_flags(op), counter_slot(op), op.context);
+    }
+    transmits_.give(&op);
+}
+
+// Ends an operation with an error, wherever it stands. Bytes that the transport still reads are waited for.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::fail(Transmit& op, int error) {
+    PeerState& state = *op.peer;
+    if (op.finished) return;
+    if (!op.error) op.error = error;
+    if (op.streaming) unstream(op);
+    if (!op.sent) {
+        // It may stand anywhere among those that were not sent.
+        if (state.unsent == &op) state.unsent = op.next;
+        op.large = false;
+        op.sent = true;
+    }
+    op.awaited = false;
+    settle(op);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::sent(Peer&, void* token, int error) {
+    Transmit* op = transmits_.find(reinterpret_cast<uintptr_t>(token));
+    if (!op || !op->held) return;
+    --op->held;
+    if (error && !op->error) op->error = error;
+    PeerState& state = *op->peer;
+    settle(*op);
+    resume(state);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::room(Peer& peer) {
+    PeerState* state = state_in(peer);
+    if (!state) return;
+    state->blocked = false;
+    if (state->responses || state->unsent || state->streams) drain(*state);
+}
+
+// Peers whose streams used up their share of the last look.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::work() {
+    PeerState* last = working_.last();
+    for (PeerState* state = working_.first(); state;) {
+        PeerState* next = state == last ? nullptr : state->next_working;
+        if (!state->blocked) drain(*state);
+        state = next;
+    }
+}
+
+// Answers.
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::respond(Peer& peer, const Header& header, const void* payload) {
+    PeerState* state = state_in(peer);
+    if (!state || (!state->blocked && !state->responses)) {
+        const iovec range = range_of(payload, header.size);
+        const Frame frame{
+            .header = header, .payload = &range, .count = header.size ? 1U : 0U, .token = nullptr, .more = false};
+        if (transport_.send(peer, frame) != SendResult::kAgain) return;
+        state = state_of(peer);
+        if (state) state->blocked = true;
+    }
+    Response* response = queue_response(peer, header);
+    if (!response || !header.size) return;
+    response->owned = malloc(header.size);
+    if (!response->owned) {
+        response->header.size = 0;
+        drop(peer, FI_ENOMEM);
+        return;
+    }
+    memcpy(response->owned, payload, header.size);
+}
+
+template <Transport T, bool Locked>
+Response* Engine<T, Locked>::queue_response(Peer& peer, const Header& header) {
+    PeerState* state = state_of(peer);
+    Response* response = state && state->response_count < kResponsesMax ? responses_.take() : nullptr;
+    if (!response) {
+        drop(peer, state ? FI_ENOBUFS : FI_ENOMEM);
+        return nullptr;
+    }
+    response->next = nullptr;
+    response->header = header;
+    response->length = header.size;
+    response->offset = 0;
+    response->streams = false;
+    response->owned = nullptr;
+    response->target_count = 0;
+    *state->responses_end = response;
+    state->responses_end = &response->next;
+    ++state->response_count;
+    return response;
+}
+
+// False when there was no room for the next.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::send_responses(Peer& peer, PeerState& state) {
+    while (Response* response = state.responses) {
+        const Step step = send_response(peer, *response);
+        if (step == Step::kBlocked) return false;
+        if (response->streams && response->offset < response->length && step == Step::kSent) continue;
+        state.responses = response->next;
+        if (!state.responses) state.responses_end = &state.responses;
+        --state.response_count;
+        free(response->owned);
+        responses_.give(response);
+    }
+    return true;
+}
+
+template <Transport T, bool Locked>
+auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
+    Resolved memory;
+    iovec pieces[Resolved::kPieces];
+    size_t count = 0;
+    uint64_t size = response.header.size;
+    if (response.streams) {
+        response.header.word[1] = response.offset;
+        const int error = resolve_targets(*endpoint_->domain, domain_locked_, response.targets, response.target_count,
+                                          FI_REMOTE_READ, &memory);
+        size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
+        if (error) {
+            response.header.op = static_cast<uint8_t>(FrameOp::kDone);
+            response.header.word[1] = static_cast<uint64_t>(error);
+            response.length = response.offset;
+        }
+        response.header.size = static_cast<uint32_t>(size);
+        count = slice(memory.pieces, memory.count, response.offset, size, pieces);
+    } else if (size) {
+        pieces[count++] = range_of(response.owned, size);
+    }
+    const Frame frame{.header = response.header,
+                      .payload = pieces,
+                      .count = count,
+                      .token = nullptr,
+                      .more = response.next || response.offset + size < response.length};
+    switch (transport_.send(peer, frame)) {
+        case SendResult::kAgain:
+            return Step::kBlocked;
+        case SendResult::kDown:
+            return Step::kDown;
+        default:
+            response.offset += size;
+            return Step::kSent;
+    }
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::reply(PeerBase& peer, uint64_t reply_id, int error) {
+    const Header header{.size = 0,
+                        .op = static_cast<uint8_t>(FrameOp::kDone),
+                        .flags = 0,
+                        .aux = 0,
+                        .word = {reply_id, static_cast<uint64_t>(error), 0}};
+    respond(static_cast<Peer&>(peer), header, nullptr);
+}
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,45 @@
+// Copies between ranges of memory, and the check that stands between a peer and the memory of this process.
+#ifndef SELVAGE_IMPL_ENGINE_MEMORY_H
+#define SELVAGE_IMPL_ENGINE_MEMORY_H
+
+#include "impl/core/domain.h"
+#include "impl/engine/protocol.h"
+
+namespace selvage::impl {
+
+inline iovec range_of(const void* bytes, size_t size) {
+    return {.iov_base = const_cast<void*>(bytes), .iov_len = size};
+}
+
+// False when the lengths overflow.
+inline bool total_of(const iovec* ranges, size_t count, size_t* total) {
+    *total = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (__builtin_add_overflow(*total, ranges[i].iov_len, total)) return false;
+    }
+    return true;
+}
+
+// The part [offset, offset + size) of some ranges, as ranges: at most `count` of them. The part lies within.
+size_t slice(const iovec* ranges, size_t count, uint64_t offset, uint64_t size, iovec* out);
+// From the offset on; returns how many bytes there was room for.
+size_t scatter(const iovec* ranges, size_t count, uint64_t offset, const void* bytes, size_t size);
+size_t gather(const iovec* ranges, size_t count, uint64_t offset, void* bytes, size_t size);
+
+// Targets as memory.
+struct Resolved {
+    static constexpr size_t kPieces = kRangesMax * kRangesMax;
+    iovec pieces[kPieces];
+    size_t count = 0;
+};
+
+// Finds the memory of targets that a peer names. All of it, or none and a positive fabric errno: FI_ENOKEY without a
+// region of that key, FI_EACCES when it does not allow `access`, FI_EINVAL when it is not wholly inside the region.
+// `locked`: regions may come and go meanwhile in other threads.
+int resolve_targets(Domain& domain, bool locked, const Target* targets, size_t count, uint64_t access, Resolved* out);
+// The counters that are bound to the regions, told of a write.
+void count_region_writes(Domain& domain, bool locked, const Target* targets, size_t count);
+
+}  // namespace selvage::impl
+
+#endif

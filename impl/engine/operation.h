@@ -1,0 +1,149 @@
+// The records of operations under way. Each is taken from a pool when the operation outlives its call and given back
+// when its completion has been written.
+#ifndef SELVAGE_IMPL_ENGINE_OPERATION_H
+#define SELVAGE_IMPL_ENGINE_OPERATION_H
+
+#include "impl/engine/pool.h"
+#include "impl/engine/protocol.h"
+#include "impl/engine/transport.h"
+
+namespace selvage::impl {
+
+class Receiver;
+struct PeerState;
+
+// A message, as its first frame tells it.
+struct Arrival {
+    bool tagged = false;
+    uint8_t frame_flags = 0;
+    uint64_t tag = 0;
+    uint64_t data = 0;
+    uint64_t reply_id = 0;
+    uint64_t length = 0;
+    fi_addr_t from = FI_ADDR_NOTAVAIL;  // once somebody asked for it
+};
+
+// An operation that this side started: a send, a write, a read or an atomic.
+struct Transmit {
+    enum class Kind : uint8_t { kMessage, kTagged, kWrite, kRead, kAtomic };
+    // How its bytes travel.
+    enum class Way : uint8_t {
+        kWhole,     // in one frame
+        kAnnounce,  // the peer pulls them, or clears them
+        kSegments,  // announced, and the segments follow at once (writes)
+    };
+
+    Transmit* next;
+    Transmit* previous;  // in PeerState::operations, in the order of posting
+    uint32_t index;
+    uint32_t generation;
+    Kind kind;
+    Way way;
+    bool fenced;
+    bool fetches;    // an atomic with results
+    bool started;    // the announcement of a kSegments write was sent
+    bool streaming;  // in PeerState::streams
+    bool awaited;    // an answer of the peer is to come
+    bool sent;       // every frame of it was handed to the transport
+    bool finished;   // complete; kept only to complete in order
+    bool large;      // a read that later writes have to wait for
+    bool more;       // FI_MORE
+    uint32_t held;   // frames whose payload the transport still reads
+    int error;
+    PeerState* peer;
+    Transmit* next_stream;  // in PeerState::streams
+    uint64_t flags;         // FI_COMPLETION when an entry is to be written
+    void* context;
+    Header header;  // of its first frame
+    uint64_t length;
+    uint64_t offset;  // bytes sent (segments) or received (read)
+    uint64_t wanted;  // bytes that the receiver cleared
+    uint64_t receive_id;
+    uint32_t range_count;  // the application's source, or the destination of a read
+    uint32_t compare_count;
+    uint32_t result_count;
+    uint32_t prefix_size;
+    iovec ranges[kRangesMax];
+    iovec compare[kRangesMax];
+    iovec results[kRangesMax];
+    std::byte prefix[kPrefixMax];
+};
+
+// A posted receive, or a message that is being placed into a multi-receive buffer.
+struct Receive {
+    Receive* next;
+    Receive* previous;  // in a list of the match queue, later in PeerState::arriving
+    uint32_t index;
+    uint32_t generation;
+    uint64_t sequence;
+    uint64_t tag;
+    uint64_t ignore;
+    fi_addr_t source;  // wanted, or FI_ADDR_UNSPEC
+    void* context;
+    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_CLAIM
+    bool tagged;
+    bool posted;        // in the match queue
+    bool released;      // a multi-receive buffer that is used up and waits for the messages arriving in it
+    bool finished;      // complete; kept only to complete in order
+    bool cleared;       // its segments may come
+    uint32_t arriving;  // messages on their way into a multi-receive buffer
+    uint32_t range_count;
+    size_t capacity;
+    iovec ranges[kRangesMax];
+    size_t used;      // of a multi-receive buffer
+    size_t least;     // room at which a multi-receive buffer is given back
+    Receive* parent;  // the multi-receive buffer
+    // From the match on.
+    Receive* next_in_order;  // FI_ORDER_STRICT
+    Receiver* owner;
+    PeerState* peer;
+    int error;
+    Arrival message;
+    uint64_t wanted;    // bytes that will be placed
+    uint64_t received;  // bytes placed
+};
+
+// A message that arrived before a receive for it was posted.
+struct Unexpected {
+    static constexpr size_t kInline = 256;
+
+    Unexpected* next;
+    Unexpected* previous;  // in arrival order, with or without tags
+    Unexpected* next_in_bucket;
+    Unexpected* previous_in_bucket;
+    uint32_t index;
+    uint32_t generation;
+    bool announced;        // only the announcement is here
+    bool claimed;          // by FI_PEEK | FI_CLAIM: kept for one receive
+    uint16_t range_count;  // of the sender's memory, in `ranges`
+    int error;             // of a claimed message whose sender died before it could be fetched
+    Receiver* owner;
+    PeerBase* peer;  // nullptr once it is down
+    Arrival message;
+    std::byte* heap;  // the payload, when it is longer than kInline
+    union {
+        std::byte bytes[kInline];
+        LocalRange ranges[kRangesMax];
+    };
+
+    const std::byte* payload() const { return heap ? heap : bytes; }
+};
+
+// Something that has to be said to a peer in answer, and could not be sent at once.
+struct Response {
+    Response* next;
+    uint32_t index;
+    uint32_t generation;
+    Header header;
+    uint64_t length;  // of the payload, over all its frames
+    uint64_t offset;
+    uint32_t range_count;
+    bool streams;  // kReadReply: word 1 counts the bytes on
+    void* owned;   // malloc'ed, holds the payload
+    uint32_t target_count;
+    Target targets[kRangesMax];  // the payload is registered memory: resolved again for each frame
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,142 @@
+// What the engines of two endpoints say to each other: the operations that a frame can be, and their fields.
+//
+// Numbers are in the byte order of the machine. An id names an operation of the side that gave it out (Pool::id) and is
+// answered as it came; 0 names none. Everything that arrives is a claim of another process: a Reader never reads beyond
+// the payload, and what it returns is still to be compared with what this side knows.
+//
+//   operation         word 0      word 1        word 2       payload
+//   kMessage          tag         data          reply id     the message
+//   kTagged           tag         data          reply id     the message
+//   ...Announce       tag         data          reply id     length (8), ranges of the sender's memory (aux of them)
+//   kClear            reply id    receive id    bytes wanted -
+//   kSegment          receive id  offset        -            bytes of an announced message
+//   kDone             reply id    error         -            -                  (of a message, a write, an atomic)
+//   kWrite            reply id    address       key          [data (8)] [targets (aux)] bytes
+//   kWriteAnnounce    reply id    length        sources      [data (8)] targets (aux), sources: ranges to be pulled
+//   kWriteSegment     reply id    offset        -            bytes of an announced write
+//   kRead             reply id    length        -            targets (aux)
+//   kReadReply        reply id    offset        -            bytes
+//   kReadGrant        reply id    -             -            ranges of the target's memory (aux), to be pulled
+//   kAtomic           reply id    AtomicWord    -            targets (aux), operands, comparands
+//
+// A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
+// kDone, only when it failed.
+#ifndef SELVAGE_IMPL_ENGINE_PROTOCOL_H
+#define SELVAGE_IMPL_ENGINE_PROTOCOL_H
+
+#include "impl/core/rdma.h"
+#include "impl/engine/frame.h"
+
+namespace selvage::impl {
+
+enum class FrameOp : uint8_t {
+    kMessage = 1,
+    kTagged,
+    kMessageAnnounce,
+    kTaggedAnnounce,
+    kClear,
+    kSegment,
+    kDone,
+    kWrite,
+    kWriteAnnounce,
+    kWriteSegment,
+    kRead,
+    kReadReply,
+    kReadGrant,
+    kAtomic,
+};
+
+// Header::flags.
+inline constexpr uint8_t kFrameHasData = 1;  // remote CQ data is there
+inline constexpr uint8_t kFrameOnMatch = 2;  // reply when the message is matched, not when it arrived
+inline constexpr uint8_t kFrameFetches = 4;  // an atomic whose results are wanted
+inline constexpr uint8_t kFrameAtomic = 8;   // kDone with id 0: what failed was an atomic
+
+// Part of the memory of the process that names it.
+struct LocalRange {
+    uint64_t address;
+    uint64_t length;
+};
+// Part of the registered memory of the process that it is sent to.
+struct Target {
+    uint64_t address;
+    uint64_t length;
+    uint64_t key;
+};
+
+// Why a peer is dropped whose frames make no sense.
+inline constexpr int kBrokenProtocol = FI_ECONNABORTED;
+
+inline constexpr size_t kRangesMax = 8;  // the iov limits that surface.cc promises
+inline constexpr size_t kAtomicBytesMax = 4096;
+inline constexpr size_t kInjectMax = 4096;
+// The longest part of a payload that is not the application's.
+inline constexpr size_t kPrefixMax = sizeof(uint64_t) + kRangesMax * (sizeof(Target) + sizeof(LocalRange));
+
+// Word 1 of a kAtomic.
+struct AtomicWord {
+    uint8_t form;  // AtomicForm
+    uint8_t type;  // fi_datatype
+    uint8_t op;    // fi_op
+    uint32_t count;
+
+    uint64_t pack() const { return uint64_t{form} | uint64_t{type} << 8 | uint64_t{op} << 16 | uint64_t{count} << 32; }
+    static AtomicWord unpack(uint64_t word) {
+        return {.form = static_cast<uint8_t>(word),
+                .type = static_cast<uint8_t>(word >> 8),
+                .op = static_cast<uint8_t>(word >> 16),
+                .count = static_cast<uint32_t>(word >> 32)};
+    }
+};
+
+// Reads a payload from its beginning.
+class Reader {
+public:
+    Reader(const std::byte* bytes, size_t size) : bytes_(bytes), left_(size) {}
+
+    template <typename Value>
+    bool take(Value* values, size_t count = 1) {
+        if (left_ / sizeof(Value) < count) return false;
+        if (count) memcpy(values, bytes_, count * sizeof(Value));
+        bytes_ += count * sizeof(Value);
+        left_ -= count * sizeof(Value);
+        return true;
+    }
+    const std::byte* rest() const { return bytes_; }
+    size_t left() const { return left_; }
+
+private:
+    const std::byte* bytes_;
+    size_t left_;
+};
+
+// Writes the part of a payload that is not the application's; the room is known to suffice.
+class Writer {
+public:
+    explicit Writer(std::byte* bytes) : begin_(bytes), end_(bytes) {}
+
+    template <typename Value>
+    void put(const Value& value) {
+        memcpy(end_, &value, sizeof value);
+        end_ += sizeof value;
+    }
+    size_t size() const { return static_cast<size_t>(end_ - begin_); }
+
+private:
+    std::byte* begin_;
+    std::byte* end_;
+};
+
+// The lengths of ranges or targets together; false when they overflow.
+template <typename Range>
+bool sum_lengths(const Range* ranges, size_t count, uint64_t* total) {
+    *total = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (__builtin_add_overflow(*total, ranges[i].length, total)) return false;
+    }
+    return true;
+}
+
+}  // namespace selvage::impl
+
+#endif

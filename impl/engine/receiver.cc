@@ -1,0 +1,344 @@
+// See receiver.h: messages meet receives.
+#include "impl/engine/receiver.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "impl/engine/memory.h"
+
+namespace selvage::impl {
+
+void Receiver::open_receiver(Endpoint& endpoint, ReceiveContext* context) {
+    context_ = context;
+    next_receiver = context->first;
+    context->first = this;
+    domain_ = endpoint.domain;
+    sources_ = endpoint.caps & FI_SOURCE;
+    source_errors_ = endpoint.caps & FI_SOURCE_ERR;
+    strict_ = endpoint.rx.comp_order & FI_ORDER_STRICT;
+    plain_ = !strict_ && !source_errors_;
+    reports.open(endpoint);
+}
+
+// What this endpoint received goes with it, and so do receives of a shared context that are being filled.
+void Receiver::close_receiver() {
+    Receiver** link = &context_->first;
+    while (*link && *link != this) link = &(*link)->next_receiver;
+    if (*link) *link = next_receiver;
+    context_->unexpected.for_each_taken([&](Unexpected* message) {
+        if (message->owner != this) return;
+        if (!message->claimed) context_->match.forget(message);
+        free(message->heap);
+        context_->unexpected.give(message);
+    });
+    context_->receives.for_each_taken([&](Receive* receive) {
+        if (receive->owner != this) return;
+        Receive* parent = receive->parent;
+        context_->give(receive);
+        if (parent && --parent->arriving == 0 && parent->released) context_->give(parent);
+    });
+}
+
+// The same address as raw bytes or text, as fi_av_insert takes it; returns its length.
+size_t Receiver::export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const {
+    if (domain_->kind == AddressKind::kShm) {
+        const size_t size = strnlen(entry.text, sizeof entry.text - 1);
+        memcpy(out, entry.text, size);
+        out[size] = 0;
+        return size + 1;
+    }
+    if (domain_->addr_format == FI_ADDR_STR) {
+        const uint32_t scheme = entry.socket.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+        return std::min(write_text_address(entry.socket, scheme, out, sizeof out), sizeof out);
+    }
+    memcpy(out, entry.socket.bytes(), entry.socket.length());
+    return entry.socket.length();
+}
+
+void Receiver::report(const Arrival& message, void* context, uint64_t flags, void* buffer, uint64_t placed, int error,
+                      PeerBase* peer) {
+    const Completion completion{
+        .context = context,
+        .flags = received_flags(message) | (flags & FI_MULTI_RECV),
+        .length = placed,
+        .buffer = buffer,
+        .data = message.data,
+        .tag = message.tag,
+        .source = sources_ ? (peer ? current_address(*peer) : message.from) : FI_ADDR_NOTAVAIL,
+    };
+    if (error || placed != message.length || (source_errors_ && completion.source == FI_ADDR_NOTAVAIL)) [[unlikely]] {
+        report_failure(completion, message.length, error, peer);
+        return;
+    }
+    if ((flags | reports.receive_always) & (FI_COMPLETION | FI_MULTI_RECV)) reports.receive->write(completion);
+    reports.count(kSlotRecv);
+}
+
+void Receiver::report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer) {
+    FailedCompletion failure{
+        .base = completion, .overflow = 0, .error = error, .provider_error = error, .data = nullptr, .data_size = 0};
+    AvEntry source;
+    char bytes[kAddressBytesMax];
+    if (!error && completion.length < length) {
+        failure.error = FI_ETRUNC;
+        failure.overflow = length - completion.length;
+    } else if (!error) {
+        failure.error = FI_EADDRNOTAVAIL;
+        if (peer && raw_address_of(*peer, &source)) {
+            failure.data = bytes;
+            failure.data_size = export_source(source, bytes);
+        }
+    }
+    failure.provider_error = failure.error;
+    reports.failed(reports.receive, kSlotRecv, failure);
+}
+
+bool Receiver::place(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer) {
+    if (strict_ && order_) [[unlikely]] {
+        // Others have to complete before: placed now, told later.
+        PeerState* state = peer ? state_of(*peer) : nullptr;
+        bool open = false;
+        Receive* part = state ? fetching(receive, message, *state, &open) : nullptr;
+        if (part) {
+            scatter(part->ranges, part->range_count, 0, payload, part->wanted);
+            if (message.reply_id) reply(*peer, message.reply_id, 0);
+            finish_receive(part, 0);
+            return open;
+        }
+    }
+    uint64_t placed;
+    if (!(receive->flags & FI_MULTI_RECV)) [[likely]] {
+        placed = std::min<uint64_t>(message.length, receive->capacity);
+        void* buffer = receive->range_count ? receive->ranges[0].iov_base : nullptr;
+        if (receive->range_count == 1) [[likely]] {
+            if (placed) memcpy(buffer, payload, placed);
+        } else {
+            scatter(receive->ranges, receive->range_count, 0, payload, placed);
+        }
+        if (message.reply_id) [[unlikely]]
+            if (peer) reply(*peer, message.reply_id, 0);
+        if (receive->posted) context_->match.unpost(receive);
+        report(message, receive->context, receive->flags, buffer, placed, 0, peer);
+        context_->give(receive);
+        return false;
+    }
+    auto* at = static_cast<std::byte*>(receive->ranges[0].iov_base) + receive->used;
+    placed = std::min<uint64_t>(message.length, receive->capacity - receive->used);
+    if (placed) memcpy(at, payload, placed);
+    receive->used += placed;
+    receive->released = receive->capacity - receive->used < receive->least;
+    const bool last = receive->released && !receive->arriving;
+    if (message.reply_id && peer) reply(*peer, message.reply_id, 0);
+    const bool open = !receive->released;
+    if (!open && receive->posted) context_->match.unpost(receive);
+    report(message, receive->context, (receive->flags & FI_COMPLETION) | (last ? FI_MULTI_RECV : 0), at, placed, 0,
+           peer);
+    if (last) context_->give(receive);
+    return open;
+}
+
+Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState& state, bool* open) {
+    Receive* part = receive;
+    *open = false;
+    if (receive->flags & FI_MULTI_RECV) {
+        part = context_->receives.take();
+        if (!part) return nullptr;
+        const uint64_t size = std::min<uint64_t>(message.length, receive->capacity - receive->used);
+        part->parent = receive;
+        part->context = receive->context;
+        part->flags = receive->flags & FI_COMPLETION;
+        part->ranges[0] = range_of(static_cast<std::byte*>(receive->ranges[0].iov_base) + receive->used, size);
+        part->range_count = 1;
+        part->capacity = size;
+        receive->used += size;
+        receive->released = receive->capacity - receive->used < receive->least;
+        ++receive->arriving;
+        *open = !receive->released;
+    }
+    if (!*open && receive->posted) context_->match.unpost(receive);
+    part->owner = this;
+    part->peer = &state;
+    part->message = message;
+    part->wanted = std::min<uint64_t>(message.length, part->capacity);
+    part->received = 0;
+    part->error = 0;
+    part->finished = false;
+    part->cleared = false;
+    state.arriving.append(part);
+    if (strict_) {
+        part->next_in_order = nullptr;
+        *order_end_ = part;
+        order_end_ = &part->next_in_order;
+    }
+    return part;
+}
+
+bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBase& peer, const LocalRange* ranges,
+                               size_t count) {
+    PeerState* state = state_of(peer);
+    bool open = false;
+    Receive* part = state ? fetching(receive, message, *state, &open) : nullptr;
+    if (!part) {
+        // Nothing can be kept of it: both sides are told.
+        reply(peer, message.reply_id, FI_ENOMEM);
+        report(message, receive->context, receive->flags & FI_COMPLETION, nullptr, 0, FI_ENOMEM, &peer);
+        if (receive->flags & FI_MULTI_RECV) return true;
+        if (receive->posted) context_->match.unpost(receive);
+        context_->give(receive);
+        return false;
+    }
+    fetch(peer, part, ranges, count);
+    return open;
+}
+
+void Receiver::finish_receive(Receive* receive, int error) {
+    receive->peer->arriving.remove(receive);
+    receive->error = error;
+    if (!strict_) {
+        conclude(receive);
+        return;
+    }
+    receive->finished = true;
+    if (receive != order_) {
+        // The peer may be gone when its turn comes.
+        if (sources_) receive->message.from = address_of(*receive->peer->peer);
+        receive->peer = nullptr;
+    }
+    flush_order();
+}
+
+void Receiver::flush_order() {
+    while (order_ && order_->finished) {
+        Receive* first = order_;
+        order_ = first->next_in_order;
+        if (!order_) order_end_ = &order_;
+        conclude(first);
+    }
+}
+
+void Receiver::conclude(Receive* receive) {
+    Receive* parent = receive->parent;
+    const bool last = parent && --parent->arriving == 0 && parent->released;
+    PeerBase* peer = receive->peer ? receive->peer->peer : nullptr;
+    report(receive->message, receive->context, (receive->flags & FI_COMPLETION) | (last ? FI_MULTI_RECV : 0),
+           receive->range_count ? receive->ranges[0].iov_base : nullptr, receive->error ? 0 : receive->wanted,
+           receive->error, peer);
+    context_->give(receive);
+    if (last) context_->give(parent);
+}
+
+Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer) {
+    Unexpected* kept = context_->unexpected.take();
+    if (!kept) return nullptr;
+    kept->announced = false;
+    kept->claimed = false;
+    kept->range_count = 0;
+    kept->error = 0;
+    kept->owner = this;
+    kept->peer = &peer;
+    kept->message = message;
+    kept->heap = nullptr;
+    return kept;
+}
+
+bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer) {
+    if (receive) {
+        place(receive, message, payload, &peer);
+        return true;
+    }
+    Unexpected* kept = keep(message, peer);
+    if (!kept) return false;
+    if (message.length > Unexpected::kInline) {
+        kept->heap = static_cast<std::byte*>(malloc(message.length));
+        if (!kept->heap) {
+            context_->unexpected.give(kept);
+            return false;
+        }
+    }
+    if (message.length) memcpy(kept->heap ? kept->heap : kept->bytes, payload, message.length);
+    context_->match.keep(kept);
+    if (message.reply_id && !(message.frame_flags & kFrameOnMatch)) {
+        kept->message.reply_id = 0;
+        reply(peer, message.reply_id, 0);
+    }
+    return true;
+}
+
+bool Receiver::announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count) {
+    if (Receive* receive = match(message, peer)) {
+        place_announced(receive, message, peer, ranges, count);
+        return true;
+    }
+    Unexpected* kept = keep(message, peer);
+    if (!kept) return false;
+    kept->announced = true;
+    kept->range_count = static_cast<uint16_t>(count);
+    memcpy(kept->ranges, ranges, count * sizeof *ranges);
+    context_->match.keep(kept);
+    return true;
+}
+
+bool Receiver::take(Receive* receive, Unexpected* kept) {
+    const Arrival message = kept->message;
+    PeerBase* peer = kept->peer;
+    bool open = false;
+    if (kept->error) {
+        report(message, receive->context, receive->flags & FI_COMPLETION, nullptr, 0, kept->error, peer);
+        context_->give(receive);
+    } else if (kept->announced) {
+        open = place_announced(receive, message, *peer, kept->ranges, kept->range_count);
+    } else {
+        open = place(receive, message, kept->payload(), peer);
+    }
+    free(kept->heap);
+    context_->unexpected.give(kept);
+    return open;
+}
+
+void Receiver::discard(Unexpected* kept) {
+    if (kept->peer && kept->message.reply_id) reply(*kept->peer, kept->message.reply_id, 0);
+    free(kept->heap);
+    context_->unexpected.give(kept);
+}
+
+void Receiver::forget_peer(PeerBase& peer) {
+    context_->unexpected.for_each_taken([&](Unexpected* kept) {
+        if (kept->peer != &peer) return;
+        kept->message.from = address_of(peer);
+        kept->peer = nullptr;
+        if (!kept->announced) return;
+        if (kept->claimed) {
+            kept->error = FI_ECONNRESET;
+            return;
+        }
+        context_->match.forget(kept);
+        context_->unexpected.give(kept);
+    });
+}
+
+bool Receiver::cancel_receive(void* context) {
+    Receive* found = context_->match.search_posted([&](const Receive* r) { return r->context == context; });
+    if (!found) return false;
+    context_->match.unpost(found);
+    reports.failed(reports.receive, kSlotRecv,
+                   {.base = {.context = context,
+                             .flags = FI_RECV | (found->tagged ? FI_TAGGED : FI_MSG),
+                             .length = 0,
+                             .buffer = nullptr,
+                             .data = 0,
+                             .tag = found->tag,
+                             .source = FI_ADDR_NOTAVAIL},
+                    .overflow = 0,
+                    .error = FI_ECANCELED,
+                    .provider_error = FI_ECANCELED,
+                    .data = nullptr,
+                    .data_size = 0});
+    if (found->arriving) {
+        found->released = true;
+    } else {
+        context_->give(found);
+    }
+    return true;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,162 @@
+// The receiving half of an engine, apart from what depends on the transport: posting, matching, placing, reporting.
+//
+// Receives belong to a ReceiveContext: an endpoint's own, or a shared one (fi_srx_context). The lock of the context is
+// the lock of every endpoint that receives through it, so a context needs none of its own. All calls are made with it.
+#ifndef SELVAGE_IMPL_ENGINE_RECEIVER_H
+#define SELVAGE_IMPL_ENGINE_RECEIVER_H
+
+#include "impl/core/av.h"
+#include "impl/core/ep.h"
+#include "impl/engine/match_queue.h"
+#include "impl/engine/peer_state.h"
+#include "impl/engine/reports.h"
+
+namespace selvage::impl {
+
+struct ReceiveContext {
+    Mutex lock;
+    MatchQueue match;
+    Pool<Receive> receives;
+    Pool<Unexpected> unexpected;
+    size_t limit = 0;   // receives that may be posted
+    size_t posted = 0;  // and those that are
+    bool directed = false;
+    Receiver* first = nullptr;  // the endpoints that receive through it
+
+    void give(Receive* receive) {
+        if (!receive->parent) --posted;
+        receives.give(receive);
+    }
+};
+
+// What a call that posts a receive says.
+struct ReceiveRequest {
+    const iovec* ranges;
+    size_t count;
+    bool tagged;
+    fi_addr_t source;
+    uint64_t tag;
+    uint64_t ignore;
+    void* context;
+    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_PEEK, FI_CLAIM, FI_DISCARD
+    size_t least;    // FI_OPT_MIN_MULTI_RECV
+};
+
+// Posts a receive, or answers from what has arrived already.
+ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request);
+
+class Receiver {
+public:
+    // Tells the sender that its message was taken, or why not.
+    virtual void reply(PeerBase& peer, uint64_t reply_id, int error) = 0;
+    // Starts to fetch an announced message into a receive that fetching() made.
+    virtual void fetch(PeerBase& peer, Receive* receive, const LocalRange* ranges, size_t count) = 0;
+    virtual fi_addr_t address_of(PeerBase& peer) = 0;
+    virtual bool raw_address_of(PeerBase& peer, AvEntry* out) = 0;
+    virtual PeerState* state_of(PeerBase& peer) = 0;  // nullptr when memory is short
+
+    // A message whose receive is known, all of it or its announcement. True: the receive, a multi-receive buffer, has
+    // room for more.
+    bool place(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer);
+    bool place_announced(Receive* receive, const Arrival& message, PeerBase& peer, const LocalRange* ranges,
+                         size_t count);
+    bool take(Receive* receive, Unexpected* message);
+    // Looks at a kept message for FI_PEEK, and takes it away for FI_CLAIM and FI_DISCARD.
+    void peek(const ReceiveRequest& request, Unexpected* message);
+    void peek_failed(const ReceiveRequest& request, int error);
+    void discard(Unexpected* message);
+
+    fi_addr_t source_of(Unexpected* message) {
+        if (message->peer) message->message.from = address_of(*message->peer);
+        return message->message.from;
+    }
+
+    Receiver* next_receiver = nullptr;  // of the context
+    Reports reports;
+
+protected:
+    ~Receiver() = default;
+
+    void open_receiver(Endpoint& endpoint, ReceiveContext* context);
+    void close_receiver();
+
+    // The receive that a message gets, still posted, or nullptr.
+    Receive* match(Arrival& message, PeerBase& peer) {
+        return context_->match.find_posted(message.tagged, message.tag,
+                                           [&] { return message.from = current_address(peer); });
+    }
+    static uint64_t received_flags(const Arrival& message) {
+        return FI_RECV | (message.tagged ? FI_TAGGED : FI_MSG) |
+               (message.frame_flags & kFrameHasData ? FI_REMOTE_CQ_DATA : 0);
+    }
+    static void copy_short(void* to, const std::byte* from, size_t size) {
+        if (size == 8) {
+            memcpy(to, from, 8);
+        } else if (size) {
+            memcpy(to, from, size);
+        }
+    }
+    // address_of(), without a call as long as the address vector stays as it is.
+    fi_addr_t current_address(PeerBase& peer) {
+        return peer.address_generation == av_generation() ? peer.address : address_of(peer);
+    }
+    uint32_t av_generation() const {
+        return __atomic_load_n(generation_word_, __ATOMIC_ACQUIRE) & AvStore::kGenerationMask;
+    }
+    static constexpr uint32_t kNoGeneration = 0;
+    const uint32_t* generation_word_ = &kNoGeneration;  // of the address vector
+    // A whole message. False when memory for it is short.
+    bool arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
+        Receive* receive = match(message, peer);
+        if (!receive || !plain_ || receive->range_count != 1 || (receive->flags & FI_MULTI_RECV) ||
+            message.length > receive->capacity || message.reply_id) [[unlikely]] {
+            return arrived_otherwise(receive, message, payload, peer);
+        }
+        context_->match.unpost(receive);
+        copy_short(receive->ranges[0].iov_base, payload, message.length);
+        if ((receive->flags | reports.receive_always) & FI_COMPLETION) [[likely]] {
+            reports.receive->write({.context = receive->context,
+                                    .flags = received_flags(message),
+                                    .length = message.length,
+                                    .buffer = receive->ranges[0].iov_base,
+                                    .data = message.data,
+                                    .tag = message.tag,
+                                    .source = sources_ ? current_address(peer) : FI_ADDR_NOTAVAIL});
+        }
+        reports.count(kSlotRecv);
+        context_->give(receive);
+        return true;
+    }
+    bool announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);
+    // A receive for a message that takes its time to arrive: the posted one, or a part of a multi-receive buffer.
+    Receive* fetching(Receive* receive, const Arrival& message, PeerState& state, bool* open);
+    // Every byte that was wanted is placed, or none will be any more.
+    void finish_receive(Receive* receive, int error);
+    // Messages that can no longer be fetched go; those that are here stay.
+    void forget_peer(PeerBase& peer);
+    bool cancel_receive(void* context);
+    void report(const Arrival& message, void* context, uint64_t flags, void* buffer, uint64_t placed, int error,
+                PeerBase* peer);
+
+    ReceiveContext* context_ = nullptr;
+    Domain* domain_ = nullptr;
+    bool sources_ = false;  // reported with completions
+
+private:
+    bool arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
+    Unexpected* keep(const Arrival& message, PeerBase& peer);
+    size_t export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const;
+    void report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer);
+    void conclude(Receive* receive);
+    void flush_order();
+
+    bool source_errors_ = false;
+    bool plain_ = true;    // completions need neither order nor a source
+    bool strict_ = false;  // completions in the order of matching
+    Receive* order_ = nullptr;
+    Receive** order_end_ = &order_;
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,150 @@
+// See receiver.h: receives are posted, and messages looked at before one is.
+#include <algorithm>
+
+#include "impl/engine/memory.h"
+#include "impl/engine/receiver.h"
+
+namespace selvage::impl {
+namespace {
+
+Unexpected* find(const ReceiveContext& context, const ReceiveRequest& request) {
+    return context.match.find_kept(request.tagged, request.tag, request.ignore, [&](Unexpected* kept) {
+        return request.source == FI_ADDR_UNSPEC || request.source == kept->owner->source_of(kept);
+    });
+}
+
+// A claimed message is named by the application's own fi_context, which it may have damaged: the id is checked.
+struct Claim {
+    void* id;
+};
+
+Unexpected* claimed(const ReceiveContext& context, const ReceiveRequest& request) {
+    if (!request.context) return nullptr;
+    const auto* claim = static_cast<const Claim*>(request.context);
+    Unexpected* kept = context.unexpected.find(reinterpret_cast<uintptr_t>(claim->id));
+    return kept && kept->claimed && kept->message.tagged == request.tagged ? kept : nullptr;
+}
+
+ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
+    if ((request.flags & FI_CLAIM) && !request.context) return -FI_EINVAL;
+    Unexpected* kept = find(context, request);
+    if (kept) {
+        kept->owner->peek(request, kept);
+        return 0;
+    }
+    if (!context.first) return -FI_EOPBADSTATE;
+    context.first->peek_failed(request, FI_ENOMSG);
+    return 0;
+}
+
+Receive* make(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
+    Receive* receive = context.receives.take();
+    if (!receive) return nullptr;
+    ++context.posted;
+    receive->tag = request.tag;
+    receive->ignore = request.ignore;
+    receive->source = request.source;
+    receive->context = request.context;
+    receive->flags = request.flags & (FI_COMPLETION | FI_MULTI_RECV);
+    receive->tagged = request.tagged;
+    receive->posted = false;
+    receive->released = false;
+    receive->arriving = 0;
+    receive->range_count = static_cast<uint32_t>(request.count);
+    receive->capacity = capacity;
+    receive->used = 0;
+    receive->least = request.least;
+    receive->parent = nullptr;
+    receive->owner = nullptr;
+    receive->peer = nullptr;
+    if (request.count == 1) [[likely]] {
+        receive->ranges[0] = request.ranges[0];
+    } else {
+        for (size_t i = 0; i < request.count; ++i) receive->ranges[i] = request.ranges[i];
+    }
+    return receive;
+}
+
+ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
+    Unexpected* kept = claimed(context, request);
+    if (!kept) return -FI_EINVAL;
+    Receiver* owner = kept->owner;
+    if (request.flags & FI_DISCARD) {
+        owner->peek(request, kept);
+        return 0;
+    }
+    Receive* receive = make(context, request, capacity);
+    if (!receive) return -FI_EAGAIN;
+    receive->flags &= ~FI_MULTI_RECV;
+    owner->take(receive, kept);
+    return 0;
+}
+
+}  // namespace
+
+ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request) {
+    if (request.count > kRangesMax || (request.count && !request.ranges)) return -FI_EINVAL;
+    size_t capacity;
+    if (!total_of(request.ranges, request.count, &capacity)) return -FI_EINVAL;
+    if (request.flags & (FI_PEEK | FI_CLAIM | FI_DISCARD)) [[unlikely]] {
+        if (request.flags & FI_PEEK) return peek(context, request);
+        return request.flags & FI_CLAIM ? claim(context, request, capacity) : -FI_EINVAL;
+    }
+    if ((request.flags & FI_MULTI_RECV) && request.count != 1) return -FI_EINVAL;
+    if (context.posted >= context.limit) return -FI_EAGAIN;
+    Receive* receive = make(context, request, capacity);
+    if (!receive) return -FI_EAGAIN;
+    while (Unexpected* kept = find(context, request)) {
+        context.match.forget(kept);
+        if (!kept->owner->take(receive, kept)) return 0;
+    }
+    context.match.post(receive);
+    return 0;
+}
+
+void Receiver::peek(const ReceiveRequest& request, Unexpected* kept) {
+    Completion completion{
+        .context = request.context,
+        .flags = received_flags(kept->message),
+        .length = kept->message.length,
+        .buffer = nullptr,
+        .data = kept->message.data,
+        .tag = kept->message.tag,
+        .source = sources_ ? source_of(kept) : FI_ADDR_NOTAVAIL,
+    };
+    const bool discards = request.flags & FI_DISCARD;
+    if (!discards && request.count && !kept->announced && reports.receive->format >= FI_CQ_FORMAT_DATA) {
+        scatter(request.ranges, request.count, 0, kept->payload(), kept->message.length);
+        completion.buffer = request.ranges[0].iov_base;
+    }
+    if (discards) {
+        if (!kept->claimed) context_->match.forget(kept);
+        discard(kept);
+    } else if (request.flags & FI_CLAIM) {
+        context_->match.forget(kept);
+        kept->claimed = true;
+        static_cast<Claim*>(request.context)->id = reinterpret_cast<void*>(Pool<Unexpected>::id(kept));
+    }
+    // A message that is taken away has been received; one that is looked at has not.
+    if ((request.flags | reports.receive_always) & FI_COMPLETION) reports.receive->write(completion);
+}
+
+void Receiver::peek_failed(const ReceiveRequest& request, int error) {
+    const FailedCompletion failure{
+        .base = {.context = request.context,
+                 .flags = FI_RECV | (request.tagged ? FI_TAGGED : FI_MSG),
+                 .length = 0,
+                 .buffer = nullptr,
+                 .data = 0,
+                 .tag = request.tag,
+                 .source = FI_ADDR_NOTAVAIL},
+        .overflow = 0,
+        .error = error,
+        .provider_error = error,
+        .data = nullptr,
+        .data_size = 0,
+    };
+    reports.receive->write_error(failure);
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,55 @@
+// What the calls that start an operation say, in one form for all their variants.
+#ifndef SELVAGE_IMPL_ENGINE_REQUESTS_H
+#define SELVAGE_IMPL_ENGINE_REQUESTS_H
+
+#include "impl/core/atomic_types.h"
+#include "impl/engine/protocol.h"
+
+namespace selvage::impl {
+
+struct SendRequest {
+    FrameOp op;  // kMessage or kTagged
+    const iovec* ranges;
+    size_t count;
+    fi_addr_t to;
+    uint64_t tag;
+    uint64_t data;
+    bool has_data;
+    void* context;
+    uint64_t flags;
+};
+
+// A read or a write.
+struct AccessRequest {
+    bool write;
+    const iovec* ranges;
+    size_t count;
+    const fi_rma_iov* targets;
+    size_t target_count;
+    fi_addr_t to;
+    uint64_t data;
+    bool has_data;
+    void* context;
+    uint64_t flags;
+};
+
+struct AtomicRequest {
+    AtomicForm form;
+    fi_datatype type;
+    fi_op op;
+    const fi_ioc* operands;
+    size_t count;
+    const fi_ioc* compare;
+    size_t compare_count;
+    const fi_ioc* results;
+    size_t result_count;
+    const fi_rma_ioc* targets;
+    size_t target_count;
+    fi_addr_t to;
+    void* context;
+    uint64_t flags;
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,123 @@
+// The seam between the engine and a transport.
+//
+// One transport object serves one enabled endpoint (Engine<T> holds it by value), so the calls in both directions are
+// direct. Every call, in both directions, is made with the endpoint's lock held; a transport has no lock and no thread
+// of its own. A transport knows how to move frames to peers and how to find out that one arrived; matching, tags, large
+// messages, RMA, atomics, completions and errors to the application are the engine's.
+//
+// The Sink is called from progress alone. Inside of its calls the engine may call send, pull and drop, also for the
+// peer whose frame is being delivered. An endpoint that sends to its own address reaches itself through the transport:
+// the peer that find_peer gives for it is one like any other, and its frames arrive in a later progress.
+//
+//   engine -> transport                         transport -> engine (the Sink)
+//   open, close                                 deliver: a whole frame, its payload in one piece
+//   find_peer: the peer of an fi_addr_t         begin/end: a frame whose payload is put where the engine says
+//   send: one frame                             sent: the payload of a held frame is no longer needed
+//   progress: look for arrivals                 room: a peer that had no room has some now
+//   arm, wait_descriptor: for blocking          down: the peer is gone
+//   pull: read a peer's memory (kPulls only)
+#ifndef SELVAGE_IMPL_ENGINE_TRANSPORT_H
+#define SELVAGE_IMPL_ENGINE_TRANSPORT_H
+
+#include <concepts>
+
+#include "impl/core/rdma.h"
+#include "impl/engine/frame.h"
+
+namespace selvage::impl {
+
+struct Endpoint;
+
+enum class SendResult : uint8_t {
+    kDone,   // the payload was copied; its memory is the caller's again
+    kHeld,   // the payload is read later; Sink::sent says when it is no longer needed. Order is kept all the same.
+    kAgain,  // no room, nothing was sent; Sink::room follows
+    kDown,   // there is no such peer any more (Sink::down was or will be called for it)
+};
+
+// A frame to be sent. `header.size` is the sum of the lengths. `more`: another frame to the same peer follows at once
+// (FI_MORE, or the next segment), so that a transport may wait with its system call or doorbell; the last has it false.
+struct Frame {
+    const Header& header;
+    const iovec* payload;
+    size_t count;
+    void* token;  // comes back in Sink::sent if the frame was held
+    bool more;
+};
+
+// Where the payload of an arriving frame goes: the engine fills it in Sink::begin, the transport fills the memory in
+// order and calls Sink::end, with an error (a positive errno) when the peer went away in between.
+struct Landing {
+    static constexpr size_t kRanges = 8;
+    iovec ranges[kRanges];  // lengths sum up to header.size
+    size_t count;
+    void* token;  // the engine's
+};
+
+// What the engine keeps per peer; a transport derives its own from the engine's type:
+// `struct Peer : PeerBase { ... }`. The transport creates peers (by find_peer, or when one makes itself known) and
+// frees them in close(); a peer that is down stays until then, or until find_peer replaces it.
+struct PeerBase {
+    void* state = nullptr;                     // the engine's, from its first use until down or close
+    fi_addr_t address = FI_ADDR_NOTAVAIL;      // of the peer in the bound address vector, if it is there
+    uint32_t address_generation = UINT32_MAX;  // of the address vector when `address` was looked up
+};
+
+template <typename T>
+concept Transport = requires(T transport, typename T::Peer& peer, const Frame& frame, Endpoint& endpoint, fi_addr_t to,
+                             typename T::Peer** out) {
+    requires std::derived_from<typename T::Peer, PeerBase>;
+    // Bytes of payload up to which send never answers kHeld.
+    { T::kCopied } -> std::convertible_to<size_t>;
+    // The largest payload of one frame.
+    { T::kFrameMax } -> std::convertible_to<size_t>;
+    // Messages longer than this are announced and fetched (rendezvous), shorter ones are sent at once (eager).
+    { T::kEagerMax } -> std::convertible_to<size_t>;
+    // Has `pull`: the receiver reads the sender's memory itself (one copy). can_pull(peer) says whether it works here.
+    { T::kPulls } -> std::convertible_to<bool>;
+    // RMA and atomics that the device does by itself; the engine then only posts them. (verbs)
+    { T::kNativeRma } -> std::convertible_to<bool>;
+
+    // Binds the endpoint's own address (and writes back what it became). 0 or a negative fabric errno, and then a clean
+    // state.
+    { transport.open(endpoint) } -> std::same_as<int>;
+    { transport.close() } -> std::same_as<void>;
+    // The peer behind an address of the bound address vector; connects lazily. 0, -FI_EINVAL for an address that is not
+    // there, -FI_EAGAIN, -FI_ENOMEM, ... A connected endpoint has one peer, and ignores the address.
+    { transport.find_peer(to, out) } -> std::same_as<int>;
+    { transport.send(peer, frame) } -> std::same_as<SendResult>;
+    // Before sleeping on wait_descriptor(), which becomes readable when something arrives: true if nothing is there to
+    // do now. An endpoint that is armed is disarmed by its next progress.
+    { transport.arm() } -> std::same_as<bool>;
+    { transport.wait_descriptor() } -> std::same_as<int>;
+    // Optional, each found by its name:
+    //   static constexpr bool kDelivers: what send answers kDone for has reached the peer's memory (shared memory), so
+    //     that FI_TRANSMIT_COMPLETE needs no answer of the peer. Absent: false.
+    //   bool address_of(Peer&, AvEntry*): the address that the peer sends from, as one for the address vector; false
+    //     when it is not known (yet). For FI_SOURCE, FI_SOURCE_ERR, FI_DIRECTED_RECV.
+    //   void drop(Peer&, int error): the peer broke the protocol. May come while a frame of that peer is delivered:
+    //     nothing further of it is delivered, and Sink::down(peer, error) follows from progress.
+    // progress<Sink>(Sink&): handles what has arrived, a bounded amount; returns how many frames or events it handled.
+    // With kPulls: can_pull(peer) and pull(peer, const iovec* remote, size_t, const iovec* local, size_t) -> 0 or
+    // -errno; `remote` is the peer's claim and is read as data, never followed here.
+};
+
+// What a transport calls; implemented by the engine.
+template <typename S, typename Peer>
+concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byte* payload, Landing* landing,
+                        void* token, int error) {
+    // The payload is valid during the call only.
+    { sink.deliver(peer, header, payload) } -> std::same_as<void>;
+    // False: the frame is malformed, the transport drops the peer.
+    { sink.begin(peer, header, landing) } -> std::same_as<bool>;
+    { sink.end(peer, header, landing, error) } -> std::same_as<void>;
+    { sink.sent(peer, token, error) } -> std::same_as<void>;
+    { sink.room(peer) } -> std::same_as<void>;
+    // After it, no call names the peer but find_peer. `error` is a positive fabric errno (FI_ECONNRESET,
+    // FI_EHOSTDOWN...)
+    { sink.down(peer, error) } -> std::same_as<void>;
+};
+
+}  // namespace selvage::impl
+
+#endif
