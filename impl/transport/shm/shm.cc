@@ -3,6 +3,8 @@
 
 #include "impl/core/registry.h"
 #include "impl/core/surface.h"
+#include "impl/engine/engine.h"
+#include "impl/transport/shm/shm_transport.h"
 
 namespace selvage::impl {
 namespace {
@@ -33,6 +35,7 @@ const Provider kShmProvider = {
     .discover = discover,
     .has_connected = false,
     .discover_follows_interfaces = false,
+    .start = start_engine<ShmTransport>,
 };
 
 }  // namespace selvage::impl

@@ -1,0 +1,113 @@
+// What lies in a shared-memory object of an endpoint: /dev/shm/selvage-shm-<uid>-<name>, mode 0600.
+//
+//     0        RegionHeader (two pages): who owns it, words that senders and owner tell each other, states of slots
+//     8192     slot 0: SlotControl (one page), ring (64 KiB)
+//     77824    slot 1 ...
+//
+// The object belongs to the endpoint that receives: the owner. Each sender takes one slot and is the only producer of
+// its ring; the owner is the only consumer. The file is sparse: the owner pays for the header, and a slot's 68 KiB are
+// made when its sender comes and given back when it goes.
+//
+// Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,
+// however it ends. Nothing else is believed about life: no process id is stored anywhere.
+//     byte 0        held by the owner
+//     byte 1        held for a moment by a sender that takes a slot
+//     byte 16 + n   held by the sender in slot n
+//
+// Ring. 1024 lines of 64 bytes, mapped twice in a row so that no frame is ever cut in two. A frame is a header of 32
+// bytes and its payload, in as many consecutive lines as it needs: 32 bytes of payload are in the line of the header.
+// Positions count lines from the beginning of time. The first word of a frame (size, op, flags, aux) is stored last, by
+// a release store, and is what the consumer polls: bit 31 of it is the parity of the lap, so that what is left of the
+// lap before is never taken for a frame. Where the lap before has left payload at the place where the next frame will
+// begin, its first word is cleared before the frame in front of it is published (ring.h).
+//
+// Everything here can be written by any process of the same user. Nobody trusts a word of it: positions of one's own
+// are kept in private memory, sizes and indices are checked after they were copied.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_LAYOUT_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_LAYOUT_H
+
+#include <atomic>
+
+#include "impl/core/address.h"
+
+namespace selvage::impl::shm {
+
+inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
+inline constexpr uint32_t kRegionVersion = 1;
+
+inline constexpr size_t kPage = 4096;
+inline constexpr size_t kLine = 64;
+inline constexpr size_t kRingLines = 1024;
+inline constexpr unsigned kLapShift = 10;
+inline constexpr size_t kRingBytes = kRingLines * kLine;
+inline constexpr size_t kSlots = 1024;  // senders of one endpoint at the same time
+inline constexpr size_t kHeaderBytes = 2 * kPage;
+inline constexpr size_t kSlotBytes = kPage + kRingBytes;
+inline constexpr size_t kIdBytes = 16;
+inline constexpr size_t kProofBytes = 32;
+
+static_assert(kRingLines == size_t{1} << kLapShift);
+static_assert(kSlotBytes <= 96 * 1024);
+
+constexpr size_t slot_offset(size_t slot) { return kHeaderBytes + slot * kSlotBytes; }
+
+inline constexpr int64_t kOwnerLock = 0;
+inline constexpr int64_t kSetupLock = 1;
+constexpr int64_t slot_lock(size_t slot) { return 16 + static_cast<int64_t>(slot); }
+
+// What two endpoints must agree on to talk; shows a region of another build.
+struct Geometry {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t slot_bytes;
+    uint32_t ring_bytes;
+};
+
+inline constexpr Geometry kGeometry = {
+    .magic = kRegionMagic,
+    .version = kRegionVersion,
+    .header_bytes = kHeaderBytes,
+    .slot_bytes = kSlotBytes,
+    .ring_bytes = kRingBytes,
+};
+
+enum SlotState : uint32_t { kSlotFree, kSlotReady };
+
+// The words that are written while messages flow are 128 bytes apart: processors fetch lines in pairs.
+struct RegionHeader {
+    std::atomic<uint64_t> magic;  // kRegionMagic, stored last by the owner (release), read first by senders (acquire)
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t slot_bytes;
+    uint32_t ring_bytes;
+    uint32_t senders_fence;                         // the owner cannot make senders' fences for them (bell.h)
+    uint8_t instance[kIdBytes];                     // random: this opening of this endpoint
+    uint8_t proof[kProofBytes];                     // that the owner holds the domain's authorisation key
+    char text[kShmTextMax];                         // the address
+    alignas(512) std::atomic<uint64_t> attention;   // bit n: look at the slots n, n + 64, ...; set by senders
+    alignas(128) std::atomic<uint32_t> armed;       // the owner sleeps: whoever publishes rings the bell
+    alignas(128) std::atomic<uint32_t> slots_used;  // no slot at or above it was ever taken
+    alignas(
+        kPage) std::atomic<uint32_t> state[kSlots];  // free -> ready: the sender, with the set-up lock. Back: owner.
+};
+static_assert(sizeof(RegionHeader) == kHeaderBytes);
+static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+
+struct SlotControl {
+    // The sender's hello: who it is and the proof that it holds the key.
+    char text[kShmTextMax];
+    uint8_t instance[kIdBytes];
+    uint8_t proof[kProofBytes];
+    // The owner's words.
+    alignas(512) std::atomic<uint64_t> consumed;  // lines given back, so far; lazily
+    std::atomic<uint32_t> cold;                   // the owner does not poll this ring: raise its attention
+    std::atomic<uint32_t> refused;                // positive fabric errno: nothing of this sender is looked at any more
+    // The sender's word.
+    alignas(128) std::atomic<uint32_t> closed;  // nothing follows
+};
+static_assert(sizeof(SlotControl) <= kPage);
+
+}  // namespace selvage::impl::shm
+
+#endif

@@ -1,0 +1,355 @@
+// See region.h.
+#include "impl/transport/shm/region.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "impl/transport/shm/forked.h"
+
+namespace selvage::impl::shm {
+namespace {
+
+constexpr char kFolder[] = "/dev/shm";
+constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int kTries = 100;  // a name that changes hands that often is being played with
+
+bool file_name(const char* text, char (&out)[kFileNameMax]) {
+    const int length = snprintf(out, sizeof out, "/selvage-shm-%u-%s", geteuid(), text + kShmScheme.size());
+    return length > 0 && static_cast<size_t>(length) < sizeof out;
+}
+
+struct flock lock_range(short type, int64_t byte) {
+    struct flock range {};
+    range.l_type = type;
+    range.l_whence = SEEK_SET;
+    range.l_start = byte;
+    range.l_len = 1;
+    return range;
+}
+
+// 0, -FI_EAGAIN when another holds it, or another error.
+int take_lock(int file, int64_t byte) {
+    struct flock range = lock_range(F_WRLCK, byte);
+    if (fcntl(file, F_OFD_SETLK, &range) == 0) return 0;
+    return errno == EACCES ? -FI_EAGAIN : -errno;
+}
+
+void drop_lock(int file, int64_t byte) {
+    struct flock range = lock_range(F_UNLCK, byte);
+    fcntl(file, F_OFD_SETLK, &range);
+}
+
+// Held through another descriptor than this one. When in doubt, it is.
+bool is_held(int file, int64_t byte) {
+    struct flock range = lock_range(F_WRLCK, byte);
+    return fcntl(file, F_OFD_GETLK, &range) != 0 || range.l_type != F_UNLCK;
+}
+
+// The name still leads to this file.
+bool is_linked(int file, const char* name) {
+    char path[kFileNameMax + sizeof kFolder];
+    snprintf(path, sizeof path, "%s%s", kFolder, name);
+    struct stat here {
+    }, there{};
+    return fstat(file, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino &&
+           here.st_dev == there.st_dev;
+}
+
+int open_noted(const char* name, int flags, int* file) {
+    const int opened = shm_open(name, flags, 0600);
+    if (opened < 0) return -errno;
+    const int error = note_descriptor(opened);
+    if (error) {
+        ::close(opened);
+        return error;
+    }
+    *file = opened;
+    return 0;
+}
+
+// Only files of our own that no one else may write are looked into.
+int check_owner(int file, size_t* size) {
+    struct stat status {};
+    if (fstat(file, &status)) return -errno;
+    if (status.st_uid != geteuid() || !S_ISREG(status.st_mode) || (status.st_mode & 077)) return -FI_EACCES;
+    *size = static_cast<size_t>(status.st_size);
+    return 0;
+}
+
+// True if the file under the name had no living owner and is gone now.
+bool remove_if_dead(const char* name) {
+    int file = -1;
+    if (open_noted(name, kOpenFlags, &file)) return false;
+    size_t size;
+    const bool dead = check_owner(file, &size) == 0 && take_lock(file, kOwnerLock) == 0 && is_linked(file, name);
+    if (dead) shm_unlink(name);
+    close_noted(file);
+    return dead;
+}
+
+// A file of that name with our lock on it.
+int create_file(const char* name, int* file) {
+    for (int i = 0; i < kTries; ++i) {
+        const int error = open_noted(name, kOpenFlags | O_CREAT | O_EXCL, file);
+        if (error == -EEXIST) {
+            if (!remove_if_dead(name)) return -FI_EADDRINUSE;
+            continue;
+        }
+        if (error) return error;
+        // Between the two steps somebody may have taken it for dead.
+        if (take_lock(*file, kOwnerLock) == 0 && is_linked(*file, name)) return 0;
+        close_noted(*file);
+    }
+    return -FI_EADDRINUSE;
+}
+
+void region_proof(Bytes key, const uint8_t (&instance)[kIdBytes], const char (&text)[kShmTextMax],
+                  uint8_t (&out)[kProofBytes]) {
+    static constexpr uint8_t kLabel[] = {'r', 'e', 'g', 'i', 'o', 'n'};
+    const Bytes pieces[] = {kLabel, instance, {reinterpret_cast<const uint8_t*>(text), strnlen(text, sizeof text)}};
+    keyed_digest(key, pieces, out);
+}
+
+template <typename T>
+T* map_shared(int file, size_t offset, size_t bytes) {
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    if (address == MAP_FAILED) return nullptr;
+    madvise(address, bytes, MADV_DONTFORK);
+    return static_cast<T*>(address);
+}
+
+constexpr size_t kMappedSlot = kPage + 2 * kRingBytes;
+
+SlotControl* map_slot_of(int file, size_t slot, int* error) {
+    *error = -FI_ENOMEM;
+    void* space = mmap(nullptr, kMappedSlot, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return nullptr;
+    auto* start = static_cast<std::byte*>(space);
+    const auto offset = static_cast<off_t>(slot_offset(slot));
+    constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    if (mmap(start, kPage + kRingBytes, PROT_READ | PROT_WRITE, kFlags, file, offset) == MAP_FAILED ||
+        mmap(start + kPage + kRingBytes, kRingBytes, PROT_READ | PROT_WRITE, kFlags, file,
+             offset + static_cast<off_t>(kPage)) == MAP_FAILED) {
+        munmap(space, kMappedSlot);
+        return nullptr;
+    }
+    madvise(space, kMappedSlot, MADV_DONTFORK);
+    *error = 0;
+    return static_cast<SlotControl*>(space);
+}
+
+// The memory of a range of the file, so that a full /dev/shm is an error here and no signal later.
+int allocate(int file, size_t offset, size_t bytes) {
+    for (;;) {
+        if (fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return 0;
+        if (errno != EINTR) return errno == ENOSPC ? -FI_ENOSPC : -errno;
+    }
+}
+
+}  // namespace
+
+bool valid_text(const char (&text)[kShmTextMax]) {
+    ParsedAddress parsed;
+    if (strnlen(text, sizeof text) == sizeof text) return false;
+    return read_address(FI_ADDR_STR, text, sizeof text, &parsed) && parsed.kind == AddressKind::kShm &&
+           strlen(parsed.shm) > kShmScheme.size() && strcmp(parsed.shm, text) == 0;
+}
+
+void hello_proof(Bytes key, const uint8_t (&owner)[kIdBytes], const uint8_t (&sender)[kIdBytes],
+                 const char (&text)[kShmTextMax], uint8_t (&out)[kProofBytes]) {
+    static constexpr uint8_t kLabel[] = {'h', 'e', 'l', 'l', 'o'};
+    const Bytes pieces[] = {
+        kLabel, owner, sender, {reinterpret_cast<const uint8_t*>(text), strnlen(text, sizeof text)}};
+    keyed_digest(key, pieces, out);
+}
+
+void unmap_slot(SlotControl* slot) { munmap(slot, kMappedSlot); }
+
+void reclaim_region(const char* text) {
+    char name[kFileNameMax];
+    if (file_name(text, name)) remove_if_dead(name);
+}
+
+void sweep_stale_regions() {
+    char prefix[64];
+    const int length = snprintf(prefix, sizeof prefix, "selvage-shm-%u-", geteuid());
+    DIR* folder = opendir(kFolder);
+    if (!folder) return;
+    while (const dirent* entry = readdir(folder)) {
+        if (strncmp(entry->d_name, prefix, static_cast<size_t>(length)) != 0) continue;
+        char name[kFileNameMax];
+        const int written = snprintf(name, sizeof name, "/%s", entry->d_name);
+        if (written > 0 && static_cast<size_t>(written) < sizeof name) remove_if_dead(name);
+    }
+    closedir(folder);
+}
+
+int OwnRegion::create(Identity* self, bool senders_fence) {
+    if (!valid_text(self->text)) return -FI_EINVAL;
+    if (!file_name(self->text, name)) return -FI_EINVAL;
+    if (getrandom(self->instance, sizeof self->instance, 0) != static_cast<ssize_t>(sizeof self->instance)) {
+        return -FI_EIO;
+    }
+    int error = create_file(name, &file);
+    if (error) {
+        file = -1;
+        return error == -EACCES ? -FI_EADDRINUSE : error;
+    }
+    error = allocate(file, 0, kHeaderBytes);
+    if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
+    if (error) {
+        remove();
+        return error;
+    }
+    header->version = kGeometry.version;
+    header->header_bytes = kGeometry.header_bytes;
+    header->slot_bytes = kGeometry.slot_bytes;
+    header->ring_bytes = kGeometry.ring_bytes;
+    header->senders_fence = senders_fence;
+    memcpy(header->instance, self->instance, sizeof self->instance);
+    memcpy(header->text, self->text, sizeof self->text);
+    region_proof(self->key, self->instance, self->text, header->proof);
+    header->magic.store(kGeometry.magic, std::memory_order_release);
+    return 0;
+}
+
+void OwnRegion::remove() {
+    if (file < 0) return;
+    if (is_linked(file, name)) shm_unlink(name);
+    if (header) munmap(header, kHeaderBytes);
+    close_noted(file);
+    file = -1;
+    header = nullptr;
+}
+
+void OwnRegion::forget() {
+    file = -1;
+    header = nullptr;
+}
+
+SlotControl* OwnRegion::map_slot(size_t slot, int* error) const {
+    struct stat status {};
+    *error = -FI_EINVAL;
+    // A slot is said to be ready by others: the file must really reach that far.
+    if (fstat(file, &status) || static_cast<size_t>(status.st_size) < slot_offset(slot) + kSlotBytes) return nullptr;
+    return map_slot_of(file, slot, error);
+}
+
+bool OwnRegion::slot_is_held(size_t slot) const { return is_held(file, slot_lock(slot)); }
+
+void OwnRegion::free_slot(size_t slot) const {
+    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(slot_offset(slot)),
+              static_cast<off_t>(kSlotBytes));
+    // The next sender that sees "free" (acquire) finds the memory given back.
+    header->state[slot].store(kSlotFree, std::memory_order_release);
+}
+
+namespace {
+
+int check_header(const RegionHeader& header, const char* text, Bytes key) {
+    if (header.magic.load(std::memory_order_acquire) == 0) return -FI_EAGAIN;
+    RegionHeader copy_of;
+    memcpy(static_cast<void*>(&copy_of), static_cast<const void*>(&header), offsetof(RegionHeader, attention));
+    const Geometry theirs = {copy_of.magic.load(std::memory_order_relaxed), copy_of.version, copy_of.header_bytes,
+                             copy_of.slot_bytes, copy_of.ring_bytes};
+    if (memcmp(&theirs, &kGeometry, sizeof kGeometry) != 0) return -FI_EOPNOTSUPP;
+    char expected_text[kShmTextMax] = {};
+    memcpy(expected_text, text, strlen(text));
+    uint8_t expected[kProofBytes];
+    region_proof(key, copy_of.instance, expected_text, expected);
+    return same_digest(expected, copy_of.proof) ? 0 : -FI_EACCES;
+}
+
+// With the set-up lock held: a free slot, locked.
+int take_slot(int file, RegionHeader* header, size_t* slot) {
+    for (size_t i = 0; i < kSlots; ++i) {
+        if (header->state[i].load(std::memory_order_acquire) != kSlotFree) continue;
+        const int error = take_lock(file, slot_lock(i));
+        if (error == -FI_EAGAIN) continue;
+        *slot = i;
+        return error;
+    }
+    return -FI_ECONNREFUSED;
+}
+
+void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)[kIdBytes]) {
+    memcpy(slot->text, self.text, sizeof self.text);
+    memcpy(slot->instance, self.instance, sizeof self.instance);
+    hello_proof(self.key, owner, self.instance, self.text, slot->proof);
+}
+
+// With the set-up lock held.
+int set_up(RemoteSlot* remote, const Identity& self) {
+    int error = take_slot(remote->file, remote->header, &remote->index);
+    if (error) return error;
+    error = allocate(remote->file, slot_offset(remote->index), kSlotBytes);
+    if (error) return error;
+    remote->slot = map_slot_of(remote->file, remote->index, &error);
+    if (!remote->slot) return error;
+    uint8_t owner[kIdBytes];
+    memcpy(owner, remote->header->instance, sizeof owner);
+    write_hello(remote->slot, self, owner);
+    auto& used = remote->header->slots_used;
+    if (used.load(std::memory_order_relaxed) <= remote->index) {
+        used.store(static_cast<uint32_t>(remote->index + 1), std::memory_order_relaxed);
+    }
+    // Publishes the hello and the count to the owner, which loads it with acquire.
+    remote->header->state[remote->index].store(kSlotReady, std::memory_order_release);
+    remote->raise_attention();
+    return 0;
+}
+
+}  // namespace
+
+int RemoteSlot::enter(const char* text, const Identity& self) {
+    char name[kFileNameMax];
+    if (!file_name(text, name)) return -FI_EINVAL;
+    int error = open_noted(name, kOpenFlags, &file);
+    if (error) {
+        file = -1;
+        return error == -ENOENT ? -FI_EAGAIN : error;
+    }
+    size_t size = 0;
+    error = check_owner(file, &size);
+    if (!error && (size < kHeaderBytes || !owner_is_alive())) error = -FI_EAGAIN;
+    if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
+    if (!error) error = check_header(*header, text, self.key);
+    if (!error) error = take_lock(file, kSetupLock);
+    if (!error) {
+        error = set_up(this, self);
+        drop_lock(file, kSetupLock);
+    }
+    if (error) leave();
+    return error;
+}
+
+void RemoteSlot::leave() {
+    if (file < 0) return;
+    if (slot) unmap_slot(slot);
+    if (header) munmap(header, kHeaderBytes);
+    close_noted(file);
+    forget();
+}
+
+// The owner that sees the attention raised (acquire) sees that word, and what was published before.
+void RemoteSlot::say_closed() {
+    slot->closed.store(1, std::memory_order_release);
+    raise_attention();
+}
+
+void RemoteSlot::forget() {
+    file = -1;
+    header = nullptr;
+    slot = nullptr;
+}
+
+bool RemoteSlot::owner_is_alive() const { return is_held(file, kOwnerLock); }
+
+}  // namespace selvage::impl::shm

@@ -1,0 +1,76 @@
+// Regions (layout.h): making one's own, entering another's, telling the living from the dead. Control path.
+//
+// A region is found under its address. It appears with magic 0, gets the owner's lock and its contents, and the magic
+// last; whoever finds it without a held owner lock may take that lock and remove it, whatever it holds.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_REGION_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_REGION_H
+
+#include "impl/transport/shm/keyed_digest.h"
+#include "impl/transport/shm/layout.h"
+
+namespace selvage::impl::shm {
+
+inline constexpr size_t kFileNameMax = 192;
+
+// Who an endpoint is to others.
+struct Identity {
+    char text[kShmTextMax] = {};
+    uint8_t instance[kIdBytes] = {};
+    Bytes key;  // of the domain; outlives the transport
+};
+
+struct OwnRegion {
+    int file = -1;
+    RegionHeader* header = nullptr;
+    char name[kFileNameMax] = {};
+
+    // Makes the region of `self.text` and draws self->instance. -FI_EADDRINUSE when a living endpoint has that
+    // address; a dead one's region is removed.
+    int create(Identity* self, bool senders_fence);
+    void remove();
+    // In a child of fork(): forget it all.
+    void forget();
+
+    // The slot's memory: the control page, and behind it the ring twice. nullptr with *error.
+    SlotControl* map_slot(size_t slot, int* error) const;
+    bool slot_is_held(size_t slot) const;
+    // Gives the slot's memory back and lets others take it.
+    void free_slot(size_t slot) const;
+};
+
+// A slot that this endpoint holds in another's region.
+struct RemoteSlot {
+    int file = -1;
+    size_t index = 0;
+    RegionHeader* header = nullptr;
+    SlotControl* slot = nullptr;
+
+    // -FI_EAGAIN: nobody lives at that address, or somebody is busy setting up; worth another try. -FI_EACCES: another
+    // key, or another user's. -FI_ENOSPC, -FI_ENOMEM, -FI_EMFILE: resources.
+    int enter(const char* text, const Identity& self);
+    // Tells the owner that nothing follows.
+    void say_closed();
+    void leave();
+    void forget();
+    bool owner_is_alive() const;
+    // Asks the owner to look at our slot.
+    void raise_attention() const { header->attention.fetch_or(uint64_t{1} << (index % 64), std::memory_order_release); }
+};
+
+// The ring behind a mapped slot.
+inline std::byte* ring_of(SlotControl* slot) { return reinterpret_cast<std::byte*>(slot) + kPage; }
+void unmap_slot(SlotControl* slot);
+
+// True if the text is an address as this provider makes them, with a name in it.
+bool valid_text(const char (&text)[kShmTextMax]);
+// That a sender holds the key, to an owner.
+void hello_proof(Bytes key, const uint8_t (&owner)[kIdBytes], const uint8_t (&sender)[kIdBytes],
+                 const char (&text)[kShmTextMax], uint8_t (&out)[kProofBytes]);
+// Removes the regions of this user's dead processes.
+void sweep_stale_regions();
+// Removes the region of one address if its owner is dead.
+void reclaim_region(const char* text);
+
+}  // namespace selvage::impl::shm
+
+#endif

@@ -1,0 +1,167 @@
+// The two ends of a ring (layout.h): Outbound publishes frames into the peer's region, Inbound takes them out of ours.
+// The hot path; header only. Called with the endpoint's lock held.
+//
+// Ordering. The producer's stores to a line are ordered before its first word (release); the consumer loads the first
+// word (acquire) before the rest. `consumed` goes the other way: the consumer has read a line before it gives it back
+// (release), the producer sees that (acquire) before it writes there again. No other order is needed: the producer's
+// question whether the owner sleeps is the bell's matter (bell.h).
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_RING_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_RING_H
+
+#include <algorithm>
+
+#include "impl/engine/transport.h"
+#include "impl/transport/shm/copy.h"
+#include "impl/transport/shm/layout.h"
+
+namespace selvage::impl::shm {
+
+inline constexpr size_t kInlineMax = kLine - sizeof(Header);  // payload beside the header, in its line
+inline constexpr size_t kLinesMax = 128;                      // payload that is copied line by line
+inline constexpr size_t kAlignedMin = 1024;
+inline constexpr uint32_t kParityBit = uint32_t{1} << 31;
+inline constexpr uint32_t kSizeMask = kParityBit - 1;
+
+// Where the payload begins: beside the header, or, when it is large, in the line behind it: aligned, it is copied
+// faster.
+constexpr size_t payload_offset(size_t payload) { return payload < kAlignedMin ? sizeof(Header) : kLine; }
+
+// Lines of a frame with so much payload.
+constexpr size_t lines_of(size_t payload) { return (payload_offset(payload) + payload + kLine - 1) / kLine; }
+
+// Bit 31 of the first word of a frame at this position: 1 in the first lap, as memory starts as zero.
+constexpr uint32_t parity_at(uint64_t position) { return static_cast<uint32_t>(~(position >> kLapShift) & 1) << 31; }
+
+constexpr size_t offset_at(uint64_t position) { return (position & (kRingLines - 1)) * kLine; }
+
+inline std::atomic_ref<uint64_t> first_word(std::byte* line) {
+    return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(line));
+}
+
+// The producer's end. Everything in it is private to the sender.
+struct Outbound {
+    std::byte* lines = nullptr;  // of the ring, mapped twice in a row; nullptr until connected
+    uint64_t position = 0;       // where the next frame begins
+    uint64_t limit = 0;          // lines below it may be written
+    uint64_t littered = 0;       // at positions below it, the lap before may have left payload
+    RegionHeader* region = nullptr;
+
+    SlotControl& slot() const { return *reinterpret_cast<SlotControl*>(lines - kPage); }
+
+    // One line beyond the frame is always kept free: the place whose first word may have to be cleared. Not connected,
+    // there is none: limit and position are zero.
+    bool has_room(size_t count) const { return limit - position > count; }
+
+    // Sees what the consumer gave back. False when it claims what cannot be.
+    bool refresh() {
+        const uint64_t consumed = slot().consumed.load(std::memory_order_acquire);
+        if (consumed > position || position - consumed > kRingLines) return false;
+        limit = consumed + kRingLines;
+        return true;
+    }
+
+    // A frame whose room was checked. The payload is copied.
+    void publish(const Header& header, const iovec* payload, size_t count) {
+        std::byte* line = lines + offset_at(position);
+        const size_t size = header.size;
+        // Composed from its members, not loaded as one word: the engine has just stored them one by one, and a load
+        // wider than the stores before it waits for them.
+        const uint64_t first = (uint64_t{header.size} | parity_at(position)) | uint64_t{header.op} << 32 |
+                               uint64_t{header.flags} << 40 | uint64_t{header.aux} << 48;
+        auto* words = reinterpret_cast<uint64_t*>(line);
+        words[1] = header.word[0];
+        words[2] = header.word[1];
+        words[3] = header.word[2];
+        uint64_t next = position + 1;
+        if (size <= kInlineMax && count <= 1) [[likely]] {
+            if (size) copy_small(line + sizeof(Header), static_cast<const std::byte*>(payload->iov_base), size);
+        } else {
+            next = position + lines_of(size);
+            if (count == 1 && size <= kLinesMax) {
+                const auto* from = static_cast<const std::byte*>(payload->iov_base);
+                copy_small(line + sizeof(Header), from, kInlineMax);
+                copy_lines(line + kLine, from + kInlineMax, size - kInlineMax);
+            } else {
+                gather(line + payload_offset(size), payload, count);
+            }
+            littered = next + kRingLines;
+        }
+        if (next < littered) [[unlikely]] {
+            first_word(lines + offset_at(next)).store(parity_at(next) ^ kParityBit, std::memory_order_relaxed);
+        }
+        first_word(line).store(first, std::memory_order_release);
+        position = next;
+    }
+
+private:
+    static void gather(std::byte* to, const iovec* payload, size_t count) {
+        for (size_t i = 0; i < count; ++i) {
+            if (!payload[i].iov_len) continue;
+            copy_large(to, payload[i].iov_base, payload[i].iov_len);
+            to += payload[i].iov_len;
+        }
+    }
+};
+
+// So many lines behind this one will be needed.
+inline void ask_for_lines(const std::byte* line, uint32_t count) {
+    for (uint32_t i = 1; i <= count; ++i) __builtin_prefetch(line + i * kLine);
+    asm volatile("" : : "r"(line));  // or else the compiler takes this for a function without effect
+}
+
+// The consumer's end. Everything in it is private to the owner of the region.
+struct Inbound {
+    std::byte* lines = nullptr;
+    uint64_t position = 0;  // where the next frame begins
+    uint64_t returned = 0;  // what the producer was told of it
+    uint32_t index = 0;     // of the slot
+    uint32_t idle = 0;      // polls in a row that found nothing
+    bool hot = false;       // polled by every progress
+    bool broken = false;    // nothing in it counts any more
+    uint32_t expected = 0;  // lines of the next frame that are asked for before it is there
+
+    SlotControl& slot() const { return *reinterpret_cast<SlotControl*>(lines - kPage); }
+
+    static constexpr uint64_t kReturnLines = kRingLines / 4;
+
+    // The first word of the next frame, if there is one.
+    bool poll(uint64_t* first) const {
+        *first = first_word(lines + offset_at(position)).load(std::memory_order_acquire);
+        return ((*first ^ parity_at(position)) & kParityBit) == 0;
+    }
+
+    // While an answer is awaited: asks for the lines that it will probably have, and the one behind it, so that they
+    // come together with its first. Asked for when the first is there, they come a transfer between caches later. Not
+    // in a stream, where it would take lines away from the producer who is about to fill them.
+    void await() const { ask_for_lines(lines + offset_at(position), expected); }
+
+    void give_back() {
+        if (position - returned < kReturnLines) return;
+        returned = position;
+        slot().consumed.store(position, std::memory_order_release);
+    }
+};
+
+// The lines behind the first that the next frame is expected to have, if it is like this one.
+constexpr uint32_t expected_lines(size_t payload) {
+    constexpr size_t kExpectedMax = 16;
+    return payload <= kInlineMax ? 0 : static_cast<uint32_t>(std::min(lines_of(payload), kExpectedMax));
+}
+
+// A header as it was when it was looked at; the memory it came from may change under us.
+inline Header copy_header(const std::byte* line, uint64_t first) {
+    const auto* words = reinterpret_cast<const uint64_t*>(line);
+    Header header;
+    header.size = static_cast<uint32_t>(first) & kSizeMask;
+    header.op = static_cast<uint8_t>(first >> 32);
+    header.flags = static_cast<uint8_t>(first >> 40);
+    header.aux = static_cast<uint16_t>(first >> 48);
+    header.word[0] = words[1];
+    header.word[1] = words[2];
+    header.word[2] = words[3];
+    return header;
+}
+
+}  // namespace selvage::impl::shm
+
+#endif

@@ -1,0 +1,133 @@
+// The hot path of the shared-memory transport. Part of shm_transport.h.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_DATAPATH_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_SHM_DATAPATH_H
+
+#include "impl/transport/shm/shm_transport.h"
+
+namespace selvage::impl {
+
+inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
+    const size_t lines = shm::lines_of(frame.header.size);
+    if (!peer.out.has_room(lines)) [[unlikely]] {
+        const SendResult result = make_room(peer, lines);
+        if (result != SendResult::kDone) return result;
+    }
+    peer.out.publish(frame.header, frame.payload, frame.count);
+    // The question whether the owner sleeps comes after the frame: for the processor, that is the owner's fence (or
+    // ours, where it cannot), for the compiler this one.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (fences_) [[unlikely]]
+        shm::full_fence();
+    const uint32_t asleep =
+        peer.out.region->armed.load(std::memory_order_relaxed) | peer.out.slot().cold.load(std::memory_order_relaxed);
+    if (asleep) [[unlikely]]
+        wake_owner(peer);
+    return SendResult::kDone;
+}
+
+template <typename S>
+unsigned ShmTransport::drain(Peer& peer, S& sink) {
+    shm::Inbound& in = peer.in;
+    unsigned handled = 0;
+    uint64_t first;
+    while (!in.broken && in.poll(&first)) {
+        const std::byte* line = in.lines + shm::offset_at(in.position);
+        const Header header = shm::copy_header(line, first);
+        if (header.size > kFrameMax) [[unlikely]] {
+            doom(peer, FI_ECONNABORTED, false);
+            break;
+        }
+        in.expected = shm::expected_lines(header.size);
+        // The copy comes after the matching, and would wait for one line after the other.
+        if (in.expected && peer.answers()) shm::ask_for_lines(line, in.expected - 1);
+        sink.deliver(peer, header, line + shm::payload_offset(header.size));
+        in.position += shm::lines_of(header.size);
+        if (++handled == kBatch) break;
+    }
+    if (handled) in.give_back();
+    return handled;
+}
+
+template <typename S>
+unsigned ShmTransport::progress(S& sink) {
+    unsigned handled = 0;
+    if (++calls_ == kCallsPerLook) [[unlikely]]
+        look_around();
+    if (region_.header->attention.load(std::memory_order_relaxed)) [[unlikely]]
+        handled += attend(sink);
+    if (armed_ || starved_ || doomed_) [[unlikely]]
+        handled += settle(sink);
+    for (uint32_t i = 0; i < hot_count_; ++i) {
+        Peer& peer = *hot_[i];
+        const unsigned frames = drain(peer, sink);
+        if (frames) {
+            peer.in.idle = 0;
+            peer.sent_before = peer.out.position;
+            handled += frames;
+        } else {
+            if (peer.in.expected && peer.answers()) peer.in.await();
+            if (++peer.in.idle >= kIdlePolls) [[unlikely]]
+                make_cold(i);
+        }
+    }
+    return handled;
+}
+
+template <typename S>
+unsigned ShmTransport::attend(S& sink) {
+    // Acquire: pairs with the release of who raised it, so that its hello and its frames are seen.
+    uint64_t raised = region_.header->attention.exchange(0, std::memory_order_acq_rel);
+    const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    for (; raised; raised &= raised - 1) {
+        for (auto slot = static_cast<size_t>(__builtin_ctzll(raised)); slot < used; slot += 64) notice(slot);
+    }
+    return doomed_ ? settle(sink) : 0;
+}
+
+template <typename S>
+unsigned ShmTransport::settle(S& sink) {
+    unsigned handled = 0;
+    if (armed_) disarm();
+    while (doomed_) {
+        Peer& peer = *doomed_;
+        doomed_ = peer.next_doomed;
+        take_down(peer, sink);
+        ++handled;
+    }
+    if (starved_) handled += offer_room(sink);
+    return handled;
+}
+
+template <typename S>
+void ShmTransport::take_down(Peer& peer, S& sink) {
+    // What it published while it lived was sent: it arrives. At most one ring full, so that none can feed us for ever.
+    const uint64_t end = peer.in.position + shm::kRingLines;
+    while (peer.in.lines && peer.in.position < end && drain(peer, sink) > 0) {
+    }
+    leave_hot(peer);
+    const int error = peer.error;
+    bury(peer);
+    sink.down(peer, error);
+}
+
+template <typename S>
+unsigned ShmTransport::offer_room(S& sink) {
+    unsigned handled = 0;
+    Peer* waiting = starved_;
+    starved_ = nullptr;
+    while (waiting) {
+        Peer& peer = *waiting;
+        waiting = peer.next_starved;
+        peer.starved = false;
+        if (peer.life != ShmPeerLife::kLiving) continue;
+        if (make_room(peer, kRoomLines) == SendResult::kDone) {
+            sink.room(peer);
+            ++handled;
+        }
+    }
+    return handled;
+}
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,38 @@
+// A peer of a shm endpoint: the ring that it reads (in its region), the ring that it fills (in ours), or one of them.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_PEER_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_SHM_PEER_H
+
+#include "impl/transport/shm/region.h"
+#include "impl/transport/shm/ring.h"
+
+namespace selvage::impl {
+
+enum class ShmPeerLife : uint8_t {
+    kLiving,
+    kDoomed,  // will be taken down by the next progress
+    kDown,    // was: no ring, no memory but this
+};
+
+struct alignas(64) ShmPeer : PeerBase {
+    shm::Outbound out;  // with the base, one cache line
+    shm::Inbound in;
+    uint64_t sent_before = 0;  // out.position when its last frame came
+    ShmPeerLife life = ShmPeerLife::kLiving;
+    bool starved = false;  // in the list of those who wait for room
+    int error = 0;         // why it is doomed: a positive fabric errno
+    ShmPeer* next_starved = nullptr;
+    ShmPeer* next_doomed = nullptr;  // or, when it is down, the next that is
+    size_t place = 0;                // among the living
+    shm::RemoteSlot remote;
+    uint64_t missing_since = 0;  // milliseconds; when nobody was found at its address first
+    bool known = false;          // `instance` is the peer's
+    uint8_t instance[shm::kIdBytes] = {};
+    char text[kShmTextMax] = {};
+
+    // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
+    bool answers() const { return sent_before != out.position; }
+};
+
+}  // namespace selvage::impl
+
+#endif

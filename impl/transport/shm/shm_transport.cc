@@ -1,0 +1,422 @@
+// See shm_transport.h: what happens once per peer, or rarely.
+#include "impl/transport/shm/shm_transport.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "impl/core/log.h"
+#include "impl/transport/shm/forked.h"
+
+namespace selvage::impl {
+
+using shm::SlotControl;
+
+namespace {
+
+constexpr uint64_t kLookMs = 5;           // between two looks at some of the peers
+constexpr size_t kLooksPerRound = 8;      // in which every peer is looked at once
+constexpr uint64_t kStartGraceMs = 1000;  // a peer may come up later than the first message to it
+constexpr unsigned kSleepMs = 100;        // a sleeper with peers wakes to see whether they live
+constexpr unsigned kStarvedSleepMs = 1;   // one that waits for room to see whether there is some
+
+uint64_t now_ms() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
+ShmPeer* create_peer() {
+    void* block = aligned_alloc(alignof(ShmPeer), sizeof(ShmPeer));
+    return block ? new (block) ShmPeer : nullptr;
+}
+
+void sweep_once() {
+    static const bool swept = [] {
+        shm::sweep_stale_regions();
+        return true;
+    }();
+    (void)swept;
+}
+
+}  // namespace
+
+int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
+    sweep_once();
+    generation_ = shm::fork_generation();
+    fences_ = !shm::fenced_by_others();
+    by_slot_ = static_cast<Peer**>(calloc(shm::kSlots, sizeof *by_slot_));
+    if (!by_slot_) return -FI_ENOMEM;
+    memcpy(self_.text, text, sizeof self_.text);
+    self_.key = key;
+    const int error = region_.create(&self_, !shm::can_fence_others());
+    if (error) close();
+    return error;
+}
+
+void ShmTransport::close() {
+    const bool ours = generation_ == shm::fork_generation();
+    while (peer_count_) ours ? release(*peers_[0]) : set_aside(*peers_[0]);
+    while (down_) {
+        Peer* peer = down_;
+        down_ = peer->next_doomed;
+        peer->~ShmPeer();
+        free(peer);
+    }
+    if (ours) {
+        region_.remove();
+    } else {
+        region_.forget();
+    }
+    bell_.close();
+    free(peers_);
+    free(hot_);
+    free(by_slot_);
+    peers_ = hot_ = by_slot_ = nullptr;
+    peer_count_ = peer_capacity_ = hot_count_ = 0;
+    starved_ = doomed_ = nullptr;
+    armed_ = false;
+}
+
+// Peers.
+
+ShmPeer* ShmTransport::find_living(const char (&text)[kShmTextMax]) {
+    for (size_t i = 0; i < peer_count_; ++i) {
+        Peer& peer = *peers_[i];
+        if (peer.life == ShmPeerLife::kLiving && strcmp(peer.text, text) == 0) return &peer;
+    }
+    return nullptr;
+}
+
+ShmPeer* ShmTransport::add_peer(const char (&text)[kShmTextMax]) {
+    if (peer_count_ == peer_capacity_) {
+        const size_t capacity = std::max<size_t>(peer_capacity_ * 2, 8);
+        auto** peers = static_cast<Peer**>(realloc(peers_, capacity * sizeof *peers_));
+        if (!peers) return nullptr;
+        peers_ = peers;
+        auto** hot = static_cast<Peer**>(realloc(hot_, capacity * sizeof *hot_));
+        if (!hot) return nullptr;
+        hot_ = hot;
+        peer_capacity_ = capacity;
+    }
+    Peer* peer = create_peer();
+    if (!peer) return nullptr;
+    memcpy(peer->text, text, sizeof peer->text);
+    peer->place = peer_count_;
+    peers_[peer_count_++] = peer;
+    return peer;
+}
+
+void ShmTransport::set_aside(Peer& peer) {
+    peer.life = ShmPeerLife::kDown;
+    peers_[peer.place] = peers_[--peer_count_];
+    peers_[peer.place]->place = peer.place;
+    peer.next_doomed = down_;
+    down_ = &peer;
+}
+
+int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
+    if (!shm::valid_text(text)) return -FI_EINVAL;
+    Peer* peer = find_living(text);
+    if (!peer) peer = add_peer(text);
+    if (!peer) return -FI_ENOMEM;
+    const int error = peer->out.lines ? 0 : connect(*peer);
+    if (error) return error;
+    *out = peer;
+    return 0;
+}
+
+// Takes a slot in the peer's region. A peer that nobody has seen yet may be starting: -FI_EAGAIN for a while.
+int ShmTransport::connect(Peer& peer) {
+    const int error = peer.remote.enter(peer.text, self_);
+    if (error == -FI_EAGAIN) {
+        const uint64_t now = now_ms();
+        if (!peer.missing_since) peer.missing_since = now;
+        return now - peer.missing_since < kStartGraceMs ? -FI_EAGAIN : -FI_EHOSTUNREACH;
+    }
+    if (error) return error;
+    peer.missing_since = 0;
+    uint8_t instance[shm::kIdBytes];
+    memcpy(instance, peer.remote.header->instance, sizeof instance);
+    if (peer.known && memcmp(instance, peer.instance, sizeof instance) != 0) {
+        // The one that wrote to us is not the one that lives there now.
+        peer.remote.leave();
+        doom(peer, FI_ECONNRESET, true);
+        return -FI_EAGAIN;
+    }
+    memcpy(peer.instance, instance, sizeof instance);
+    peer.known = true;
+    peer.out.lines = shm::ring_of(peer.remote.slot);
+    peer.out.region = peer.remote.header;
+    peer.out.limit = shm::kRingLines;
+    if (peer.remote.header->senders_fence) fences_ = true;
+    return 0;
+}
+
+// Gives back everything but the peer itself.
+void ShmTransport::release(Peer& peer) {
+    set_aside(peer);
+    if (peer.out.region) {
+        peer.remote.say_closed();
+        shm::full_fence();
+        shm::RegionHeader& owner = *peer.out.region;
+        if (owner.armed.load(std::memory_order_relaxed)) shm::ring_bell(owner, bell_);
+        peer.remote.leave();
+    }
+    peer.out = {};
+    if (peer.in.lines) {
+        by_slot_[peer.in.index] = nullptr;
+        // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
+        const bool held = region_.slot_is_held(peer.in.index);
+        if (held) peer.in.slot().refused.store(FI_ECONNABORTED, std::memory_order_relaxed);
+        shm::unmap_slot(&peer.in.slot());
+        if (!held) region_.free_slot(peer.in.index);
+    }
+    peer.in = {};
+}
+
+// Nothing of a process that was killed stays behind.
+void ShmTransport::bury(Peer& peer) {
+    release(peer);
+    shm::reclaim_region(peer.text);
+}
+
+void ShmTransport::doom(Peer& peer, int error, bool drainable) {
+    if (peer.life != ShmPeerLife::kLiving) return;
+    peer.life = ShmPeerLife::kDoomed;
+    peer.error = error;
+    peer.in.broken = !drainable;
+    peer.next_doomed = doomed_;
+    doomed_ = &peer;
+}
+
+// Locks do not lie: a process that is gone holds none.
+void ShmTransport::check_life(Peer& peer) {
+    if (peer.life != ShmPeerLife::kLiving) return;
+    if (peer.in.lines && !region_.slot_is_held(peer.in.index)) return doom(peer, FI_ECONNRESET, true);
+    if (!peer.out.region) return;
+    if (!peer.remote.owner_is_alive()) return doom(peer, FI_ECONNRESET, true);
+    const uint32_t refused = peer.remote.slot->refused.load(std::memory_order_relaxed);
+    if (refused) doom(peer, refused == FI_EACCES ? FI_EACCES : FI_ECONNABORTED, true);
+}
+
+void ShmTransport::look_around() {
+    calls_ = 0;
+    const uint64_t now = now_ms();
+    const uint64_t passed = now - last_look_;
+    if (passed < kLookMs) return;
+    last_look_ = now;
+    // Slots whose sender could not raise our attention, or whose acceptance failed for lack of memory.
+    const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    for (size_t slot = 0; slot < used; ++slot) {
+        if (!by_slot_[slot]) notice(slot);
+    }
+    // A part of the peers at a time; all of them after a long sleep.
+    const bool all = passed >= kLookMs * kLooksPerRound;
+    for (size_t left = all ? peer_count_ : (peer_count_ + kLooksPerRound - 1) / kLooksPerRound; left; --left) {
+        if (next_checked_ >= peer_count_) next_checked_ = 0;
+        check_life(*peers_[next_checked_++]);
+    }
+}
+
+// Arrivals.
+
+void ShmTransport::notice(size_t slot) {
+    if (region_.header->state[slot].load(std::memory_order_acquire) != shm::kSlotReady) return;
+    Peer* peer = by_slot_[slot];
+    if (!peer) return accept(slot);
+    if (peer->life != ShmPeerLife::kLiving) return;
+    if (!peer->in.hot) make_hot(*peer);
+    if (peer->in.slot().closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);
+}
+
+void ShmTransport::accept(size_t slot) {
+    int error;
+    SlotControl* control = region_.map_slot(slot, &error);
+    if (!control) {
+        // Without memory: again at the next look. A slot that is not in the file is no slot.
+        if (error == -FI_EINVAL) region_.free_slot(slot);
+        return;
+    }
+    accept_hello(slot, control);
+    if (by_slot_[slot]) return;
+    // Refused; once its sender is gone, too, the slot is free again.
+    if (!region_.slot_is_held(slot)) region_.free_slot(slot);
+    shm::unmap_slot(control);
+}
+
+namespace {
+
+// The hello as it was when it was looked at.
+struct Hello {
+    char text[kShmTextMax];
+    uint8_t instance[shm::kIdBytes];
+    uint8_t proof[shm::kProofBytes];
+};
+
+bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* out) {
+    memcpy(out->text, control.text, sizeof out->text);
+    memcpy(out->instance, control.instance, sizeof out->instance);
+    memcpy(out->proof, control.proof, sizeof out->proof);
+    if (!shm::valid_text(out->text)) return false;
+    uint8_t expected[shm::kProofBytes];
+    shm::hello_proof(self.key, self.instance, out->instance, out->text, expected);
+    return shm::same_digest(expected, out->proof);
+}
+
+}  // namespace
+
+// True if the peer is another endpoint than the one of this id; it is doomed if it is dead.
+bool ShmTransport::belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]) {
+    if (peer.in.lines) return true;
+    return peer.known && memcmp(peer.instance, instance, sizeof instance) != 0;
+}
+
+void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
+    if (control->refused.load(std::memory_order_relaxed)) return;
+    Hello hello;
+    if (!read_hello(*control, self_, &hello)) {
+        log_for("shm", FI_LOG_WARN, FI_LOG_EP_CTRL,
+                "a sender without the domain's key, or with a bad hello, is refused");
+        control->refused.store(FI_EACCES, std::memory_order_relaxed);
+        return;
+    }
+    Peer* peer = find_living(hello.text);
+    if (peer && belongs_to_other(*peer, hello.instance)) {
+        check_life(*peer);
+        if (peer->life == ShmPeerLife::kLiving) {
+            control->refused.store(FI_EADDRINUSE, std::memory_order_relaxed);
+            return;
+        }
+        peer = nullptr;
+    }
+    if (!peer) peer = add_peer(hello.text);
+    if (!peer) return;
+    memcpy(peer->instance, hello.instance, sizeof peer->instance);
+    peer->known = true;
+    peer->in.lines = shm::ring_of(control);
+    peer->in.index = static_cast<uint32_t>(slot);
+    by_slot_[slot] = peer;
+    make_hot(*peer);
+    if (control->closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);
+}
+
+void ShmTransport::make_hot(Peer& peer) {
+    peer.in.slot().cold.store(0, std::memory_order_relaxed);
+    peer.in.idle = 0;
+    peer.in.hot = true;
+    hot_[hot_count_++] = &peer;
+}
+
+// A ring that has long been idle raises our attention when it is used again. If its sender publishes at this very
+// moment and does not see the word, the next look into the ring, at the latest in arm(), finds the frame.
+void ShmTransport::make_cold(size_t position) {
+    Peer& peer = *hot_[position];
+    peer.in.idle = 0;
+    if (hot_count_ <= kAlwaysHot) return;
+    peer.in.slot().cold.store(1, std::memory_order_relaxed);
+    shm::full_fence();
+    uint64_t first;
+    if (peer.in.poll(&first)) {
+        peer.in.slot().cold.store(0, std::memory_order_relaxed);
+        return;
+    }
+    peer.in.hot = false;
+    hot_[position] = hot_[--hot_count_];
+}
+
+void ShmTransport::leave_hot(Peer& peer) {
+    if (!peer.in.hot) return;
+    peer.in.hot = false;
+    Peer** end = hot_ + hot_count_;
+    Peer** at = std::find(hot_, end, &peer);
+    if (at == end) return;
+    *at = end[-1];
+    --hot_count_;
+}
+
+// Sending, when the fast way is closed.
+
+void ShmTransport::starve(Peer& peer) {
+    if (peer.starved) return;
+    peer.starved = true;
+    peer.next_starved = starved_;
+    starved_ = &peer;
+}
+
+SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
+    if (peer.life != ShmPeerLife::kLiving) return SendResult::kDown;
+    if (!peer.out.lines) {
+        const int error = connect(peer);
+        if (error == -FI_EAGAIN && peer.life == ShmPeerLife::kLiving) {
+            starve(peer);
+            return SendResult::kAgain;
+        }
+        if (error) {
+            doom(peer, -error, true);
+            return SendResult::kDown;
+        }
+    }
+    if (!peer.out.refresh()) {
+        doom(peer, FI_ECONNABORTED, true);
+        return SendResult::kDown;
+    }
+    if (peer.out.has_room(lines)) return SendResult::kDone;
+    starve(peer);
+    return SendResult::kAgain;
+}
+
+void ShmTransport::wake_owner(Peer& peer) {
+    if (peer.out.slot().cold.load(std::memory_order_relaxed)) peer.remote.raise_attention();
+    if (peer.out.region->armed.load(std::memory_order_relaxed)) shm::ring_bell(*peer.out.region, bell_);
+}
+
+// Sleeping.
+
+int ShmTransport::wait_descriptor() const {
+    if (!bell_.is_open()) {
+        const int error = bell_.open(self_.instance);
+        if (error) return error;
+    }
+    return bell_.descriptor();
+}
+
+bool ShmTransport::something_waits() {
+    if (doomed_ || region_.header->attention.load(std::memory_order_acquire)) return true;
+    const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    for (size_t slot = 0; slot < used; ++slot) {
+        uint64_t first;
+        const Peer* peer = by_slot_[slot];
+        if (peer && peer->in.poll(&first)) return true;
+    }
+    for (const Peer* peer = starved_; peer; peer = peer->next_starved) {
+        if (peer->life != ShmPeerLife::kLiving || !peer->out.lines) continue;
+        const uint64_t consumed = peer->out.slot().consumed.load(std::memory_order_acquire);
+        if (peer->out.position - consumed <= shm::kRingLines - kRoomLines - 1) return true;
+    }
+    return false;
+}
+
+bool ShmTransport::arm() {
+    if (wait_descriptor() < 0) return false;
+    armed_ = true;
+    region_.header->armed.store(1, std::memory_order_relaxed);
+    shm::fence_senders();
+    if (something_waits()) {
+        disarm();
+        return false;
+    }
+    bell_.set_timer(starved_ ? kStarvedSleepMs : peer_count_ ? kSleepMs : 0);
+    return true;
+}
+
+void ShmTransport::disarm() {
+    armed_ = false;
+    region_.header->armed.store(0, std::memory_order_relaxed);
+    bell_.silence();
+    look_around();  // who slept may have slept long
+}
+
+}  // namespace selvage::impl

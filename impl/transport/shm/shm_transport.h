@@ -1,0 +1,131 @@
+// The shared-memory transport of one endpoint: its region, its peers, and the way between (layout.h). Satisfies
+// Transport (impl/engine/transport.h).
+//
+// Everything is called with the endpoint's lock held. The hot path (send, progress) is in shm_datapath.h, included
+// below; shm_transport.cc has what happens once per peer, or rarely.
+//
+// Large messages go through the ring in pieces, both sides copying at the same time, and never by reading the other's
+// memory: docs/performance-shm.md has the measurement. So no process needs the right to trace another.
+//
+// A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
+// copies it first.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_TRANSPORT_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_SHM_TRANSPORT_H
+
+#include <algorithm>
+
+#include "impl/transport/shm/bell.h"
+#include "impl/transport/shm/shm_peer.h"
+
+namespace selvage::impl {
+
+struct AvEntry;
+
+class ShmTransport {
+public:
+    using Peer = ShmPeer;
+
+    // A quarter of the ring, so that a piece is copied in while others are copied out.
+    static constexpr size_t kFrameMax = 16 * 1024;
+    static constexpr size_t kCopied = kFrameMax;  // nothing is ever held
+    static constexpr size_t kEagerMax = kFrameMax;
+    static constexpr bool kPulls = false;
+    static constexpr bool kNativeRma = false;
+    // A frame that was sent lies in the receiver's region and outlives its sender.
+    static constexpr bool kDelivers = true;
+
+    ShmTransport() = default;
+    ~ShmTransport() { close(); }
+    ShmTransport(const ShmTransport&) = delete;
+    ShmTransport& operator=(const ShmTransport&) = delete;
+
+    int open(Endpoint& endpoint);
+    // The same without an endpoint: the address, and the key that all peers must hold (kept by reference).
+    int open_at(const char (&text)[kShmTextMax], shm::Bytes key);
+    void close();
+
+    int find_peer(fi_addr_t to, Peer** out);
+    int find_peer_at(const char (&text)[kShmTextMax], Peer** out);
+    // The peer's own address, to be looked up in the address vector.
+    bool address_of(const Peer& peer, AvEntry* out) const;
+
+    // The peer broke the engine's protocol: nothing of it is looked at any more, and it goes down.
+    void drop(Peer& peer, int error) { doom(peer, error, false); }
+
+    SendResult send(Peer& peer, const Frame& frame);
+    template <typename S>
+    unsigned progress(S& sink);
+
+    bool arm();
+    // Made at the first call; a negative errno when there is none to be had, and then arm() never lets anybody sleep.
+    int wait_descriptor() const;
+
+private:
+    static constexpr unsigned kBatch = 32;         // frames of one peer per progress
+    static constexpr unsigned kCallsPerLook = 64;  // between two looks at the clock
+    static constexpr unsigned kAlwaysHot = 8;      // so many rings are polled even if they are idle
+    static constexpr uint32_t kIdlePolls = 2048;   // after which a ring beyond those is polled no more
+    static constexpr size_t kRoomLines = shm::lines_of(kFrameMax);
+
+    // Hot (shm_datapath.h).
+    template <typename S>
+    unsigned drain(Peer& peer, S& sink);
+    template <typename S>
+    [[gnu::noinline, gnu::cold]] unsigned attend(S& sink);
+    template <typename S>
+    [[gnu::noinline, gnu::cold]] unsigned settle(S& sink);
+    template <typename S>
+    void take_down(Peer& peer, S& sink);
+    template <typename S>
+    unsigned offer_room(S& sink);
+
+    // Rare (shm_transport.cc).
+    SendResult make_room(Peer& peer, size_t lines);
+    void wake_owner(Peer& peer);
+    void look_around();
+    void accept(size_t slot);
+    void accept_hello(size_t slot, shm::SlotControl* control);
+    void notice(size_t slot);
+    bool belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]);
+    void check_life(Peer& peer);
+    void doom(Peer& peer, int error, bool drainable);
+    int connect(Peer& peer);
+    Peer* find_living(const char (&text)[kShmTextMax]);
+    Peer* add_peer(const char (&text)[kShmTextMax]);
+    void set_aside(Peer& peer);
+    void release(Peer& peer);
+    void bury(Peer& peer);
+    void make_hot(Peer& peer);
+    void make_cold(size_t position);
+    void leave_hot(Peer& peer);
+    void disarm();
+    bool something_waits();
+    void starve(Peer& peer);
+
+    shm::OwnRegion region_;
+    Peer** hot_ = nullptr;  // rings that every progress polls; room for all peers
+    uint32_t hot_count_ = 0;
+    uint32_t calls_ = 0;
+    bool armed_ = false;
+    bool fences_ = false;  // this side must fence before it asks whether the owner sleeps
+    Peer* starved_ = nullptr;
+    Peer* doomed_ = nullptr;
+
+    Endpoint* endpoint_ = nullptr;
+    shm::Identity self_;
+    uint64_t generation_ = 0;  // of the process that opened it (forked.h)
+    Peer** peers_ = nullptr;   // that are not down
+    Peer* down_ = nullptr;     // kept until close, as the engine may still name them
+    size_t peer_count_ = 0;
+    size_t peer_capacity_ = 0;
+    Peer** by_slot_ = nullptr;  // kSlots entries
+    uint64_t last_look_ = 0;    // milliseconds
+    size_t next_checked_ = 0;
+    mutable shm::Bell bell_;
+};
+
+}  // namespace selvage::impl
+
+#include "impl/transport/shm/shm_datapath.h"
+
+#endif
