@@ -35,8 +35,6 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     offer->interface = interface.index;
     offer->loopback = interface.loopback;
     offer->any_tclass = true;
-    // Connections are set up while the application reads its queues, unless it asks for automatic progress.
-    offer->set.domain.control_progress = FI_PROGRESS_MANUAL;
     offer->set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
     offer->set.info.addr_format = v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     snprintf(offer->domain_name, sizeof offer->domain_name, "%s", interface.name);
@@ -68,6 +66,8 @@ const Provider kTcpProvider = {
     .discover = discover,
     .has_connected = true,
     .discover_follows_interfaces = true,
+    .start = start_tcp_endpoint,
+    .connections = &kTcpConnections,
 };
 
 }  // namespace selvage::impl

@@ -6,6 +6,8 @@
 
 namespace selvage::impl {
 extern const Provider kTcpProvider;
-}
+extern const ConnectionOps kTcpConnections;  // tcp_listener.cc
+int start_tcp_endpoint(Endpoint& endpoint);  // tcp_endpoint.cc
+}  // namespace selvage::impl
 
 #endif

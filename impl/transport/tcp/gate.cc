@@ -1,0 +1,222 @@
+// See gate.h.
+#include "impl/transport/tcp/gate.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "impl/core/create.h"
+#include "impl/transport/tcp/knobs.h"
+
+namespace selvage::impl::tcp {
+
+Stranger::~Stranger() {
+    if (socket >= 0) close(socket);
+}
+
+bool Stranger::holds(const Key& key) const {
+    uint8_t expected[kDigestBytes];
+    prove_caller(key, transcript, expected);
+    return same_digest(expected, proof.digest);
+}
+
+bool Stranger::welcome(const Key& key, const Self& self, const uint8_t* data, size_t data_size) {
+    Note note;
+    note.type = NoteType::kWelcome;
+    note.kind = hello.kind;
+    note.instance = self.instance;
+    note.sequence = self.sequence;
+    note.data_size = static_cast<uint16_t>(data_size);
+    if (data_size) memcpy(note.data, data, data_size);
+    prove_listener(key, transcript, note, note.digest);
+    uint8_t bytes[kNoteMax];
+    return send_all(socket, bytes, write_note(note, bytes));
+}
+
+void Stranger::refuse(Refusal reason, const uint8_t* data, size_t data_size) {
+    Note note;
+    note.type = NoteType::kReject;
+    note.kind = hello.kind;
+    note.refusal = reason;
+    note.data_size = static_cast<uint16_t>(data_size);
+    if (data_size) memcpy(note.data, data, data_size);
+    uint8_t bytes[kNoteMax];
+    (void)send_all(socket, bytes, write_note(note, bytes));
+    // Unread input would turn the close into a reset, which may overtake the note.
+    while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+    shutdown(socket, SHUT_WR);
+}
+
+int Stranger::release_socket() {
+    const int result = socket;
+    socket = -1;
+    return result;
+}
+
+int Gate::open(SocketAddress* address, int backlog, int epoll) {
+    int socket = -1;
+    int error = listen_at(address, backlog, &socket);
+    if (error) return error;
+    error = watch_socket(epoll, socket, EPOLLIN, this);
+    if (error) {
+        ::close(socket);
+        return error;
+    }
+    socket_ = socket;
+    epoll_ = epoll;
+    return 0;
+}
+
+void Gate::close() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+    while (Stranger* stranger = list_) {
+        list_ = stranger->next;
+        destroy(stranger);
+    }
+    while (Stranger* stranger = next_proved()) destroy(stranger);
+    strangers_ = 0;
+    any_dead_ = false;
+    paused_until_ = 0;
+}
+
+// With no descriptor left the listener would stay readable, and every wait would return at once: it is set aside.
+void Gate::pause() {
+    (void)watch_socket(epoll_, socket_, 0, this, true);
+    paused_until_ = now_milliseconds() + kAcceptPause;
+}
+
+void Gate::accept_some() {
+    for (int i = 0; i < 64; ++i) {
+        sockaddr_storage storage{};
+        socklen_t size = sizeof storage;
+        const int socket = accept4(socket_, reinterpret_cast<sockaddr*>(&storage), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (socket >= 0) {
+            admit(socket, from_storage(storage));
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            return pause();
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            return;
+        }  // anything else is the fault of that one connection
+    }
+}
+
+bool Gate::make_room() {
+    if (strangers_ < kStrangersMax) return true;
+    Stranger* oldest = nullptr;
+    for (Stranger* stranger = list_; stranger; stranger = stranger->next) {
+        if (stranger->state != Stranger::State::kDead) oldest = stranger;
+    }
+    if (!oldest || now_milliseconds() - oldest->since < kStrangerGrace) return false;
+    kill(oldest);
+    return true;
+}
+
+void Gate::admit(int socket, const SocketAddress& from) {
+    Stranger* stranger = make_room() ? create<Stranger>() : nullptr;
+    if (!stranger) {
+        ::close(socket);
+        return;
+    }
+    stranger->socket = socket;
+    stranger->from = from;
+    stranger->since = now_milliseconds();
+    tune_stream(socket);
+    if (from.kind == AddressKind::kNone || watch_socket(epoll_, socket, EPOLLIN, stranger)) {
+        destroy(stranger);
+        return;
+    }
+    stranger->next = list_;
+    list_ = stranger;
+    ++strangers_;
+}
+
+// The object lives until sweep(), as an event for it may be in the hand of the caller.
+void Gate::kill(Stranger* stranger) {
+    stranger->state = Stranger::State::kDead;
+    ::close(stranger->socket);
+    stranger->socket = -1;
+    --strangers_;
+    any_dead_ = true;
+}
+
+// False: a note that has no place here.
+bool Gate::take(Stranger& stranger, const Note& note, size_t size) {
+    if (stranger.state == Stranger::State::kHello) {
+        if (note.type != NoteType::kHello) return false;
+        stranger.hello = note;
+        if (note.kind != kind_) {
+            stranger.refuse(Refusal::kKind);
+            return false;
+        }
+        Note challenge;
+        challenge.type = NoteType::kChallenge;
+        challenge.kind = kind_;
+        fill_random(challenge.random, sizeof challenge.random);
+        uint8_t bytes[kNoteMax];
+        const size_t length = write_note(challenge, bytes);
+        stranger.transcript = make_transcript(stranger.in, size, bytes, length);
+        stranger.state = Stranger::State::kProof;
+        return send_all(stranger.socket, bytes, length);
+    }
+    if (note.type != NoteType::kProof) return false;
+    stranger.proof = note;
+    stranger.state = Stranger::State::kProved;
+    return true;
+}
+
+void Gate::advance(Stranger* stranger) {
+    while (stranger->state == Stranger::State::kHello || stranger->state == Stranger::State::kProof) {
+        const size_t want = wanted_bytes(stranger->in, stranger->in_size);
+        const ssize_t got =
+            recv(stranger->socket, stranger->in + stranger->in_size, want - stranger->in_size, MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+        if (got <= 0) return kill(stranger);
+        stranger->in_size += static_cast<size_t>(got);
+        Note note;
+        size_t used = 0;
+        const Scan scan = read_note(stranger->in, stranger->in_size, &note, &used);
+        if (scan == Scan::kMore) continue;
+        if (scan == Scan::kBad || !take(*stranger, note, used)) return kill(stranger);
+        stranger->in_size = 0;
+    }
+    if (stranger->state != Stranger::State::kProved) return;
+    (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, stranger->socket, nullptr);
+    Stranger** at = &list_;
+    while (*at != stranger) at = &(*at)->next;
+    *at = stranger->next;
+    --strangers_;
+    stranger->next = nullptr;
+    *proved_end_ = stranger;
+    proved_end_ = &stranger->next;
+}
+
+Stranger* Gate::next_proved() {
+    Stranger* stranger = proved_;
+    if (!stranger) return nullptr;
+    proved_ = stranger->next;
+    if (!proved_) proved_end_ = &proved_;
+    stranger->next = nullptr;
+    return stranger;
+}
+
+void Gate::sweep(int64_t now) {
+    if (paused_until_ && now >= paused_until_) {
+        paused_until_ = 0;
+        (void)watch_socket(epoll_, socket_, EPOLLIN, this, true);
+    }
+    if (!strangers_ && !any_dead_) return;
+    for (Stranger** at = &list_; *at;) {
+        Stranger* stranger = *at;
+        if (stranger->state != Stranger::State::kDead && now - stranger->since >= kStrangerLimit) kill(stranger);
+        if (stranger->state == Stranger::State::kDead) {
+            *at = stranger->next;
+            destroy(stranger);
+        } else {
+            at = &stranger->next;
+        }
+    }
+    any_dead_ = false;
+}
+
+}  // namespace selvage::impl::tcp

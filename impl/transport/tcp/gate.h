@@ -1,0 +1,90 @@
+// The listening side until frames flow: accepts, and lets strangers prove themselves.
+//
+// A stranger costs a descriptor and some 1.5 KiB, has a time limit, and there are never more than kStrangersMax: with
+// all places taken, the oldest makes room once it had its grace. Nothing a stranger sends is acted upon but the notes
+// of the handshake. Owner: a transport (FI_EP_RDM) or a passive endpoint (FI_EP_MSG), whose lock is held in every call.
+#ifndef SELVAGE_IMPL_TRANSPORT_TCP_GATE_H
+#define SELVAGE_IMPL_TRANSPORT_TCP_GATE_H
+
+#include "impl/transport/tcp/sockets.h"
+#include "impl/transport/tcp/wire.h"
+
+namespace selvage::impl::tcp {
+
+// An incoming connection. First it belongs to the gate; once it has sent its proof, to whoever it is handed to, who
+// answers with welcome() or refuse() and destroys it.
+struct Stranger : Watched {
+    enum class State : uint8_t { kHello, kProof, kProved, kDead };
+
+    Stranger() : Watched{Watch::kStranger} {}
+    ~Stranger();
+    Stranger(const Stranger&) = delete;
+    Stranger& operator=(const Stranger&) = delete;
+
+    bool holds(const Key& key) const;
+    // Sends the last note; false when the other end is gone. After true, release_socket() carries frames.
+    // `self` has the answering endpoint's instance and sequence.
+    struct Self {
+        uint64_t instance;
+        uint32_t sequence;
+    };
+    bool welcome(const Key& key, const Self& self, const uint8_t* data, size_t data_size);
+    void refuse(Refusal reason, const uint8_t* data = nullptr, size_t data_size = 0);
+    int release_socket();
+
+    State state = State::kHello;
+    int socket = -1;
+    SocketAddress from;  // as the kernel says
+    int64_t since = 0;   // milliseconds
+    Note hello;
+    Note proof;
+    Transcript transcript{};
+    uint8_t in[kNoteMax];
+    size_t in_size = 0;
+    Stranger* next = nullptr;
+};
+
+class Gate : public Watched {
+public:
+    explicit Gate(CallKind kind) : Watched{Watch::kListener}, kind_(kind) {}
+    ~Gate() { close(); }
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+
+    // Listens; the port is written back. Everything is watched by `epoll`, which the owner keeps open until close().
+    int open(SocketAddress* address, int backlog, int epoll);
+    void close();
+    bool is_open() const { return socket_ >= 0; }
+    int socket() const { return socket_; }
+
+    // Events of epoll: the gate itself, or one of its strangers.
+    void accept_some();
+    void advance(Stranger* stranger);
+    // A stranger that has sent its proof, or nullptr; it is the caller's then.
+    Stranger* next_proved();
+    // Time limits, and destruction of what failed: once per round, after the events.
+    void sweep(int64_t now);
+    bool has_strangers() const { return strangers_ != 0; }
+    bool needs_timer() const { return strangers_ != 0 || paused_until_ != 0; }
+
+private:
+    void admit(int socket, const SocketAddress& from);
+    bool make_room();
+    bool take(Stranger& stranger, const Note& note, size_t size);
+    void kill(Stranger* stranger);
+    void pause();
+
+    CallKind kind_;
+    int socket_ = -1;
+    int epoll_ = -1;
+    int64_t paused_until_ = 0;  // no descriptor was left
+    bool any_dead_ = false;
+    size_t strangers_ = 0;      // in list_, dead ones aside
+    Stranger* list_ = nullptr;  // newest first
+    Stranger* proved_ = nullptr;
+    Stranger** proved_end_ = &proved_;
+};
+
+}  // namespace selvage::impl::tcp
+
+#endif

@@ -1,0 +1,14 @@
+// The parameters of the TCP transport (FI_TCP_...): one function per row, read when it is asked.
+#ifndef SELVAGE_IMPL_TRANSPORT_TCP_SETTINGS_H
+#define SELVAGE_IMPL_TRANSPORT_TCP_SETTINGS_H
+
+namespace selvage::impl::tcp {
+
+// Milliseconds until a connection that is not set up is given up.
+int connect_timeout();
+// Milliseconds after which a peer that acknowledges nothing is gone; 0 leaves it to the system.
+int peer_timeout();
+
+}  // namespace selvage::impl::tcp
+
+#endif

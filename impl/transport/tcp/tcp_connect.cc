@@ -1,0 +1,61 @@
+// See tcp_transport.h: the one connection of an FI_EP_MSG endpoint.
+#include "impl/core/create.h"
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+
+int TcpTransport::connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events) {
+    Peer* peer = only_ ? nullptr : peers_.add(to);
+    if (!peer) return only_ ? -FI_EISCONN : -FI_ENOMEM;
+    private_size_ = std::min(size, sizeof private_data_);
+    if (private_size_) memcpy(private_data_, data, private_size_);
+    const int error = dial(*peer);
+    if (error) {
+        peers_.clear();
+        return error;
+    }
+    only_ = peer;
+    events_ = events;
+    return 0;
+}
+
+int TcpTransport::adopt(tcp::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events) {
+    int error = 0;
+    Peer* peer = nullptr;
+    if (only_) {
+        error = -FI_EISCONN;
+    } else if (!stranger->holds(key_)) {
+        stranger->refuse(tcp::Refusal::kKey);
+        error = -FI_EKEYREJECTED;
+    } else if (!(peer = peers_.add(stranger->from))) {
+        stranger->refuse(tcp::Refusal::kBusy);
+        error = -FI_ENOMEM;
+    } else if (!stranger->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {
+        error = -FI_ECONNABORTED;
+    } else if (!raise_peer(*peer, stranger->release_socket())) {
+        error = -FI_ENOMEM;
+    }
+    destroy(stranger);
+    if (error) {
+        if (!only_) peers_.clear();
+        return error;
+    }
+    only_ = peer;
+    events_ = events;
+    return 0;
+}
+
+int TcpTransport::shut_down() {
+    if (!connected()) return -FI_ENOTCONN;
+    if (!only_->broken) hand_over(*only_, tcp::now_milliseconds() + tcp::kLinger);
+    drop(*only_, FI_ECANCELED);
+    return 0;
+}
+
+bool TcpTransport::local_name(SocketAddress* out) const {
+    if (!connected()) return false;
+    *out = tcp::local_address(only_->rx);
+    return true;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,380 @@
+// What a TCP transport does with what arrives: templates over the Sink, so that the engine is called directly.
+#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_DATAPATH_H
+#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_DATAPATH_H
+
+#include <sys/epoll.h>
+
+#include "impl/core/create.h"
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+
+template <typename Sink>
+size_t TcpTransport::progress(Sink& sink) {
+    count_round();
+    in_progress_ = true;
+    if (queued_) flush(sink);
+    if (broken_) [[unlikely]]
+        reap(sink);
+    size_t done = poll_hot(sink);
+    if (control_is_due(done)) done += poll_events(sink);
+    in_progress_ = false;
+    if (answered_) {  // what the engine sent because of what arrived, in one call per peer
+        answered_ = false;
+        flush(sink);
+    }
+    return done;
+}
+
+// All others wait in epoll until it is looked at: at once when a hot peer had nothing and there are others, and now and
+// then in any case, as the application may be busy with one peer for ever.
+inline bool TcpTransport::control_is_due(size_t done) {
+    if (want_look_ || (!done && up_ != hot_count_)) return true;
+    if ((round() & 7) != 0) return false;  // asking for the time costs 20 ns
+    if (up_ != hot_count_) return true;
+    return tcp::now_nanoseconds() - last_look_ >= tcp::kControlInterval;
+}
+
+template <typename Sink>
+void TcpTransport::flush(Sink& sink) {
+    constexpr size_t kRetries = 2;  // blocked sockets that are tried again without asking epoll
+    size_t blocked = 0;
+    for (Peer* peer = take_queued(); peer;) {
+        Peer* next = peer->next_queued;
+        Flushed result;
+        flush_peer(*peer, &result);
+        if (peer->queued && peer->blocked && peer->tx >= 0 && ++blocked > kRetries) watch_room(*peer, true);
+        for (size_t i = 0; i < result.token_count; ++i) sink.sent(*peer, result.tokens[i], 0);
+        if (result.room) sink.room(*peer);
+        peer = next;
+    }
+    if (!queued_) note_flushed();
+}
+
+// What the peer sent before it went is handed over first.
+template <typename Sink>
+void TcpTransport::reap(Sink& sink) {
+    while (Peer* peer = broken_) {
+        broken_ = peer->next_broken;
+        const int error = peer->error;
+        if (peer->phase != Peer::Phase::kUp) {
+            peer->broken = false;
+            continue;
+        }
+        for (int turn = 0; turn < 64 && !peer->dropped && peer->phase == Peer::Phase::kUp; ++turn) {
+            if (!receive(sink, *peer)) break;
+        }
+        if (peer->phase == Peer::Phase::kUp) take_down(sink, *peer, error);
+    }
+}
+
+template <typename Sink>
+void TcpTransport::take_down(Sink& sink, Peer& peer, int error) {
+    Fallen fallen;
+    bring_down(peer, &fallen);
+    if (fallen.landing) sink.end(peer, peer.landing_header, &peer.landing, error);
+    for (size_t i = 0; i < fallen.token_count; ++i) sink.sent(peer, fallen.tokens[i], error);
+    if (fallen.was_up || !connected_) sink.down(peer, error);
+    if (!connected_ || !events_) return;
+    ConnectionEvents* events = events_;
+    events_ = nullptr;  // nothing comes after
+    if (fallen.was_up) {
+        events->ended();
+    } else {
+        const tcp::Note nothing;
+        events->failed(error, nothing.data, 0);
+    }
+}
+
+template <typename Sink>
+size_t TcpTransport::poll_hot(Sink& sink) {
+    size_t done = 0;
+    for (uint32_t i = 0; i < hot_count_;) {
+        Peer* peer = hot_[i];
+        const size_t frames = receive(sink, *peer);
+        done += frames;
+        if (frames) {
+            peer->misses = 0;
+        } else if (up_ > 1 && ++peer->misses >= tcp::kHotMisses) {
+            cool(*peer);
+        }
+        if (i < hot_count_ && hot_[i] == peer) ++i;
+    }
+    return done;
+}
+
+template <typename Sink>
+size_t TcpTransport::poll_events(Sink& sink) {
+    constexpr int kBatch = 64;
+    epoll_event events[kBatch];
+    const int count = epoll_wait(epoll_, events, kBatch, 0);
+    size_t done = 0;
+    for (int i = 0; i < count; ++i) {
+        auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
+        switch (watched->watch) {
+            case tcp::Watch::kListener:
+                gate_.accept_some();
+                break;
+            case tcp::Watch::kStranger:
+                gate_.advance(static_cast<tcp::Stranger*>(watched));
+                break;
+            case tcp::Watch::kTimer:
+                break;  // looked at below
+            case tcp::Watch::kPeer: {
+                auto& peer = *static_cast<Peer*>(watched);
+                if (peer.phase == Peer::Phase::kDialing) {
+                    step_dial(sink, peer);
+                    ++done;
+                } else if (peer.phase == Peer::Phase::kUp) {
+                    if (events[i].events & EPOLLOUT) watch_room(peer, false);
+                    if (!(events[i].events & ~static_cast<uint32_t>(EPOLLOUT))) break;
+                    const size_t frames = receive(sink, peer);
+                    if (frames && peer.phase == Peer::Phase::kUp) make_hot(peer);
+                    done += frames;
+                }
+                break;
+            }
+        }
+    }
+    while (tcp::Stranger* stranger = gate_.next_proved()) {
+        admit(sink, stranger);
+        ++done;
+    }
+    look_at_time(sink);
+    return done;
+}
+
+template <typename Sink>
+void TcpTransport::step_dial(Sink& sink, Peer& peer) {
+    if (!peer.dial) return;
+    const tcp::Step step = peer.dial->advance(key_);
+    if (step == tcp::Step::kPending) {
+        tcp::watch_socket(epoll_, peer.dial->socket(), peer.dial->events(), &peer, true);
+    } else if (step == tcp::Step::kDone) {
+        const tcp::Note answer = peer.dial->answer;
+        const int socket = peer.dial->release_socket();
+        peer.instance = answer.instance;
+        peer.sequence = answer.sequence;
+        if (!raise_peer(peer, socket)) return take_down(sink, peer, FI_ENOMEM);
+        if (connected_ && events_) events_->connected(answer.data, answer.data_size);
+        if (peer.wants_room && !peer.queued) {
+            peer.wants_room = false;
+            sink.room(peer);
+        }
+    } else if (step == tcp::Step::kRefused) {
+        const tcp::Note answer = peer.dial->answer;
+        if (retry_later(peer, answer.refusal)) return;
+        const int error = tcp::error_of(answer.refusal);
+        if (connected_ && events_) {
+            ConnectionEvents* events = events_;
+            events_ = nullptr;
+            events->failed(error, answer.data, answer.data_size);
+        }
+        take_down(sink, peer, error);
+    } else {
+        take_down(sink, peer, peer.dial->error);
+    }
+}
+
+template <typename Sink>
+void TcpTransport::admit(Sink& sink, tcp::Stranger* stranger) {
+    SocketAddress from = stranger->from;
+    from.set_port(stranger->hello.port);
+    tcp::Refusal refusal = tcp::Refusal::kNone;
+    Peer* peer = nullptr;
+    if (!stranger->holds(key_)) {
+        refusal = tcp::Refusal::kKey;
+    } else if (is_self(from)) {
+        refusal = tcp::Refusal::kTaken;  // nobody else listens there
+    } else if (peer = peers_.find(from); !peer && !(peer = peers_.add(from))) {
+        refusal = tcp::Refusal::kBusy;
+    } else {
+        Verdict verdict = judge(*peer, stranger->hello);
+        if (verdict == Verdict::kProbe) {
+            // Another endpoint at the address of one that seems to be there: was that the last sign of the old one?
+            receive(sink, *peer);
+            verdict = peer->phase == Peer::Phase::kDown ? Verdict::kAdopt : Verdict::kRefuse;
+            refusal = tcp::Refusal::kTaken;
+        }
+        if (verdict == Verdict::kReplace) take_down(sink, *peer, FI_ECONNRESET);
+        if (verdict != Verdict::kRefuse) {
+            refusal = tcp::Refusal::kNone;
+        } else if (refusal == tcp::Refusal::kNone) {
+            refusal = tcp::Refusal::kCrossed;
+        }
+    }
+    if (refusal != tcp::Refusal::kNone) {
+        stranger->refuse(refusal);
+        destroy(stranger);
+        return;
+    }
+    const bool waiting = peer->phase == Peer::Phase::kDialing;
+    welcome(stranger, *peer);
+    if (waiting && peer->phase == Peer::Phase::kUp && peer->wants_room && !peer->queued) {
+        peer->wants_room = false;
+        sink.room(*peer);
+    }
+}
+
+// Dials that take too long or are due again, strangers that take too long, sends that found no memory.
+template <typename Sink>
+void TcpTransport::look_at_time(Sink& sink) {
+    last_look_ = tcp::now_nanoseconds();
+    const int64_t now = last_look_ / 1'000'000;
+    gate_.sweep(now);
+    Peer* kept = nullptr;
+    for (Peer* peer = dialing_; peer;) {
+        Peer* next = peer->next_dialing;
+        int error = 0;
+        if (over_time(*peer, now, &error)) {
+            dialing_ = next;  // take_down may lead to a new dial of any peer, which is added in front
+            peer->in_dialing = false;
+            take_down(sink, *peer, error);
+            next = dialing_;
+        } else if (peer->phase == Peer::Phase::kDialing) {
+            peer->next_dialing = kept;
+            kept = peer;
+        } else {
+            peer->in_dialing = false;
+        }
+        peer = next;
+    }
+    dialing_ = kept;
+    if (starved_) {
+        starved_ = false;
+        for (Peer* peer = peers_.first(); peer; peer = peer->next) {
+            if (!peer->wants_room || peer->queued || peer->phase != Peer::Phase::kUp) continue;
+            peer->wants_room = false;
+            sink.room(*peer);
+        }
+    }
+    want_look_ = dialing_ || gate_.has_strangers() || up_ == 0 || starved_;
+}
+
+template <typename Sink>
+size_t TcpTransport::receive(Sink& sink, Peer& peer) {
+    size_t frames = 0;
+    if (peer.dropped) [[unlikely]]
+        return 0;
+    for (int turn = 0; turn < tcp::kReadsPerTurn; ++turn) {
+        size_t asked = 0;
+        const ssize_t got = read_socket(peer, &asked);
+        if (got <= 0) {
+            if (got == -EAGAIN || got == -EINTR) [[likely]]
+                return frames;
+            take_down(sink, peer, got == 0 ? FI_ECONNRESET : static_cast<int>(-got));
+            return frames + 1;
+        }
+        ++frames;  // bytes of a frame in parts count, too: the peer is not silent
+        if (!place(sink, peer, static_cast<size_t>(got), &frames)) return frames;
+        if (static_cast<size_t>(got) < asked || !peer.bulk) return frames;
+    }
+    return frames;
+}
+
+inline ssize_t TcpTransport::read_socket(Peer& peer, size_t* asked) {
+    if (!peer.landing_active) [[likely]] {
+        if (peer.left_size) memcpy(arrivals_, peer.left, peer.left_size);
+        *asked = peer.bulk ? tcp::kBehind : tcp::kReceiveBuffer - peer.left_size;
+        static_assert(tcp::kLeftMax + tcp::kBehind <= tcp::kReceiveBuffer);
+        return tcp::raw_receive(peer.rx, arrivals_ + peer.left_size, *asked);
+    }
+    iovec pieces[Landing::kRanges + 1];
+    size_t count = 0;
+    *asked = 0;
+    size_t offset = peer.landing_offset;
+    for (size_t i = peer.landing_range; i < peer.landing.count; ++i) {
+        const iovec& range = peer.landing.ranges[i];
+        pieces[count] = {static_cast<std::byte*>(range.iov_base) + offset, range.iov_len - offset};
+        *asked += pieces[count++].iov_len;
+        offset = 0;
+    }
+    pieces[count] = {arrivals_, tcp::kBehind};
+    *asked += pieces[count++].iov_len;
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = count;
+    return tcp::raw_receive_pieces(peer.rx, &message);
+}
+
+// `got` bytes arrived where read_socket wanted them. False: the peer is down or will be.
+template <typename Sink>
+bool TcpTransport::place(Sink& sink, Peer& peer, size_t got, size_t* frames) {
+    if (!peer.landing_active) {
+        const size_t size = peer.left_size + got;
+        peer.left_size = 0;
+        peer.bulk = false;
+        return parse(sink, peer, arrivals_, size, frames);
+    }
+    while (peer.landing_range < peer.landing.count) {
+        const iovec& range = peer.landing.ranges[peer.landing_range];
+        const size_t part = std::min(got, range.iov_len - peer.landing_offset);
+        peer.landing_offset += part;
+        got -= part;
+        if (peer.landing_offset < range.iov_len) return true;
+        peer.landing_offset = 0;
+        ++peer.landing_range;
+    }
+    peer.landing_active = false;
+    sink.end(peer, peer.landing_header, &peer.landing, 0);
+    ++*frames;
+    if (peer.dropped) [[unlikely]]
+        return false;
+    return parse(sink, peer, arrivals_, got, frames);
+}
+
+template <typename Sink>
+bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t size, size_t* frames) {
+    while (size) {
+        Header header;
+        const tcp::Scan scan = tcp::read_frame(at, size, kFrameMax, &header);
+        if (scan == tcp::Scan::kMore) break;
+        if (scan == tcp::Scan::kBad) {
+            take_down(sink, peer, FI_ECONNABORTED);
+            return false;
+        }
+        const size_t whole = sizeof(Header) + header.size;
+        if (size >= whole) [[likely]] {
+            sink.deliver(peer, header, at + sizeof(Header));
+            ++*frames;
+            if (peer.dropped) [[unlikely]]
+                return false;
+            at += whole;
+            size -= whole;
+            continue;
+        }
+        if (header.size <= tcp::kWholeMax) break;
+        peer.bulk = true;
+        if (!sink.begin(peer, header, &peer.landing)) {
+            take_down(sink, peer, FI_ECONNABORTED);
+            return false;
+        }
+        peer.landing_active = true;
+        peer.landing_header = header;
+        peer.landing_range = 0;
+        peer.landing_offset = 0;
+        at += sizeof(Header);
+        size -= sizeof(Header);
+        while (size) {  // less than the payload, so it ends within the ranges
+            const iovec& range = peer.landing.ranges[peer.landing_range];
+            const size_t part = std::min(size, range.iov_len - peer.landing_offset);
+            memcpy(static_cast<std::byte*>(range.iov_base) + peer.landing_offset, at, part);
+            peer.landing_offset += part;
+            at += part;
+            size -= part;
+            if (peer.landing_offset < range.iov_len) continue;
+            peer.landing_offset = 0;
+            ++peer.landing_range;
+        }
+        return true;
+    }
+    if (!size && !peer.left) [[likely]]
+        return true;
+    if (keep_left(peer, at, size)) return true;
+    take_down(sink, peer, FI_ENOMEM);
+    return false;
+}
+
+}  // namespace selvage::impl
+
+#endif

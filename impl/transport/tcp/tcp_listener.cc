@@ -1,0 +1,150 @@
+// The passive endpoint's listener, and the connection calls of the TCP provider (impl/core/connect.h).
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "impl/core/connect.h"
+#include "impl/core/create.h"
+#include "impl/core/datapath.h"
+#include "impl/core/ep.h"
+#include "impl/core/passive.h"
+#include "impl/transport/tcp/knobs.h"
+#include "impl/transport/tcp/tcp.h"
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+namespace {
+
+using tcp::Refusal;
+using tcp::Stranger;
+
+// Driven by reading the event queue. A caller that has sent its proof becomes a request; whether the proof holds is
+// known here when the passive endpoint was opened with a key, and otherwise when it is accepted on a domain.
+class TcpListener final : public Listener {
+public:
+    explicit TcpListener(PassiveEndpoint& owner) : owner_(owner) {}
+    ~TcpListener() {
+        gate_.close();
+        if (timer_ >= 0) ::close(timer_);
+        if (epoll_ >= 0) ::close(epoll_);
+    }
+
+    int open() {
+        epoll_ = epoll_create1(EPOLL_CLOEXEC);
+        if (epoll_ < 0) return -errno;
+        timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+        if (timer_ < 0) return -errno;
+        const int error = tcp::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_);
+        if (error) return error;
+        backlog_ = owner_.backlog > 0 ? static_cast<size_t>(owner_.backlog) : 1;
+        return gate_.open(&owner_.address, static_cast<int>(std::min<size_t>(backlog_, 4096)), epoll_);
+    }
+
+    void progress() override {
+        if (!lock_.try_lock()) return;
+        constexpr int kBatch = 64;
+        epoll_event events[kBatch];
+        const int count = epoll_wait(epoll_, events, kBatch, 0);
+        for (int i = 0; i < count; ++i) {
+            auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
+            if (watched->watch == tcp::Watch::kListener) gate_.accept_some();
+            if (watched->watch == tcp::Watch::kStranger) gate_.advance(static_cast<Stranger*>(watched));
+        }
+        while (Stranger* stranger = gate_.next_proved()) present(stranger);
+        if (gate_.needs_timer()) gate_.sweep(tcp::now_milliseconds());
+        lock_.unlock();
+    }
+
+    bool arm() override {
+        LockGuard guard(lock_);
+        if (!gate_.needs_timer()) return true;
+        itimerspec when{};
+        when.it_value.tv_nsec = tcp::kAcceptPause * 1'000'000;
+        return timerfd_settime(timer_, 0, &when, nullptr) == 0;
+    }
+
+    int wait_descriptor() const override { return epoll_; }
+    void close() override { destroy(this); }
+
+private:
+    void present(Stranger* stranger) {
+        const tcp::Key key{owner_.auth_key, owner_.auth_key_size};
+        Refusal refusal = Refusal::kNone;
+        if (owner_.auth_key_size && !stranger->holds(key)) {
+            refusal = Refusal::kKey;
+        } else if (count_requests(owner_) >= backlog_) {
+            refusal = Refusal::kGone;
+        } else if (add_request(owner_, stranger, tcp::local_address(stranger->socket), stranger->from,
+                               stranger->hello.data, stranger->hello.data_size)) {
+            refusal = Refusal::kGone;
+        }
+        if (refusal == Refusal::kNone) return;
+        stranger->refuse(refusal);
+        destroy(stranger);
+    }
+
+    PassiveEndpoint& owner_;
+    Mutex lock_;  // protects what follows
+    int epoll_ = -1;
+    int timer_ = -1;
+    size_t backlog_ = 0;
+    tcp::Watched timer_watch_{tcp::Watch::kTimer};
+    tcp::Gate gate_{tcp::CallKind::kMessage};
+};
+
+// The passive endpoint's lock is held.
+int listen_tcp(PassiveEndpoint& endpoint, Listener** result) {
+    void* block = malloc(sizeof(TcpListener));
+    if (!block) return -FI_ENOMEM;
+    auto* listener = new (block) TcpListener(endpoint);
+    const int error = listener->open();
+    if (error) {
+        destroy(listener);
+        return error;
+    }
+    *result = listener;
+    return 0;
+}
+
+Stranger* caller_of(ConnectionRequest& request) {
+    auto* stranger = static_cast<Stranger*>(request.caller);
+    request.caller = nullptr;
+    return stranger;
+}
+
+void refuse_tcp(ConnectionRequest& request, bool by_user, const void* data, size_t size) {
+    Stranger* stranger = caller_of(request);
+    stranger->refuse(by_user ? Refusal::kByUser : Refusal::kGone, static_cast<const uint8_t*>(data), size);
+    destroy(stranger);
+}
+
+TcpTransport& transport_of(Endpoint& endpoint) { return *static_cast<TcpTransport*>(endpoint.path->transport()); }
+
+int connect_tcp(Endpoint& endpoint, const SocketAddress& to, const void* data, size_t size, ConnectionEvents* events) {
+    return transport_of(endpoint).connect_to(to, static_cast<const uint8_t*>(data), size, events);
+}
+
+int accept_tcp(Endpoint& endpoint, ConnectionRequest& request, const void* data, size_t size,
+               ConnectionEvents* events) {
+    return transport_of(endpoint).adopt(caller_of(request), static_cast<const uint8_t*>(data), size, events);
+}
+
+int shut_down_tcp(Endpoint& endpoint) { return transport_of(endpoint).shut_down(); }
+
+bool is_down_tcp(Endpoint& endpoint) { return transport_of(endpoint).is_down(); }
+
+void local_name_tcp(Endpoint& endpoint, SocketAddress* out) { (void)transport_of(endpoint).local_name(out); }
+
+}  // namespace
+
+const ConnectionOps kTcpConnections = {
+    .listen = listen_tcp,
+    .refuse = refuse_tcp,
+    .connect = connect_tcp,
+    .accept = accept_tcp,
+    .shutdown = shut_down_tcp,
+    .is_down = is_down_tcp,
+    .local_name = local_name_tcp,
+};
+
+}  // namespace selvage::impl

@@ -1,0 +1,92 @@
+// One peer of a TCP transport, and the peers of an endpoint by address.
+//
+// A peer is made once per address and stays until the endpoint is closed: going down and coming up again it keeps its
+// place, so that hostile comings and goings cost no memory beyond one record per listening address of another host.
+#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
+#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
+
+#include "impl/engine/transport.h"
+#include "impl/transport/tcp/dial.h"
+#include "impl/transport/tcp/send_buffer.h"
+
+namespace selvage::impl::tcp {
+
+struct Peer : Watched, PeerBase {
+    enum class Phase : uint8_t {
+        kDown,     // also before the first dial
+        kDialing,  // frames are kept, as far as they are small
+        kUp,
+    };
+
+    explicit Peer(const SocketAddress& where) : Watched{Watch::kPeer}, remote(where) {}
+
+    Phase phase = Phase::kDown;
+    bool queued = false;        // has a send buffer with something in it, and is in the transport's list of those
+    bool blocked = false;       // the socket took less than it was given
+    bool watches_room = false;  // epoll reports when the socket has room again
+    bool wants_room = false;    // the engine waits for Sink::room
+    bool broken = false;        // in the list of peers that go down at the next progress
+    bool dropped = false;       // with broken: nothing further of it is delivered
+    bool hot = false;
+    bool landing_active = false;
+    bool bulk = false;        // long payloads arrive: read little ahead, the rest goes to its place
+    bool in_dialing = false;  // in the transport's list
+    int error = 0;            // with broken
+    int tx = -1;              // the same socket in both directions, but for the endpoint itself. Guarded while queued.
+    int rx = -1;
+    uint32_t sent_round = UINT32_MAX;  // the round in which the last frame went out at once
+    uint32_t misses = 0;               // hot, and nothing was there
+    SendBuffer* buffer = nullptr;      // protected by the transport's guard while queued
+
+    // Arrivals. A frame in parts: its payload is landing, or all that there is of it is in `left`.
+    std::byte* left = nullptr;  // kLeftMax bytes while left_size is not zero
+    uint32_t left_size = 0;
+    uint32_t landing_range = 0;  // where the next byte goes
+    size_t landing_offset = 0;
+    Header landing_header{};
+    Landing landing{};
+
+    Dial* dial = nullptr;    // while kDialing, but for pauses
+    int64_t deadline = 0;    // of dialing, in milliseconds
+    int64_t dial_again = 0;  // the dial was put off until then
+    uint64_t instance = 0;   // of the other endpoint, and the last of its calls that is known
+    uint32_t sequence = 0;
+    SocketAddress remote;  // where it listens
+    Peer* next_same_hash = nullptr;
+    Peer* next_queued = nullptr;
+    Peer* next_broken = nullptr;
+    Peer* next_dialing = nullptr;
+    Peer* next = nullptr;  // of all
+};
+
+inline constexpr size_t kLeftMax = sizeof(Header) + kWholeMax;
+
+class PeerTable {
+public:
+    ~PeerTable();
+    PeerTable() = default;
+    PeerTable(const PeerTable&) = delete;
+    PeerTable& operator=(const PeerTable&) = delete;
+
+    Peer* find(const SocketAddress& address) const;
+    // A peer that was not there; nullptr when memory is short.
+    Peer* add(const SocketAddress& address);
+    Peer* first() const { return first_; }
+    void clear();  // frees the records; their sockets and buffers were released before
+
+private:
+    bool grow();
+    size_t bucket(const SocketAddress& address) const;
+
+    Peer** buckets_ = nullptr;
+    size_t mask_ = 0;
+    size_t count_ = 0;
+    uint64_t seed_ = 0;
+    Peer* first_ = nullptr;
+};
+
+bool same_address(const SocketAddress& a, const SocketAddress& b);
+
+}  // namespace selvage::impl::tcp
+
+#endif

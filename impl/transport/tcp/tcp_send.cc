@@ -1,0 +1,263 @@
+// See tcp_transport.h: sending.
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+
+using tcp::SendBuffer;
+
+namespace {
+
+constexpr size_t kPieces = 64;  // of one system call
+
+size_t join(const Frame& frame, std::byte* out) {
+    memcpy(out, &frame.header, sizeof frame.header);
+    size_t at = sizeof frame.header;
+    for (size_t i = 0; i < frame.count; ++i) {
+        if (!frame.payload[i].iov_len) continue;
+        memcpy(out + at, frame.payload[i].iov_base, frame.payload[i].iov_len);
+        at += frame.payload[i].iov_len;
+    }
+    return at;
+}
+
+// Bytes sent, 0 when the socket is full, or a negative errno.
+ssize_t sent_or_full(ssize_t result) {
+    return result == -EAGAIN || result == -EINTR || result == -ENOBUFS ? 0 : result;
+}
+
+ssize_t send_gathered(int socket, iovec* pieces, size_t count) {
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = count;
+    return sent_or_full(tcp::raw_send_pieces(socket, message));
+}
+
+}  // namespace
+
+SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
+    const size_t total = sizeof(Header) + frame.header.size;
+    ssize_t sent;
+    if (total <= tcp::kJoinMax) {
+        alignas(Header) std::byte bytes[tcp::kJoinMax];
+        join(frame, bytes);
+        sent = sent_or_full(tcp::raw_send(peer.tx, bytes, total));
+    } else {
+        iovec pieces[1 + tcp::kHeldRanges];
+        if (frame.count > tcp::kHeldRanges) return SendResult::kDown;  // no engine does that
+        pieces[0] = {const_cast<Header*>(&frame.header), sizeof(Header)};
+        memcpy(pieces + 1, frame.payload, frame.count * sizeof *pieces);
+        sent = send_gathered(peer.tx, pieces, 1 + frame.count);
+    }
+    if (sent == static_cast<ssize_t>(total)) [[likely]]
+        return SendResult::kDone;
+    if (sent < 0) {
+        mark_broken(peer, static_cast<int>(-sent));
+        return SendResult::kDown;
+    }
+    peer.blocked = true;
+    return keep_rest(peer, frame, static_cast<size_t>(sent));
+}
+
+// The socket took a part of the frame, or nothing.
+SendResult TcpTransport::keep_rest(Peer& peer, const Frame& frame, size_t sent) {
+    if (!ensure_buffer(peer)) {
+        if (sent) {
+            mark_broken(peer, FI_ENOMEM);  // half a frame can only be followed by its other half
+            return SendResult::kDown;
+        }
+        peer.wants_room = starved_ = true;
+        return SendResult::kAgain;
+    }
+    SendResult result = SendResult::kDone;
+    {
+        SpinGuard guard(guard_);
+        SendBuffer& buffer = *peer.buffer;
+        if (sent < sizeof(Header)) {
+            buffer.append(reinterpret_cast<const std::byte*>(&frame.header) + sent, sizeof(Header) - sent);
+        }
+        size_t skip = sent < sizeof(Header) ? 0 : sent - sizeof(Header);
+        iovec rest[tcp::kHeldRanges];
+        size_t count = 0;
+        for (size_t i = 0; i < frame.count; ++i) {
+            const iovec& range = frame.payload[i];
+            const size_t gone = std::min(skip, range.iov_len);
+            skip -= gone;
+            if (range.iov_len == gone) continue;
+            rest[count++] = {static_cast<std::byte*>(range.iov_base) + gone, range.iov_len - gone};
+        }
+        if (frame.header.size <= kCopied) {
+            for (size_t i = 0; i < count; ++i) buffer.append(rest[i].iov_base, rest[i].iov_len);
+        } else {
+            buffer.hold(rest, count, frame.token);
+            result = SendResult::kHeld;
+        }
+        enqueue(peer);
+    }
+    if (join_flusher()) note_deferred();
+    return result;
+}
+
+SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
+    if (peer.phase == Peer::Phase::kDown || peer.broken) return SendResult::kDown;
+    const bool up = peer.phase == Peer::Phase::kUp;
+    if (!up && frame.header.size > kCopied) {
+        peer.wants_room = true;
+        return SendResult::kAgain;
+    }
+    if (up && !peer.queued && !join_flusher()) return send_now(peer, frame);  // nobody could bound the delay
+    if (!ensure_buffer(peer)) {
+        peer.wants_room = starved_ = true;
+        return SendResult::kAgain;
+    }
+    const bool first = !peer.queued;
+    const SendResult result = put_in_buffer(peer, frame);
+    if (first && peer.queued && up) note_deferred();
+    return result;
+}
+
+SendResult TcpTransport::put_in_buffer(Peer& peer, const Frame& frame) {
+    SpinGuard guard(guard_);
+    SendBuffer& buffer = *peer.buffer;
+    const bool small = frame.header.size <= kCopied;
+    const size_t need = sizeof(Header) + (small ? frame.header.size : 0);
+    int error = 0;
+    const auto fits = [&] { return buffer.room() >= need && (small || buffer.can_hold()); };
+    if (!fits() && !peer.blocked) error = push_out(peer);
+    enqueue(peer);
+    if (!error && !fits()) {
+        peer.wants_room = true;
+        return SendResult::kAgain;
+    }
+    SendResult result = SendResult::kDone;
+    if (!error) {
+        buffer.append(&frame.header, sizeof frame.header);
+        for (size_t i = 0; small && i < frame.count; ++i) {
+            if (frame.payload[i].iov_len) buffer.append(frame.payload[i].iov_base, frame.payload[i].iov_len);
+        }
+        if (!small) buffer.hold(frame.payload, std::min(frame.count, tcp::kHeldRanges), frame.token);
+        const bool enough = buffer.bytes() >= tcp::kSendAt || buffer.held_bytes() >= tcp::kSendBulk;
+        if (enough && !peer.blocked) error = push_out(peer);
+        if (!small) result = buffer.take_back() ? SendResult::kDone : SendResult::kHeld;
+    }
+    if (!error) return result;
+    mark_broken(peer, error);
+    return result == SendResult::kHeld ? result : SendResult::kDown;
+}
+
+bool TcpTransport::ensure_buffer(Peer& peer) {
+    if (peer.buffer) return true;
+    SpinGuard guard(guard_);
+    if (spare_count_) {
+        peer.buffer = spare_[--spare_count_];
+        return true;
+    }
+    void* block = malloc(sizeof(SendBuffer));
+    peer.buffer = block ? new (block) SendBuffer : nullptr;
+    return block;
+}
+
+void TcpTransport::spare_buffer(SendBuffer* buffer) {
+    if (spare_count_ == tcp::kSpareMax) {
+        free(buffer);
+    } else {
+        spare_[spare_count_++] = new (buffer) SendBuffer;
+    }
+}
+
+void TcpTransport::free_buffers() {
+    while (spare_count_) free(spare_[--spare_count_]);
+}
+
+// Guard held. Gives the socket what it takes: 0, or a positive errno.
+int TcpTransport::push_out(Peer& peer) {
+    if (peer.tx < 0) return 0;
+    for (;;) {
+        iovec pieces[kPieces];
+        size_t total;
+        const size_t count = peer.buffer->gather(pieces, kPieces, &total);
+        if (!count) return 0;
+        const ssize_t sent = send_gathered(peer.tx, pieces, count);
+        if (sent < 0) return static_cast<int>(-sent);
+        peer.buffer->advance(static_cast<size_t>(sent));
+        if (static_cast<size_t>(sent) < total) return 0;
+    }
+}
+
+// The flusher's thread. Errors show again at the next progress.
+void TcpTransport::flush_deferred() {
+    SpinGuard guard(guard_);
+    for (Peer* peer = queued_; peer; peer = peer->next_queued) {
+        if (peer->buffer) (void)push_out(*peer);
+    }
+}
+
+// Guard held.
+void TcpTransport::enqueue(Peer& peer) {
+    if (peer.queued) return;
+    peer.queued = true;
+    peer.next_queued = queued_;
+    queued_ = &peer;
+}
+
+void TcpTransport::mark_broken(Peer& peer, int error) {
+    if (peer.broken) return;
+    peer.broken = true;
+    peer.error = error;
+    peer.next_broken = broken_;
+    broken_ = &peer;
+}
+
+void TcpTransport::watch_room(Peer& peer, bool on) {
+    if (peer.watches_room == on || peer.tx < 0) return;
+    // The endpoint's connection to itself is the only one that sends and receives on two sockets.
+    const int error = peer.tx == peer.rx
+                          ? tcp::watch_socket(epoll_, peer.tx, on ? EPOLLIN | EPOLLOUT : EPOLLIN, &peer, true)
+                          : tcp::watch_socket(epoll_, peer.tx, on ? EPOLLOUT : 0u, &peer, true);
+    if (!error) peer.watches_room = on;
+}
+
+void TcpTransport::drop(Peer& peer, int error) {
+    if (peer.phase != Peer::Phase::kUp) return;
+    mark_broken(peer, error);
+    peer.dropped = true;
+}
+
+TcpTransport::Peer* TcpTransport::take_queued() {
+    SpinGuard guard(guard_);
+    Peer* list = queued_;
+    queued_ = nullptr;
+    return list;
+}
+
+// The peer is in no list; it goes back into it while something is left.
+void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
+    SpinGuard guard(guard_);
+    bool idle = true;
+    int error = 0;
+    if (SendBuffer* buffer = peer.buffer) {
+        if (!peer.watches_room) error = push_out(peer);
+        while (buffer->pop_done(&result->tokens[result->token_count])) ++result->token_count;
+        idle = buffer->empty();
+        peer.blocked = !idle;
+        if (idle) {
+            spare_buffer(buffer);
+            peer.buffer = nullptr;
+        } else {
+            result->room =
+                peer.wants_room && peer.tx >= 0 && buffer->room() >= tcp::kSendRing / 2 && buffer->can_hold();
+        }
+    }
+    peer.queued = false;
+    if (!idle) enqueue(peer);
+    if (idle && peer.phase == Peer::Phase::kUp) result->room = peer.wants_room;
+    if (result->room) peer.wants_room = false;
+    if (error) mark_broken(peer, error);
+}
+
+}  // namespace selvage::impl

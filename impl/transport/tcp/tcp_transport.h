@@ -1,0 +1,202 @@
+// The TCP transport: a Transport (impl/engine/transport.h) over stream sockets, for FI_EP_RDM and FI_EP_MSG.
+//
+// FI_EP_RDM: the endpoint listens at its address. The first use of a peer dials it; there is one connection for both
+// directions, as acknowledgements then ride on the answers. When two endpoints dial each other at once, the call of the
+// one with the lower instance number counts, and the other is refused; as no frame flows before a call was welcomed,
+// nothing is lost or overtaken. FI_EP_MSG: no listener; connect_to() or adopt() make the only peer.
+//
+// Sending: the first frame after a progress goes out at once. What is sent to the same peer before the next progress,
+// or while the socket is busy, waits in the peer's send buffer and leaves in one call: at the next progress, when there
+// is enough of it, or by the flusher's thread when the application stops calling.
+//
+// Receiving: a few hot peers are read from directly, all others by epoll. One buffer per endpoint takes what arrives,
+// many frames per system call; the payload of a large frame is read straight to its place.
+//
+// Locks: every call is made under the endpoint's lock but the flusher's, which touches nothing but send buffers and the
+// descriptors to send on, under `guard_`. Guarded are: the list of queued peers, and `buffer` and `tx` of peers in it.
+//
+// Control is in tcp_transport.cc, sending in tcp_send.cc; what is a template over the Sink in tcp_datapath.h.
+#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
+#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
+
+#include "impl/core/connect.h"
+#include "impl/core/spin_lock.h"
+#include "impl/transport/tcp/flusher.h"
+#include "impl/transport/tcp/gate.h"
+#include "impl/transport/tcp/knobs.h"
+#include "impl/transport/tcp/tcp_peer.h"
+
+namespace selvage::impl {
+
+struct AddressVector;
+struct AvEntry;
+
+class TcpTransport final : private tcp::Deferring {
+public:
+    using Peer = tcp::Peer;
+    static constexpr size_t kCopied = tcp::kCopiedMax;
+    static constexpr size_t kFrameMax = tcp::kFramePayloadMax;
+    static constexpr size_t kEagerMax = tcp::kEagerMax;
+    static constexpr bool kPulls = false;
+    static constexpr bool kNativeRma = false;
+
+    TcpTransport() = default;
+    ~TcpTransport() { close(); }
+    TcpTransport(const TcpTransport&) = delete;
+    TcpTransport& operator=(const TcpTransport&) = delete;
+
+    int open(Endpoint& endpoint);
+    void close();
+    int find_peer(fi_addr_t to, Peer** out);
+    SendResult send(Peer& peer, const Frame& frame);
+    template <typename Sink>
+    size_t progress(Sink& sink);
+    bool arm();
+    int wait_descriptor() const { return epoll_; }
+    // Optional parts of the concept.
+    bool address_of(Peer& peer, AvEntry* out);
+    void drop(Peer& peer, int error);
+
+    // The same without an endpoint. `key` is used until close().
+    int open_datagram(const SocketAddress& address, const tcp::Key& key);
+    int open_connected(const SocketAddress& address, const tcp::Key& key);
+    const SocketAddress& address() const { return address_; }
+    int peer_at(const SocketAddress& address, Peer** out);
+
+    // FI_EP_MSG. `events` hears of the outcome, in a later progress.
+    int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);
+    // Welcomes a caller, and destroys `stranger` whatever comes of it. -FI_EKEYREJECTED, -FI_ECONNABORTED, ...
+    int adopt(tcp::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events);
+    // Sends what waits, and ends the connection: the next progress tells the engine (FI_ESHUTDOWN) and `events`.
+    // -FI_ENOTCONN when there is none.
+    int shut_down();
+    bool is_down() const { return !only_ || only_->phase == Peer::Phase::kDown; }
+    bool connected() const { return only_ && only_->phase == Peer::Phase::kUp; }
+    // The address of this end of the connection, once there is one.
+    bool local_name(SocketAddress* out) const;
+
+    size_t peers_up() const { return up_; }
+
+private:
+    // tcp_transport.cc
+    int open_epoll(const tcp::Key& key);
+    int start_dial(Peer& peer);
+    int dial(Peer& peer);
+    int connect_self(Peer& peer);
+    bool raise_peer(Peer& peer, int socket);
+    void forget_dial(Peer& peer);
+    struct Fallen {  // what the engine is told of a peer that went down
+        void* tokens[tcp::kHeldMax];
+        size_t token_count = 0;
+        bool landing = false;
+        bool was_up = false;
+    };
+    void bring_down(Peer& peer, Fallen* fallen);
+    void close_sockets(Peer& peer);
+    void make_hot(Peer& peer);
+    void cool(Peer& peer);
+    bool is_self(const SocketAddress& address) const;
+    bool set_timer();
+    void linger();
+    void hand_over(Peer& peer, int64_t deadline);
+    bool arm_peer(Peer& peer);
+    // What to do with a caller that proved himself.
+    enum class Verdict : uint8_t { kAdopt, kReplace, kProbe, kRefuse };
+    Verdict judge(const Peer& peer, const tcp::Note& hello) const;
+    void welcome(tcp::Stranger* stranger, Peer& peer);
+    bool retry_later(Peer& peer, tcp::Refusal refusal);
+    bool over_time(Peer& peer, int64_t now, int* error);
+    // tcp_send.cc
+    SendResult send_now(Peer& peer, const Frame& frame);
+    SendResult send_later(Peer& peer, const Frame& frame);
+    SendResult keep_rest(Peer& peer, const Frame& frame, size_t sent);
+    SendResult put_in_buffer(Peer& peer, const Frame& frame);
+    bool ensure_buffer(Peer& peer);
+    void spare_buffer(tcp::SendBuffer* buffer);
+    void free_buffers();
+    int push_out(Peer& peer);
+    void flush_deferred() override;
+    void enqueue(Peer& peer);
+    void mark_broken(Peer& peer, int error);
+    void watch_room(Peer& peer, bool on);
+    struct Flushed {
+        void* tokens[tcp::kHeldMax];
+        size_t token_count = 0;
+        bool room = false;
+    };
+    void flush_peer(Peer& peer, Flushed* result);
+    Peer* take_queued();
+    // tcp_datapath.h
+    template <typename Sink>
+    void flush(Sink& sink);
+    template <typename Sink>
+    void reap(Sink& sink);
+    template <typename Sink>
+    void take_down(Sink& sink, Peer& peer, int error);
+    template <typename Sink>
+    size_t poll_hot(Sink& sink);
+    template <typename Sink>
+    size_t poll_events(Sink& sink);
+    template <typename Sink>
+    void step_dial(Sink& sink, Peer& peer);
+    template <typename Sink>
+    void admit(Sink& sink, tcp::Stranger* stranger);
+    template <typename Sink>
+    void look_at_time(Sink& sink);
+    template <typename Sink>
+    size_t receive(Sink& sink, Peer& peer);
+    template <typename Sink>
+    bool place(Sink& sink, Peer& peer, size_t got, size_t* frames);
+    template <typename Sink>
+    bool parse(Sink& sink, Peer& peer, const std::byte* at, size_t size, size_t* frames);
+    ssize_t read_socket(Peer& peer, size_t* asked);
+    bool control_is_due(size_t done);
+    bool keep_left(Peer& peer, const std::byte* at, size_t size);
+
+    SpinLock guard_;
+    Peer* queued_ = nullptr;  // peers with something to send
+    Peer* broken_ = nullptr;
+    Peer* dialing_ = nullptr;   // and some that dialed and are still in the list
+    bool connected_ = false;    // FI_EP_MSG
+    bool want_look_ = false;    // something other than hot peers is going on
+    bool starved_ = false;      // a send found no memory
+    bool in_progress_ = false;  // what is sent now answers what arrived
+    bool answered_ = false;     // and some of it waits for the end of progress
+    int epoll_ = -1;
+    int timer_ = -1;
+    uint32_t hot_count_ = 0;
+    uint32_t up_ = 0;
+    uint32_t sequence_ = 0;  // calls made
+    int64_t last_look_ = 0;
+    Peer* hot_[tcp::kHotMax] = {};
+    std::byte* arrivals_ = nullptr;  // kReceiveBuffer bytes
+    tcp::SendBuffer* spare_[tcp::kSpareMax] = {};
+    size_t spare_count_ = 0;
+    Peer* only_ = nullptr;  // FI_EP_MSG
+    ConnectionEvents* events_ = nullptr;
+    uint8_t private_data_[tcp::kPrivateMax];  // of connect_to
+    size_t private_size_ = 0;
+    AddressVector* av_ = nullptr;
+    uint64_t instance_ = 0;
+    SocketAddress address_;
+    tcp::Key key_;
+    tcp::PeerTable peers_;
+    tcp::Watched timer_watch_{tcp::Watch::kTimer};
+    tcp::Gate gate_{tcp::CallKind::kReliableDatagram};
+};
+
+inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {
+    if (peer.phase == Peer::Phase::kUp && !peer.queued && !peer.broken) [[likely]] {
+        const uint32_t now = round();
+        if (!frame.more && !in_progress_ && peer.sent_round != now) {
+            peer.sent_round = now;
+            return send_now(peer, frame);
+        }
+    }
+    answered_ |= in_progress_;
+    return send_later(peer, frame);
+}
+
+}  // namespace selvage::impl
+
+#endif
