@@ -263,7 +263,7 @@ bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* ou
     if (!shm::valid_text(out->text)) return false;
     uint8_t expected[shm::kProofBytes];
     shm::hello_proof(self.key, self.instance, out->instance, out->text, expected);
-    return shm::same_digest(expected, out->proof);
+    return same_digest(expected, out->proof);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@
 #include <cstdint>
 
 #include "impl/engine/frame.h"
-#include "impl/transport/tcp/hmac.h"
+#include "impl/core/hmac.h"
 
 namespace selvage::impl::tcp {
 

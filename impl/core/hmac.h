@@ -1,16 +1,16 @@
-// HMAC-SHA256 (RFC 2104, FIPS 180-4): the keyed digest by which the two ends of a connection show each other that they
-// hold the same domain auth_key.
+// HMAC-SHA256 (RFC 2104, FIPS 180-4): the keyed digest by which two peers show each other that they hold the same
+// domain auth_key.
 //
 // In the library, because the kernel's (AF_ALG) is often forbidden in containers and costs two descriptors, and a
 // cryptography library would be a dependency of every program. SHA-256 rather than a short keyed hash, as keys may be
-// up to 64 bytes and an attacker can keep a transcript for as long as he likes. Runs a few times per connection.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_HMAC_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_HMAC_H
+// up to 64 bytes and an attacker can keep a transcript for as long as he likes. Runs a few times per pair of peers.
+#ifndef SELVAGE_IMPL_CORE_HMAC_H
+#define SELVAGE_IMPL_CORE_HMAC_H
 
 #include <cstddef>
 #include <cstdint>
 
-namespace selvage::impl::tcp {
+namespace selvage::impl {
 
 inline constexpr size_t kDigestBytes = 32;
 
@@ -42,6 +42,6 @@ private:
 // Takes the same time wherever they differ.
 bool same_digest(const uint8_t (&a)[kDigestBytes], const uint8_t (&b)[kDigestBytes]);
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl
 
 #endif

@@ -1,11 +1,11 @@
 // See hmac.h.
-#include "impl/transport/tcp/hmac.h"
+#include "impl/core/hmac.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace selvage::impl::tcp {
+namespace selvage::impl {
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -110,4 +110,4 @@ bool same_digest(const uint8_t (&a)[kDigestBytes], const uint8_t (&b)[kDigestByt
     return difference == 0;
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl
