@@ -25,8 +25,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "impl/engine/frame.h"
 #include "impl/core/hmac.h"
+#include "impl/engine/frame.h"
 
 namespace selvage::impl::tcp {
 
