@@ -103,28 +103,33 @@ void add_threading(Table& table) {
     overlook(table, "thread-unknown-taken", kPath, FI_THREAD_ENDPOINT, "domain.threading.known");
 }
 
-void add_progress(Table& table) {
-    constexpr auto kControl = "domain_attr.control_progress";
-    constexpr auto kData = "domain_attr.data_progress";
-    refuse(table, "refuse-control-auto", kControl, FI_PROGRESS_AUTO, "domain.control-progress.auto-fits", "shm");
-    misreport(table, "control-manual-for-auto", kControl, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL,
-              "domain.control-progress.auto-granted");
-    refuse(table, "refuse-control-manual", kControl, FI_PROGRESS_MANUAL, "domain.control-progress.manual-fits");
-    always(table, "control-unspec", kControl, FI_PROGRESS_UNSPEC, "domain.control-progress.defined");
-    overlook(table, "control-unknown-taken", kControl, FI_PROGRESS_MANUAL, "domain.control-progress.known");
-    const Slot* data = &slot(kData);
-    plain(table, "refuse-data-auto", "reports automatic data progress and refuses it when it is asked for",
-          {"domain.data-progress.auto-fits"})
-        .getinfo = [data](Call& c) {
-        if (c.hints != nullptr && get(*c.hints, *data) == FI_PROGRESS_AUTO) {
+// Reports automatic progress in a field and refuses it when it is asked for.
+void refuse_auto(Table& table, const char* name, std::string_view path, const char* clause) {
+    const Slot* where = &slot(path);
+    plain(table, name, "reports automatic progress in " + std::string(path) + " and refuses it when it is asked for",
+          {clause})
+        .getinfo = [where](Call& c) {
+        if (c.hints != nullptr && get(*c.hints, *where) == FI_PROGRESS_AUTO) {
             *c.list = nullptr;
             return -FI_ENODATA;
         }
         const int ret = ask(c);
         if (ret == 0 && !c.names_only())
-            for (fi_info* i = *c.list; i != nullptr; i = i->next) i->domain_attr->data_progress = FI_PROGRESS_AUTO;
+            for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, FI_PROGRESS_AUTO);
         return ret;
     };
+}
+
+void add_progress(Table& table) {
+    constexpr auto kControl = "domain_attr.control_progress";
+    constexpr auto kData = "domain_attr.data_progress";
+    refuse_auto(table, "refuse-control-auto", kControl, "domain.control-progress.auto-fits");
+    misreport(table, "control-manual-for-auto", kControl, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL,
+              "domain.control-progress.auto-granted");
+    refuse(table, "refuse-control-manual", kControl, FI_PROGRESS_MANUAL, "domain.control-progress.manual-fits");
+    always(table, "control-unspec", kControl, FI_PROGRESS_UNSPEC, "domain.control-progress.defined");
+    overlook(table, "control-unknown-taken", kControl, FI_PROGRESS_MANUAL, "domain.control-progress.known");
+    refuse_auto(table, "refuse-data-auto", kData, "domain.data-progress.auto-fits");
     misreport(table, "data-manual-for-auto", kData, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL,
               "domain.data-progress.auto-granted");
     refuse(table, "refuse-data-manual", kData, FI_PROGRESS_MANUAL, "domain.data-progress.manual-fits");

@@ -55,7 +55,9 @@ inline ssize_t Engine<T, Locked>::send_at_once(const void* bytes, size_t size, f
     if (size > kAtOnceMax) [[unlikely]]
         return 1;
     Guard guard(*this);
-    return try_send<Op>(bytes, size, to, tag, data, frame_flags, false) ? 0 : 1;
+    if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false)) return 1;
+    reports.count(kSlotSend);  // no entry tells of it
+    return 0;
 }
 
 template <Transport T, bool Locked>

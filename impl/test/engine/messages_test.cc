@@ -520,5 +520,18 @@ TEST(EngineMessages, EveryThreadMaySendThroughASharedContext) {
     b.close();
 }
 
+TEST(EngineMessages, InjectedMessagesCountThoughNoEntryTellsOfThem) {
+    Pair pair({.counters = true});
+    char got[8];
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_recv(pair.b.ep, got, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_trecv(pair.b.ep, got, 8, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_inject(pair.a.ep, "abc", 3, pair.to_b), 0);
+    ASSERT_EQ(fi_tinject(pair.a.ep, "abc", 3, pair.to_b, 1), 0);
+    pair.settle();
+    EXPECT_EQ(fi_cntr_read(pair.a.counters[kSlotSend]), 3u);
+    fi_cq_tagged_entry entry;
+    EXPECT_EQ(pair.a.read(&entry), 0);
+}
+
 }  // namespace
 }  // namespace selvage::impl::test
