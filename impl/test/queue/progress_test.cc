@@ -74,6 +74,9 @@ TEST(Attached, ManyPathsAllMove) {
 }
 
 TEST(Attached, NoDescriptorLeftIsAnErrorAndLeavesNothing) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the check of virtual calls opens a pipe of its own";
+#endif
     Place place;
     Queue queue(place, FI_WAIT_UNSPEC);
     FakePath path(&queue.get());

@@ -365,6 +365,9 @@ TEST(TcpTransport, SleepingOnTheDescriptorMissesNothing) {
 }
 
 TEST(TcpTransport, NoDescriptorLeftIsAnErrorAndPasses) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the check of virtual calls opens a pipe of its own";
+#endif
     Side a, b, c;
     rlimit old{};
     getrlimit(RLIMIT_NOFILE, &old);
