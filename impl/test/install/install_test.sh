@@ -53,7 +53,7 @@ test_prefix() {
     step "a program by pkg-config"
     build_with_pkg_config "$prefix/$libdir/pkgconfig" "$scratch/probe"
     "$scratch/probe" "$lib"
-    readelf -d "$scratch/probe" | grep -q "RUNPATH.*$lib" || die "LD_LIBRARY_PATH would not override the path in the program"
+    grep -q "RUNPATH.*$lib" <<<"$(readelf -d "$scratch/probe")" || die "LD_LIBRARY_PATH would not override the path in the program"
     ! "$scratch/probe" "$scratch/elsewhere" 2>/dev/null || die "the probe does not see where the library lies"
 
     step "a program by CMake"

@@ -11,7 +11,8 @@ says() { grep -q -- "$1" <<<"$2" || fail "expected '$1' in: $2"; }
 
 for tool in fi_info fi_strerror fi_pingpong; do
     command -v "$tool" >/dev/null || fail "$tool is not installed (package libfabric-bin)"
-    ldd "$(command -v "$tool")" | grep -q "libfabric.so.1 => $1" || fail "$tool does not load the library in $1"
+    # Not through a pipe: grep ends at the first match, and what writes to it would fail.
+    says "libfabric.so.1 => $1" "$(ldd "$(command -v "$tool")")"
 done
 
 says 'provider: shm' "$(fi_info)"
