@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
     Granted,   // a hint that another clause speaks of was granted
     Named,     // an answer of names alone, which was seen, names the provider as such and not its layers
     Badflags,  // -FI_EBADFLAGS is what unknown flags are refused with
+    Shortage,  // the tool can make memory run short
 };
 
 struct Need {
@@ -191,6 +192,13 @@ constexpr auto kNeeds = std::to_array<Need>({
     plain(C::domain_set_ops_hmem_null, Kind::Override),
     plain(C::domain_set_ops_hmem_size, Kind::Override),
     plain(C::getinfo_errors_badflags_justified, Kind::Badflags),
+    // Memory that runs short.
+    plain(C::domain_open_failure_clean, Kind::Shortage),
+    plain(C::fabric_open_failure_clean, Kind::Shortage),
+    plain(C::getinfo_memory_alloc_fails_null, Kind::Shortage),
+    plain(C::getinfo_memory_dup_fails_null, Kind::Shortage),
+    plain(C::getinfo_memory_enomem, Kind::Shortage),
+    plain(C::getinfo_memory_shortage_survived, Kind::Shortage),
     // Hints that were asked for and never granted.
     granted(C::domain_mr_basic_old_granted, C::domain_mr_basic_old),
     granted(C::domain_mr_scalable_old_granted, C::domain_mr_scalable_old),
@@ -338,6 +346,8 @@ std::string lacks(const Need& n, const Facts& facts) {
             if (asked == 0) return {};
             return "unknown flags are refused, never with -FI_EBADFLAGS";
         }
+        case Kind::Shortage:
+            return facts.shortage ? "" : "this build of the tool cannot make allocations fail";
         case Kind::Kept: {
             if (facts.result.tally.broken[static_cast<std::size_t>(n.other)] == 0) return {};
             return fmt::format("hidden behind a promise that is broken: {}", clause_text(n.other).id);

@@ -24,6 +24,8 @@ struct Facts {
     std::map<model::ObjectClass, int> refused;
     /// What fi_set_ops returned for a complete memory override, where it was not 0.
     std::optional<int> override_refused;
+    /// The tool can make allocations of the library fail.
+    bool shortage = true;
 };
 
 /// What the provider lacks for the clause to apply to it, as half a sentence: "no offer has a nic".

@@ -46,28 +46,11 @@ std::vector<std::string> properties_for(Judges judges) {
     return {};
 }
 
-// Clauses that speak of memory running short.
-bool about_shortage(Clause c) {
-    switch (c) {
-        case Clause::domain_open_failure_clean:
-        case Clause::fabric_open_failure_clean:
-        case Clause::getinfo_memory_alloc_fails_null:
-        case Clause::getinfo_memory_dup_fails_null:
-        case Clause::getinfo_memory_enomem:
-        case Clause::getinfo_memory_shortage_survived:
-            return true;
-        default:
-            return false;
-    }
-}
-
 // What the run itself says, without a look at the library.
 std::string reason_of_run(const Plan& plan, Version library, const ProviderResult& result, const ClauseText& c) {
     if (!wants(plan, c.clause)) return "the run was told to judge other clauses only";
     if (c.since > library)
         return fmt::format("holds from version {} on; the library is of {}", c.since.str(), library.str());
-    if (about_shortage(c.clause) && !allocations_available())
-        return "this build of the tool cannot make allocations fail";
     for (const auto& name : properties_for(c.judges))
         if (!result.finished.contains(name)) return fmt::format("the property {} was not run to its end", name);
     return {};
@@ -178,7 +161,11 @@ void look_at_provider(const Plan& plan, const ProviderResult& result, std::vecto
         channel.doing(minor + 1);  // a sign of life: each version is asked anew
         profiles.push_back(lab->profile(Version(1, minor)));
     }
-    Facts facts{.profiles = profiles, .result = result, .refused = {}, .override_refused = {}};
+    Facts facts{.profiles = profiles,
+                .result = result,
+                .refused = {},
+                .override_refused = {},
+                .shortage = allocations_available()};
     const auto tell = [&] {
         std::erase_if(open, [&](const ClauseText* c) {
             const auto reason = lacking(c->clause, facts);

@@ -200,6 +200,9 @@ TEST(Needs, SayWhichObjectDoesNotOpenAndWhichPromiseHides) {
     EXPECT_EQ(lacking(domain_bind_close_order, facts), "");
     result.tally.broken[static_cast<std::size_t>(domain_bind_eq)] = 1;
     EXPECT_EQ(lacking(domain_bind_close_order, facts), "hidden behind a promise that is broken: domain.bind.eq");
+    EXPECT_EQ(lacking(getinfo_memory_enomem, facts), "");
+    facts.shortage = false;
+    EXPECT_EQ(lacking(getinfo_memory_enomem, facts), "this build of the tool cannot make allocations fail");
 }
 
 }  // namespace

@@ -12,26 +12,26 @@ namespace {
 struct TypeRow {
     fi_datatype type;
     size_t size;
-    enum Kind : uint8_t { kInteger, kReal, kComplex } kind;
+    AtomicKind kind;
 };
 
 constexpr TypeRow kTypes[] = {
-    {FI_INT8, 1, TypeRow::kInteger},
-    {FI_UINT8, 1, TypeRow::kInteger},
-    {FI_INT16, 2, TypeRow::kInteger},
-    {FI_UINT16, 2, TypeRow::kInteger},
-    {FI_INT32, 4, TypeRow::kInteger},
-    {FI_UINT32, 4, TypeRow::kInteger},
-    {FI_INT64, 8, TypeRow::kInteger},
-    {FI_UINT64, 8, TypeRow::kInteger},
-    {FI_FLOAT, sizeof(float), TypeRow::kReal},
-    {FI_DOUBLE, sizeof(double), TypeRow::kReal},
-    {FI_FLOAT_COMPLEX, 2 * sizeof(float), TypeRow::kComplex},
-    {FI_DOUBLE_COMPLEX, 2 * sizeof(double), TypeRow::kComplex},
-    {FI_LONG_DOUBLE, sizeof(long double), TypeRow::kReal},
-    {FI_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), TypeRow::kComplex},
-    {FI_INT128, 16, TypeRow::kInteger},
-    {FI_UINT128, 16, TypeRow::kInteger},
+    {FI_INT8, 1, AtomicKind::kInteger},
+    {FI_UINT8, 1, AtomicKind::kInteger},
+    {FI_INT16, 2, AtomicKind::kInteger},
+    {FI_UINT16, 2, AtomicKind::kInteger},
+    {FI_INT32, 4, AtomicKind::kInteger},
+    {FI_UINT32, 4, AtomicKind::kInteger},
+    {FI_INT64, 8, AtomicKind::kInteger},
+    {FI_UINT64, 8, AtomicKind::kInteger},
+    {FI_FLOAT, sizeof(float), AtomicKind::kReal},
+    {FI_DOUBLE, sizeof(double), AtomicKind::kReal},
+    {FI_FLOAT_COMPLEX, 2 * sizeof(float), AtomicKind::kComplex},
+    {FI_DOUBLE_COMPLEX, 2 * sizeof(double), AtomicKind::kComplex},
+    {FI_LONG_DOUBLE, sizeof(long double), AtomicKind::kReal},
+    {FI_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), AtomicKind::kComplex},
+    {FI_INT128, 16, AtomicKind::kInteger},
+    {FI_UINT128, 16, AtomicKind::kInteger},
 };
 
 const TypeRow* find(fi_datatype type) {
@@ -44,26 +44,6 @@ bool form_has(AtomicForm form, fi_op operation) {
     if (form == AtomicForm::kCompare) return operation >= FI_CSWAP && operation <= FI_MSWAP;
     if (operation == FI_ATOMIC_READ) return form == AtomicForm::kFetch;
     return operation >= FI_MIN && operation <= FI_ATOMIC_WRITE;
-}
-
-// Complex numbers have no order, and only integers have bits.
-bool kind_has(TypeRow::Kind kind, fi_op operation) {
-    switch (operation) {
-        case FI_MIN:
-        case FI_MAX:
-        case FI_CSWAP_LE:
-        case FI_CSWAP_LT:
-        case FI_CSWAP_GE:
-        case FI_CSWAP_GT:
-            return kind != TypeRow::kComplex;
-        case FI_BOR:
-        case FI_BAND:
-        case FI_BXOR:
-        case FI_MSWAP:
-            return kind == TypeRow::kInteger;
-        default:
-            return true;
-    }
 }
 
 }  // namespace

@@ -7,6 +7,27 @@
 namespace selvage::impl {
 
 enum class AtomicForm : uint8_t { kBase, kFetch, kCompare };
+enum class AtomicKind : uint8_t { kInteger, kReal, kComplex };
+
+// Complex numbers have no order, and only integers have bits.
+constexpr bool kind_has(AtomicKind kind, fi_op operation) {
+    switch (operation) {
+        case FI_MIN:
+        case FI_MAX:
+        case FI_CSWAP_LE:
+        case FI_CSWAP_LT:
+        case FI_CSWAP_GE:
+        case FI_CSWAP_GT:
+            return kind != AtomicKind::kComplex;
+        case FI_BOR:
+        case FI_BAND:
+        case FI_BXOR:
+        case FI_MSWAP:
+            return kind == AtomicKind::kInteger;
+        default:
+            return true;
+    }
+}
 
 // Bytes of one element, 0 when the type is none.
 size_t atomic_type_size(fi_datatype type);

@@ -28,6 +28,10 @@ inline constexpr bool is_complex<Complex<Part>> = true;
 template <typename Value>
 inline constexpr bool is_integer =
     std::is_integral_v<Value> || std::is_same_v<Value, __int128> || std::is_same_v<Value, unsigned __int128>;
+template <typename Value>
+inline constexpr AtomicKind kind_of = is_complex<Value>   ? AtomicKind::kComplex
+                                      : is_integer<Value> ? AtomicKind::kInteger
+                                                          : AtomicKind::kReal;
 
 template <typename Value>
 Value truth(bool value) {
@@ -62,27 +66,6 @@ Value product(Value a, Value b) {
         return result;
     } else {
         return a * b;
-    }
-}
-
-// Whether the operation is there for the type at all; the same as atomic_supported().
-template <typename Value>
-constexpr bool exists(fi_op op) {
-    switch (op) {
-        case FI_MIN:
-        case FI_MAX:
-        case FI_CSWAP_LE:
-        case FI_CSWAP_LT:
-        case FI_CSWAP_GE:
-        case FI_CSWAP_GT:
-            return !is_complex<Value>;
-        case FI_BOR:
-        case FI_BAND:
-        case FI_BXOR:
-        case FI_MSWAP:
-            return is_integer<Value>;
-        default:
-            return true;
     }
 }
 
@@ -196,7 +179,7 @@ struct Row {
 template <typename Value, size_t... Ops>
 constexpr Row make_row(fi_datatype type, std::index_sequence<Ops...>) {
     return {type, {[]() -> Kernel {
-                if constexpr (exists<Value>(static_cast<fi_op>(Ops))) {
+                if constexpr (kind_has(kind_of<Value>, static_cast<fi_op>(Ops))) {
                     return apply<static_cast<fi_op>(Ops), Value>;
                 } else {
                     return nullptr;

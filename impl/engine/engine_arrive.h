@@ -6,6 +6,17 @@
 
 namespace selvage::impl {
 
+// A message, or the announcement of one, as its header tells.
+inline Arrival arrival_of(const Header& header) {
+    const auto op = static_cast<FrameOp>(header.op);
+    return {.tagged = op == FrameOp::kTagged || op == FrameOp::kTaggedAnnounce,
+            .frame_flags = header.flags,
+            .tag = header.word[0],
+            .data = header.word[1],
+            .reply_id = header.word[2],
+            .length = header.size};
+}
+
 template <Transport T, bool Locked>
 inline void Engine<T, Locked>::deliver(Peer& peer, const Header& header, const std::byte* payload) {
     switch (static_cast<FrameOp>(header.op)) {
@@ -40,12 +51,7 @@ inline void Engine<T, Locked>::deliver(Peer& peer, const Header& header, const s
 // Flattened: the matching, the copy and the completion of a short message are one function.
 template <Transport T, bool Locked>
 [[gnu::flatten]] inline void Engine<T, Locked>::on_message(Peer& peer, const Header& header, const std::byte* payload) {
-    Arrival message{.tagged = header.op == static_cast<uint8_t>(FrameOp::kTagged),
-                    .frame_flags = header.flags,
-                    .tag = header.word[0],
-                    .data = header.word[1],
-                    .reply_id = header.word[2],
-                    .length = header.size};
+    Arrival message = arrival_of(header);
     if (!may_receive_) [[unlikely]]
         return drop(peer, kBrokenProtocol);
     if (!arrived(message, payload, peer)) [[unlikely]]
@@ -54,11 +60,7 @@ template <Transport T, bool Locked>
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std::byte* payload) {
-    Arrival message{.tagged = header.op == static_cast<uint8_t>(FrameOp::kTaggedAnnounce),
-                    .frame_flags = header.flags,
-                    .tag = header.word[0],
-                    .data = header.word[1],
-                    .reply_id = header.word[2]};
+    Arrival message = arrival_of(header);  // its length is in the payload
     Reader reader(payload, header.size);
     LocalRange ranges[kRangesMax];
     uint64_t total;
@@ -205,12 +207,7 @@ bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Landing* landing
     switch (static_cast<FrameOp>(header.op)) {
         case FrameOp::kMessage:
         case FrameOp::kTagged: {
-            Arrival message{.tagged = header.op == static_cast<uint8_t>(FrameOp::kTagged),
-                            .frame_flags = header.flags,
-                            .tag = header.word[0],
-                            .data = header.word[1],
-                            .reply_id = header.word[2],
-                            .length = header.size};
+            Arrival message = arrival_of(header);
             if (!may_receive_) return false;
             Receive* receive = match(message, peer);
             if (!receive || (receive->flags & FI_MULTI_RECV) || receive->capacity < header.size) break;

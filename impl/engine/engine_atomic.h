@@ -62,15 +62,10 @@ ssize_t Engine<T, Locked>::atomic(const AtomicRequest& request) {
     const int error = look_up(request.to, &peer);
     if (error) return error;
     Transmit* op;
-    const ssize_t full = begin_transmit(*peer, &op);
+    const ssize_t full = begin_transmit(*peer, request.context, request.flags, elements * size, &op);
     if (full) return full;
     op->kind = Transmit::Kind::kAtomic;
     op->fetches = request.form != AtomicForm::kBase;
-    op->context = request.context;
-    op->flags = request.flags;
-    op->fenced = request.flags & FI_FENCE;
-    op->more = request.flags & FI_MORE;
-    op->length = elements * size;
     op->awaited = op->fetches || !may_be_quiet(request.flags);
     if (!take_operands(*op, request, size)) {
         transmits_.give(op);

@@ -144,7 +144,7 @@ private:
     // With resource management, that there is room for one more entry in the queue.
     bool may_complete(uint64_t flags) const;
     ssize_t check_flags(uint64_t flags, size_t size) const;
-    ssize_t begin_transmit(Peer& peer, Transmit** out);
+    ssize_t begin_transmit(Peer& peer, void* context, uint64_t flags, size_t length, Transmit** out);
     bool take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied);
     ssize_t post(Transmit& op);
     size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);

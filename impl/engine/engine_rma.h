@@ -43,14 +43,9 @@ ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
     const int error = look_up(request.to, &peer);
     if (error) return error;
     Transmit* op;
-    const ssize_t full = begin_transmit(*peer, &op);
+    const ssize_t full = begin_transmit(*peer, request.context, flags, length, &op);
     if (full) return full;
     op->kind = request.write ? Transmit::Kind::kWrite : Transmit::Kind::kRead;
-    op->context = request.context;
-    op->flags = flags;
-    op->fenced = flags & FI_FENCE;
-    op->more = flags & FI_MORE;
-    op->length = length;
     if (!take_ranges(*op, request.ranges, request.count, flags & FI_INJECT)) {
         transmits_.give(op);
         return -FI_EAGAIN;

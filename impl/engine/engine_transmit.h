@@ -122,13 +122,17 @@ ssize_t Engine<T, Locked>::check_flags(uint64_t flags, size_t size) const {
 }
 
 template <Transport T, bool Locked>
-ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, Transmit** out) {
+ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t flags, size_t length, Transmit** out) {
     PeerState* state = state_of(peer);
     if (!state) return -FI_ENOMEM;
     Transmit* op = transmits_.take();
     if (!op) return -FI_EAGAIN;
     op->way = Transmit::Way::kWhole;
-    op->fenced = false;
+    op->context = context;
+    op->flags = flags;
+    op->length = length;
+    op->fenced = flags & FI_FENCE;
+    op->more = flags & FI_MORE;
     op->fetches = false;
     op->started = false;
     op->streaming = false;
@@ -136,7 +140,6 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, Transmit** out) {
     op->sent = false;
     op->finished = false;
     op->large = false;
-    op->more = false;
     op->held = 0;
     op->error = 0;
     op->peer = state;
@@ -225,14 +228,9 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     }
 
     Transmit* op;
-    const ssize_t full = begin_transmit(*peer, &op);
+    const ssize_t full = begin_transmit(*peer, request.context, request.flags, length, &op);
     if (full) return full;
     op->kind = tagged ? Transmit::Kind::kTagged : Transmit::Kind::kMessage;
-    op->context = request.context;
-    op->flags = request.flags;
-    op->fenced = request.flags & FI_FENCE;
-    op->more = request.flags & FI_MORE;
-    op->length = length;
     if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
         transmits_.give(op);
         return -FI_EAGAIN;
@@ -489,24 +487,8 @@ void Engine<T, Locked>::work() {
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::respond(Peer& peer, const Header& header, const void* payload) {
-    PeerState* state = state_in(peer);
-    if (!state || (!state->blocked && !state->responses)) {
-        const iovec range = range_of(payload, header.size);
-        const Frame frame{
-            .header = header, .payload = &range, .count = header.size ? 1U : 0U, .token = nullptr, .more = false};
-        if (transport_.send(peer, frame) != SendResult::kAgain) return;
-        state = state_of(peer);
-        if (state) state->blocked = true;
-    }
-    Response* response = queue_response(peer, header);
-    if (!response || !header.size) return;
-    response->owned = malloc(header.size);
-    if (!response->owned) {
-        response->header.size = 0;
-        drop(peer, FI_ENOMEM);
-        return;
-    }
-    memcpy(response->owned, payload, header.size);
+    const iovec range = range_of(payload, header.size);
+    reply_with(peer, header, &range, header.size ? 1U : 0U);
 }
 
 template <Transport T, bool Locked>

@@ -25,6 +25,21 @@ private:
     Mutex* mutex_;
 };
 
+// Calls visit(address, size) for each piece of [offset, offset + size) of some ranges, as far as they reach.
+template <typename Visit>
+void walk(const iovec* ranges, size_t count, uint64_t offset, uint64_t size, Visit&& visit) {
+    for (size_t i = 0; i < count && size; ++i) {
+        if (offset >= ranges[i].iov_len) {
+            offset -= ranges[i].iov_len;
+            continue;
+        }
+        const size_t part = std::min<uint64_t>(ranges[i].iov_len - offset, size);
+        visit(static_cast<std::byte*>(ranges[i].iov_base) + offset, part);
+        size -= part;
+        offset = 0;
+    }
+}
+
 int resolve_one(const Domain& domain, const Target& target, uint64_t access, Resolved* out) {
     if (target.length == 0) return 0;
     const MemoryRegion* region = domain.regions.find(target.key);
@@ -43,49 +58,26 @@ int resolve_one(const Domain& domain, const Target& target, uint64_t access, Res
 
 size_t slice(const iovec* ranges, size_t count, uint64_t offset, uint64_t size, iovec* out) {
     size_t used = 0;
-    for (size_t i = 0; i < count && size; ++i) {
-        if (offset >= ranges[i].iov_len) {
-            offset -= ranges[i].iov_len;
-            continue;
-        }
-        const size_t part = std::min<uint64_t>(ranges[i].iov_len - offset, size);
-        out[used++] = range_of(static_cast<std::byte*>(ranges[i].iov_base) + offset, part);
-        size -= part;
-        offset = 0;
-    }
+    walk(ranges, count, offset, size, [&](std::byte* at, size_t part) { out[used++] = range_of(at, part); });
     return used;
 }
 
 size_t scatter(const iovec* ranges, size_t count, uint64_t offset, const void* bytes, size_t size) {
     const auto* from = static_cast<const std::byte*>(bytes);
-    size_t done = 0;
-    for (size_t i = 0; i < count && done < size; ++i) {
-        if (offset >= ranges[i].iov_len) {
-            offset -= ranges[i].iov_len;
-            continue;
-        }
-        const size_t part = std::min<size_t>(ranges[i].iov_len - offset, size - done);
-        memcpy(static_cast<std::byte*>(ranges[i].iov_base) + offset, from + done, part);
-        done += part;
-        offset = 0;
-    }
-    return done;
+    walk(ranges, count, offset, size, [&](std::byte* at, size_t part) {
+        memcpy(at, from, part);
+        from += part;
+    });
+    return static_cast<size_t>(from - static_cast<const std::byte*>(bytes));
 }
 
 size_t gather(const iovec* ranges, size_t count, uint64_t offset, void* bytes, size_t size) {
     auto* to = static_cast<std::byte*>(bytes);
-    size_t done = 0;
-    for (size_t i = 0; i < count && done < size; ++i) {
-        if (offset >= ranges[i].iov_len) {
-            offset -= ranges[i].iov_len;
-            continue;
-        }
-        const size_t part = std::min<size_t>(ranges[i].iov_len - offset, size - done);
-        memcpy(to + done, static_cast<const std::byte*>(ranges[i].iov_base) + offset, part);
-        done += part;
-        offset = 0;
-    }
-    return done;
+    walk(ranges, count, offset, size, [&](const std::byte* at, size_t part) {
+        memcpy(to, at, part);
+        to += part;
+    });
+    return static_cast<size_t>(to - static_cast<std::byte*>(bytes));
 }
 
 int resolve_targets(Domain& domain, bool locked, const Target* targets, size_t count, uint64_t access, Resolved* out) {
