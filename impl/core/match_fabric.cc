@@ -17,7 +17,8 @@ bool match_fabric(Match& match) {
     if (!match.at_most("fabric_attr.prov_version", asked.prov_version, offered.prov_version)) return false;
     // api_version is an output: the version of the call. What hints hold there asks for nothing.
     // An application that names a layered provider finds the name again as it wrote it.
-    if (match.query.provider_name()) match.out.fabric.prov_name = asked.prov_name;
+    const char* name = match.query.provider_name();
+    if (name) match.out.fabric.prov_name = const_cast<char*>(name);
     return true;
 }
 

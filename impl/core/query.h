@@ -35,10 +35,12 @@ struct Query {
     AddressSpec source;
     AddressSpec destination;
 
-    // nullptr when hints name none; an empty name is none.
+    const char* preset = nullptr;  // the provider that the environment chose for questions that name none
+
+    // nullptr when neither hints nor the environment name one; an empty name is none.
     const char* provider_name() const {
         const char* name = hints.fabric.prov_name;
-        return name && *name ? name : nullptr;
+        return name && *name ? name : preset;
     }
 };
 

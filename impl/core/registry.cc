@@ -49,6 +49,11 @@ public:
     Filter& operator=(const Filter&) = delete;
 
     bool admits(std::string_view name) const { return names_.empty() || contains(name) != negated_; }
+    // nullptr unless it is one name of two parts.
+    const char* layered() const {
+        const bool two_parts = !negated_ && names_.find(',') == names_.npos && names_.find(';') != names_.npos;
+        return two_parts ? text_ : nullptr;
+    }
 
 private:
     bool contains(std::string_view name) const {
@@ -181,6 +186,13 @@ ProviderName parse_provider_name(std::string_view text) {
     result.layered = true;
     result.valid = result.provider && is_layer(layer_first ? first : second);
     return result;
+}
+
+const char* preset_provider_name() {
+    const char* name = filter().layered();
+    if (!name) return nullptr;
+    const ProviderName parsed = parse_provider_name(name);
+    return parsed.valid && parsed.provider->layered_name ? name : nullptr;
 }
 
 }  // namespace selvage::impl

@@ -49,6 +49,9 @@ struct ProviderName {
 };
 // Understands "tcp", "tcp;ofi_rxm", "ofi_rxm;tcp" and "ofi_rxm", without regard to case.
 ProviderName parse_provider_name(std::string_view text);
+// FI_PROVIDER when it is the name of one layered provider, else nullptr: then that is what a question without a name
+// asks for, and the answers bear it. Valid for ever.
+const char* preset_provider_name();
 
 }  // namespace selvage::impl
 
