@@ -11,12 +11,12 @@
 extern int world_rank;
 extern int world_size;
 
-#define CHECK(condition)                                                                       \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
+#define CHECK(condition)                                                                         \
+    do {                                                                                         \
+        if (!(condition)) {                                                                      \
             fprintf(stderr, "rank %d: %s:%d: %s\n", world_rank, __FILE__, __LINE__, #condition); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                      \
-        }                                                                                      \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                        \
+        }                                                                                        \
     } while (0)
 #define DO(call) CHECK((call) == MPI_SUCCESS)
 

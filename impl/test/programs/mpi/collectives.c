@@ -89,8 +89,7 @@ static void uneven_exchange(int unit) {
     }
     DO(MPI_Alltoallv(out, out_counts, out_at, MPI_BYTE, in, in_counts, in_at, MPI_BYTE, MPI_COMM_WORLD));
     for (int from = 0; from < world_size; ++from) {
-        CHECK(holds(in + in_at[from], (size_t)in_counts[from],
-                    seed_of(from, world_rank, 3, (size_t)in_counts[from])));
+        CHECK(holds(in + in_at[from], (size_t)in_counts[from], seed_of(from, world_rank, 3, (size_t)in_counts[from])));
     }
     free(out);
     free(in);
