@@ -5,11 +5,7 @@
 // For each victim: what was pending with it ends with an error completion within kLimit, each operation completes once,
 // and what completed without an error has the right contents. At the end the survivor holds no more descriptors,
 // mappings, heap and shared memory than before.
-#include <signal.h>
-#include <spawn.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +14,7 @@
 #include <optional>
 
 #include "impl/test/crowd/leftovers.h"
+#include "impl/test/crowd/process.h"
 #include "impl/test/crowd/traffic.h"
 
 namespace selvage::impl::test {
@@ -87,7 +84,6 @@ public:
 
 private:
     pid_t start(uint32_t id);
-    void end(pid_t process);
     void kill_one(uint32_t id);
     void turn();
     template <typename Done>
@@ -130,31 +126,15 @@ Survivor::Survivor(const Options& options)
 }
 
 pid_t Survivor::start(uint32_t id) {
-    std::vector<std::string> words = {"/proc/self/exe", options_.station.provider,
-                                      "--role",         "victim",
-                                      "--peer",         self_,
-                                      "--id",           std::to_string(id),
-                                      "--seed",         std::to_string(random_.next())};
+    std::vector<std::string> words = {
+        options_.station.provider,     "--role", "victim", "--peer", self_, "--id", std::to_string(id), "--seed",
+        std::to_string(random_.next())};
     if (options_.station.provider == "shm") {
         words.push_back("--service");
         words.push_back(prefix_ + std::to_string(id));
     }
     if (options_.station.progress == FI_PROGRESS_AUTO) words.push_back("--automatic");
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    pid_t process = 0;
-    if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ)) {
-        give_up("posix_spawn", "cannot start a victim");
-    }
-    return process;
-}
-
-void Survivor::end(pid_t process) {
-    kill(process, SIGKILL);
-    int status = 0;
-    if (waitpid(process, &status, 0) != process) give_up("waitpid", "no such victim");
-    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) give_up("a victim", "ended by itself");
+    return start_again(words);
 }
 
 void Survivor::greeted(const Greeting& greeting) {
@@ -215,7 +195,7 @@ void Survivor::kill_one(uint32_t id) {
     if (!early) until("the greeting of a victim", milliseconds(30'000), [&] { return victim_.has_value(); });
     const auto start = Clock::now();
     while (Clock::now() - start < moment) turn();
-    end(process);
+    kill_process(process);
     const auto killed = Clock::now();
     // A greeting may have been under way.
     while (!victim_ && Clock::now() - killed < milliseconds(50)) turn();
@@ -257,8 +237,7 @@ void Survivor::run() {
         options_.station.provider.c_str(), options_.station.progress == FI_PROGRESS_AUTO ? "automatic" : "manual",
         kills, seen_, unposted_, static_cast<unsigned long long>(done_), static_cast<unsigned long long>(errors_),
         std::chrono::duration<double, std::milli>(longest_).count(), static_cast<unsigned long long>(bystander_->done));
-    kill(bystander, SIGKILL);
-    waitpid(bystander, nullptr, 0);
+    kill_process(bystander);
     while (bystander_->pending()) traffic_.poll();
 }
 

@@ -55,6 +55,8 @@ public:
 
     uint64_t received = 0;
     uint64_t receive_errors = 0;
+    uint64_t damaged = 0;
+    bool lenient = false;  // somebody damages what is sent: contents are counted, and nothing more
 
 private:
     void post(Pending& receive, bool tagged);
