@@ -11,7 +11,9 @@ namespace selvage::impl {
 void Offer::link() {
     set.domain.name = domain_name;
     set.fabric.name = fabric_name;
-    set.fabric.prov_name = const_cast<char*>(provider->name);
+    const bool both_names = provider->addressed_name && set.ep.type == FI_EP_RDM;
+    set.fabric.prov_name = const_cast<char*>(both_names ? provider->addressed_name : provider->name);
+    set.info.nic = nic.link();
     set.fabric.prov_version = provider->version;
     if (kind == AddressKind::kShm) {
         set.info.src_addr = source_text;
@@ -42,8 +44,9 @@ bool Table::is_local(const SocketAddress& address) const {
     return address.is_loopback() || address.is_wildcard() || owner(address);
 }
 
-const Offer* Table::owner(const SocketAddress& address) const {
+const Offer* Table::owner(const SocketAddress& address, const Provider* provider) const {
     for (const Offer& offer : *this) {
+        if (provider && offer.provider != provider) continue;
         if (offer.source.same_host(address)) return &offer;
     }
     return nullptr;

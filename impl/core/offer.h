@@ -10,13 +10,16 @@
 
 #include "impl/core/address.h"
 #include "impl/core/info_memory.h"
+#include "impl/core/nic.h"
 #include "impl/core/rdma.h"
 
 namespace selvage::impl {
 
 class TableBuilder;
 struct ConnectionOps;
+struct Domain;
 struct Endpoint;
+struct MemoryOps;
 
 // One per provider, static storage, never changes.
 struct Provider {
@@ -27,9 +30,12 @@ struct Provider {
     int (*discover)(const Provider& self, TableBuilder& table);
     bool has_connected;                // offers FI_EP_MSG
     bool discover_follows_interfaces;  // what it offers changes with the network interfaces
+    // The full name of its FI_EP_RDM offers where they exist under both names only ("verbs;ofi_rxm"), or nullptr.
+    const char* addressed_name = nullptr;
     // Opens the data path of an endpoint that is being enabled: Endpoint::path and its tables. 0 or a negative errno.
     int (*start)(Endpoint& endpoint) = nullptr;
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
+    const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
 };
 
 // Invariant: `set` holds the most that the offer can do; its strings and address point into this object.
@@ -44,6 +50,11 @@ struct Offer {
     size_t tx_size_max = 0;  // set.tx.size and set.rx.size are the defaults; these are the limits
     size_t rx_size_max = 0;
     size_t auth_key_max = 0;
+    bool reaches_own_only = false;  // on this machine: addresses of this provider's own offers, and no loopback
+    // Duties of memory registration that are left to an application that takes them on, since the device gains by them;
+    // otherwise the engine does without.
+    int mr_mode_kept = 0;
+    NicValues nic;
     bool any_tclass = false;  // every label and DSCP value, or only those that cost nothing
     char domain_name[FI_NAME_MAX] = {};
     char fabric_name[FI_NAME_MAX] = {};
@@ -65,8 +76,8 @@ public:
     const Offer* end() const { return offers_ + size_; }
     // True when the address belongs to this machine.
     bool is_local(const SocketAddress& address) const;
-    // An offer whose own address it is, or nullptr.
-    const Offer* owner(const SocketAddress& address) const;
+    // An offer (of that provider, if one is named) whose own address it is, or nullptr.
+    const Offer* owner(const SocketAddress& address, const Provider* provider = nullptr) const;
 
 private:
     friend class TableBuilder;

@@ -178,7 +178,7 @@ ProviderName parse_provider_name(std::string_view text) {
     const std::string_view second = text.substr(separator + 1);
     const bool layer_first = is_layer(first);
     result.provider = find_provider(layer_first ? second : first);
-    result.layered = true;
+    result.layered = result.whole = true;
     result.valid = result.provider && is_layer(layer_first ? first : second);
     return result;
 }

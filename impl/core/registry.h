@@ -44,6 +44,7 @@ int current_table(bool follow_changes, TableRef* result);
 struct ProviderName {
     const Provider* provider = nullptr;  // nullptr: any provider that has the layer
     bool layered = false;
+    bool whole = false;  // a provider and a layer, both named
     bool valid = false;
     bool admits(const Provider& candidate, fi_ep_type type) const;
 };
