@@ -108,7 +108,8 @@ const Profile& Profiles::at(Version version) {
     return known_.emplace(version, infer_profile(caller_, provider_, version, deadly_)).first->second;
 }
 
-std::vector<std::string> discover_providers(Caller& caller, Version version, std::span<const Query> deadly) {
+std::vector<std::string> discover_providers(Caller& caller, Version version, std::span<const Query> deadly,
+                                            std::span<const std::string> wanted) {
     const Prober prober{caller, deadly};
     std::vector<std::string> out;
     const auto add = [&](const Info& offer) {
@@ -127,6 +128,13 @@ std::vector<std::string> discover_providers(Caller& caller, Version version, std
         if (!o.fabric.prov_name) continue;
         const Answer wide = prober.ask(widest_question(*o.fabric.prov_name, version));
         for (const auto& found : wide.offers) add(found);
+    }
+    for (const auto& name : wanted) {
+        if (std::find(out.begin(), out.end(), name) != out.end()) continue;
+        const Answer wide = prober.ask(widest_question(name, version));
+        const bool answers = std::any_of(wide.offers.begin(), wide.offers.end(),
+                                         [&](const Info& offer) { return offer_is_of(offer, name); });
+        if (answers) out.push_back(name);
     }
     return out;
 }

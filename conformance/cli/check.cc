@@ -216,7 +216,7 @@ int check(Options& options) {
         if (!read_file(options.waivers, text, error)) return could_not_run(error);
         if (!parse_waivers(text, waivers, error)) return could_not_run(options.waivers + ": " + error);
     }
-    const Survey found = survey(options.plan);
+    const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
     if (error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
     const auto providers = whom_to_judge(options, found);

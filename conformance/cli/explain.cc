@@ -185,7 +185,7 @@ void work(const Options& options, const std::vector<std::string>& providers, con
 }
 
 int explain_call(const Options& options) {
-    const Survey found = survey(options.plan);
+    const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
     Query query;
     std::string error;

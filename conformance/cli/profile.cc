@@ -105,7 +105,7 @@ int print_all(const Options& options, const Survey& found, model::Version versio
 }
 
 int profile(const Options& options) {
-    const Survey found = survey(options.plan);
+    const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
     std::optional<model::Version> wanted;
     if (!options.version.empty() && !model::parse_version(options.version, wanted.emplace())) {

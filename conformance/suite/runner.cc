@@ -103,7 +103,8 @@ private:
 };
 
 // The child's side of a survey: each fact one record, each question before it is asked.
-void look_around(const Plan& plan, const std::vector<Query>& deadly, Channel& channel) {
+void look_around(const Plan& plan, std::span<const std::string> wanted, const std::vector<Query>& deadly,
+                 Channel& channel) {
     std::string error;
     auto lab = Lab::open(plan, "", error);
     if (!lab) return channel.send("E" + error);
@@ -111,7 +112,7 @@ void look_around(const Plan& plan, const std::vector<Query>& deadly, Channel& ch
     channel.send("B" + lab->library().build_id());
     channel.send("V" + std::to_string(lab->version().packed));
     lab->single().announce([&](const Query& q) { channel.send("Q" + print_call(q)); });
-    for (const auto& p : discover_providers(lab->single(), lab->version(), deadly)) channel.send("P" + p);
+    for (const auto& p : discover_providers(lab->single(), lab->version(), deadly, wanted)) channel.send("P" + p);
 }
 
 void note_sight(Survey& out, std::optional<Query>& last, std::string_view record) {
@@ -277,14 +278,14 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
     return d;
 }
 
-Survey survey(const Plan& plan) {
+Survey survey(const Plan& plan, std::span<const std::string> wanted) {
     Survey out;
     Ending ending;
     // A question that kills is left out the next time.
     for (std::size_t attempt = 0; attempt < kMostFatal; ++attempt) {
         std::optional<Query> last;
         out.providers.clear();
-        ending = run_in_child([&](Channel& channel) { look_around(plan, out.deadly, channel); },
+        ending = run_in_child([&](Channel& channel) { look_around(plan, wanted, out.deadly, channel); },
                               [&](std::string_view record) { note_sight(out, last, record); },
                               attempt == 0 ? kQuiet : kQuietAgain);
         if (ending.kind == Ending::Kind::Done || !last) break;

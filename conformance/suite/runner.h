@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "conformance/report/finding.h"
@@ -22,7 +23,8 @@ struct Survey {
 };
 
 /// Loads the library in a child and looks at it.  A library that dies on loading gives an error.
-Survey survey(const Plan& plan);
+/// @param wanted names to try that the library may answer to without listing them.
+Survey survey(const Plan& plan, std::span<const std::string> wanted = {});
 
 /// Called as a property goes on: cases done of at most `total`.
 using OnProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;

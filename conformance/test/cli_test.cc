@@ -61,6 +61,13 @@ TEST(BadInput, AnUnknownProviderIsNamedWithTheKnownOnes) {
     }
 }
 
+// The system's library has this one behind its name only: no list of it shows it.
+TEST(Providers, OneThatNoListShowsIsJudgedWhenItAnswersToItsName) {
+    const Ran ran = run_tool({"check", "--provider", "sockets;ofi_rxm", "--dryrun"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_TRUE(contains(ran.out, "provider  sockets;ofi_rxm\n")) << ran.out;
+}
+
 TEST(BadInput, ABadVersionIsNamed) {
     for (const char* bad : {"1.x", "seventeen", "1", "1.17.1", "-1.2"}) {
         expect_refusal({"explain", "--version", bad}, "MAJOR.MINOR");

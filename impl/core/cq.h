@@ -18,6 +18,7 @@
 #define SELVAGE_IMPL_CORE_CQ_H
 
 #include "impl/core/cq_ring.h"
+#include "impl/core/idle_reads.h"
 #include "impl/core/object.h"
 #include "impl/core/wait.h"
 
@@ -71,6 +72,7 @@ struct CompletionQueue {
     SpinLock ring_lock;  // protects the ring
     CompletionRing ring;
     std::atomic<uint32_t> reads{0};  // since the last one that made progress
+    IdleReads idle;
     size_t reserved = 0;             // protected by ring_lock
 };
 

@@ -90,7 +90,9 @@ ssize_t readfrom_cq(fid_cq* descriptor, void* buffer, size_t count, fi_addr_t* s
         cq->reads.store(reads + 1, std::memory_order_relaxed);
     }
     if (count && !buffer) return -FI_EINVAL;
-    return take<kFormat>(*cq, buffer, count, sources);
+    const ssize_t result = take<kFormat>(*cq, buffer, count, sources);
+    result == -FI_EAGAIN ? cq->idle.empty() : cq->idle.found();
+    return result;
 }
 
 template <fi_cq_format kFormat>

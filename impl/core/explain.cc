@@ -41,7 +41,9 @@ void explain_mismatch(const Offer& offer, const Mismatch& why) {
 
 }  // namespace
 
-Refusals::Refusals() : wanted_(log_enabled(FI_LOG_INFO, FI_LOG_CORE)) {}
+bool Refusals::are_wanted() { return log_enabled(FI_LOG_INFO, FI_LOG_CORE); }
+
+Refusals::Refusals() : wanted_(are_wanted()) {}
 
 void Refusals::note(const Offer& offer, const Mismatch& why) {
     if (!wanted_ || !why.field || count_ == kMax) return;

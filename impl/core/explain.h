@@ -13,6 +13,8 @@ public:
     Refusals();
     void note(const Offer& offer, const Mismatch& why);
     void tell() const;
+    // Whether somebody listens.
+    static bool are_wanted();
 
 private:
     struct Entry {

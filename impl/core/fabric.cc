@@ -44,7 +44,7 @@ const Provider* provider_of(const char* text) {
     if (name.provider) return name.provider;
     for (const Provider* provider : all_providers()) {
         // A layer alone: the first provider that carries it.
-        if (name.admits(*provider, FI_EP_RDM) && is_registered(provider->name)) return provider;
+        if (name.admits(*provider) && is_registered(provider->name)) return provider;
     }
     return nullptr;
 }

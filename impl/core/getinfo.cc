@@ -69,19 +69,38 @@ bool has_invalid_bits(const InfoSet& hints) {
     return (hints.info.caps | hints.tx.caps | hints.rx.caps | hints.domain.caps) & ~kKnownCaps;
 }
 
-// FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only.
+// The same layer over another provider has been listed already.
+bool is_repeated_layer(const Provider& provider) {
+    for (const Provider* earlier : all_providers()) {
+        if (earlier == &provider) return false;
+        if (!is_registered(earlier->name) || !earlier->layered_name) continue;
+        if (strcmp(earlier->layered_name, provider.layered_name) == 0) return true;
+    }
+    return false;
+}
+
+int list_name(const Query& query, const char* name, uint32_t provider_version, InfoList& list) {
+    InfoSet set;
+    set.fabric.prov_name = const_cast<char*>(name);
+    set.fabric.prov_version = provider_version;
+    set.fabric.api_version = query.version;
+    fi_info* info = duplicate_info(set.info, Layout::k1_3);
+    if (!info) return -FI_ENOMEM;
+    list.push_back(info);
+    return 0;
+}
+
+// FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only; then the layers.
 int list_providers(const Query& query, InfoList& list) {
+    const char* asked = query.provider_name();
     for (const Provider* provider : all_providers()) {
-        if (!is_registered(provider->name)) continue;
-        if (query.provider_name() && !query.provider.admits(*provider, FI_EP_RDM)) continue;
-        InfoSet set;
-        const char* name = query.provider_name() ? query.provider_name() : provider->name;
-        set.fabric.prov_name = const_cast<char*>(name);
-        set.fabric.prov_version = provider->version;
-        set.fabric.api_version = query.version;
-        fi_info* info = duplicate_info(set.info, Layout::k1_3);
-        if (!info) return -FI_ENOMEM;
-        list.push_back(info);
+        if (!is_registered(provider->name) || (asked && !query.provider.admits(*provider))) continue;
+        if (const int error = list_name(query, asked ? asked : provider->name, provider->version, list)) return error;
+    }
+    for (const Provider* provider : all_providers()) {
+        if (asked || !is_registered(provider->name) || !provider->layered_name) continue;
+        if (!is_registered(provider->layered_name) || is_repeated_layer(*provider)) continue;
+        if (const int error = list_name(query, provider->layered_name, provider->version, list)) return error;
     }
     return list.empty() ? -FI_ENODATA : 0;
 }
@@ -131,6 +150,18 @@ bool depends_on_interfaces(const Query& query) {
     return query.node || !query.provider.provider || query.provider.provider->discover_follows_interfaces;
 }
 
+// An endpoint type that none of the providers asked for ever offers: no interface can change that, so none is looked
+// at. Whoever listens is told what is offered instead, and that takes the table.
+bool asks_for_a_type_nobody_has(const Query& query) {
+    const fi_ep_type type = query.hints.ep.type;
+    if (!query.has_hints || type == FI_EP_UNSPEC || query.node || query.service || Refusals::are_wanted()) return false;
+    for (const Provider* provider : all_providers()) {
+        const bool admitted = !query.provider_name() || query.provider.admits(*provider);
+        if (admitted && is_registered(provider->name) && provider->offers(type)) return false;
+    }
+    return true;
+}
+
 int answer(Query& query, InfoList& list) {
     if (query.provider_name()) {
         query.provider = parse_provider_name(query.provider_name());
@@ -142,6 +173,7 @@ int answer(Query& query, InfoList& list) {
     if ((query.flags & FI_SOURCE) && !query.node && !query.service) return -FI_ENODATA;
     if (query.flags & FI_PROV_ATTR_ONLY) return list_providers(query, list);
     if (has_invalid_bits(query.hints)) return -FI_EBADFLAGS;
+    if (asks_for_a_type_nobody_has(query)) return -FI_ENODATA;
     TableRef table;
     int result = current_table(depends_on_interfaces(query), &table);
     if (result) return result;

@@ -5,7 +5,7 @@
 namespace selvage::impl {
 
 bool match_provider(const Query& query, const Offer& offer) {
-    return !query.provider_name() || query.provider.admits(*offer.provider, offer.set.ep.type);
+    return !query.provider_name() || query.provider.admits(offer);
 }
 
 bool match_fabric(Match& match) {
@@ -16,11 +16,8 @@ bool match_fabric(Match& match) {
     }
     if (!match.at_most("fabric_attr.prov_version", asked.prov_version, offered.prov_version)) return false;
     // api_version is an output: the version of the call. What hints hold there asks for nothing.
-    // An application that names a layered provider finds the name again as it wrote it. One name of two is not enough
-    // for an offer that exists only under both.
-    const bool whole =
-        !match.offer.provider->addressed_name || match.offer.set.ep.type != FI_EP_RDM || match.query.provider.whole;
-    if (match.query.provider_name() && whole) match.out.fabric.prov_name = asked.prov_name;
+    // An application that names a provider finds the name again as it wrote it; a layered one has one spelling.
+    if (match.query.provider_name() && !match.offer.layered) match.out.fabric.prov_name = asked.prov_name;
     return true;
 }
 

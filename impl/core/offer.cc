@@ -1,6 +1,7 @@
 // See offer.h.
 #include "impl/core/offer.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -11,8 +12,8 @@ namespace selvage::impl {
 void Offer::link() {
     set.domain.name = domain_name;
     set.fabric.name = fabric_name;
-    const bool both_names = provider->addressed_name && set.ep.type == FI_EP_RDM;
-    set.fabric.prov_name = const_cast<char*>(both_names ? provider->addressed_name : provider->name);
+    if (layered) snprintf(layered_name, sizeof layered_name, "%s;%s", provider->name, provider->layered_name);
+    set.fabric.prov_name = layered ? layered_name : const_cast<char*>(provider->name);
     set.info.nic = nic.link();
     set.fabric.prov_version = provider->version;
     if (kind == AddressKind::kShm) {
@@ -66,9 +67,27 @@ bool TableBuilder::grow() {
     return true;
 }
 
-Offer* TableBuilder::add() {
+Offer* TableBuilder::room() {
     if ((!table_ || table_->size_ == table_->capacity_) && !grow()) return nullptr;
-    return new (&table_->offers_[table_->size_++]) Offer;
+    return &table_->offers_[table_->size_++];
+}
+
+Offer* TableBuilder::add() {
+    Offer* offer = room();
+    return offer ? new (offer) Offer : nullptr;
+}
+
+int TableBuilder::add_layered(const Provider& provider) {
+    const size_t count = table_ ? table_->size_ : 0;
+    for (size_t i = 0; i < count; ++i) {
+        const Offer& plain = table_->offers_[i];
+        if (plain.provider != &provider || plain.layered || plain.set.ep.type != FI_EP_RDM) continue;
+        Offer* offer = room();
+        if (!offer) return -FI_ENOMEM;
+        new (offer) Offer(table_->offers_[i]);
+        offer->layered = true;
+    }
+    return 0;
 }
 
 Table* TableBuilder::finish() {

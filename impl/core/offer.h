@@ -21,6 +21,9 @@ struct Domain;
 struct Endpoint;
 struct MemoryOps;
 
+// The bit of an endpoint type in Provider::endpoint_types.
+constexpr unsigned type_bit(fi_ep_type type) { return 1U << type; }
+
 // One per provider, static storage, never changes.
 struct Provider {
     const char* name;
@@ -28,14 +31,14 @@ struct Provider {
     const char* layered_name;  // a second component under which its FI_EP_RDM offers are known ("ofi_rxm"), or nullptr
     // Adds the provider's offers. Returns 0 or a negative fabric errno; no device is not an error.
     int (*discover)(const Provider& self, TableBuilder& table);
-    bool has_connected;                // offers FI_EP_MSG
+    unsigned endpoint_types;           // bits 1 << fi_ep_type of what it may offer
     bool discover_follows_interfaces;  // what it offers changes with the network interfaces
-    // The full name of its FI_EP_RDM offers where they exist under both names only ("verbs;ofi_rxm"), or nullptr.
-    const char* addressed_name = nullptr;
     // Opens the data path of an endpoint that is being enabled: Endpoint::path and its tables. 0 or a negative errno.
     int (*start)(Endpoint& endpoint) = nullptr;
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
     const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
+
+    bool offers(fi_ep_type type) const { return static_cast<unsigned>(type) < 32 && (endpoint_types >> type & 1U); }
 };
 
 // Invariant: `set` holds the most that the offer can do; its strings and address point into this object.
@@ -46,6 +49,7 @@ struct Offer {
     unsigned prefix = 0;     // length of its network part
     unsigned interface = 0;  // kernel's index
     bool loopback = false;
+    bool layered = false;  // listed under the provider's layered name
     AddressKind kind = AddressKind::kNone;
     size_t tx_size_max = 0;  // set.tx.size and set.rx.size are the defaults; these are the limits
     size_t rx_size_max = 0;
@@ -55,7 +59,8 @@ struct Offer {
     // otherwise the engine does without.
     int mr_mode_kept = 0;
     NicValues nic;
-    bool any_tclass = false;  // every label and DSCP value, or only those that cost nothing
+    bool any_tclass = false;     // every label and DSCP value, or only those that cost nothing
+    char layered_name[32] = {};  // of a layered offer: "tcp;ofi_rxm"
     char domain_name[FI_NAME_MAX] = {};
     char fabric_name[FI_NAME_MAX] = {};
     char source_text[kAddressBytesMax] = {};  // shm: the address as text
@@ -93,11 +98,15 @@ public:
     ~TableBuilder();
     // A new, empty offer at the end, or nullptr when memory is short. Valid until the next call.
     Offer* add();
+    // Repeats the plain FI_EP_RDM offers of a provider that has a layered name under that name. 0 or -FI_ENOMEM.
+    int add_layered(const Provider& provider);
     // Hands the table over with every offer linked; nullptr when memory is short.
     Table* finish();
 
 private:
     bool grow();
+    // Room for one more, not yet made; nullptr when memory is short.
+    Offer* room();
     Table* table_ = nullptr;
 };
 

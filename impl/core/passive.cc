@@ -196,7 +196,7 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
     *result = nullptr;
     auto* fabric = Fabric::of(descriptor);
     // Shared memory has no connected endpoints, and so nothing that listens.
-    if (!fabric->provider->has_connected) return -FI_ENOSYS;
+    if (!fabric->provider->offers(FI_EP_MSG)) return -FI_ENOSYS;
     if (info->ep_attr && info->ep_attr->type != FI_EP_MSG && info->ep_attr->type != FI_EP_UNSPEC) return -FI_EINVAL;
     Use use(fabric->uses);
     if (!use) return -FI_EINVAL;

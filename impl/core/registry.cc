@@ -110,6 +110,13 @@ int build_table(Table** result) {
         const int error = provider->discover(*provider, builder);
         if (error) return error;
     }
+    // Layered names say nothing that the plain ones did not: last.
+    for (const Provider* provider : kProviders) {
+        if (!provider->layered_name || !is_registered(provider->name) || !is_registered(provider->layered_name))
+            continue;
+        const int error = builder.add_layered(*provider);
+        if (error) return error;
+    }
     *result = builder.finish();
     return *result ? 0 : -FI_ENOMEM;
 }
@@ -142,10 +149,11 @@ int current_table(bool follow_changes, TableRef* result) {
     return 0;
 }
 
-bool ProviderName::admits(const Provider& candidate, fi_ep_type type) const {
-    if (!valid || (provider && provider != &candidate)) return false;
-    return !layered || (candidate.layered_name && type == FI_EP_RDM);
+bool ProviderName::admits(const Provider& candidate) const {
+    return valid && (!provider || provider == &candidate) && (!layered || candidate.layered_name);
 }
+
+bool ProviderName::admits(const Offer& offer) const { return admits(*offer.provider) && layered == offer.layered; }
 
 namespace {
 
@@ -178,7 +186,7 @@ ProviderName parse_provider_name(std::string_view text) {
     const std::string_view second = text.substr(separator + 1);
     const bool layer_first = is_layer(first);
     result.provider = find_provider(layer_first ? second : first);
-    result.layered = result.whole = true;
+    result.layered = true;
     result.valid = result.provider && is_layer(layer_first ? first : second);
     return result;
 }

@@ -44,9 +44,9 @@ int current_table(bool follow_changes, TableRef* result);
 struct ProviderName {
     const Provider* provider = nullptr;  // nullptr: any provider that has the layer
     bool layered = false;
-    bool whole = false;  // a provider and a layer, both named
     bool valid = false;
-    bool admits(const Provider& candidate, fi_ep_type type) const;
+    bool admits(const Offer& offer) const;
+    bool admits(const Provider& candidate) const;
 };
 // Understands "tcp", "tcp;ofi_rxm", "ofi_rxm;tcp" and "ofi_rxm", without regard to case.
 ProviderName parse_provider_name(std::string_view text);

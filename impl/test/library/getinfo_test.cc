@@ -206,7 +206,7 @@ TEST(GetInfo, LayeredNames) {
         ASSERT_EQ(answer.result, 0) << name;
         for (const fi_info* info = answer.get(); info; info = info->next) {
             EXPECT_EQ(info->ep_attr->type, FI_EP_RDM);
-            EXPECT_STREQ(info->fabric_attr->prov_name, name);
+            EXPECT_STREQ(info->fabric_attr->prov_name, "tcp;ofi_rxm") << name;
         }
     }
     for (const char* name : {"shm;ofi_rxm", "tcp;ofi_rxd", "sockets", ";", "tcp;"}) {
@@ -216,10 +216,43 @@ TEST(GetInfo, LayeredNames) {
     EXPECT_EQ(ask(hints).result, -FI_ENODATA);
 }
 
+TEST(GetInfo, LayeredNamesAreListedAfterAllPlainOnes) {
+    const Answer all = ask(nullptr);
+    ASSERT_EQ(all.result, 0);
+    size_t plain = 0, layered = 0;
+    for (const fi_info* info = all.get(); info; info = info->next) {
+        const bool is_layered = strchr(info->fabric_attr->prov_name, ';') != nullptr;
+        EXPECT_TRUE(is_layered || layered == 0) << "a plain name behind a layered one";
+        if (is_layered) {
+            EXPECT_STREQ(info->fabric_attr->prov_name, "tcp;ofi_rxm");
+            ++layered;
+        } else if (strcmp(info->fabric_attr->prov_name, "tcp") == 0 && info->ep_attr->type == FI_EP_RDM) {
+            ++plain;
+        }
+    }
+    EXPECT_EQ(layered, plain);
+    EXPECT_EQ(layered, ask(make_hints("tcp;ofi_rxm")).size());
+}
+
+TEST(GetInfo, APlainNameIsNotAnsweredUnderALayeredOne) {
+    for (const char* name : {"tcp", "shm"}) {
+        const Answer answer = ask(make_hints(name));
+        ASSERT_EQ(answer.result, 0) << name;
+        for (const fi_info* info = answer.get(); info; info = info->next) {
+            EXPECT_STREQ(info->fabric_attr->prov_name, name);
+        }
+    }
+}
+
+TEST(GetInfo, AnEndpointTypeThatAProviderNeverHasIsRefused) {
+    EXPECT_EQ(ask(make_hints("tcp", FI_EP_DGRAM)).result, -FI_ENODATA);
+    EXPECT_EQ(ask(make_hints("shm", FI_EP_MSG)).result, -FI_ENODATA);
+}
+
 TEST(GetInfo, ProviderAttributesOnly) {
     const Answer all = ask(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY);
     ASSERT_EQ(all.result, 0);
-    EXPECT_EQ(all.size(), 3u);
+    EXPECT_EQ(all.size(), 4u);  // verbs, shm, tcp, and the layer
     for (const fi_info* info = all.get(); info; info = info->next) {
         EXPECT_NE(info->fabric_attr->prov_version, 0u);
         EXPECT_EQ(info->caps, 0u);

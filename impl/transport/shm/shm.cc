@@ -33,7 +33,7 @@ const Provider kShmProvider = {
     .version = kProviderVersion,
     .layered_name = nullptr,
     .discover = discover,
-    .has_connected = false,
+    .endpoint_types = type_bit(FI_EP_RDM),
     .discover_follows_interfaces = false,
     .start = start_engine<ShmTransport>,
 };

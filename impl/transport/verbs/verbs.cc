@@ -36,7 +36,7 @@ const Provider kVerbsProvider = {
     .version = kProviderVersion,
     .layered_name = "ofi_rxm",
     .discover = discover,
-    .has_connected = true,
+    .endpoint_types = type_bit(FI_EP_MSG) | type_bit(FI_EP_RDM) | type_bit(FI_EP_DGRAM),
     .discover_follows_interfaces = false,
 };
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Open MPI as the distribution ships it, on this library: a program of ours in which every MPI message goes through
+# libfabric (pml cm, mtl ofi), on 2 and on 8 processes; one-sided calls also by remote memory access (osc rdma, btl ofi).
+#   mpi_test.sh FOLDER-OF-THE-LIBRARY PROGRAM SHIM PROVIDER
+# PROVIDER: tcp, tcp;ofi_rxm, or shm; the last with the shim that takes FI_REMOTE_COMM out of Open MPI's questions.
+set -euo pipefail
+folder=$1 program=$2 shim=$3 provider=$4
+export LD_LIBRARY_PATH=$folder
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+command -v mpirun >/dev/null || fail "mpirun is not installed (package openmpi-bin)"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+left_behind() { find /dev/shm -maxdepth 1 -name "selvage-shm-*" | sort; }
+
+options=(--oversubscribe --allow-run-as-root --bind-to none --mca plm isolated --mca orte_tmpdir_base "$scratch"
+         --mca mpi_yield_when_idle 1 --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "$provider")
+if [[ $provider == shm ]] || ! fi_info -p "$provider" -c 'FI_TAGGED|FI_REMOTE_COMM' >/dev/null 2>&1; then
+    echo "with FI_REMOTE_COMM taken out of the questions"
+    options+=(-x "LD_PRELOAD=$shim")
+fi
+
+# run PROCESSES WHAT OPTION...
+run() {
+    local count=$1 what=$2 status=0
+    shift 2
+    # shellcheck disable=SC2086
+    timeout 120 mpirun "${options[@]}" "$@" -n "$count" "$program" $what >"$scratch/out" 2>&1 || status=$?
+    cat "$scratch/out"
+    ((status == 0)) || fail "status $status: mpirun $* -n $count $program $what"
+}
+
+before=$(left_behind)
+for count in 2 8; do
+    run "$count" '' --mca osc pt2pt --mca btl self
+    [[ $provider == *ofi_rxm* ]] && continue # btl ofi refuses any provider with that in its name
+    echo "one-sided calls by remote memory access:"
+    run "$count" one_sided --mca osc rdma --mca btl ofi,self --mca btl_ofi_provider_include "$provider"
+done
+[[ $(left_behind) == "$before" ]] || fail "left in /dev/shm: $(left_behind)"

@@ -1,0 +1,73 @@
+// A reader that spins on an empty queue leaves its processor to whoever wants it.
+#include <pthread.h>
+#include <sched.h>
+
+#include <thread>
+
+#include "impl/test/queue/place.h"
+
+namespace selvage::impl::test {
+namespace {
+
+// The thread that calls it stays on one processor, together with those it starts.
+class OneProcessor {
+public:
+    OneProcessor() {
+        pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
+        int first = 0;
+        while (!CPU_ISSET(first, &before_)) ++first;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(first, &one);
+        pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    }
+    ~OneProcessor() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
+    OneProcessor(const OneProcessor&) = delete;
+    OneProcessor& operator=(const OneProcessor&) = delete;
+
+private:
+    cpu_set_t before_;
+};
+
+TEST(IdleReader, GivesItsProcessorToTheThreadThatItWaitsFor) {
+    constexpr uint64_t kEntries = 300;
+    // A turn of the scheduler takes milliseconds, a read some ten nanoseconds.
+    constexpr uint64_t kReadsPerEntry = 10'000;
+    OneProcessor pinned;
+    Place place;
+    Queue queue(place, FI_WAIT_NONE);
+    std::atomic<uint64_t> read{0};
+    std::thread writer([&] {
+        for (uint64_t i = 0; i < kEntries; ++i) {
+            while (read.load() < i) sched_yield();
+            queue->write(completion(i));
+        }
+    });
+    uint64_t empty = 0;
+    while (read.load() < kEntries) {
+        fi_cq_entry entry{};
+        if (fi_cq_read(queue.fid, &entry, 1) == 1) {
+            ++read;
+        } else {
+            ++empty;
+        }
+    }
+    writer.join();
+    EXPECT_LT(empty, kEntries * kReadsPerEntry);
+}
+
+TEST(IdleReader, MakesNoSystemCallWhileItIsAlone) {
+    Place place;
+    Queue queue(place, FI_WAIT_NONE);
+    fi_cq_entry entry{};
+    // A read that found something in between starts the count anew, so that the clock is never looked at.
+    for (int round = 0; round < 1000; ++round) {
+        for (int i = 0; i < 60; ++i) ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), -FI_EAGAIN);
+        queue->write(completion(1));
+        ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), 1);
+    }
+    EXPECT_FALSE(queue->idle.crowded());
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
