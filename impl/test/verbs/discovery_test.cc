@@ -1,7 +1,7 @@
 // Discovery of RDMA devices against a table of functions that stands in for libibverbs and librdmacm, and files that
 // stand in for the kernel's.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -116,11 +116,24 @@ SocketAddress address_of(uint32_t host) {
 
 TEST(VerbsDiscovery, AFolderThatIsNotThereOrEmptyMeansNoDevice) {
     const Scratch scratch;
-    EXPECT_FALSE(any_device(scratch.at("infiniband").c_str()));
+    EXPECT_EQ(any_device(scratch.at("infiniband").c_str()), -FI_ENODEV);
     fs::create_directory(scratch.at("infiniband"));
-    EXPECT_FALSE(any_device(scratch.at("infiniband").c_str()));
+    EXPECT_EQ(any_device(scratch.at("infiniband").c_str()), -FI_ENODEV);
     fs::create_directory(scratch.at("infiniband/fake0"));
-    EXPECT_TRUE(any_device(scratch.at("infiniband").c_str()));
+    EXPECT_EQ(any_device(scratch.at("infiniband").c_str()), 0);
+}
+
+TEST(VerbsDiscovery, AFolderThatCannotBeReadForWantOfDescriptorsIsAnErrorAndNotNoDevice) {
+    const Scratch scratch;
+    fs::create_directories(scratch.at("infiniband/fake0"));
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const int result = any_device(scratch.at("infiniband").c_str());
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(result, -FI_EMFILE);
 }
 
 TEST(VerbsDiscovery, AnAddressLeadsToItsPort) {
@@ -240,7 +253,7 @@ TEST(VerbsNic, SpeedsAreLanesTimesTheLanesSpeed) {
 }
 
 // On a machine with a device there is more to pay, and the next tests say nothing.
-bool this_machine_has_a_device() { return any_device("/sys/class/infiniband"); }
+bool this_machine_has_a_device() { return any_device("/sys/class/infiniband") == 0; }
 
 TEST(VerbsDiscovery, AMachineWithoutADeviceOffersNothingAndPaysUnderTwentyMicroseconds) {
     if (this_machine_has_a_device()) GTEST_SKIP() << "this machine has an RDMA device";

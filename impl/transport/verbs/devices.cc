@@ -11,7 +11,7 @@ namespace selvage::impl::verbs {
 namespace {
 
 // What only says that there is nothing here for this user, and what is an error of the call.
-int no_manager(int error) {
+int none_or_error(int error) {
     switch (error) {
         case ENOMEM:
             return -FI_ENOMEM;
@@ -51,13 +51,13 @@ private:
 
 }  // namespace
 
-bool any_device(const char* folder) {
+int any_device(const char* folder) {
     DIR* devices = opendir(folder);
-    if (!devices) return false;
+    if (!devices) return none_or_error(errno);
     bool found = false;
     while (const dirent* entry = readdir(devices)) found = found || entry->d_name[0] != '.';
     closedir(devices);
-    return found;
+    return found ? 0 : -FI_ENODEV;
 }
 
 PortFinder::~PortFinder() {
@@ -66,13 +66,13 @@ PortFinder::~PortFinder() {
 
 int PortFinder::open() {
     channel_ = library_.create_event_channel();
-    return channel_ ? 0 : no_manager(errno);
+    return channel_ ? 0 : none_or_error(errno);
 }
 
 int PortFinder::find(const SocketAddress& address, DevicePort* out) const {
     Identifier id(library_, channel_);
     const int error = id.bind(address);
-    if (error) return no_manager(error);
+    if (error) return none_or_error(error);
     if (!id.context()) return -FI_ENODEV;
     return describe(id.context(), id.port(), out);
 }
@@ -81,19 +81,22 @@ int PortFinder::describe(ibv_context* context, uint8_t port, DevicePort* out) co
     snprintf(out->device, sizeof out->device, "%s", library_.get_device_name(context->device));
     out->port = port;
     const int error = library_.query_device(context, &out->device_attr);
-    if (error) return no_manager(error);
+    if (error) return none_or_error(error);
     const int port_error = library_.query_port(context, port, &out->port_attr);
-    return port_error ? no_manager(port_error) : 0;
+    return port_error ? none_or_error(port_error) : 0;
 }
 
-int log_devices(const RdmaLibrary& library, const char* provider) {
+void log_unusable_devices(const RdmaLibrary& library, const char* provider) {
+    if (!log_enabled_for(provider, FI_LOG_INFO, FI_LOG_FABRIC)) return;
     int count = 0;
     ibv_device** list = library.get_device_list(&count);
     for (int i = 0; list && i < count; ++i) {
-        log_for(provider, FI_LOG_INFO, FI_LOG_FABRIC, "device %s", library.get_device_name(list[i]));
+        log_for(provider, FI_LOG_INFO, FI_LOG_FABRIC, "device %s has no active port with an address to be used",
+                library.get_device_name(list[i]));
     }
     if (list) library.free_device_list(list);
-    return count;
+    if (count <= 0)
+        log_for(provider, FI_LOG_INFO, FI_LOG_FABRIC, "libibverbs has no driver for this machine's devices");
 }
 
 }  // namespace selvage::impl::verbs

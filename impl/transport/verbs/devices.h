@@ -18,8 +18,9 @@ struct DevicePort {
     ibv_port_attr port_attr{};
 };
 
-// Whether the folder (/sys/class/infiniband) has an entry. One failed look-up where it does not exist.
-bool any_device(const char* folder);
+// Whether the folder (/sys/class/infiniband) has an entry: 0; -FI_ENODEV when it has none or does not exist, which
+// costs one failed look-up; or another negative fabric errno when that cannot be told now.
+int any_device(const char* folder);
 
 // Asks rdma_cm about addresses. One channel for the life of the object.
 class PortFinder {
@@ -41,8 +42,8 @@ private:
     rdma_event_channel* channel_ = nullptr;
 };
 
-// Names the devices that libibverbs has a driver for in the log, and returns how many there are.
-int log_devices(const RdmaLibrary& library, const char* provider);
+// For a machine the devices of which are of no use: tells the log which of them libibverbs has a driver for.
+void log_unusable_devices(const RdmaLibrary& library, const char* provider);
 
 }  // namespace selvage::impl::verbs
 
