@@ -196,7 +196,7 @@ int connect_endpoint(fid_ep* descriptor, const void* address, const void* data, 
     PathGuard path(*endpoint->path);
     connection.peer = to;
     connection.state = Connection::State::kConnecting;
-    error = ops->connect(*endpoint, to, data, std::min(size, kConnectionDataMax), &connection);
+    error = ops->connect(*endpoint, to, data, std::min(size, ops->data_max), &connection);
     if (!error) return 0;
     connection.state = Connection::State::kNone;
     connection.release_events();
@@ -217,7 +217,7 @@ int accept_endpoint(fid_ep* descriptor, const void* data, size_t size) {
     error = attach_queue(endpoint);
     if (error) return error;
     PathGuard path(*endpoint->path);
-    error = ops->accept(*endpoint, *request, data, std::min(size, kConnectionDataMax), &connection);
+    error = ops->accept(*endpoint, *request, data, std::min(size, ops->data_max), &connection);
     connection.request = nullptr;
     destroy(request);
     if (error) {

@@ -51,9 +51,10 @@ protected:
     ~Listener() = default;
 };
 
-// What a provider with connected endpoints supplies. Errors are negative fabric errnos. `size` is at most
-// kConnectionDataMax.
+// What a provider with connected endpoints supplies. Errors are negative fabric errnos. `size` is at most `data_max`,
+// which is at most kConnectionDataMax.
 struct ConnectionOps {
+    size_t data_max;  // FI_OPT_CM_DATA_SIZE
     // Listens at the endpoint's address, whose port is written back. Reports callers by add_request().
     int (*listen)(PassiveEndpoint& endpoint, Listener** result);
     // Tells the caller, if anybody is there, and releases `request.caller`.

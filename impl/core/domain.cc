@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "impl/core/eq.h"
+#include "impl/core/mr.h"
 #include "impl/core/opened.h"
 #include "impl/core/registry.h"
 
@@ -36,6 +37,7 @@ int close_domain(fid* descriptor) {
     note_closed(domain);
     domain->automatic.stop();
     if (domain->eq) domain->eq->uses.release();
+    if (const MemoryOps* memory = domain->fabric->provider->memory) memory->close(*domain);
     domain->fabric->uses.release();
     destroy(domain);
     return 0;
@@ -144,10 +146,12 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     domain->caps = set.info.caps;
     domain->addr_format = set.info.addr_format ? set.info.addr_format : offer->set.info.addr_format;
     snprintf(domain->name, sizeof domain->name, "%s", offer->domain_name);
-    const int invalid = take_attributes(*domain, set.info, *offer);
-    if (invalid) {
+    int error = take_attributes(*domain, set.info, *offer);
+    const MemoryOps* memory = fabric.provider->memory;
+    if (!error && memory) error = memory->open(*domain);
+    if (error) {
         destroy(domain);
-        return invalid;
+        return error;
     }
     init_fid(domain->descriptor.fid, FI_CLASS_DOMAIN, context, kFidOps);
     domain->descriptor.ops = const_cast<fi_ops_domain*>(&kDomainOps);

@@ -24,6 +24,7 @@ struct Domain {
     AddressKind kind = AddressKind::kNone;
     SocketAddress source;
     unsigned interface = 0;
+    void* device = nullptr;  // the provider's (MemoryOps)
 
     // As opened.
     uint64_t caps = 0;  // fi_info::caps
@@ -49,6 +50,7 @@ struct Domain {
                !automatic_control();
     }
     bool basic_registration() const { return attr.mr_mode == FI_MR_BASIC; }
+    bool chooses_keys() const { return basic_registration() || (attr.mr_mode & FI_MR_PROV_KEY); }
 };
 
 // For the queues and counters of a domain: how their lists of what makes progress are locked, and attached to. With

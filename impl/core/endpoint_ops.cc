@@ -2,6 +2,7 @@
 #include "impl/core/endpoint_ops.h"
 
 #include "impl/core/atomic_types.h"
+#include "impl/core/connect.h"
 
 namespace selvage::impl {
 
@@ -35,9 +36,9 @@ int put_option(const void* source, size_t size, void* value, size_t* length) {
     return 0;
 }
 
-int get_connection_option(fid*, int level, int option, void* value, size_t* length) {
-    if (level != FI_OPT_ENDPOINT || option != FI_OPT_CM_DATA_SIZE) return -FI_ENOPROTOOPT;
-    return put_option(&kConnectionDataMax, sizeof kConnectionDataMax, value, length);
+int get_connection_option(const ConnectionOps* ops, int level, int option, void* value, size_t* length) {
+    if (level != FI_OPT_ENDPOINT || option != FI_OPT_CM_DATA_SIZE || !ops) return -FI_ENOPROTOOPT;
+    return put_option(&ops->data_max, sizeof ops->data_max, value, length);
 }
 
 int set_connection_option(fid*, int level, int option, const void*, size_t) {

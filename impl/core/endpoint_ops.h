@@ -7,6 +7,8 @@
 
 namespace selvage::impl {
 
+struct ConnectionOps;
+
 extern const fi_ops_msg kMissingMsg;
 extern const fi_ops_collective kMissingCollective;
 
@@ -99,10 +101,10 @@ inline constexpr fi_ops_ep kMissingEp = {
     SELVAGE_MISSING(fi_ops_ep, tx_size_left),
 };
 
-// Bytes of application data that a connection request or answer carries.
+// The most application data that a connection request or answer carries with any provider.
 inline constexpr size_t kConnectionDataMax = 256;
 // FI_OPT_CM_DATA_SIZE, which can be read only.
-int get_connection_option(fid* descriptor, int level, int option, void* value, size_t* length);
+int get_connection_option(const ConnectionOps* ops, int level, int option, void* value, size_t* length);
 int set_connection_option(fid* descriptor, int level, int option, const void* value, size_t length);
 // Copies an option out; -FI_ETOOSMALL with the size when there is no room.
 int put_option(const void* source, size_t size, void* value, size_t* length);

@@ -89,7 +89,8 @@ int get_option(fid* descriptor, int level, int option, void* value, size_t* leng
         case FI_OPT_MIN_MULTI_RECV:
             return get_plain(endpoint->min_multi_recv, value, length);
         case FI_OPT_CM_DATA_SIZE:
-            return endpoint->connected_type() ? get_connection_option(descriptor, level, option, value, length)
+            return endpoint->connected_type() ? get_connection_option(endpoint->domain->fabric->provider->connections,
+                                                                      level, option, value, length)
                                               : -FI_ENOPROTOOPT;
         case FI_OPT_TX_SIZE:
             return get_plain(endpoint->tx.size, value, length);

@@ -200,6 +200,7 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     query.node = node;
     query.service = service;
     query.has_hints = hints != nullptr;
+    query.nic_known = older(layout, layout_of_version(version)) >= Layout::k1_2;
     if (hints) query.hints.widen_from(*hints, older(layout, layout_of_version(version)));
     InfoList list;
     const int result = answer(query, list);

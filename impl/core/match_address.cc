@@ -44,6 +44,7 @@ bool link_local(const SocketAddress& address) {
 bool reaches(const Match& match, const SocketAddress& target) {
     const Offer& offer = match.offer;
     if (target.kind != offer.kind) return false;
+    if (offer.reaches_own_only && match.table.is_local(target)) return match.table.owner(target, offer.provider);
     // A link-local address is of its link, and loopback is none.
     if (match.table.is_local(target)) return !(offer.loopback && link_local(target));
     if (offer.loopback) return false;

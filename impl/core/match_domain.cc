@@ -76,11 +76,13 @@ bool match_domain(Match& match) {
     return true;
 }
 
-// From 1.5 on mr_mode is a set of duties that the application can take on; none is needed, so all are cleared. The two
-// older values stand alone and are kept. Before 1.5 it is a choice between those two, with zero for either.
+// From 1.5 on mr_mode is a set of duties that the application can take on; none is needed, so all are cleared but those
+// that the device gains by. The two older values stand alone and are kept. Before 1.5 it is a choice between those two,
+// with zero for either.
 bool match_registration(Match& match) {
     const int asked = match.hints().domain.mr_mode;
     int& out = match.out.domain.mr_mode;
+    constexpr int kByDevice = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     const auto refuse = [&] {
         return match.refuse("domain_attr.mr_mode", static_cast<unsigned>(asked), FI_MR_BASIC | FI_MR_SCALABLE,
                             FI_TYPE_MR_MODE);
@@ -93,7 +95,9 @@ bool match_registration(Match& match) {
     const int alone = asked & (FI_MR_BASIC | FI_MR_SCALABLE);
     if (alone && alone != asked) return refuse();
     if (alone == (FI_MR_BASIC | FI_MR_SCALABLE)) return refuse();
-    out = alone;
+    // All three at once, or the device cannot be given the access at all.
+    const bool by_device = match.offer.mr_mode_kept && (asked & kByDevice) == kByDevice;
+    out = by_device ? asked & match.offer.mr_mode_kept : alone;
     return true;
 }
 

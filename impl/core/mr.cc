@@ -29,10 +29,6 @@ struct Request {
     size_t auth_key_size;
 };
 
-bool library_chooses_key(const Domain& domain) {
-    return domain.basic_registration() || (domain.attr.mr_mode & FI_MR_PROV_KEY);
-}
-
 bool peers_use_addresses(const Domain& domain) {
     return domain.basic_registration() || (domain.attr.mr_mode & FI_MR_VIRT_ADDR);
 }
@@ -57,21 +53,24 @@ int check(const Domain& domain, const Request& request) {
     if (request.auth_key_size && !request.auth_key) return -FI_EINVAL;
     const size_t key_bytes = domain.attr.mr_key_size;
     const bool too_wide = key_bytes && key_bytes < sizeof request.key && request.key >> (key_bytes * 8);
-    return too_wide && !library_chooses_key(domain) ? -FI_EKEYREJECTED : 0;
+    return too_wide && !domain.chooses_keys() ? -FI_EKEYREJECTED : 0;
 }
 
 bool random_key(uint64_t* key) {
     return getrandom(key, sizeof *key, 0) == static_cast<ssize_t>(sizeof *key) && *key != FI_KEY_NOTAVAIL;
 }
 
+const MemoryOps* memory_ops(const Domain& domain) { return domain.fabric->provider->memory; }
+
 // Keys that the library chooses cannot be guessed by a peer that was not told.
 int enter(Domain& domain, MemoryRegion* region, uint64_t wanted) {
     LockGuard guard(domain.lock);
     region->descriptor.key = wanted;
-    if (!library_chooses_key(domain)) return domain.regions.insert(region);
+    if (!domain.chooses_keys()) return domain.regions.insert(region);
     int result;
     do {
         if (!random_key(&region->descriptor.key)) return -FI_EAGAIN;
+        region->descriptor.key = (region->descriptor.key & ~region->key_mask) | region->key_bits;
         result = domain.regions.insert(region);
     } while (result == -FI_ENOKEY);
     return result;
@@ -84,6 +83,7 @@ int close_region(fid* descriptor) {
         LockGuard guard(region->domain->lock);
         region->domain->regions.remove(region);
     }
+    if (const MemoryOps* memory = memory_ops(*region->domain)) memory->remove(*region->domain, *region);
     if (region->write_counter) region->write_counter->uses.release();
     region->domain->uses.release();
     free(region->ranges);
@@ -160,7 +160,10 @@ int make_region(Domain& domain, const Request& request, MemoryRegion** result) {
         region->domain = &domain;
         init_fid(region->descriptor.fid, FI_CLASS_MR, request.context, kFidOps);
         region->descriptor.mem_desc = region;
+        const MemoryOps* memory = memory_ops(domain);
+        if (memory) memory->add(domain, *region);
         error = enter(domain, region, request.key);
+        if (error && memory) memory->remove(domain, *region);
     }
     if (error) {
         free(region->ranges);

@@ -13,6 +13,19 @@ struct Domain;
 struct Counter;
 struct Endpoint;
 
+struct MemoryRegion;
+
+// What a provider supplies whose device has memory regions of its own, so that it can read and write them by itself.
+struct MemoryOps {
+    // Of a domain that is being opened: sets Domain::device. 0 or a negative fabric errno.
+    int (*open)(Domain& domain);
+    void (*close)(Domain& domain);
+    // Sets MemoryRegion::device if the device takes the region (the engine serves it in any case), and the part of its
+    // key that is not free. The region's ranges, access and base are known.
+    void (*add)(Domain& domain, MemoryRegion& region);
+    void (*remove)(Domain& domain, MemoryRegion& region);
+};
+
 struct MemoryRegion {
     fid_mr descriptor{};
     UseCount uses;  // endpoints bound to it
@@ -24,6 +37,9 @@ struct MemoryRegion {
     size_t length = 0;  // of all ranges together
     size_t range_count = 0;
     iovec* ranges = nullptr;  // malloc'ed
+    void* device = nullptr;   // the device's, or nullptr
+    uint64_t key_mask = 0;    // bits of a chosen key that the device needs, and what they are
+    uint64_t key_bits = 0;
     size_t auth_key_size = 0;
     uint8_t auth_key[64] = {};
     Counter* write_counter = nullptr;  // counts FI_REMOTE_WRITE; holds a use of it

@@ -14,6 +14,7 @@ void Offer::link() {
     set.fabric.name = fabric_name;
     if (layered) snprintf(layered_name, sizeof layered_name, "%s;%s", provider->name, provider->layered_name);
     set.fabric.prov_name = layered ? layered_name : const_cast<char*>(provider->name);
+    set.info.nic = nic.link();
     set.fabric.prov_version = provider->version;
     if (kind == AddressKind::kShm) {
         set.info.src_addr = source_text;
@@ -44,8 +45,9 @@ bool Table::is_local(const SocketAddress& address) const {
     return address.is_loopback() || address.is_wildcard() || owner(address);
 }
 
-const Offer* Table::owner(const SocketAddress& address) const {
+const Offer* Table::owner(const SocketAddress& address, const Provider* provider) const {
     for (const Offer& offer : *this) {
+        if (provider && offer.provider != provider) continue;
         if (offer.source.same_host(address)) return &offer;
     }
     return nullptr;
@@ -78,7 +80,8 @@ Offer* TableBuilder::add() {
 int TableBuilder::add_layered(const Provider& provider) {
     const size_t count = table_ ? table_->size_ : 0;
     for (size_t i = 0; i < count; ++i) {
-        if (table_->offers_[i].provider != &provider || table_->offers_[i].set.ep.type != FI_EP_RDM) continue;
+        const Offer& plain = table_->offers_[i];
+        if (plain.provider != &provider || plain.layered || plain.set.ep.type != FI_EP_RDM) continue;
         Offer* offer = room();
         if (!offer) return -FI_ENOMEM;
         new (offer) Offer(table_->offers_[i]);

@@ -10,13 +10,16 @@
 
 #include "impl/core/address.h"
 #include "impl/core/info_memory.h"
+#include "impl/core/nic.h"
 #include "impl/core/rdma.h"
 
 namespace selvage::impl {
 
 class TableBuilder;
 struct ConnectionOps;
+struct Domain;
 struct Endpoint;
+struct MemoryOps;
 
 // The bit of an endpoint type in Provider::endpoint_types.
 constexpr unsigned type_bit(fi_ep_type type) { return 1U << type; }
@@ -33,6 +36,7 @@ struct Provider {
     // Opens the data path of an endpoint that is being enabled: Endpoint::path and its tables. 0 or a negative errno.
     int (*start)(Endpoint& endpoint) = nullptr;
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
+    const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
 
     bool offers(fi_ep_type type) const { return static_cast<unsigned>(type) < 32 && (endpoint_types >> type & 1U); }
 };
@@ -45,11 +49,16 @@ struct Offer {
     unsigned prefix = 0;     // length of its network part
     unsigned interface = 0;  // kernel's index
     bool loopback = false;
-    bool layered = false;  // the same once more, under the provider's layered name
+    bool layered = false;  // listed under the provider's layered name
     AddressKind kind = AddressKind::kNone;
     size_t tx_size_max = 0;  // set.tx.size and set.rx.size are the defaults; these are the limits
     size_t rx_size_max = 0;
     size_t auth_key_max = 0;
+    bool reaches_own_only = false;  // on this machine: addresses of this provider's own offers, and no loopback
+    // Duties of memory registration that are left to an application that takes them on, since the device gains by them;
+    // otherwise the engine does without.
+    int mr_mode_kept = 0;
+    NicValues nic;
     bool any_tclass = false;     // every label and DSCP value, or only those that cost nothing
     char layered_name[32] = {};  // of a layered offer: "tcp;ofi_rxm"
     char domain_name[FI_NAME_MAX] = {};
@@ -72,8 +81,8 @@ public:
     const Offer* end() const { return offers_ + size_; }
     // True when the address belongs to this machine.
     bool is_local(const SocketAddress& address) const;
-    // An offer whose own address it is, or nullptr.
-    const Offer* owner(const SocketAddress& address) const;
+    // An offer (of that provider, if one is named) whose own address it is, or nullptr.
+    const Offer* owner(const SocketAddress& address, const Provider* provider = nullptr) const;
 
 private:
     friend class TableBuilder;
@@ -89,7 +98,7 @@ public:
     ~TableBuilder();
     // A new, empty offer at the end, or nullptr when memory is short. Valid until the next call.
     Offer* add();
-    // Repeats the FI_EP_RDM offers of a provider that has a layered name under that name. 0 or -FI_ENOMEM.
+    // Repeats the plain FI_EP_RDM offers of a provider that has a layered name under that name. 0 or -FI_ENOMEM.
     int add_layered(const Provider& provider);
     // Hands the table over with every offer linked; nullptr when memory is short.
     Table* finish();

@@ -77,7 +77,8 @@ int reject(fid_pep* descriptor, fid* handle, const void* data, size_t size) {
     if (size && !data) return -FI_EINVAL;
     ConnectionRequest* request = take_request(*endpoint, handle);
     if (!request) return -FI_EINVAL;
-    destroy_request(request, *ops_of(*endpoint), true, data, std::min(size, kConnectionDataMax));
+    const ConnectionOps& ops = *ops_of(*endpoint);
+    destroy_request(request, ops, true, data, std::min(size, ops.data_max));
     return 0;
 }
 
@@ -138,9 +139,13 @@ constexpr fi_ops_cm make_cm_ops() {
 }
 constexpr fi_ops_cm kCmOps = make_cm_ops();
 
+int get_option(fid* descriptor, int level, int option, void* value, size_t* length) {
+    return get_connection_option(ops_of(*object_of<PassiveEndpoint>(descriptor)), level, option, value, length);
+}
+
 constexpr fi_ops_ep make_ep_ops() {
     fi_ops_ep ops = kMissingEp;
-    ops.getopt = get_connection_option;
+    ops.getopt = get_option;
     ops.setopt = set_connection_option;
     return ops;
 }

@@ -30,6 +30,7 @@ struct Query {
     const char* node = nullptr;
     const char* service = nullptr;
     bool has_hints = false;
+    bool nic_known = false;  // fi_info::nic belongs to the caller's layout: it will be released with the rest
     InfoSet hints;
     ProviderName provider;  // meaningful when hints name one
     AddressSpec source;

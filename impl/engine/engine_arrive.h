@@ -112,7 +112,8 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
 template <Transport T, bool Locked>
 Transmit* Engine<T, Locked>::answered(Peer& peer, uint64_t id) {
     Transmit* op = transmits_.find(id);
-    return op && op->peer == state_in(peer) && op->awaited && !op->finished ? op : nullptr;
+    const bool asked = op && op->peer == state_in(peer) && op->awaited && op->way != Transmit::Way::kDirect;
+    return asked && !op->finished ? op : nullptr;
 }
 
 template <Transport T, bool Locked>

@@ -4,6 +4,7 @@
 #define SELVAGE_IMPL_ENGINE_ENGINE_ATOMIC_H
 
 #include "impl/engine/atomic_kernels.h"
+#include "impl/engine/engine_direct.h"
 #include "impl/engine/engine_rma.h"
 
 namespace selvage::impl {
@@ -89,6 +90,7 @@ ssize_t Engine<T, Locked>::atomic(const AtomicRequest& request) {
                   .aux = static_cast<uint16_t>(request.target_count),
                   .word = {op->awaited ? transmits_.id(op) : 0, word.pack(), 0}};
     if (!op->awaited) ++op->peer->quiet;
+    plan_atomic(request, *op);
     return post(*op);
 }
 

@@ -35,6 +35,14 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     access_caps_ = endpoint.rx.caps & (FI_REMOTE_READ | FI_REMOTE_WRITE);
     may_receive_ = endpoint.rx.caps & (FI_MSG | FI_TAGGED);
     rma_events_ = endpoint.caps & FI_RMA_EVENT;
+    // A write of the device may overtake a message that is still to be placed, and its target hears nothing of it.
+    constexpr uint64_t kAfterSends = FI_ORDER_RAS | FI_ORDER_WAS;
+    constexpr uint64_t kAccesses = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | FI_ORDER_RMA_RAR |
+                                   FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR |
+                                   FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
+    direct_ = T::kNativeRma && !(endpoint.tx.msg_order & kAfterSends);
+    ordered_accesses_ = endpoint.tx.msg_order & kAccesses;
+    names_regions_ = domain.mr_mode & FI_MR_LOCAL;
     transmits_.set_limit(endpoint.tx.size);
     own_context_.limit = endpoint.rx.size;
     own_context_.directed = !connected_ && (endpoint.rx.caps & FI_DIRECTED_RECV);

@@ -57,6 +57,8 @@ public:
     void sent(Peer& peer, void* token, int error);
     void room(Peer& peer);
     void down(Peer& peer, int error);
+    void accessed(Peer& peer, void* token, int error);
+    void wrote(Peer& peer, uint64_t length, uint64_t data);
 
     // The calls of the application. `flags` are those of the operation, FI_COMPLETION among them if it gets an entry.
     template <FrameOp Op>
@@ -212,6 +214,13 @@ private:
     Transmit* expected_read(Peer& peer, const Header& header);
     void read_placed(Transmit& op, uint32_t size);
 
+    // Accesses by the device (engine_direct.h).
+    bool may_be_direct(uint64_t flags, size_t length) const;
+    void plan_access(const AccessRequest& request, Transmit& op) const;
+    void plan_atomic(const AtomicRequest& request, Transmit& op) const;
+    bool goes_direct(const Peer& peer, const Transmit& op) const;
+    AccessResult send_direct(Peer& peer, Transmit& op);
+
     // Atomics (engine_atomic.h).
     ssize_t check_atomic(const AtomicRequest& request, size_t* elements) const;
     bool take_operands(Transmit& op, const AtomicRequest& request, size_t size);
@@ -229,7 +238,10 @@ private:
     bool domain_locked_ = true;
     bool may_receive_ = false;  // messages
     bool rma_events_ = false;
-    bool bounded_ = false;  // FI_RM_ENABLED: the queue may not be overrun
+    bool direct_ = false;            // the device may access memory
+    bool ordered_accesses_ = false;  // one access after another
+    bool names_regions_ = false;     // FI_MR_LOCAL
+    bool bounded_ = false;           // FI_RM_ENABLED: the queue may not be overrun
     size_t inject_max_ = 0;
     size_t message_max_ = 0;
     size_t iov_max_ = 0;

@@ -18,6 +18,8 @@ namespace selvage::impl {
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::may_be_quiet(uint64_t flags) const {
     constexpr uint64_t kAnswered = FI_COMPLETION | FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
+    // Later accesses by the device have to know when it is done.
+    if (T::kNativeRma) return false;
     return (flags & FI_INJECT) && !(flags & kAnswered) && !reports.counters[kSlotWrite] && !strict_;
 }
 
@@ -57,6 +59,7 @@ ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
         prepare_read(request, *op);
     }
     if (!op->awaited) ++op->peer->quiet;
+    plan_access(request, *op);
     return post(*op);
 }
 

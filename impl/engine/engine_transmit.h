@@ -140,6 +140,8 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t fl
     op->sent = false;
     op->finished = false;
     op->large = false;
+    op->direct = false;
+    op->relayed = false;
     op->held = 0;
     op->error = 0;
     op->peer = state;
@@ -286,10 +288,23 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
     if (op.fenced && state.operations.first() != &op) return Step::kWait;
     const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
     if (writes && ordered_writes_ && state.large_reads) return Step::kWait;
-    const Step step =
-        op.way == Transmit::Way::kSegments ? send_segments(peer, op) : send_whole(peer, op, op.more || op.next);
+    if (goes_direct(peer, op)) {
+        // The peer's engine does what it is asked for later than its device.
+        if (ordered_accesses_ && state.relayed) return Step::kWait;
+        const AccessResult result = send_direct(peer, op);
+        if (result == AccessResult::kAgain) return Step::kBlocked;
+        if (result == AccessResult::kDown) return Step::kDown;
+        op.direct = result == AccessResult::kPosted;
+    }
+    const Step step = op.way == Transmit::Way::kDirect     ? Step::kSent
+                      : op.way == Transmit::Way::kSegments ? send_segments(peer, op)
+                                                           : send_whole(peer, op, op.more || op.next);
     if (step != Step::kSent) return step;
     op.sent = true;
+    if constexpr (T::kNativeRma) {
+        op.relayed = op.way != Transmit::Way::kDirect && (writes || op.kind == Transmit::Kind::kRead);
+        state.relayed += op.relayed;
+    }
     if (op.large) ++state.large_reads;
     state.unsent = op.next;
     settle(op);
@@ -417,6 +432,8 @@ void Engine<T, Locked>::finish(Transmit& op) {
     PeerState& state = *op.peer;
     op.finished = true;
     if (op.large && op.sent) --state.large_reads;
+    state.relayed -= op.relayed;
+    op.relayed = false;
     if (!strict_) {
         retire(op);
     } else {

@@ -14,8 +14,9 @@ struct MemoryCalls {
     static Path& path(const Endpoint* endpoint) { return static_cast<Path&>(*endpoint->path); }
 
     // One remote range.
-    static ssize_t access(const Endpoint* endpoint, bool write, const iovec* ranges, size_t count, fi_addr_t to,
-                          uint64_t address, uint64_t key, uint64_t data, bool has_data, void* context, uint64_t flags) {
+    static ssize_t access(const Endpoint* endpoint, bool write, const iovec* ranges, void* const* regions, size_t count,
+                          fi_addr_t to, uint64_t address, uint64_t key, uint64_t data, bool has_data, void* context,
+                          uint64_t flags) {
         size_t length;
         if ((count && !ranges) || count > kRangesMax) return -FI_EINVAL;
         if (!total_of(ranges, count, &length)) return -FI_EMSGSIZE;
@@ -29,7 +30,8 @@ struct MemoryCalls {
                                       .data = data,
                                       .has_data = has_data,
                                       .context = context,
-                                      .flags = flags});
+                                      .flags = flags,
+                                      .regions = regions});
     }
     static ssize_t access_message(fid_ep* ep, bool write, const fi_msg_rma* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
@@ -44,51 +46,55 @@ struct MemoryCalls {
                                       .data = has_data ? message->data : 0,
                                       .has_data = has_data,
                                       .context = message->context,
-                                      .flags = flags | endpoint->tx_always});
+                                      .flags = flags | endpoint->tx_always,
+                                      .regions = message->desc});
     }
 
-    static ssize_t read(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, uint64_t address, uint64_t key,
-                        void* context) {
+    static ssize_t read(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, uint64_t address,
+                        uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return access(endpoint, false, &range, 1, from, address, key, 0, false, context, endpoint->tx_defaults);
+        return access(endpoint, false, &range, &region, 1, from, address, key, 0, false, context,
+                      endpoint->tx_defaults);
     }
-    static ssize_t readv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, uint64_t address,
-                         uint64_t key, void* context) {
+    static ssize_t readv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from,
+                         uint64_t address, uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return access(endpoint, false, ranges, count, from, address, key, 0, false, context, endpoint->tx_defaults);
+        return access(endpoint, false, ranges, regions, count, from, address, key, 0, false, context,
+                      endpoint->tx_defaults);
     }
     static ssize_t readmsg(fid_ep* ep, const fi_msg_rma* message, uint64_t flags) {
         return access_message(ep, false, message, flags);
     }
-    static ssize_t write(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to, uint64_t address,
+    static ssize_t write(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to, uint64_t address,
                          uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return access(endpoint, true, &range, 1, to, address, key, 0, false, context, endpoint->tx_defaults);
+        return access(endpoint, true, &range, &region, 1, to, address, key, 0, false, context, endpoint->tx_defaults);
     }
-    static ssize_t writev(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t to, uint64_t address,
+    static ssize_t writev(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t to, uint64_t address,
                           uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return access(endpoint, true, ranges, count, to, address, key, 0, false, context, endpoint->tx_defaults);
+        return access(endpoint, true, ranges, regions, count, to, address, key, 0, false, context,
+                      endpoint->tx_defaults);
     }
     static ssize_t writemsg(fid_ep* ep, const fi_msg_rma* message, uint64_t flags) {
         return access_message(ep, true, message, flags);
     }
     static ssize_t inject(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to, uint64_t address, uint64_t key) {
         const iovec range = range_of(bytes, size);
-        return access(Endpoint::of(ep), true, &range, 1, to, address, key, 0, false, nullptr, FI_INJECT);
+        return access(Endpoint::of(ep), true, &range, nullptr, 1, to, address, key, 0, false, nullptr, FI_INJECT);
     }
-    static ssize_t writedata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data, fi_addr_t to,
+    static ssize_t writedata(fid_ep* ep, const void* bytes, size_t size, void* region, uint64_t data, fi_addr_t to,
                              uint64_t address, uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return access(endpoint, true, &range, 1, to, address, key, data, true, context, endpoint->tx_defaults);
+        return access(endpoint, true, &range, &region, 1, to, address, key, data, true, context, endpoint->tx_defaults);
     }
     static ssize_t injectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data, fi_addr_t to, uint64_t address,
                               uint64_t key) {
         const iovec range = range_of(bytes, size);
-        return access(Endpoint::of(ep), true, &range, 1, to, address, key, data, true, nullptr, FI_INJECT);
+        return access(Endpoint::of(ep), true, &range, nullptr, 1, to, address, key, data, true, nullptr, FI_INJECT);
     }
 
     // Vectors of an atomic, as far as its form has them.

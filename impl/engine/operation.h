@@ -31,6 +31,7 @@ struct Transmit {
         kWhole,     // in one frame
         kAnnounce,  // the peer pulls them, or clears them
         kSegments,  // announced, and the segments follow at once (writes)
+        kDirect,    // the device does it
     };
 
     Transmit* next;
@@ -48,6 +49,8 @@ struct Transmit {
     bool finished;   // complete; kept only to complete in order
     bool large;      // a read that later writes have to wait for
     bool more;       // FI_MORE
+    bool direct;     // the device may do it, where it reaches the peer
+    bool relayed;    // an access that the peer's engine does: counted in PeerState
     uint32_t held;   // frames whose payload the transport still reads
     int error;
     PeerState* peer;
@@ -67,6 +70,17 @@ struct Transmit {
     iovec compare[kRangesMax];
     iovec results[kRangesMax];
     std::byte prefix[kPrefixMax];
+    // With `direct`.
+    struct {
+        DeviceAccess::Kind kind;
+        Target target;
+        uint64_t operand;
+        uint64_t compare;
+        uint32_t data;
+        bool has_data;
+        bool named;
+        const MemoryRegion* regions[kRangesMax];
+    } device;
 };
 
 // A posted receive, or a message that is being placed into a multi-receive buffer.

@@ -26,7 +26,8 @@ struct PeerState {
     List<Transmit> operations;
     Transmit* unsent = nullptr;
     uint32_t large_reads = 0;
-    uint64_t quiet = 0;  // operations that are answered only when they fail
+    uint32_t relayed = 0;  // accesses that the peer's engine was asked for and has not answered
+    uint64_t quiet = 0;    // operations that are answered only when they fail
     // Messages that the receiver cleared, to be sent in segments by turns.
     Transmit* streams = nullptr;
     Transmit** streams_end = &streams;

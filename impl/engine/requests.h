@@ -31,6 +31,7 @@ struct AccessRequest {
     bool has_data;
     void* context;
     uint64_t flags;
+    void* const* regions = nullptr;  // fi_mr_desc of each range, where the application has to name them
 };
 
 struct AtomicRequest {

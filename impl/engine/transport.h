@@ -27,6 +27,7 @@
 namespace selvage::impl {
 
 struct Endpoint;
+struct MemoryRegion;
 
 enum class SendResult : uint8_t {
     kDone,   // the payload was copied; its memory is the caller's again
@@ -43,6 +44,30 @@ struct Frame {
     size_t count;
     void* token;  // comes back in Sink::sent if the frame was held
     bool more;
+};
+
+// A read, write or atomic that the device does by itself (kNativeRma).
+struct DeviceAccess {
+    enum class Kind : uint8_t { kWrite, kRead, kAdd, kCompareSwap };
+    Kind kind;
+    const iovec*
+        local;  // the source of a write; where a result goes (of an atomic: one range of 8 bytes, or no memory)
+    size_t count;
+    size_t length;  // of the ranges together
+    uint64_t address;
+    uint64_t key;
+    bool has_data;  // remote CQ data
+    uint32_t data;
+    uint64_t operand;  // of atomics: added, or swapped in
+    uint64_t compare;
+    const MemoryRegion* const* regions;  // one per range, where the application named them, or nullptr
+    void* token;                         // comes back in Sink::accessed
+};
+enum class AccessResult : uint8_t {
+    kPosted,      // Sink::accessed follows, or Sink::down
+    kAgain,       // no room, nothing was done; Sink::room follows
+    kDown,        // as SendResult::kDown
+    kImpossible,  // the device cannot do this one; nothing was done
 };
 
 // Where the payload of an arriving frame goes: the engine fills it in Sink::begin, the transport fills the memory in
@@ -75,7 +100,10 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     { T::kEagerMax } -> std::convertible_to<size_t>;
     // Has `pull`: the receiver reads the sender's memory itself (one copy). can_pull(peer) says whether it works here.
     { T::kPulls } -> std::convertible_to<bool>;
-    // RMA and atomics that the device does by itself; the engine then only posts them. (verbs)
+    // The device can read and write a peer's memory by itself (verbs). Then there are
+    //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
+    //   AccessResult access(Peer&, const DeviceAccess&): in order with frames, also with those that come later. Reads
+    //     have come back before what follows them begins, where the endpoint's order asks for it.
     { T::kNativeRma } -> std::convertible_to<bool>;
 
     // Binds the endpoint's own address (and writes back what it became). 0 or a negative fabric errno, and then a clean
@@ -116,6 +144,8 @@ concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byt
     // After it, no call names the peer but find_peer. `error` is a positive fabric errno (FI_ECONNRESET,
     // FI_EHOSTDOWN...)
     { sink.down(peer, error) } -> std::same_as<void>;
+    // With kNativeRma also accessed(peer, token, error), and wrote(peer, length, data): the peer's device wrote
+    // `length` bytes with remote CQ data.
 };
 
 }  // namespace selvage::impl

@@ -7,7 +7,7 @@
 #include "impl/core/param.h"
 #include "impl/core/registry.h"
 #include "impl/core/surface.h"
-#include "impl/transport/tcp/interfaces.h"
+#include "impl/core/interfaces.h"
 
 namespace selvage::impl {
 namespace {

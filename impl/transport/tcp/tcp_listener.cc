@@ -6,6 +6,7 @@
 #include "impl/core/connect.h"
 #include "impl/core/create.h"
 #include "impl/core/datapath.h"
+#include "impl/core/endpoint_ops.h"
 #include "impl/core/ep.h"
 #include "impl/core/passive.h"
 #include "impl/transport/tcp/knobs.h"
@@ -138,6 +139,7 @@ void local_name_tcp(Endpoint& endpoint, SocketAddress* out) { (void)transport_of
 }  // namespace
 
 const ConnectionOps kTcpConnections = {
+    .data_max = kConnectionDataMax,
     .listen = listen_tcp,
     .refuse = refuse_tcp,
     .connect = connect_tcp,

@@ -1,4 +1,4 @@
-// One peer of a TCP transport, and the peers of an endpoint by address.
+// One peer of a TCP transport.
 //
 // A peer is made once per address and stays until the endpoint is closed: going down and coming up again it keeps its
 // place, so that hostile comings and goings cost no memory beyond one record per listening address of another host.
@@ -6,6 +6,7 @@
 #define SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
 
 #include "impl/engine/transport.h"
+#include "impl/transport/tcp/address_table.h"
 #include "impl/transport/tcp/dial.h"
 #include "impl/transport/tcp/send_buffer.h"
 
@@ -61,31 +62,7 @@ struct Peer : Watched, PeerBase {
 
 inline constexpr size_t kLeftMax = sizeof(Header) + kWholeMax;
 
-class PeerTable {
-public:
-    ~PeerTable();
-    PeerTable() = default;
-    PeerTable(const PeerTable&) = delete;
-    PeerTable& operator=(const PeerTable&) = delete;
-
-    Peer* find(const SocketAddress& address) const;
-    // A peer that was not there; nullptr when memory is short.
-    Peer* add(const SocketAddress& address);
-    Peer* first() const { return first_; }
-    void clear();  // frees the records; their sockets and buffers were released before
-
-private:
-    bool grow();
-    size_t bucket(const SocketAddress& address) const;
-
-    Peer** buckets_ = nullptr;
-    size_t mask_ = 0;
-    size_t count_ = 0;
-    uint64_t seed_ = 0;
-    Peer* first_ = nullptr;
-};
-
-bool same_address(const SocketAddress& a, const SocketAddress& b);
+using PeerTable = AddressTable<Peer>;
 
 }  // namespace selvage::impl::tcp
 

@@ -1,43 +1,136 @@
-// Control part of the verbs provider. A machine without RDMA devices pays one failed directory look-up.
+// Control part of the verbs provider: its table. A machine without RDMA devices pays one failed directory look-up.
 #include "impl/transport/verbs/verbs.h"
 
-#include <dirent.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
+#include "impl/core/interfaces.h"
 #include "impl/core/log.h"
+#include "impl/core/param.h"
 #include "impl/core/registry.h"
+#include "impl/core/surface.h"
+#include "impl/transport/verbs/devices.h"
+#include "impl/transport/verbs/nic.h"
+#include "impl/transport/verbs/verbs_endpoint.h"
 
 namespace selvage::impl {
 namespace {
 
-bool any_device() {
-    DIR* devices = opendir("/sys/class/infiniband");
-    if (!devices) return false;
-    bool found = false;
-    while (const dirent* entry = readdir(devices)) {
-        if (entry->d_name[0] != '.') found = true;
-    }
-    closedir(devices);
-    return found;
+constexpr char kName[] = "verbs";
+
+// Provider-specific (upper bit set): what stands in the messages is this library's own.
+constexpr uint32_t kMessageProtocol = FI_PROV_SPECIFIC | 0x5e04;
+constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e05;
+
+// A write or read by the device may overtake a message that the receiver still holds in a buffer of its own.
+constexpr uint64_t kNotOrdered = FI_ORDER_RAS | FI_ORDER_WAS;
+
+// With these the device itself does remote access; without them the engine does it by messages.
+constexpr int kDeviceAccess = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+
+const Param<const char*> interface_row{kName, "iface", nullptr,
+                                       "The only network interface to be used, or the start of its name"};
+const Param<const char*> device_row{kName, "device_name", nullptr, "The only RDMA device to be used"};
+
+// Loopback has no device, and a link-local address means nothing without its link.
+bool usable(const InterfaceAddress& interface) {
+    const char* prefix = interface_row.get();
+    return !interface.loopback && !interface.link_local &&
+           (!prefix || strncmp(prefix, interface.name, strlen(prefix)) == 0);
 }
 
-int discover(const Provider& self, TableBuilder&) {
-    if (any_device()) {
-        log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "devices are present, but this build has no data path for them");
-    } else {
-        log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "no RDMA device on this machine");
-    }
+bool usable(const verbs::DevicePort& port) {
+    const char* only = device_row.get();
+    if (only && strcmp(only, port.device) != 0) return false;
+    if (port.port_attr.state == IBV_PORT_ACTIVE) return true;
+    log_for(kName, FI_LOG_INFO, FI_LOG_FABRIC, "port %u of %s is not active", port.port, port.device);
+    return false;
+}
+
+size_t at_most(size_t value, int device_limit) {
+    return device_limit > 0 ? std::min(value, static_cast<size_t>(device_limit)) : value;
+}
+
+int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface,
+              const verbs::DevicePort& port, fi_ep_type type) {
+    Offer* offer = table.add();
+    if (!offer) return -FI_ENOMEM;
+    fill_surface(*offer, type, FI_LOCAL_COMM | FI_REMOTE_COMM);
+    offer->provider = &self;
+    // Addressed endpoints exist under the layered name only.
+    offer->layered = type == FI_EP_RDM;
+    offer->kind = interface.address.kind;
+    offer->source = interface.address;
+    offer->prefix = interface.prefix;
+    offer->interface = interface.index;
+    offer->reaches_own_only = true;
+    offer->any_tclass = true;
+    offer->mr_mode_kept = kDeviceAccess;
+    InfoSet& set = offer->set;
+    set.info.addr_format = offer->kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
+    set.tx.msg_order &= ~kNotOrdered;
+    set.rx.msg_order &= ~kNotOrdered;
+    set.domain.ep_cnt = at_most(set.domain.ep_cnt, port.device_attr.max_qp);
+    set.domain.mr_cnt = at_most(set.domain.mr_cnt, port.device_attr.max_mr);
+    snprintf(offer->domain_name, sizeof offer->domain_name, "%s", port.device);
+    write_subnet(interface.address, interface.prefix, offer->fabric_name, sizeof offer->fabric_name);
+    verbs::describe_nic(port, interface.name, "/sys", &offer->nic);
     return 0;
+}
+
+int add_address(const Provider& self, TableBuilder& table, const verbs::PortFinder& finder,
+                const InterfaceAddress& interface, bool* found) {
+    if (!usable(interface)) return 0;
+    verbs::DevicePort port;
+    const int error = finder.find(interface.address, &port);
+    if (error) return error == -FI_ENODEV ? 0 : error;
+    if (!usable(port)) return 0;
+    log_for(kName, FI_LOG_INFO, FI_LOG_FABRIC, "%s is on port %u of device %s", interface.name, port.port, port.device);
+    *found = true;
+    const int result = add_offer(self, table, interface, port, FI_EP_MSG);
+    if (result || !is_registered(self.layered_name)) return result;
+    return add_offer(self, table, interface, port, FI_EP_RDM);
+}
+
+int add_devices(const Provider& self, TableBuilder& table, const verbs::RdmaLibrary& library) {
+    verbs::PortFinder finder(library);
+    int result = finder.open();
+    if (result) {
+        log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "the connection manager of RDMA cannot be used");
+        return result == -FI_ENODEV ? 0 : result;
+    }
+    InterfaceAddress* list = nullptr;
+    size_t count = 0;
+    bool found = false;
+    result = list_interfaces(&list, &count);
+    for (size_t i = 0; i < count && !result; ++i) result = add_address(self, table, finder, list[i], &found);
+    free(list);
+    if (!result && !found) verbs::log_unusable_devices(library, self.name);
+    return result;
+}
+
+int discover(const Provider& self, TableBuilder& table) {
+    const int none = verbs::any_device("/sys/class/infiniband");
+    if (none == -FI_ENODEV) log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "no RDMA device on this machine");
+    if (none) return none == -FI_ENODEV ? 0 : none;
+    const verbs::RdmaLibrary* library = verbs::rdma_library();
+    return library ? add_devices(self, table, *library) : 0;
 }
 
 }  // namespace
 
 const Provider kVerbsProvider = {
-    .name = "verbs",
+    .name = kName,
     .version = kProviderVersion,
     .layered_name = "ofi_rxm",
     .discover = discover,
-    .endpoint_types = type_bit(FI_EP_MSG) | type_bit(FI_EP_RDM) | type_bit(FI_EP_DGRAM),
-    .discover_follows_interfaces = false,
+    .endpoint_types = type_bit(FI_EP_MSG) | type_bit(FI_EP_RDM),
+    .discover_follows_interfaces = true,
+    .start = start_verbs_endpoint,
+    .connections = &kVerbsConnections,
+    .memory = &kVerbsMemory,
 };
 
 }  // namespace selvage::impl

@@ -1,4 +1,4 @@
-// The verbs provider: RDMA devices. Its place in the list is here; it offers nothing yet.
+// The verbs provider: FI_EP_MSG and FI_EP_RDM over every RDMA device whose interface has an address.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_H
 

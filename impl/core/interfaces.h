@@ -2,8 +2,8 @@
 //
 // One entry per address of every interface that is up. Order: faster links first, then the kernel's index, IPv4 before
 // IPv6, global before link-local; loopback last.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_INTERFACES_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_INTERFACES_H
+#ifndef SELVAGE_IMPL_CORE_INTERFACES_H
+#define SELVAGE_IMPL_CORE_INTERFACES_H
 
 #include "impl/core/address.h"
 

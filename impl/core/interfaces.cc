@@ -1,5 +1,5 @@
 // See interfaces.h.
-#include "impl/transport/tcp/interfaces.h"
+#include "impl/core/interfaces.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

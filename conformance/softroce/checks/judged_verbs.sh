@@ -1,0 +1,12 @@
+# The library's verbs judged by the conformance kit, with a device. $BUILD is the build folder, $SOURCE the sources.
+# guest: --devices one --memory 1024 --limit 800
+
+judge() { "$BUILD/conformance/selvage" check --library "$BUILD/impl/libfabric.so.1" --provider 'verbs' "$@"; }
+
+limit_of_no_promise_is_broken=500
+check_no_promise_is_broken() { judge --strict --cases 4000; }
+
+limit_of_what_is_declared_is_kept=250
+check_what_is_declared_is_kept() {
+    GTEST_FILTER='classes*:random*' judge --cases 2000 --profile "$SOURCE/impl/transport/verbs/verbs.toml"
+}

@@ -1,0 +1,125 @@
+// Engine: reads, writes and 64-bit atomics that the device does by itself (T::kNativeRma).
+//
+// Such an operation is prepared in both ways, and which it goes is decided when its turn comes, as only a peer that is
+// connected tells whether its memory can be reached. What the device does is in order with frames that are sent later;
+// an access of the device waits for those that the peer's engine was asked for, where the endpoint's order says so.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_DIRECT_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_DIRECT_H
+
+#include "impl/engine/engine_rma.h"
+
+namespace selvage::impl {
+
+// Without length no key is looked at; delivery is what the peer's engine confirms.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::may_be_direct(uint64_t flags, size_t length) const {
+    return direct_ && length && length <= UINT32_MAX && !(flags & FI_DELIVERY_COMPLETE);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::plan_access(const AccessRequest& request, Transmit& op) const {
+    if constexpr (T::kNativeRma) {
+        if (!may_be_direct(op.flags, op.length) || request.target_count != 1) return;
+        if (request.has_data && request.data > UINT32_MAX) return;
+        const fi_rma_iov& target = request.targets[0];
+        op.direct = true;
+        op.device.kind = request.write ? DeviceAccess::Kind::kWrite : DeviceAccess::Kind::kRead;
+        op.device.target = {.address = target.addr, .length = target.len, .key = target.key};
+        op.device.has_data = request.has_data;
+        op.device.data = static_cast<uint32_t>(request.data);
+        op.device.named = names_regions_ && request.regions && !(op.flags & FI_INJECT);
+        for (size_t i = 0; op.device.named && i < request.count; ++i) {
+            op.device.regions[i] = static_cast<const MemoryRegion*>(request.regions[i]);
+        }
+    } else {
+        static_cast<void>(request), static_cast<void>(op);
+    }
+}
+
+// One 64-bit integer at its natural address: added to, or compared and swapped.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::plan_atomic(const AtomicRequest& request, Transmit& op) const {
+    if constexpr (T::kNativeRma) {
+        const bool integer = request.type == FI_INT64 || request.type == FI_UINT64;
+        const bool adds = request.op == FI_SUM && request.form != AtomicForm::kCompare;
+        const bool swaps = request.op == FI_CSWAP && request.form == AtomicForm::kCompare;
+        if (!integer || (!adds && !swaps) || op.length != sizeof(uint64_t)) return;
+        if (!may_be_direct(op.flags, op.length) || request.target_count != 1 || request.targets[0].addr % 8) return;
+        // One element each, but perhaps among empty ranges.
+        if (op.range_count != 1 || (swaps && op.compare_count != 1) || (op.fetches && op.result_count != 1)) return;
+        const fi_rma_ioc& target = request.targets[0];
+        op.direct = true;
+        op.device.kind = adds ? DeviceAccess::Kind::kAdd : DeviceAccess::Kind::kCompareSwap;
+        op.device.target = {.address = target.addr, .length = sizeof(uint64_t), .key = target.key};
+        memcpy(&op.device.operand, op.ranges[0].iov_base, sizeof op.device.operand);
+        if (swaps) memcpy(&op.device.compare, op.compare[0].iov_base, sizeof op.device.compare);
+        op.device.has_data = false;
+        op.device.named = false;
+    } else {
+        static_cast<void>(request), static_cast<void>(op);
+    }
+}
+
+template <Transport T, bool Locked>
+inline bool Engine<T, Locked>::goes_direct(const Peer& peer, const Transmit& op) const {
+    if constexpr (T::kNativeRma) {
+        return op.direct && !op.started &&
+               transport_.reaches(peer, op.device.target.key, op.kind == Transmit::Kind::kAtomic);
+    } else {
+        static_cast<void>(peer), static_cast<void>(op);
+        return false;
+    }
+}
+
+template <Transport T, bool Locked>
+AccessResult Engine<T, Locked>::send_direct(Peer& peer, Transmit& op) {
+    if constexpr (T::kNativeRma) {
+        const bool atomic = op.kind == Transmit::Kind::kAtomic;
+        const iovec nowhere{.iov_base = nullptr, .iov_len = sizeof(uint64_t)};
+        const iovec* result = op.fetches ? op.results : &nowhere;
+        const DeviceAccess access{.kind = op.device.kind,
+                                  .local = atomic ? result : op.ranges,
+                                  .count = atomic ? 1 : op.range_count,
+                                  .length = op.length,
+                                  .address = op.device.target.address,
+                                  .key = op.device.target.key,
+                                  .has_data = op.device.has_data,
+                                  .data = op.device.data,
+                                  .operand = op.device.operand,
+                                  .compare = op.device.compare,
+                                  .regions = op.device.named ? op.device.regions : nullptr,
+                                  .token = token_of(op)};
+        const AccessResult posted = transport_.access(peer, access);
+        if (posted != AccessResult::kPosted) return posted;
+        op.way = Transmit::Way::kDirect;
+        op.awaited = true;
+        op.large = false;
+        return posted;
+    } else {
+        static_cast<void>(peer), static_cast<void>(op);
+        return AccessResult::kImpossible;
+    }
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::accessed(Peer& peer, void* token, int error) {
+    Transmit* op = transmits_.find(reinterpret_cast<uintptr_t>(token));
+    if (!op || op->way != Transmit::Way::kDirect || op->peer != state_in(peer) || op->finished) return;
+    PeerState& state = *op->peer;
+    if (error) {
+        fail(*op, error);
+    } else {
+        op->awaited = false;
+        settle(*op);
+    }
+    resume(state);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::wrote(Peer& peer, uint64_t length, uint64_t data) {
+    event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, true);
+}
+
+}  // namespace selvage::impl
+
+#endif

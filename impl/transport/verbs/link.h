@@ -1,0 +1,255 @@
+// One connection as the device has it: a reliable queue pair, a ring of send buffers and one of receive buffers.
+//
+// Sending. Every request takes a place among `posted_`, in order; completions come in the same order, so one that is
+// signalled tells of all before it. Frames are signalled now and then, accesses to memory always. A short frame goes
+// inline; others are copied into the next send buffer. Requests with more to follow wait in a chain and are handed to
+// the device together.
+//
+// Credits. Each end posts kCredits receives for frames and some for credit messages; a frame costs the sender a credit,
+// and how many receives were posted again rides on every message's immediate data, or on a message of its own. So no
+// message ever finds no receive, and the device's own way out of that (receiver not ready) is never taken.
+//
+// Control is in link.cc; what is done per frame is inline here. Protected by the lock of the endpoint.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LINK_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_LINK_H
+
+#include <arpa/inet.h>
+
+#include "impl/engine/transport.h"
+#include "impl/transport/verbs/knobs.h"
+#include "impl/transport/verbs/verbs_domain.h"
+
+namespace selvage::impl::verbs {
+
+// What a message is, in the upper half of its immediate data; the lower half counts credits.
+enum class Word : uint16_t { kFrame = 1, kReturn, kNote };
+
+// What to do when a request has completed.
+struct Posted {
+    enum class Kind : uint8_t { kOther, kFrame, kAccess };
+    Kind kind;
+    bool slot;           // it holds the oldest send buffer
+    bool reads;          // kAccess: something comes back
+    uint32_t copy_size;  // of what comes back into a send buffer: goes to copy_to
+    void* token;         // kAccess: the engine's
+    const std::byte* copy_from;
+    void* copy_to;
+    ibv_mr* registered;  // for this request alone
+};
+
+// Completions are found again by what their request was given as wr_id, after the link is gone, too: some devices leave
+// them in the queue.
+struct Ticket {
+    bool send;
+    uint16_t number;  // of the receive buffer
+    uint16_t link;    // index in the transport's table
+    uint32_t generation;
+
+    uint64_t pack() const { return uint64_t{generation} << 33 | uint64_t{send} << 32 | uint64_t{link} << 16 | number; }
+    static Ticket unpack(uint64_t id) {
+        return {.send = (id >> 32 & 1) != 0,
+                .number = static_cast<uint16_t>(id),
+                .link = static_cast<uint16_t>(id >> 16),
+                .generation = static_cast<uint32_t>(id >> 33)};
+    }
+};
+
+class Link {
+public:
+    Link(const VerbsDomain& device, uint16_t index, uint32_t generation)
+        : device_(device), index_(index), generation_(generation & (UINT32_MAX >> 1)) {}
+    ~Link() { close(); }
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+
+    // What comes after a read waits until it has come back. Before open().
+    void set_fenced(bool fenced) { fenced_ = fenced; }
+    // Creates the queue pair of an identifier, which stays the caller's, and posts all receives. 0 or a negative errno.
+    int open(rdma_cm_id* id, ibv_cq* completions);
+    void close();
+    bool is_open() const { return qp_ != nullptr; }
+    // Completions that the queue must have room for.
+    static constexpr int kMostCompletions = static_cast<int>(kPosted + kReceives);
+
+    uint16_t index() const { return index_; }
+    uint32_t generation() const { return generation_; }
+    uint32_t inline_max() const { return inline_max_; }
+    bool idle() const { return head_ == tail_ && !chained_; }
+
+    bool room() const { return credits_ && frame_room() && posted() < kPosted - kPostedReserve; }
+    bool access_room() const { return frame_room() && accesses_ < kAccesses && posted() < kPosted - kPostedReserve; }
+
+    // Sends a frame, or keeps it for the next call of the device when `more`. There must be room. False: the device
+    // refused, and the link is of no use any more.
+    bool send(const Frame& frame);
+    // A note of the handshake; the same conditions.
+    bool send_note(const void* bytes, size_t size);
+    // Requests that wait for others leave now.
+    bool flush() { return !chained_ || push(); }
+    // Credits that the other end should hear of are sent.
+    bool tell_credits() { return owed_ < kCreditsOwed || send_credits(false); }
+    // There must be access_room(), with data also a credit. False: this access cannot be given to the device; nothing
+    // was posted. *broken: the device refused.
+    bool access(const DeviceAccess& access, bool* broken);
+    // The engine's token of the access at a place, or nullptr.
+    void* token_at(uint16_t number) const {
+        const Posted& place = posted_[number % kPosted];
+        return place.kind == Posted::Kind::kAccess ? place.token : nullptr;
+    }
+    // Makes sure that a completion comes for everything that was posted: idle() is then true some time.
+    bool settle() { return !unsignalled_ || posted() == kPosted || send_credits(true); }
+    uint32_t credits() const { return credits_; }
+
+    // A send completion: calls done(token) for it and every access before it. Without success, what was read is not
+    // there.
+    template <typename Done>
+    void completed(uint16_t number, bool good, Done&& done);
+    // A receive: its buffer, and the credits that came with it; then the buffer is given back.
+    const std::byte* buffer(uint16_t number) const { return receives_ + size_t{number} * kSlotBytes; }
+    bool take_credits(uint32_t count) {
+        credits_ += count;
+        return credits_ <= kCredits;
+    }
+    bool give_back(uint16_t number) {
+        used_[used_count_++] = number;
+        return used_count_ < kRepost || repost();
+    }
+
+private:
+    uint32_t posted() const { return head_ - tail_; }
+    bool frame_room() const { return slot_head_ - slot_tail_ < kCredits; }
+    std::byte* slot() { return sends_ + size_t{slot_head_ % kCredits} * kSlotBytes; }
+    uint32_t word(Word kind) {
+        const uint32_t result = static_cast<uint32_t>(kind) << 16 | owed_;
+        owed_ = 0;
+        return htonl(result);
+    }
+    ibv_send_wr& next_request(Posted::Kind kind, bool slot, bool signal);
+    bool finish(bool more);
+    bool push();
+    bool repost();
+    void access_done(Posted& place, bool good);
+    bool send_credits(bool marker);
+    int create_pair(rdma_cm_id* id, ibv_cq* completions);
+    int allocate();
+    bool describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place);
+
+    const VerbsDomain& device_;
+    ibv_qp* qp_ = nullptr;
+    rdma_cm_id* id_ = nullptr;
+    uint32_t lkey_ = 0;
+    uint32_t inline_max_ = 0;
+    uint32_t ranges_max_ = 1;
+    // Places in posted_, modulo its size: completed ones end at tail_, those of the device and the chain at head_.
+    uint32_t head_ = 0;
+    uint32_t tail_ = 0;
+    uint32_t unsignalled_ = 0;
+    uint32_t slot_head_ = 0;
+    uint32_t slot_tail_ = 0;
+    uint32_t accesses_ = 0;
+    uint32_t reads_ = 0;
+    bool fenced_ = false;
+    uint32_t credits_ = kCredits;
+    uint32_t owed_ = 0;  // receives posted again that the other end does not know of
+    uint32_t used_count_ = 0;
+    uint32_t chained_ = 0;
+    std::byte* sends_ = nullptr;
+    std::byte* receives_ = nullptr;
+    uint16_t index_;
+    uint32_t generation_;
+    uint16_t used_[kRepost];
+    ibv_send_wr chain_[kChain];
+    ibv_sge pieces_[kChain][1 + kAccessRanges];
+    Posted posted_[kPosted];
+    ibv_recv_wr receive_requests_[kRepost];
+    ibv_sge receive_pieces_[kRepost];
+    ibv_mr* memory_ = nullptr;
+    size_t mapped_ = 0;
+};
+
+inline ibv_send_wr& Link::next_request(Posted::Kind kind, bool slot, bool signal) {
+    Posted& place = posted_[head_ % kPosted];
+    place.kind = kind;
+    place.slot = slot;
+    place.copy_size = 0;
+    place.registered = nullptr;
+    ibv_send_wr& request = chain_[chained_];
+    request.next = nullptr;
+    request.wr_id =
+        Ticket{
+            .send = true, .number = static_cast<uint16_t>(head_ % kPosted), .link = index_, .generation = generation_}
+            .pack();
+    request.sg_list = pieces_[chained_];
+    const bool signalled = signal || ++unsignalled_ == kSignalEvery;
+    if (signalled) unsignalled_ = 0;
+    request.send_flags = signalled ? unsigned{IBV_SEND_SIGNALED} : 0;
+    if (reads_ && fenced_) [[unlikely]]
+        request.send_flags |= IBV_SEND_FENCE;
+    if (chained_) chain_[chained_ - 1].next = &request;
+    ++chained_;
+    ++head_;
+    slot_head_ += slot;
+    return request;
+}
+
+inline bool Link::finish(bool more) { return (more && chained_ < kChain) || push(); }
+
+inline bool Link::push() {
+    ibv_send_wr* refused;
+    chained_ = 0;
+    return ibv_post_send(qp_, chain_, &refused) == 0;
+}
+
+inline bool Link::send(const Frame& frame) {
+    const size_t total = sizeof(Header) + frame.header.size;
+    const bool short_frame = total <= inline_max_;
+    // Inline from where it is; but what waits in a chain has to stay, and the device takes only so many pieces.
+    const bool direct = short_frame && !frame.more && frame.count <= 1;
+    std::byte* buffer = slot();
+    ibv_send_wr& request = next_request(Posted::Kind::kFrame, true, false);
+    --credits_;
+    request.opcode = IBV_WR_SEND_WITH_IMM;
+    request.imm_data = word(Word::kFrame);
+    if (short_frame) request.send_flags |= IBV_SEND_INLINE;
+    ibv_sge* pieces = request.sg_list;
+    if (direct) {
+        request.num_sge = 1;
+        pieces[0] = {reinterpret_cast<uintptr_t>(&frame.header), sizeof(Header), 0};
+        if (frame.header.size) {
+            pieces[1] = {reinterpret_cast<uintptr_t>(frame.payload[0].iov_base), frame.header.size, 0};
+            request.num_sge = 2;
+        }
+        return finish(false);
+    }
+    memcpy(buffer, &frame.header, sizeof(Header));
+    std::byte* at = buffer + sizeof(Header);
+    for (size_t i = 0; i < frame.count; ++i) {
+        if (!frame.payload[i].iov_len) continue;
+        memcpy(at, frame.payload[i].iov_base, frame.payload[i].iov_len);
+        at += frame.payload[i].iov_len;
+    }
+    pieces[0] = {reinterpret_cast<uintptr_t>(buffer), static_cast<uint32_t>(total), lkey_};
+    request.num_sge = 1;
+    return finish(frame.more);
+}
+
+template <typename Done>
+inline void Link::completed(uint16_t number, bool good, Done&& done) {
+    // A completion of a request that was not posted cannot be; the distance is bounded all the same.
+    const uint32_t count = ((number - tail_) % kPosted) + 1;
+    if (count > posted()) return;
+    for (uint32_t i = 0; i < count; ++i) {
+        Posted& place = posted_[tail_ % kPosted];
+        ++tail_;
+        slot_tail_ += place.slot;
+        if (place.kind != Posted::Kind::kAccess) continue;
+        --accesses_;
+        reads_ -= place.reads;
+        access_done(place, good);
+        done(place.token);
+    }
+}
+
+}  // namespace selvage::impl::verbs
+
+#endif

@@ -1,0 +1,18 @@
+// fi_info::nic of an RDMA device: what the device says of itself, and what the kernel's files say beside it.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_NIC_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_NIC_H
+
+#include "impl/core/nic.h"
+#include "impl/transport/verbs/devices.h"
+
+namespace selvage::impl::verbs {
+
+// `system` is /sys, `interface` the network interface of the port. What cannot be read is left unknown.
+void describe_nic(const DevicePort& port, const char* interface, const char* system, NicValues* out);
+
+// Bits per second of a link, from the codes of ibv_port_attr; 0 when one of them is unknown.
+size_t link_speed(uint8_t active_width, uint8_t active_speed);
+
+}  // namespace selvage::impl::verbs
+
+#endif

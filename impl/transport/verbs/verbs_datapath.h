@@ -1,0 +1,171 @@
+// What a verbs transport does with what arrives: templates over the Sink, so that the engine is called directly.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DATAPATH_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DATAPATH_H
+
+#include "impl/transport/verbs/verbs_transport.h"
+
+namespace selvage::impl {
+
+template <typename Sink>
+size_t VerbsTransport::progress(Sink& sink) {
+    if (chained_) flush_chains();
+    size_t done = take_some(sink);
+    if (control_is_due()) look();
+    if (broken_) [[unlikely]]
+        reap(sink);
+    if (waiting_) [[unlikely]]
+        give_room(sink);
+    if (any_dead_) [[unlikely]]
+        bury_dead();
+    return done;
+}
+
+// Events of connections are looked for all the time while there is something to expect, else now and then.
+inline bool VerbsTransport::control_is_due() {
+    if (want_look_) [[unlikely]]
+        return true;
+    if (++rounds_ % verbs::kRoundsPerLook) [[likely]]
+        return false;
+    return tcp::now_nanoseconds() - last_look_ >= verbs::kControlInterval;
+}
+
+template <typename Sink>
+size_t VerbsTransport::take_some(Sink& sink) {
+    if (stash_count_) [[unlikely]] {
+        const int count = stash_count_;
+        stash_count_ = 0;
+        for (int i = 0; i < count; ++i) take(sink, stash_[i]);
+    }
+    ibv_wc completions[verbs::kPoll];
+    const int count = ibv_poll_cq(completions_, verbs::kPoll, completions);
+    for (int i = 0; i < count; ++i) take(sink, completions[i]);
+    return count > 0 ? static_cast<size_t>(count) : 0;
+}
+
+template <typename Sink>
+inline void VerbsTransport::take(Sink& sink, const ibv_wc& completion) {
+    const verbs::Ticket ticket = verbs::Ticket::unpack(completion.wr_id);
+    Call* call = call_of(ticket);
+    if (!call) [[unlikely]]
+        return;
+    if (ticket.send) {
+        take_sent(sink, *call, completion, ticket.number);
+    } else if (completion.status == IBV_WC_SUCCESS) [[likely]] {
+        take_arrival(sink, *call, completion, ticket.number);
+    } else {
+        on_failed(*call, completion);
+    }
+}
+
+// What a failed access is to the application.
+inline int access_error(ibv_wc_status status) {
+    switch (status) {
+        case IBV_WC_REM_ACCESS_ERR:
+            return FI_EACCES;
+        case IBV_WC_LOC_PROT_ERR:
+        case IBV_WC_REM_INV_REQ_ERR:
+            return FI_EINVAL;
+        case IBV_WC_REM_OP_ERR:
+            return FI_EREMOTEIO;
+        case IBV_WC_RETRY_EXC_ERR:
+        case IBV_WC_RNR_RETRY_EXC_ERR:
+            return FI_ETIMEDOUT;
+        default:
+            return FI_EIO;
+    }
+}
+
+template <typename Sink>
+void VerbsTransport::take_sent(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number) {
+    const bool good = completion.status == IBV_WC_SUCCESS;
+    // With a queue pair that failed, nothing is known of what came before but was not signalled; all of it ends with
+    // the peer. The access that is to blame is told why.
+    if (!good) {
+        const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;
+        void* token = flushed ? nullptr : call.link.token_at(number);
+        if (token && call.peer) sink.accessed(*call.peer, token, access_error(completion.status));
+        return on_failed(call, completion);
+    }
+    Peer* peer = call.peer;
+    call.link.completed(number, true, [&](void* token) {
+        if (peer) sink.accessed(*peer, token, 0);
+    });
+    tell_credits(call);
+}
+
+template <typename Sink>
+inline void VerbsTransport::take_arrival(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number) {
+    Peer* peer = call.peer;
+    verbs::Link& link = call.link;
+    const bool up = peer && peer->phase == Peer::Phase::kUp && !peer->dropped;
+    const uint32_t word = ntohl(completion.imm_data);
+    const std::byte* buffer = link.buffer(number);
+    if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) [[unlikely]] {
+        if (up) sink.wrote(*peer, completion.byte_len, word);
+    } else if (!(completion.wc_flags & IBV_WC_WITH_IMM) || !link.take_credits(word & 0xffff)) [[unlikely]] {
+        if (peer) drop(*peer, FI_ECONNABORTED);
+    } else if (word >> 16 == static_cast<uint32_t>(verbs::Word::kFrame)) [[likely]] {
+        Header header;
+        memcpy(&header, buffer, sizeof header);
+        if (!up) [[unlikely]] {
+            if (!peer) kill(call);  // frames before proof
+        } else if (completion.byte_len != sizeof header + header.size || completion.byte_len < sizeof header) {
+            drop(*peer, FI_ECONNABORTED);
+        } else {
+            sink.deliver(*peer, header, buffer + sizeof header);
+        }
+    } else if (word >> 16 == static_cast<uint32_t>(verbs::Word::kNote)) {
+        on_note(call, buffer, completion.byte_len);
+    }
+    if (!link.is_open()) return;
+    if (!link.give_back(number) && call.peer) mark_broken(*call.peer, FI_EIO);
+    tell_credits(call);
+}
+
+// What arrived before the connection failed is handed over first.
+template <typename Sink>
+void VerbsTransport::reap(Sink& sink) {
+    for (int turn = 0; turn < 256; ++turn) {
+        if (!take_some(sink)) break;
+    }
+    while (Peer* peer = broken_) {
+        broken_ = peer->next_broken;
+        const int error = peer->error;
+        const bool was_up = peer->phase == Peer::Phase::kUp;
+        const bool was_down = peer->phase == Peer::Phase::kDown;
+        detach_call(*peer);
+        peer->phase = Peer::Phase::kDown;
+        peer->broken = peer->dropped = peer->ending = false;
+        peer->features = 0;
+        if (was_down) continue;
+        sink.down(*peer, error);
+        if (!connected_ || !events_) continue;
+        ConnectionEvents* events = events_;
+        events_ = nullptr;  // nothing comes after
+        if (was_up || !peer->awaits_answer) {
+            events->ended();
+        } else {
+            events->failed(error, peer->farewell.data, peer->farewell.data_size);
+        }
+    }
+}
+
+template <typename Sink>
+void VerbsTransport::give_room(Sink& sink) {
+    Peer* list = waiting_;
+    waiting_ = nullptr;
+    while (Peer* peer = list) {
+        list = peer->next_waiting;
+        peer->wants_room = false;
+        if (peer->phase == Peer::Phase::kDown) continue;
+        if (peer->phase == Peer::Phase::kUp && !peer->broken && peer->call->link.room()) {
+            sink.room(*peer);
+        } else {
+            await_room(*peer);
+        }
+    }
+}
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,36 @@
+// What a domain of the verbs provider has open: its device, by way of the connection manager, and a protection domain.
+//
+// Memory regions of the application are registered with the device here when peers may use them under keys that the
+// library chooses: the lower 32 bits of such a key are the device's remote key, bit 32 says so, and the rest is random.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DOMAIN_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DOMAIN_H
+
+#include "impl/core/domain.h"
+#include "impl/core/mr.h"
+#include "impl/transport/verbs/rdma_library.h"
+
+namespace selvage::impl::verbs {
+
+inline constexpr uint64_t kDeviceKey = uint64_t{1} << 32;
+
+struct VerbsDomain {
+    const RdmaLibrary* library = nullptr;
+    rdma_event_channel* channel = nullptr;
+    rdma_cm_id* holder = nullptr;  // keeps the device open
+    ibv_context* context = nullptr;
+    ibv_pd* pd = nullptr;
+    ibv_device_attr limits{};
+    uint32_t message_max = 0;  // of one request
+    bool atomics = false;      // the device's atomics and the processor's exclude each other
+
+    static VerbsDomain* of(const Domain& domain) { return static_cast<VerbsDomain*>(domain.device); }
+};
+
+// The device's registration of a region, or nullptr.
+inline ibv_mr* device_region(const MemoryRegion& region) { return static_cast<ibv_mr*>(region.device); }
+// What a positive errno of the libraries is here.
+inline int as_error(int code) { return code > 0 ? -code : -FI_EIO; }
+
+}  // namespace selvage::impl::verbs
+
+#endif

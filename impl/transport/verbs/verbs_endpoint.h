@@ -1,0 +1,16 @@
+// What the table of the verbs provider (verbs.cc) names of its data path.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_ENDPOINT_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_ENDPOINT_H
+
+#include "impl/core/connect.h"
+#include "impl/core/mr.h"
+
+namespace selvage::impl {
+
+int start_verbs_endpoint(Endpoint& endpoint);
+extern const ConnectionOps kVerbsConnections;
+extern const MemoryOps kVerbsMemory;
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,81 @@
+// A peer of a verbs transport, and a call: one connection from the moment somebody wants it until nothing of it is
+// left.
+//
+// A peer is made once per address and stays until the endpoint is closed. It has at most one call, its own or one that
+// it took over from a caller who proved himself. A call belongs to the transport, which finds it by the index and
+// generation in its completions and by the context of its identifier in its events.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
+
+#include "impl/transport/tcp/address_table.h"
+#include "impl/transport/verbs/handshake.h"
+#include "impl/transport/verbs/link.h"
+
+namespace selvage::impl::verbs {
+
+struct Call;
+
+struct Peer : PeerBase {
+    enum class Phase : uint8_t {
+        kDown,  // also before the first call
+        kDialing,
+        kUp,
+    };
+
+    explicit Peer(const SocketAddress& where) : remote(where) {}
+
+    Phase phase = Phase::kDown;
+    bool broken = false;         // in the list of peers that go down at the next progress
+    bool dropped = false;        // with broken: nothing further of it is delivered
+    bool wants_room = false;     // the engine waits for Sink::room, and the peer is in the list of those
+    bool chained = false;        // in the list of peers with requests that wait for others
+    bool dialing = false;        // in the list of peers that are called
+    bool awaits_answer = false;  // FI_EP_MSG: this end called
+    bool ending = false;         // FI_EP_MSG: goes down when all that was sent has arrived
+    uint8_t features = 0;        // of the other endpoint
+    int error = 0;               // with broken
+    Call* call = nullptr;
+    int64_t deadline = 0;    // of dialing and ending, in milliseconds
+    int64_t dial_again = 0;  // without a call: when to try again
+    uint64_t instance = 0;   // of the other endpoint, and the last of its calls that is known
+    uint32_t sequence = 0;
+    SocketAddress remote;  // where it listens
+    Note farewell{};       // FI_EP_MSG: what the other application said when it refused
+    Peer* next_same_hash = nullptr;
+    Peer* next_broken = nullptr;
+    Peer* next_waiting = nullptr;
+    Peer* next_chained = nullptr;
+    Peer* next_dialing = nullptr;
+    Peer* next = nullptr;  // of all
+};
+
+struct Call {
+    enum class Stage : uint8_t {
+        kResolving,   // address, then route
+        kConnecting,  // request sent
+        kWelcome,     // proof sent
+        kProof,       // a caller who has not proved himself
+        kUp,
+        kLeaving,  // what was said last is on its way
+        kDead,     // to be destroyed
+    };
+
+    Call(const VerbsDomain& device, uint16_t index, uint32_t generation) : link(device, index, generation) {}
+
+    Stage stage = Stage::kResolving;
+    rdma_cm_id* id = nullptr;
+    Link link;
+    Peer* peer = nullptr;  // nullptr: a stranger, or one that leaves
+    int64_t deadline = 0;  // of strangers and those that leave
+    Hello hello;           // a stranger's
+    Handshake handshake;
+    uint8_t features = 0;  // of the other endpoint
+    uint64_t instance = 0;
+    uint32_t sequence = 0;
+    Call* next = nullptr;
+    Call** at = nullptr;  // what points to this one
+};
+
+}  // namespace selvage::impl::verbs
+
+#endif
