@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr uint32_t kFriend = 1;
-constexpr milliseconds kPatience{10'000};
+constexpr milliseconds kPatience{30'000};
 constexpr size_t kHeapPerSession = 4096;  // a record of each address that was called from stays
 
 struct Options {

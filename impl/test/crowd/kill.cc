@@ -191,7 +191,7 @@ void Survivor::kill_one(uint32_t id) {
     const pid_t process = start(id);
     // Most die in the middle of things, some while they are starting.
     const bool early = random_.below(5) == 0;
-    const auto moment = std::chrono::microseconds(random_.below(25'000));
+    const auto moment = std::chrono::microseconds(random_.below(60'000));
     if (!early) until("the greeting of a victim", milliseconds(30'000), [&] { return victim_.has_value(); });
     const auto start = Clock::now();
     while (Clock::now() - start < moment) turn();
@@ -208,7 +208,7 @@ void Survivor::compare(const Holdings& before, const Holdings& after, int kills)
            after.descriptors, before.mappings, after.mappings, before.heap / 1024, after.heap / 1024);
     if (after.descriptors > before.descriptors) give_up("descriptors", "are lost");
     if (after.mappings > before.mappings + 4) give_up("mappings", "are lost");
-    if (grown > kHeapPerVictim * static_cast<size_t>(kills) + 64 * 1024) give_up("heap", "is lost");
+    if (grown > kHeapPerVictim * static_cast<size_t>(kills) + (size_t{1} << 20)) give_up("heap", "is lost");
     for (const std::string& file : shm_files()) {
         const bool ours = file.find(prefix_) != file.npos;
         const bool alive = file.ends_with("survivor") || file.ends_with(prefix_ + "0");
