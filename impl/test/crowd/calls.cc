@@ -15,16 +15,16 @@ namespace {
 constexpr long kBegin = SYS_getpgrp;
 constexpr long kEnd = SYS_getppid;
 
-// Runs until the next entry into the kernel; its number, -1 for any other stop, -2 at the end.
-long next_call(pid_t child, int* status) {
-    const int pass_on =
-        WIFSTOPPED(*status) && !(WSTOPSIG(*status) & 0x80) && WSTOPSIG(*status) != SIGSTOP ? WSTOPSIG(*status) : 0;
-    if (ptrace(PTRACE_SYSCALL, child, 0, pass_on) || waitpid(child, status, 0) != child) return -2;
-    if (!WIFSTOPPED(*status)) return -2;
-    struct __ptrace_syscall_info info {};
-    if (WSTOPSIG(*status) != (SIGTRAP | 0x80)) return -1;
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0) return -1;
-    return info.op == PTRACE_SYSCALL_INFO_ENTRY ? static_cast<long>(info.entry.nr) : -1;
+// Runs until the next entry into the kernel or return from it; false at the end.
+bool next_stop(pid_t child, int* status, struct __ptrace_syscall_info* info) {
+    for (;;) {
+        const bool signalled = WIFSTOPPED(*status) && !(WSTOPSIG(*status) & 0x80) && WSTOPSIG(*status) != SIGSTOP;
+        const int pass_on = signalled ? WSTOPSIG(*status) : 0;
+        if (ptrace(PTRACE_SYSCALL, child, 0, pass_on) || waitpid(child, status, 0) != child) return false;
+        if (!WIFSTOPPED(*status)) return false;
+        if (WSTOPSIG(*status) != (SIGTRAP | 0x80)) continue;
+        if (ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof *info, info) > 0) return true;
+    }
 }
 
 }  // namespace
@@ -32,13 +32,13 @@ long next_call(pid_t child, int* status) {
 void begin_counting() { syscall(kBegin); }
 void end_counting() { syscall(kEnd); }
 
-size_t Calls::of(std::initializer_list<long> numbers) const {
-    size_t sum = 0;
+size_t Calls::sum(const std::map<long, size_t>& counts, std::initializer_list<long> numbers) {
+    size_t result = 0;
     for (const long number : numbers) {
-        const auto found = by_number.find(number);
-        if (found != by_number.end()) sum += found->second;
+        const auto found = counts.find(number);
+        if (found != counts.end()) result += found->second;
     }
-    return sum;
+    return result;
 }
 
 size_t Calls::all() const {
@@ -59,12 +59,19 @@ Calls count_calls(const std::function<void()>& run) {
     if (child < 0 || waitpid(child, &calls.status, 0) != child || !WIFSTOPPED(calls.status)) return calls;
     calls.traced = ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0;
     bool counting = false;
-    for (long number; (number = next_call(child, &calls.status)) != -2;) {
-        if (number == kBegin) {
-            counting = true;
-        } else if (number == kEnd) {
-            counting = false;
-        } else if (counting && number >= 0) {
+    long number = -1;
+    struct __ptrace_syscall_info info {};
+    while (next_stop(child, &calls.status, &info)) {
+        if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+            if (counting && number >= 0 && info.exit.rval > 0) ++calls.fruitful[number];
+            number = -1;
+            continue;
+        }
+        number = static_cast<long>(info.entry.nr);
+        if (number == kBegin || number == kEnd) {
+            counting = number == kBegin;
+            number = -1;
+        } else if (counting) {
             ++calls.by_number[number];
         }
     }
