@@ -26,7 +26,9 @@ Way can_register(const MatchCase& c, std::uint64_t word) {
     if (!declared) return Way::Unknown;
     if (shown == FI_MR_UNSPEC) return word == mr::kScalable ? Way::Can : Way::Unknown;
     if ((shown & mr::kOldWords) != 0) return Way::Cannot;
-    return word == mr::kBasic && only_basic_bits(c) ? Way::Can : Way::Cannot;
+    // Bits of 1.5: what is needed of them decides, the rest are wishes.
+    if (word == mr::kBasic) return only_basic_bits(c) ? Way::Can : Way::Cannot;
+    return mr::bits(c.entry.needed_mr_mode) == 0 ? Way::Can : Way::Cannot;
 }
 
 Fit fit_old(const MatchCase& c, std::uint64_t word) {

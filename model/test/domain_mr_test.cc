@@ -91,6 +91,8 @@ TEST(DomainMrOld, ScalableFitsWhatRegistersTheScalableWay) {
     EXPECT_EQ(fit(p, asks(FI_MR_SCALABLE, kOld), needs(0), kSeen), Choice::May);
     EXPECT_EQ(fit(p, asks(FI_MR_SCALABLE, kOld), needs(FI_MR_BASIC), kDeclared), Choice::No);
     EXPECT_EQ(fit(p, asks(FI_MR_SCALABLE, kOld), needs(kBasicBits), kDeclared), Choice::No);
+    EXPECT_EQ(fit(p, asks(FI_MR_SCALABLE, kOld), likes(kBasicBits), kDeclared), Choice::Fits)
+        << "it only wishes for its bits";
     EXPECT_EQ(fit(p, asks(0, kOld), needs(FI_MR_SCALABLE), kDeclared), Choice::NotAsked);
 }
 

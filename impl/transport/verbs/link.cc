@@ -56,9 +56,8 @@ int Link::open(rdma_cm_id* id, ibv_cq* completions) {
     int error = allocate();
     if (!error) error = create_pair(id, completions);
     for (uint16_t i = 0; i < kReceives && !error; ++i) {
-        if (!give_back(i)) error = -FI_EIO;
+        if (!give_back(i, false)) error = -FI_EIO;  // the other end knows of the first ones
     }
-    owed_ = 0;  // the other end knows of the first ones
     if (error) close();
     return error;
 }
@@ -86,7 +85,8 @@ bool Link::repost() {
         request.sg_list = &receive_pieces_[i];
         request.num_sge = 1;
     }
-    used_count_ = 0;
+    owed_ += returned_;
+    used_count_ = returned_ = 0;
     ibv_recv_wr* refused;
     return ibv_post_recv(qp_, receive_requests_, &refused) == 0;
 }

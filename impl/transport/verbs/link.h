@@ -99,6 +99,8 @@ public:
     // Makes sure that a completion comes for everything that was posted: idle() is then true some time.
     bool settle() { return !unsignalled_ || posted() == kPosted || send_credits(true); }
     uint32_t credits() const { return credits_; }
+    // For tests that play a hostile sender: the send buffer of the last frame.
+    std::byte* last_slot() { return sends_ + size_t{(slot_head_ - 1) % kCredits} * kSlotBytes; }
 
     // A send completion: calls done(token) for it and every access before it. Without success, what was read is not
     // there.
@@ -110,8 +112,10 @@ public:
         credits_ += count;
         return credits_ <= kCredits;
     }
-    bool give_back(uint16_t number) {
+    // `credited`: the sender paid a credit for it.
+    bool give_back(uint16_t number, bool credited) {
         used_[used_count_++] = number;
+        returned_ += credited;
         return used_count_ < kRepost || repost();
     }
 
@@ -152,6 +156,7 @@ private:
     uint32_t credits_ = kCredits;
     uint32_t owed_ = 0;  // receives posted again that the other end does not know of
     uint32_t used_count_ = 0;
+    uint32_t returned_ = 0;  // credits among those that are used up and not posted again
     uint32_t chained_ = 0;
     std::byte* sends_ = nullptr;
     std::byte* receives_ = nullptr;

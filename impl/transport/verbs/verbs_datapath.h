@@ -100,6 +100,7 @@ inline void VerbsTransport::take_arrival(Sink& sink, Call& call, const ibv_wc& c
     const bool up = peer && peer->phase == Peer::Phase::kUp && !peer->dropped;
     const uint32_t word = ntohl(completion.imm_data);
     const std::byte* buffer = link.buffer(number);
+    bool credited = true;
     if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) [[unlikely]] {
         if (up) sink.wrote(*peer, completion.byte_len, word);
     } else if (!(completion.wc_flags & IBV_WC_WITH_IMM) || !link.take_credits(word & 0xffff)) [[unlikely]] {
@@ -116,9 +117,11 @@ inline void VerbsTransport::take_arrival(Sink& sink, Call& call, const ibv_wc& c
         }
     } else if (word >> 16 == static_cast<uint32_t>(verbs::Word::kNote)) {
         on_note(call, buffer, completion.byte_len);
+    } else {
+        credited = false;
     }
     if (!link.is_open()) return;
-    if (!link.give_back(number) && call.peer) mark_broken(*call.peer, FI_EIO);
+    if (!link.give_back(number, credited) && call.peer) mark_broken(*call.peer, FI_EIO);
     tell_credits(call);
 }
 

@@ -1,0 +1,352 @@
+// The verbs transport over a fake device.
+#include "impl/test/verbs/sides.h"
+
+namespace selvage::impl::test {
+namespace {
+
+using Phase = VerbsPeer::Phase;
+
+static_assert(Transport<VerbsTransport>);
+static_assert(Sink<VerbsSink, VerbsPeer>);
+
+std::string pattern(size_t size, uint64_t seed) {
+    std::string text(size, '\0');
+    for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(seed * 31 + i * 7 + (i >> 8));
+    return text;
+}
+
+class VerbsTransportTest : public ::testing::Test {
+protected:
+    FakeDevice device;
+};
+
+TEST_F(VerbsTransportTest, AFrameArrivesAsItWasSentAndTheAnswerComesBackOnOneConnection) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    ASSERT_EQ(to_b->phase, Phase::kUp);
+    EXPECT_EQ(a.send(*to_b, "question", 7), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
+    EXPECT_EQ(b.sink.frames[0].payload, "question");
+    EXPECT_EQ(b.sink.frames[0].header.word[0], 7u);
+    VerbsPeer* back = b.sink.frames[0].from;
+    EXPECT_EQ(back, b.peer(a)) << "the caller is known by the address at which it listens";
+    EXPECT_EQ(b.send(*back, "answer"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.frames.empty(); }));
+    EXPECT_EQ(a.sink.frames[0].from, to_b);
+    EXPECT_EQ(a.transport.calls() + b.transport.calls(), 2u);
+}
+
+TEST_F(VerbsTransportTest, EveryLengthGoesInlineOrThroughABufferAndStaysWhole) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    for (const size_t size :
+         {size_t{0}, size_t{1}, size_t{188}, size_t{189}, size_t{5000}, VerbsTransport::kFrameMax}) {
+        device.inlined = 0;
+        const std::string text = pattern(size, size);
+        ASSERT_EQ(a.send(*to_b, text), SendResult::kDone);
+        ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
+        EXPECT_EQ(b.sink.frames[0].payload, text) << size;
+        EXPECT_EQ(device.inlined, size + sizeof(Header) <= device.inline_max) << size;
+        b.sink.frames.clear();
+    }
+}
+
+TEST_F(VerbsTransportTest, ASenderWithoutCreditsWaitsAndIsToldOfRoom) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    size_t sent = 0;
+    while (a.send(*to_b, "x", sent) == SendResult::kDone) ++sent;
+    EXPECT_LE(sent, verbs::kCredits);
+    EXPECT_GT(sent, verbs::kCredits / 2);
+    for (int i = 0; i < 100; ++i) a.progress();
+    EXPECT_TRUE(a.sink.rooms.empty());
+    ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.rooms.empty(); }));
+    EXPECT_EQ(a.send(*to_b, "x", sent), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == sent + 1; }));
+    for (size_t i = 0; i <= sent; ++i) EXPECT_EQ(b.sink.frames[i].header.word[0], i);
+}
+
+// Streams in both directions: no message without a receive, no queue overflows (the device watches), nothing is lost.
+TEST_F(VerbsTransportTest, StreamsBothWaysKeepOrderAndNeverFindNoReceive) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    VerbsPeer* to_a = b.peer(a);
+    uint64_t next[2] = {}, seen[2] = {};
+    uint64_t dice = 1;
+    const auto roll = [&](uint64_t most) {
+        return (dice = dice * 6364136223846793005 + 1442695040888963407) >> 33 & (most - 1);
+    };
+    const auto check = [&](VerbsSink& sink, uint64_t& count) {
+        for (; !sink.frames.empty(); sink.frames.pop_front()) {
+            EXPECT_EQ(sink.frames[0].header.word[0], count);
+            EXPECT_EQ(sink.frames[0].payload, pattern(sink.frames[0].header.size, count));
+            ++count;
+        }
+    };
+    for (int round = 0; round < 20'000 && !(seen[0] > 5000 && seen[1] > 5000); ++round) {
+        for (uint64_t i = roll(16); i; --i) {
+            if (a.send(*to_b, pattern(roll(2) ? roll(64) : roll(8192), next[0]), next[0], roll(2)) == SendResult::kDone)
+                ++next[0];
+        }
+        for (uint64_t i = roll(16); i; --i) {
+            if (b.send(*to_a, pattern(roll(64), next[1]), next[1], false) == SendResult::kDone) ++next[1];
+        }
+        if (roll(4)) a.progress();
+        if (roll(4)) b.progress();
+        check(b.sink, seen[0]);
+        check(a.sink, seen[1]);
+    }
+    EXPECT_GT(seen[0], 5000u);
+    EXPECT_GT(seen[1], 5000u);
+    EXPECT_LT(device.posts, device.requests) << "requests with more to follow share a doorbell";
+    EXPECT_LT(device.signalled, device.requests / 4);
+    EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
+}
+
+TEST_F(VerbsTransportTest, RequestsWithMoreToFollowWaitForTheLastOrForProgress) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    for (int i = 0; i < 20; ++i) a.progress(), b.progress();
+    device.posts = 0;
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(a.send(*to_b, "x", 0, true), SendResult::kDone);
+    EXPECT_EQ(device.posts, 0u);
+    ASSERT_EQ(a.send(*to_b, "x", 0, false), SendResult::kDone);
+    EXPECT_EQ(device.posts, 1u);
+    ASSERT_EQ(a.send(*to_b, "x", 0, true), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 5; }));
+}
+
+TEST_F(VerbsTransportTest, TwoThatCallEachOtherAtOnceEndWithOneConnection) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = a.peer(b);
+    VerbsPeer* to_a = b.peer(a);
+    const auto together = [&] {
+        return to_b->phase == Phase::kUp && to_a->phase == Phase::kUp && a.transport.calls() == 1 &&
+               b.transport.calls() == 1;
+    };
+    ASSERT_TRUE(run({&a, &b}, together, 200'000));
+    EXPECT_EQ(a.send(*to_b, "x"), SendResult::kDone);
+    EXPECT_EQ(b.send(*to_a, "y"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; }));
+    EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
+}
+
+TEST_F(VerbsTransportTest, AnEndpointReachesItselfThroughTheDevice) {
+    VerbsSide a(device);
+    VerbsPeer* self = join(a, a);
+    ASSERT_EQ(self->phase, Phase::kUp);
+    EXPECT_EQ(a.send(*self, "me"), SendResult::kDone);
+    ASSERT_TRUE(run({&a}, [&] { return !a.sink.frames.empty(); }));
+    VerbsPeer* from = a.sink.frames[0].from;
+    EXPECT_EQ(from->remote.port(), a.transport.address().port());
+    EXPECT_EQ(a.send(*from, "too"), SendResult::kDone);
+    ASSERT_TRUE(run({&a}, [&] { return a.sink.frames.size() == 2; }));
+}
+
+TEST_F(VerbsTransportTest, AnotherKeyIsRejectedAndNothingOfTheCallerIsDelivered) {
+    VerbsSide a(device, "one key"), b(device, "another");
+    VerbsPeer* to_b = a.peer(b);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.downs.empty(); }));
+    EXPECT_EQ(a.sink.downs[0], std::make_pair(to_b, FI_EKEYREJECTED));
+    EXPECT_TRUE(b.sink.frames.empty());
+    EXPECT_TRUE(b.sink.downs.empty());
+    ASSERT_TRUE(run({&a, &b}, [&] { return a.transport.calls() + b.transport.calls() == 0; }));
+}
+
+TEST_F(VerbsTransportTest, NobodyListeningTakesThePeerDown) {
+    VerbsSide a(device);
+    VerbsPeer* nobody = nullptr;
+    ASSERT_EQ(a.transport.peer_at(fake_address(4242), &nobody), 0);
+    ASSERT_TRUE(run({&a}, [&] { return !a.sink.downs.empty(); }));
+    EXPECT_EQ(a.sink.downs[0], std::make_pair(nobody, FI_ECONNREFUSED));
+}
+
+TEST_F(VerbsTransportTest, WhatWasSentBeforeTheEndIsDeliveredBeforeThePeerIsDown) {
+    VerbsSide a(device);
+    {
+        VerbsSide b(device);
+        VerbsPeer* to_a = join(b, a);
+        ASSERT_EQ(b.send(*to_a, "last words", 0, true), SendResult::kDone);
+    }
+    ASSERT_TRUE(run({&a}, [&] { return !a.sink.downs.empty(); }));
+    ASSERT_EQ(a.sink.frames.size(), 1u);
+    EXPECT_EQ(a.sink.frames[0].payload, "last words");
+    EXPECT_EQ(a.sink.downs[0].second, FI_ECONNRESET);
+    EXPECT_EQ(a.send(*a.sink.downs[0].first, "x"), SendResult::kDown);
+}
+
+TEST_F(VerbsTransportTest, APeerThatFailedIsCalledAgain) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    device.fail_pair(IBV_WC_RETRY_EXC_ERR);
+    ASSERT_EQ(a.send(*to_b, "lost"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.downs.empty(); }));
+    EXPECT_EQ(a.sink.downs[0].second, FI_ETIMEDOUT);
+    ASSERT_EQ(a.peer(b), to_b);
+    ASSERT_TRUE(run(
+        {&a, &b}, [&] { return to_b->phase == Phase::kUp; }, 200'000));
+    ASSERT_EQ(a.send(*to_b, "again"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
+}
+
+TEST_F(VerbsTransportTest, ADeviceThatIsRemovedTakesEveryPeerDownAndAnswersNoMore) {
+    VerbsSide a(device), b(device), c(device);
+    VerbsPeer* to_b = join(a, b);
+    VerbsPeer* to_c = join(a, c);
+    device.remove();
+    ASSERT_TRUE(run(
+        {&a}, [&] { return a.sink.downs.size() == 2; }, 200'000));
+    for (const auto& [peer, error] : a.sink.downs) EXPECT_EQ(error, FI_ENODEV);
+    EXPECT_EQ(a.send(*to_b, "x"), SendResult::kDown);
+    VerbsPeer* found;
+    EXPECT_EQ(a.transport.peer_at(c.transport.address(), &found), -FI_ENODEV);
+    EXPECT_EQ(to_c->phase, Phase::kDown);
+}
+
+DeviceAccess access_of(DeviceAccess::Kind kind, const iovec& local, uint64_t address, uint64_t key, void* token) {
+    return {.kind = kind,
+            .local = &local,
+            .count = 1,
+            .length = local.iov_len,
+            .address = address,
+            .key = key,
+            .has_data = false,
+            .data = 0,
+            .operand = 0,
+            .compare = 0,
+            .regions = nullptr,
+            .token = token};
+}
+
+TEST_F(VerbsTransportTest, AccessesOfEveryLengthMoveBytesAndReleaseWhatTheyRegistered) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    std::string remote(1 << 20, '\0');
+    const auto base = reinterpret_cast<uintptr_t>(remote.data());
+    ibv_mr* region = device.library.register_iova(
+        nullptr, remote.data(), remote.size(), base,
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+    const uint64_t key = verbs::kDeviceKey | region->rkey;
+    EXPECT_TRUE(a.transport.reaches(*to_b, key, false));
+    EXPECT_FALSE(a.transport.reaches(*to_b, key, true)) << "the peer did not say so";
+    const size_t open = device.regions_open();
+    for (const size_t size :
+         {size_t{1}, size_t{220}, size_t{221}, verbs::kSlotBytes, verbs::kSlotBytes + 1, remote.size()}) {
+        std::string out = pattern(size, size), in(size, '?');
+        const iovec source{out.data(), size}, sink{in.data(), size};
+        EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kWrite, source, base, key, &out)),
+                  AccessResult::kPosted);
+        EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kRead, sink, base, key, &in)),
+                  AccessResult::kPosted);
+        ASSERT_TRUE(run({&a}, [&] { return a.sink.tokens.size() == 2; }));
+        EXPECT_EQ(a.sink.tokens[0], std::make_pair(static_cast<void*>(&out), 0));
+        EXPECT_EQ(a.sink.tokens[1], std::make_pair(static_cast<void*>(&in), 0));
+        EXPECT_EQ(in, out) << size;
+        EXPECT_EQ(device.regions_open(), open);
+        a.sink.tokens.clear();
+    }
+    device.library.dereg_mr(region);
+}
+
+TEST_F(VerbsTransportTest, AnAccessThatCannotBeRegisteredIsLeftToTheEngine) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    std::string local(100'000, 'x');
+    const iovec source{local.data(), local.size()};
+    device.registers = false;
+    EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kWrite, source, 1, 1, nullptr)),
+              AccessResult::kImpossible);
+    EXPECT_EQ(device.accesses, 0u);
+}
+
+TEST_F(VerbsTransportTest, AccessesBeyondTheRoomWaitForIt) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    std::string remote(8, '\0');
+    const auto base = reinterpret_cast<uintptr_t>(remote.data());
+    ibv_mr* region =
+        device.library.register_iova(nullptr, remote.data(), 8, base, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    uint64_t value = 9;
+    const iovec source{&value, 8};
+    const DeviceAccess access = access_of(DeviceAccess::Kind::kWrite, source, base, region->rkey, nullptr);
+    size_t posted = 0;
+    AccessResult result;
+    while ((result = a.transport.access(*to_b, access)) == AccessResult::kPosted) ++posted;
+    EXPECT_EQ(result, AccessResult::kAgain);
+    EXPECT_EQ(posted, verbs::kAccesses);
+    ASSERT_TRUE(run({&a}, [&] { return !a.sink.rooms.empty(); }));
+    EXPECT_EQ(a.transport.access(*to_b, access), AccessResult::kPosted);
+    run({&a}, [&] { return a.sink.tokens.size() == posted + 1; });
+    device.library.dereg_mr(region);
+}
+
+TEST_F(VerbsTransportTest, AnAccessWithoutRightTellsItsOperationFirstAndThenThePeerIsDown) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    uint64_t value = 9;
+    const iovec source{&value, 8};
+    ASSERT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kWrite, source, 1, 1, &value)),
+              AccessResult::kPosted);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.downs.empty() && !b.sink.downs.empty(); }));
+    ASSERT_EQ(a.sink.tokens.size(), 1u);
+    EXPECT_EQ(a.sink.tokens[0], std::make_pair(static_cast<void*>(&value), FI_EACCES));
+}
+
+TEST_F(VerbsTransportTest, WhatFollowsAReadWaitsUntilItHasComeBack) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    std::string remote(8, '\0');
+    const auto base = reinterpret_cast<uintptr_t>(remote.data());
+    ibv_mr* region = device.library.register_iova(nullptr, remote.data(), 8, base, IBV_ACCESS_REMOTE_READ);
+    uint64_t value = 0;
+    const iovec sink{&value, 8};
+    device.fenced = 0;
+    ASSERT_EQ(a.send(*to_b, "before"), SendResult::kDone);
+    ASSERT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kRead, sink, base, region->rkey, nullptr)),
+              AccessResult::kPosted);
+    EXPECT_EQ(device.fenced, 0u);
+    ASSERT_EQ(a.send(*to_b, "behind"), SendResult::kDone);
+    EXPECT_EQ(device.fenced, 1u);
+    ASSERT_TRUE(run({&a}, [&] { return !a.sink.tokens.empty(); }));
+    ASSERT_EQ(a.send(*to_b, "later"), SendResult::kDone);
+    EXPECT_EQ(device.fenced, 1u);
+    device.library.dereg_mr(region);
+}
+
+TEST_F(VerbsTransportTest, AFrameThatLiesAboutItsLengthEndsThePeerAlone) {
+    VerbsSide a(device), b(device), c(device);
+    VerbsPeer* to_b = join(a, b);
+    join(c, b);
+    Header header{};
+    header.size = 3;
+    const iovec payload{const_cast<char*>("12345678"), 8};
+    // The device carries 40 bytes of a frame that claims 35.
+    verbs::Link& link = to_b->call->link;
+    const Header honest{.size = 8, .op = 0, .flags = 0, .aux = 0, .word = {}};
+    ASSERT_TRUE(link.send({honest, &payload, 1, nullptr, true}));
+    const_cast<Header&>(reinterpret_cast<const Header&>(*link.last_slot())) = header;
+    ASSERT_TRUE(link.flush());
+    ASSERT_TRUE(run({&a, &b, &c}, [&] { return !b.sink.downs.empty(); }));
+    EXPECT_EQ(b.sink.downs.size(), 1u);
+    EXPECT_EQ(b.sink.downs[0].second, FI_ECONNABORTED);
+    EXPECT_TRUE(b.sink.frames.empty());
+}
+
+TEST_F(VerbsTransportTest, ASleeperIsArmedOnceNothingIsLeft) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    for (int i = 0; i < 50; ++i) a.progress(), b.progress();
+    ASSERT_TRUE(b.transport.arm());
+    pollfd waits{.fd = b.transport.wait_descriptor(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&waits, 1, 0), 0);
+    ASSERT_EQ(a.send(*to_b, "wake up"), SendResult::kDone);
+    EXPECT_EQ(poll(&waits, 1, 1000), 1);
+    EXPECT_FALSE(b.transport.arm()) << "something has arrived";
+    b.progress();
+    ASSERT_EQ(b.sink.frames.size(), 1u);
+    EXPECT_TRUE(b.transport.arm());
+    EXPECT_EQ(poll(&waits, 1, 0), 0);
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
