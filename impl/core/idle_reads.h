@@ -1,10 +1,10 @@
 // An application that reads an empty queue again and again on a processor that others want, perhaps the very process
 // that is to send: it would spin until its turn is over, and each message would cost a turn of the scheduler.
 //
-// Reads that find nothing are counted; at every kLook-th in a row the clock is looked at. If so few reads took longer
-// than kTurn, the processor was taken away in between: from then on it is given up at every kYield-th empty read, until
-// that has come back at once for a while, as it does when nobody else is there. Who has the processor for himself pays
-// an addition per empty read and makes no system call.
+// Reads that find nothing are counted; at every kLook-th in a row the clock is looked at, and once per kTurn the kernel
+// is asked how often another thread ran in this one's place. If one did, the processor is given up from then on at
+// every kYield-th empty read, until that was for nothing kPatience times in a row: nobody else is there. Who has the
+// processor for himself pays an addition per empty read, and a system call per millisecond of waiting.
 //
 // Called by any thread that reads the queue. The counts are guesses shared by all of them: relaxed, and an update that
 // is lost costs nothing.
@@ -49,20 +49,23 @@ private:
         if (crowded) {
             const long before = switches();
             sched_yield();
-            const uint32_t left = switches() == before ? crowded - 1 : kPatience;
-            crowded_.store(left, std::memory_order_relaxed);
-            if (!left) count_.store(0, std::memory_order_relaxed);
+            const long after = switches();
+            crowded_.store(after == before ? crowded - 1 : kPatience, std::memory_order_relaxed);
+            seen_.store(after, std::memory_order_relaxed);
         } else if (!(count % kLook)) {
             const int64_t now = monotonic_nanoseconds();
-            const bool taken_away = count > kLook && now - looked_.load(std::memory_order_relaxed) > kTurn;
+            if (now - looked_.load(std::memory_order_relaxed) < kTurn) return;
+            const long ran = switches();
+            if (ran != seen_.load(std::memory_order_relaxed)) crowded_.store(kPatience, std::memory_order_relaxed);
             looked_.store(now, std::memory_order_relaxed);
-            if (taken_away) crowded_.store(kPatience, std::memory_order_relaxed);
+            seen_.store(ran, std::memory_order_relaxed);
         }
     }
 
     std::atomic<uint32_t> count_{0};
     std::atomic<uint32_t> crowded_{0};  // how often giving up may still be for nothing; 0: nobody else is there
-    std::atomic<int64_t> looked_{0};    // at count_ - kLook
+    std::atomic<int64_t> looked_{0};    // when the kernel was asked
+    std::atomic<long> seen_{0};         // and what it said
 };
 
 }  // namespace selvage::impl
