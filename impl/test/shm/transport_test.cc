@@ -243,6 +243,28 @@ TEST(ShmTransport, APeerThatIsNotThereIsWaitedForAWhile) {
     EXPECT_EQ(one.find_peer_at(never.text, &peer), -FI_EHOSTUNREACH);
 }
 
+TEST(ShmTransport, APeerThatManyWantToEnterIsNotTakenForMissing) {
+    Name name("guest"), wanted("wanted");
+    ShmTransport one, two;
+    ASSERT_EQ(one.open_at(name.text, {}), 0);
+    ASSERT_EQ(two.open_at(wanted.text, {}), 0);
+    // Somebody is taking a slot, and has lost the processor.
+    const int file = open(file_of(wanted).c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(file, 0);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = shm::kSetupLock;
+    lock.l_len = 1;
+    ASSERT_EQ(fcntl(file, F_OFD_SETLK, &lock), 0);
+    ShmPeer* peer = nullptr;
+    EXPECT_EQ(one.find_peer_at(wanted.text, &peer), -FI_EAGAIN);
+    usleep(1100 * 1000);
+    EXPECT_EQ(one.find_peer_at(wanted.text, &peer), -FI_EAGAIN);
+    close(file);
+    EXPECT_EQ(one.find_peer_at(wanted.text, &peer), 0);
+}
+
 TEST(ShmTransport, OnlyHoldersOfTheKeyAreAdmitted) {
     const uint8_t key[] = {1, 2, 3}, other[] = {1, 2, 4};
     Name locked("locked"), guest("guest"), none("none"), right("right");

@@ -321,7 +321,7 @@ int RemoteSlot::enter(const char* text, const Identity& self) {
     if (!error && (size < kHeaderBytes || !owner_is_alive())) error = -FI_EAGAIN;
     if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
     if (!error) error = check_header(*header, text, self.key);
-    if (!error) error = take_lock(file, kSetupLock);
+    if (!error && (error = take_lock(file, kSetupLock)) == -FI_EAGAIN) error = -FI_EBUSY;
     if (!error) {
         error = set_up(this, self);
         drop_lock(file, kSetupLock);

@@ -45,8 +45,8 @@ struct RemoteSlot {
     RegionHeader* header = nullptr;
     SlotControl* slot = nullptr;
 
-    // -FI_EAGAIN: nobody lives at that address, or somebody is busy setting up; worth another try. -FI_EACCES: another
-    // key, or another user's. -FI_ENOSPC, -FI_ENOMEM, -FI_EMFILE: resources.
+    // -FI_EAGAIN: nobody lives at that address, or its owner is not ready; worth another try. -FI_EBUSY: the owner
+    // lives, and another sender is taking a slot; likewise. -FI_EACCES: another key, or another user's. -FI_ENOSPC, -FI_ENOMEM, -FI_EMFILE: resources.
     int enter(const char* text, const Identity& self);
     // Tells the owner that nothing follows.
     void say_closed();

@@ -19,6 +19,7 @@ namespace {
 constexpr uint64_t kLookMs = 5;           // between two looks at some of the peers
 constexpr size_t kLooksPerRound = 8;      // in which every peer is looked at once
 constexpr uint64_t kStartGraceMs = 1000;  // a peer may come up later than the first message to it
+constexpr uint64_t kBusyGraceMs = 30000;  // many may want a slot of the same peer, and lose their processor meanwhile
 constexpr unsigned kSleepMs = 100;        // a sleeper with peers wakes to see whether they live
 constexpr unsigned kStarvedSleepMs = 1;   // one that waits for room to see whether there is some
 
@@ -131,10 +132,11 @@ int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
 // Takes a slot in the peer's region. A peer that nobody has seen yet may be starting: -FI_EAGAIN for a while.
 int ShmTransport::connect(Peer& peer) {
     const int error = peer.remote.enter(peer.text, self_);
-    if (error == -FI_EAGAIN) {
+    if (error == -FI_EAGAIN || error == -FI_EBUSY) {
         const uint64_t now = now_ms();
         if (!peer.missing_since) peer.missing_since = now;
-        return now - peer.missing_since < kStartGraceMs ? -FI_EAGAIN : -FI_EHOSTUNREACH;
+        const uint64_t grace = error == -FI_EBUSY ? kBusyGraceMs : kStartGraceMs;
+        return now - peer.missing_since < grace ? -FI_EAGAIN : -FI_EHOSTUNREACH;
     }
     if (error) return error;
     peer.missing_since = 0;
