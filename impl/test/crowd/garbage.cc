@@ -4,9 +4,12 @@
 //
 // Three processes: the target; the friend, whose operations are all verified; and the attacker. What reaches the target
 // by way of the attacker may say anything, so the target does not judge the contents that it receives.
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,6 +35,7 @@ struct Options {
     uint64_t seed = 1;
     std::string role = "target";
     Greeting target{};
+    int tally = -1;  // the attacker writes a byte there for each attack
 };
 
 Options parse(int count, char** arguments) {
@@ -42,6 +46,7 @@ Options parse(int count, char** arguments) {
         if (name == "--seconds") options.seconds = std::stoi(value);
         if (name == "--seed") options.seed = std::stoull(value);
         if (name == "--role") options.role = value;
+        if (name == "--tally") options.tally = std::stoi(value);
         if (name == "--target") memcpy(&options.target, from_hex(value).data(), sizeof options.target);
     }
     return options;
@@ -64,7 +69,7 @@ void be_friend(const Options& options) {
 
 class Attacker {
 public:
-    explicit Attacker(const Options& options) : random_(options.seed), target_(options.target) {
+    explicit Attacker(const Options& options) : random_(options.seed), target_(options.target), tally_(options.tally) {
         memcpy(&address_, target_.name, sizeof address_);
     }
     void run() {
@@ -79,6 +84,7 @@ public:
                 default:
                     converse();
             }
+            if (write(tally_, "", 1) < 0 && errno != EAGAIN) give_up("the tally", strerror(errno));
         }
     }
 
@@ -128,6 +134,7 @@ private:
     Random random_;
     Greeting target_;
     sockaddr_in address_{};
+    int tally_;
     std::string start_ = "\xc5Selvage";  // how a handshake begins
 };
 
@@ -145,8 +152,9 @@ public:
         const pid_t companion =
             start_again({"--role", "friend", "--target", name, "--seed", std::to_string(options_.seed)});
         await([&] { return load_ && load_->done > 100; });
-        const pid_t attacker =
-            start_again({"--role", "attacker", "--target", name, "--seed", std::to_string(options_.seed)});
+        if (pipe2(tally_, O_NONBLOCK)) give_up("pipe2", strerror(errno));
+        const pid_t attacker = start_again({"--role", "attacker", "--target", name, "--seed",
+                                            std::to_string(options_.seed), "--tally", std::to_string(tally_[1])});
         watch(milliseconds(options_.seconds * 250));
         const Holdings before = holdings();
         watch(milliseconds(options_.seconds * 750));
@@ -183,16 +191,20 @@ private:
         }
     }
     void compare(const Holdings& before, const Holdings& after) const {
+        int attacks = 0;
+        ioctl(tally_[0], FIONREAD, &attacks);
         printf(
-            "%d s: %llu operations with the friend, the longest pause %.0f ms; %llu messages received, %llu of them "
+            "%d s, %d attacks: %llu operations with the friend, the longest pause %.0f ms; %llu messages received, "
+            "%llu of them "
             "damaged; descriptors %zu, then %zu; mappings %zu, then %zu; heap %zu KiB, then %zu KiB\n",
-            options_.seconds, static_cast<unsigned long long>(load_->done),
+            options_.seconds, attacks, static_cast<unsigned long long>(load_->done),
             std::chrono::duration<double, std::milli>(longest_).count(),
             static_cast<unsigned long long>(traffic_.received), static_cast<unsigned long long>(traffic_.damaged),
             before.descriptors, after.descriptors, before.mappings, after.mappings, before.heap / 1024,
             after.heap / 1024);
         const size_t grown = after.heap > before.heap ? after.heap - before.heap : 0;
         const auto sessions = static_cast<size_t>(options_.seconds) * 200;
+        if (attacks < options_.seconds) give_up("the attacker", "did hardly anything");
         if (after.descriptors > before.descriptors + 256) give_up("descriptors", "are lost");
         if (grown > (size_t{1} << 20) + sessions * kHeapPerSession) give_up("heap", "is lost");
     }
@@ -202,6 +214,7 @@ private:
     Traffic traffic_;
     std::optional<Load> load_;
     Clock::duration longest_{};
+    int tally_[2] = {-1, -1};
 };
 
 }  // namespace
