@@ -41,22 +41,18 @@ std::unique_ptr<Workbench> Workbench::open(const Options& options, const std::st
     bench->plan_.tool = options.tool;
     bench->isolated_ = !options.keep_going.empty();
     if (!load_profiles(options, bench->plan_, error)) return nullptr;
-    bench->providers_ = options.providers;
-    if (bench->providers_.empty()) {
-        auto lab = Lab::open(bench->plan_, "", error);
-        if (!lab) return nullptr;
-        bench->providers_ = discover_providers(lab->single(), lab->version());
-    }
-    bool offers = false;
-    for (const auto& p : bench->providers_) {
-        auto lab = Lab::open(bench->plan_, p, error);
-        if (!lab) return nullptr;
-        offers = offers || !lab->profile(lab->version()).entries.empty();
-        bench->labs_.emplace(p, std::move(lab));
-    }
-    if (!offers) {
+    auto lab = Lab::open(bench->plan_, "", error);
+    if (!lab) return nullptr;
+    const auto found = discover_providers(lab->single(), lab->version());
+    bench->providers_ = options.providers.empty() ? found : options.providers;
+    if (found.empty()) {
         error = library + ": no provider offers anything";
         return nullptr;
+    }
+    for (const auto& p : bench->providers_) {
+        lab = Lab::open(bench->plan_, p, error);
+        if (!lab) return nullptr;
+        bench->labs_.emplace(p, std::move(lab));
     }
     return bench;
 }

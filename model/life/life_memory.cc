@@ -77,6 +77,9 @@ Ruling domain_av_opens_granted(const Step& s) {
     const auto type = s.offer->ep.type;
     if (type != FI_EP_RDM && type != FI_EP_DGRAM) return Ruling::not_applicable();
     const auto reported = s.offer->domain.av_type;
+    // There are two types; another may be refused.
+    if (s.av_type != FI_AV_UNSPEC && s.av_type != FI_AV_MAP && s.av_type != FI_AV_TABLE)
+        return Ruling::not_applicable();
     if (reported != FI_AV_UNSPEC && reported != s.av_type) return Ruling::not_applicable();
     return returned(s, 0);
 }

@@ -121,6 +121,9 @@ TEST(LifeMemory, ReportedAddressVectorsOpen) {
     EXPECT_VACUOUS(domain_av_opens_granted, returning(av, -FI_EINVAL));
     s.offer.domain.av_type = FI_AV_UNSPEC;
     EXPECT_BROKEN(domain_av_opens_granted, returning(av, -FI_EINVAL));
+    Step unknown = returning(av, -FI_EINVAL);
+    unknown.av_type = 0x20000000;
+    EXPECT_VACUOUS(domain_av_opens_granted, unknown) << "there are two types";
     s.offer.ep.type = FI_EP_MSG;
     EXPECT_VACUOUS(domain_av_opens_granted, av);
 }
