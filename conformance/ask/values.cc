@@ -22,28 +22,6 @@ private:
     std::vector<std::uint64_t> all_;
 };
 
-std::uint64_t width_of(Field f) {
-    switch (f) {
-        case Field::domain_mr_mode:
-        case Field::domain_threading:
-        case Field::domain_control_progress:
-        case Field::domain_data_progress:
-        case Field::domain_resource_mgmt:
-        case Field::domain_av_type:
-        case Field::ep_type:
-        case Field::ep_protocol:
-        case Field::ep_protocol_version:
-        case Field::addr_format:
-        case Field::tx_tclass:
-        case Field::domain_tclass:
-        case Field::fabric_prov_version:
-        case Field::fabric_api_version:
-            return 0xFFFFFFFFU;
-        default:
-            return ~std::uint64_t{0};
-    }
-}
-
 void add_bits(const FieldRow& r, const Profile& profile, Values& out) {
     std::uint64_t offered = 0;
     for (const auto& e : profile.entries) {
@@ -59,11 +37,11 @@ void add_bits(const FieldRow& r, const Profile& profile, Values& out) {
             if ((w.value & ~v) != 0) out.add(v | w.value);
         }
     }
-    out.add(known & width_of(r.field));
-    const auto unknown = ~known & width_of(r.field);
+    out.add(known & widest(r.field));
+    const auto unknown = ~known & widest(r.field);
     out.add(unknown & (~unknown + 1));  // the lowest bit nobody knows
     out.add(offered | (unknown & (~unknown + 1)));
-    out.add(width_of(r.field));
+    out.add(widest(r.field));
 }
 
 void add_sizes(const FieldRow& r, const Profile& profile, Values& out) {
@@ -96,11 +74,11 @@ void add_numbers(const FieldRow& r, const Profile& profile, Values& out) {
     for (const auto& e : profile.entries) {
         const auto v = get(e.offer, r.field);
         out.add(v);
-        out.add((v + 1) & width_of(r.field));
+        out.add((v + 1) & widest(r.field));
         if (v > 1) out.add(v - 1);
     }
     out.add(1);
-    out.add(width_of(r.field));
+    out.add(widest(r.field));
     if (r.field == Field::ep_mem_tag_format) {
         out.add(0x30FF);
         out.add(0xAAAAAAAAAAAAAAAAULL);
@@ -182,6 +160,77 @@ void add_addresses(const Profile& profile, std::vector<std::string>& out) {
 
 }  // namespace
 
+std::uint64_t widest(Field field) {
+    switch (field) {
+        case Field::domain_mr_mode:
+        case Field::domain_threading:
+        case Field::domain_control_progress:
+        case Field::domain_data_progress:
+        case Field::domain_resource_mgmt:
+        case Field::domain_av_type:
+        case Field::ep_type:
+        case Field::ep_protocol:
+        case Field::ep_protocol_version:
+        case Field::addr_format:
+        case Field::tx_tclass:
+        case Field::domain_tclass:
+        case Field::fabric_prov_version:
+        case Field::fabric_api_version:
+            return 0xFFFFFFFFU;
+        default:
+            return ~std::uint64_t{0};
+    }
+}
+
+model::Family printed_family(std::uint64_t datatype) {
+    switch (datatype) {
+        case FI_TYPE_EP_TYPE:
+            return Family::ep_type;
+        case FI_TYPE_CAPS:
+            return Family::caps;
+        case FI_TYPE_OP_FLAGS:
+            return Family::op_flags;
+        case FI_TYPE_ADDR_FORMAT:
+            return Family::addr_format;
+        case FI_TYPE_THREADING:
+            return Family::threading;
+        case FI_TYPE_PROGRESS:
+            return Family::progress;
+        case FI_TYPE_PROTOCOL:
+            return Family::protocol;
+        case FI_TYPE_MSG_ORDER:
+            return Family::msg_order;
+        case FI_TYPE_MODE:
+            return Family::mode;
+        case FI_TYPE_AV_TYPE:
+            return Family::av_type;
+        case FI_TYPE_ATOMIC_TYPE:
+            return Family::datatype;
+        case FI_TYPE_ATOMIC_OP:
+            return Family::atomic_op;
+        case FI_TYPE_EQ_EVENT:
+            return Family::eq_event;
+        case FI_TYPE_CQ_EVENT_FLAGS:
+            return Family::cq_event_flags;
+        case FI_TYPE_MR_MODE:
+            return Family::mr_mode;
+        case FI_TYPE_OP_TYPE:
+            return Family::op_type;
+        case FI_TYPE_COLLECTIVE_OP:
+            return Family::collective_op;
+        case FI_TYPE_HMEM_IFACE:
+            return Family::hmem_iface;
+        case FI_TYPE_CQ_FORMAT:
+            return Family::cq_format;
+        case FI_TYPE_LOG_LEVEL:
+            return Family::log_level;
+        case FI_TYPE_LOG_SUBSYS:
+            return Family::log_subsys;
+        default:
+            return Family::none;
+    }
+}
+
 std::uint64_t all_bits(Family family) {
     std::uint64_t out = 0;
     for (const auto& w : words(family)) out |= w.value;
@@ -233,7 +282,7 @@ std::vector<std::string> text_values(Field field, const Profile& profile) {
 void ask_for(Info& hints, Field field, std::uint64_t value) {
     const auto& r = row(field);
     if (r.part != Part::Info) hints.add(r.part);
-    set(hints, field, value & width_of(field));
+    set(hints, field, value & widest(field));
 }
 
 void ask_for(Info& hints, Field field, const std::string& value) {

@@ -10,12 +10,15 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
+#include "conformance/cli/shard.h"
 #include "conformance/cli/terminal.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
+#include "conformance/suite/merge.h"
 #include "conformance/suite/reasons.h"
 #include "conformance/suite/runner.h"
 #include "model/spec/clause.h"
@@ -31,6 +34,7 @@ struct Options {
     std::vector<std::string> profiles;
     std::string save;
     std::string waivers;
+    std::string shard;
     bool dryrun = false;
     bool quiet = false;
 };
@@ -40,6 +44,7 @@ struct Session {
     const Plan* plan = nullptr;
     Report report;
     Progress* progress = nullptr;
+    std::set<std::pair<std::string, std::string>> ran;  ///< properties, and the providers they were run on
 };
 
 class PropertyTest : public testing::Test {
@@ -49,6 +54,7 @@ public:
 
     void TestBody() override {
         ProviderResult& result = session_.report.providers[provider_];
+        session_.ran.emplace(property_.name(), result.provider);
         const auto questions = result.questions;
         const auto seconds = result.seconds;
         session_.progress->begin(fmt::format("{}/{}", property_.name(), printable(result.provider)),
@@ -208,8 +214,32 @@ std::vector<std::string> whom_to_judge(const Options& options, const Survey& fou
     return found.providers;
 }
 
+// What a part of a run did not reach and cannot explain may be reached by another.
+void explain_parts(const Shard& shard, Report& report) {
+    if (shard.alone()) return;
+    for (auto& p : report.providers) {
+        for (const auto& c : model::clauses()) {
+            if (result_of(report, p, c.clause) == ClauseResult::Unreached) p.reasons.emplace(c.clause, kOtherPart);
+        }
+    }
+}
+
+// Properties that other parts run are theirs to explain.
+void leave_to_others(const Shard& shard, const std::vector<std::unique_ptr<Property>>& properties,
+                     const std::set<std::pair<std::string, std::string>>& ran, ProviderResult& result) {
+    if (shard.alone()) return;
+    for (const auto& p : properties) {
+        const std::string name(p->name());
+        if (!ran.contains({name, result.provider})) result.finished.insert(name);
+    }
+}
+
 int check(Options& options) {
     std::string error = check_options(options);
+    Shard shard;
+    if (error.empty() && !find_shard(options.shard, shard, error)) return could_not_run(error);
+    for (auto& r : options.reports) r = with_shard(r, shard);
+    options.save = with_shard(options.save, shard);
     if (!error.empty() || !load_profiles(options, error)) return could_not_run(error);
     std::vector<Waiver> waivers;
     if (std::string text; !options.waivers.empty()) {
@@ -252,23 +282,31 @@ int check(Options& options) {
     int argc = 1;
     char name[] = "selvage";
     char* argv[] = {name, nullptr};
+    if (!shard.alone()) take_shard(shard);
     testing::InitGoogleTest(&argc, argv);
     delete testing::UnitTest::GetInstance()->listeners().Release(
         testing::UnitTest::GetInstance()->listeners().default_result_printer());
     const int ignored = RUN_ALL_TESTS();
     static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
 
-    for (auto& p : session.report.providers) explain_unreached(options.plan, session.report, p);
+    for (auto& p : session.report.providers) {
+        leave_to_others(shard, properties, session.ran, p);
+        explain_unreached(options.plan, session.report, p);
+    }
+    explain_parts(shard, session.report);
     sort_deviations(session.report);
     apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;
     if (!options.quiet) print_summary(session.report);
-    const auto bad = std::count_if(session.report.deviations.begin(), session.report.deviations.end(),
-                                   [&](const Deviation& d) { return counts(d, options.plan.strict); });
-    return bad == 0 ? kKept : kDeviates;
+    return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
 
 }  // namespace
+
+bool has_deviation(const Report& report, bool strict) {
+    return std::any_of(report.deviations.begin(), report.deviations.end(),
+                       [&](const Deviation& d) { return counts(d, strict); });
+}
 
 void add_check(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
@@ -299,6 +337,10 @@ void add_check(CLI::App& app, Run& run) {
         ->type_name("FILE");
     command->add_option("--save", options->save, "write each minimal case and its C program into this folder")
         ->type_name("FOLDER");
+    command
+        ->add_option("--shard", options->shard,
+                     "do one part of the run (default: as GoogleTest's, Open MPI's or Slurm's variables say)")
+        ->type_name("INDEX/TOTAL");
     command->add_flag("--strict", options->plan.strict,
                       "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
@@ -307,7 +349,9 @@ void add_check(CLI::App& app, Run& run) {
         "Example:  selvage check --provider shm --report report.html --save cases\n"
         "          selvage check --library ./libfabric.so.1 --provider tcp --clause getinfo.caps --strict\n\n"
         "Each property on each provider is a test named PROPERTY.PROVIDER: GTEST_FILTER and the GTEST_TOTAL_SHARDS\n"
-        "and GTEST_SHARD_INDEX variables choose among them.\n"
+        "and GTEST_SHARD_INDEX variables choose among them, and so do those of a task of mpirun or srun; \"{shard}\" "
+        "in\n"
+        "--report and --save stands for the part. selvage merge puts the reports together.\n"
         "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.");
     command->callback([options, &run] { run = [options] { return check(*options); }; });
 }

@@ -27,6 +27,7 @@ void add_clauses(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);
 void add_profile(CLI::App& app, Run& run);
 void add_bench(CLI::App& app, Run& run);
+void add_merge(CLI::App& app, Run& run);
 
 /// Prints "selvage: WHY" on stderr.  @return kCouldNotRun.
 int could_not_run(const std::string& why);
@@ -35,6 +36,9 @@ int could_not_run(const std::string& why);
 bool read_file(const std::string& path, std::string& out, std::string& error);
 
 struct Survey;
+struct Report;
+/// True if a report has a deviation that counts for the exit status.
+bool has_deviation(const Report& report, bool strict);
 /// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked
 /// for its providers may have any.
 std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found);

@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
     add_info(app, run);
     add_profile(app, run);
     add_bench(app, run);
+    add_merge(app, run);
     add_fresh_names(app, run);
     try {
         app.parse(argc, argv);

@@ -1,13 +1,16 @@
 // selvage replay: runs a saved case again and says whether it still shows its deviation.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "conformance/bytes/case_bytes.h"
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/terminal.h"
 #include "conformance/reproduce/reproduce.h"
 #include "conformance/suite/runner.h"
+#include "conformance/suite/smaller.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
@@ -19,25 +22,62 @@ struct Options {
     std::vector<std::string> files;
     std::string provider;
     bool c = false;
+    bool shrink = false;
+    bool as_is = false;
 };
 
-bool read_case(const std::string& file, CaseFile& out, std::string& error) {
+// A file as read: text, or the bytes of a fuzzer.
+struct ReadCase : CaseFile {
+    bool bytes = false;
+};
+
+bool read_case(const std::string& file, ReadCase& out, std::string& error) {
     std::string text;
     if (!read_file(file, text, error)) return false;
+    if (is_case_bytes(text)) {
+        out.shown = decode_case(text);
+        out.bytes = true;
+        return true;
+    }
     CaseError bad;
     if (parse_case(text, out, bad)) return true;
     error = fmt::format("{}: {}", file, bad.str());
     return false;
 }
 
-int replay_one(const Options& options, const std::string& file, CaseFile read, const Survey& found) {
+// The links that show the wanted clause, or the first that was broken.
+std::vector<model::Because> chain_of(const Replayed& seen, model::Clause clause) {
+    std::vector<model::Because> chain;
+    for (const auto& b : seen.broken) {
+        if (b.clause == clause || (!chain.empty() && b.supporting)) chain.push_back(b);
+    }
+    return chain;
+}
+
+// A case that names its clause was made smaller when it was saved.
+bool wants_smaller(const Options& options, const ReadCase& read, const Replayed& seen) {
+    return !seen.broken.empty() && !options.as_is && (options.shrink || read.bytes || !read.clause);
+}
+
+int replay_one(const Options& options, const std::string& file, ReadCase read, const Survey& found) {
     if (!options.provider.empty()) read.shown.provider = options.provider;
+    // As the fuzz targets take it: bytes that name nobody stand for the first.
+    const auto& all = found.providers;
+    if (read.bytes && options.provider.empty() && std::find(all.begin(), all.end(), read.shown.provider) == all.end())
+        read.shown.provider.clear();
     if (read.shown.provider.empty() && !found.providers.empty()) {
         const bool named = read.shown.first.hints && read.shown.first.hints->fabric.prov_name;
         read.shown.provider = named ? *read.shown.first.hints->fabric.prov_name : found.providers.front();
     }
     fmt::print("{}: {}\n{}\n", file, printable(read.shown.provider), printable(describe(read.shown)));
-    const Replayed seen = replay_case(options.plan, read.shown);
+    Replayed seen = replay_case(options.plan, read.shown);
+    if (!seen.error.empty()) return could_not_run(seen.error);
+    if (wants_smaller(options, read, seen)) {
+        Case smaller = make_smaller(options.plan, read.shown, seen);
+        if (!(smaller == read.shown)) fmt::print("made smaller:\n{}\n", printable(describe(smaller)));
+        read.shown = std::move(smaller);
+        seen = replay_case(options.plan, read.shown);
+    }
     if (!seen.error.empty()) return could_not_run(seen.error);
     bool shows = false;
     for (const auto& b : seen.broken) {
@@ -48,13 +88,9 @@ int replay_one(const Options& options, const std::string& file, CaseFile read, c
                    printable(model::print_evidence(b.evidence)));
         if (!b.supporting) fmt::print("    {}\n", tinted(clause.promise, Tint::Dim));
     }
-    if (options.c && !seen.broken.empty()) {
+    if ((options.c || read.bytes) && !seen.broken.empty()) {
         const auto clause = read.clause.value_or(seen.broken.front().clause);
-        std::vector<model::Because> chain;
-        for (const auto& b : seen.broken) {
-            if (b.clause == clause || (!chain.empty() && b.supporting)) chain.push_back(b);
-        }
-        fmt::print("{}", c_program(read.shown, clause, chain));
+        fmt::print("{}", c_program(read.shown, clause, chain_of(seen, clause)));
     }
     fmt::print("{}\n", shows ? tinted("shows its deviation", Tint::Bad) : tinted("kept", Tint::Good));
     return shows ? kDeviates : kKept;
@@ -62,7 +98,7 @@ int replay_one(const Options& options, const std::string& file, CaseFile read, c
 
 int replay(const Options& options) {
     std::string error;
-    std::vector<CaseFile> cases(options.files.size());
+    std::vector<ReadCase> cases(options.files.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (!read_case(options.files[i], cases[i], error)) return could_not_run(error);
     }
@@ -81,11 +117,18 @@ void add_replay(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("replay", "run saved cases again: do they still show their deviation?");
     add_library_option(*command, options->plan.library);
-    command->add_option("FILE", options->files, "case files or calls as text; - is standard input")->required();
+    command
+        ->add_option("FILE", options->files,
+                     "case files, calls as text, or inputs of the fuzz targets; - is standard input")
+        ->required();
     command->add_option("--provider", options->provider, "ask this provider instead of the case's own")
         ->type_name("NAME");
     command->add_flag("--c", options->c, "print the C program that shows it");
+    command->add_flag("--shrink", options->shrink, "make a case smaller even if it names its clause");
+    command->add_flag("--as-is", options->as_is, "make no case smaller");
     command->footer(
+        "A case that breaks a promise and does not name it yet is made smaller; of an input of a fuzz target the C\n"
+        "program is printed too.\n\n"
         "Example:  selvage replay cases/001-tcp-getinfo.caps.msg-both-ways.case\n"
         "          echo 'version=1.17 hints={caps=FI_MSG}' | selvage replay --provider shm -\n\n"
         "Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");

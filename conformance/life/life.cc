@@ -296,4 +296,19 @@ void Life::run(Tally& tally, std::vector<Because>& broken) {
     judge_told(told, ending, tally, broken);
 }
 
+void Life::run_here(Tally& tally, std::vector<Because>& broken) {
+    ask();
+    for (const Action& action : case_.actions) {
+        Step s = plan(action);
+        if (!goes_ahead(s)) continue;
+        take(action, s);
+        if (s.verb == Verb::Query) s.query = &case_.first;
+        judge(s, tally, broken);
+        if (!broken.empty()) break;
+        advance(s);
+    }
+    if (broken.empty()) close_all();
+    lab_.single().set_objects({});
+}
+
 }  // namespace selvage::conformance

@@ -280,6 +280,23 @@ int list() {
     return 0;
 }
 
+// A text of several lines in one.
+std::string in_one_line(const std::string& text) {
+    std::string out;
+    for (const char c : text) out += c == '\n' ? "\\n" : std::string(1, c);
+    return out;
+}
+
+// How each mutant is to be judged, for other programs: one line each, fields separated by tabs.
+int table() {
+    for (const Mutant& m : all_mutants())
+        std::printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.name.c_str(), m.property.c_str(), m.provider.c_str(),
+                    m.declared ? "declared" : "inferred", in_one_line(m.replaced).c_str(),
+                    in_one_line(m.replacement).c_str(), m.speechless ? "speechless" : "speaks",
+                    joined(m.clauses).c_str());
+    return 0;
+}
+
 }  // namespace
 }  // namespace selvage::mutants
 
@@ -289,6 +306,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string a = argv[i];
         if (a == "--list") return selvage::mutants::list();
+        if (a == "--table") return selvage::mutants::table();
         if (a == "--links") return selvage::mutants::make_links();
         if (a == "--jobs" && i + 1 < argc) {
             jobs = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));

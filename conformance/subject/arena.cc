@@ -82,6 +82,15 @@ void Arena::unprotect() {
     for (std::size_t i = 0; i < tight_used_; ++i) mprotect(tight_[i], kPage, PROT_READ | PROT_WRITE);
 }
 
+void Arena::remember() { remembered_.assign(start_, start_ + used_); }
+
+const void* Arena::restore() {
+    if (std::memcmp(remembered_.data(), start_, remembered_.size()) == 0) return nullptr;
+    const auto changed = std::mismatch(remembered_.begin(), remembered_.end(), start_).second;
+    std::memcpy(start_, remembered_.data(), remembered_.size());
+    return changed;
+}
+
 bool Arena::holds(const char* address) const {
     if (address >= start_ && address < start_ + up(used_, kPage)) return true;
     const auto in_slot = [address](const char* slot) { return address >= slot && address < slot + kPage; };

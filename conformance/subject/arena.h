@@ -37,11 +37,17 @@ public:
 
     void protect();
     void unprotect();
+    /// Instead of protect(): keeps a copy to compare with.  Costs no system call, and does not see a store of what is
+    /// there already.  Tight copies are left out.
+    void remember();
     /// True if a store was caught since the last settle().
     [[nodiscard]] bool touched() const { return touched_.load(std::memory_order_relaxed) != 0; }
     /// Undoes the stores caught since the last call and protects again.
     /// @return the address that the first of them went to, nullptr if there was none.
     const void* settle();
+    /// After remember(): undoes what was stored since.
+    /// @return the lowest address that changed, nullptr if none did.
+    const void* restore();
 
     bool claim(void* address) noexcept override;
 
@@ -65,6 +71,7 @@ private:
     bool protected_ = false;
     std::atomic<std::size_t> touched_{0};
     std::vector<Touched> log_;
+    std::vector<char> remembered_;
 };
 
 }  // namespace selvage::conformance

@@ -33,6 +33,7 @@ struct Caller::State {
     std::vector<void*> objects;
     std::vector<Encoded> questions;
     bool tight = false;
+    bool comparing = false;
     Allocations* watched = nullptr;
     std::function<void(const model::Query&)> told;
     Ticks inside;
@@ -89,7 +90,7 @@ struct Caller::State {
     }
     /// Tells the first store into the questions, if there was one, and undoes all.
     bool settle(Asked& asked) {
-        const void* const where = arena.settle();
+        const void* const where = comparing ? arena.restore() : arena.settle();
         if (where == nullptr) return false;
         for (const Encoded& q : questions) {
             asked.written_field = field_at(q, where);
@@ -104,6 +105,7 @@ Caller::~Caller() = default;
 
 void Caller::set_objects(std::span<void* const> pointers) { state_->objects.assign(pointers.begin(), pointers.end()); }
 void Caller::set_tight(bool tight) { state_->tight = tight; }
+void Caller::set_comparing(bool comparing) { state_->comparing = comparing; }
 void Caller::watch(Allocations* allocations) { state_->watched = allocations; }
 void Caller::announce(std::function<void(const model::Query&)> told) { state_->told = std::move(told); }
 
@@ -115,6 +117,7 @@ void Caller::prepare(std::span<const model::Query> queries) {
     for (const auto& q : queries) room += room_for(q);
     s.arena.reset(room);
     for (const auto& q : queries) s.questions.push_back(encode(q, s.arena, {s.objects, s.tight}));
+    if (s.comparing) return s.arena.remember();
     s.arena.protect();
     // The library may have put its own handlers there since.
     install_fault_handler();
@@ -128,7 +131,7 @@ void Caller::ask(std::size_t i, Asked& out) {
     out.shares_hints = ret == 0 && list != nullptr && out.broken == nullptr && s.leads_into_questions(list);
     if (ret == 0 && list != nullptr && out.broken == nullptr) s.timed_freeinfo(list);
     out.written_field = model::Field::call_hints;
-    out.hints_written = s.arena.touched() && s.settle(out);
+    out.hints_written = (s.comparing || s.arena.touched()) && s.settle(out);
 }
 
 Asked Caller::ask(const model::Query& query) {

@@ -2,6 +2,8 @@
 #include "conformance/subject/faults.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
+
 #include <csetjmp>
 #include <csignal>
 
@@ -20,6 +22,9 @@ constexpr std::size_t kStackSize = 64 * 1024;
 std::array<std::atomic<FaultClaim*>, kMaxClaims> claims;
 thread_local sigjmp_buf* landing = nullptr;
 thread_local bool has_stack = false;
+// Written once, before anything that can fault is run.
+std::array<struct sigaction, kCrashSignals.size()> next_handlers;
+pid_t has_next_handlers = 0;
 
 bool claimed(void* address) noexcept {
     for (auto& c : claims)
@@ -35,6 +40,16 @@ void unblock_crashes() noexcept {
     pthread_sigmask(SIG_UNBLOCK, &crashes, nullptr);
 }
 
+/// What happens to a fault that is nobody's: the default action, unless this process has somebody who wants to know.
+struct sigaction next_handler(int signal) noexcept {
+    struct sigaction plain = {};
+    plain.sa_handler = SIG_DFL;
+    if (has_next_handlers == 0 || has_next_handlers != getpid()) return plain;
+    for (std::size_t i = 0; i < kCrashSignals.size(); ++i)
+        if (kCrashSignals[i] == signal) return next_handlers[i];
+    return plain;
+}
+
 void on_fault(int signal, siginfo_t* info, void*) {
     const bool by_instruction = info->si_code > 0 && info->si_code != SI_KERNEL;
     if ((signal == SIGSEGV || signal == SIGBUS) && by_instruction && claimed(info->si_addr)) return;
@@ -42,10 +57,9 @@ void on_fault(int signal, siginfo_t* info, void*) {
         unblock_crashes();
         siglongjmp(*landing, signal);
     }
-    // The default action: the faulting instruction runs again, or a signal that was sent is sent once more.
-    struct sigaction plain = {};
-    plain.sa_handler = SIG_DFL;
-    sigaction(signal, &plain, nullptr);
+    // The faulting instruction runs again, or a signal that was sent is sent once more.
+    const struct sigaction next = next_handler(signal);
+    sigaction(signal, &next, nullptr);
     if (info->si_code <= 0 || signal == SIGABRT) raise(signal);
 }
 
@@ -68,6 +82,16 @@ void install_fault_handler() {
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     for (int signal : kCrashSignals) sigaction(signal, &action, nullptr);
+}
+
+void hand_faults_on() {
+    for (std::size_t i = 0; i < kCrashSignals.size(); ++i) {
+        struct sigaction now = {};
+        sigaction(kCrashSignals[i], nullptr, &now);
+        const bool ours = (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_fault;
+        if (!ours) next_handlers[i] = now;
+    }
+    has_next_handlers = getpid();
 }
 
 FaultClaim::FaultClaim() {

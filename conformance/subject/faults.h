@@ -13,6 +13,11 @@ namespace selvage::conformance {
 /// enough to call again whenever the library may have put its own handler there.
 void install_fault_handler();
 
+/// From now on a fault in this process that nobody claims or survives goes to the handlers that are in force now,
+/// instead of to the signal's default action: for a process that wants to tell of its own death.  Children of fork are
+/// not concerned.
+void hand_faults_on();
+
 /// Somebody who may know a faulting address.  Called inside the signal handler.
 class FaultClaim {
 public:

@@ -23,7 +23,7 @@ constexpr char kFill = '\x5a';
 // The data behind the pointer that the call takes.
 class Data {
 public:
-    explicit Data(const StringProbe& probe) : arena_(kRoom) {
+    explicit Data(const StringProbe& probe) : arena_(shared_arena()) {
         fid_.fclass = FI_CLASS_UNSPEC;
         fid_.ops = &ops_;
         ops_.size = sizeof ops_;
@@ -57,7 +57,13 @@ private:
                 return info;
         }
     }
-    Arena arena_;
+    // One for all: making it costs more than a conversion.
+    static Arena& shared_arena() {
+        static Arena arena(kRoom);
+        arena.reset(kRoom);
+        return arena;
+    }
+    Arena& arena_;
     fid fid_{};
     fi_ops ops_{};
     const void* pointer_ = nullptr;

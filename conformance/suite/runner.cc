@@ -327,6 +327,7 @@ Replayed replay_case(const Plan& plan, const Case& c) {
             if (auto found = unpack(record.substr(1))) out.broken.push_back(found->because.front());
         },
         kQuiet);
+    out.ending = ending;
     if (ending.kind != Ending::Kind::Done) {
         out.fatal = true;
         if (ending.doing == 0) out.error = "the library " + death_text(ending) + " before the case was run";

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "conformance/report/finding.h"
+#include "conformance/subject/child.h"
 #include "conformance/suite/property.h"
 
 namespace selvage::conformance {
@@ -39,6 +40,7 @@ struct Replayed {
     std::vector<model::Because> broken;
     std::string error;   ///< the library could not be loaded
     bool fatal = false;  ///< the child died; `broken` says of what
+    Ending ending;       ///< how the child ended
     model::Tally tally;
 };
 Replayed replay_case(const Plan& plan, const Case& c);

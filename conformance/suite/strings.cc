@@ -14,56 +14,6 @@ namespace {
 
 using namespace model;
 
-// The family whose words a datatype prints, for datatypes whose data is a number.
-Family family_of(std::uint64_t datatype) {
-    switch (datatype) {
-        case FI_TYPE_EP_TYPE:
-            return Family::ep_type;
-        case FI_TYPE_CAPS:
-            return Family::caps;
-        case FI_TYPE_OP_FLAGS:
-            return Family::op_flags;
-        case FI_TYPE_ADDR_FORMAT:
-            return Family::addr_format;
-        case FI_TYPE_THREADING:
-            return Family::threading;
-        case FI_TYPE_PROGRESS:
-            return Family::progress;
-        case FI_TYPE_PROTOCOL:
-            return Family::protocol;
-        case FI_TYPE_MSG_ORDER:
-            return Family::msg_order;
-        case FI_TYPE_MODE:
-            return Family::mode;
-        case FI_TYPE_AV_TYPE:
-            return Family::av_type;
-        case FI_TYPE_ATOMIC_TYPE:
-            return Family::datatype;
-        case FI_TYPE_ATOMIC_OP:
-            return Family::atomic_op;
-        case FI_TYPE_EQ_EVENT:
-            return Family::eq_event;
-        case FI_TYPE_CQ_EVENT_FLAGS:
-            return Family::cq_event_flags;
-        case FI_TYPE_MR_MODE:
-            return Family::mr_mode;
-        case FI_TYPE_OP_TYPE:
-            return Family::op_type;
-        case FI_TYPE_COLLECTIVE_OP:
-            return Family::collective_op;
-        case FI_TYPE_HMEM_IFACE:
-            return Family::hmem_iface;
-        case FI_TYPE_CQ_FORMAT:
-            return Family::cq_format;
-        case FI_TYPE_LOG_LEVEL:
-            return Family::log_level;
-        case FI_TYPE_LOG_SUBSYS:
-            return Family::log_subsys;
-        default:
-            return Family::none;
-    }
-}
-
 constexpr std::array kStructures = {FI_TYPE_INFO,    FI_TYPE_TX_ATTR,     FI_TYPE_RX_ATTR,
                                     FI_TYPE_EP_ATTR, FI_TYPE_DOMAIN_ATTR, FI_TYPE_FABRIC_ATTR};
 constexpr std::array<std::uint64_t, 14> kLengths = {65536, 0, 1, 2, 3, 7, 8, 16, 31, 64, 100, 255, 1000, 4096};
@@ -110,7 +60,7 @@ private:
 
     void add_numbers() {
         for (std::uint64_t type = 0; type <= FI_TYPE_LOG_SUBSYS; ++type) {
-            const Family family = family_of(type);
+            const Family family = printed_family(type);
             if (family == Family::none) continue;
             add_with_lengths({.datatype = type, .value = 0, .info = {}}, 3);
             std::uint64_t largest = 0;

@@ -86,6 +86,21 @@ TEST(Caller, PutsScribbledHintsBack) {
     EXPECT_EQ(seen.records, (std::vector<std::string>{scribbled, clean, scribbled, scribbled, clean, scribbled}));
 }
 
+TEST(Caller, ComparingSeesScribbledHintsAndPutsThemBack) {
+    const Seen seen = in_child([&](Channel& channel) {
+        std::string error;
+        const auto library = Library::open(broken_library("moody"), error);
+        if (!library) return channel.send(error);
+        Caller caller(*library);
+        caller.set_comparing(true);
+        for (const bool scribbles : {true, false, true}) {
+            const Asked asked = caller.ask(mood(scribbles ? "scribble caps" : ""));
+            channel.send(asked.hints_written == scribbles ? "as it was" : "mistaken");
+        }
+    });
+    EXPECT_EQ(seen.records, (std::vector<std::string>{"as it was", "as it was", "as it was"}));
+}
+
 TEST(Caller, SurvivesBrokenLists) {
     struct Row {
         const char* mood;

@@ -18,6 +18,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A sanitizer makes the tool slower; the limits of the tests are meant for what people run.
+#ifdef SELVAGE_SANITIZED
+constexpr int kSlowness = 8;
+#else
+constexpr int kSlowness = 1;
+#endif
+
 void redirect(const std::string& path, int flags, int to) {
     const int fd = open(path.c_str(), flags, 0600);
     if (fd < 0) _exit(126);
@@ -75,7 +82,7 @@ Ran run_program(const std::vector<std::string>& command, const Environment& envi
     const pid_t pid = fork();
     if (pid == 0) become(command, environment, files);
     setpgid(pid, pid);
-    const int status = wait_for(pid, began + limit, ran.timed_out);
+    const int status = wait_for(pid, began + kSlowness * limit, ran.timed_out);
     ran.seconds = std::chrono::duration<double>(Clock::now() - began).count();
     if (WIFEXITED(status)) ran.status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);

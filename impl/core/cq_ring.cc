@@ -45,6 +45,7 @@ bool CompletionRing::grow_to(size_t entries) {
     block_ = block;
     slots_ = slots;
     capacity_ = capacity;
+    mask_ = capacity - 1;
     head_ = 0;
     return true;
 }

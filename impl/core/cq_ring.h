@@ -50,7 +50,12 @@ public:
         if (queued >= capacity_) [[unlikely]] {
             if (!make_room()) return;
         }
-        CompletionSlot& slot = slots_[(head_ + queued) & (capacity_ - 1)];
+        push_at_hand(completion);
+    }
+    // The same when there is room: size() is less than what grow_to() was asked for.
+    void push_at_hand(const Completion& completion) {
+        const size_t queued = size();
+        CompletionSlot& slot = slots_[(head_ + queued) & mask_];
         slot.completion = completion;
         slot.failure = nullptr;
         queued_.store(queued + 1, std::memory_order_relaxed);
@@ -58,10 +63,11 @@ public:
     void push_failure(const FailedCompletion& failed);
 
     // The entry that many places behind the first; it must be there.
-    CompletionSlot& at(size_t index) { return slots_[(head_ + index) & (capacity_ - 1)]; }
+    CompletionSlot& at(size_t index) { return slots_[(head_ + index) & mask_]; }
+    CompletionSlot& front() { return slots_[head_]; }
     void pop(size_t count) {
         const size_t left = size() - count;
-        head_ = left ? (head_ + count) & (capacity_ - 1) : 0;
+        head_ = left ? (head_ + count) & mask_ : 0;
         queued_.store(left, std::memory_order_relaxed);
     }
     // Removes the first entry, a failure. Its record is valid until the next call.
@@ -74,6 +80,7 @@ private:
     std::atomic<size_t> queued_{0};
     size_t head_ = 0;
     size_t capacity_ = 0;  // a power of two, or none yet
+    size_t mask_ = 0;      // capacity_ - 1
     CompletionSlot* slots_ = nullptr;
     void* block_ = nullptr;  // what was allocated for the slots
     std::atomic<bool> overrun_{false};

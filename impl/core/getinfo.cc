@@ -96,6 +96,7 @@ int list_providers(const Query& query, InfoList& list) {
     for (const Provider* provider : all_providers()) {
         if (!is_registered(provider->name) || (asked && !query.provider.admits(*provider))) continue;
         if (const int error = list_name(query, asked ? asked : provider->name, provider->version, list)) return error;
+        if (asked) break;  // "ofi_rxm" goes over more than one, and is named once
     }
     for (const Provider* provider : all_providers()) {
         if (asked || !is_registered(provider->name) || !provider->layered_name) continue;

@@ -111,14 +111,9 @@ template <size_t part>
     return source && length ? static_cast<uint8_t*>(copied_bytes(source, length, ok)) : nullptr;
 }
 
-// Address lengths without an address, and addresses without a length, copy as nothing.
-[[gnu::always_inline]] inline void copy_address(void*& target, size_t& length, const void* source, bool& ok) {
-    if (source && length) {
-        target = copied_bytes(source, length, ok);
-    } else {
-        target = nullptr;
-        length = 0;
-    }
+// An address without a length copies as nothing; a length without an address stays what it is.
+[[gnu::always_inline]] inline void* copied_address(const void* source, size_t length, bool& ok) {
+    return source && length ? copied_bytes(source, length, ok) : nullptr;
 }
 
 // Keys came with the second layout.
@@ -215,8 +210,8 @@ namespace {
     out->ep_attr = copied_ep(source.ep_attr, layout, ok);
     out->domain_attr = copied_domain(source.domain_attr, layout, ok);
     out->fabric_attr = copied_fabric(source.fabric_attr, size.fabric, ok);
-    copy_address(out->src_addr, out->src_addrlen, source.src_addr, ok);
-    copy_address(out->dest_addr, out->dest_addrlen, source.dest_addr, ok);
+    out->src_addr = copied_address(source.src_addr, source.src_addrlen, ok);
+    out->dest_addr = copied_address(source.dest_addr, source.dest_addrlen, ok);
     if (layout >= Layout::k1_2 && source.nic && !copy_nic(out->nic, source.nic)) ok = false;
     if (ok) [[likely]]
         return out;

@@ -38,7 +38,6 @@ const Param<const char*> subsys_row{
 const Param<int> interval_row{nullptr, "log_interval", 2000,
                               "Milliseconds between messages that are limited in their rate"};
 
-constexpr std::uint64_t kAllSubsystems = (std::uint64_t{1} << FI_LOG_SUBSYS_MAX) - 1;
 constexpr std::string_view kCoreName = "core";
 
 // A list such as "tcp,shm" or "^tcp". An empty list lets everything pass.

@@ -20,6 +20,7 @@ template <Transport T, bool Locked>
 int Engine<T, Locked>::open(Endpoint& endpoint) {
     endpoint_ = &endpoint;
     connected_ = endpoint.connected_type();
+    if (connected_) address_mask_ = 0;
     av_ = connected_ ? nullptr : endpoint.av;
     if (av_) generation_word_ = av_->store.generation_word();
     const fi_domain_attr& domain = endpoint.domain->attr;

@@ -69,6 +69,10 @@ public:
     ssize_t send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                          uint8_t frame_flags);
     size_t inject_max() const { return inject_max_; }
+    template <FrameOp Op>
+    ssize_t send_other(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                       void* context, uint64_t flags);
+    ssize_t sent_inline(Peer& peer);
     ssize_t send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                        uint8_t frame_flags, void* context, uint64_t flags);
     ssize_t send(const SendRequest& request);
@@ -98,6 +102,8 @@ private:
             return false;
         }
     }();
+    // The transport has a way for the shortest messages, and the queue is this thread's alone: nothing is locked.
+    static constexpr bool kInlines = !Locked && requires { T::kInlineMax; };
     // Sent at once, from the application's memory, which is then free again.
     static constexpr size_t kAtOnceMax = T::kCopied < T::kEagerMax ? T::kCopied : T::kEagerMax;
     // A write or the reply to a read that travels in one frame.
@@ -115,7 +121,7 @@ private:
 
     // Peers (engine_control.h).
     Peer* known_peer(fi_addr_t to) const {
-        if (connected_) to = 0;
+        to &= address_mask_;
         return to < peer_count_ && peers_generation_ == av_generation() ? peers_[to] : nullptr;
     }
     int look_up(fi_addr_t to, Peer** peer);
@@ -232,6 +238,7 @@ private:
     Peer** peers_ = nullptr;  // by fi_addr_t
     uint64_t peer_count_ = 0;
     uint32_t peers_generation_ = 0;
+    uint64_t address_mask_ = ~uint64_t{0};  // 0: there is one peer, and the address is ignored
     bool connected_ = false;
     bool strict_ = false;          // completions in the order of posting
     bool ordered_writes_ = false;  // writes after reads

@@ -81,6 +81,45 @@ template <Transport T, bool Locked>
 template <FrameOp Op>
 inline ssize_t Engine<T, Locked>::send_one(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                                            uint8_t frame_flags, void* context, uint64_t flags) {
+    if constexpr (kInlines) {
+        if (size <= T::kInlineMax && (flags & (kUnusual | FI_COMPLETION)) == FI_COMPLETION) [[likely]] {
+            CompletionQueue& queue = *reports.transmit;
+            Peer* peer = known_peer(to);
+            if (peer && !(peer->state && state_in(*peer)->busy) && queue.ring.size() < queue.size &&
+                transport_.takes_inline(*peer)) [[likely]] {
+                const uint64_t first = size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
+                transport_.send_inline(*peer, first, tag, data, bytes, size);
+                queue.ring.push_at_hand({.context = context,
+                                         .flags = FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG),
+                                         .length = 0,
+                                         .buffer = nullptr,
+                                         .data = 0,
+                                         .tag = 0,
+                                         .source = FI_ADDR_NOTAVAIL});
+                if (T::owner_sleeps(*peer) || queue.wait.wanted() || reports.counters[kSlotSend]) [[unlikely]]
+                    return sent_inline(*peer);
+                return 0;
+            }
+        }
+    }
+    return send_other<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline]] ssize_t Engine<T, Locked>::sent_inline(Peer& peer) {
+    if constexpr (kInlines) {
+        if (T::owner_sleeps(peer)) transport_.wake_owner(peer);
+        reports.transmit->wait.signal_if_wanted();
+        reports.count(kSlotSend);
+    }
+    return 0;
+}
+
+template <Transport T, bool Locked>
+template <FrameOp Op>
+[[gnu::flatten, gnu::noinline]] ssize_t Engine<T, Locked>::send_other(const void* bytes, size_t size, fi_addr_t to,
+                                                                      uint64_t tag, uint64_t data, uint8_t frame_flags,
+                                                                      void* context, uint64_t flags) {
     if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
         Guard guard(*this);
         if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE)) [[likely]] {

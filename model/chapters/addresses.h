@@ -86,6 +86,17 @@ inline Text with_family(Text bytes, unsigned family) {
     return bytes;
 }
 
+/// Do these two link-local addresses name different links?  Their hosts alone do not tell.
+inline bool on_other_links(const Text& a, const Text& b) {
+    if (!is_ip(a) || !is_ip(b) || family_of(a) != AF_INET6 || family_of(b) != AF_INET6) return false;
+    sockaddr_in6 one{};
+    sockaddr_in6 two{};
+    std::memcpy(&one, a->data(), sizeof one);
+    std::memcpy(&two, b->data(), sizeof two);
+    return IN6_IS_ADDR_LINKLOCAL(&one.sin6_addr) && one.sin6_scope_id != 0 && two.sin6_scope_id != 0 &&
+           one.sin6_scope_id != two.sin6_scope_id;
+}
+
 /// A host of all zeros stands for any.
 inline bool is_any(const Host& host) { return host.find_first_not_of('\0') == Host::npos; }
 

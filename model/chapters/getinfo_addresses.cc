@@ -95,6 +95,7 @@ Ruling getinfo_addresses_dest_length_alone(const PairCase& c) {
 Fit getinfo_addresses_src_hint_fits(const MatchCase& c) {
     if (!src_counts(c.query)) return Fit::not_asked();
     Evidence e = texts(Field::src_addr, Relation::TextEquals, c.hints()->src_addr, c.entry.offer.src_addr);
+    if (on_other_links(src_hint(c.query), c.entry.offer.src_addr)) return Fit::may(std::move(e));
     return fit_local(c, host_of(src_hint(c.query)), std::move(e));
 }
 
@@ -102,6 +103,7 @@ Fit getinfo_addresses_dest_hint_fits(const MatchCase& c) {
     if (!dest_counts(c.query)) return Fit::not_asked();
     Evidence e = texts(Field::dest_addr, Relation::TextEquals, c.hints()->dest_addr, c.entry.offer.src_addr,
                        "whether it can be reached is not known");
+    if (on_other_links(dest_hint(c.query), c.entry.offer.src_addr)) return Fit::may(std::move(e));
     return fit_remote(c, host_of(dest_hint(c.query)), std::move(e));
 }
 

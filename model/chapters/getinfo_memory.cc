@@ -94,6 +94,25 @@ Ruling getinfo_memory_alloc_fails_null(const Conduct& c) {
     return fails_with_null(c);
 }
 
+// Bytes of length zero are no address and no key, wherever their pointer leads: a copy may hold NULL.
+static bool is_of_no_length(const Info& info, Field field) {
+    const Text& bytes = text(info, field);
+    if (!bytes || row(field).form != Form::Bytes) return false;
+    if (bytes->empty()) return true;
+    switch (field) {
+        case Field::src_addr:
+            return info.src_addrlen == 0;
+        case Field::dest_addr:
+            return info.dest_addrlen == 0;
+        case Field::ep_auth_key:
+            return info.ep.auth_key_size == 0;
+        case Field::domain_auth_key:
+            return info.domain.auth_key_size == 0;
+        default:
+            return false;
+    }
+}
+
 Ruling getinfo_memory_dup_equal(const Conduct& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
     for (const auto& [part, field] : kSubstructures) {
@@ -111,8 +130,7 @@ Ruling getinfo_memory_dup_equal(const Conduct& c) {
         const Text& wanted = text(*c.original, r.field);
         const Text& actual = text(*c.copy, r.field);
         if (wanted == actual || (r.part != Part::Info && !c.original->has(r.part))) continue;
-        // Bytes of length zero are no address and no key: the copy may hold NULL.
-        if (r.form == Form::Bytes && wanted && wanted->empty() && !actual) continue;
+        if (!actual && is_of_no_length(*c.original, r.field)) continue;
         return Ruling::broken(texts(r.field, Relation::TextEquals, wanted, actual));
     }
     return Ruling::holds();

@@ -96,7 +96,9 @@ inline Ruling as_before(const Step& s) {
     // Domains, queues and counters can be opened any number of times; endpoints may find their address in use.
     const bool plain = s.opens == ObjectClass::Domain || s.opens == ObjectClass::Eq || s.opens == ObjectClass::Cq ||
                        s.opens == ObjectClass::Cntr;
-    if (s.verb == Verb::Open && plain && s.target() != nullptr) {
+    // Other names and flags may be refused at any time.
+    const bool sound = s.altered == Altered::Nothing && (!s.second_call || s.flags == 0);
+    if (s.verb == Verb::Open && plain && sound && s.target() != nullptr) {
         for (const ObjectClass opened : s.target()->opened_before_refusal)
             if (opened == s.opens) return returned(s, 0, kNote);
     }

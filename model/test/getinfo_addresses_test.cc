@@ -1,4 +1,6 @@
 // The promises on src_addr, dest_addr and handle, case by case.
+#include <arpa/inet.h>
+
 #include "model/test/getinfo_make.h"
 
 namespace selvage::model {
@@ -134,6 +136,24 @@ TEST(GetinfoAddresses, DestinationHintNeverExcludesForCertain) {
     Query ignored = to(ip4("192.0.2.2"));
     ignored.node = "192.0.2.2";
     EXPECT_EQ(fit(getinfo_addresses_dest_hint_fits, ignored, rdm()), Choice::NotAsked);
+}
+
+TEST(GetinfoAddresses, LinkLocalHostOnAnotherLinkIsAnotherPlace) {
+    const auto link_local = [](std::uint32_t scope) {
+        sockaddr_in6 s{};
+        s.sin6_family = AF_INET6;
+        inet_pton(AF_INET6, "fe80::1", &s.sin6_addr);
+        s.sin6_scope_id = scope;
+        return Text(std::string(reinterpret_cast<const char*>(&s), sizeof s));
+    };
+    Info o = rdm();
+    o.addr_format = FI_SOCKADDR_IN6;
+    set_src(o, link_local(2));
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(link_local(2)), o, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(link_local(12292)), o, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(link_local(0)), o, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_addresses_dest_hint_fits, to(link_local(2)), o, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_addresses_dest_hint_fits, to(link_local(12292)), o, Origin::Inferred), Choice::May);
 }
 
 TEST(GetinfoAddresses, KeepsTheSourceAddressOfTheHints) {

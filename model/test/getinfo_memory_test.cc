@@ -84,6 +84,21 @@ TEST(GetinfoMemory, DuplicateIsEqual) {
     EXPECT_EQ(getinfo_memory_dup_equal(act(Act::FreeInfo)).outcome(), NotApplicable);
 }
 
+TEST(GetinfoMemory, AddressOfNoLengthNeedNotBeDuplicated) {
+    Info original = rdm();
+    original.src_addr = std::string(16, 'a');
+    original.src_addrlen = 0;
+    Info copy = original;
+    Conduct c = act(Act::DupInfo);
+    c.original = &original;
+    c.copy = &copy;
+    EXPECT_EQ(getinfo_memory_dup_equal(c).outcome(), Holds);
+    copy.src_addr.reset();
+    EXPECT_EQ(getinfo_memory_dup_equal(c).outcome(), Holds);
+    original.src_addrlen = copy.src_addrlen = 16;
+    EXPECT_EQ(getinfo_memory_dup_equal(c).evidence().field, Field::src_addr);
+}
+
 TEST(GetinfoMemory, DuplicateIsItsOwn) {
     Info original = rdm();
     Info copy = original;

@@ -113,6 +113,10 @@ TEST(LifeFabric, StaysWholeAfterARefusedClose) {
     EXPECT_HOLDS(fabric_close_whole_after_busy, s.open(ObjectClass::Eq, fabric));
     EXPECT_BROKEN(fabric_close_whole_after_busy, returning(s.open(ObjectClass::Eq, fabric), -FI_EINVAL));
     EXPECT_VACUOUS(fabric_close_whole_after_busy, returning(s.open(ObjectClass::Pep, fabric), -FI_ENOSYS));
+    Step flagged = returning(s.open(ObjectClass::Eq, fabric), -FI_EBADFLAGS);
+    flagged.second_call = true;
+    flagged.flags = 2;
+    EXPECT_VACUOUS(fabric_close_whole_after_busy, flagged) << "flags may be refused at any time";
     EXPECT_HOLDS(fabric_close_whole_after_busy, s.close(eq));
     EXPECT_BROKEN(fabric_close_whole_after_busy, crashing(s.close(eq)));
     EXPECT_HOLDS(fabric_close_whole_after_busy, s.close(fabric, -FI_EBUSY));

@@ -11,8 +11,10 @@ namespace {
 std::atomic<long> blocks{0};
 thread_local size_t countdown = 0;
 thread_local bool failed = false;
+thread_local unsigned long made = 0;
 
 [[maybe_unused]] bool refuse() {
+    ++made;
     if (countdown == 0 || --countdown != 0) return false;
     failed = true;
     errno = ENOMEM;
@@ -26,6 +28,7 @@ void fail_allocation(size_t n) {
 }
 bool allocation_failed() { return failed; }
 long live_blocks() { return blocks.load(); }
+unsigned long allocations() { return made; }
 
 #ifdef SELVAGE_SANITIZED
 bool allocation_control() { return false; }

@@ -14,6 +14,8 @@ void fail_allocation(size_t n);
 bool allocation_failed();
 // Blocks allocated and not freed by this process.
 long live_blocks();
+// Allocations that this thread has made.
+unsigned long allocations();
 
 }  // namespace selvage::test
 

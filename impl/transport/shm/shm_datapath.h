@@ -13,14 +13,9 @@ inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
         if (result != SendResult::kDone) return result;
     }
     peer.out.publish(frame.header, frame.payload, frame.count);
-    // The question whether the owner sleeps comes after the frame: for the processor, that is the owner's fence (or
-    // ours, where it cannot), for the compiler this one.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
     if (fences_) [[unlikely]]
         shm::full_fence();
-    const uint32_t asleep =
-        peer.out.region->armed.load(std::memory_order_relaxed) | peer.out.slot().cold.load(std::memory_order_relaxed);
-    if (asleep) [[unlikely]]
+    if (owner_sleeps(peer)) [[unlikely]]
         wake_owner(peer);
     return SendResult::kDone;
 }

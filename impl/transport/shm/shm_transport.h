@@ -53,6 +53,22 @@ public:
     void drop(Peer& peer, int error) { doom(peer, error, false); }
 
     SendResult send(Peer& peer, const Frame& frame);
+    // A payload that fits beside its header, to a peer for which nothing is out of the ordinary: in two steps, so that
+    // the engine does its part in between and keeps nothing in mind across a call.
+    static constexpr size_t kInlineMax = shm::kInlineMax;
+    bool takes_inline(const Peer& peer) const { return peer.out.clear_for_line() && !fences_; }
+    void send_inline(Peer& peer, uint64_t first, uint64_t word0, uint64_t word1, const void* payload, size_t size) {
+        peer.out.publish_line(first, word0, word1, payload, size);
+    }
+    // After a frame was sent: whether wake_owner is to be called.
+    static bool owner_sleeps(const Peer& peer) {
+        // The question comes after the frame: for the processor, that is the owner's fence (or ours, where it cannot),
+        // for the compiler this one.
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        return peer.out.region->armed.load(std::memory_order_relaxed) |
+               peer.out.slot().cold.load(std::memory_order_relaxed);
+    }
+    void wake_owner(Peer& peer);
     template <typename S>
     unsigned progress(S& sink);
 
@@ -81,7 +97,6 @@ private:
 
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
-    void wake_owner(Peer& peer);
     void look_around();
     void accept(size_t slot);
     void accept_hello(size_t slot, shm::SlotControl* control);

@@ -1,0 +1,76 @@
+// See merge.h.
+#include "conformance/suite/merge.h"
+
+#include <algorithm>
+
+#include "conformance/suite/explore.h"
+
+namespace selvage::conformance {
+namespace {
+
+ProviderResult& provider_of(Report& report, const std::string& name) {
+    for (auto& p : report.providers)
+        if (p.provider == name) return p;
+    report.providers.emplace_back().provider = name;
+    return report.providers.back();
+}
+
+void add(ProviderResult& to, const ProviderResult& part) {
+    to.tally.add(part.tally);
+    to.questions += part.questions;
+    to.seconds += part.seconds;
+    to.call_seconds += part.call_seconds;
+    for (const auto& n : part.notes)
+        if (std::find(to.notes.begin(), to.notes.end(), n) == to.notes.end()) to.notes.push_back(n);
+    // Any reason but that another part was to reach it.
+    for (const auto& [clause, reason] : part.reasons) {
+        if (reason == kOtherPart) continue;
+        to.reasons.emplace(clause, reason);
+    }
+}
+
+// The same promise broken in the same way: of two cases that show it, the one with the smaller text is kept, so that
+// the order of the parts does not matter.
+void add(Report& to, const Deviation& d) {
+    for (auto& known : to.deviations) {
+        if (known.clause != d.clause || known.provider != d.provider) continue;
+        if (signature(known.because.front(), known.shown_by) != signature(d.because.front(), d.shown_by)) continue;
+        const auto seen = known.seen + d.seen;
+        if (d.summary < known.summary) known = d;
+        known.seen = seen;
+        return;
+    }
+    to.deviations.push_back(d);
+}
+
+std::string different(const Report& a, const Report& b) {
+    if (a.subject.path != b.subject.path || a.subject.build_id != b.subject.build_id)
+        return "they judge different libraries: " + a.subject.path + " and " + b.subject.path;
+    if (a.seed != b.seed)
+        return "they have different seeds: " + std::to_string(a.seed) + " and " + std::to_string(b.seed);
+    if (a.cases != b.cases)
+        return "they ask different numbers of cases: " + std::to_string(a.cases) + " and " + std::to_string(b.cases);
+    return {};
+}
+
+}  // namespace
+
+bool merge_reports(std::span<const Report> parts, Report& out, std::string& error) {
+    out = {};
+    if (parts.empty()) {
+        error = "there is no report";
+        return false;
+    }
+    out.subject = parts.front().subject;
+    out.seed = parts.front().seed;
+    out.cases = parts.front().cases;
+    for (const Report& part : parts) {
+        error = different(parts.front(), part);
+        if (!error.empty()) return false;
+        for (const auto& p : part.providers) add(provider_of(out, p.provider), p);
+        for (const auto& d : part.deviations) add(out, d);
+    }
+    return true;
+}
+
+}  // namespace selvage::conformance

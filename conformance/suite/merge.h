@@ -1,0 +1,21 @@
+// Puts the reports of parts of one run together.
+//
+// What the parts have counted adds up; a deviation that several parts found is told once, as in a run that was not
+// shared.  Pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "conformance/report/finding.h"
+
+namespace selvage::conformance {
+
+/// Why a clause was not reached by a part of a run that was not to reach it.
+inline constexpr std::string_view kOtherPart = "left to another part of the run";
+
+/// @return false and one line in `error` if they are not parts of one run: another library, seed or number of cases.
+bool merge_reports(std::span<const Report> parts, Report& out, std::string& error);
+
+}  // namespace selvage::conformance

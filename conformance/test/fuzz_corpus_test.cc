@@ -1,0 +1,78 @@
+// What fuzzing has collected, asked of the reference library: it breaks no promise.
+//
+// fuzz/corpus is what the fuzz targets begin with; fuzz/regress holds inputs that once showed a mistake.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "conformance/bytes/case_bytes.h"
+#include "conformance/case/case_text.h"
+#include "conformance/suite/lab.h"
+#include "conformance/suite/probe.h"
+#include "conformance/test/subject_util.h"
+#include "conformance/test/tool_util.h"
+#include "model/spec/clause.h"
+#include "model/text/call_text.h"
+
+#ifdef SELVAGE_OWN_LIBRARY
+
+namespace selvage::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Case> inputs(const std::string& target) {
+    std::vector<Case> out;
+    for (const char* kind : {"corpus", "regress"}) {
+        const auto folder = fs::path(SELVAGE_SOURCE_DIR) / "fuzz" / kind / target;
+        if (!fs::exists(folder)) continue;
+        for (const auto& file : fs::directory_iterator(folder)) out.push_back(decode_case(slurp(file.path().string())));
+    }
+    return out;
+}
+
+// Everything that one provider's inputs break, as text.
+std::vector<std::string> broken_by(const std::string& provider, const std::vector<Case>& cases) {
+    const Seen seen = in_child([&](Channel& channel) {
+        std::string error;
+        Plan plan;
+        plan.library = SELVAGE_OWN_LIBRARY;
+        plan.tool = SELVAGE_TOOL;
+        auto lab = Lab::open(plan, provider, error);
+        if (!lab) return channel.send(error);
+        std::uint64_t number = 0;
+        for (const Case& c : cases) {
+            channel.doing(++number);
+            if (c.provider != provider) continue;
+            model::Tally tally;
+            std::vector<model::Because> broken;
+            probe(*lab, c, tally, broken);
+            for (const auto& b : broken)
+                if (!b.supporting)
+                    channel.send(std::string(model::clause_text(b.clause).id) + ": " +
+                                 model::print_evidence(b.evidence) + "\n" + print_case(c));
+        }
+    });
+    EXPECT_EQ(seen.ending.kind, Ending::Kind::Done)
+        << (seen.ending.doing > 0 ? print_case(cases[seen.ending.doing - 1]) : "before any");
+    return seen.records;
+}
+
+void expect_kept(const std::string& target, std::size_t least) {
+    const auto cases = inputs(target);
+    EXPECT_GE(cases.size(), least) << "fuzz/corpus/" << target << " is gone";
+    for (const char* provider : {"shm", "tcp"})
+        for (const auto& what : broken_by(provider, cases)) ADD_FAILURE() << what;
+}
+
+TEST(FuzzCorpus, OfHintsBreaksNothing) { expect_kept("hints", 100); }
+TEST(FuzzCorpus, OfStringsBreaksNothing) { expect_kept("strings", 100); }
+TEST(FuzzCorpus, OfSequencesBreaksNothing) { expect_kept("sequence", 100); }
+TEST(FuzzCorpus, OfConductBreaksNothing) { expect_kept("conduct", 20); }
+
+}  // namespace
+}  // namespace selvage::conformance
+
+#endif  // SELVAGE_OWN_LIBRARY

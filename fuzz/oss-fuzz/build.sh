@@ -1,0 +1,22 @@
+#!/bin/bash -eu
+# The build script of OSS-Fuzz and ClusterFuzzLite: targets, corpora, dictionary and options go to $OUT.
+#
+# Expected of the image: the packages of .ci/packages, $SRC/selvage, and $OUT, $SANITIZER as OSS-Fuzz sets them.  The
+# targets load the library, so it goes along; --library is found through SELVAGE_FUZZ_LIBRARY.
+cd "$SRC/selvage"
+case ${SANITIZER:-address} in
+    address | undefined) preset=fuzz-asan ;;
+    *) preset=fuzz ;;
+esac
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+build=build/$preset
+for target in hints sequence strings conduct frames_notes frames_ring frames_values; do
+    cp "$build/fuzz/fuzz_$target" "$OUT/"
+    if [ -d "fuzz/corpus/$target" ]; then
+        (cd "fuzz/corpus/$target" && zip -q "$OUT/fuzz_${target}_seed_corpus.zip" ./*)
+    fi
+    if [ -f "fuzz/oss-fuzz/$target.options" ]; then cp "fuzz/oss-fuzz/$target.options" "$OUT/fuzz_$target.options"; fi
+done
+cp -L "$build/impl/libfabric.so.1" "$OUT/libfabric.so.1"
+cp fuzz/corpus/selvage.dict "$OUT/"

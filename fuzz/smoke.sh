@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# One fuzz target for a while, from its corpus and the saved findings: smoke.sh BUILD TARGET SECONDS
+# Ends with 77 if the target is not built (./run test builds it), 0 if nothing was found.
+set -euo pipefail
+build=$1 target=$2 seconds=$3
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+binary=$build/fuzz/fuzz_$target
+[ -x "$binary" ] || { echo "smoke.sh: $binary is not built"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+folders=("$work/learnt")
+for folder in "fuzz/corpus/$target" "fuzz/regress/$target"; do
+    if [ -d "$folder" ]; then folders+=("$folder"); fi
+done
+mkdir "$work/learnt"
+export RES_OPTIONS=attempts:0
+dictionary=()
+case $target in frames_*) ;; *) dictionary=(-dict=fuzz/corpus/selvage.dict) ;; esac
+status=0
+"$binary" -max_total_time="$seconds" -timeout=20 -print_pcs=0 -artifact_prefix="$work/" "${dictionary[@]}" \
+    "${folders[@]}" >"$work/log" 2>&1 || status=$?
+grep -aE 'DONE|selvage:|ERROR' "$work/log" || true
+if [ "$status" -ne 0 ]; then
+    tail -n 40 "$work/log"
+    for file in "$work"/crash-* "$work"/timeout-*; do
+        if [ -e "$file" ]; then echo "the input, base64: $(base64 -w0 "$file")"; fi
+    done
+fi
+exit "$status"

@@ -1,0 +1,43 @@
+// Fuzz target: what a library does around its calls.  Memory, failing allocations, duplicates, threads, FI_PROVIDER.
+//
+// Slower than the others: what may end the process is done in a child.
+#include "conformance/ask/questions.h"
+#include "fuzz/target.h"
+
+namespace selvage::fuzz {
+namespace {
+
+using conformance::Case;
+
+class Conduct final : public Target {
+public:
+    [[nodiscard]] std::string_view name() const override { return "conduct"; }
+    [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Conduct; }
+    Input first(Workbench& bench, Rng& rng) override {
+        Input input;
+        input.asked.kind = Case::Kind::Conduct;
+        input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+        const auto& lab = bench.lab(input.asked.provider);
+        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, lab.version()));
+        vary_act(input, rng);
+        return input;
+    }
+    void vary(Input& input, Workbench& bench, Rng& rng) override {
+        const auto dice = rng.below(100);
+        if (dice < 30) return vary_act(input, rng);
+        if (dice < 35) {
+            input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+            return;
+        }
+        vary_query(input.asked.first, bench.provider_of(input.asked), bench, rng);
+    }
+};
+
+}  // namespace
+
+Target& target() {
+    static Conduct conduct;
+    return conduct;
+}
+
+}  // namespace selvage::fuzz

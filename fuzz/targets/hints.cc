@@ -1,0 +1,33 @@
+// Fuzz target: any call of fi_getinfo, alone and in related pairs.
+#include "conformance/ask/questions.h"
+#include "fuzz/target.h"
+
+namespace selvage::fuzz {
+namespace {
+
+using conformance::Case;
+
+class Hints final : public Target {
+public:
+    [[nodiscard]] std::string_view name() const override { return "hints"; }
+    [[nodiscard]] bool takes(Case::Kind kind) const override {
+        return kind == Case::Kind::Call || kind == Case::Kind::Pair;
+    }
+    Input first(Workbench& bench, Rng& rng) override {
+        Input input;
+        input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+        const auto& lab = bench.lab(input.asked.provider);
+        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, lab.version()));
+        return input;
+    }
+    void vary(Input& input, Workbench& bench, Rng& rng) override { vary_call(input, bench, rng); }
+};
+
+}  // namespace
+
+Target& target() {
+    static Hints hints;
+    return hints;
+}
+
+}  // namespace selvage::fuzz

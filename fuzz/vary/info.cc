@@ -1,0 +1,152 @@
+// Changes to hints, field by field.  See vary.h.
+#include <rdma/fabric.h>
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/ask/values.h"
+#include "fuzz/vary/vary.h"
+#include "model/value/field.h"
+
+namespace selvage::fuzz {
+namespace {
+
+using namespace model;
+using conformance::ask_for;
+
+constexpr std::array kParts = {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric, Part::Nic};
+
+// caps, mode, mr_mode and the endpoint type decide most; they are changed more often.
+constexpr std::array kOften = {Field::caps,           Field::caps, Field::caps,        Field::ep_type,
+                               Field::domain_mr_mode, Field::mode, Field::addr_format, Field::fabric_prov_name};
+
+Field any_field(Rng& rng) {
+    const auto numbers = number_fields();
+    const auto texts = text_fields();
+    auto i = rng.below(numbers.size() + texts.size() + kOften.size());
+    if (i < numbers.size()) return numbers[i].field;
+    i -= numbers.size();
+    return i < texts.size() ? texts[i].field : kOften[i - texts.size()];
+}
+
+// A field that the hints ask for, or any.
+Field asked_field(const Info& info, Rng& rng) {
+    std::vector<Field> asked;
+    for (const auto& r : number_fields())
+        if (get(info, r.field) != 0) asked.push_back(r.field);
+    for (const auto& r : text_fields())
+        if (text(info, r.field)) asked.push_back(r.field);
+    return asked.empty() ? any_field(rng) : asked[rng.below(asked.size())];
+}
+
+std::uint64_t other_bits(std::uint64_t v, Family family, Rng& rng) {
+    const auto known = words(family);
+    switch (rng.below(5)) {
+        case 0:
+            return v ^ std::uint64_t{1} << rng.below(64);
+        case 1:
+            return v & rng.next();
+        case 2:
+            return known.empty() ? rng.next() : v & ~known[rng.below(known.size())].value;
+        default:
+            return known.empty() ? rng.next() : v | known[rng.below(known.size())].value;
+    }
+}
+
+std::uint64_t other_number(std::uint64_t v, Rng& rng) {
+    switch (rng.below(8)) {
+        case 0:
+            return v + 1;
+        case 1:
+            return v - 1;
+        case 2:
+            return v * 2;
+        case 3:
+            return v / 2;
+        case 4:
+            return std::uint64_t{1} << rng.below(64);
+        case 5:
+            return rng.below(300);
+        case 6:
+            return ~v;
+        default:
+            return rng.next() >> rng.below(64);
+    }
+}
+
+void forget(Info& info, Field f) {
+    if (is_number(f)) return set(info, f, 0);
+    text(info, f).reset();
+    if (f == Field::src_addr) info.src_addrlen = 0;
+    if (f == Field::dest_addr) info.dest_addrlen = 0;
+    if (f == Field::ep_auth_key) info.ep.auth_key_size = 0;
+    if (f == Field::domain_auth_key) info.domain.auth_key_size = 0;
+}
+
+// Another value of what is there.
+void tweak(Info& info, Field f, Rng& rng) {
+    const auto& r = row(f);
+    if (is_text(f)) {
+        std::string t = text(info, f).value_or("");
+        vary_text(t, rng);
+        return ask_for(info, f, t);
+    }
+    if (r.form == Form::Object) return ask_for(info, f, rng.chance(3) ? kForeign : 0);
+    const auto v = get(info, f);
+    if (r.form == Form::Enum && !words(r.family).empty() && rng.chance(60))
+        return ask_for(info, f, words(r.family)[rng.below(words(r.family).size())].value);
+    ask_for(info, f, r.form == Form::Bits ? other_bits(v, r.family, rng) : other_number(v, rng));
+}
+
+// What an entry of the provider has there: what is granted, most often.
+void take_offered(Info& info, Field f, const Profile& profile, Rng& rng) {
+    if (profile.entries.empty() || row(f).form == Form::Object) return;
+    const Info& offer = profile.entries[rng.below(profile.entries.size())].offer;
+    if (is_number(f)) return ask_for(info, f, get(offer, f));
+    if (text(offer, f)) ask_for(info, f, *text(offer, f));
+}
+
+void flip_part(Info& info, Rng& rng) {
+    const Part p = kParts[rng.below(kParts.size())];
+    if (!info.has(p)) return info.add(p);
+    info.drop(p);
+    switch (p) {
+        case Part::Tx:
+            info.tx = {};
+            break;
+        case Part::Rx:
+            info.rx = {};
+            break;
+        case Part::Ep:
+            info.ep = {};
+            break;
+        case Part::Domain:
+            info.domain = {};
+            break;
+        case Part::Fabric:
+            info.fabric = {};
+            break;
+        default:
+            break;
+    }
+}
+
+}  // namespace
+
+void vary_info(Info& info, const std::string& provider, Workbench& bench, Rng& rng) {
+    const auto& all = bench.choices(provider);
+    const Profile& profile = bench.profile(provider, bench.lab(provider).version());
+    const auto dice = rng.below(100);
+    if (dice < 40 && !all.empty()) {
+        const auto& choice = all[rng.below(all.size())];
+        if (is_number(choice.field)) return ask_for(info, choice.field, choice.number);
+        if (is_text(choice.field)) return ask_for(info, choice.field, choice.text);
+    }
+    if (dice < 58) return take_offered(info, any_field(rng), profile, rng);
+    if (dice < 72) return tweak(info, any_field(rng), rng);
+    if (dice < 82) return tweak(info, asked_field(info, rng), rng);
+    if (dice < 94) return forget(info, asked_field(info, rng));
+    flip_part(info, rng);
+}
+
+}  // namespace selvage::fuzz

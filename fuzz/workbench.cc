@@ -1,0 +1,107 @@
+// See workbench.h.
+#include "fuzz/workbench.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "conformance/ask/infer.h"
+#include "conformance/life/life.h"
+#include "conformance/suite/probe.h"
+#include "model/text/profile_text.h"
+
+namespace selvage::fuzz {
+namespace {
+
+using namespace conformance;
+using namespace model;
+
+bool load_profiles(const Options& options, Plan& plan, std::string& error) {
+    for (const auto& path : options.profiles) {
+        std::ifstream file(path);
+        std::ostringstream text;
+        text << file.rdbuf();
+        for (unsigned minor = 0; minor <= kNewest.minor_part(); ++minor) {
+            Profile p;
+            if (!parse_profile(text.str(), Version(1, minor), p, error)) {
+                error = path + ": " + error;
+                return false;
+            }
+            plan.declared.push_back(std::move(p));
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Workbench> Workbench::open(const Options& options, const std::string& library, std::string& error) {
+    auto bench = std::unique_ptr<Workbench>(new Workbench);
+    bench->plan_.library = library;
+    bench->plan_.tool = options.tool;
+    bench->isolated_ = !options.keep_going.empty();
+    if (!load_profiles(options, bench->plan_, error)) return nullptr;
+    bench->providers_ = options.providers;
+    if (bench->providers_.empty()) {
+        auto lab = Lab::open(bench->plan_, "", error);
+        if (!lab) return nullptr;
+        bench->providers_ = discover_providers(lab->single(), lab->version());
+    }
+    bool offers = false;
+    for (const auto& p : bench->providers_) {
+        auto lab = Lab::open(bench->plan_, p, error);
+        if (!lab) return nullptr;
+        offers = offers || !lab->profile(lab->version()).entries.empty();
+        bench->labs_.emplace(p, std::move(lab));
+    }
+    if (!offers) {
+        error = library + ": no provider offers anything";
+        return nullptr;
+    }
+    return bench;
+}
+
+const std::string& Workbench::provider_of(const Case& c) const {
+    const auto it = std::find(providers_.begin(), providers_.end(), c.provider);
+    return it != providers_.end() ? *it : providers_.front();
+}
+
+Lab& Workbench::lab(const std::string& provider) { return *labs_.at(provider); }
+
+const std::vector<conformance::Choice>& Workbench::choices(const std::string& provider) {
+    auto& out = choices_[provider];
+    if (out.empty()) out = conformance::choices(profile(provider, lab(provider).version()));
+    return out;
+}
+
+const Profile& Workbench::profile(const std::string& provider, Version version) {
+    return lab(provider).profile(version);
+}
+
+void Workbench::set_comparing(bool comparing) {
+    for (auto& [name, lab] : labs_) {
+        lab->bulk().set_comparing(comparing);
+        lab->single().set_comparing(comparing);
+    }
+}
+
+const Asked& Workbench::ask(const std::string& provider, const Query& query) {
+    lab(provider).bulk().prepare({&query, 1});
+    lab(provider).bulk().ask(0, asked_);
+    return asked_;
+}
+
+void Workbench::judge_asked(const std::string& provider, const Query& query, const Asked& asked,
+                            std::vector<Because>& broken) {
+    conformance::judge_asked(lab(provider), query, asked, tally_, broken);
+}
+
+void Workbench::judge(Case& c, std::vector<Because>& broken) {
+    c.provider = provider_of(c);
+    if (c.kind == Case::Kind::Call) return judge_asked(c.provider, c.first, ask(c.provider, c.first), broken);
+    // What a broken life leaves open would break the next ones: if there are to be any, each has a process of its own.
+    if (c.kind == Case::Kind::Life && !isolated_) return Life(lab(c.provider), c).run_here(tally_, broken);
+    conformance::probe(lab(c.provider), c, tally_, broken);
+}
+
+}  // namespace selvage::fuzz

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Instructions of the library per small message over shared memory, counted by callgrind: they are the same on a busy
+# machine. Send and completion of 8 tagged bytes must stay below 150.
+#   instructions_test.sh PROGRAM
+set -euo pipefail
+program=$1
+messages=10000 # as in instructions.cc
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+command -v valgrind >/dev/null || fail "valgrind is not installed"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# What callgrind's file says of the functions of the library. The line after calls= repeats what is told of the callee.
+in_library() {
+    awk -v messages=$messages '
+        /^c?ob=/ {
+            number = $1; sub(/^c?ob=/, "", number)
+            if (NF > 1) library[number] = $2 ~ /libfabric/
+            if (/^ob=/) inside = library[number]
+        }
+        /^calls=/ { getline; next }
+        /^[-+*0-9]/ && inside { sum += $NF }
+        END { printf "%.0f\n", sum / messages }' "$1"
+}
+
+# counted FUNCTION
+counted() {
+    valgrind --tool=callgrind --collect-atstart=no "--toggle-collect=$1" "--callgrind-out-file=$scratch/$1" \
+        "$program" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+    in_library "$scratch/$1"
+}
+
+sends=$(counted measured_sends)
+arrivals=$(counted measured_arrivals)
+posts=$(counted measured_posts)
+echo "instructions per message: $sends for send and completion, $arrivals for arrival and completion, $posts for a receive"
+((sends > 20)) || fail "$sends instructions for a message: nothing was counted"
+((sends < 150)) || fail "$sends instructions for a message and its completion, 150 are too many"
