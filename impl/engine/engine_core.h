@@ -70,6 +70,9 @@ public:
                          uint8_t frame_flags);
     size_t inject_max() const { return inject_max_; }
     template <FrameOp Op>
+    ssize_t send_plain(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                       void* context, uint64_t flags);
+    template <FrameOp Op>
     ssize_t send_other(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                        void* context, uint64_t flags);
     ssize_t sent_inline(Peer& peer);

@@ -102,7 +102,9 @@ inline ssize_t Engine<T, Locked>::send_one(const void* bytes, size_t size, fi_ad
             }
         }
     }
-    return send_other<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+    // Without a way of its own for the shortest, this is the shortest way.
+    if constexpr (kInlines) return send_other<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+    return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
 }
 
 template <Transport T, bool Locked>
@@ -117,9 +119,8 @@ template <Transport T, bool Locked>
 
 template <Transport T, bool Locked>
 template <FrameOp Op>
-[[gnu::flatten, gnu::noinline]] ssize_t Engine<T, Locked>::send_other(const void* bytes, size_t size, fi_addr_t to,
-                                                                      uint64_t tag, uint64_t data, uint8_t frame_flags,
-                                                                      void* context, uint64_t flags) {
+inline ssize_t Engine<T, Locked>::send_plain(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
+                                             uint8_t frame_flags, void* context, uint64_t flags) {
     if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
         Guard guard(*this);
         if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE)) [[likely]] {
@@ -128,6 +129,14 @@ template <FrameOp Op>
         }
     }
     return send_range(Op, bytes, size, to, tag, data, frame_flags, context, flags);
+}
+
+template <Transport T, bool Locked>
+template <FrameOp Op>
+[[gnu::flatten, gnu::noinline]] ssize_t Engine<T, Locked>::send_other(const void* bytes, size_t size, fi_addr_t to,
+                                                                      uint64_t tag, uint64_t data, uint8_t frame_flags,
+                                                                      void* context, uint64_t flags) {
+    return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
 }
 
 template <Transport T, bool Locked>

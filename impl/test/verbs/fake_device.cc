@@ -202,6 +202,7 @@ struct FakeCalls {
         auto* there = reinterpret_cast<FakePair*>(id->other->base.qp);
         here->other = there;
         there->other = here;
+        device().last_caller_ = there;
         device().notify(reinterpret_cast<FakeChannel*>(id->other->base.channel), RDMA_CM_EVENT_ESTABLISHED, id->other,
                         nullptr, 0, given->private_data, given->private_data_len);
         device().notify(reinterpret_cast<FakeChannel*>(base->channel), RDMA_CM_EVENT_ESTABLISHED, id, nullptr, 0,

@@ -80,6 +80,13 @@ public:
     size_t fenced = 0;
     size_t accesses = 0;  // reads, writes, atomics
     size_t regions_open() const { return regions_.size(); }
+    // The receives that are posted at the end that called last.
+    template <typename Visit>
+    void receives_of_last_caller(Visit visit) const {
+        for (size_t i = 0; i < last_caller_->receives.size(); ++i) {
+            visit(last_caller_->receives[i], last_caller_->places[i]);
+        }
+    }
     size_t ids_open() const { return ids_.size(); }
 
 private:
@@ -109,6 +116,7 @@ private:
     uint16_t next_port_ = 20000;
     ibv_wc_status next_status_ = IBV_WC_SUCCESS;
     bool removed_ = false;
+    FakePair* last_caller_ = nullptr;
 };
 
 }  // namespace selvage::impl::test

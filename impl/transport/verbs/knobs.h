@@ -31,7 +31,7 @@ inline constexpr uint32_t kPostedReserve = 4;
 // Reads, writes and atomics of the device under way; more wait in the engine.
 inline constexpr uint32_t kAccesses = 24;
 // Every so many unsignalled requests one is signalled: its completion is that of all before it.
-inline constexpr uint32_t kSignalEvery = 8;
+inline constexpr uint32_t kSignalEvery = 16;
 // Requests that are handed to the device in one call while more follow (FI_MORE, segments).
 inline constexpr uint32_t kChain = 8;
 // Payload that is copied into the request itself, as far as the device can.

@@ -47,6 +47,9 @@ int Link::create_pair(rdma_cm_id* id, ibv_cq* completions) {
     }
     id_ = id;
     qp_ = id->qp;
+    first_ticket_ = Ticket{.send = true, .number = 0, .link = index_, .generation = generation_}.pack();
+    short_.sg_list = short_pieces_;
+    short_.opcode = IBV_WR_SEND_WITH_IMM;
     inline_max_ = std::min(attempt.cap.max_inline_data, kInlineMax);
     ranges_max_ = std::min(attempt.cap.max_send_sge, kAccessRanges);
     return 0;
@@ -66,8 +69,9 @@ void Link::close() {
     if (qp_) device_.library->destroy_qp(id_);
     qp_ = nullptr;
     for (; tail_ != head_; ++tail_) {
-        Posted& place = posted_[tail_ % kPosted];
-        if (place.kind == Posted::Kind::kAccess && place.registered) (void)device_.library->dereg_mr(place.registered);
+        if (!(marks_[tail_ % kPosted] & kIsAccess)) continue;
+        ibv_mr* registered = posted_[tail_ % kPosted].registered;
+        if (registered) (void)device_.library->dereg_mr(registered);
     }
     if (memory_) (void)device_.library->dereg_mr(memory_);
     memory_ = nullptr;
@@ -94,7 +98,7 @@ bool Link::repost() {
 // Has a receive of its own at the other end, and a place of its own here.
 bool Link::send_credits(bool marker) {
     if (posted() == kPosted) return true;  // told later, with a frame or when there is a place again
-    ibv_send_wr& request = next_request(Posted::Kind::kOther, false, marker);
+    ibv_send_wr& request = next_request(0, marker);
     request.opcode = IBV_WR_SEND_WITH_IMM;
     request.imm_data = word(Word::kReturn);
     request.num_sge = 0;
@@ -103,7 +107,7 @@ bool Link::send_credits(bool marker) {
 
 bool Link::send_note(const void* bytes, size_t size) {
     std::byte* buffer = slot();
-    ibv_send_wr& request = next_request(Posted::Kind::kFrame, true, true);
+    ibv_send_wr& request = next_request(kTakesSlot, true);
     --credits_;
     memcpy(buffer, bytes, size);
     request.opcode = IBV_WR_SEND_WITH_IMM;
@@ -137,7 +141,7 @@ uint64_t device_address(const MemoryRegion& region, const void* address) {
 
 // Local memory of an access: inline, as the application registered it, by way of a send buffer, or registered for this
 // access alone. False when none of these works.
-bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place) {
+bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place, uint8_t* marks) {
     ibv_sge* pieces = request.sg_list;
     const bool writes = access.kind == DeviceAccess::Kind::kWrite;
     request.num_sge = 0;
@@ -166,7 +170,7 @@ bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& pl
     }
     if (access.length <= kSlotBytes && (writes || access.count == 1)) {
         std::byte* buffer = slot();
-        place.slot = true;
+        *marks |= kTakesSlot;
         pieces[0] = {reinterpret_cast<uintptr_t>(buffer), static_cast<uint32_t>(access.length), lkey_};
         request.num_sge = 1;
         for (size_t i = 0; writes && i < access.count; ++i) {
@@ -198,18 +202,17 @@ void Link::access_done(Posted& place, bool good) {
 bool Link::access(const DeviceAccess& access, bool* broken) {
     *broken = false;
     Posted place{};
-    place.kind = Posted::Kind::kAccess;
     place.token = access.token;
-    place.reads = access.kind != DeviceAccess::Kind::kWrite;
+    uint8_t marks = access.kind == DeviceAccess::Kind::kWrite ? kIsAccess : kIsAccess | kReads;
     ibv_sge pieces[1 + kAccessRanges];
     ibv_send_wr described{};
     described.sg_list = pieces;
-    if (access.length > device_.message_max || !describe(access, described, place)) return false;
+    if (access.length > device_.message_max || !describe(access, described, place, &marks)) return false;
 
-    ibv_send_wr& request = next_request(Posted::Kind::kAccess, place.slot, true);
+    ibv_send_wr& request = next_request(marks, true);
     posted_[(head_ - 1) % kPosted] = place;
     ++accesses_;
-    reads_ += place.reads;
+    reads_ += (marks & kReads) != 0;
     request.num_sge = described.num_sge;
     for (int i = 0; i < described.num_sge; ++i) request.sg_list[i] = pieces[i];
     request.send_flags |= described.send_flags;

@@ -25,13 +25,14 @@ namespace selvage::impl::verbs {
 enum class Word : uint16_t { kFrame = 1, kReturn, kNote };
 
 // What to do when a request has completed.
+inline constexpr uint8_t kTakesSlot = 1;  // it holds the oldest send buffer
+inline constexpr uint8_t kIsAccess = 2;
+inline constexpr uint8_t kReads = 4;  // an access of which something comes back
+
+// The rest of an access.
 struct Posted {
-    enum class Kind : uint8_t { kOther, kFrame, kAccess };
-    Kind kind;
-    bool slot;           // it holds the oldest send buffer
-    bool reads;          // kAccess: something comes back
     uint32_t copy_size;  // of what comes back into a send buffer: goes to copy_to
-    void* token;         // kAccess: the engine's
+    void* token;         // the engine's
     const std::byte* copy_from;
     void* copy_to;
     ibv_mr* registered;  // for this request alone
@@ -76,7 +77,10 @@ public:
     uint32_t inline_max() const { return inline_max_; }
     bool idle() const { return head_ == tail_ && !chained_; }
 
-    bool room() const { return credits_ && frame_room() && posted() < kPosted - kPostedReserve; }
+    // With fewer requests than send buffers under way there is a buffer, whatever they are.
+    bool room() const {
+        return credits_ && (posted() < kCredits || (frame_room() && posted() < kPosted - kPostedReserve));
+    }
     bool access_room() const { return frame_room() && accesses_ < kAccesses && posted() < kPosted - kPostedReserve; }
 
     // Sends a frame, or keeps it for the next call of the device when `more`. There must be room. False: the device
@@ -93,11 +97,10 @@ public:
     bool access(const DeviceAccess& access, bool* broken);
     // The engine's token of the access at a place, or nullptr.
     void* token_at(uint16_t number) const {
-        const Posted& place = posted_[number % kPosted];
-        return place.kind == Posted::Kind::kAccess ? place.token : nullptr;
+        return marks_[number % kPosted] & kIsAccess ? posted_[number % kPosted].token : nullptr;
     }
     // Makes sure that a completion comes for everything that was posted: idle() is then true some time.
-    bool settle() { return !unsignalled_ || posted() == kPosted || send_credits(true); }
+    bool settle() { return signalled_ == head_ || posted() == kPosted || send_credits(true); }
     uint32_t credits() const { return credits_; }
     // For tests that play a hostile sender: the send buffer of the last frame.
     std::byte* last_slot() { return sends_ + size_t{(slot_head_ - 1) % kCredits} * kSlotBytes; }
@@ -128,7 +131,10 @@ private:
         owed_ = 0;
         return htonl(result);
     }
-    ibv_send_wr& next_request(Posted::Kind kind, bool slot, bool signal);
+    bool send_short(const Frame& frame);
+    uint64_t next_id(uint8_t marks);
+    unsigned next_flags(bool signal);
+    ibv_send_wr& next_request(uint8_t marks, bool signal);
     bool finish(bool more);
     bool push();
     bool repost();
@@ -136,7 +142,7 @@ private:
     bool send_credits(bool marker);
     int create_pair(rdma_cm_id* id, ibv_cq* completions);
     int allocate();
-    bool describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place);
+    bool describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place, uint8_t* marks);
 
     const VerbsDomain& device_;
     ibv_qp* qp_ = nullptr;
@@ -147,7 +153,7 @@ private:
     // Places in posted_, modulo its size: completed ones end at tail_, those of the device and the chain at head_.
     uint32_t head_ = 0;
     uint32_t tail_ = 0;
-    uint32_t unsignalled_ = 0;
+    uint32_t signalled_ = 0;  // head_ after the last signalled request
     uint32_t slot_head_ = 0;
     uint32_t slot_tail_ = 0;
     uint32_t accesses_ = 0;
@@ -163,6 +169,11 @@ private:
     uint16_t index_;
     uint32_t generation_;
     uint16_t used_[kRepost];
+    // A short frame that goes at once: what never changes is there.
+    ibv_send_wr short_{};
+    ibv_sge short_pieces_[2] = {{.addr = 0, .length = sizeof(Header), .lkey = 0}, {}};
+    uint64_t first_ticket_ = 0;  // of place 0
+    uint8_t marks_[kPosted];
     ibv_send_wr chain_[kChain];
     ibv_sge pieces_[kChain][1 + kAccessRanges];
     Posted posted_[kPosted];
@@ -172,29 +183,48 @@ private:
     size_t mapped_ = 0;
 };
 
-inline ibv_send_wr& Link::next_request(Posted::Kind kind, bool slot, bool signal) {
-    Posted& place = posted_[head_ % kPosted];
-    place.kind = kind;
-    place.slot = slot;
-    place.copy_size = 0;
-    place.registered = nullptr;
+// Takes the next place.
+inline uint64_t Link::next_id(uint8_t marks) {
+    const uint32_t place = head_++ % kPosted;
+    marks_[place] = marks;
+    slot_head_ += marks & kTakesSlot;
+    return first_ticket_ | place;
+}
+
+// After next_id().
+inline unsigned Link::next_flags(bool signal) {
+    unsigned flags = reads_ && fenced_ ? unsigned{IBV_SEND_FENCE} : 0;
+    if (!signal && head_ % kSignalEvery) return flags;
+    signalled_ = head_;
+    return flags | IBV_SEND_SIGNALED;
+}
+
+inline ibv_send_wr& Link::next_request(uint8_t marks, bool signal) {
     ibv_send_wr& request = chain_[chained_];
     request.next = nullptr;
-    request.wr_id =
-        Ticket{
-            .send = true, .number = static_cast<uint16_t>(head_ % kPosted), .link = index_, .generation = generation_}
-            .pack();
+    request.wr_id = next_id(marks);
     request.sg_list = pieces_[chained_];
-    const bool signalled = signal || ++unsignalled_ == kSignalEvery;
-    if (signalled) unsignalled_ = 0;
-    request.send_flags = signalled ? unsigned{IBV_SEND_SIGNALED} : 0;
-    if (reads_ && fenced_) [[unlikely]]
-        request.send_flags |= IBV_SEND_FENCE;
+    request.send_flags = next_flags(signal);
     if (chained_) chain_[chained_ - 1].next = &request;
     ++chained_;
-    ++head_;
-    slot_head_ += slot;
     return request;
+}
+
+// Inline, from where it is.
+inline bool Link::send_short(const Frame& frame) {
+    --credits_;
+    short_.wr_id = next_id(kTakesSlot);
+    short_.send_flags = next_flags(false) | IBV_SEND_INLINE;
+    short_.imm_data = word(Word::kFrame);
+    short_pieces_[0].addr = reinterpret_cast<uintptr_t>(&frame.header);
+    short_.num_sge = 1;
+    if (frame.header.size) [[likely]] {
+        short_pieces_[1].addr = reinterpret_cast<uintptr_t>(frame.payload[0].iov_base);
+        short_pieces_[1].length = frame.header.size;
+        short_.num_sge = 2;
+    }
+    ibv_send_wr* refused;
+    return ibv_post_send(qp_, &short_, &refused) == 0;
 }
 
 inline bool Link::finish(bool more) { return (more && chained_ < kChain) || push(); }
@@ -207,25 +237,16 @@ inline bool Link::push() {
 
 inline bool Link::send(const Frame& frame) {
     const size_t total = sizeof(Header) + frame.header.size;
-    const bool short_frame = total <= inline_max_;
-    // Inline from where it is; but what waits in a chain has to stay, and the device takes only so many pieces.
-    const bool direct = short_frame && !frame.more && frame.count <= 1;
+    const bool inlined = total <= inline_max_;
+    // What waits in a chain has to stay where it is, and the device takes only so many pieces: it is copied.
+    if (inlined && !frame.more && frame.count <= 1 && !chained_) [[likely]]
+        return send_short(frame);
     std::byte* buffer = slot();
-    ibv_send_wr& request = next_request(Posted::Kind::kFrame, true, false);
+    ibv_send_wr& request = next_request(kTakesSlot, false);
     --credits_;
     request.opcode = IBV_WR_SEND_WITH_IMM;
     request.imm_data = word(Word::kFrame);
-    if (short_frame) request.send_flags |= IBV_SEND_INLINE;
-    ibv_sge* pieces = request.sg_list;
-    if (direct) {
-        request.num_sge = 1;
-        pieces[0] = {reinterpret_cast<uintptr_t>(&frame.header), sizeof(Header), 0};
-        if (frame.header.size) {
-            pieces[1] = {reinterpret_cast<uintptr_t>(frame.payload[0].iov_base), frame.header.size, 0};
-            request.num_sge = 2;
-        }
-        return finish(false);
-    }
+    if (inlined) request.send_flags |= IBV_SEND_INLINE;
     memcpy(buffer, &frame.header, sizeof(Header));
     std::byte* at = buffer + sizeof(Header);
     for (size_t i = 0; i < frame.count; ++i) {
@@ -233,7 +254,7 @@ inline bool Link::send(const Frame& frame) {
         memcpy(at, frame.payload[i].iov_base, frame.payload[i].iov_len);
         at += frame.payload[i].iov_len;
     }
-    pieces[0] = {reinterpret_cast<uintptr_t>(buffer), static_cast<uint32_t>(total), lkey_};
+    request.sg_list[0] = {reinterpret_cast<uintptr_t>(buffer), static_cast<uint32_t>(total), lkey_};
     request.num_sge = 1;
     return finish(frame.more);
 }
@@ -244,14 +265,18 @@ inline void Link::completed(uint16_t number, bool good, Done&& done) {
     const uint32_t count = ((number - tail_) % kPosted) + 1;
     if (count > posted()) return;
     for (uint32_t i = 0; i < count; ++i) {
-        Posted& place = posted_[tail_ % kPosted];
-        ++tail_;
-        slot_tail_ += place.slot;
-        if (place.kind != Posted::Kind::kAccess) continue;
-        --accesses_;
-        reads_ -= place.reads;
-        access_done(place, good);
-        done(place.token);
+        const uint8_t marks = marks_[tail_ % kPosted];
+        slot_tail_ += marks & kTakesSlot;
+        if (marks & kIsAccess) [[unlikely]] {
+            Posted& place = posted_[tail_ % kPosted];
+            --accesses_;
+            reads_ -= (marks & kReads) != 0;
+            access_done(place, good);
+            ++tail_;
+            done(place.token);
+        } else {
+            ++tail_;
+        }
     }
 }
 
