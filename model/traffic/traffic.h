@@ -67,6 +67,8 @@ struct Operation {
     bool again = false;                ///< it returned -FI_EAGAIN at first
     Seen local = Seen::NotLooked;      ///< Recv, Read, fetched results: this side's memory
     Seen remote = Seen::NotLooked;     ///< Write, atomics: the target's memory
+    int bytes_of = -1;                 ///< Recv: the sending operation whose bytes lie in the buffer at the end; -1: none
+    bool operator==(const Operation&) const = default;
 };
 
 /// One entry read from a completion queue, or from its errors.
@@ -83,6 +85,11 @@ struct Completion {
     std::uint64_t error = 0;          ///< positive errno; 0: no error
     std::uint64_t overflow = 0;       ///< olen
     std::uint64_t after = 0;          ///< how many operations had been posted when it was read
+    /// What was seen when the entry was read: of a receive, read or fetch its own buffer (a multi-receive: the part that
+    /// the entry speaks of); of a write or atomic the target's memory; of a send the peer's receive buffers, Untouched if
+    /// its bytes lie in none of them.  NotLooked for no bytes.
+    Seen seen = Seen::NotLooked;
+    int bytes_of = -1;  ///< of a receive: the sending operation whose bytes these are; -1: of none
 };
 
 /// Values of the counters of one side at the end: successes and errors by kind of operation.
@@ -100,6 +107,8 @@ struct Traffic {
     std::uint64_t transmit_flags = 0;  ///< default operation flags of both endpoints
     std::uint64_t receive_flags = 0;
     std::uint64_t min_multi_recv = 0;
+    std::uint64_t region_length = 0;  ///< of every region that is written, read or changed from the other side
+    std::int64_t open_ret = 0;        ///< what the call that failed returned while the pair was opened; `detail` names it
     std::vector<Operation> operations;  ///< in the order of posting; each waited for what -FI_EAGAIN asked
     std::vector<Completion> entries;        ///< in the order of reading
     Counted counted[2];                 ///< by side; zeros where no counters were bound
