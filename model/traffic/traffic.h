@@ -2,8 +2,8 @@
 //
 // A Traffic is one short life of a pair of endpoints, A and B, seen from outside: which calls the application made, in
 // which order, what each returned, which entries were read from which queue in which order, what the counters said, and
-// whether the bytes that arrived are those that were sent. It holds no bytes: the side that runs the traffic fills every
-// buffer with a pattern of its own and notes what it found (Seen). Values only; any thread.
+// whether the bytes that arrived are those that were sent. It holds no bytes: the side that runs the traffic fills
+// every buffer with a pattern of its own and notes what it found (Seen). Values only; any thread.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class Transfer : std::uint8_t {
 };
 
 /// By which call it is posted.
-enum class Form : std::uint8_t { Plain, Vector, Message, Inject, Data, InjectData };
+enum class CallForm : std::uint8_t { Plain, Vector, Message, Inject, Data, InjectData };
 
 /// The bytes at one place after the traffic, against the patterns that were put there.
 enum class Seen : std::uint8_t {
@@ -48,7 +48,7 @@ enum class Seen : std::uint8_t {
 /// One call, as it was made, and what it returned.
 struct Operation {
     Transfer what = Transfer::Progress;
-    Form form = Form::Plain;
+    CallForm form = CallForm::Plain;
     Side side = Side::A;  ///< who posts; the other one is the peer
     std::uint64_t length = 0;
     std::uint64_t pieces = 1;         ///< ranges it is given in (Vector, Message)
@@ -56,18 +56,21 @@ struct Operation {
     std::uint64_t flags = 0;          ///< of the operation (Message), with FI_COMPLETION … as the page names them
     std::uint64_t tag = 0;
     std::uint64_t ignore = 0;
-    std::uint64_t data = 0;            ///< remote CQ data (Data, InjectData, FI_REMOTE_CQ_DATA)
-    bool from_any = true;              ///< Recv: FI_ADDR_UNSPEC, else the peer's address
-    std::uint64_t offset = 0;          ///< RMA, atomics: where in the target's region
-    bool bad_key = false;              ///< with a key that no region has
+    std::uint64_t data = 0;    ///< remote CQ data (Data, InjectData, FI_REMOTE_CQ_DATA)
+    bool from_any = true;      ///< Recv: FI_ADDR_UNSPEC, else the peer's address
+    bool from_other = false;   ///< Recv: the address of an endpoint that never sends (the own one, say)
+    std::uint64_t offset = 0;  ///< RMA, atomics: where in the target's region
+    bool bad_key = false;      ///< with a key that no region has
     std::uint64_t region_access = ~std::uint64_t{0};  ///< which remote accesses the region allows
     std::uint64_t datatype = 0, op = 0, count = 0;    ///< atomics
-    int of = -1;                       ///< Cancel: which operation; FI_CLAIM, FI_DISCARD: the peek it belongs to
-    std::int64_t ret = 0;              ///< of the call, after -FI_EAGAIN was answered by progress
-    bool again = false;                ///< it returned -FI_EAGAIN at first
-    Seen local = Seen::NotLooked;      ///< Recv, Read, fetched results: this side's memory
-    Seen remote = Seen::NotLooked;     ///< Write, atomics: the target's memory
-    int bytes_of = -1;                 ///< Recv: the sending operation whose bytes lie in the buffer at the end; -1: none
+    bool valid_asked = false;       ///< fi_atomicvalid or its kin was asked for this operation and datatype
+    std::uint64_t valid_count = 0;  ///< how many values it allows in one call; 0: not supported
+    int of = -1;                    ///< Cancel: which operation; FI_CLAIM, FI_DISCARD: the peek it belongs to
+    std::int64_t ret = 0;           ///< of the call, after -FI_EAGAIN was answered by progress
+    bool again = false;             ///< it returned -FI_EAGAIN at first
+    Seen local = Seen::NotLooked;   ///< Recv, Read, fetched results: this side's memory at the end
+    Seen remote = Seen::NotLooked;  ///< Write, atomics: the target's memory at the end
+    int bytes_of = -1;              ///< Recv: the sending operation whose bytes lie in the buffer at the end; -1: none
     bool operator==(const Operation&) const = default;
 };
 
@@ -82,12 +85,13 @@ struct Completion {
     std::uint64_t tag = 0;
     std::int64_t buffer_offset = -1;  ///< of `buf` in the operation's buffer; -1: elsewhere or NULL
     bool from_peer = false;           ///< fi_cq_readfrom told the peer's address
+    bool from_wrong = false;          ///< it told an address, and not the peer's
     std::uint64_t error = 0;          ///< positive errno; 0: no error
     std::uint64_t overflow = 0;       ///< olen
     std::uint64_t after = 0;          ///< how many operations had been posted when it was read
-    /// What was seen when the entry was read: of a receive, read or fetch its own buffer (a multi-receive: the part that
-    /// the entry speaks of); of a write or atomic the target's memory; of a send the peer's receive buffers, Untouched if
-    /// its bytes lie in none of them.  NotLooked for no bytes.
+    /// What was seen when the entry was read: of a receive, read or fetch its own buffer (a multi-receive: the part
+    /// that the entry speaks of); of a write or atomic the target's memory; of a send the peer's receive buffers,
+    /// Untouched if its bytes lie in none of them.  NotLooked for no bytes.
     Seen seen = Seen::NotLooked;
     int bytes_of = -1;  ///< of a receive: the sending operation whose bytes these are; -1: of none
 };
@@ -107,10 +111,11 @@ struct Traffic {
     std::uint64_t transmit_flags = 0;  ///< default operation flags of both endpoints
     std::uint64_t receive_flags = 0;
     std::uint64_t min_multi_recv = 0;
-    std::uint64_t region_length = 0;  ///< of every region that is written, read or changed from the other side
-    std::int64_t open_ret = 0;        ///< what the call that failed returned while the pair was opened; `detail` names it
+    std::uint64_t region_length =
+        0;                      ///< of every region that is written, read or changed from the other side; 0: not known
+    std::int64_t open_ret = 0;  ///< what the call that failed returned while the pair was opened; `detail` names it
     std::vector<Operation> operations;  ///< in the order of posting; each waited for what -FI_EAGAIN asked
-    std::vector<Completion> entries;        ///< in the order of reading
+    std::vector<Completion> entries;    ///< in the order of reading
     Counted counted[2];                 ///< by side; zeros where no counters were bound
     bool counters = false;
     bool settled = false;    ///< at the end nothing came any more for the quiet time
@@ -120,9 +125,12 @@ struct Traffic {
     std::string detail;
 };
 
-/// `traffic`: a predicate looks at the whole.
+struct Account;  // model/traffic/account.h: what the model makes of a traffic
+
+/// `traffic`: a predicate looks at the whole.  Whoever judges fills in `traffic` alone.
 struct TrafficCase {
     const Traffic& traffic;
+    const Account* account = nullptr;
 };
 
 }  // namespace selvage::model
