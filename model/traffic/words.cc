@@ -2,14 +2,18 @@
 
 namespace selvage::model {
 
-bool strays(const Traffic& t, const Operation& o) {
+bool is_barred(const Operation& o) {
     if (!is_rma(o) && !is_atomic(o)) return false;
-    if (o.bad_key) return true;
-    if (t.region_length != 0 && (o.offset > t.region_length || o.length > t.region_length - o.offset)) return true;
     std::uint64_t needs = 0;
     if (updates(o)) needs |= FI_REMOTE_WRITE;
     if (fetches(o)) needs |= FI_REMOTE_READ;
-    return (o.region_access & needs) != needs;
+    return o.bad_key || (o.region_access & needs) != needs;
+}
+
+bool strays(const Traffic& t, const Operation& o) {
+    if (!is_rma(o) && !is_atomic(o)) return false;
+    const bool outside = t.region_length != 0 && (o.offset > t.region_length || o.length > t.region_length - o.offset);
+    return outside || is_barred(o);
 }
 
 bool exceeds(const Traffic& t, const Operation& o) {

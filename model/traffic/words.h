@@ -94,6 +94,8 @@ inline bool ordered(const Traffic& t, std::uint64_t order) {
     return t.info != nullptr && (t.info->tx.msg_order & order) == order && (t.info->rx.msg_order & order) == order;
 }
 
+/// RMA or an atomic with a key of no region, or without permission.
+bool is_barred(const Operation& o);
 /// RMA or an atomic that reaches outside what the target lets it reach: no region, behind its end, without permission.
 bool strays(const Traffic& t, const Operation& o);
 /// It is larger than the endpoint says it can be.
