@@ -1,0 +1,162 @@
+// See worker.h.
+#include "conformance/traffic/worker.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <new>
+
+#include "conformance/case/case_text.h"
+#include "conformance/subject/signals.h"
+#include "conformance/traffic/pair.h"
+#include "conformance/traffic/run.h"
+#include "conformance/traffic/told.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Traffic;
+
+constexpr int kLimitMillis = 15000;  // of one exchange, with the opening of its pair
+// A request: a letter, then a case as text (its pair is to be opened as it says) or operations as bytes.
+constexpr char kWhole = 'w';
+constexpr char kSame = 's';
+
+// The case without its operations: what a pair is opened with.
+std::string setup_of(const Case& c) {
+    Case bare;
+    bare.kind = Case::Kind::Traffic;
+    bare.first = c.first;
+    bare.exchange = c.exchange;
+    bare.exchange.operations.clear();
+    return print_case(bare);
+}
+
+// What goes on in the worker: one request after the other.
+class Bench {
+public:
+    explicit Bench(const Library& library) : library_(library) {}
+
+    std::string answer(std::string_view request) {
+        Traffic out;
+        if (!request.empty() && request.front() == kWhole) {
+            pair_.reset();
+            CaseFile file;
+            CaseError error;
+            if (!parse_case(request.substr(1), file, error)) return {};
+            case_ = file.shown;
+        } else if (request.empty() || !unpack_operations(request.substr(1), case_.exchange.operations)) {
+            return {};
+        }
+        if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail);
+        if (!pair_) {
+            out.operations = case_.exchange.operations;
+            return pack_traffic(out);
+        }
+        if (!run_exchange(*pair_, case_.exchange, Patience{}, out)) pair_.reset();
+        return pack_traffic(out);
+    }
+
+private:
+    const Library& library_;
+    Case case_;
+    std::unique_ptr<Pair> pair_;
+};
+
+}  // namespace
+
+Worker::~Worker() { stop(); }
+
+void Worker::stop() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+    if (pid_ > 0 && owner_ == getpid()) {
+        kill(pid_, SIGKILL);
+        while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+    pid_ = -1;
+    setup_.clear();
+}
+
+void Worker::start() {
+    if (pid_ > 0 && owner_ == getpid()) return;
+    stop();
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::bad_alloc();
+    owner_ = getpid();
+    pid_ = fork();
+    if (pid_ < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw std::bad_alloc();
+    }
+    if (pid_ == 0) {
+        close(ends[0]);
+        work(ends[1], owner_);
+    }
+    close(ends[1]);
+    fd_ = ends[0];
+}
+
+void Worker::work(int fd, pid_t parent) noexcept {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(126);
+    restore_default_signals();
+    Bench bench(library_);
+    std::string request;
+    while (receive_record(fd, request, -1))
+        if (!send_record(fd, bench.answer(request))) break;
+    _exit(0);
+}
+
+Ending Worker::bury(bool hung) {
+    Ending e;
+    if (hung) kill(pid_, SIGKILL);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+    pid_ = -1;
+    stop();
+    if (hung) {
+        e.kind = Ending::Kind::Hung;
+    } else if (WIFSIGNALED(status)) {
+        e.kind = Ending::Kind::Crashed;
+        e.signal = WTERMSIG(status);
+    } else {
+        e.kind = Ending::Kind::Exited;
+        e.status = WEXITSTATUS(status);
+    }
+    return e;
+}
+
+Ending Worker::run(const Case& c, Traffic& out) {
+    start();
+    const std::string setup = setup_of(c);
+    std::string record;
+    if (setup == setup_) {
+        record = kSame + pack_operations(c.exchange.operations);
+    } else {
+        Case whole;
+        whole.kind = Case::Kind::Traffic;
+        whole.first = c.first;
+        whole.exchange = c.exchange;
+        record = kWhole + print_case(whole);
+        setup_ = setup;
+    }
+    const bool asked = send_record(fd_, record);
+    if (asked && receive_record(fd_, record, kLimitMillis)) {
+        unpack_traffic(record, out);
+        return {};
+    }
+    const Ending e = bury(asked && errno == ETIMEDOUT);
+    out.operations = c.exchange.operations;
+    out.crashed_signal = e.signal;
+    out.hung = e.kind == Ending::Kind::Hung;
+    out.exited = e.kind == Ending::Kind::Exited;
+    return e;
+}
+
+}  // namespace selvage::conformance
