@@ -71,6 +71,7 @@ private:
         const Operation& o = op(receive);
         const Account::Part& p = part(receive);
         if (!takes_many(t_, o)) return p.cancelled ? 0 : 1;
+        if (!can_count(o)) return ~std::size_t{0};
         std::size_t told = 0;
         for (const int e : p.entries) {
             const Completion& c = t_.entries[static_cast<std::size_t>(e)];

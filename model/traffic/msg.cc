@@ -113,6 +113,14 @@ Ruling each_buffer(const TrafficCase& c, Look&& look) {
 // The largest alignment that placing messages may cost.
 constexpr std::uint64_t kAlignment = 4096;
 
+// No other receive can have taken the messages of its side.
+bool is_only_receive(const TrafficCase& c, int i) {
+    const Operation& o = operation(c, i);
+    return std::count_if(c.traffic.operations.begin(), c.traffic.operations.end(), [&](const Operation& x) {
+               return x.what == Transfer::Recv && x.side == o.side && accepted(x);
+           }) == 1;
+}
+
 bool told_all(const TrafficCase& c, int i) {
     return is_whole(c) && c.account->calm && !part(c, i).cancel && wish(c.traffic, operation(c, i)) == Wish::Yes;
 }
@@ -170,7 +178,7 @@ Ruling msg_multi_recv_kept(const TrafficCase& c) {
 Ruling msg_multi_recv_release_told(const TrafficCase& c) {
     if (!c.traffic.selective_receive || !is_whole(c) || !c.account->calm) return Ruling::not_applicable();
     return each_buffer(c, [&](Tour& tour, int i, const Buffer& b) {
-        if (wish(c.traffic, operation(c, i)) != Wish::No || !part(c, i).sure) return;
+        if (wish(c.traffic, operation(c, i)) != Wish::No || !is_only_receive(c, i)) return;
         // Consumed for certain: messages of more bytes than may be left over.
         std::uint64_t taken = 0;
         for (const int m : part(c, i).messages) taken += operation(c, m).length;

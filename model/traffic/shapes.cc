@@ -43,6 +43,18 @@ Seen seen_of(const TrafficCase& c, int receive, std::size_t k, int& bytes_of) {
     return takes_many(c.traffic, r) ? Seen::NotLooked : r.local;
 }
 
+// Some receive of the traffic has less room than the message needs.
+bool may_overrun(const TrafficCase& c, const Operation& send) {
+    return std::any_of(c.traffic.operations.begin(), c.traffic.operations.end(), [&](const Operation& r) {
+        if (!accepted(r) || !receives(r) || peeks(r) || discards(r) || r.side == send.side ||
+            is_tagged(r) != is_tagged(send))
+            return false;
+        // The space that is left in a buffer for many is at least its minimum.
+        const std::uint64_t room = takes_many(c.traffic, r) ? std::min(r.length, c.traffic.min_multi_recv) : r.length;
+        return send.length > room;
+    });
+}
+
 const char* word_of(Seen s) {
     switch (s) {
         case Seen::NotLooked:
@@ -138,9 +150,7 @@ Ruling succeeds(const TrafficCase& c, Kind kind) {
         const Operation& o = operation(c, i);
         if (!accepted(o)) continue;
         if (strays(t, o) || exceeds(t, o)) return Ruling::not_applicable();
-        const int receive = part(c, i).partner;
-        if (sends(o) && receive >= 0 && o.length > operation(c, receive).length) return Ruling::not_applicable();
-        if (takes_many(t, o) || (sends(o) && !part(c, i).sure)) return Ruling::not_applicable();
+        if (sends(o) && may_overrun(c, o)) return Ruling::not_applicable();
         const bool waits = sends(o) && !part(c, i).before;
         if (waits && t.info->domain.resource_mgmt != FI_RM_ENABLED) return Ruling::not_applicable();
     }

@@ -91,13 +91,19 @@ Ruling tagged_peek_found(const TrafficCase& c) {
 }
 
 Ruling tagged_peek_nothing(const TrafficCase& c) {
-    return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
-        if (x == nullptr || x->error == 0) return;
-        tour.see(x->error == FI_ENOMSG, [&] {
-            return compared(c, i, Field::completion, Relation::Equals, FI_ENOMSG, x->error,
-                            "the error of a peek that finds nothing");
-        });
-    });
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        if (!peeks(operation(c, i)) || part(c, i).cancel || !is_reliable(c.traffic)) continue;
+        for (const int e : part(c, i).entries) {
+            const std::uint64_t error = entry(c, e).error;
+            if (error == 0 || error == FI_ETRUNC) continue;
+            tour.see(error == FI_ENOMSG, [&] {
+                return compared(c, i, Field::completion, Relation::Equals, FI_ENOMSG, error,
+                                "the error of a peek that finds nothing");
+            });
+        }
+    }
+    return tour.ruling();
 }
 
 Ruling tagged_peek_length(const TrafficCase& c) {
