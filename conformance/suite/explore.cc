@@ -60,6 +60,7 @@ public:
             gather(index, count);
             ask_gathered();
         }
+        if (const auto note = property_.note(); !note.empty()) channel_.send(std::string(kNoteMark) + note);
     }
 
 private:

@@ -11,6 +11,7 @@
 
 #include "conformance/ask/infer.h"
 #include "conformance/traffic/programs.h"
+#include "conformance/traffic/worker.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {
@@ -20,6 +21,7 @@ using namespace model;
 
 constexpr std::uint64_t kTogether = 64;  // random exchanges of one set-up in a row
 constexpr std::uint64_t kMostCases = 200000;
+constexpr std::size_t kMostLosses = 400;  // deaths of the worker, shrinking included, before the rest is left out
 constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR | FI_ASYNC_IOV | FI_RX_CQ_DATA;
 constexpr std::uint64_t kPromisedRegistration =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -79,8 +81,17 @@ public:
         asked_ = (systematic_.size() + step_ - 1) / step_;
     }
 
+    [[nodiscard]] std::string note() const override {
+        if (left_out_ == 0) return {};
+        return "the library died too often; " + std::to_string(left_out_) + " exchanges were not run";
+    }
+
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
         if (stages_.empty()) return false;
+        if (worker_of(lab.library()).losses() >= kMostLosses) {
+            ++left_out_;
+            return false;
+        }
         out.kind = Case::Kind::Traffic;
         if (index < asked_) {
             // Each stretch gives one, and not always the same of it.
@@ -107,6 +118,7 @@ private:
     std::vector<std::pair<const Stage*, Exchange>> systematic_;
     std::uint64_t step_ = 1;
     std::uint64_t asked_ = 0;
+    std::uint64_t left_out_ = 0;
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ std::uint64_t moved(std::uint64_t now, std::uint64_t before) { return now - befo
 
 class Run {
 public:
-    Run(Pair& pair, const Exchange& exchange, const Patience& patience, Traffic& out)
+    Run(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out)
         : pair_(pair),
           exchange_(exchange),
           patience_(patience),
@@ -229,7 +229,7 @@ private:
         const Operation& o = at(c.operation);
         if (is_receive(o)) {
             const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
-            if ((o.flags & FI_PEEK) != 0) return;
+            if ((o.flags & FI_PEEK) != 0 || (exchange_.format >= FI_CQ_FORMAT_MSG && c.length == 0)) return;
             c.seen = many && c.buffer_offset >= 0
                          ? memory_.received_part(c.operation, static_cast<std::uint64_t>(c.buffer_offset), c.length,
                                                  c.bytes_of)
@@ -258,7 +258,9 @@ private:
             if (now - began_ > std::chrono::milliseconds(patience_.total_millis)) return !waits;
             const auto patience = waits ? std::chrono::microseconds(patience_.missing_millis * 1000)
                                         : std::chrono::microseconds(patience_.quiet_micros);
-            if (now - last >= patience) return true;
+            if (now - last < patience) continue;
+            patience_.spent = patience_.spent || waits;
+            return true;
         }
     }
 
@@ -312,7 +314,7 @@ private:
 
     Pair& pair_;
     const Exchange& exchange_;
-    const Patience& patience_;
+    Patience& patience_;
     Traffic& out_;
     Memory memory_;
     Forecast forecast_;
@@ -328,7 +330,7 @@ private:
 
 }  // namespace
 
-bool run_exchange(Pair& pair, const Exchange& exchange, const Patience& patience, Traffic& out) {
+bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out) {
     return Run(pair, exchange, patience, out).all();
 }
 

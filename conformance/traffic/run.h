@@ -13,10 +13,11 @@ struct Patience {
     unsigned quiet_micros = 150;    ///< without news once everything expected has come
     unsigned missing_millis = 300;  ///< without news while something expected is missing
     unsigned total_millis = 4000;   ///< for one exchange in all
+    bool spent = false;             ///< out: something expected was waited for in vain
 };
 
 /// Runs it.  `out.operations`, `entries`, `counted`, `settled` are filled.
 /// @return true if the pair is as it was before: it can be used again.
-bool run_exchange(Pair& pair, const Exchange& exchange, const Patience& patience, model::Traffic& out);
+bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, model::Traffic& out);
 
 }  // namespace selvage::conformance

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -16,9 +17,18 @@
 
 namespace selvage::conformance {
 
+/// What a worker is about.
+enum class Phase : std::uint8_t { Running, Opening, Closing };
+
+/// What a worker tells in shared memory, so that it outlives it.
+struct Stand {
+    Phase phase = Phase::Running;
+    unsigned waits = 0;  ///< how often something expected never came
+};
+
 class Worker {
 public:
-    explicit Worker(const Library& library) : library_(library) {}
+    explicit Worker(const Library& library);
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -27,17 +37,32 @@ public:
     /// @return how the process ended, if it did: `out` then holds the operations alone.
     Ending run(const Case& c, model::Traffic& out);
 
+    /// How often it died, in all; hanging, which takes long, counts for more.
+    [[nodiscard]] std::size_t losses() const { return losses_; }
+
 private:
     void start();
     void stop();
     [[noreturn]] void work(int fd, pid_t parent) noexcept;
     Ending bury(bool hung);
+    static void note_death(const Ending& e, Phase phase, const Case& c, model::Traffic& out);
 
     const Library& library_;
     pid_t owner_ = -1;
     pid_t pid_ = -1;
     int fd_ = -1;
+    std::size_t losses_ = 0;
+    bool hung_ = false;
+    struct Deaths {
+        unsigned count = 0;
+        Ending ending;
+    };
+    std::map<std::string, Deaths> deaths_;  ///< by set-up: those at opening
+    Stand* stand_ = nullptr;
     std::string setup_;  ///< what the worker's pair was opened with, as text
 };
+
+/// The worker of this process for a library.
+Worker& worker_of(const Library& library);
 
 }  // namespace selvage::conformance
