@@ -42,7 +42,8 @@ Ruling cq_level_delivery_send(const TrafficCase& c) {
 
 Ruling cq_level_match(const TrafficCase& c) {
     return each_success(
-        c, [&](const Operation& o) { return sends(o) && flagged(c.traffic, o, FI_MATCH_COMPLETE); },
+        c,
+        [&](const Operation& o) { return o.what == Transfer::TaggedSend && flagged(c.traffic, o, FI_MATCH_COMPLETE); },
         [&](Tour& tour, int i, const Completion& x) {
             if (!part(c, i).sure || part(c, i).gone) return;
             const int r = part(c, i).partner;
@@ -64,12 +65,26 @@ Ruling cq_level_returned_data(const TrafficCase& c) {
         });
 }
 
+namespace {
+
+// The message of a receive has bytes that its buffer can take, and they can be told from what was there.
+bool brings_bytes(const TrafficCase& c, int i, const Completion& x) {
+    const Operation& r = operation(c, i);
+    if (r.length == 0 || (takes_many(c.traffic, r) && !has_data(c.traffic))) return false;
+    const auto& p = part(c, i);
+    if (p.sure && p.messages.size() == 1) return operation(c, p.messages.front()).length > 0;
+    return has_flags(c.traffic) && x.length > 0;
+}
+
+}  // namespace
+
 Ruling cq_level_target(const TrafficCase& c) {
     return each_success(
         c, [](const Operation& o) { return receives(o) && !peeks(o) && !discards(o); },
         [&](Tour& tour, int i, const Completion& x) {
             const bool lowered = flagged(c.traffic, operation(c, i), FI_TRANSMIT_COMPLETE);
             if (x.seen == Seen::NotLooked || lowered || !tells_of_message(c.traffic, x)) return;
+            if (!brings_bytes(c, i, x)) return;
             const bool kept = x.seen == Seen::Whole || x.seen == Seen::Short || x.seen == Seen::Beyond;
             tour.see(kept, [&] { return about(c, i, "received, and the data are not in its buffer yet"); });
         });

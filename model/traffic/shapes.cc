@@ -35,6 +35,8 @@ std::vector<int> messages_told(const TrafficCase& c, int receive) {
 Seen seen_of(const TrafficCase& c, int receive, std::size_t k, int& bytes_of) {
     const auto told = messages_told(c, receive);
     const Operation& r = operation(c, receive);
+    // Without buf nobody knows where in such a buffer a message lies.
+    if (takes_many(c.traffic, r) && !has_data(c.traffic)) return Seen::NotLooked;
     if (k < told.size()) {
         bytes_of = entry(c, told[k]).bytes_of;
         if (entry(c, told[k]).seen != Seen::NotLooked || takes_many(c.traffic, r)) return entry(c, told[k]).seen;
@@ -307,7 +309,8 @@ Ruling stays_in_buffer(const TrafficCase& c, Kind kind) {
         bool looked = o.local != Seen::NotLooked;
         for (const int e : part(c, i).entries) {
             looked = looked || entry(c, e).seen != Seen::NotLooked;
-            beyond = beyond || entry(c, e).seen == Seen::Beyond;
+            const bool placed = !takes_many(c.traffic, o) || has_data(c.traffic);
+            beyond = beyond || (placed && entry(c, e).seen == Seen::Beyond);
         }
         if (looked) tour.see(!beyond, [&] { return about(c, i, "bytes were written behind its buffer"); });
     }
