@@ -92,6 +92,7 @@ private:
 
     void step(int index) {
         Operation& o = at(index);
+        if (patience_.step != nullptr && o.what < Transfer::Cancel) *patience_.step = index;
         if (o.what == Transfer::Progress) {
             settle();
             return;

@@ -13,6 +13,7 @@ struct Patience {
     unsigned quiet_micros = 150;    ///< without news once everything expected has come
     unsigned missing_millis = 300;  ///< without news while something expected is missing
     unsigned total_millis = 4000;   ///< for one exchange in all
+    int* step = nullptr;            ///< if set: told which operation is being posted
     bool spent = false;             ///< out: something expected was waited for in vain
 };
 

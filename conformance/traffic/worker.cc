@@ -80,6 +80,8 @@ public:
         }
         stand_.phase = Phase::Running;
         Patience patience;
+        stand_.operation = -1;
+        patience.step = &stand_.operation;
         if (stand_.waits >= kLongWaits) patience.missing_millis = kShortMissingMillis;
         const bool clean = run_exchange(*pair_, case_.exchange, patience, out);
         stand_.waits += patience.spent ? 1 : 0;
@@ -216,6 +218,7 @@ Ending Worker::run(const Case& c, Traffic& out) {
     const Phase phase = stand_->phase;
     if (phase == Phase::Opening) deaths_[setup] = {deaths_[setup].count + 1, e};
     note_death(e, phase, c, out);
+    if (phase == Phase::Running) out.died_at = stand_->operation;
     return e;
 }
 

@@ -23,6 +23,7 @@ enum class Phase : std::uint8_t { Running, Opening, Closing };
 /// What a worker tells in shared memory, so that it outlives it.
 struct Stand {
     Phase phase = Phase::Running;
+    int operation = -1;  ///< while it runs: whose call was made last
     unsigned waits = 0;  ///< how often something expected never came
 };
 

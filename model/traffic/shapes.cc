@@ -96,7 +96,10 @@ bool is_alone(const TrafficCase& c, int i) {
 
 Ruling comes_back(const TrafficCase& c, Kind kind) {
     if (!any_of_kind(c, kind)) return Ruling::not_applicable();
-    return Ruling::check(c.account->returned, [&] { return death(c); });
+    // A death belongs to the kind of operation that was called last, where that is known.
+    const int at = c.traffic.died_at;
+    const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));
+    return Ruling::check(c.account->returned || others, [&] { return death(c); });
 }
 
 Ruling accepts(const TrafficCase& c, Kind kind) {

@@ -122,6 +122,7 @@ struct Traffic {
     int crashed_signal = 0;  ///< the process died of it
     bool hung = false;
     bool exited = false;
+    int died_at = -1;  ///< of a death: the operation whose call was made last; -1: not known
     std::string detail;
 };
 
