@@ -82,13 +82,18 @@ public:
     }
 
     [[nodiscard]] std::string note() const override {
-        if (left_out_ == 0) return {};
-        return "the library died too often; " + std::to_string(left_out_) + " exchanges were not run";
+        std::string out;
+        if (worker_ != nullptr)
+            for (const auto& t : worker_->troubles()) out += (out.empty() ? "a pair did not open: " : "; ") + t;
+        if (left_out_ == 0) return out;
+        return out + (out.empty() ? "" : "; ") + "the library died too often; " + std::to_string(left_out_) +
+               " exchanges were not run";
     }
 
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
         if (stages_.empty()) return false;
-        if (worker_of(lab.library()).losses() >= kMostLosses) {
+        worker_ = &worker_of(lab.library());
+        if (worker_->losses() >= kMostLosses) {
             ++left_out_;
             return false;
         }
@@ -119,6 +124,7 @@ private:
     std::uint64_t step_ = 1;
     std::uint64_t asked_ = 0;
     std::uint64_t left_out_ = 0;
+    const Worker* worker_ = nullptr;
 };
 
 }  // namespace

@@ -156,7 +156,11 @@ bool Pair::await(End& end, std::uint32_t wanted, fi_eq_cm_entry& entry) {
         const auto n = fi_eq_read(eq, &event, &entry, sizeof entry, 0);
         if (n >= 0) return ok(event == wanted ? 0 : -FI_EOTHER, "an event of the connection");
         if (n != -FI_EAGAIN) return ok(n, "fi_eq_read");
-        // Some providers connect only when the queues are read.
+        // Some providers connect only when the queues of both sides are read.
+        for (fid_eq* other : {listening_, ends_[0].eq, ends_[1].eq}) {
+            fi_eq_cm_entry unread = {};
+            if (other != eq) fi_eq_read(other, &event, &unread, sizeof unread, FI_PEEK);
+        }
         for (End& e : ends_)
             for (fid_cq* cq : e.queue)
                 if (cq != nullptr && e.ep != nullptr) fi_cq_read(cq, nullptr, 0);

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "conformance/case/case.h"
@@ -40,6 +41,8 @@ public:
 
     /// How often it died, in all; hanging, which takes long, counts for more.
     [[nodiscard]] std::size_t losses() const { return losses_; }
+    /// Why pairs did not open: each call that failed, with what it returned.
+    [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
 
 private:
     void start();
@@ -58,7 +61,9 @@ private:
         unsigned count = 0;
         Ending ending;
     };
-    std::map<std::string, Deaths> deaths_;  ///< by set-up: those at opening
+    std::map<std::string, Deaths> deaths_;     ///< by set-up: those at opening
+    std::map<std::string, std::string> shut_;  ///< by set-up: what was told of a pair that does not open
+    std::set<std::string> troubles_;
     Stand* stand_ = nullptr;
     std::string setup_;  ///< what the worker's pair was opened with, as text
 };
