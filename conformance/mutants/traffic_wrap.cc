@@ -79,12 +79,6 @@ void set_local(Post& p, const iovec* iov, void** desc, std::size_t count) {
     p.iov.assign(iov, iov + count);
     p.desc = desc != nullptr && count > 0 ? desc[0] : nullptr;
 }
-std::vector<iovec> from_ioc(const fi_ioc* ioc, std::size_t count) {
-    std::vector<iovec> out;
-    for (std::size_t i = 0; i < count; ++i) out.push_back({ioc[i].addr, ioc[i].count});
-    return out;
-}
-
 // fi_ops_msg, fi_ops_tagged: the two differ by tag and ignore.
 template <bool tagged, bool send>
 constexpr Kind kKind = tagged ? (send ? Kind::TaggedSend : Kind::TaggedRecv) : (send ? Kind::Send : Kind::Recv);
