@@ -75,11 +75,11 @@ constexpr std::string_view kOpen = R"(static void open_side(struct side *s, stru
 	need(fi_ep_bind(s->ep, &s->queue[0]->fid, FI_RECV | RECEIVE_SELECTIVE), "fi_ep_bind");
 	need(fi_ep_bind(s->ep, &s->queue[1]->fid, FI_TRANSMIT | TRANSMIT_SELECTIVE), "fi_ep_bind");
 	if (COUNTERS) {
-		static const uint64_t kinds[] = { FI_SEND, FI_RECV, FI_READ, FI_WRITE };
+		static const uint64_t kinds[] = { FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE };
 		struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_NONE };
 		int i;
 
-		for (i = 0; i < 4; i++) {
+		for (i = 0; i < (info->caps & FI_RMA_EVENT ? 6 : 4); i++) {
 			if (!(info->caps & (i < 2 ? FI_MSG | FI_TAGGED : FI_RMA | FI_ATOMIC)))
 				continue;
 			need(fi_cntr_open(domain, &attr, &s->counter[i], NULL), "fi_cntr_open");
@@ -183,8 +183,9 @@ static struct fid_mr *region(struct side *s, void *at, size_t length, uint64_t a
 	}
 	return mr;
 }
+)";
 
-static uint64_t remote(const struct side *s, uint64_t offset)
+constexpr std::string_view kRemote = R"(static uint64_t remote(const struct side *s, uint64_t offset)
 {
 	return (info->domain_attr->mr_mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC) ? (uint64_t)(uintptr_t)s->target : 0) + offset;
 }
@@ -271,7 +272,11 @@ public:
             p_.include(h);
         p_.hints(p_.shown().first, "hints");
         p_.helper(settings());
-        for (const auto part : {kState, kNeed, kOpen, kConnect, kRegions, kRead, kFill}) p_.helper(part);
+        for (const auto part : {kState, kNeed, kOpen, kConnect, kRegions, kRead}) p_.helper(part);
+        for (const Operation& o : e_.operations) {
+            if (reaches_memory(o)) p_.helper(kRemote);
+            if (is_send(o) || o.what == Transfer::Write) p_.helper(kFill);
+        }
         p_.declare("\tstruct fi_info *list = NULL;\n\tvoid *object = NULL;\n\tint n, ret;\n");
         open();
         for (std::size_t i = 0; i < e_.operations.size(); ++i) lay(i);
@@ -547,6 +552,12 @@ private:
             broken_if("returned" + quoted_index(about[0]) + " == 0 && told" + quoted_index(about[0]) + ".entries == 0");
         } else if (id.starts_with("cntr.count") && e.relation != model::Relation::Happens) {
             count_verdict();
+        } else if (about.size() > 1 && id.ends_with("data.carried")) {
+            const std::string row = "told" + quoted_index(about[0]);
+            broken_if("!(" + row + ".flags & FI_REMOTE_CQ_DATA) || " + row +
+                      ".data != " + c::number(e_.operations[about[1]].data));
+        } else if (!about.empty() && id.starts_with("cq.flags") && e.relation == model::Relation::Differs) {
+            broken_if("told" + quoted_index(about[0]) + ".flags & " + c::number(e.wanted));
         } else if (compares_bytes(about)) {
             // said
         } else if (!about.empty() && e.field == model::Field::completion && e.relation != model::Relation::Happens) {
@@ -560,7 +571,12 @@ private:
 
     void count_verdict() {
         const auto id = p_.id();
-        const std::size_t at = id.ends_with(".send") ? 0 : id.ends_with(".recv") ? 1 : id.ends_with(".read") ? 2 : 3;
+        const std::size_t at = id.ends_with(".send")          ? 0
+                               : id.ends_with(".recv")        ? 1
+                               : id.ends_with(".read")        ? 2
+                               : id.ends_with(".write")       ? 3
+                               : id.ends_with(".remote-read") ? 4
+                                                              : 5;
         const std::string who = p_.evidence().note.starts_with("A") ? "A" : "B";
         broken_if(compared("fi_cntr_read(" + who + ".counter" + quoted_index(at) + ")"));
     }

@@ -209,6 +209,8 @@ Rows flag_rows() {
         HOLDS(cq_flags_msg, "there", pair()),
         BREAKS(cq_flags_msg, "missing", but(pair(), without<FI_MSG>)),
         SKIPS(cq_flags_msg, "no message", written()),
+        BREAKS(cq_flags_msg, "of a write", but(written(), together<FI_MSG>)),
+        SKIPS(cq_flags_msg, "a tagged message", but(tagged_pair(), together<FI_MSG>)),
         HOLDS(cq_flags_tagged, "there", tagged_pair()),
         BREAKS(cq_flags_tagged, "missing", but(tagged_pair(), without<FI_TAGGED>)),
         SKIPS(cq_flags_tagged, "nothing tagged", pair()),
