@@ -47,8 +47,9 @@ void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& 
     t.format = c.exchange.format;
     t.selective_transmit = c.exchange.selective_transmit;
     t.selective_receive = c.exchange.selective_receive;
-    t.transmit_flags = c.exchange.transmit_flags;
-    t.receive_flags = c.exchange.receive_flags;
+    // What the entry says holds too, unless the application takes it back; it does not.
+    t.transmit_flags = c.exchange.transmit_flags | t.info->tx.op_flags;
+    t.receive_flags = c.exchange.receive_flags | t.info->rx.op_flags;
     t.min_multi_recv = c.exchange.min_multi_recv;
     t.counters = c.exchange.counters;
     const Ending ending = worker.run(c, t);

@@ -83,7 +83,10 @@ public:
         stand_.operation = -1;
         patience.step = &stand_.operation;
         if (stand_.waits >= kLongWaits) patience.missing_millis = kShortMissingMillis;
-        const bool clean = run_exchange(*pair_, case_.exchange, patience, out);
+        Exchange exchange = case_.exchange;
+        exchange.transmit_flags |= pair_->info().tx_attr->op_flags;
+        exchange.receive_flags |= pair_->info().rx_attr->op_flags;
+        const bool clean = run_exchange(*pair_, exchange, patience, out);
         stand_.waits += patience.spent ? 1 : 0;
         stand_.phase = Phase::Closing;
         if (!clean) pair_.reset();
