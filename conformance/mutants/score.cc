@@ -149,6 +149,10 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
     std::vector<std::string> arguments = {tool(),       "check",      "--library", library(name),
                                           "--provider", how.provider, "--cases",   std::to_string(how.cases),
                                           "--quiet",    "--report",   report};
+    // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
+    if (how.property == "traffic") {
+        for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});
+    }
     if (how.declared) {
         const auto profile = declare(workshop, how);
         if (profile.empty()) return {{}, "no profile"};
@@ -172,6 +176,7 @@ public:
             if (const auto it = known_.find(key); it != known_.end()) return it->second;
         }
         Mutant plainly = m;
+        plainly.clauses.clear();   // and of all clauses
         plainly.replaced.clear();  // the clean library is judged by its own profile
         Findings found = check(workshop_, "clean", plainly).findings;
         const std::lock_guard guard(lock_);

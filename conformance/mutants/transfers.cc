@@ -49,7 +49,7 @@ using OnEntry = std::function<void(fi_cq_tagged_entry&)>;
 struct Row {
     Table& table;
     Mutant& add(const char* name, const char* breaks, std::vector<std::string> clauses, TrafficHooks hooks) {
-        Mutant& m = plain(table, name, breaks, std::move(clauses)).on("traffic", "tcp", 1600);
+        Mutant& m = plain(table, name, breaks, std::move(clauses)).on("traffic", "tcp", 600);
         m.life.child = carries(std::move(hooks));
         return m;
     }
