@@ -104,6 +104,7 @@ constexpr std::string_view kOpen = R"(static void open_side(struct side *s, stru
 constexpr std::string_view kConnect =
     R"(static void wait_event(struct fid_eq *eq, uint32_t wanted, struct fi_eq_cm_entry *entry)
 {
+	struct fi_eq_cm_entry unread;
 	uint32_t event = 0;
 	ssize_t n;
 	int tries;
@@ -112,6 +113,11 @@ constexpr std::string_view kConnect =
 		n = fi_eq_read(eq, &event, entry, sizeof *entry, 0);
 		if (n != -FI_EAGAIN)
 			break;
+		/* Some providers connect only when the queues of both sides are read. */
+		if (A.eq != eq)
+			fi_eq_read(A.eq, &event, &unread, sizeof unread, FI_PEEK);
+		if (B.eq != eq)
+			fi_eq_read(B.eq, &event, &unread, sizeof unread, FI_PEEK);
 		if (A.ep)
 			fi_cq_read(A.queue[0], NULL, 0);
 		if (B.ep)
