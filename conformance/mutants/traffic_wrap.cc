@@ -324,14 +324,14 @@ std::size_t entry_size(std::uint64_t format) {
 ssize_t read_queue(fid_cq* cq, void* buf, std::size_t count, fi_addr_t* from) {
     CqWrap& w = wrap_of<CqWrap>(cq);
     const std::size_t size = entry_size(w.format);
+    // Always the base's readfrom: its read may go through the table, which is ours, and back here without end.
     Reading& r = w.held;
     r.cq = cq;
     if (count > 0 && r.entries.size() < count) {
         const std::size_t room = std::min<std::size_t>(count, 16);
         std::vector<char> raw(room * size);
         std::vector<fi_addr_t> sources(room, FI_ADDR_NOTAVAIL);
-        r.ret =
-            from != nullptr ? w.cq->readfrom(cq, raw.data(), room, sources.data()) : w.cq->read(cq, raw.data(), room);
+        r.ret = w.cq->readfrom(cq, raw.data(), room, sources.data());
         const std::size_t had = r.entries.size();
         for (std::size_t i = 0; r.ret > 0 && i < static_cast<std::size_t>(r.ret); ++i) {
             fi_cq_tagged_entry e = {};
@@ -342,7 +342,7 @@ ssize_t read_queue(fid_cq* cq, void* buf, std::size_t count, fi_addr_t* from) {
         if (w.hooks->read && (r.entries.size() > had || r.ret < 0)) w.hooks->read(r);
         r.from.resize(r.entries.size(), FI_ADDR_NOTAVAIL);
     } else if (count == 0) {
-        return w.cq->read(cq, buf, 0);
+        return w.cq->readfrom(cq, buf, 0, nullptr);
     }
     if (r.entries.empty()) return r.ret > 0 ? -FI_EAGAIN : r.ret;
     const std::size_t n = std::min(count, r.entries.size());
