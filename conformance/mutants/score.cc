@@ -69,14 +69,22 @@ std::string library(const std::string& name) {
     return std::string(SELVAGE_MUTANT_FOLDER) + "/libmutant-" + name + ".so";
 }
 
+// What carries the transfers of a mutant: SELVAGE_TRAFFIC_BASE names a library other than the system's.
+const char* base_of(const Mutant& m) {
+    if (m.property != "traffic") return SELVAGE_MUTANT_BASE_PATH;
+    const char* named = std::getenv("SELVAGE_TRAFFIC_BASE");
+    return named != nullptr ? named : "libfabric.so.1";
+}
+
 // Runs the tool.  @return its exit status, or -1.
-int run(const std::vector<std::string>& arguments, const std::string& filter, const std::string& output) {
+int run(const std::vector<std::string>& arguments, const std::string& filter, const std::string& output,
+        const char* base = SELVAGE_MUTANT_BASE_PATH) {
     const pid_t child = fork();
     if (child < 0) return -1;
     if (child == 0) {
         if (!filter.empty()) setenv("GTEST_FILTER", filter.c_str(), 1);
         setenv("RES_OPTIONS", "attempts:0", 1);  // names that nobody has are looked up at home only
-        setenv("SELVAGE_MUTANT_BASE", SELVAGE_MUTANT_BASE_PATH, 0);
+        setenv("SELVAGE_MUTANT_BASE", base, 0);
         std::FILE* const to = std::freopen(output.c_str(), "w", stdout);
         if (to == nullptr) _exit(127);
         dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -145,12 +153,16 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
     std::vector<std::string> arguments = {tool(),       "check",      "--library", library(name),
                                           "--provider", how.provider, "--cases",   std::to_string(how.cases),
                                           "--quiet",    "--report",   report};
+    // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
+    if (how.property == "traffic") {
+        for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});
+    }
     if (how.declared) {
         const auto profile = declare(workshop, how);
         if (profile.empty()) return {{}, "no profile"};
         arguments.insert(arguments.end(), {"--profile", profile});
     }
-    const int status = run(arguments, how.property + "." + how.provider, output);
+    const int status = run(arguments, how.property + "." + how.provider, output, base_of(how));
     if (status == 0 || status == 1) return {read_findings(report), {}};
     std::string said = read_file(output);
     said = said.substr(0, said.find('\n'));
@@ -168,6 +180,7 @@ public:
             if (const auto it = known_.find(key); it != known_.end()) return it->second;
         }
         Mutant plainly = m;
+        plainly.clauses.clear();   // and of all clauses
         plainly.replaced.clear();  // the clean library is judged by its own profile
         Findings found = check(workshop_, "clean", plainly).findings;
         const std::lock_guard guard(lock_);

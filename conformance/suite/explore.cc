@@ -60,6 +60,7 @@ public:
             gather(index, count);
             ask_gathered();
         }
+        if (const auto note = property_.note(); !note.empty()) channel_.send(std::string(kNoteMark) + note);
     }
 
 private:
@@ -70,7 +71,7 @@ private:
         while (index < count && queries_.size() < Caller::capacity()) {
             const auto i = index++;
             Case c;
-            channel_.doing(i + 1);
+            doing(i + 1);
             if (!property_.make(lab_, i, c)) continue;
             if (c.provider.empty()) c.provider = lab_.provider();
             if (c.kind == Case::Kind::Call) {
@@ -86,7 +87,7 @@ private:
         if (queries_.empty()) return;
         lab_.bulk().prepare(queries_);
         for (std::size_t k = 0; k < queries_.size(); ++k) {
-            channel_.doing(indices_[k] + 1);
+            doing(indices_[k] + 1);
             lab_.bulk().ask(k, asked_);
             ++ledger_.questions;
             broken_.clear();
@@ -101,6 +102,11 @@ private:
         ledger_.call_nanos += static_cast<std::uint64_t>((lab_.bulk().time_inside() - told_time_).count());
         told_time_ = lab_.bulk().time_inside();
         channel_.send({});
+    }
+
+    void doing(std::uint64_t what) {
+        doing_ = what;
+        channel_.doing(what);
     }
 
     void one(const Case& c) {
@@ -120,6 +126,7 @@ private:
     }
 
     std::vector<Because> shown_again(const Case& c, const Because& wanted) {
+        channel_.doing(doing_);  // a sign of life
         std::vector<Because> seen;
         Tally scratch;
         probe(lab_, c, scratch, seen);
@@ -131,7 +138,8 @@ private:
         Case minimal = c;
         Case newest = c;
         newest.first.version = newest.second.version = lab_.version();
-        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
+        if (c.kind != Case::Kind::Text && c.kind != Case::Kind::Traffic && newest.first.version != c.first.version &&
+            still_shows(newest))
             minimal = newest;
         minimal = shrink(minimal, still_shows, kShrinkBudget);
         auto because = shown_again(minimal, wanted);
@@ -160,6 +168,7 @@ private:
     std::vector<Because> broken_;
     Asked asked_;
     std::chrono::nanoseconds told_time_{};
+    std::uint64_t doing_ = 0;
 };
 
 }  // namespace
@@ -199,6 +208,13 @@ std::string signature(const Because& because, const Case& shown) {
         }
     }
     out += ":" + std::to_string(shown.string.datatype);
+    if (shown.kind == Case::Kind::Traffic) {
+        out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
+        for (const auto& o : shown.exchange.operations) {
+            if (o.what == Transfer::Progress) continue;
+            out += ":" + std::to_string(static_cast<unsigned>(o.what)) + "/" + std::to_string(o.flags);
+        }
+    }
     for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));
     return out;
 }
