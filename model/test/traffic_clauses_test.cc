@@ -14,7 +14,7 @@ namespace {
 Rows all_rows() {
     Rows all;
     for (auto* rows : {msg_rows, multi_recv_rows, tagged_rows, peek_rows, memory_rows, atomic_rows, entry_rows,
-                       field_rows, flag_rows, level_rows, counter_rows}) {
+                       field_rows, flag_rows, level_rows, counter_rows, open_rows}) {
         const Rows some = rows();
         all.insert(all.end(), some.begin(), some.end());
     }

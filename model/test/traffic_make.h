@@ -240,6 +240,7 @@ Rows field_rows();
 Rows flag_rows();
 Rows level_rows();
 Rows counter_rows();
+Rows open_rows();
 
 /// A talk that was changed by `spoil`.
 template <typename Spoil>

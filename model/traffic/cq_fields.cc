@@ -195,8 +195,13 @@ Ruling endpoint_cancel_code(const TrafficCase& c) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         if (!part(c, i).cancel) continue;
+        const auto& taken = part(c, i).messages;
+        const bool overrun = std::any_of(taken.begin(), taken.end(),
+                                         [&](int m) { return operation(c, m).length > operation(c, i).length; });
         for (const int e : part(c, i).entries) {
             const std::uint64_t error = entry(c, e).error;
+            // It had failed before, by a message that is too long for it.
+            if (overrun && error != FI_ECANCELED) continue;
             tour.see(error == 0 || error == FI_ECANCELED, [&] {
                 return compared(c, i, Field::completion, Relation::Equals, FI_ECANCELED, error,
                                 "the error of an operation that was cancelled");

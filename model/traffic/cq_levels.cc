@@ -35,8 +35,9 @@ Ruling cq_level_delivery_send(const TrafficCase& c) {
             const auto& p = part(c, i);
             if (!p.sure || !p.before || p.partner < 0 || x.seen == Seen::NotLooked) return;
             if (operation(c, i).length > operation(c, p.partner).length) return;
-            tour.see(x.seen == Seen::Whole,
-                     [&] { return about(c, i, "delivered, and its receive's buffer does not hold it yet"); });
+            tour.see(x.seen == Seen::Whole, [&] {
+                return about(c, i, "delivered, and the buffer of " + name_of(c, p.partner) + " does not hold it yet");
+            });
         });
 }
 

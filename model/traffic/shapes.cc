@@ -6,13 +6,6 @@ using namespace rules;
 
 namespace {
 
-Evidence death(const TrafficCase& c) {
-    const Traffic& t = c.traffic;
-    Evidence e = told(Field::subject, std::string(t.hung ? kDidNotReturn : t.exited ? kEndedTheProcess : kDied));
-    e.actual = static_cast<std::uint64_t>(t.crashed_signal);
-    return e;
-}
-
 bool any_of_kind(const TrafficCase& c, Kind kind) {
     return std::any_of(c.traffic.operations.begin(), c.traffic.operations.end(),
                        [&](const Operation& o) { return kind(o); });
@@ -95,7 +88,7 @@ bool is_alone(const TrafficCase& c, int i) {
 }
 
 Ruling comes_back(const TrafficCase& c, Kind kind) {
-    if (!any_of_kind(c, kind)) return Ruling::not_applicable();
+    if (!any_of_kind(c, kind) || c.traffic.died_opening) return Ruling::not_applicable();
     // A death belongs to the kind of operation that was called last, where that is known.
     const int at = c.traffic.died_at;
     const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));

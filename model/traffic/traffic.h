@@ -88,7 +88,7 @@ struct Completion {
     bool from_wrong = false;          ///< it told an address, and not the peer's
     std::uint64_t error = 0;          ///< positive errno; 0: no error
     std::uint64_t overflow = 0;       ///< olen
-    std::uint64_t after = 0;          ///< how many operations had been posted when it was read
+    std::uint64_t after = 0;          ///< how many operations, progress included, lay behind when it was read
     /// What was seen when the entry was read: of a receive, read or fetch its own buffer (a multi-receive: the part
     /// that the entry speaks of); of a write or atomic the target's memory; of a send the peer's receive buffers,
     /// Untouched if its bytes lie in none of them.  NotLooked for no bytes.
@@ -122,7 +122,8 @@ struct Traffic {
     int crashed_signal = 0;  ///< the process died of it
     bool hung = false;
     bool exited = false;
-    int died_at = -1;  ///< of a death: the operation whose call was made last; -1: not known
+    bool died_opening = false;  ///< of a death: before anything was posted
+    int died_at = -1;           ///< of a death: the operation whose call was made last; -1: not known
     std::string detail;
 };
 

@@ -42,6 +42,14 @@ inline Evidence compared(const TrafficCase& c, int i, Field f, Relation r, std::
     return about(c, i, number(f, r, wanted, actual), std::move(what));
 }
 
+/// How the process ended.
+inline Evidence death(const TrafficCase& c) {
+    const Traffic& t = c.traffic;
+    Evidence e = told(Field::subject, std::string(t.hung ? kDidNotReturn : t.exited ? kEndedTheProcess : kDied));
+    e.actual = static_cast<std::uint64_t>(t.crashed_signal);
+    return e;
+}
+
 /// All that came of the traffic is known: its calls came back and nothing more was to come.
 inline bool is_whole(const TrafficCase& c) { return c.account->returned && c.traffic.settled; }
 
