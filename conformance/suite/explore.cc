@@ -16,6 +16,10 @@ constexpr unsigned kMostShrunk = 40;  // cases of one clause that are shrunk at 
 constexpr unsigned kMostBarren = 6;   // and in a row without a new finding
 constexpr std::size_t kMostKept = 6;  // findings of one clause that are told
 constexpr std::size_t kShrinkBudget = 3000;
+// Of transfers, where a trial may wait for what never comes, and then all are made smaller in this time; what is found
+// later is told as it was found.
+constexpr std::size_t kTrafficBudget = 400;
+constexpr auto kTrafficTime = std::chrono::seconds(25);
 
 // Finds the broken link of `chain` that is like `wanted`, with its supporting links.
 std::vector<Because> pick(const std::vector<Because>& broken, const Because& wanted) {
@@ -141,7 +145,11 @@ private:
         if (c.kind != Case::Kind::Text && c.kind != Case::Kind::Traffic && newest.first.version != c.first.version &&
             still_shows(newest))
             minimal = newest;
-        minimal = shrink(minimal, still_shows, kShrinkBudget);
+        const bool traffic = c.kind == Case::Kind::Traffic;
+        const auto began = std::chrono::steady_clock::now();
+        if (!traffic || shrinking_ < kTrafficTime)
+            minimal = shrink(minimal, still_shows, traffic ? kTrafficBudget : kShrinkBudget);
+        shrinking_ += std::chrono::steady_clock::now() - began;
         auto because = shown_again(minimal, wanted);
         for (int i = 0; i < kMoreTries && because.empty(); ++i) {
             minimal = c;
@@ -169,6 +177,7 @@ private:
     Asked asked_;
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
+    std::chrono::steady_clock::duration shrinking_{};  // spent on making cases smaller
 };
 
 }  // namespace
@@ -221,8 +230,10 @@ std::string signature(const Because& because, const Case& shown) {
 
 bool alike(const Because& a, const Because& b) {
     if (a.clause == b.clause) return true;
+    // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
     const auto refused = [](const Because& x) {
         const Evidence& e = x.evidence;
+        if (clause_text(x.clause).judges == Judges::Traffic) return false;
         return (e.field == Field::call_return && e.relation == Relation::Equals && e.wanted == 0) ||
                (e.field == Field::call_count && e.relation == Relation::AtLeast && e.wanted == 1);
     };

@@ -20,9 +20,14 @@ namespace {
 
 using namespace model;
 
-constexpr std::uint64_t kTogether = 64;  // random exchanges of one set-up in a row
-constexpr std::uint64_t kMostCases = 200000;
+constexpr std::uint64_t kTogether = 64;      // random exchanges of one set-up in a row
+constexpr std::uint64_t kShare = 4;          // one exchange for so many questions of other properties: it takes longer
+constexpr std::uint64_t kLeastCases = 1500;  // and no fewer than these, if so many were asked for
+constexpr std::uint64_t kMostCases = 400000;
+constexpr unsigned kMostWaits = 1500;     // for what never came, likewise
 constexpr std::size_t kMostLosses = 400;  // deaths of the worker, shrinking included, before the rest is left out
+constexpr std::uint64_t kNeededCaps =
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR | FI_ASYNC_IOV | FI_RX_CQ_DATA;
 constexpr std::uint64_t kPromisedRegistration =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -32,8 +37,22 @@ struct Stage {
     Query query;
     int entry = 0;
     Info offer;
+    bool narrow = false;  // with the fewest capabilities; of such the short list will do
     std::vector<Exchange> setups;
 };
+
+// The first entry of the stage's question that is of the provider and of the type that was asked for.
+bool find_entry(Lab& lab, Stage& s) {
+    const auto answer = lab.single().ask(s.query).answer;
+    for (std::size_t i = 0; i < answer.offers.size(); ++i) {
+        const Info& o = answer.offers[i];
+        if (!offer_is_of(o, lab.provider()) || o.ep.type != s.query.hints->ep.type) continue;
+        s.entry = static_cast<int>(i);
+        s.offer = o;
+        return true;
+    }
+    return false;
+}
 
 std::vector<Stage> find_stages(Lab& lab) {
     std::vector<Stage> out;
@@ -43,16 +62,15 @@ std::vector<Stage> find_stages(Lab& lab) {
         s.query.hints->mode = kPromisedModes;
         s.query.hints->domain.mr_mode = kPromisedRegistration;
         s.query.hints->ep.type = type;
-        const auto answer = lab.single().ask(s.query).answer;
-        for (std::size_t i = 0; i < answer.offers.size(); ++i) {
-            const Info& o = answer.offers[i];
-            if (!offer_is_of(o, lab.provider()) || o.ep.type != type) continue;
-            s.entry = static_cast<int>(i);
-            s.offer = o;
-            s.setups = setups(o);
-            out.push_back(s);
-            break;
-        }
+        if (!find_entry(lab, s)) continue;
+        s.setups = setups(s.offer);
+        out.push_back(s);
+        // The same without what is not needed to carry bytes: no sources, no events at the target.
+        s.query.hints->caps = s.offer.caps & kNeededCaps;
+        s.narrow = true;
+        if (!find_entry(lab, s)) continue;
+        s.setups.resize(1);
+        out.push_back(s);
     }
     return out;
 }
@@ -69,48 +87,48 @@ public:
         const bool any = std::any_of(all.begin(), all.end(), [&](const ClauseText& t) {
             return t.judges == Judges::Traffic && wants(plan, t.clause);
         });
-        return any ? std::clamp<std::uint64_t>(plan.cases / 2, 1, kMostCases) : 0;
+        if (!any) return 0;
+        return std::clamp(plan.cases / kShare, std::min(plan.cases, kLeastCases), kMostCases);
     }
 
     void prepare(Lab& lab) override {
         stages_ = find_stages(lab);
-        systematic_.clear();
-        for (const Stage& stage : stages_) {
-            for (std::size_t i = 0; i < stage.setups.size(); ++i) {
-                for (auto& e : systematic_exchanges(stage.offer, stage.setups[i], i == 0))
-                    systematic_.push_back({&stage, std::move(e)});
-            }
-        }
-        // A run of few cases thins them out evenly.
+        std::vector<Chosen> first, rest;
+        for (const Stage& stage : stages_) list(stage, first, rest);
+        // A run of few cases thins them out evenly, the needed ones last.
         const std::uint64_t room = std::max<std::uint64_t>(count(lab.plan()) * 7 / 10, 1);
-        step_ = std::max<std::uint64_t>((systematic_.size() + room - 1) / room, 1);
-        asked_ = (systematic_.size() + step_ - 1) / step_;
+        systematic_ = thinned(std::move(first), room, lab.plan().seed);
+        const auto more = thinned(std::move(rest), room - systematic_.size(), lab.plan().seed);
+        systematic_.insert(systematic_.end(), more.begin(), more.end());
+        // Blocks of random ones that are so short that each set-up has its turn.
+        std::uint64_t places = 0;
+        for (const Stage& stage : stages_) places += stage.setups.size();
+        const std::uint64_t random = count(lab.plan()) - std::min<std::uint64_t>(systematic_.size(), count(lab.plan()));
+        together_ = std::clamp<std::uint64_t>(random / std::max<std::uint64_t>(places, 1), 2, kTogether);
     }
 
     [[nodiscard]] std::string note() const override {
         std::string out;
         if (worker_ != nullptr)
-            for (const auto& t : worker_->troubles()) out += (out.empty() ? "a pair did not open: " : "; ") + t;
+            for (const auto& t : worker_->troubles()) out += (out.empty() ? "" : "; ") + t;
         if (left_out_ == 0) return out;
-        return out + (out.empty() ? "" : "; ") + "the library died too often; " + std::to_string(left_out_) +
-               " exchanges were not run";
+        return out + (out.empty() ? "" : "; ") + "the library died or lost something too often; " +
+               std::to_string(left_out_) + " exchanges were not run";
     }
 
     bool make(Lab& lab, std::uint64_t index, Case& out) override {
         if (stages_.empty()) return false;
         worker_ = &worker_of(lab.library());
-        if (worker_->losses() >= kMostLosses) {
+        if (worker_->losses() >= kMostLosses || worker_->waits() >= kMostWaits) {
             ++left_out_;
             return false;
         }
         out.kind = Case::Kind::Traffic;
-        if (index < asked_) {
-            // Each stretch gives one, and not always the same of it.
-            const std::uint64_t at = index * step_ + (index * 7 + lab.plan().seed) % step_;
-            const auto& chosen = systematic_[std::min<std::uint64_t>(at, systematic_.size() - 1)];
-            return take(*chosen.first, chosen.second, out);
+        if (index < systematic_.size()) {
+            const Chosen& chosen = systematic_[index];
+            return take(*chosen.stage, chosen.exchange, out);
         }
-        const std::uint64_t block = (index - asked_) / kTogether;
+        const std::uint64_t block = (index - systematic_.size()) / together_;
         const Stage& stage = stages_[block % stages_.size()];
         const Exchange& setup = stage.setups[block / stages_.size() % stage.setups.size()];
         Rng rng(lab.plan().seed, "traffic", index);
@@ -118,6 +136,34 @@ public:
     }
 
 private:
+    struct Chosen {
+        const Stage* stage;
+        Exchange exchange;
+    };
+
+    static void list(const Stage& stage, std::vector<Chosen>& first, std::vector<Chosen>& rest) {
+        const auto add = [&stage](std::vector<Chosen>& to, std::vector<Exchange> exchanges) {
+            for (auto& e : exchanges) to.push_back({&stage, std::move(e)});
+        };
+        for (std::size_t i = 0; i < stage.setups.size(); ++i) {
+            const bool plainest = i == 0 && !stage.narrow;
+            if (plainest) add(first, systematic_exchanges(stage.offer, stage.setups[i], Depth::Least));
+            add(first, telling_exchanges(stage.offer, stage.setups[i]));
+            add(rest, systematic_exchanges(stage.offer, stage.setups[i], plainest ? Depth::All : Depth::Some));
+        }
+    }
+
+    // At most `room` of them: each stretch gives one, and not always the same of it.
+    static std::vector<Chosen> thinned(std::vector<Chosen> all, std::uint64_t room, std::uint64_t seed) {
+        if (all.size() <= room) return all;
+        std::vector<Chosen> out;
+        for (std::uint64_t i = 0; i < room; ++i) {
+            const std::uint64_t from = i * all.size() / room, to = (i + 1) * all.size() / room;
+            out.push_back(std::move(all[from + (i * 7 + seed) % (to - from)]));
+        }
+        return out;
+    }
+
     static bool take(const Stage& stage, const Exchange& exchange, Case& out) {
         out.first = stage.query;
         out.exchange = exchange;
@@ -126,9 +172,8 @@ private:
     }
 
     std::vector<Stage> stages_;
-    std::vector<std::pair<const Stage*, Exchange>> systematic_;
-    std::uint64_t step_ = 1;
-    std::uint64_t asked_ = 0;
+    std::vector<Chosen> systematic_;
+    std::uint64_t together_ = kTogether;
     std::uint64_t left_out_ = 0;
     const Worker* worker_ = nullptr;
 };

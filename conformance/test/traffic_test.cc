@@ -1,5 +1,5 @@
-// Exchanges: their text, the bytes that tell where they came from, what atomics do, how they are made smaller, and the
-// system's library carrying some.
+// Exchanges: their text, the bytes that tell where they came from, what atomics do, how they are made smaller, and what
+// is noted while the reference library carries some.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <rdma/fabric.h>
@@ -12,9 +12,13 @@
 #include "conformance/case/traffic_text.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/shrink/smaller_traffic.h"
+#include "conformance/suite/explore.h"
+#include "conformance/test/subject_util.h"
 #include "conformance/traffic/atomic.h"
 #include "conformance/traffic/pattern.h"
 #include "conformance/traffic/programs.h"
+#include "conformance/traffic/told.h"
+#include "conformance/traffic/worker.h"
 
 namespace selvage::conformance {
 namespace {
@@ -63,7 +67,7 @@ TEST(TrafficText, ReadsBackEverySystematicExchange) {
     const auto info = able();
     std::size_t seen = 0;
     for (const auto& setup : setups(info)) {
-        for (const auto& e : systematic_exchanges(info, setup, seen == 0)) {
+        for (const auto& e : systematic_exchanges(info, setup, seen == 0 ? Depth::All : Depth::Some)) {
             const Case c = case_of(e);
             ASSERT_EQ(read_back(c), c);
             ++seen;
@@ -147,6 +151,18 @@ TEST(TrafficShrink, KeepsWhatShowsAndNothingElse) {
     EXPECT_FALSE(smallest.exchange.counters);
 }
 
+TEST(TrafficShrink, DoesNotTurnOneRefusalIntoAnother) {
+    model::Because accepted, again;
+    accepted.clause = model::Clause::msg_call_accepted;
+    again.clause = model::Clause::msg_call_again;
+    for (auto* b : {&accepted, &again}) {
+        b->evidence.field = model::Field::call_return;
+        b->evidence.relation = model::Relation::Equals;
+    }
+    EXPECT_FALSE(alike(accepted, again));
+    EXPECT_TRUE(alike(again, again));
+}
+
 TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
     Exchange e;
     e.operations.resize(3);
@@ -156,6 +172,59 @@ TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
     EXPECT_TRUE(drop_operation(e, 0));
     EXPECT_EQ(e.operations[1].of, 0);
 }
+
+#ifdef SELVAGE_OWN_LIBRARY
+// The exchange of these lines on the reference library's shm, as it was seen.
+model::Traffic carried(const std::string& lines) {
+    CaseFile file;
+    CaseError error;
+    EXPECT_TRUE(
+        parse_case("selvage-case 1\nkind = traffic\nprovider = \"shm\"\n"
+                   "call = version=1.17 hints={ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"shm\"}\n" +
+                       lines,
+                   file, error))
+        << error.str();
+    const Seen seen = in_child([&](Channel& channel) {
+        std::string trouble;
+        const auto library = Library::open(SELVAGE_OWN_LIBRARY, trouble);
+        if (!library) return;
+        model::Traffic out;
+        Worker worker(*library);
+        worker.run(file.shown, out);
+        channel.send(pack_traffic(out));
+    });
+    model::Traffic out;
+    EXPECT_TRUE(!seen.records.empty() && unpack_traffic(seen.records.front(), out));
+    return out;
+}
+
+TEST(TrafficRun, NotesWhichOperationsLayBehindAnEntry) {
+    const auto t = carried("A tsendmsg length=8 tag=0x5 flags=FI_MATCH_COMPLETE\nprogress\nB trecv length=8 tag=0x5\n");
+    ASSERT_EQ(t.entries.size(), 2U);
+    for (const auto& entry : t.entries) EXPECT_EQ(entry.after, 3U) << "operation " << entry.operation;
+}
+
+TEST(TrafficRun, ReusesABufferAsSoonAsItMayBeReused) {
+    const auto t = carried("B recv length=64\nA inject length=64\nB recv length=65536\nA send length=65536\n");
+    ASSERT_EQ(t.operations.size(), 4U);
+    EXPECT_EQ(t.operations[0].local, model::Seen::Whole);
+    EXPECT_EQ(t.operations[2].local, model::Seen::Whole);
+}
+
+TEST(TrafficRun, ComparesTheCopyThatALookBrings) {
+    const auto t = carried("A tsend length=32 tag=0x5\nprogress\nB trecvmsg length=64 tag=0x5 flags=FI_PEEK\n");
+    int looks = 0;
+    for (const auto& entry : t.entries) {
+        if (entry.operation != 2) continue;
+        ++looks;
+        EXPECT_EQ(entry.error, 0U);
+        if (entry.buffer_offset != 0) continue;  // it need not bring one
+        EXPECT_EQ(entry.seen, model::Seen::Whole);
+        EXPECT_EQ(entry.bytes_of, 0);
+    }
+    EXPECT_EQ(looks, 1);
+}
+#endif
 
 }  // namespace
 }  // namespace selvage::conformance

@@ -141,6 +141,11 @@ void Memory::lay_target(int index) {
               b.compare.empty() ? nullptr : value_at(b.compare, v, size));
 }
 
+void Memory::reuse(int index) {
+    fill_byte(kReused, of(index).local);
+    fill_byte(kReused, of(index).compare);
+}
+
 bool Memory::guards_hold(const std::vector<iovec>& pieces) const {
     for (const auto& p : pieces) {
         const iovec front = {bytes(p) - kGuardBytes, kGuardBytes};
@@ -180,7 +185,7 @@ Seen Memory::arrived(int index) {
     Seen best = Seen::Untouched;
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const Operation& r = exchange_.operations[i];
-        if (!is_receive(r) || r.side == at(index).side) continue;
+        if (!is_receive(r) || r.side == at(index).side || (r.flags & FI_PEEK) != 0) continue;
         // A multi-receive's messages lie one behind the other: each place where one may start.
         const bool many = (r.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
         const std::uint64_t last = many ? r.length : std::min<std::uint64_t>(r.length, 1);

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] bool fits() const { return fits_; }
     Buffers& of(int index) { return all_[static_cast<std::size_t>(index)]; }
 
+    /// Overwrites the buffer that a transmit was given, as an application may once the transmit is over.
+    void reuse(int index);
     /// What is in a receive's buffer, or in `length` bytes of it from `offset` on (a multi-receive's).
     model::Seen received(int index, int& bytes_of);
     model::Seen received_part(int index, std::uint64_t offset, std::uint64_t length, int& bytes_of);

@@ -13,6 +13,7 @@ namespace selvage::conformance {
 
 inline constexpr unsigned char kEmpty = 0xEE;   ///< fills what is to receive
 inline constexpr unsigned char kGuard = 0xD7;   ///< fills what nobody may touch
+inline constexpr unsigned char kReused = 0x9B;  ///< what a buffer holds when it was given back
 inline constexpr std::size_t kGuardBytes = 64;  ///< before and behind each buffer
 inline constexpr int kRegionPattern = 63;       ///< the pattern of a target's memory before anything is written to it
 inline constexpr int kMostOperations = 60;      ///< of one exchange: each has a first byte of its own

@@ -174,7 +174,8 @@ private:
     std::int64_t tagged_receive() {
         if (message()) {
             fi_msg_tagged m = tagged_message(source());
-            if ((o_.flags & (FI_PEEK | FI_DISCARD)) != 0) {
+            // A look may bring a copy of the data along, if it has a buffer.
+            if ((o_.flags & FI_DISCARD) != 0 || ((o_.flags & FI_PEEK) != 0 && o_.length == 0)) {
                 m.msg_iov = nullptr;
                 m.desc = nullptr;
                 m.iov_count = 0;

@@ -53,8 +53,9 @@ void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& 
     t.min_multi_recv = c.exchange.min_multi_recv;
     t.counters = c.exchange.counters;
     const Ending ending = worker.run(c, t);
-    if (t.open_ret != 0 || (!t.settled && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty()))
-        return;  // nothing was posted
+    if (!t.settled && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
+        return;                                                   // nothing was opened, or there was no room
+    if (t.open_ret != 0 || t.died_opening) t.operations.clear();  // none was posted
     judge_traffic({t, nullptr}, tally, broken);
     // Without a call there is nothing that a clause would speak of.
     const bool calls = std::any_of(t.operations.begin(), t.operations.end(),

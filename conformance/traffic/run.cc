@@ -26,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
 constexpr unsigned kMissingRounds = 2000;
 constexpr std::size_t kBatch = 8;
+constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kSlots = 64;   // contexts of one exchange
 constexpr std::size_t kRounds = 64;  // exchanges before a context is used again
@@ -79,7 +80,10 @@ public:
             return true;
         }
         count(before_);
-        for (std::size_t i = 0; i < exchange_.operations.size(); ++i) step(static_cast<int>(i));
+        for (std::size_t i = 0; i < exchange_.operations.size(); ++i) {
+            step(static_cast<int>(i));
+            reached_ = i + 1;
+        }
         out_.settled = settle();
         count(after_);
         note_counts();
@@ -102,14 +106,23 @@ private:
         auto& arguments = arguments_[static_cast<std::size_t>(index)];
         o.ret = post(pair_, o, memory_.of(index), arguments, context);
         o.again = o.ret == -FI_EAGAIN;
+        beat();
         const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
         for (unsigned tries = 0; o.ret == -FI_EAGAIN && o.what != Transfer::Cancel; ++tries) {
             if (tries > kMissingRounds && Clock::now() > until) break;
             poll();
             o.ret = post(pair_, o, memory_.of(index), arguments, context);
         }
-        if (o.ret == 0) forecast_.posted(index);
-        ++posted_;
+        if (o.ret != 0) return;
+        forecast_.posted(index);
+        // From here on the buffer is ours again.
+        if (injected(o)) memory_.reuse(index);
+    }
+
+    bool injected(const Operation& o) const {
+        if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel) return false;
+        if (o.form == CallForm::Inject || o.form == CallForm::InjectData) return true;
+        return ((o.form == CallForm::Message ? o.flags : exchange_.transmit_flags) & FI_INJECT) != 0;
     }
 
     // Whether the library says that it can do this.
@@ -142,8 +155,13 @@ private:
         return owner_[static_cast<std::size_t>(c - contexts_)];
     }
 
+    void beat() {
+        if (patience_.beat != nullptr) patience_.beat->fetch_add(1, std::memory_order_relaxed);
+    }
+
     // Reads every queue once.  @return true if something came.
     bool poll() {
+        beat();
         bool any = false;
         for (const Side side : {Side::A, Side::B})
             for (const bool transmit : {false, true}) any |= read(side, transmit);
@@ -154,7 +172,8 @@ private:
         fid_cq* const cq = pair_.end(side).queue[transmit ? 1 : 0];
         std::array<Entry, kBatch> raw{};
         std::array<fi_addr_t, kBatch> from{};
-        const bool sources = !transmit && (pair_.info().caps & FI_SOURCE) != 0 && !pair_.connected();
+        from.fill(kUntold);
+        const bool sources = !transmit && !pair_.connected();
         const ssize_t n =
             sources ? fi_cq_readfrom(cq, raw.data(), kBatch, from.data()) : fi_cq_read(cq, raw.data(), kBatch);
         if (n == -FI_EAGAIN) return false;
@@ -215,7 +234,7 @@ private:
 
     void add(Completion c, const void* context, const void* buffer) {
         c.operation = operation_of(context);
-        c.after = posted_;
+        c.after = reached_;
         if (c.operation >= 0) {
             c.buffer_offset = buffer != nullptr ? memory_.offset_in(c.operation, buffer) : -1;
             look(c);
@@ -223,14 +242,23 @@ private:
         stray_ =
             stray_ || (c.operation < 0 && (c.flags & FI_REMOTE_CQ_DATA) == 0 && exchange_.format >= FI_CQ_FORMAT_MSG);
         forecast_.read(c.operation);
+        // Whatever its level, a completion gives the buffer back.
+        if (c.operation >= 0 && transmit_is_over(c)) memory_.reuse(c.operation);
         if (out_.entries.size() < kMostEntries) out_.entries.push_back(c);
+    }
+
+    bool transmit_is_over(const Completion& c) {
+        const Operation& o = at(c.operation);
+        return c.transmit && c.error == 0 && !is_receive(o) && o.what != Transfer::Read && o.what < Transfer::Cancel;
     }
 
     void look(Completion& c) {
         const Operation& o = at(c.operation);
         if (is_receive(o)) {
             const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
-            if ((o.flags & FI_PEEK) != 0 || (exchange_.format >= FI_CQ_FORMAT_MSG && c.length == 0)) return;
+            if (exchange_.format >= FI_CQ_FORMAT_MSG && c.length == 0) return;
+            // Of a peek only what it says that it has copied.
+            if ((o.flags & FI_PEEK) != 0 && (c.buffer_offset != 0 || o.length == 0 || c.error != 0)) return;
             c.seen = many && c.buffer_offset >= 0
                          ? memory_.received_part(c.operation, static_cast<std::uint64_t>(c.buffer_offset), c.length,
                                                  c.bytes_of)
@@ -322,7 +350,7 @@ private:
     std::vector<Arguments> arguments_;
     std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
     fi_context2* contexts_ = nullptr;
-    std::uint64_t posted_ = 0;
+    std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
     Counts before_{}, after_{};
     bool stray_ = false;
     bool failed_ = false;

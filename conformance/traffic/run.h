@@ -3,6 +3,8 @@
 // Only for child processes.  One thread.
 #pragma once
 
+#include <atomic>
+
 #include "conformance/traffic/pair.h"
 #include "model/traffic/traffic.h"
 
@@ -14,7 +16,9 @@ struct Patience {
     unsigned missing_millis = 300;  ///< without news while something expected is missing
     unsigned total_millis = 4000;   ///< for one exchange in all
     int* step = nullptr;            ///< if set: told which operation is being posted
-    bool spent = false;             ///< out: something expected was waited for in vain
+    std::atomic<unsigned>* beat =
+        nullptr;         ///< if set: counts calls that came back; relaxed, the reader looks for change
+    bool spent = false;  ///< out: something expected was waited for in vain
 };
 
 /// Runs it.  `out.operations`, `entries`, `counted`, `settled` are filled.
