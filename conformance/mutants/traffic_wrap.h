@@ -54,17 +54,22 @@ struct Reading {
     ssize_t ret = 0;  ///< of the base
 };
 
+/// What a queue or a counter was bound to an endpoint for: FI_TRANSMIT, FI_REMOTE_WRITE and so on.
+std::uint64_t bound_for(fid_cq* cq);
+std::uint64_t bound_for(fid_cntr* cntr);
+
 /// The base's fi_cq_readerr on a wrapped queue.
 ssize_t base_readerr(fid_cq* cq, fi_cq_err_entry* entry);
 
 /// What a mutation of transfers may change.  Unset functions leave the base alone.
 struct TrafficHooks {
     std::function<ssize_t(Post&)> post;
-    std::function<void(Reading&)> read;                                ///< behind each fi_cq_read(from)
+    std::function<void(Reading&)> read;  ///< behind each fi_cq_read(from) that brought something or nothing
     std::function<ssize_t(fid_cq*, fi_cq_err_entry*, ssize_t)> error;  ///< behind fi_cq_readerr
     std::function<ssize_t(fid_ep*, void*, ssize_t (*)(fid_ep*, void*))> cancel;
     std::function<std::uint64_t(fid_cntr*, std::uint64_t)> count;   ///< behind fi_cntr_read
     std::function<std::uint64_t(fid_cntr*, std::uint64_t)> errors;  ///< behind fi_cntr_readerr
+    std::function<void()> closed;                                   ///< ahead of fi_close of an endpoint
     std::function<int(int ret, std::size_t* count)> valid;          ///< behind fi_atomicvalid and its kin
 };
 
