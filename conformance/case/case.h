@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/judge/cases.h"
+#include "model/traffic/traffic.h"
 #include "model/value/query.h"
 
 namespace selvage::conformance {
@@ -52,6 +53,20 @@ struct StringProbe {
     bool operator==(const StringProbe&) const = default;
 };
 
+/// A program of operations between two endpoints.  Of each operation what was seen holds its default.
+struct Exchange {
+    int entry = 0;             ///< which entry of the call's answer both endpoints are opened with
+    std::uint64_t format = 4;  ///< fi_cq_format of all queues: FI_CQ_FORMAT_TAGGED
+    bool selective_transmit = false;
+    bool selective_receive = false;
+    bool counters = false;
+    std::uint64_t transmit_flags = 0;  ///< default operation flags
+    std::uint64_t receive_flags = 0;
+    std::uint64_t min_multi_recv = 0;  ///< 0: left alone
+    std::vector<model::Operation> operations;
+    bool operator==(const Exchange&) const = default;
+};
+
 struct Case {
     enum class Kind : std::uint8_t {
         Call,     ///< one fi_getinfo
@@ -59,9 +74,10 @@ struct Case {
         Conduct,  ///< one act, observed (crash, hang, leak, failing malloc, threads, environment, dup, free…)
         Life,     ///< a sequence of actions
         Text,     ///< fi_tostr, fi_tostr_r
+        Traffic,  ///< a program of operations
     } kind = Kind::Call;
     std::string provider;  ///< whose answer is judged
-    model::Query first;    ///< Call, Pair, Conduct, Life (the call whose answer is opened)
+    model::Query first;    ///< Call, Pair, Conduct, Life, Traffic (the call whose answer is opened)
     model::Query second;   ///< Pair
     model::Kinship kinship = model::Kinship::Repeated;
     int fed_back = -1;                                       ///< Pair, FedBack: which offer
@@ -70,6 +86,7 @@ struct Case {
     std::string env_provider;                                ///< Conduct, EnvProvider: value of FI_PROVIDER
     std::vector<Action> actions;                             ///< Life
     StringProbe string;                                      ///< Text
+    Exchange exchange;                                       ///< Traffic
     bool operator==(const Case&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include "conformance/case/action_text.h"
 #include "conformance/case/names.h"
 #include "conformance/case/quoted.h"
+#include "conformance/case/traffic_text.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
@@ -100,6 +101,7 @@ private:
             header_seen_ = true;
             return line == kHeader || fail(line, "the first line of a case file is \"" + std::string(kHeader) + "\"");
         }
+        if (is_operation(line)) return read_operation_line(line);
         if (is_action(line)) return read_action_line(line);
         const auto equals = line.find('=');
         if (equals == std::string_view::npos)
@@ -114,6 +116,11 @@ private:
         return true;
     }
 
+    bool read_operation_line(std::string_view line) {
+        auto& operations = out_.shown.exchange.operations;
+        return parse_operation(line, operations.emplace_back(), error_);
+    }
+
     bool read_key(std::string_view key, std::string_view value) {
         Case& c = out_.shown;
         if (key == "clause") return read_clause(value);
@@ -126,6 +133,8 @@ private:
         if (key == "act") return word(find_act(value), c.act, value, all_acts());
         if (key == "fail-allocation") return number(value, c.fail_allocation);
         if (key == "env") return string(value, c.env_provider);
+        bool known = false;
+        if (parse_exchange_key(key, value, c.exchange, error_, known) || known) return error_.message.empty();
         return read_string_key(key, value);
     }
 
@@ -142,7 +151,8 @@ private:
         if (key == "concurrent") return choice(value, "yes", "no", s.concurrent);
         return fail(key,
                     "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
-                    "fail-allocation, env, type, function, length, value, info, data, concurrent, and actions");
+                    "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
+                    "transmit-flags, receive-flags, min-multi-recv, selective, counters, actions and operations");
     }
 
     bool read_clause(std::string_view value) {
@@ -235,6 +245,7 @@ std::string print_case(const Case& c, std::optional<model::Clause> clause, std::
     print_conduct(out, c);
     print_actions(out, c);
     print_string_probe(out, c);
+    print_exchange(out, c.exchange);
     return out;
 }
 

@@ -18,7 +18,7 @@ struct Row {
 constexpr std::array kKinds = {
     Row<Case::Kind>{Case::Kind::Call, "call"},       Row<Case::Kind>{Case::Kind::Pair, "pair"},
     Row<Case::Kind>{Case::Kind::Conduct, "conduct"}, Row<Case::Kind>{Case::Kind::Life, "life"},
-    Row<Case::Kind>{Case::Kind::Text, "text"},
+    Row<Case::Kind>{Case::Kind::Text, "text"},       Row<Case::Kind>{Case::Kind::Traffic, "traffic"},
 };
 
 constexpr std::array kKinships = {

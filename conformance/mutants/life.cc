@@ -102,7 +102,10 @@ void wrap_fid(Wrap& w) {
     f->ops = &w.own;
 }
 
+std::uint64_t cq_format = FI_CQ_FORMAT_CONTEXT;
+
 int open_cq(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) {
+    if (attr != nullptr) cq_format = attr->format;
     Wrap& w = wrap_of(&domain->fid);
     return child(w, w.domain->cq_open(domain, attr, cq, context), FI_CLASS_CQ, &domain->fid, cq);
 }
@@ -172,6 +175,8 @@ int open_domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::ui
 bool any(const LifeHooks& h) { return h.opened || h.close || h.child || h.bound || h.ops; }
 
 }  // namespace
+
+std::uint64_t last_cq_format() { return cq_format; }
 
 int fabric_opened(const LifeHooks& hooks, int ret, fid_fabric** fabric) {
     if (!any(hooks)) return ret;

@@ -30,6 +30,7 @@ Table make_table() {
     add_strings(table);
     add_lives(table);
     add_pairs(table);
+    add_transfers(table);
     return table;
 }
 

@@ -113,6 +113,7 @@ void add_strings(Table& table);
 void add_lives(Table& table);
 void add_pairs(Table& table);
 void add_specials(Table& table);
+void add_transfers(Table& table);
 
 // Shapes that most mutations have.
 

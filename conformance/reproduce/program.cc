@@ -142,6 +142,9 @@ std::string c_program(const Case& shown, model::Clause clause, const std::vector
         case Case::Kind::Text:
             emit_text(p);
             break;
+        case Case::Kind::Traffic:
+            emit_traffic(p);
+            break;
     }
     return p.render();
 }

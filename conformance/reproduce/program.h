@@ -68,5 +68,6 @@ void emit_pair(Program& p);
 void emit_conduct(Program& p);
 void emit_life(Program& p);
 void emit_text(Program& p);
+void emit_traffic(Program& p);
 
 }  // namespace selvage::conformance

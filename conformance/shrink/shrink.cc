@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "conformance/shrink/smaller_traffic.h"
 #include "model/value/field.h"
 
 namespace selvage::conformance {
@@ -238,6 +239,10 @@ bool shrink_string(Shrinker& s) {
 Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::size_t* trials) {
     Shrinker s(std::move(start), still_shows, budget);
     bool any = true;
+    if (s.best().kind == Case::Kind::Traffic) {
+        const auto attempt = [&s](const Case& c) { return s.attempt(c); };
+        while (any && !s.spent()) any = shrink_exchange([&s]() -> const Case& { return s.best(); }, attempt);
+    }
     while (any && !s.spent()) {
         any = shrink_actions(s);
         if (s.best().kind != Case::Kind::Text) {

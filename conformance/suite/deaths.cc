@@ -20,7 +20,7 @@ constexpr std::size_t kHangBudget = 40;
 // What a case was about, for the conduct clauses.
 Conduct::Act act_of(const Case& c) {
     if (c.kind == Case::Kind::Conduct) return c.act;
-    if (c.kind == Case::Kind::Life) return Conduct::Act::OpenAnswer;
+    if (c.kind == Case::Kind::Life || c.kind == Case::Kind::Traffic) return Conduct::Act::OpenAnswer;
     return c.kind == Case::Kind::Text ? Conduct::Act::Other : Conduct::Act::GetInfo;
 }
 

@@ -16,6 +16,10 @@ constexpr unsigned kMostShrunk = 40;  // cases of one clause that are shrunk at 
 constexpr unsigned kMostBarren = 6;   // and in a row without a new finding
 constexpr std::size_t kMostKept = 6;  // findings of one clause that are told
 constexpr std::size_t kShrinkBudget = 3000;
+// Of transfers, where a trial may wait for what never comes, and then all are made smaller in this time; what is found
+// later is told as it was found.
+constexpr std::size_t kTrafficBudget = 400;
+constexpr auto kTrafficTime = std::chrono::seconds(25);
 
 // Finds the broken link of `chain` that is like `wanted`, with its supporting links.
 std::vector<Because> pick(const std::vector<Because>& broken, const Because& wanted) {
@@ -60,6 +64,7 @@ public:
             gather(index, count);
             ask_gathered();
         }
+        if (const auto note = property_.note(); !note.empty()) channel_.send(std::string(kNoteMark) + note);
     }
 
 private:
@@ -70,7 +75,7 @@ private:
         while (index < count && queries_.size() < Caller::capacity()) {
             const auto i = index++;
             Case c;
-            channel_.doing(i + 1);
+            doing(i + 1);
             if (!property_.make(lab_, i, c)) continue;
             if (c.provider.empty()) c.provider = lab_.provider();
             if (c.kind == Case::Kind::Call) {
@@ -86,7 +91,7 @@ private:
         if (queries_.empty()) return;
         lab_.bulk().prepare(queries_);
         for (std::size_t k = 0; k < queries_.size(); ++k) {
-            channel_.doing(indices_[k] + 1);
+            doing(indices_[k] + 1);
             lab_.bulk().ask(k, asked_);
             ++ledger_.questions;
             broken_.clear();
@@ -101,6 +106,11 @@ private:
         ledger_.call_nanos += static_cast<std::uint64_t>((lab_.bulk().time_inside() - told_time_).count());
         told_time_ = lab_.bulk().time_inside();
         channel_.send({});
+    }
+
+    void doing(std::uint64_t what) {
+        doing_ = what;
+        channel_.doing(what);
     }
 
     void one(const Case& c) {
@@ -120,6 +130,7 @@ private:
     }
 
     std::vector<Because> shown_again(const Case& c, const Because& wanted) {
+        channel_.doing(doing_);  // a sign of life
         std::vector<Because> seen;
         Tally scratch;
         probe(lab_, c, scratch, seen);
@@ -131,9 +142,14 @@ private:
         Case minimal = c;
         Case newest = c;
         newest.first.version = newest.second.version = lab_.version();
-        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
+        if (c.kind != Case::Kind::Text && c.kind != Case::Kind::Traffic && newest.first.version != c.first.version &&
+            still_shows(newest))
             minimal = newest;
-        minimal = shrink(minimal, still_shows, kShrinkBudget);
+        const bool traffic = c.kind == Case::Kind::Traffic;
+        const auto began = std::chrono::steady_clock::now();
+        if (!traffic || shrinking_ < kTrafficTime)
+            minimal = shrink(minimal, still_shows, traffic ? kTrafficBudget : kShrinkBudget);
+        shrinking_ += std::chrono::steady_clock::now() - began;
         auto because = shown_again(minimal, wanted);
         for (int i = 0; i < kMoreTries && because.empty(); ++i) {
             minimal = c;
@@ -160,6 +176,8 @@ private:
     std::vector<Because> broken_;
     Asked asked_;
     std::chrono::nanoseconds told_time_{};
+    std::uint64_t doing_ = 0;
+    std::chrono::steady_clock::duration shrinking_{};  // spent on making cases smaller
 };
 
 }  // namespace
@@ -199,14 +217,23 @@ std::string signature(const Because& because, const Case& shown) {
         }
     }
     out += ":" + std::to_string(shown.string.datatype);
+    if (shown.kind == Case::Kind::Traffic) {
+        out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
+        for (const auto& o : shown.exchange.operations) {
+            if (o.what == Transfer::Progress) continue;
+            out += ":" + std::to_string(static_cast<unsigned>(o.what)) + "/" + std::to_string(o.flags);
+        }
+    }
     for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));
     return out;
 }
 
 bool alike(const Because& a, const Because& b) {
     if (a.clause == b.clause) return true;
+    // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
     const auto refused = [](const Because& x) {
         const Evidence& e = x.evidence;
+        if (clause_text(x.clause).judges == Judges::Traffic) return false;
         return (e.field == Field::call_return && e.relation == Relation::Equals && e.wanted == 0) ||
                (e.field == Field::call_count && e.relation == Relation::AtLeast && e.wanted == 1);
     };

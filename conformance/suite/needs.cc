@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conformance/suite/needs_traffic.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
@@ -364,7 +365,7 @@ std::string lacking(Clause clause, const Facts& facts) {
         auto reason = lacks(n, facts);
         if (!reason.empty()) return reason;
     }
-    return {};
+    return lacking_for_transfers(clause, facts);
 }
 
 }  // namespace selvage::conformance

@@ -105,6 +105,8 @@ void probe(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) 
             return probe_life(lab, c, tally, broken);
         case Case::Kind::Text:
             return probe_text(lab, c, tally, broken);
+        case Case::Kind::Traffic:
+            return probe_traffic(lab, c, tally, broken);
     }
 }
 

@@ -22,6 +22,7 @@ void probe_pair(Lab& lab, const Case& c, model::Tally& tally, std::vector<model:
 void probe_conduct(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_text(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_traffic(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 
 /// Judges one asked question: its answer, and its conduct.
 void judge_asked(Lab& lab, const model::Query& query, const Asked& asked, model::Tally& tally,

@@ -4,6 +4,7 @@
 #include "conformance/suite/property.h"
 #include "conformance/suite/questions.h"
 #include "conformance/suite/strings.h"
+#include "conformance/suite/traffic.h"
 
 namespace selvage::conformance {
 
@@ -17,6 +18,7 @@ std::vector<std::unique_ptr<Property>> all_properties() {
     out.push_back(make_openings());
     out.push_back(make_lives());
     out.push_back(make_strings());
+    out.push_back(make_traffic());
     return out;
 }
 

@@ -30,6 +30,8 @@ public:
     virtual void prepare(Lab& lab) = 0;
     /// Case `index`.  False: there is none under that number (an upper bound was given, nothing to relate, …).
     virtual bool make(Lab& lab, std::uint64_t index, Case& out) = 0;
+    /// What could not be run although it was asked for, and why; asked behind the last case.
+    [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 /// Every property of the kit, in the order in which they run.

@@ -40,6 +40,8 @@ std::vector<std::string> properties_for(Judges judges) {
             return {"openings", "lives"};
         case Judges::String:
             return {"strings"};
+        case Judges::Traffic:
+            return {"traffic"};
         case Judges::None:
             break;
     }

@@ -182,6 +182,27 @@ TEST(Needs, SayNothingOfWhatAnOfferHas) {
         EXPECT_EQ(lacking_of(c, p, result), "") << model::clause_text(c).id;
 }
 
+TEST(Needs, SayWhatTransfersLack) {
+    using enum model::Clause;
+    auto p = plain_profile();
+    ProviderResult result;
+    EXPECT_EQ(lacking_of(tagged_send_whole, p, result), "no offer has FI_TAGGED in caps");
+    EXPECT_EQ(lacking_of(atomic_fence_order, p, result), "no offer has FI_ATOMIC in caps");
+    EXPECT_EQ(lacking_of(msg_multi_recv_kept, p, result), "no offer has FI_MULTI_RECV in caps");
+    EXPECT_EQ(lacking_of(msg_send_whole, p, result), "no pair of endpoints could be opened");
+    result.tally.applied[static_cast<std::size_t>(endpoint_open_each_answer)] = 1;
+    EXPECT_EQ(lacking_of(msg_send_whole, p, result), "");
+    EXPECT_EQ(lacking_of(msg_call_errno, p, result), "no call was refused");
+    EXPECT_EQ(lacking_of(cq_order_transmit, p, result), "no offer has FI_ORDER_STRICT in tx_attr.comp_order");
+    EXPECT_EQ(lacking_of(cq_source_not_available, p, result), "no offer is of a reliable endpoint without connections");
+    result.notes.push_back("traffic: the library died or lost something too often; 9 exchanges were not run");
+    EXPECT_EQ(lacking_of(msg_send_whole, p, result),
+              "the library died or lost something too often for all exchanges to be run");
+    p.entries[0].offer.ep.type = FI_EP_DGRAM;
+    EXPECT_EQ(lacking_of(endpoint_cancel_ends, p),
+              "no offer is of a reliable endpoint, and transfers are tried on these");
+}
+
 TEST(Needs, LookOnlyAtVersionsThatThePromiseHoldsFor) {
     auto p = plain_profile();
     p.entries[0].needed_mr_mode = FI_MR_RAW;

@@ -57,10 +57,12 @@ void expect_same_twice(const std::string& provider, const std::string& filter = 
     EXPECT_EQ(difference(first.xml, second.xml), "");
 }
 
-TEST(SameSeed, SameReportOnShm) { expect_same_twice("shm"); }
+// The same exchanges are made for the same seed, but what becomes of them on a library that hangs, or loses what was
+// posted, is a matter of when it was waited for long enough.
+TEST(SameSeed, SameReportOnShm) { expect_same_twice("shm", "-traffic.*"); }
 // Debian's tcp hangs where some allocations fail.  A hang is told by the clock, so a busy machine takes another call
-// for one now and then (docs/decisions.md); all properties but that one repeat to the letter.
-TEST(SameSeed, SameReportOnTcp) { expect_same_twice("tcp", "-conduct.*"); }
+// for one now and then (docs/decisions.md); all properties but these repeat to the letter.
+TEST(SameSeed, SameReportOnTcp) { expect_same_twice("tcp", "-conduct.*:traffic.*"); }
 
 TEST(AnotherSeed, AsksOtherQuestions) {
     const Folder folder;

@@ -127,6 +127,7 @@ struct TextCase {
     bool concurrent = false;   ///< other threads converted other data at the same time
 };
 
-struct Step;  // `life`: see model/life/step.h
+struct Step;         // `life`: see model/life/step.h
+struct TrafficCase;  // `traffic`: see model/traffic/traffic.h
 
 }  // namespace selvage::model

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/traffic/account.h"
 #include "model_gen/predicates.h"
 
 namespace selvage::model {
@@ -294,6 +295,11 @@ void judge(const TextCase& text, Tally& tally, std::vector<Because>& broken) {
 
 void judge(const Step& step, Tally& tally, std::vector<Because>& broken) {
     judge_all(life_predicates(), step, kNewest, tally, broken);
+}
+
+void judge_traffic(const TrafficCase& traffic, Tally& tally, std::vector<Because>& broken) {
+    const Account account = account_of(traffic.traffic);
+    judge_all(traffic_predicates(), TrafficCase{traffic.traffic, &account}, traffic.traffic.version, tally, broken);
 }
 
 }  // namespace selvage::model

@@ -18,14 +18,16 @@ bool one_of(const std::string& s, const std::array<const char*, N>& allowed) {
 
 constexpr std::array kLevels = {"must", "should", "may"};
 constexpr std::array kStatuses = {"clear", "disputed"};
-constexpr std::array kKinds = {"query", "match", "offer", "answer", "pair", "conduct", "life", "text", "none"};
+constexpr std::array kKinds = {"query",   "match", "offer", "answer",  "pair",
+                               "conduct", "life",  "text",  "traffic", "none"};
 constexpr std::array kProse = {"heading", "declaration", "introduction", "rationale",
                                "advice",  "reference",   "example",      "definition"};
 constexpr std::array kExpect = {"granted", "refused", "may-be-refused"};
 
 void check_clause(const Clause& c, const std::set<std::string>& sentences, Problems& out) {
     const auto say = [&](const std::string& what) { out.push_back(c.file + ": " + c.id + ": " + what); };
-    static const std::regex kId("(getinfo|fabric|domain|endpoint|tostr)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
+    static const std::regex kId(
+        "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
     if (!std::regex_match(c.id, kId)) say("an id is area.topic.words, lower case");
     if (!one_of(c.level, kLevels)) say("level '" + c.level + "' is not must, should or may");
     if (!one_of(c.status, kStatuses)) say("status '" + c.status + "' is not clear or disputed");

@@ -58,7 +58,7 @@ struct KindRow {
 constexpr KindRow kKinds[] = {
     {"query", "Demand", "QueryCase"},   {"match", "Fit", "MatchCase"},  {"offer", "Ruling", "OfferCase"},
     {"answer", "Ruling", "AnswerCase"}, {"pair", "Ruling", "PairCase"}, {"conduct", "Ruling", "Conduct"},
-    {"text", "Ruling", "TextCase"},     {"life", "Ruling", "Step"},
+    {"text", "Ruling", "TextCase"},     {"life", "Ruling", "Step"},     {"traffic", "Ruling", "TrafficCase"},
 };
 
 std::string clause_ids(const Spec& spec) {

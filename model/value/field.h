@@ -106,7 +106,8 @@ enum class Form : std::uint8_t {
     X(call_version,  "version")  X(call_node, "node")  X(call_service, "service")  X(call_flags, "flags") \
     X(call_hints,    "hints")    X(call_return, "return")  X(call_list, "info")  X(call_count, "offers") \
     X(part_tx, "tx_attr")  X(part_rx, "rx_attr")  X(part_ep, "ep_attr")  X(part_domain, "domain_attr") \
-    X(part_fabric, "fabric_attr")  X(part_nic, "nic")  X(subject, "process")  X(object, "object")  X(string, "string")
+    X(part_fabric, "fabric_attr")  X(part_nic, "nic")  X(subject, "process")  X(object, "object")  X(string, "string") \
+    X(operation, "operation")  X(completion, "completion")
 // clang-format on
 
 /// Names a field of an Info, or something else that a finding can speak of.

@@ -1,0 +1,250 @@
+// An exchange between two endpoints as a C program: opens the pair, makes the calls in order, reads the queues, and
+// looks at the operation that the evidence speaks of.
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include <algorithm>
+
+#include "conformance/case/traffic_text.h"
+#include "conformance/reproduce/c_text.h"
+#include "conformance/reproduce/check.h"
+#include "conformance/reproduce/program.h"
+#include "conformance/reproduce/traffic_parts.h"
+#include "conformance/reproduce/traffic_verdict.h"
+#include "conformance/traffic/atomic.h"
+#include "conformance/traffic/buffers.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace traffic_parts;
+using model::CallForm;
+using model::Family;
+using model::Operation;
+using model::Side;
+using model::Transfer;
+
+std::string flags_text(std::uint64_t flags) { return flags == 0 ? "0" : c::value(Family::op_flags, flags); }
+
+class Traffic {
+public:
+    explicit Traffic(Program& p) : p_(p), e_(p.shown().exchange) {}
+
+    void emit() {
+        for (const char* h :
+             {"rdma/fi_domain.h", "rdma/fi_endpoint.h", "rdma/fi_eq.h", "rdma/fi_cm.h", "rdma/fi_rma.h",
+              "rdma/fi_tagged.h", "rdma/fi_atomic.h", "stdlib.h", "string.h", "unistd.h", "sys/mman.h", "stdint.h"})
+            p_.include(h);
+        p_.hints(p_.shown().first, "hints");
+        p_.helper(settings());
+        for (const auto part : {kState, kNeed, kOpen, kConnect, kRegions, kRead}) p_.helper(part);
+        for (const Operation& o : e_.operations) {
+            if (reaches_memory(o)) p_.helper(kRemote);
+            if (is_send(o) || o.what == Transfer::Write) p_.helper(kFill);
+        }
+        p_.declare("\tstruct fi_info *list = NULL;\n\tvoid *object = NULL;\n\tint n, ret;\n");
+        open();
+        for (std::size_t i = 0; i < e_.operations.size(); ++i) lay(i);
+        for (std::size_t i = 0; i < e_.operations.size(); ++i) call(i);
+        p_.main("\n\tcalls_made = " + std::to_string(e_.operations.size()) + ";\n\tprogress();\n");
+        emit_traffic_verdict(p_);
+    }
+
+private:
+    std::string settings() {
+        const auto define = [](const char* name, const std::string& value) {
+            return "#define " + std::string(name) + " " + value + "\n";
+        };
+        return define("OPERATIONS", std::to_string(std::max<std::size_t>(e_.operations.size(), 1))) +
+               define("FORMAT", c::value(Family::cq_format, e_.format)) +
+               define("TRANSMIT_SELECTIVE", e_.selective_transmit ? "FI_SELECTIVE_COMPLETION" : "0") +
+               define("RECEIVE_SELECTIVE", e_.selective_receive ? "FI_SELECTIVE_COMPLETION" : "0") +
+               define("TRANSMIT_FLAGS", "(" + flags_text(e_.transmit_flags) + ")") +
+               define("RECEIVE_FLAGS", "(" + flags_text(e_.receive_flags) + ")") +
+               define("COUNTERS", e_.counters ? "1" : "0") + define("MULTI_RECV", std::to_string(e_.min_multi_recv)) +
+               define("NEEDED", p_.id() == "endpoint.open.each-answer" ? "1" : "77") +
+               define("LOOK(operation)", look_of_traffic(p_));
+    }
+
+    void open() {
+        p_.main("\tsetvbuf(stdout, NULL, _IOLBF, 0);\n\talarm(20); /* a call that does not return */\n");
+        p_.main("\tret = fi_getinfo(" + c::getinfo_arguments(p_.shown().first, "hints") + ", &list);\n");
+        p_.main("\tif (ret != 0)\n\t\treturn 77;\n\tfor (info = list, n = " + std::to_string(e_.entry) +
+                "; info && n > 0; n--)\n\t\tinfo = info->next;\n\tif (!info)\n\t\treturn 77;\n");
+        p_.main(
+            "\tinfo->tx_attr->op_flags |= TRANSMIT_FLAGS;\n\tinfo->rx_attr->op_flags |= RECEIVE_FLAGS;\n"
+            "\tneed(fi_fabric(info->fabric_attr, &fabric, NULL), \"fi_fabric\");\n"
+            "\tneed(fi_domain(fabric, info, &domain, NULL), \"fi_domain\");\n"
+            "\tconnect_sides();\n"
+            "\tif (info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_BASIC) || info->mode & FI_LOCAL_MR) {\n"
+            "\t\tA.local = region(&A, A.memory, 64u << 20, FI_SEND | FI_RECV | FI_READ | FI_WRITE);\n"
+            "\t\tB.local = region(&B, B.memory, 64u << 20, FI_SEND | FI_RECV | FI_READ | FI_WRITE);\n\t}\n"
+            "\t(void)object;\n");
+    }
+
+    static std::string side(Side s) { return s == Side::A ? "A" : "B"; }
+    static std::string quoted_index(std::size_t i) { return "[" + std::to_string(i) + "]"; }
+
+    void lay(std::size_t i) {
+        const Operation& o = e_.operations[i];
+        if (o.what >= Transfer::Cancel) return;
+        std::uint64_t& used = used_[static_cast<std::size_t>(o.side)];
+        const std::uint64_t room = (bytes_of(o) + 191) / 64 * 64;
+        const std::uint64_t parts = o.what == Transfer::CompareAtomic ? 3 : o.what == Transfer::FetchAtomic ? 2 : 1;
+        const std::string at = "buffer" + quoted_index(i);
+        p_.main("\t" + at + " = " + side(o.side) + ".memory + " + std::to_string(used) + ";\n");
+        if (is_receive(o) || o.what == Transfer::Read)
+            p_.main("\tmemset(" + at + ", 0xee, " + std::to_string(room) + ");\n");
+        else if (!is_atomic(o))
+            p_.main("\tfill(" + at + ", " + std::to_string(o.length) + ", " + std::to_string(i) + ");\n");
+        else
+            p_.main("\tmemset(" + at + ", 1, " + std::to_string(bytes_of(o)) + ");\n");
+        used += room * parts;
+        rooms_.resize(e_.operations.size());
+        rooms_[i] = room;
+    }
+
+    [[nodiscard]] std::string own_context(std::size_t i) const {
+        const Operation& o = e_.operations[i];
+        const auto of = o.of >= 0 && o.of < static_cast<int>(i) ? static_cast<std::size_t>(o.of) : i;
+        return "&context" + quoted_index(of);
+    }
+
+    void call(std::size_t i) {
+        const Operation& o = e_.operations[i];
+        p_.main("\n\t/* " + std::to_string(i + 1) + ": " + print_operation(o) + " */\n");
+        if (i > 0) p_.main("\tcalls_made = " + std::to_string(i) + ";\n");
+        if (o.what == Transfer::Progress) return p_.main("\tprogress();\n");
+        if (o.what == Transfer::Cancel)
+            return p_.main("\tfi_cancel(&" + side(o.side) + ".ep->fid, " + own_context(i) + ");\n");
+        const std::string made = expression(i);
+        p_.main("\tfor (n = 0; n < 100000; n++) {\n\t\treturned" + quoted_index(i) + " = " + made +
+                ";\n\t\tif (returned" + quoted_index(i) + " != -FI_EAGAIN)\n\t\t\tbreak;\n\t\tpoll_once();\n\t}\n");
+        p_.main("\tprintf(\"" + std::to_string(i + 1) + ": " + c::for_printf(print_operation(o)) +
+                ": returned %ld\\n\", returned" + quoted_index(i) + ");\n");
+        if ((o.form == CallForm::Inject || o.form == CallForm::InjectData) && bytes_of(o) > 0)
+            p_.main("\tmemset(buffer" + quoted_index(i) + ", 0x9b, " + std::to_string(bytes_of(o)) +
+                    "); /* it is ours again */\n");
+    }
+
+    // What a vector or message call is given.
+    std::string vector(std::size_t i) {
+        const Operation& o = e_.operations[i];
+        const std::uint64_t pieces = std::max<std::uint64_t>(o.pieces, 1);
+        const std::string name = "iov" + std::to_string(i);
+        std::string text = "\tstruct iovec " + name + "[] = {";
+        p_.declare("\tvoid *desc" + std::to_string(i) + quoted_index(pieces) + ";\n");
+        for (std::uint64_t k = 0; k < pieces; ++k) {
+            const std::uint64_t each = o.length / pieces;
+            const std::uint64_t n = k + 1 < pieces ? each : o.length - each * (pieces - 1);
+            text += " { buffer" + quoted_index(i) + " + " + std::to_string(each * k) + ", " + std::to_string(n) + " },";
+            p_.main("\tdesc" + std::to_string(i) + quoted_index(k) + " = " + descriptor(o) + ";\n");
+        }
+        text.back() = ' ';
+        p_.main(text + "};\n");
+        return name;
+    }
+
+    static std::string descriptor(const Operation& o) {
+        return "(" + side(o.side) + ".local ? fi_mr_desc(" + side(o.side) + ".local) : NULL)";
+    }
+
+    std::string expression(std::size_t i) {
+        const Operation& o = e_.operations[i];
+        const std::string ep = side(o.side) + ".ep";
+        const std::string dest = side(o.side) + ".peer";
+        const std::string source = o.from_other ? side(o.side) + ".self"
+                                   : o.from_any ? std::string("FI_ADDR_UNSPEC")
+                                                : dest;
+        const std::string to = is_receive(o) ? source : dest;
+        const std::string name = "fi_" + std::string(call_name(o.what, o.form));
+        const bool tagged = o.what == Transfer::TaggedSend || o.what == Transfer::TaggedRecv;
+        const std::string buffer = "buffer" + quoted_index(i);
+        const std::string tag = tagged ? ", " + c::number(o.tag) : "";
+        const std::string ignore = o.what == Transfer::TaggedRecv ? ", " + c::number(o.ignore) : "";
+        const std::string context = ", " + own_context(i);
+        if (reaches_memory(o)) return reach(i, name, ep, dest);
+        if (o.form == CallForm::Message) {
+            const std::string iov = vector(i);
+            const std::string n = std::to_string(i);
+            const bool peeks = (o.flags & FI_DISCARD) != 0 || ((o.flags & FI_PEEK) != 0 && o.length == 0);
+            p_.main("\tstruct fi_msg" + std::string(tagged ? "_tagged" : "") + " msg" + n +
+                    " = { .msg_iov = " + (peeks ? "NULL" : iov) + ", .desc = desc" + n + ", .iov_count = " +
+                    (peeks ? "0" : std::to_string(std::max<std::uint64_t>(o.pieces, 1))) + ", .addr = " + to +
+                    (tagged ? ", .tag = " + c::number(o.tag) + ", .ignore = " + c::number(o.ignore) : "") +
+                    ", .context = " + own_context(i) + ", .data = " + c::number(o.data) + " };\n");
+            if (peeks) p_.main("\t(void)" + iov + ";\n");
+            return name + "(" + ep + ", &msg" + n + ", " + flags_text(o.flags) + ")";
+        }
+        if (o.form == CallForm::Vector) {
+            const std::string iov = vector(i);
+            return name + "(" + ep + ", " + iov + ", desc" + std::to_string(i) + ", " +
+                   std::to_string(std::max<std::uint64_t>(o.pieces, 1)) + ", " + to + tag + ignore + context + ")";
+        }
+        std::string out = name + "(" + ep + ", " + buffer + ", " + std::to_string(o.length);
+        const bool injects = o.form == CallForm::Inject || o.form == CallForm::InjectData;
+        if (!injects) out += ", " + descriptor(o);
+        if (o.form == CallForm::Data || o.form == CallForm::InjectData) out += ", " + c::number(o.data);
+        return out + ", " + to + tag + ignore + (injects ? "" : context) + ")";
+    }
+
+    std::string reach(std::size_t i, const std::string& name, const std::string& ep, const std::string& dest) {
+        const Operation& o = e_.operations[i];
+        const Side target = peer_of(o.side);
+        const std::string n = std::to_string(i);
+        const std::uint64_t access = o.region_access & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+        p_.declare("\tstruct fid_mr *mr" + n + ";\n\tuint64_t at" + n + ", key" + n + ";\n");
+        p_.main("\tmr" + n + " = region(&" + side(target) + ", " + side(target) + ".target, REGION, " +
+                (access != 0 ? c::value(Family::caps, access) : std::string("FI_SEND | FI_RECV")) + ");\n");
+        p_.main("\tat" + n + " = remote(&" + side(target) + ", " + std::to_string(o.offset) + ");\n\tkey" + n +
+                " = fi_mr_key(mr" + n + ")" + (o.bad_key ? " + 0x10000 /* that no region has */" : "") + ";\n");
+        const std::string where = dest + ", at" + n + ", key" + n;
+        const std::string context = ", " + own_context(i);
+        const std::string buffer = "buffer" + quoted_index(i);
+        const std::string kind =
+            is_atomic(o) ? ", " + c::value(Family::datatype, o.datatype) + ", " + c::value(Family::atomic_op, o.op)
+                         : "";
+        const std::string length = std::to_string(is_atomic(o) ? o.count : o.length);
+        const std::string desc = descriptor(o);
+        if (o.form == CallForm::Message && !is_atomic(o)) {
+            const std::string iov = vector(i);
+            p_.main("\tstruct fi_rma_iov rma" + n + " = { at" + n + ", " + length + ", key" + n + " };\n");
+            p_.main("\tstruct fi_msg_rma msg" + n + " = { .msg_iov = " + iov + ", .desc = desc" + n +
+                    ", .iov_count = " + std::to_string(std::max<std::uint64_t>(o.pieces, 1)) + ", .addr = " + dest +
+                    ", .rma_iov = &rma" + n + ", .rma_iov_count = 1, .context = " + own_context(i) +
+                    ", .data = " + c::number(o.data) + " };\n");
+            return name + "(" + ep + ", &msg" + n + ", " + flags_text(o.flags) + ")";
+        }
+        if (o.form == CallForm::Vector && !is_atomic(o)) {
+            const std::string iov = vector(i);
+            return name + "(" + ep + ", " + iov + ", desc" + n + ", " +
+                   std::to_string(std::max<std::uint64_t>(o.pieces, 1)) + ", " + where + context + ")";
+        }
+        const auto room = std::to_string(rooms_[i]);
+        const std::string plain =
+            "fi_" +
+            std::string(call_name(o.what, is_atomic(o) && o.form != CallForm::Inject ? CallForm::Plain : o.form));
+        const bool injects = o.form == CallForm::Inject || o.form == CallForm::InjectData;
+        std::string out = plain + "(" + ep + ", " + buffer + ", " + length;
+        if (!injects) out += ", " + desc;
+        if (o.what == Transfer::CompareAtomic) out += ", " + buffer + " + 2 * " + room + ", " + desc;
+        if (o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic)
+            out += ", " + buffer + " + " + room + ", " + desc;
+        if (o.form == CallForm::Data || o.form == CallForm::InjectData) out += ", " + c::number(o.data);
+        return out + ", " + where + kind + (injects ? "" : context) + ")";
+    }
+
+    Program& p_;
+    const Exchange& e_;
+    std::uint64_t used_[2] = {64, 64};
+    std::vector<std::uint64_t> rooms_;
+};
+
+}  // namespace
+
+void emit_traffic(Program& p) { Traffic(p).emit(); }
+
+}  // namespace selvage::conformance

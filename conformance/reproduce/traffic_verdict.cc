@@ -1,0 +1,263 @@
+// See traffic_verdict.h.
+#include "conformance/reproduce/traffic_verdict.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_eq.h>
+
+#include <algorithm>
+
+#include "conformance/reproduce/c_text.h"
+#include "conformance/reproduce/check.h"
+#include "conformance/traffic/buffers.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Operation;
+using model::Side;
+using model::Transfer;
+
+constexpr std::string_view kNoLook = "((void)(operation), (void)early)";
+bool is_looked_at(std::string_view look) { return look != kNoLook; }
+
+std::string side_name(Side s) { return s == Side::A ? "A" : "B"; }
+std::string quoted_index(std::size_t i) { return "[" + std::to_string(i) + "]"; }
+
+// Numbers of operations that the evidence names, from 0.
+std::vector<std::size_t> named(const Program& p) {
+    std::vector<std::size_t> out;
+    const std::string& note = p.evidence().note;
+    for (std::size_t at = note.find("operation "); at != std::string::npos; at = note.find("operation ", at + 1)) {
+        const auto n = std::strtoul(note.c_str() + at + 10, nullptr, 10);
+        if (n >= 1 && n <= p.shown().exchange.operations.size()) out.push_back(n - 1);
+    }
+    return out;
+}
+
+class Verdict {
+public:
+    explicit Verdict(Program& p) : p_(p), e_(p.shown().exchange), id_(p.id()), about_(named(p)) {}
+
+    void emit() {
+        if (of_calls() || of_entries() || of_counters() || of_order() || of_memory() || of_numbers()) {
+            p_.main("\tputs(\"kept\");\n\treturn 0;\n");
+        } else {
+            p_.main("\tputs(\"cannot tell by itself: hold the lines above against the promise\");\n\treturn 77;\n");
+        }
+    }
+
+private:
+    // Each of these says what makes the promise broken, if it knows the clause.
+
+    // What calls returned, and that they did.
+    bool of_calls() {
+        if (id_.ends_with("comes-back") || id_ == "endpoint.open.each-answer") return true;  // coming here is enough
+        if (about_.empty() || p_.evidence().field != model::Field::call_return) return false;
+        if (at(0).what < Transfer::Cancel) broken_if(compared("(uint64_t)returned" + quoted_index(about_[0])));
+        return true;
+    }
+
+    // Which entries came.
+    bool of_entries() {
+        if (id_ == "cq.error.code") {
+            for (std::size_t i = 0; i <= e_.operations.size(); ++i)
+                broken_if("told" + quoted_index(i) + ".errors && told" + quoted_index(i) + ".err <= 0");
+            return true;
+        }
+        if (id_ == "rma.data.told") {
+            broken_if("told[OPERATIONS].entries < " + c::number(p_.evidence().wanted));
+            return true;
+        }
+        if (about_.empty()) return false;
+        const std::string returned = "returned" + quoted_index(about_[0]);
+        const bool unmatched = p_.evidence().note.find("nothing ever matched") != std::string::npos;
+        if (id_.find(".access.") != std::string_view::npos && !id_.ends_with("untouched")) {
+            broken_if(returned + " == 0 && " + row(0) + ".errors == 0");
+        } else if (id_ == "endpoint.selective.silent" || id_.ends_with("inject.silent") || id_ == "tagged.peek.found" ||
+                   unmatched) {
+            broken_if(row(0) + ".entries > " + row(0) + ".errors");
+        } else if (id_.ends_with(".told") || id_.ends_with("unselected") || id_.ends_with(".comes") ||
+                   id_.ends_with("completion.selected") || id_.ends_with("cancel.ends")) {
+            broken_if(returned + " == 0 && " + row(0) + ".entries == 0");
+        } else if (id_ == "endpoint.cancel.unasked") {
+            broken_if(row(0) + ".err == FI_ECANCELED");
+        } else if (id_ == "tagged.peek.leaves-message" && about_.size() > 1) {
+            broken_if(row(0) + ".entries && " + row(1) + ".entries == 0");
+        } else if (id_.ends_with("data.carried") && about_.size() > 1) {
+            broken_if("!(" + row(0) + ".flags & FI_REMOTE_CQ_DATA) || " + row(0) + ".data != " + c::number(at(1).data));
+        } else if (id_.starts_with("cq.flags") && p_.evidence().relation == model::Relation::Differs) {
+            broken_if(row(0) + ".flags & " + c::number(p_.evidence().wanted));
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    bool of_counters() {
+        if (id_.starts_with("cntr.error."))
+            error_count_verdict();
+        else if (id_.starts_with("cntr.count") && p_.evidence().relation != model::Relation::Happens)
+            count_verdict();
+        else
+            return false;
+        return true;
+    }
+
+    // When entries came.
+    bool of_order() {
+        if (is_looked_at(look_of_traffic(p_))) {
+            broken_if("early == 1");
+            return true;
+        }
+        if (about_.size() < 2) return false;
+        if (id_.starts_with("cq.order.") || id_.ends_with("fence.order")) {
+            const std::string first = row(0) + ".order", second = row(1) + ".order";
+            const bool late = id_ == "cq.order.transmit";
+            broken_if(first + " && " + second + " && " + first + (late ? " > " : " < ") + second);
+            return true;
+        }
+        if (id_ != "cq.level.match") return false;
+        broken_if(row(0) + ".entries > " + row(0) + ".errors && " + row(0) + ".after <= " + std::to_string(about_[1]));
+        return true;
+    }
+
+    bool of_memory() {
+        if (about_.empty()) return false;
+        if (id_ != "rma.access.untouched" || at(0).what != Transfer::Write) return compares_bytes(about_);
+        broken_if("memcmp(buffer" + quoted_index(about_[0]) + ", " + side_name(peer_of(at(0).side)) + ".target + " +
+                  std::to_string(at(0).offset) + ", " + std::to_string(at(0).length) + ") == 0");
+        return true;
+    }
+
+    // The comparison that the evidence is.
+    bool of_numbers() {
+        const auto& e = p_.evidence();
+        if (about_.empty() || e.field != model::Field::completion || e.relation == model::Relation::Happens)
+            return false;
+        broken_if(compared(number(about_[0])));
+        return true;
+    }
+
+    [[nodiscard]] const Operation& at(std::size_t k) const { return e_.operations[about_[k]]; }
+    [[nodiscard]] std::string row(std::size_t k) const { return "told" + quoted_index(about_[k]); }
+
+    void broken_if(const std::string& condition) {
+        p_.main("\tif (" + condition + ") {\n\t\tprintf(\"broken: " +
+                c::for_printf(model::print_evidence(p_.evidence())) + "\\n\");\n\t\treturn 1;\n\t}\n");
+    }
+
+    // The number that the clause compares, as C.
+    [[nodiscard]] std::string number(std::size_t operation) const {
+        const std::string row = "told" + quoted_index(operation) + ".";
+        const auto id = p_.id();
+        if (id.starts_with("cq.flags") || id.ends_with("told-flags")) return row + "flags";
+        if (id.starts_with("cq.len")) return row + "len";
+        if (id.starts_with("cq.data") || id.ends_with("data.carried") || id.ends_with("data.value"))
+            return row + "data";
+        if (id.starts_with("cq.tag")) return row + "tag";
+        if (id.starts_with("cq.olen")) return row + "olen";
+        if (id.starts_with("endpoint.cancel.code") || id.ends_with("call.succeeds")) return row + "err";
+        return row + "entries";
+    }
+
+    [[nodiscard]] std::string compared(const std::string& value) const {
+        const auto& e = p_.evidence();
+        const std::string wanted = c::number(e.wanted);
+        switch (e.relation) {
+            case model::Relation::Differs:
+                return value + " == " + wanted;
+            case model::Relation::Contains:
+                return "(" + value + " & " + wanted + ") != " + wanted;
+            case model::Relation::Within:
+                return "(" + value + " & ~" + wanted + ") != 0";
+            case model::Relation::AtLeast:
+                return value + " < " + wanted;
+            case model::Relation::AtMost:
+                return value + " > " + wanted;
+            default:
+                return value + " != " + wanted;
+        }
+    }
+
+    // Bytes: what a receive has must be what the send sent, what a write left at the target what it wrote.
+    bool compares_bytes(const std::vector<std::size_t>& about) {
+        const auto id = p_.id();
+        const bool content = id.ends_with(".whole") || id.ends_with("match.order") || id.ends_with("level.target") ||
+                             id.ends_with("match.tag") || id.ends_with("boundaries");
+        if (!content || about.empty()) return false;
+        const Operation& o = e_.operations[about[0]];
+        const std::string own = "buffer" + quoted_index(about[0]);
+        if (is_receive(o) && about.size() > 1 && is_send(e_.operations[about[1]])) {
+            const auto n = std::min(o.length, e_.operations[about[1]].length);
+            p_.main("\tfill(buffer" + quoted_index(about[1]) + ", " + std::to_string(e_.operations[about[1]].length) +
+                    ", " + std::to_string(about[1]) + ");\n");
+            broken_if("memcmp(" + own + ", buffer" + quoted_index(about[1]) + ", " + std::to_string(n) + ") != 0");
+            return true;
+        }
+        if (is_atomic(o) || !reaches_memory(o)) return false;
+        if (o.what == Transfer::Write)
+            p_.main("\tfill(" + own + ", " + std::to_string(o.length) + ", " + std::to_string(about[0]) + ");\n");
+        broken_if("memcmp(" + own + ", " + side_name(peer_of(o.side)) + ".target + " + std::to_string(o.offset) + ", " +
+                  std::to_string(o.length) + ") != 0");
+        return true;
+    }
+
+    // Errors that the counters of a side tell of: of all kinds, or of transmits alone.
+    void error_count_verdict() {
+        const std::string who = p_.evidence().note.starts_with("A") ? "A" : "B";
+        std::string sum;
+        for (const int at : {0, 1, 2, 3}) {
+            if (at == 1 && p_.id() == "cntr.error.counted") continue;
+            const std::string counter = who + ".counter[" + std::to_string(at) + "]";
+            sum += (sum.empty() ? "" : " + ") + ("(" + counter + " ? fi_cntr_readerr(" + counter + ") : 0)");
+        }
+        broken_if(compared("(" + sum + ")"));
+    }
+
+    void count_verdict() {
+        const auto id = p_.id();
+        const std::size_t at = id.ends_with(".send")          ? 0
+                               : id.ends_with(".recv")        ? 1
+                               : id.ends_with(".read")        ? 2
+                               : id.ends_with(".write")       ? 3
+                               : id.ends_with(".remote-read") ? 4
+                                                              : 5;
+        const std::string who = p_.evidence().note.starts_with("A") ? "A" : "B";
+        broken_if(compared("fi_cntr_read(" + who + ".counter" + quoted_index(at) + ")"));
+    }
+
+    Program& p_;
+    const Exchange& e_;
+    const std::string_view id_;
+    const std::vector<std::size_t> about_;  // operations that the evidence names
+};
+
+}  // namespace
+
+std::string look_of_traffic(const Program& p) {
+    const auto about = named(p);
+    const auto id = p.id();
+    const std::string nothing(kNoLook);
+    if (about.empty()) return nothing;
+    const auto& operations = p.shown().exchange.operations;
+    const Operation& o = operations[about[0]];
+    const std::string own = "buffer" + quoted_index(about[0]);
+    const auto when = [&](const std::string& differs) {
+        return "do { if ((operation) == " + std::to_string(about[0]) + " && early < 0) early = " + differs +
+               "; } while (0)";
+    };
+    const auto differ = [&](const std::string& a, const std::string& b, std::uint64_t n) {
+        return when("memcmp(" + a + ", " + b + ", " + std::to_string(n) + ") != 0");
+    };
+    if ((id == "cq.level.delivery-write" || id == "cq.level.returned-data") && reaches_memory(o) && !is_atomic(o))
+        return differ(own, side_name(peer_of(o.side)) + ".target + " + std::to_string(o.offset), o.length);
+    if (id == "cq.level.delivery-send" && about.size() > 1)
+        return differ(own, "buffer" + quoted_index(about[1]), o.length);
+    if (id == "cq.level.target" && is_receive(o)) return when(own + "[0] == 0xee");
+    return nothing;
+}
+
+void emit_traffic_verdict(Program& p) { Verdict(p).emit(); }
+
+}  // namespace selvage::conformance

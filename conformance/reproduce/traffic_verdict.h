@@ -1,0 +1,17 @@
+// What a C program about an exchange looks at, and when it calls the promise broken.
+//
+// Values in, text out; any thread.
+#pragma once
+
+#include <string>
+
+#include "conformance/reproduce/program.h"
+
+namespace selvage::conformance {
+
+/// The body of LOOK(operation), which the program does when an entry was read.
+std::string look_of_traffic(const Program& p);
+/// The end of the program: exit status 1 if the promise is broken, 0 if it was kept, 77 if it cannot tell.
+void emit_traffic_verdict(Program& p);
+
+}  // namespace selvage::conformance

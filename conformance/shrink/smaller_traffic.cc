@@ -1,0 +1,120 @@
+// See smaller_traffic.h.
+#include "conformance/shrink/smaller_traffic.h"
+
+#include <rdma/fi_eq.h>
+
+#include <array>
+
+namespace selvage::conformance {
+namespace {
+
+using model::CallForm;
+using model::Operation;
+using model::Transfer;
+
+using Best = std::function<const Case&()>;
+using Attempt = std::function<bool(const Case&)>;
+
+template <typename Edit>
+bool edited(const Best& best, const Attempt& attempt, Edit edit) {
+    Case c = best();
+    edit(c.exchange);
+    return !(c == best()) && attempt(c);
+}
+
+bool drop_operations(const Best& best, const Attempt& attempt) {
+    bool any = false;
+    // Halves, quarters, … and single ones, from the end.
+    for (std::size_t size = best().exchange.operations.size() / 2; size > 1; size /= 2) {
+        for (std::size_t end = best().exchange.operations.size(); end >= size; end -= size) {
+            Case c = best();
+            bool dropped = end <= c.exchange.operations.size();
+            for (std::size_t i = 0; dropped && i < size; ++i) dropped = drop_operation(c.exchange, end - 1 - i);
+            if (dropped) any |= attempt(c);
+            end = std::min(end, best().exchange.operations.size() + size);
+        }
+    }
+    for (std::size_t i = best().exchange.operations.size(); i-- > 0;) {
+        Case c = best();
+        if (i < c.exchange.operations.size() && drop_operation(c.exchange, i)) any |= attempt(c);
+    }
+    return any;
+}
+
+bool shrink_setup(const Best& best, const Attempt& attempt) {
+    bool any = false;
+    const auto try_edit = [&](auto edit) { any |= edited(best, attempt, edit); };
+    try_edit([](Exchange& e) { e.counters = false; });
+    try_edit([](Exchange& e) { e.selective_transmit = false; });
+    try_edit([](Exchange& e) { e.selective_receive = false; });
+    try_edit([](Exchange& e) { e.transmit_flags = 0; });
+    try_edit([](Exchange& e) { e.receive_flags = 0; });
+    try_edit([](Exchange& e) { e.min_multi_recv = 0; });
+    try_edit([](Exchange& e) { e.format = FI_CQ_FORMAT_TAGGED; });
+    return any;
+}
+
+// Both sides of a message become smaller together, so that what fitted goes on fitting.
+bool shrink_lengths(const Best& best, const Attempt& attempt) {
+    bool any = false;
+    for (const std::uint64_t limit : {0ULL, 1ULL, 8ULL, 64ULL, 4096ULL, 65536ULL}) {
+        if (edited(best, attempt, [limit](Exchange& e) {
+                for (Operation& o : e.operations) o.length = std::min(o.length, limit);
+            })) {
+            any = true;
+            break;
+        }
+    }
+    return any;
+}
+
+bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
+    bool any = false;
+    const auto try_edit = [&](auto edit) { any |= edited(best, attempt, [&](Exchange& e) { edit(e.operations[i]); }); };
+    const Operation plain;
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        if ((best().exchange.operations[i].flags >> bit & 1) != 0)
+            try_edit([bit](Operation& o) { o.flags &= ~(std::uint64_t{1} << bit); });
+    }
+    try_edit([&](Operation& o) {
+        if (o.flags == 0 && o.what != Transfer::Cancel) o.form = CallForm::Plain;
+    });
+    try_edit([](Operation& o) { o.pieces = 1; });
+    try_edit([](Operation& o) { o.target_pieces = 1; });
+    try_edit([](Operation& o) { o.data = 0; });
+    try_edit([](Operation& o) { o.tag = 0; });
+    try_edit([](Operation& o) { o.ignore = 0; });
+    try_edit([](Operation& o) { o.from_any = true; });
+    try_edit([](Operation& o) { o.from_other = false; });
+    try_edit([](Operation& o) { o.offset = 0; });
+    try_edit([](Operation& o) { o.bad_key = false; });
+    try_edit([&](Operation& o) { o.region_access = plain.region_access; });
+    try_edit([](Operation& o) { o.count = std::min<std::uint64_t>(o.count, 1); });
+    for (const std::uint64_t length : {0ULL, 1ULL, 8ULL, 64ULL, 4096ULL, 65536ULL}) {
+        if (length < best().exchange.operations[i].length) try_edit([length](Operation& o) { o.length = length; });
+    }
+    return any;
+}
+
+}  // namespace
+
+bool drop_operation(Exchange& exchange, std::size_t index) {
+    auto& all = exchange.operations;
+    if (index >= all.size()) return false;
+    for (const Operation& o : all)
+        if (o.of == static_cast<int>(index)) return false;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(index));
+    for (Operation& o : all)
+        if (o.of > static_cast<int>(index)) --o.of;
+    return true;
+}
+
+bool shrink_exchange(const Best& best, const Attempt& attempt) {
+    bool any = drop_operations(best, attempt);
+    any |= shrink_setup(best, attempt);
+    any |= shrink_lengths(best, attempt);
+    for (std::size_t i = 0; i < best().exchange.operations.size(); ++i) any |= shrink_operation(best, attempt, i);
+    return any;
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,18 @@
+// Makes an exchange smaller: operations dropped, fields brought to their plainest.
+//
+// Part of shrink/.  Pure but for what `attempt` does.
+#pragma once
+
+#include <functional>
+
+#include "conformance/case/case.h"
+
+namespace selvage::conformance {
+
+/// One round of attempts on the best case so far.  @return true if any was taken.
+bool shrink_exchange(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt);
+
+/// An exchange without operation `index`; references to later ones move.  @return false if another needs it.
+bool drop_operation(Exchange& exchange, std::size_t index);
+
+}  // namespace selvage::conformance

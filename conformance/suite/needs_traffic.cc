@@ -1,0 +1,134 @@
+// See needs_traffic.h.
+#include "conformance/suite/needs_traffic.h"
+
+#include <fmt/format.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/spec/clause.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+using C = Clause;
+
+bool some_offer(const Facts& facts, const auto& holds) {
+    return std::any_of(facts.profiles.begin(), facts.profiles.end(), [&](const Profile& p) {
+        return std::any_of(p.entries.begin(), p.entries.end(), [&](const Entry& e) {
+            // Transfers are tried on these types alone.
+            return (e.offer.ep.type == FI_EP_RDM || e.offer.ep.type == FI_EP_MSG) && holds(e);
+        });
+    });
+}
+
+std::uint64_t applied(const Facts& facts, Clause c) { return facts.result.tally.applied[static_cast<std::size_t>(c)]; }
+std::uint64_t broken(const Facts& facts, Clause c) { return facts.result.tally.broken[static_cast<std::size_t>(c)]; }
+
+// Capabilities that a clause speaks of, by the beginning or the end of its id.
+struct ByName {
+    std::string_view begin, end;
+    std::uint64_t caps;
+};
+constexpr auto kByName = std::to_array<ByName>({
+    {"msg.", "", FI_MSG},
+    {"tagged.", "", FI_TAGGED},
+    {"rma.", "", FI_RMA},
+    {"atomic.", "", FI_ATOMIC},
+    {"cq.flags.tagged", "", FI_TAGGED},
+    {"cq.tag.", "", FI_TAGGED},
+    {"cq.level.match", "", FI_TAGGED},
+    {"cq.flags.rma", "", FI_RMA},
+    {"cq.flags.atomic", "", FI_ATOMIC},
+    {"cq.flags.fetching-atomic", "", FI_ATOMIC},
+    {"msg.multi-recv.", "", FI_MULTI_RECV},
+    {"cq.buf.multi-recv", "", FI_MULTI_RECV},
+    {"cq.flags.multi-recv", "", FI_MULTI_RECV},
+    {"", ".fence.order", FI_FENCE},
+    {"", ".match.source", FI_DIRECTED_RECV},
+    {"cq.source.told", "", FI_SOURCE},
+    {"cntr.count.remote-", "", FI_RMA_EVENT},
+});
+
+std::string no_capability(std::string_view id, const Facts& facts) {
+    for (const ByName& n : kByName) {
+        if (!id.starts_with(n.begin) || !id.ends_with(n.end)) continue;
+        if (!some_offer(facts, [&](const Entry& e) { return ((e.offer.caps | e.also_caps) & n.caps) != 0; }))
+            return fmt::format("no offer has {} in caps", print_value(Family::caps, n.caps));
+    }
+    return {};
+}
+
+// Clauses of messages between endpoints that know each other by address.
+std::string only_connected(std::string_view id, const Facts& facts) {
+    if (!id.starts_with("cq.source.") && !id.ends_with(".match.source")) return {};
+    if (some_offer(facts, [](const Entry& e) { return e.offer.ep.type == FI_EP_RDM; })) return {};
+    return "no offer is of a reliable endpoint without connections";
+}
+
+std::string no_order(Clause c, const Facts& facts) {
+    const bool transmit = c == C::cq_order_transmit;
+    if (!transmit && c != C::cq_order_receive) return {};
+    if (some_offer(facts, [&](const Entry& e) {
+            return ((transmit ? e.offer.tx.comp_order : e.offer.rx.comp_order) & FI_ORDER_STRICT) != 0;
+        }))
+        return {};
+    return fmt::format("no offer has FI_ORDER_STRICT in {}_attr.comp_order", transmit ? "tx" : "rx");
+}
+
+// Looks at messages need not be taken; claims follow a look that found something.
+std::string no_looks(std::string_view id, const Facts& facts) {
+    if (!id.starts_with("tagged.peek.") && !id.starts_with("tagged.claim.") && !id.starts_with("tagged.discard."))
+        return {};
+    if (applied(facts, C::tagged_call_accepted) == 0) return {};
+    if (broken(facts, C::tagged_peek_told) != 0)
+        return "hidden behind a promise that is broken: " + std::string(clause_text(C::tagged_peek_told).id);
+    if (applied(facts, C::tagged_peek_told) == 0) return "no call with FI_PEEK was accepted";
+    if (id.starts_with("tagged.peek.") || applied(facts, C::tagged_peek_found) == 0) return {};
+    return "no call with FI_CLAIM or FI_DISCARD was accepted";
+}
+
+// These look at nothing but what makes the reason.
+std::string nothing_of_the_kind(Clause c, std::string_view id, const Facts& facts) {
+    if (id.ends_with(".call.errno") && applied(facts, C::endpoint_open_each_answer) != 0) return "no call was refused";
+    if (c == C::msg_call_again && applied(facts, C::msg_call_accepted) != 0)
+        return "no call was answered with -FI_EAGAIN";
+    if (c == C::atomic_valid_count && applied(facts, C::atomic_call_accepted) != 0)
+        return "every call for many values was within what the valid calls say";
+    if (c == C::atomic_valid_unsupported && applied(facts, C::atomic_call_accepted) != 0)
+        return "the valid calls say that all is supported";
+    if ((c == C::cq_olen_discarded || c == C::cq_overrun_told) && applied(facts, C::cq_len_received) != 0)
+        return "no message that was cut off was told as such";
+    return {};
+}
+
+std::string pairs_do_not_open(const Facts& facts) {
+    if (applied(facts, C::endpoint_open_each_answer) == 0)
+        return some_offer(facts, [](const Entry&) { return true; })
+                   ? "no pair of endpoints could be opened"
+                   : "no offer is of a reliable endpoint, and transfers are tried on these";
+    return {};
+}
+
+}  // namespace
+
+std::string lacking_for_transfers(Clause clause, const Facts& facts) {
+    const auto& text = clause_text(clause);
+    if (text.judges != Judges::Traffic) return {};
+    for (const std::string& reason :
+         {no_capability(text.id, facts), only_connected(text.id, facts), no_order(clause, facts),
+          pairs_do_not_open(facts), no_looks(text.id, facts), nothing_of_the_kind(clause, text.id, facts)})
+        if (!reason.empty()) return reason;
+    const auto& notes = facts.result.notes;
+    const bool cut = std::any_of(notes.begin(), notes.end(), [](const std::string& n) {
+        return n.starts_with("traffic: ") && n.find("were not run") != std::string::npos;
+    });
+    return cut ? "the library died or lost something too often for all exchanges to be run" : "";
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,230 @@
+// Exchanges: their text, the bytes that tell where they came from, what atomics do, how they are made smaller, and what
+// is noted while the reference library carries some.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include "conformance/ask/rng.h"
+#include "conformance/case/case_text.h"
+#include "conformance/case/traffic_text.h"
+#include "conformance/shrink/shrink.h"
+#include "conformance/shrink/smaller_traffic.h"
+#include "conformance/suite/explore.h"
+#include "conformance/test/subject_util.h"
+#include "conformance/traffic/atomic.h"
+#include "conformance/traffic/pattern.h"
+#include "conformance/traffic/programs.h"
+#include "conformance/traffic/told.h"
+#include "conformance/traffic/worker.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::CallForm;
+using model::Operation;
+using model::Transfer;
+
+// An entry that can do everything.
+model::Info able() {
+    model::Info info;
+    info.present = model::kAllParts;
+    info.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_FENCE;
+    info.tx.inject_size = 128;
+    info.tx.iov_limit = info.rx.iov_limit = info.tx.rma_iov_limit = 4;
+    info.ep.type = FI_EP_RDM;
+    info.ep.max_msg_size = 1U << 30;
+    info.domain.cq_data_size = 8;
+    return info;
+}
+
+Case case_of(Exchange e) {
+    Case c;
+    c.kind = Case::Kind::Traffic;
+    c.provider = "tcp";
+    c.exchange = std::move(e);
+    return c;
+}
+
+Case read_back(const Case& c) {
+    CaseFile out;
+    CaseError error;
+    EXPECT_TRUE(parse_case(print_case(c), out, error)) << error.str() << "\n" << print_case(c);
+    return out.shown;
+}
+
+RC_GTEST_PROP(TrafficText, WhatIsPrintedIsReadBack, ()) {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const auto info = able();
+    const auto all = setups(info);
+    const Case c = case_of(random_exchange(info, all[rng.below(all.size())], rng));
+    RC_ASSERT(read_back(c) == c);
+}
+
+TEST(TrafficText, ReadsBackEverySystematicExchange) {
+    const auto info = able();
+    std::size_t seen = 0;
+    for (const auto& setup : setups(info)) {
+        for (const auto& e : systematic_exchanges(info, setup, seen == 0 ? Depth::All : Depth::Some)) {
+            const Case c = case_of(e);
+            ASSERT_EQ(read_back(c), c);
+            ++seen;
+        }
+    }
+    EXPECT_GT(seen, 2000U);
+}
+
+TEST(TrafficText, TellsWhatIsWrongWithAnOperation) {
+    Operation o;
+    CaseError error;
+    EXPECT_FALSE(parse_operation("A tsned length=1", o, error));
+    EXPECT_EQ(error.token, "tsned");
+    EXPECT_NE(error.message.find("tsend"), std::string::npos);
+    EXPECT_FALSE(parse_operation("A send lenght=1", o, error));
+    EXPECT_EQ(error.token, "lenght");
+    EXPECT_FALSE(parse_operation("A send length=x", o, error));
+    EXPECT_EQ(error.token, "x");
+    EXPECT_TRUE(parse_operation("B trecv length=8 tag=0x10 ignore=max from-peer", o, error));
+    EXPECT_EQ(o.ignore, ~std::uint64_t{0});
+    EXPECT_FALSE(o.from_any);
+    EXPECT_EQ(print_operation(o), "B trecv length=8 tag=0x10 ignore=max from-peer");
+}
+
+TEST(TrafficPattern, TellsWhoseBytesTheseAreAndHowMany) {
+    std::vector<unsigned char> bytes(10000, kEmpty);
+    const iovec pieces[] = {{bytes.data(), 100}, {bytes.data() + 100, 5001}};
+    fill_pattern(7, pieces);
+    EXPECT_EQ(pattern_of(bytes[0]), 7);
+    EXPECT_EQ(pattern_length(7, 0, pieces), 5101U);
+    EXPECT_LT(pattern_length(8, 0, pieces), 1U);
+    bytes[4000] = static_cast<unsigned char>(bytes[4000] ^ 1);
+    EXPECT_EQ(pattern_length(7, 0, pieces), 4000U);
+    const iovec rest = {bytes.data() + 5101, 100};
+    EXPECT_TRUE(holds_only(kEmpty, {&rest, 1}));
+    bytes[5200] = 0;
+    EXPECT_FALSE(holds_only(kEmpty, {&rest, 1}));
+}
+
+TEST(TrafficAtomic, DoesWhatThePageSays) {
+    std::int32_t target = 5, operand = 3, compare = 5;
+    apply(FI_SUM, FI_INT32, &target, &operand, nullptr);
+    EXPECT_EQ(target, 8);
+    apply(FI_MIN, FI_INT32, &target, &operand, nullptr);
+    EXPECT_EQ(target, 3);
+    apply(FI_CSWAP, FI_INT32, &target, &operand, &compare);
+    EXPECT_EQ(target, 3);
+    compare = 2;
+    apply(FI_CSWAP_LT, FI_INT32, &target, &(operand = 9), &compare);
+    EXPECT_EQ(target, 9);
+    std::uint8_t masked = 0xF0, with = 0x0F, mask = 0x3C;
+    apply(FI_MSWAP, FI_UINT8, &masked, &with, &mask);
+    EXPECT_EQ(masked, 0xCC);
+    EXPECT_FALSE(is_defined(FI_BOR, FI_DOUBLE));
+    EXPECT_TRUE(is_defined(FI_PROD, FI_LONG_DOUBLE_COMPLEX));
+    EXPECT_EQ(datatype_size(FI_LONG_DOUBLE_COMPLEX), 32U);
+}
+
+TEST(TrafficShrink, KeepsWhatShowsAndNothingElse) {
+    Rng rng(42);
+    const auto info = able();
+    Exchange e = random_exchange(info, setups(info)[4], rng);
+    Operation wanted;
+    wanted.what = Transfer::Write;
+    wanted.form = CallForm::Message;
+    wanted.length = 70000;
+    wanted.flags = FI_FENCE | FI_COMPLETION;
+    e.operations.insert(e.operations.begin() + 1, wanted);
+    for (auto& o : e.operations)
+        if (o.of >= 1) ++o.of;
+    const Case smallest = shrink(
+        case_of(e),
+        [](const Case& c) {
+            for (const auto& o : c.exchange.operations)
+                if (o.what == Transfer::Write && o.length >= 8 && (o.flags & FI_FENCE) != 0) return true;
+            return false;
+        },
+        3000);
+    ASSERT_EQ(smallest.exchange.operations.size(), 1U);
+    EXPECT_EQ(print_operation(smallest.exchange.operations[0]), "A writemsg length=8 flags=FI_FENCE");
+    EXPECT_FALSE(smallest.exchange.counters);
+}
+
+TEST(TrafficShrink, DoesNotTurnOneRefusalIntoAnother) {
+    model::Because accepted, again;
+    accepted.clause = model::Clause::msg_call_accepted;
+    again.clause = model::Clause::msg_call_again;
+    for (auto* b : {&accepted, &again}) {
+        b->evidence.field = model::Field::call_return;
+        b->evidence.relation = model::Relation::Equals;
+    }
+    EXPECT_FALSE(alike(accepted, again));
+    EXPECT_TRUE(alike(again, again));
+}
+
+TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
+    Exchange e;
+    e.operations.resize(3);
+    e.operations[2].what = Transfer::Cancel;
+    e.operations[2].of = 1;
+    EXPECT_FALSE(drop_operation(e, 1));
+    EXPECT_TRUE(drop_operation(e, 0));
+    EXPECT_EQ(e.operations[1].of, 0);
+}
+
+#ifdef SELVAGE_OWN_LIBRARY
+// The exchange of these lines on the reference library's shm, as it was seen.
+model::Traffic carried(const std::string& lines) {
+    CaseFile file;
+    CaseError error;
+    EXPECT_TRUE(
+        parse_case("selvage-case 1\nkind = traffic\nprovider = \"shm\"\n"
+                   "call = version=1.17 hints={ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"shm\"}\n" +
+                       lines,
+                   file, error))
+        << error.str();
+    const Seen seen = in_child([&](Channel& channel) {
+        std::string trouble;
+        const auto library = Library::open(SELVAGE_OWN_LIBRARY, trouble);
+        if (!library) return;
+        model::Traffic out;
+        Worker worker(*library);
+        worker.run(file.shown, out);
+        channel.send(pack_traffic(out));
+    });
+    model::Traffic out;
+    EXPECT_TRUE(!seen.records.empty() && unpack_traffic(seen.records.front(), out));
+    return out;
+}
+
+TEST(TrafficRun, NotesWhichOperationsLayBehindAnEntry) {
+    const auto t = carried("A tsendmsg length=8 tag=0x5 flags=FI_MATCH_COMPLETE\nprogress\nB trecv length=8 tag=0x5\n");
+    ASSERT_EQ(t.entries.size(), 2U);
+    for (const auto& entry : t.entries) EXPECT_EQ(entry.after, 3U) << "operation " << entry.operation;
+}
+
+TEST(TrafficRun, ReusesABufferAsSoonAsItMayBeReused) {
+    const auto t = carried("B recv length=64\nA inject length=64\nB recv length=65536\nA send length=65536\n");
+    ASSERT_EQ(t.operations.size(), 4U);
+    EXPECT_EQ(t.operations[0].local, model::Seen::Whole);
+    EXPECT_EQ(t.operations[2].local, model::Seen::Whole);
+}
+
+TEST(TrafficRun, ComparesTheCopyThatALookBrings) {
+    const auto t = carried("A tsend length=32 tag=0x5\nprogress\nB trecvmsg length=64 tag=0x5 flags=FI_PEEK\n");
+    int looks = 0;
+    for (const auto& entry : t.entries) {
+        if (entry.operation != 2) continue;
+        ++looks;
+        EXPECT_EQ(entry.error, 0U);
+        if (entry.buffer_offset != 0) continue;  // it need not bring one
+        EXPECT_EQ(entry.seen, model::Seen::Whole);
+        EXPECT_EQ(entry.bytes_of, 0);
+    }
+    EXPECT_EQ(looks, 1);
+}
+#endif
+
+}  // namespace
+}  // namespace selvage::conformance

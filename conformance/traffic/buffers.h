@@ -1,0 +1,79 @@
+// The memory of an exchange: where each operation's bytes lie, what was put there, and what is there now.
+//
+// Lies in the arenas and targets of a Pair; only for child processes.  One thread.  Built before the first operation is
+// posted; every buffer keeps its place until the exchange is over.
+#pragma once
+
+#include <vector>
+
+#include "conformance/traffic/pair.h"
+#include "conformance/traffic/pattern.h"
+
+namespace selvage::conformance {
+
+/// One operation's memory.
+struct Buffers {
+    std::vector<iovec> local;           ///< what is sent, or where something is received
+    std::vector<iovec> result;          ///< fetching atomics
+    std::vector<iovec> compare;         ///< comparing atomics
+    std::vector<unsigned char> before;  ///< atomics: the target's values ahead of the operation, as they should be
+    std::vector<unsigned char> after;   ///< and behind it
+};
+
+class Memory {
+public:
+    Memory(Pair& pair, const Exchange& exchange);
+    /// False: the exchange needs more memory than there is.
+    [[nodiscard]] bool fits() const { return fits_; }
+    Buffers& of(int index) { return all_[static_cast<std::size_t>(index)]; }
+
+    /// Overwrites the buffer that a transmit was given, as an application may once the transmit is over.
+    void reuse(int index);
+    /// What is in a receive's buffer, or in `length` bytes of it from `offset` on (a multi-receive's).
+    model::Seen received(int index, int& bytes_of);
+    model::Seen received_part(int index, std::uint64_t offset, std::uint64_t length, int& bytes_of);
+    /// Where a send's bytes have got to, of all receive buffers of the peer.
+    model::Seen arrived(int index);
+    /// What a read or a fetch brought.
+    model::Seen fetched(int index);
+    /// What a write or an atomic left at the target.
+    model::Seen left(int index);
+    /// Byte `at` in the local buffer of an operation lies at this offset of it; -1: it does not lie there.
+    [[nodiscard]] std::int64_t offset_in(int index, const void* at) const;
+
+private:
+    void lay_out(int index);
+    void lay_target(int index);
+    std::vector<iovec> take(model::Side side, std::uint64_t length, std::uint64_t pieces, std::uint64_t unit);
+    model::Seen compare_received(Pieces pieces, std::uint64_t sent, int sender);
+    bool guards_hold(const std::vector<iovec>& pieces) const;
+    [[nodiscard]] bool surroundings_hold(int index) const;
+    [[nodiscard]] const model::Operation& at(int index) const {
+        return exchange_.operations[static_cast<std::size_t>(index)];
+    }
+
+    Pair& pair_;
+    const Exchange& exchange_;
+    std::vector<Buffers> all_;
+    std::size_t used_[2] = {};
+    bool fits_ = true;
+};
+
+/// The bytes that an operation moves: those of its values, for an atomic one.
+std::uint64_t bytes_of(const model::Operation& o);
+inline bool is_atomic(const model::Operation& o) {
+    return o.what == model::Transfer::Atomic || o.what == model::Transfer::FetchAtomic ||
+           o.what == model::Transfer::CompareAtomic;
+}
+inline bool is_receive(const model::Operation& o) {
+    return o.what == model::Transfer::Recv || o.what == model::Transfer::TaggedRecv;
+}
+inline bool is_send(const model::Operation& o) {
+    return o.what == model::Transfer::Send || o.what == model::Transfer::TaggedSend;
+}
+inline bool reaches_memory(const model::Operation& o) {
+    return o.what == model::Transfer::Write || o.what == model::Transfer::Read || is_atomic(o);
+}
+inline model::Side peer_of(model::Side s) { return s == model::Side::A ? model::Side::B : model::Side::A; }
+
+}  // namespace selvage::conformance

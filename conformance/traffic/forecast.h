@@ -1,0 +1,68 @@
+// Which completions a program of operations should bring, roughly: tells the runner how long to wait, and nothing else.
+//
+// No judgement hangs on it; where it expects too little the runner waits a short while, where it expects too much a
+// long one.  Values only; one thread.
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "conformance/case/case.h"
+
+namespace selvage::conformance {
+
+class Forecast {
+public:
+    Forecast(const Exchange& exchange, bool directed)
+        : exchange_(exchange),
+          directed_(directed),
+          due_(exchange.operations.size()),
+          got_(exchange.operations.size()) {}
+
+    /// Operation `index` was posted, and taken.
+    void posted(int index);
+    /// An entry of an operation was read; -1: of none.
+    void read(int index);
+    /// True while something that should come has not.
+    [[nodiscard]] bool waits() const;
+    /// True if a message or a receive is left that met no partner.
+    [[nodiscard]] bool leftovers() const;
+    /// Receives that are still waiting for a message.
+    [[nodiscard]] std::vector<int> waiting_receives() const;
+
+private:
+    struct Inbox {
+        std::deque<int> messages;  ///< sends that no receive has met
+        std::deque<int> receives;
+    };
+    [[nodiscard]] const model::Operation& at(int index) const {
+        return exchange_.operations[static_cast<std::size_t>(index)];
+    }
+    Inbox& inbox(model::Side side, bool tagged) {
+        return inboxes_[static_cast<std::size_t>(side) * 2 + (tagged ? 1 : 0)];
+    }
+    [[nodiscard]] bool tells_transmit(const model::Operation& o) const;
+    [[nodiscard]] bool tells_receive(const model::Operation& o) const;
+    [[nodiscard]] bool takes(const model::Operation& receive, const model::Operation& send) const;
+    [[nodiscard]] bool is_multi(const model::Operation& receive) const;
+    void due(int index) { ++due_[static_cast<std::size_t>(index)]; }
+    void meet(int receive, int send);
+    void post_send(int index);
+    void post_receive(int index);
+    void look(int index);
+    void cancel(int index);
+    void reach(int index);
+
+    const Exchange& exchange_;
+    const bool directed_;  ///< FI_DIRECTED_RECV: receives look at the source
+    std::vector<int> due_, got_;
+    int strays_due_ = 0, strays_got_ = 0;
+    Inbox inboxes_[4];
+    std::vector<std::pair<int, std::uint64_t>> used_;  ///< multi-receives: bytes taken
+    std::vector<std::pair<int, int>> claimed_;         ///< peek, message
+};
+
+}  // namespace selvage::conformance

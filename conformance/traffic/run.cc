@@ -1,0 +1,366 @@
+// See run.h.
+#include "conformance/traffic/run.h"
+
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "conformance/traffic/forecast.h"
+#include "conformance/traffic/pattern.h"
+#include "conformance/traffic/post.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::CallForm;
+using model::Completion;
+using model::Operation;
+using model::Seen;
+using model::Side;
+using model::Traffic;
+using model::Transfer;
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
+constexpr unsigned kMissingRounds = 2000;
+constexpr std::size_t kBatch = 8;
+constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
+constexpr std::size_t kMostEntries = 4096;
+constexpr std::size_t kSlots = 64;   // contexts of one exchange
+constexpr std::size_t kRounds = 64;  // exchanges before a context is used again
+
+// What fi_cq_read may fill, whatever the format.
+union Entry {
+    fi_cq_entry context;
+    fi_cq_msg_entry message;
+    fi_cq_data_entry data;
+    fi_cq_tagged_entry tagged;
+};
+
+std::size_t entry_size(std::uint64_t format) {
+    switch (format) {
+        case FI_CQ_FORMAT_MSG:
+            return sizeof(fi_cq_msg_entry);
+        case FI_CQ_FORMAT_DATA:
+            return sizeof(fi_cq_data_entry);
+        case FI_CQ_FORMAT_TAGGED:
+            return sizeof(fi_cq_tagged_entry);
+        default:
+            return sizeof(fi_cq_entry);
+    }
+}
+
+std::uint64_t moved(std::uint64_t now, std::uint64_t before) { return now - before; }
+
+class Run {
+public:
+    Run(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out)
+        : pair_(pair),
+          exchange_(exchange),
+          patience_(patience),
+          out_(out),
+          memory_(pair, exchange),
+          forecast_(exchange, (pair.info().caps & FI_DIRECTED_RECV) != 0),
+          arguments_(exchange.operations.size()),
+          owner_(kSlots, -1),
+          began_(Clock::now()) {
+        static std::array<fi_context2, kSlots * kRounds> contexts;
+        static std::size_t round = 0;
+        contexts_ = contexts.data() + kSlots * (round++ % kRounds);
+    }
+
+    bool all() {
+        out_.operations = exchange_.operations;
+        out_.region_length = kRegionLength;
+        out_.counters = exchange_.counters;
+        if (!memory_.fits() || exchange_.operations.size() > kMostOperations) {
+            out_.detail = "the program needs more memory than there is";
+            return true;
+        }
+        count(before_);
+        for (std::size_t i = 0; i < exchange_.operations.size(); ++i) {
+            step(static_cast<int>(i));
+            reached_ = i + 1;
+        }
+        out_.settled = settle();
+        count(after_);
+        note_counts();
+        look_at_memory();
+        return tidy();
+    }
+
+private:
+    Operation& at(int index) { return out_.operations[static_cast<std::size_t>(index)]; }
+
+    void step(int index) {
+        Operation& o = at(index);
+        if (patience_.step != nullptr && o.what < Transfer::Cancel) *patience_.step = index;
+        if (o.what == Transfer::Progress) {
+            settle();
+            return;
+        }
+        if (is_atomic(o)) ask_valid(o);
+        fi_context2* const context = context_for(index, o);
+        auto& arguments = arguments_[static_cast<std::size_t>(index)];
+        o.ret = post(pair_, o, memory_.of(index), arguments, context);
+        o.again = o.ret == -FI_EAGAIN;
+        beat();
+        const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
+        for (unsigned tries = 0; o.ret == -FI_EAGAIN && o.what != Transfer::Cancel; ++tries) {
+            if (tries > kMissingRounds && Clock::now() > until) break;
+            poll();
+            o.ret = post(pair_, o, memory_.of(index), arguments, context);
+        }
+        if (o.ret != 0) return;
+        forecast_.posted(index);
+        // From here on the buffer is ours again.
+        if (injected(o)) memory_.reuse(index);
+    }
+
+    bool injected(const Operation& o) const {
+        if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel) return false;
+        if (o.form == CallForm::Inject || o.form == CallForm::InjectData) return true;
+        return ((o.form == CallForm::Message ? o.flags : exchange_.transmit_flags) & FI_INJECT) != 0;
+    }
+
+    // Whether the library says that it can do this.
+    void ask_valid(Operation& o) {
+        o.length = bytes_of(o);
+        fid_ep* const ep = pair_.end(o.side).ep;
+        const auto type = static_cast<fi_datatype>(o.datatype);
+        const auto op = static_cast<fi_op>(o.op);
+        std::size_t count = 0;
+        const int ret = o.what == Transfer::Atomic        ? fi_atomicvalid(ep, type, op, &count)
+                        : o.what == Transfer::FetchAtomic ? fi_fetch_atomicvalid(ep, type, op, &count)
+                                                          : fi_compare_atomicvalid(ep, type, op, &count);
+        o.valid_asked = true;
+        o.valid_count = ret == 0 ? count : 0;
+    }
+
+    // The context that an operation is posted with: its own, or that of the operation it speaks of.
+    fi_context2* context_for(int index, const Operation& o) {
+        const int of = o.of >= 0 && o.of < index ? slot_of(o.of) : index;
+        if (o.what != Transfer::Cancel) owner_[static_cast<std::size_t>(of)] = index;
+        return contexts_ + of;
+    }
+    int slot_of(int index) {
+        const Operation& o = at(index);
+        return o.what != Transfer::Cancel && o.of >= 0 && o.of < index ? slot_of(o.of) : index;
+    }
+    int operation_of(const void* context) const {
+        const auto* c = static_cast<const fi_context2*>(context);
+        if (c < contexts_ || c >= contexts_ + kSlots) return -1;
+        return owner_[static_cast<std::size_t>(c - contexts_)];
+    }
+
+    void beat() {
+        if (patience_.beat != nullptr) patience_.beat->fetch_add(1, std::memory_order_relaxed);
+    }
+
+    // Reads every queue once.  @return true if something came.
+    bool poll() {
+        beat();
+        bool any = false;
+        for (const Side side : {Side::A, Side::B})
+            for (const bool transmit : {false, true}) any |= read(side, transmit);
+        return any;
+    }
+
+    bool read(Side side, bool transmit) {
+        fid_cq* const cq = pair_.end(side).queue[transmit ? 1 : 0];
+        std::array<Entry, kBatch> raw{};
+        std::array<fi_addr_t, kBatch> from{};
+        from.fill(kUntold);
+        const bool sources = !transmit && !pair_.connected();
+        const ssize_t n =
+            sources ? fi_cq_readfrom(cq, raw.data(), kBatch, from.data()) : fi_cq_read(cq, raw.data(), kBatch);
+        if (n == -FI_EAGAIN) return false;
+        if (n == -FI_EAVAIL) return read_error(cq, side, transmit);
+        if (n < 0) {
+            if (out_.detail.empty()) out_.detail = "fi_cq_read returned " + std::to_string(n);
+            return false;
+        }
+        const std::size_t size = entry_size(exchange_.format);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n) && i < kBatch; ++i) {
+            Entry e{};
+            std::copy_n(reinterpret_cast<const char*>(raw.data()) + i * size, size, reinterpret_cast<char*>(&e));
+            note(side, transmit, e, sources ? from[i] : FI_ADDR_NOTAVAIL);
+        }
+        return n > 0;
+    }
+
+    void note(Side side, bool transmit, const Entry& e, fi_addr_t from) {
+        Completion c;
+        c.side = side;
+        c.transmit = transmit;
+        c.from_peer = from != FI_ADDR_NOTAVAIL && from == pair_.end(side).peer;
+        c.from_wrong = from != FI_ADDR_NOTAVAIL && !c.from_peer;
+        const void* buffer = nullptr;
+        if (exchange_.format >= FI_CQ_FORMAT_MSG) {
+            c.flags = e.message.flags;
+            c.length = e.message.len;
+        }
+        if (exchange_.format >= FI_CQ_FORMAT_DATA) {
+            c.data = e.data.data;
+            buffer = e.data.buf;
+        }
+        if (exchange_.format >= FI_CQ_FORMAT_TAGGED) c.tag = e.tagged.tag;
+        add(c, e.context.op_context, buffer);
+    }
+
+    bool read_error(fid_cq* cq, Side side, bool transmit) {
+        fi_cq_err_entry e = {};
+        const ssize_t n = fi_cq_readerr(cq, &e, 0);
+        if (n == -FI_EAGAIN) return false;
+        if (n < 0) {
+            if (out_.detail.empty()) out_.detail = "fi_cq_readerr returned " + std::to_string(n);
+            return false;
+        }
+        Completion c;
+        c.side = side;
+        c.transmit = transmit;
+        c.flags = e.flags;
+        c.length = e.len;
+        c.data = e.data;
+        c.tag = e.tag;
+        c.error = static_cast<std::uint64_t>(e.err);
+        c.overflow = e.olen;
+        failed_ = true;
+        add(c, e.op_context, e.buf);
+        return true;
+    }
+
+    void add(Completion c, const void* context, const void* buffer) {
+        c.operation = operation_of(context);
+        c.after = reached_;
+        if (c.operation >= 0) {
+            c.buffer_offset = buffer != nullptr ? memory_.offset_in(c.operation, buffer) : -1;
+            look(c);
+        }
+        stray_ =
+            stray_ || (c.operation < 0 && (c.flags & FI_REMOTE_CQ_DATA) == 0 && exchange_.format >= FI_CQ_FORMAT_MSG);
+        forecast_.read(c.operation);
+        // Whatever its level, a completion gives the buffer back.
+        if (c.operation >= 0 && transmit_is_over(c)) memory_.reuse(c.operation);
+        if (out_.entries.size() < kMostEntries) out_.entries.push_back(c);
+    }
+
+    bool transmit_is_over(const Completion& c) {
+        const Operation& o = at(c.operation);
+        return c.transmit && c.error == 0 && !is_receive(o) && o.what != Transfer::Read && o.what < Transfer::Cancel;
+    }
+
+    void look(Completion& c) {
+        const Operation& o = at(c.operation);
+        if (is_receive(o)) {
+            const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
+            if (exchange_.format >= FI_CQ_FORMAT_MSG && c.length == 0) return;
+            // Of a peek only what it says that it has copied.
+            if ((o.flags & FI_PEEK) != 0 && (c.buffer_offset != 0 || o.length == 0 || c.error != 0)) return;
+            c.seen = many && c.buffer_offset >= 0
+                         ? memory_.received_part(c.operation, static_cast<std::uint64_t>(c.buffer_offset), c.length,
+                                                 c.bytes_of)
+                         : memory_.received(c.operation, c.bytes_of);
+        } else if (is_send(o)) {
+            c.seen = memory_.arrived(c.operation);
+        } else if (o.what == Transfer::Write || o.what == Transfer::Atomic) {
+            c.seen = memory_.left(c.operation);
+        } else if (reaches_memory(o)) {
+            c.seen = memory_.fetched(c.operation);
+        }
+    }
+
+    // Reads the queues until nothing more is to come.  @return false if time ran out.
+    bool settle() {
+        auto last = Clock::now();
+        for (unsigned rounds = 0;; ++rounds) {
+            if (poll()) {
+                rounds = 0;
+                last = Clock::now();
+            }
+            if (rounds % 8 != 7) continue;
+            const bool waits = forecast_.waits();
+            if (rounds < (waits ? kMissingRounds : kQuietRounds)) continue;
+            const auto now = Clock::now();
+            if (now - began_ > std::chrono::milliseconds(patience_.total_millis)) return !waits;
+            const auto patience = waits ? std::chrono::microseconds(patience_.missing_millis * 1000)
+                                        : std::chrono::microseconds(patience_.quiet_micros);
+            if (now - last < patience) continue;
+            patience_.spent = patience_.spent || waits;
+            return true;
+        }
+    }
+
+    using Counts = std::array<std::array<std::uint64_t, 12>, 2>;
+    void count(Counts& into) {
+        for (const Side side : {Side::A, Side::B}) {
+            const End& end = pair_.end(side);
+            for (std::size_t i = 0; i < std::size(end.counter); ++i) {
+                if (end.counter[i] == nullptr) continue;
+                into[static_cast<std::size_t>(side)][i] = fi_cntr_read(end.counter[i]);
+                into[static_cast<std::size_t>(side)][i + 6] = fi_cntr_readerr(end.counter[i]);
+            }
+        }
+    }
+
+    void note_counts() {
+        for (std::size_t s = 0; s < 2; ++s) {
+            const auto diff = [&](std::size_t i) { return moved(after_[s][i], before_[s][i]); };
+            model::Counted& c = out_.counted[s];
+            c.send = diff(0), c.recv = diff(1), c.read = diff(2), c.write = diff(3);
+            c.remote_read = diff(4), c.remote_write = diff(5);
+            c.send_errors = diff(6), c.recv_errors = diff(7), c.read_errors = diff(8), c.write_errors = diff(9);
+        }
+    }
+
+    void look_at_memory() {
+        for (int i = 0; i < static_cast<int>(out_.operations.size()); ++i) {
+            Operation& o = at(i);
+            if (is_receive(o)) {
+                const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
+                o.local = memory_.received(i, o.bytes_of);
+                if (many && o.local != Seen::Untouched) o.local = Seen::NotLooked;
+            } else if (o.what == Transfer::Write || o.what == Transfer::Atomic) {
+                o.remote = memory_.left(i);
+            } else if (is_atomic(o)) {
+                o.remote = memory_.left(i);
+                o.local = memory_.fetched(i);
+            } else if (o.what == Transfer::Read) {
+                o.local = memory_.fetched(i);
+            }
+        }
+    }
+
+    // Takes back what is left.  @return true if nothing was odd.
+    bool tidy() {
+        const bool clean = out_.settled && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
+                           out_.detail.empty() && out_.entries.size() < kMostEntries;
+        return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
+                                    [](const Operation& o) { return o.ret == 0 || o.what == Transfer::Cancel; });
+    }
+
+    Pair& pair_;
+    const Exchange& exchange_;
+    Patience& patience_;
+    Traffic& out_;
+    Memory memory_;
+    Forecast forecast_;
+    std::vector<Arguments> arguments_;
+    std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
+    fi_context2* contexts_ = nullptr;
+    std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
+    Counts before_{}, after_{};
+    bool stray_ = false;
+    bool failed_ = false;
+    Clock::time_point began_;
+};
+
+}  // namespace
+
+bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out) {
+    return Run(pair, exchange, patience, out).all();
+}
+
+}  // namespace selvage::conformance

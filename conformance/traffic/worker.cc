@@ -1,0 +1,306 @@
+// See worker.h.
+#include "conformance/traffic/worker.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <new>
+
+#include "conformance/case/case_text.h"
+#include "conformance/subject/signals.h"
+#include "conformance/traffic/pair.h"
+#include "conformance/traffic/run.h"
+#include "conformance/traffic/told.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Traffic;
+
+// After this many waits for what never came, the library is known to lose things: waits are shorter from then on.
+constexpr unsigned kLongWaits = 6;
+constexpr unsigned kShortMissingMillis = 15;
+constexpr unsigned kMostOpeningDeaths = 3;  // of one set-up, before its death is told from memory
+constexpr unsigned kLifetime = 8;           // exchanges that share a pair
+constexpr std::size_t kLossByHanging = 32;
+constexpr std::size_t kMostLosses = 600;  // before only what is known is told
+// A call does not come back: it works for so long (others may take most of the machine), or sleeps for so long.
+constexpr std::chrono::milliseconds kLongWork{700};
+constexpr std::chrono::milliseconds kLongSleep{6000};
+constexpr int kLookMillis = 50;      // how often the worker is looked at meanwhile
+constexpr int kRecordMillis = 6000;  // for the rest of an answer that has begun
+// A request: a letter, then a case as text (its pair is to be opened as it says) or operations as bytes.
+constexpr char kWhole = 'w';
+constexpr char kSame = 's';
+
+// The case without its operations: what a pair is opened with.
+std::string setup_of(const Case& c) {
+    Case bare;
+    bare.kind = Case::Kind::Traffic;
+    bare.first = c.first;
+    bare.exchange = c.exchange;
+    bare.exchange.operations.clear();
+    return print_case(bare);
+}
+
+const char* name(Phase phase) {
+    switch (phase) {
+        case Phase::Opening:
+            return "while the endpoints were opened";
+        case Phase::Closing:
+            return "while the endpoints were closed";
+        case Phase::Leaving:
+        case Phase::Running:
+            break;
+    }
+    return "";
+}
+
+// How long a process has been on a processor.
+std::chrono::nanoseconds work_of(pid_t pid) {
+    clockid_t clock = 0;
+    timespec t = {};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+// What goes on in the worker: one request after the other.  The first exchange of a set-up closes its pair again, and
+// so does each eighth one: what goes wrong there is told of an exchange that can be tried alone.
+class Bench {
+public:
+    Bench(const Library& library, Stand& stand) : library_(library), stand_(stand) {}
+
+    std::string answer(std::string_view request) {
+        Traffic out;
+        stand_.phase = Phase::Leaving;
+        if (!request.empty() && request.front() == kWhole) {
+            pair_.reset();
+            carried_ = 0;
+            CaseFile file;
+            CaseError error;
+            if (!parse_case(request.substr(1), file, error)) return {};
+            case_ = file.shown;
+        } else if (request.empty() || !unpack_operations(request.substr(1), case_.exchange.operations)) {
+            return {};
+        }
+        stand_.phase = Phase::Opening;
+        if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail);
+        if (!pair_) {
+            out.operations = case_.exchange.operations;
+            return pack_traffic(out);
+        }
+        stand_.phase = Phase::Running;
+        Patience patience;
+        stand_.operation = -1;
+        patience.step = &stand_.operation;
+        patience.beat = &stand_.beat;
+        if (stand_.waits >= kLongWaits) patience.missing_millis = kShortMissingMillis;
+        Exchange exchange = case_.exchange;
+        exchange.transmit_flags |= pair_->info().tx_attr->op_flags;
+        exchange.receive_flags |= pair_->info().rx_attr->op_flags;
+        const bool clean = run_exchange(*pair_, exchange, patience, out);
+        stand_.waits += patience.spent ? 1 : 0;
+        stand_.phase = Phase::Closing;
+        if (!clean || carried_++ % kLifetime == 0) pair_.reset();
+        return pack_traffic(out);
+    }
+
+private:
+    const Library& library_;
+    Stand& stand_;
+    Case case_;
+    std::unique_ptr<Pair> pair_;
+    unsigned carried_ = 0;  // exchanges of this set-up
+};
+
+}  // namespace
+
+Worker& worker_of(const Library& library) {
+    static const Library* served = nullptr;
+    static std::unique_ptr<Worker> worker;
+    if (served != &library) {
+        served = &library;
+        worker = std::make_unique<Worker>(library);
+    }
+    return *worker;
+}
+
+Worker::Worker(const Library& library) : library_(library) {
+    void* p = mmap(nullptr, sizeof(Stand), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    stand_ = new (p) Stand{};
+}
+
+Worker::~Worker() {
+    stop();
+    munmap(stand_, sizeof(Stand));
+}
+
+void Worker::stop() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+    if (pid_ > 0 && owner_ == getpid()) {
+        kill(pid_, SIGKILL);
+        while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+    pid_ = -1;
+    setup_.clear();
+}
+
+void Worker::start() {
+    if (pid_ > 0 && owner_ == getpid()) return;
+    stop();
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::bad_alloc();
+    owner_ = getpid();
+    pid_ = fork();
+    if (pid_ < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw std::bad_alloc();
+    }
+    if (pid_ == 0) {
+        close(ends[0]);
+        work(ends[1], owner_);
+    }
+    close(ends[1]);
+    fd_ = ends[0];
+}
+
+void Worker::work(int fd, pid_t parent) noexcept {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(126);
+    restore_default_signals();
+    Bench bench(library_, *stand_);
+    std::string request;
+    while (receive_record(fd, request, -1))
+        if (!send_record(fd, bench.answer(request))) break;
+    _exit(0);
+}
+
+Ending Worker::bury(bool hung) {
+    Ending e;
+    if (hung) kill(pid_, SIGKILL);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+    pid_ = -1;
+    stop();
+    if (hung) {
+        e.kind = Ending::Kind::Hung;
+    } else if (WIFSIGNALED(status)) {
+        e.kind = Ending::Kind::Crashed;
+        e.signal = WTERMSIG(status);
+    } else {
+        e.kind = Ending::Kind::Exited;
+        e.status = WEXITSTATUS(status);
+    }
+    return e;
+}
+
+void Worker::note_death(const Ending& e, Phase phase, const Case& c, Traffic& out) {
+    out.operations = c.exchange.operations;
+    out.crashed_signal = e.signal;
+    out.hung = e.kind == Ending::Kind::Hung;
+    out.exited = e.kind == Ending::Kind::Exited;
+    out.died_opening = phase == Phase::Opening;
+    out.detail = name(phase);
+}
+
+Ending Worker::told_from_memory(const Case& c, Traffic& out) const {
+    const auto known = fatal_.find(print_case(c));
+    if (known == fatal_.end()) {
+        out.detail = "not run, as the library died too often";
+        return {};
+    }
+    const Death& d = known->second;
+    note_death(d.ending, d.phase, c, out);
+    out.died_at = d.operation;
+    return d.ending;
+}
+
+bool Worker::awaited() const {
+    using Clock = std::chrono::steady_clock;
+    pollfd waiting = {fd_, POLLIN, 0};
+    unsigned beat = stand_->beat.load(std::memory_order_relaxed);
+    auto since = Clock::now();
+    auto worked = work_of(pid_);
+    while (poll(&waiting, 1, kLookMillis) <= 0) {
+        const unsigned now = stand_->beat.load(std::memory_order_relaxed);
+        if (now != beat) {
+            beat = now;
+            since = Clock::now();
+            worked = work_of(pid_);
+        } else if (work_of(pid_) - worked > kLongWork || Clock::now() - since > kLongSleep) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Ending Worker::ask(const std::string& request, std::string& answer) {
+    bool hangs = false;
+    if (send_record(fd_, request)) {
+        hangs = !awaited();
+        if (!hangs && receive_record(fd_, answer, kRecordMillis)) return {};
+    }
+    const Ending e = bury(hangs);
+    losses_ += hangs ? kLossByHanging : 1;
+    return e;
+}
+
+Ending Worker::run(const Case& c, Traffic& out) {
+    const std::string setup = setup_of(c);
+    if (const auto known = deaths_.find(setup); known != deaths_.end() && known->second.count >= kMostOpeningDeaths) {
+        note_death(known->second.ending, Phase::Opening, c, out);
+        return known->second.ending;
+    }
+    if (losses_ >= kMostLosses) return told_from_memory(c, out);
+    std::string record;
+    if (const auto known = shut_.find(setup); known != shut_.end()) {
+        unpack_traffic(known->second, out);
+        out.operations = c.exchange.operations;
+        return {};
+    }
+    start();
+    if (setup == setup_) {
+        record = kSame + pack_operations(c.exchange.operations);
+    } else {
+        Case whole;
+        whole.kind = Case::Kind::Traffic;
+        whole.first = c.first;
+        whole.exchange = c.exchange;
+        record = kWhole + print_case(whole);
+        setup_ = setup;
+    }
+    std::string answer;
+    Ending e = ask(record, answer);
+    if (e.kind == Ending::Kind::Done) {
+        unpack_traffic(answer, out);
+        if (out.open_ret != 0) {
+            shut_[setup] = answer;
+            troubles_.insert("a pair did not open: " + out.detail + " returned " + std::to_string(out.open_ret));
+        }
+        return {};
+    }
+    const Phase phase = stand_->phase;
+    if (phase == Phase::Leaving) {
+        troubles_.insert("the library died when a pair that had carried several programs was closed");
+        return run(c, out);  // by a process that has nothing to leave
+    }
+    if (phase == Phase::Opening) deaths_[setup] = {deaths_[setup].count + 1, e};
+    const int operation = phase == Phase::Running ? stand_->operation : -1;
+    fatal_[print_case(c)] = {e, phase, operation};
+    note_death(e, phase, c, out);
+    out.died_at = operation;
+    return e;
+}
+
+}  // namespace selvage::conformance

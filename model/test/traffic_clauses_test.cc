@@ -1,0 +1,53 @@
+// Every traffic clause on talks made by hand from the text.  The rows stand in traffic_*_rows.cc.
+#include <map>
+#include <set>
+
+#include "model/spec/clause.h"
+#include "model/test/traffic_make.h"
+
+namespace selvage::model::traffic_test {
+
+std::string_view Talk::clause_name(Clause c) { return clause_text(c).id; }
+
+namespace {
+
+Rows all_rows() {
+    Rows all;
+    for (auto* rows : {msg_rows, multi_recv_rows, tagged_rows, peek_rows, memory_rows, atomic_rows, entry_rows,
+                       field_rows, flag_rows, level_rows, counter_rows, open_rows}) {
+        const Rows some = rows();
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+std::string word(Outcome o) {
+    return o == Outcome::Holds ? "holds" : o == Outcome::Broken ? "is broken" : "does not apply";
+}
+
+TEST(TrafficClauses, SayOfEachTalkWhatTheTextSays) {
+    for (const Row& row : all_rows()) {
+        const Outcome seen = row.talk.outcome(row.predicate);
+        EXPECT_EQ(seen, row.outcome) << row.name << " " << word(seen) << ", not " << word(row.outcome) << ": "
+                                     << row.sentence;
+    }
+}
+
+TEST(TrafficClauses, AreEachSeenToHoldToBreakAndNotToApply) {
+    std::map<Ruling (*)(const TrafficCase&), std::set<Outcome>> seen;
+    for (const Row& row : all_rows()) seen[row.predicate].insert(row.outcome);
+    for (const auto& p : traffic_predicates()) {
+        for (const Outcome o : {Outcome::Holds, Outcome::Broken, Outcome::NotApplicable})
+            EXPECT_TRUE(seen[p.judge].contains(o)) << clause_text(p.clause).id << ": no row where it " << word(o);
+    }
+}
+
+TEST(TrafficClauses, ThatHoldOnATalkLeaveItAloneAltogether) {
+    for (const Row& row : all_rows()) {
+        if (row.outcome != Outcome::Holds) continue;
+        EXPECT_EQ(row.talk.broken(), "") << row.name << ": " << row.sentence;
+    }
+}
+
+}  // namespace
+}  // namespace selvage::model::traffic_test

@@ -1,0 +1,135 @@
+// Counters: spec/clauses/cntr.toml.
+//
+// What was posted bounds a counter from above; once all is done and nothing failed, it must have counted all of it.
+#include "model/traffic/traffic_rules.h"
+
+namespace selvage::model::clause {
+
+using namespace rules;
+
+namespace {
+
+constexpr Side kSides[] = {Side::A, Side::B};
+
+// How many operations a counter must have counted.
+struct Due {
+    std::uint64_t count = 0;
+    bool known = true;
+};
+
+std::string named(const char* what, Side s) { return std::string(s == Side::A ? "A" : "B") + "'s counter of " + what; }
+
+bool stands_still(const TrafficCase& c) {
+    return c.traffic.counters && is_whole(c) && c.account->calm && !c.account->left && is_reliable(c.traffic);
+}
+
+// `due` tells how many of a side must be counted; `counted` which counter.
+template <typename DueOf>
+Ruling counts(const TrafficCase& c, const char* what, std::uint64_t Counted::*counted, DueOf&& due) {
+    if (!stands_still(c)) return Ruling::not_applicable();
+    Tour tour;
+    for (const Side s : kSides) {
+        const Due d = due(s);
+        if (!d.known) continue;
+        const std::uint64_t value = c.traffic.counted[number_of(s)].*counted;
+        tour.see(value == d.count,
+                 [&] { return number(Field::completion, Relation::Equals, d.count, value, named(what, s)); });
+    }
+    return tour.ruling();
+}
+
+template <typename Concerns>
+Due initiated(const TrafficCase& c, Side s, Concerns&& concerns) {
+    Due d;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (o.side != s || !accepted(o) || !concerns(o)) continue;
+        ++d.count;
+        if (sends(o) && !part(c, i).sure) d.known = false;
+    }
+    return d;
+}
+
+bool reads(const Operation& o) { return fetches(o); }
+bool writes(const Operation& o) { return o.what == Transfer::Write || o.what == Transfer::Atomic; }
+
+Due received(const TrafficCase& c, Side s) {
+    Due d;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!accepted(o)) continue;
+        // Whether these count as messages received is not told.
+        if (o.side == s && (peeks(o) || discards(o))) d.known = false;
+        if (o.side != s && o.what == Transfer::Write && carries_data(o)) d.known = false;
+        if (o.side != s || !receives(o)) continue;
+        if (!part(c, i).sure) d.known = false;
+        d.count += part(c, i).messages.size();
+    }
+    return d;
+}
+
+Ruling counts_remote(const TrafficCase& c, const char* what, std::uint64_t Counted::*counted,
+                     bool (*concerns)(const Operation&)) {
+    if (!can(c.traffic, FI_RMA_EVENT)) return Ruling::not_applicable();
+    return counts(c, what, counted, [&](Side s) { return initiated(c, other(s), concerns); });
+}
+
+}  // namespace
+
+Ruling cntr_count_send(const TrafficCase& c) {
+    return counts(c, "sends", &Counted::send, [&](Side s) { return initiated(c, s, sends); });
+}
+Ruling cntr_count_recv(const TrafficCase& c) {
+    return counts(c, "messages received", &Counted::recv, [&](Side s) { return received(c, s); });
+}
+Ruling cntr_count_read(const TrafficCase& c) {
+    return counts(c, "reads", &Counted::read, [&](Side s) { return initiated(c, s, reads); });
+}
+Ruling cntr_count_write(const TrafficCase& c) {
+    return counts(c, "writes", &Counted::write, [&](Side s) { return initiated(c, s, writes); });
+}
+Ruling cntr_count_remote_read(const TrafficCase& c) {
+    return counts_remote(c, "reads from the other side", &Counted::remote_read, reads);
+}
+Ruling cntr_count_remote_write(const TrafficCase& c) {
+    return counts_remote(c, "writes from the other side", &Counted::remote_write, writes);
+}
+
+Ruling cntr_error_none(const TrafficCase& c) {
+    if (!stands_still(c)) return Ruling::not_applicable();
+    const bool cancelled = std::any_of(c.traffic.entries.begin(), c.traffic.entries.end(),
+                                       [](const Completion& x) { return x.error != 0; });
+    if (cancelled) return Ruling::not_applicable();
+    Tour tour;
+    for (const Side s : kSides) {
+        const Counted& n = c.traffic.counted[number_of(s)];
+        const std::uint64_t errors = n.send_errors + n.recv_errors + n.read_errors + n.write_errors;
+        tour.see(errors == 0, [&] {
+            return number(Field::completion, Relation::Equals, 0, errors, named("errors, though nothing failed", s));
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling cntr_error_counted(const TrafficCase& c) {
+    if (!c.traffic.counters || !is_whole(c)) return Ruling::not_applicable();
+    Tour tour;
+    for (const Side s : kSides) {
+        std::uint64_t failed = 0;
+        for (int i = 0; i < operation_count(c); ++i) {
+            const Operation& o = operation(c, i);
+            if (o.side != s || !transmits(o)) continue;
+            for (const int e : part(c, i).entries)
+                if (entry(c, e).error != 0) ++failed;
+        }
+        if (failed == 0) continue;
+        const Counted& n = c.traffic.counted[number_of(s)];
+        const std::uint64_t errors = n.send_errors + n.read_errors + n.write_errors;
+        tour.see(errors >= failed, [&] {
+            return number(Field::completion, Relation::AtLeast, failed, errors, named("transmits that failed", s));
+        });
+    }
+    return tour.ruling();
+}
+
+}  // namespace selvage::model::clause

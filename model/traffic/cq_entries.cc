@@ -1,0 +1,67 @@
+// Which entries come, and whose they are: spec/clauses/cq_entries.toml.
+#include "model/traffic/traffic_rules.h"
+
+namespace selvage::model::clause {
+
+using namespace rules;
+
+namespace {
+
+// Entries of the own queue that an operation may have at most.
+bool too_many(const TrafficCase& c, int i) {
+    const auto& p = part(c, i);
+    if (takes_many(c.traffic, operation(c, i))) return false;
+    return p.entries.size() > 1;
+}
+
+}  // namespace
+
+Ruling cq_context_returned(const TrafficCase& c) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        for (const int e : part(c, i).entries) {
+            const Operation& o = operation(c, i);
+            const bool own = is_posted(o) && entry(c, e).side == o.side && entry(c, e).transmit == transmits(o);
+            tour.see(own && o.ret == 0, [&] {
+                return about(c, i,
+                             o.ret != 0 ? "an entry for a call that was refused"
+                                        : "an entry with its context in a queue that is not its own");
+            });
+        }
+    }
+    for (const int e : c.account->strangers) {
+        const Completion& x = entry(c, e);
+        const bool unposted = x.error != 0 || (!x.transmit && (!has_flags(c.traffic) || (x.flags & FI_RECV) == 0));
+        tour.see(unposted,
+                 [] { return told(Field::completion, "an entry for an operation with a context of nobody"); });
+    }
+    return tour.ruling();
+}
+
+Ruling cq_entry_once(const TrafficCase& c) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        if (!accepted(operation(c, i)) || part(c, i).entries.empty()) continue;
+        tour.see(!too_many(c, i), [&] {
+            return compared(c, i, Field::completion, Relation::AtMost, 1, part(c, i).entries.size(),
+                            "it completed more than once");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling cq_entry_comes(const TrafficCase& c) {
+    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
+        if (due == 0 || !part(c, i).sure) continue;
+        tour.see(part(c, i).entries.size() >= due, [&] {
+            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
+                            "its completion never came");
+        });
+    }
+    return tour.ruling();
+}
+
+}  // namespace selvage::model::clause

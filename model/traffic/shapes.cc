@@ -1,0 +1,409 @@
+#include "model/traffic/shapes.h"
+
+namespace selvage::model::shapes {
+
+using namespace rules;
+
+namespace {
+
+bool any_of_kind(const TrafficCase& c, Kind kind) {
+    return std::any_of(c.traffic.operations.begin(), c.traffic.operations.end(),
+                       [&](const Operation& o) { return kind(o); });
+}
+
+bool has_success(const TrafficCase& c, int i) {
+    return std::any_of(part(c, i).entries.begin(), part(c, i).entries.end(),
+                       [&](int e) { return entry(c, e).error == 0; });
+}
+
+// Entries of a receive that tell of messages, in order.
+std::vector<int> messages_told(const TrafficCase& c, int receive) {
+    std::vector<int> out;
+    for (const int e : part(c, receive).entries)
+        if (tells_of_message(c.traffic, entry(c, e)) && entry(c, e).error == 0) out.push_back(e);
+    return out;
+}
+
+// What is seen of the k-th message that a receive took; NotLooked if nobody looked.
+Seen seen_of(const TrafficCase& c, int receive, std::size_t k, int& bytes_of) {
+    const auto told = messages_told(c, receive);
+    const Operation& r = operation(c, receive);
+    // Without buf nobody knows where in such a buffer a message lies.
+    if (takes_many(c.traffic, r) && !has_data(c.traffic)) return Seen::NotLooked;
+    if (k < told.size()) {
+        bytes_of = entry(c, told[k]).bytes_of;
+        if (entry(c, told[k]).seen != Seen::NotLooked || takes_many(c.traffic, r)) return entry(c, told[k]).seen;
+    }
+    bytes_of = r.bytes_of;
+    return takes_many(c.traffic, r) ? Seen::NotLooked : r.local;
+}
+
+// Some receive of the traffic has less room than the message needs.
+bool may_overrun(const TrafficCase& c, const Operation& send) {
+    return std::any_of(c.traffic.operations.begin(), c.traffic.operations.end(), [&](const Operation& r) {
+        if (!accepted(r) || !receives(r) || peeks(r) || discards(r) || r.side == send.side ||
+            is_tagged(r) != is_tagged(send))
+            return false;
+        // The space that is left in a buffer for many is at least its minimum.
+        const std::uint64_t room = takes_many(c.traffic, r) ? std::min(r.length, c.traffic.min_multi_recv) : r.length;
+        return send.length > room;
+    });
+}
+
+const char* word_of(Seen s) {
+    switch (s) {
+        case Seen::NotLooked:
+            return "not looked at";
+        case Seen::Untouched:
+            return "untouched";
+        case Seen::Whole:
+            return "whole";
+        case Seen::Short:
+            return "cut short";
+        case Seen::Beyond:
+            return "written behind its end";
+        case Seen::Foreign:
+            break;
+    }
+    return "filled with bytes of another";
+}
+
+}  // namespace
+
+bool succeeded(const TrafficCase& c, int i) { return accepted(operation(c, i)) && has_success(c, i); }
+
+bool failed(const TrafficCase& c, int i) {
+    return operation(c, i).ret != 0 || std::any_of(part(c, i).entries.begin(), part(c, i).entries.end(),
+                                                   [&](int e) { return entry(c, e).error != 0; });
+}
+
+bool is_alone(const TrafficCase& c, int i) {
+    const Operation& o = operation(c, i);
+    for (int k = 0; k < operation_count(c); ++k) {
+        const Operation& x = operation(c, k);
+        if (k == i || x.side != o.side || !accepted(x) || !updates(x) || !(is_rma(x) || is_atomic(x))) continue;
+        if (x.offset < o.offset + o.length && o.offset < x.offset + x.length) return false;
+    }
+    return true;
+}
+
+Ruling comes_back(const TrafficCase& c, Kind kind) {
+    if (!any_of_kind(c, kind) || c.traffic.died_opening) return Ruling::not_applicable();
+    // A death belongs to the kind of operation that was called last, where that is known.
+    const int at = c.traffic.died_at;
+    const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));
+    return Ruling::check(c.account->returned || others, [&] { return death(c); });
+}
+
+Ruling accepts(const TrafficCase& c, Kind kind) {
+    if (!c.account->returned || !c.account->calm) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || admission(c.traffic, o) != Admission::Accept || o.ret == -FI_EAGAIN) continue;
+        tour.see(o.ret == 0, [&] {
+            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
+                            "refused, though it is within all limits");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling refuses_with_errno(const TrafficCase& c, Kind kind) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || o.ret == 0) continue;
+        const auto& known = words(Family::error);
+        const bool named = std::any_of(known.begin(), known.end(),
+                                       [&](const Word& w) { return static_cast<std::int64_t>(w.value) == -o.ret; });
+        tour.see(o.ret < 0 && named, [&] {
+            return compared(c, i, Field::call_return, Relation::AtMost, 0, signed_wide(o.ret),
+                            "an error is the negative of an errno of the interface");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling keeps_limit(const TrafficCase& c, Kind kind, bool (*beyond)(const Traffic&, const Operation&),
+                   const char* what) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !is_able(c.traffic, o) || !beyond(c.traffic, o) || o.ret == -FI_EAGAIN) continue;
+        if (o.ret == 0 && !c.traffic.settled && part(c, i).entries.empty()) continue;
+        tour.see(failed(c, i),
+                 [&] { return compared(c, i, Field::call_return, Relation::Differs, 0, signed_wide(o.ret), what); });
+    }
+    return tour.ruling();
+}
+
+Ruling succeeds(const TrafficCase& c, Kind kind) {
+    const Traffic& t = c.traffic;
+    if (!c.account->returned || !is_reliable(t)) return Ruling::not_applicable();
+    // Whatever may disable an endpoint may let the others fail.
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!accepted(o)) continue;
+        if (strays(t, o) || exceeds(t, o)) return Ruling::not_applicable();
+        if (sends(o) && may_overrun(c, o)) return Ruling::not_applicable();
+        const bool waits = sends(o) && !part(c, i).before;
+        if (waits && t.info->domain.resource_mgmt != FI_RM_ENABLED) return Ruling::not_applicable();
+    }
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        if (!kind(operation(c, i))) continue;
+        for (const int e : part(c, i).entries) {
+            const Completion& x = entry(c, e);
+            if (x.error == FI_ECANCELED && part(c, i).cancel) continue;
+            if (peeks(operation(c, i)) && x.error == FI_ENOMSG) continue;
+            tour.see(x.error == 0, [&] {
+                return compared(c, i, Field::completion, Relation::Equals, 0, x.error,
+                                "it failed, though nothing was wrong with it");
+            });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling inject_is_silent(const TrafficCase& c, Kind kind) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !accepted(o) || !is_inject_call(o)) continue;
+        tour.see(!has_success(c, i), [&] { return about(c, i, "an inject call has an entry of success"); });
+    }
+    // An inject call has no context, so that its entry belongs to nobody.
+    if (tour.ruling().outcome() != Outcome::NotApplicable) {
+        for (const int e : c.account->strangers) {
+            const Completion& x = entry(c, e);
+            const bool ours = x.transmit && x.error == 0 && any_of_kind(c, kind);
+            tour.see(!ours, [] { return told(Field::completion, "an entry of success without a context"); });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !accepted(o) || is_inject_call(o) || wish(c.traffic, o) != Wish::No) continue;
+        if (takes_many(c.traffic, o)) continue;  // the end of such a buffer is always told
+        if (!c.account->returned && part(c, i).entries.empty()) continue;
+        tour.see(!has_success(c, i), [&] { return about(c, i, "an entry of success that was not asked for"); });
+    }
+    return tour.ruling();
+}
+
+Ruling selected_is_told(const TrafficCase& c, Kind kind) {
+    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        const bool selective = receives(o) ? c.traffic.selective_receive : c.traffic.selective_transmit;
+        if (!kind(o) || !selective || wish(c.traffic, o) != Wish::Yes || !part(c, i).sure) continue;
+        const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
+        if (due == 0) continue;
+        tour.see(part(c, i).entries.size() >= due, [&] {
+            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
+                            "FI_COMPLETION asked for an entry");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling fence_holds(const TrafficCase& c, Kind kind) {
+    if (!can(c.traffic, FI_FENCE)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !transmits(o) || !flagged(c.traffic, o, FI_FENCE) || !succeeded(c, i)) continue;
+        const int fenced = part(c, i).entries.front();
+        for (int k = 0; k < i; ++k) {
+            const Operation& x = operation(c, k);
+            const bool before = transmits(x) && x.side == o.side && accepted(x) && wish(c.traffic, x) == Wish::Yes;
+            if (!before) continue;
+            const auto& entries = part(c, k).entries;
+            if (entries.empty() && !c.traffic.settled) continue;
+            tour.see(!entries.empty() && entries.front() < fenced,
+                     [&] { return about(c, i, "fenced, and completed before " + name_of(c, k)); });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&, const Operation&)) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int r = 0; r < operation_count(c); ++r) {
+        const auto& taken = part(c, r).messages;
+        if (!part(c, r).sure || (claims(operation(c, r)) && discards(operation(c, r)))) continue;
+        for (std::size_t k = 0; k < taken.size(); ++k) {
+            const Operation& s = operation(c, taken[k]);
+            if (s.length == 0 || s.length > operation(c, r).length) continue;
+            if (!concerns(c.traffic, s, operation(c, r))) continue;
+            const bool done = !messages_told(c, r).empty() || (is_whole(c) && c.account->calm && !c.account->left);
+            int bytes_of = -1;
+            const Seen seen = seen_of(c, r, k, bytes_of);
+            if (!done || seen == Seen::NotLooked) continue;
+            tour.see(seen == Seen::Whole,
+                     [&] { return about(c, r, "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen)); });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling matched_in_order(const TrafficCase& c, Kind kind) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int r = 0; r < operation_count(c); ++r) {
+        const Operation& o = operation(c, r);
+        if (!kind(o) || !receives(o) || !accepted(o) || peeks(o) || !part(c, r).sure) continue;
+        const auto& taken = part(c, r).messages;
+        const auto told = messages_told(c, r);
+        for (std::size_t k = 0; k < told.size(); ++k) {
+            const int from = entry(c, told[k]).bytes_of;
+            if (from < 0) continue;
+            // The entries of one buffer may come in another order.
+            const bool mine = takes_many(c.traffic, o) ? std::find(taken.begin(), taken.end(), from) != taken.end()
+                                                       : k < taken.size() && taken[k] == from;
+            tour.see(mine, [&] {
+                return about(c, r,
+                             "it took the message of " + name_of(c, from) +
+                                 (taken.empty() ? ", and none was for it" : ", not that of " + name_of(c, taken[0])));
+            });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling keeps_boundaries(const TrafficCase& c, Kind kind) {
+    if (!c.account->returned || !has_flags(c.traffic)) return Ruling::not_applicable();
+    return each_success(
+        c, [&](const Operation& o) { return kind(o) && receives(o) && !peeks(o) && !discards(o); },
+        [&](Tour& tour, int r, const Completion& x) {
+            if (x.bytes_of < 0 || !tells_of_message(c.traffic, x)) return;
+            const std::uint64_t sent = operation(c, x.bytes_of).length;
+            if (sent > operation(c, r).length) return;
+            tour.see(x.length == sent, [&] {
+                return compared(c, r, Field::completion, Relation::Equals, sent, x.length,
+                                "not the length of the message of " + name_of(c, x.bytes_of));
+            });
+        });
+}
+
+Ruling stays_in_buffer(const TrafficCase& c, Kind kind) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !accepted(o) || !(receives(o) || fetches(o)) || discards(o)) continue;
+        bool beyond = o.local == Seen::Beyond;
+        bool looked = o.local != Seen::NotLooked;
+        for (const int e : part(c, i).entries) {
+            looked = looked || entry(c, e).seen != Seen::NotLooked;
+            const bool placed = !takes_many(c.traffic, o) || has_data(c.traffic);
+            beyond = beyond || (placed && entry(c, e).seen == Seen::Beyond);
+        }
+        if (looked) tour.see(!beyond, [&] { return about(c, i, "bytes were written behind its buffer"); });
+    }
+    return tour.ruling();
+}
+
+Ruling directed(const TrafficCase& c, Kind kind) {
+    if (!can(c.traffic, FI_DIRECTED_RECV) || is_connected(c.traffic)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !receives(o) || !accepted(o) || o.from_any || !o.from_other) continue;
+        tour.see(!has_success(c, i), [&] { return about(c, i, "a message of another source than it names"); });
+    }
+    return tour.ruling();
+}
+
+Ruling data_is_carried(const TrafficCase& c, Kind kind) {
+    if (!has_data(c.traffic) || c.traffic.info == nullptr || c.traffic.info->domain.cq_data_size == 0)
+        return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& s = operation(c, i);
+        const int r = part(c, i).partner;
+        if (!kind(s) || !sends(s) || !carries_data(s) || r < 0 || !part(c, i).sure ||
+            takes_many(c.traffic, operation(c, r)))
+            continue;
+        for (const int e : part(c, r).entries) {
+            if (entry(c, e).error != 0) continue;
+            tour.see((entry(c, e).flags & FI_REMOTE_CQ_DATA) != 0,
+                     [&] { return about(c, r, "the data that came with " + name_of(c, i) + " is not told"); });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&)) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!updates(o) || !accepted(o) || !concerns(c.traffic, o) || o.length == 0 || o.remote == Seen::NotLooked ||
+            !is_alone(c, i) || failed(c, i))
+            continue;
+        const bool done = is_whole(c) && c.account->calm && !c.account->left;
+        if (!done) continue;
+        tour.see(o.remote == Seen::Whole,
+                 [&] { return about(c, i, std::string("the target's memory is ") + word_of(o.remote)); });
+    }
+    return tour.ruling();
+}
+
+Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&)) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!fetches(o) || !succeeded(c, i) || !concerns(c.traffic, o) || o.length == 0 || !is_alone(c, i)) continue;
+        const Seen seen = entry(c, part(c, i).entries.front()).seen;
+        const Seen last = seen != Seen::NotLooked ? seen : o.local;
+        if (last == Seen::NotLooked) continue;
+        tour.see(last == Seen::Whole, [&] { return about(c, i, std::string("the result is ") + word_of(last)); });
+    }
+    return tour.ruling();
+}
+
+Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traffic&, const Operation&)) {
+    if (!c.account->returned || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o)) continue;
+        if (o.ret == -FI_EAGAIN || o.length == 0) continue;
+        const bool known = c.traffic.settled || !part(c, i).entries.empty();
+        // The error of an inject call belongs to no context.
+        const bool stranger = std::any_of(c.account->strangers.begin(), c.account->strangers.end(),
+                                          [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
+        if (!known) continue;
+        tour.see(failed(c, i) || (is_inject_call(o) && stranger),
+                 [&] { return about(c, i, "no error tells that the target does not allow it"); });
+    }
+    return tour.ruling();
+}
+
+Ruling stray_touches_nothing(const TrafficCase& c, Kind kind) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !updates(o) || o.remote == Seen::NotLooked || !is_alone(c, i)) continue;
+        if (is_barred(o)) {
+            tour.see(o.remote == Seen::Untouched,
+                     [&] { return about(c, i, std::string("the target's memory is ") + word_of(o.remote)); });
+        } else if (strays(c.traffic, o)) {
+            tour.see(o.remote != Seen::Beyond, [&] { return about(c, i, "memory behind the region was written"); });
+        }
+    }
+    return tour.ruling();
+}
+
+}  // namespace selvage::model::shapes

@@ -1,0 +1,57 @@
+// Promises that messages, tagged messages, RMA and atomics make alike: each area has clauses of its own for them.
+//
+// `Kind` says whether an operation is of the area.  Only the chapters of this folder include this file.
+#pragma once
+
+#include "model/traffic/legal.h"
+#include "model/traffic/traffic_rules.h"
+
+namespace selvage::model::shapes {
+
+using Kind = bool (*)(const Operation&);
+
+/// Calls come back: no crash, no hang, no exit.
+Ruling comes_back(const TrafficCase& c, Kind kind);
+/// What is within all limits is accepted.
+Ruling accepts(const TrafficCase& c, Kind kind);
+/// A refusal is the negative of a known errno.
+Ruling refuses_with_errno(const TrafficCase& c, Kind kind);
+/// What is beyond a limit is refused, or fails.  `beyond` says which operations are.
+Ruling keeps_limit(const TrafficCase& c, Kind kind, bool (*beyond)(const Traffic&, const Operation&), const char* what);
+/// Nothing is wrong with an operation, and it does not fail.
+Ruling succeeds(const TrafficCase& c, Kind kind);
+/// The inject calls give no entry of success.
+Ruling inject_is_silent(const TrafficCase& c, Kind kind);
+/// Without FI_COMPLETION on a queue of selected completions: no entry of success.
+Ruling unselected_is_silent(const TrafficCase& c, Kind kind);
+/// With FI_COMPLETION there: an entry.
+Ruling selected_is_told(const TrafficCase& c, Kind kind);
+/// A fenced operation completes after those that were posted before it.
+Ruling fence_holds(const TrafficCase& c, Kind kind);
+/// The bytes of matched messages arrive whole; `concerns` looks at the send and the receive that took it.
+Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&, const Operation&));
+/// A message goes to the receive that was posted first among those that match.
+Ruling matched_in_order(const TrafficCase& c, Kind kind);
+/// Each message is received apart from others, whole.
+Ruling keeps_boundaries(const TrafficCase& c, Kind kind);
+/// Nothing is written behind the buffer.
+Ruling stays_in_buffer(const TrafficCase& c, Kind kind);
+/// A directed receive takes no message of another source.
+Ruling directed(const TrafficCase& c, Kind kind);
+/// Remote data that goes with a message is told at the receiver.
+Ruling data_is_carried(const TrafficCase& c, Kind kind);
+/// The target's memory holds what was written to it, where nobody else wrote.
+Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&));
+/// What was fetched is in this side's memory.
+Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&));
+/// An access that the target does not allow ends in an error of the initiator.
+Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traffic&, const Operation&));
+/// It touches nothing.
+Ruling stray_touches_nothing(const TrafficCase& c, Kind kind);
+
+/// No other operation of the traffic may change the same bytes of the target.
+bool is_alone(const TrafficCase& c, int i);
+bool succeeded(const TrafficCase& c, int i);
+bool failed(const TrafficCase& c, int i);
+
+}  // namespace selvage::model::shapes
