@@ -1,0 +1,56 @@
+// See count.h.
+#include "conformance/bench/transfer/count.h"
+
+#include <memory>
+
+#include "conformance/bench/subject.h"
+#include "conformance/bench/transfer/operate.h"
+#include "conformance/bench/transfer/plan.h"
+#include "conformance/bench/transfer/session.h"
+
+namespace selvage::conformance::bench::transfer {
+namespace {
+
+Wish wish_of(const Item& item) { return {item.provider->provider, item.provider->type, caps_of(item.operation)}; }
+
+/// Lets the other side take one message, so that both know one another, and then waits without a call.
+void be_receiver(Link& link, const std::string& library, const Item& item) {
+    const auto opened = open_for_measuring(library);
+    Ground ground(opened->entries(), wish_of(item));
+    Port port(ground, link);
+    meet(port, false);
+    serve(port, as_value<Order>(port.link().receive_during([&] { port.reap(); })));
+    link.receive();
+}
+
+/// Everything that the loop stands on.
+struct Sender {
+    Sender(const std::string& library, const Item& item)
+        : both({}, [&](Link& link) { be_receiver(link, library, item); }),
+          opened(open_for_measuring(library)),
+          ground(opened->entries(), wish_of(item)),
+          port(ground, both.link()),
+          operation(item.operation) {
+        meet(port, true);
+        greet(port, item);
+    }
+    TwoProcesses both;
+    std::shared_ptr<const Library> opened;
+    Ground ground;
+    Port port;
+    Operation operation;
+};
+
+}  // namespace
+
+std::function<Loop(const std::string& library)> ready_to_count(const Workload& row) {
+    return [place = row.place](const std::string& library) -> Loop {
+        Workload of_place;
+        of_place.place = place;
+        auto sender = std::make_shared<Sender>(library, item_of(of_place));
+        const std::size_t size = place.size;
+        return [sender, size](std::uint64_t n) { send_and_complete(sender->port, sender->operation, size, n); };
+    };
+}
+
+}  // namespace selvage::conformance::bench::transfer
