@@ -61,9 +61,9 @@ nlohmann::json floor_json(const Floor& f) {
 }
 
 nlohmann::json setting_json(const Bench& bench) {
-    return {{"cores", bench.setting.cores}, {"shared_cache", bench.placement},
-            {"nice", bench.setting.nice},   {"milliseconds", bench.setting.effort.time.count()},
-            {"pairs_again", bench.again},   {"pairs_unsteady", bench.unsteady}};
+    return {{"cores", bench.setting.cores},       {"shared_cache", bench.placement},
+            {"realtime", bench.setting.realtime}, {"milliseconds", bench.setting.effort.time.count()},
+            {"pairs_again", bench.again},         {"pairs_unsteady", bench.unsteady}};
 }
 
 nlohmann::json result_json(const Result& r) {

@@ -105,7 +105,7 @@ std::string floors_text(const Bench& bench) {
 std::string setting_text(const Bench& bench) {
     if (bench.floors.empty()) return {};
     std::string out = bench.placement;
-    if (bench.setting.nice != 0) out += fmt::format("; niceness {:+}", bench.setting.nice);
+    if (bench.setting.realtime) out += "; under SCHED_FIFO while measuring";
     out += fmt::format("; {} pairs measured anew as the floor moved by more than {:.0f} %", bench.again,
                        (kSteady - 1) * 100);
     if (bench.unsteady > 0) out += fmt::format(", {} kept although it did", bench.unsteady);

@@ -290,7 +290,8 @@ bool same_machine(Rows floors, const Seen& before, const Seen& after) {
 
 SessionResults run_sessions(const Suite& suite, std::span<const Workload> workloads, std::span<const Workload> floors,
                             const std::array<Side, 2>& sides, unsigned pairs, const Setting& setting,
-                            const std::function<void()>& at) {
+                            const std::function<void()>& at,
+                            const std::function<void(const std::string& provider)>& over) {
     SessionResults out;
     std::vector<std::string> providers;  // in the order of the plan
     for (const auto& w : workloads) {
@@ -299,6 +300,7 @@ SessionResults run_sessions(const Suite& suite, std::span<const Workload> worklo
     }
     for (const auto& p : providers) {
         Group(suite, of_provider(workloads, p), of_provider(floors, p), sides, setting, at).run(pairs, out);
+        over(p);
     }
     return out;
 }

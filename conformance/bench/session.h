@@ -58,9 +58,10 @@ inline constexpr double kSteady = 1.15;
 bool same_machine(Rows floors, const Seen& before, const Seen& after);
 
 struct Suite;
-/// @param at told after each row of each run.
+/// @param at told after each row of each run; `over` after each provider, with its name.
 SessionResults run_sessions(const Suite& suite, std::span<const Workload> workloads, std::span<const Workload> floors,
                             const std::array<Side, 2>& sides, unsigned pairs, const Setting& setting,
-                            const std::function<void()>& at);
+                            const std::function<void()>& at,
+                            const std::function<void(const std::string& provider)>& over);
 
 }  // namespace selvage::conformance::bench

@@ -51,7 +51,7 @@ struct Place {
 struct Setting {
     Effort effort;
     std::array<int, 2> cores{-1, -1};  ///< of the process that measures, and of its peer; -1: not pinned
-    int nice = 0;                      ///< added to their niceness
+    bool realtime = false;             ///< SCHED_FIFO while a workload is measured, and no longer
 };
 
 /// Why a workload can't be measured, in one line.  Thrown in the child, told by the parent.

@@ -28,7 +28,7 @@ struct Options {
     std::vector<std::string> only;
     std::vector<int> cores;
     std::string report;
-    int nice = 0;
+    bool realtime = false;
     unsigned pairs = 9;
     unsigned milliseconds = 30;
     bool quick = false;
@@ -117,7 +117,13 @@ void measure(const Options& options, const std::vector<bench::Workload>& workloa
     progress.begin("measuring", total);
     const auto at = [&] { progress.at(++done); };
     if (suite.session != nullptr) {
-        auto found = bench::run_sessions(suite, workloads, floors, out.sides, options.pairs, out.setting, at);
+        auto began = std::chrono::steady_clock::now();
+        const auto over = [&](const std::string& provider) {
+            const auto now = std::chrono::steady_clock::now();
+            progress.note(fmt::format("{}: {:.0f} s", provider, std::chrono::duration<double>(now - began).count()));
+            began = now;
+        };
+        auto found = bench::run_sessions(suite, workloads, floors, out.sides, options.pairs, out.setting, at, over);
         out.results = std::move(found.results);
         out.floors = std::move(found.floors);
         out.again = found.again;
@@ -189,7 +195,7 @@ int run_bench(const Options& options) {
     bench.suite = options.suite;
     bench.pairs = options.pairs;
     bench.setting.effort.time = std::chrono::milliseconds(options.milliseconds);
-    bench.setting.nice = options.nice;
+    bench.setting.realtime = options.realtime;
     if (const auto error = place(options, bench); !error.empty()) return could_not_run(error);
     bench.sides[0].path = full_name(first);
     bench.sides[1].path = full_name(options.against);
@@ -209,11 +215,8 @@ void add_places(CLI::App& command, Options& options) {
         ->type_name("A,B")
         ->delimiter(',')
         ->expected(2);
-    command
-        .add_option("--nice", options.nice,
-                    "added to the niceness of what measures (below 0: as root, on a busy machine)")
-        ->type_name("N")
-        ->check(CLI::Range(-20, 19));
+    command.add_flag("--realtime", options.realtime,
+                     "run under SCHED_FIFO while a workload is measured (as root, on a busy machine)");
 }
 
 void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {

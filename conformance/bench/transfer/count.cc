@@ -25,20 +25,20 @@ void be_receiver(Link& link, const std::string& library, const Item& item) {
 
 /// Everything that the loop stands on.
 struct Sender {
-    Sender(const std::string& library, const Item& item)
-        : both({}, [&](Link& link) { be_receiver(link, library, item); }),
+    Sender(const std::string& library, const Item& of)
+        : both({}, [&](Link& link) { be_receiver(link, library, of); }),
           opened(open_for_measuring(library)),
-          ground(opened->entries(), wish_of(item)),
+          ground(opened->entries(), wish_of(of)),
           port(ground, both.link()),
-          operation(item.operation) {
+          item(of) {
         meet(port, true);
-        greet(port, item);
+        greet(port, of);
     }
     TwoProcesses both;
     std::shared_ptr<const Library> opened;
     Ground ground;
     Port port;
-    Operation operation;
+    Item item;  ///< its row is gone
 };
 
 }  // namespace
@@ -48,8 +48,7 @@ std::function<Loop(const std::string& library)> ready_to_count(const Workload& r
         Workload of_place;
         of_place.place = place;
         auto sender = std::make_shared<Sender>(library, item_of(of_place));
-        const std::size_t size = place.size;
-        return [sender, size](std::uint64_t n) { send_and_complete(sender->port, sender->operation, size, n); };
+        return [sender](std::uint64_t n) { send_and_complete(sender->port, sender->item, n); };
     };
 }
 

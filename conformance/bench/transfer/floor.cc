@@ -112,7 +112,8 @@ void answer_tcp(Link& link) {
     }
 }
 
-void far_side(Link& link, bool tcp, Buffers& buffers) {
+void far_side(Link& link, bool tcp, Buffers& buffers, const Setting& setting) {
+    hurry(setting, true);  // all floors of a provider take some tenths of a second
     if (tcp) return answer_tcp(link);
     send_value(link, Source{getpid(), buffers.one.data()});
     answer_lines(link);
@@ -150,7 +151,8 @@ void floor_session(const std::string&, Rows rows, const Setting& setting, const 
     if (rows.empty()) return;
     const bool tcp = is_tcp(*rows.front());
     Buffers buffers;
-    TwoProcesses both(setting, [&](Link& link) { far_side(link, tcp, buffers); });
+    TwoProcesses both(setting, [&](Link& link) { far_side(link, tcp, buffers, setting); });
+    hurry(setting, true);
     if (tcp) near_side_tcp(both.link(), rows, setting, tell);
     if (!tcp) near_side_shm(both.link(), buffers, rows, setting, tell);
 }

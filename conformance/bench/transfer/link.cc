@@ -22,9 +22,13 @@ namespace {
 /// Nothing that is measured takes so long.
 constexpr std::chrono::seconds kPatience{10};
 constexpr std::size_t kLongest = 4096;
+constexpr rlim_t kRealtimeLimit = 4'000'000;  // microseconds without a pause
 
 void stand(const Setting& setting, int core) {
-    if (setting.nice != 0) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + setting.nice);
+    if (setting.realtime) {  // what hangs in front of all others is ended by the kernel
+        const rlimit limit = {kRealtimeLimit, kRealtimeLimit};
+        setrlimit(RLIMIT_RTTIME, &limit);
+    }
     if (core < 0) return;
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -102,6 +106,13 @@ void Link::look(std::chrono::steady_clock::time_point since) {
     look_for_death();
     if (std::chrono::steady_clock::now() - since > kPatience)
         throw CannotMeasure(fmt::format("nothing completes for {} s", kPatience.count()));
+}
+
+void hurry(const Setting& setting, bool on) {
+    if (!setting.realtime) return;
+    sched_param parameters = {};
+    parameters.sched_priority = on ? 1 : 0;
+    sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &parameters);
 }
 
 TwoProcesses::TwoProcesses(const Setting& setting, const std::function<void(Link&)>& far) {

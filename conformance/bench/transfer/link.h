@@ -65,6 +65,9 @@ private:
     pid_t other_;  // 0: in the far process
 };
 
+/// Puts this process first, or back among others, if the setting asks for it.  Without the right to, nothing changes.
+void hurry(const Setting& setting, bool on);
+
 /// A far process from its making to its end, which comes with the object's.
 class TwoProcesses {
 public:

@@ -18,6 +18,7 @@ struct Order {
         Crowd,  ///< open `window` more ports
         Greet,  ///< each port of the crowd sends one message
         Flood,  ///< each port of the crowd sends `window` messages a turn; one answer for all
+        Rest,   ///< a row is over
         End,
     } what = What::End;
     Operation operation = Operation::Message;
@@ -35,8 +36,8 @@ inline constexpr std::size_t kAnswer = 4;  ///< bytes that end a window
 std::vector<double> measure(Port& port, const Item& item, const Effort& effort);
 /// One message there and back.
 void greet(Port& port, const Item& item);
-/// Sends `n` messages, each once the one before is complete.
-void send_and_complete(Port& port, Operation operation, std::size_t size, std::uint64_t n);
+/// Sends `n` messages, each once the one before is complete, with as little around the calls as can be.
+void send_and_complete(Port& port, const Item& item, std::uint64_t n);
 /// The far side of one order of Echo, Drain or Serve.
 void serve(Port& port, const Order& order);
 /// Sends an order and waits until the far process is ready for it.

@@ -48,6 +48,8 @@ constexpr std::array kKinds = {
 
 constexpr std::array<std::size_t, 12> kSizes = {1,        8,        64,        256,       1 << 10, 4 << 10,
                                                 16 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20};
+/// Copies of less are over before the clock is read.
+constexpr std::size_t kLeastCopied = 64;
 constexpr std::array<std::size_t, 4> kQuickSizes = {8, 4 << 10, 64 << 10, 1 << 20};
 
 /// What is asked beyond being no slower, by name; the numbers are those that the project set itself.
@@ -63,6 +65,10 @@ const std::array kGoals = {
     RowGoal{"shm.tagged.bandwidth.1048576", {.times = 2}},
     RowGoal{"shm.write.latency.8", {.times = 10}},
     RowGoal{"shm.read.latency.8", {.times = 3}},
+    RowGoal{"shm.endpoint-memory", {}},
+    RowGoal{"shm.peer-memory", {.below = 96 << 10}},
+    RowGoal{"tcp.endpoint-memory", {}},
+    RowGoal{"tcp.peer-memory", {.below = 64 << 10}},
     RowGoal{"tcp.tagged.latency.8", {.times = 1, .floor = 1.08}},
     RowGoal{"tcp.tagged.rate.8", {.times = 8}},
     RowGoal{"tcp.tagged.bandwidth.1048576", {.times = 1.25, .floor = 0.85}},
@@ -100,9 +106,11 @@ Quantity quantity_of(Kind kind) {
 /// The floor beside a row; empty where none is measured.
 std::string floor_of(const Provider& provider, Kind kind, std::size_t size) {
     const bool shm = std::string_view(provider.provider) == "shm";
+    const bool one_line = size <= 64;
+    if (shm && kind != Kind::Bandwidth && !one_line) return {};
     if (kind == Kind::Latency || kind == Kind::Idle)
         return shm ? "shm.floor.line" : fmt::format("{}.floor.latency.{}", provider.name, size);
-    if (kind == Kind::Bandwidth && (!shm || size >= 64))
+    if (kind == Kind::Bandwidth && (!shm || size >= kLeastCopied))
         return fmt::format("{}.floor.{}.{}", provider.name, shm ? "memcpy" : "bandwidth", size);
     return {};
 }
@@ -220,7 +228,7 @@ std::vector<Workload> transfer_floors() {
             out.back().steady = true;
         }
         for (const std::size_t size : kSizes) {
-            if (shm && size < 64) continue;
+            if (shm && size < kLeastCopied) continue;
             if (shm) {
                 out.push_back(floor(p, "memcpy", "memcpy in one process", Quantity::Rate, size));
                 out.push_back(floor(p, "vmread", "process_vm_readv", Quantity::Rate, size));

@@ -58,8 +58,12 @@ void cannot(const Family& family, const Tell& tell, const std::string& why) {
 void measure_family(const Family& family, Port& port, const Setting& setting, const Tell& tell) {
     for (const auto& item : family.items) {
         tell.begin(*item.row);
-        tell.samples(*item.row,
-                     family.crowd ? measure_crowd(port, item, setting.effort) : measure(port, item, setting.effort));
+        hurry(setting, true);
+        const auto samples =
+            family.crowd ? measure_crowd(port, item, setting.effort) : measure(port, item, setting.effort);
+        give(port, {Order::What::Rest});
+        hurry(setting, false);
+        tell.samples(*item.row, samples);
     }
     send_value(port.link(), Order{});
     as_value<bool>(port.link().receive_during([&] { port.reap(); }));
@@ -86,11 +90,15 @@ void near_side(const std::string& library, const std::vector<Family>& families, 
     }
 }
 
-void serve_family(Port& port, const Card& near) {
+void serve_family(Port& port, const Card& near, const Setting& setting) {
     Crowd crowd(port, near);
     while (true) {
         const auto order = as_value<Order>(port.link().receive_during([&] { port.reap(); }));
+        hurry(setting, order.what != Order::What::Rest && order.what != Order::What::End);
         switch (order.what) {
+            case Order::What::Rest:
+                send_value(port.link(), true);
+                break;
             case Order::What::End:
                 return send_value(port.link(), true);
             case Order::What::Crowd:
@@ -104,13 +112,13 @@ void serve_family(Port& port, const Card& near) {
     }
 }
 
-void far_side(const std::string& library, const std::vector<Family>& families, Link& link) {
+void far_side(const std::string& library, const std::vector<Family>& families, Link& link, const Setting& setting) {
     const auto opened = open_for_measuring(library);
     for (const auto& family : families) {
         std::optional<Ground> ground;
         if (!open_ground(opened->entries(), family.wish, link, ground).empty()) continue;
         Port port(*ground, link);
-        serve_family(port, meet(port, false));
+        serve_family(port, meet(port, false), setting);
     }
 }
 
@@ -130,7 +138,7 @@ Card meet(Port& port, bool near) {
 
 void transfer_session(const std::string& library, Rows rows, const Setting& setting, const Tell& tell) {
     const auto families = families_of(rows);
-    TwoProcesses both(setting, [&](Link& link) { far_side(library, families, link); });
+    TwoProcesses both(setting, [&](Link& link) { far_side(library, families, link, setting); });
     near_side(library, families, both.link(), setting, tell);
 }
 

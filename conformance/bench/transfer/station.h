@@ -125,6 +125,7 @@ public:
 
     [[nodiscard]] const Ground& ground() const { return *ground_; }
     [[nodiscard]] Link& link() const { return *link_; }
+    [[nodiscard]] fid_cq* queue() const { return cq_.get(); }
     fid_ep* ep = nullptr;
     fi_addr_t peer = FI_ADDR_UNSPEC;
     std::uint64_t peer_base = 0;
@@ -137,10 +138,12 @@ private:
 
     template <class Done>
     void keep_reaping(Done done) {
-        const auto began = std::chrono::steady_clock::now();
+        // The clock is read only once something takes long: a reading costs as much as a small message.
+        std::chrono::steady_clock::time_point began{};
         for (unsigned idle = 0; !done();) {
-            if (reap() != 0) continue;
-            if (++idle % kGlance == 0) link_->look(began);
+            if (reap() != 0 || ++idle % kGlance != 0) continue;
+            if (idle == kGlance) began = std::chrono::steady_clock::now();
+            link_->look(began);
         }
     }
     [[nodiscard]] unsigned broken(ssize_t result);
