@@ -119,13 +119,15 @@ std::vector<std::string> command_line(const fs::path& folder, const std::string&
 constexpr const char* kNotBuilt = nullptr;
 
 void count(const std::string& name, const Loop& loop, std::uint64_t calls) {
+    const std::string once = name + " n";  // callgrind reads the names after the statement that passes them
+    const std::string twice = name + " 2n";
     CALLGRIND_START_INSTRUMENTATION;
     loop(calls);  // what happens only at first has happened
     CALLGRIND_ZERO_STATS;
     loop(calls);
-    CALLGRIND_DUMP_STATS_AT((name + " n").c_str());
+    CALLGRIND_DUMP_STATS_AT(once.c_str());
     loop(2 * calls);
-    CALLGRIND_DUMP_STATS_AT((name + " 2n").c_str());
+    CALLGRIND_DUMP_STATS_AT(twice.c_str());
     CALLGRIND_STOP_INSTRUMENTATION;
 }
 

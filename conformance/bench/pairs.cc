@@ -23,20 +23,6 @@ constexpr char kError = 'E';
 
 void send(Channel& channel, char kind, std::string_view content) { channel.send(std::string(1, kind).append(content)); }
 
-std::string how_it_ended(const Ending& ending) {
-    switch (ending.kind) {
-        case Ending::Kind::Crashed:
-            return fmt::format("died of signal {}", ending.signal);
-        case Ending::Kind::Hung:
-            return "hung";
-        case Ending::Kind::Exited:
-            return fmt::format("ended the process with status {}", ending.status);
-        case Ending::Kind::Done:
-            break;
-    }
-    return "gave nothing";
-}
-
 /// One run: `work` in a child; what it sends of kind kSamples is handed over.  @return the error, empty if none.
 std::string run_one(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& take) {
     bool came = false;
@@ -78,16 +64,35 @@ std::vector<double> measure(const Workload& workload, const Side& side, const Ef
     return samples;
 }
 
-double times_as_good(Quantity quantity, double ours, double theirs) {
-    if (ours <= 0 || theirs <= 0) return 0;
-    return quantity == Quantity::Time ? theirs / ours : ours / theirs;
+bool reaches(Quantity quantity, double value, double limit) {
+    return less_is_better(quantity) ? value < limit : value > limit;
 }
 
-bool reaches(Quantity quantity, double value, double limit) {
-    return quantity == Quantity::Time ? value < limit : value > limit;
+/// A share of a floor.
+bool within(Quantity quantity, double share, double limit) {
+    return less_is_better(quantity) ? share <= limit : share >= limit;
 }
 
 }  // namespace
+
+std::string how_it_ended(const Ending& ending) {
+    switch (ending.kind) {
+        case Ending::Kind::Crashed:
+            return fmt::format("died of signal {}", ending.signal);
+        case Ending::Kind::Hung:
+            return "hung";
+        case Ending::Kind::Exited:
+            return fmt::format("ended the process with status {}", ending.status);
+        case Ending::Kind::Done:
+            break;
+    }
+    return "gave nothing";
+}
+
+double times_as_good(Quantity quantity, double ours, double theirs) {
+    if (ours <= 0 || theirs <= 0) return 0;
+    return less_is_better(quantity) ? theirs / ours : ours / theirs;
+}
 
 std::string identify(Side& side) {
     return run_one(
@@ -113,12 +118,19 @@ double Result::instruction_ratio() const {
 
 Met Result::met() const {
     const Goal& goal = workload->goal;
+    const auto& [a, b] = sides;
     if (!goal.any()) return Met::NoGoal;
-    if (!sides[0].error.empty()) return Met::No;
-    if (goal.below > 0 && !reaches(workload->quantity, sides[0].summary.median, goal.below)) return Met::No;
-    if (goal.times <= 0) return Met::Yes;
-    if (ratio <= 0) return Met::Unknown;
-    return ratio >= goal.times ? Met::Yes : Met::No;
+    const bool no_slower = goal.times <= 1;  // than a library that may not be able to do it at all
+    if (!a.error.empty()) return no_slower && goal.floor <= 0 && !b.error.empty() ? Met::NoGoal : Met::No;
+    if (goal.below > 0 && !reaches(workload->quantity, a.summary.median, goal.below)) return Met::No;
+    if (goal.instructions > 0 && a.instructions && *a.instructions >= goal.instructions) return Met::No;
+    if (goal.floor > 0 && floor_ratios[0] > 0 && !within(workload->quantity, floor_ratios[0], goal.floor))
+        return Met::No;
+    if (goal.times > 0 && ratio > 0 && ratio < goal.times) return Met::No;
+    const bool no_ratio = goal.times > 0 && ratio <= 0 && !(no_slower && !b.error.empty());
+    const bool no_floor = goal.floor > 0 && floor_ratios[0] <= 0;
+    const bool no_count = goal.instructions > 0 && !a.instructions;
+    return no_ratio || no_floor || no_count ? Met::Unknown : Met::Yes;
 }
 
 Result run_pairs(const Workload& workload, const std::array<Side, 2>& sides, unsigned pairs, const Effort& effort,

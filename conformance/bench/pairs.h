@@ -12,6 +12,7 @@
 
 #include "conformance/bench/statistics.h"
 #include "conformance/bench/workload.h"
+#include "conformance/subject/child.h"
 
 namespace selvage::conformance::bench {
 
@@ -38,13 +39,20 @@ enum class Met : std::uint8_t { NoGoal, Yes, No, Unknown };
 struct Result {
     const Workload* workload = nullptr;
     std::array<Measured, 2> sides;
-    std::vector<double> ratios;  ///< of each pair: how many times as good A is
-    double ratio = 0;            ///< their median; 0 if a side is missing
+    std::vector<double> ratios;            ///< of each pair: how many times as good A is
+    double ratio = 0;                      ///< their median; 0 if a side is missing
+    double floor = 0;                      ///< median of the floor; 0 if there is none
+    std::array<double, 2> floor_ratios{};  ///< figure by floor, median of the pairs; 0 if not known
 
     /// How many times the instructions of A those of B are; 0 if not counted.
     [[nodiscard]] double instruction_ratio() const;
     [[nodiscard]] Met met() const;
 };
+
+/// How many times as good the first figure is; 0 if either is missing.
+double times_as_good(Quantity quantity, double ours, double theirs);
+/// The end of a child that gave nothing, in a few words.
+std::string how_it_ended(const Ending& ending);
 
 /// @param at told after each run, for progress.
 Result run_pairs(const Workload& workload, const std::array<Side, 2>& sides, unsigned pairs, const Effort& effort,

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <functional>
 
+#include "conformance/bench/figures.h"
 #include "conformance/cli/terminal.h"
 
 namespace selvage::conformance::bench {
@@ -14,83 +15,52 @@ namespace {
 /// A row of cells; the first column is aligned to the left.
 using Row = std::vector<std::string>;
 
-std::string in_units(Quantity quantity, double value) {
-    if (value <= 0) return "-";
-    struct Step {
-        double from;
-        const char* unit;
-    };
-    constexpr std::array kTime = {Step{1e9, "s"}, Step{1e6, "ms"}, Step{1e3, "us"}, Step{0, "ns"}};
-    constexpr std::array kRate = {Step{1e9, "GB/s"}, Step{1e6, "MB/s"}, Step{1e3, "kB/s"}, Step{0, "B/s"}};
-    const auto& steps = quantity == Quantity::Time ? kTime : kRate;
-    const auto* step = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return value >= s.from; });
-    const double scaled = step->from > 0 ? value / step->from : value;
-    return fmt::format("{:.{}f} {}", scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0, step->unit);
-}
-
-std::string as_ratio(double ratio) {
-    if (ratio <= 0) return "-";
-    return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
-}
-
-std::string as_count(const std::optional<double>& instructions) {
-    if (!instructions) return "-";
-    const std::string digits = fmt::format("{:.0f}", *instructions);
-    std::string out;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i != 0 && (digits.size() - i) % 3 == 0) out += ',';
-        out += digits[i];
-    }
-    return out;
-}
-
-std::string in_words(const Workload& w) {
-    std::string out;
-    if (w.goal.below > 0) {
-        out = fmt::format("{} {}", w.quantity == Quantity::Time ? '<' : '>', in_units(w.quantity, w.goal.below));
-    }
-    if (w.goal.times > 0) out += fmt::format("{}>= {:g}x", out.empty() ? "" : ", ", w.goal.times);
-    return out;
-}
-
-std::string verdict(const Result& result) {
-    switch (result.met()) {
-        case Met::Yes:
-            return in_words(*result.workload) + "  met";
-        case Met::No:
-            return in_words(*result.workload) + "  MISSED";
-        case Met::Unknown:
-            return in_words(*result.workload) + "  not known";
-        case Met::NoGoal:
-            break;
-    }
-    return {};
-}
-
 Tint tint_of(Met met) {
     if (met == Met::Yes) return Tint::Good;
     return met == Met::No ? Tint::Bad : Tint::Plain;
 }
 
-Row heads(bool tail) {
-    Row row = {"", "A", "B", "ratio"};
-    if (tail) row.insert(row.end(), {"A p99", "B p99"});
-    row.insert(row.end(), {"A instr/call", "B instr/call", "ratio", "goal"});
-    return row;
+/// A column of the table.
+struct Column {
+    const char* head;
+    std::function<std::string(const Result&)> cell;
+};
+
+std::vector<Column> columns_of(const Bench& bench, bool tail) {
+    const auto any = [&](auto has) { return std::any_of(bench.results.begin(), bench.results.end(), has); };
+    const auto median = [](std::size_t s) {
+        return [s](const Result& r) { return in_units(r.workload->quantity, r.sides[s].summary.median); };
+    };
+    const auto p99 = [](std::size_t s) {
+        return [s](const Result& r) { return in_units(r.workload->quantity, r.sides[s].summary.p99); };
+    };
+    const auto count = [](std::size_t s) { return [s](const Result& r) { return as_count(r.sides[s].instructions); }; };
+    std::vector<Column> out = {{"A", median(0)}, {"B", median(1)}};
+    out.push_back({"ratio", [](const Result& r) { return as_ratio(r.ratio); }});
+    if (any([](const Result& r) { return r.workload->round_trip; })) {
+        out.push_back({"A one way", [](const Result& r) {
+                           const double half = r.workload->round_trip ? r.sides[0].summary.median / 2 : 0;
+                           return in_units(r.workload->quantity, half);
+                       }});
+    }
+    if (any([](const Result& r) { return r.floor > 0; })) {
+        out.push_back({"floor", [](const Result& r) { return in_units(r.workload->quantity, r.floor); }});
+        out.push_back({"A/floor", [](const Result& r) { return as_ratio(r.floor_ratios[0]); }});
+    }
+    if (tail) {
+        out.push_back({"A p99", p99(0)});
+        out.push_back({"B p99", p99(1)});
+    }
+    if (bench.floors.empty() || any([](const Result& r) { return r.instruction_ratio() > 0; })) {
+        out.push_back({"A instr/call", count(0)});
+        out.push_back({"B instr/call", count(1)});
+        out.push_back({"ratio", [](const Result& r) { return as_ratio(r.instruction_ratio()); }});
+    }
+    out.push_back({"goal", verdict});
+    return out;
 }
 
-Row row_of(const Result& r, bool tail) {
-    const auto quantity = r.workload->quantity;
-    const auto& [a, b] = r.sides;
-    Row row = {r.workload->title, in_units(quantity, a.summary.median), in_units(quantity, b.summary.median),
-               as_ratio(r.ratio)};
-    if (tail) row.insert(row.end(), {in_units(quantity, a.summary.p99), in_units(quantity, b.summary.p99)});
-    row.insert(row.end(), {as_count(a.instructions), as_count(b.instructions), as_ratio(r.instruction_ratio())});
-    row.push_back(verdict(r));
-    return row;
-}
-
-/// Lines of equal columns; the last has no width.
+/// Lines of equal columns; the last has no width.  An empty row but for its first cell is a heading.
 std::string aligned(const std::vector<Row>& rows, const std::vector<Tint>& tints) {
     std::vector<std::size_t> widths(rows[0].size());
     for (const auto& row : rows) {
@@ -98,6 +68,10 @@ std::string aligned(const std::vector<Row>& rows, const std::vector<Tint>& tints
     }
     std::string out;
     for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].size() == 1) {
+            out += "\n" + tinted(rows[i][0], Tint::Bold) + "\n";
+            continue;
+        }
         std::string line = fmt::format("{:<{}}", rows[i][0], widths[0]);
         for (std::size_t c = 1; c + 1 < widths.size(); ++c) line += fmt::format("  {:>{}}", rows[i][c], widths[c]);
         const std::string& last = rows[i].back();
@@ -108,40 +82,65 @@ std::string aligned(const std::vector<Row>& rows, const std::vector<Tint>& tints
     return out;
 }
 
-nlohmann::json side_json(const Measured& m) {
-    nlohmann::json out;
-    if (!m.error.empty()) {
-        out["error"] = printable(m.error);
-        return out;
+/// What a workload's rows stand under; empty where there are no headings.
+std::string heading(const Workload& w) {
+    if (w.place.provider.empty()) return {};
+    if (w.round_trip || w.place.kind == "latency") return w.place.provider + ", there and back";
+    return fmt::format("{}, {}", w.place.provider, w.place.kind);
+}
+
+std::string floors_text(const Bench& bench) {
+    if (bench.floors.empty()) return {};
+    std::vector<Row> rows = {{"the machine without a library", "median", "p99", ""}};
+    for (const auto& f : bench.floors) {
+        const auto& [median, p99, samples] = f.measured.summary;
+        const Quantity quantity = f.workload->quantity;
+        rows.push_back({f.workload->place.provider + ": " + f.workload->title, in_units(quantity, median),
+                        in_units(quantity, p99), ""});
     }
-    out["median"] = m.summary.median;
-    out["p99"] = m.summary.p99;
-    out["samples"] = m.summary.samples;
-    if (m.instructions) out["instructions"] = *m.instructions;
+    return "\n" + aligned(rows, std::vector<Tint>(rows.size(), Tint::Plain));
+}
+
+/// What two processes stood on, and whether the machine kept still.
+std::string setting_text(const Bench& bench) {
+    if (bench.floors.empty()) return {};
+    std::string out = bench.placement;
+    if (bench.setting.realtime) out += "; under SCHED_FIFO while measuring";
+    out += fmt::format("; {} pairs measured anew as the floor moved by more than {:.0f} %", bench.again,
+                       (kSteady - 1) * 100);
+    if (bench.unsteady > 0) out += fmt::format(", {} kept although it did", bench.unsteady);
+    return out + "\n";
+}
+
+/// Why rows have no figure: each reason once, with the first rows that it holds for.
+std::string errors_text(const Bench& bench) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    for (const auto& r : bench.results) {
+        for (std::size_t s = 0; s < 2; ++s) {
+            if (r.sides[s].error.empty()) continue;
+            std::string why = fmt::format("{}: {}", s == 0 ? "A" : "B", r.sides[s].error);
+            auto found = std::find_if(reasons.begin(), reasons.end(), [&](const auto& e) { return e.first == why; });
+            if (found == reasons.end()) found = reasons.insert(found, {std::move(why), {}});
+            found->second.push_back(bench.floors.empty() ? r.workload->title : r.workload->name);
+        }
+    }
+    constexpr std::size_t kShown = 3;
+    std::string out;
+    for (const auto& [why, rows] : reasons) {
+        std::string names;
+        for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) names += (i == 0 ? "" : ", ") + rows[i];
+        if (rows.size() > kShown) names += fmt::format(" and {} more", rows.size() - kShown);
+        out += printable(fmt::format("{}, {}\n", names, why));
+    }
     return out;
 }
 
-nlohmann::json goal_json(const Result& r) {
-    const Goal& goal = r.workload->goal;
-    nlohmann::json out;
-    if (goal.below > 0) out[r.workload->quantity == Quantity::Time ? "below" : "above"] = goal.below;
-    if (goal.times > 0) out["ratio"] = goal.times;
-    out["met"] = r.met() == Met::Unknown ? nlohmann::json() : nlohmann::json(r.met() == Met::Yes);
-    return out;
-}
-
-nlohmann::json result_json(const Result& r) {
-    nlohmann::json out;
-    out["name"] = r.workload->name;
-    out["title"] = r.workload->title;
-    out["unit"] = r.workload->quantity == Quantity::Time ? "ns" : "B/s";
-    out["a"] = side_json(r.sides[0]);
-    out["b"] = side_json(r.sides[1]);
-    out["ratios"] = r.ratios;
-    if (r.ratio > 0) out["ratio"] = r.ratio;
-    if (r.instruction_ratio() > 0) out["instruction_ratio"] = r.instruction_ratio();
-    if (r.workload->goal.any()) out["goal"] = goal_json(r);
-    return out;
+std::string goals_text(const Bench& bench) {
+    std::array<std::size_t, 4> of{};
+    for (const auto& r : bench.results) ++of[static_cast<std::size_t>(r.met())];
+    const auto number = [&](Met met) { return of[static_cast<std::size_t>(met)]; };
+    return fmt::format("goals: {} met, {} missed, {} not known\n", number(Met::Yes), number(Met::No),
+                       number(Met::Unknown));
 }
 
 }  // namespace
@@ -152,37 +151,30 @@ std::string as_table(const Bench& bench, bool tail) {
         out += printable(
             fmt::format("{}  {} (version {})\n", s == 0 ? "A" : "B", bench.sides[s].resolved, bench.sides[s].version));
     }
+    out += setting_text(bench);
     out += fmt::format("{} pairs of runs; medians; ratio: how many times as good A is, by pairs\n\n", bench.pairs);
-    std::vector<Row> rows = {heads(tail)};
+    const auto columns = columns_of(bench, tail);
+    std::vector<Row> rows(1, Row{""});
+    for (const auto& c : columns) rows[0].emplace_back(c.head);
     std::vector<Tint> tints = {Tint::Plain};
+    std::string last;
     for (const auto& r : bench.results) {
-        rows.push_back(row_of(r, tail));
+        if (const std::string now = heading(*r.workload); now != last) {
+            rows.push_back({now});
+            tints.push_back(Tint::Plain);
+            last = now;
+        }
+        Row row = {r.workload->title};
+        for (const auto& c : columns) row.push_back(c.cell(r));
+        rows.push_back(std::move(row));
         tints.push_back(tint_of(r.met()));
     }
-    out += aligned(rows, tints);
-    for (const auto& r : bench.results) {
-        for (std::size_t s = 0; s < 2; ++s) {
-            if (r.sides[s].error.empty()) continue;
-            out += printable(fmt::format("{}, {}: {}\n", r.workload->title, s == 0 ? "A" : "B", r.sides[s].error));
-        }
-    }
+    out += aligned(rows, tints) + floors_text(bench);
+    const std::string errors = errors_text(bench);
+    if (!errors.empty()) out += (bench.floors.empty() ? "" : "\n") + errors;
     if (!bench.not_counted.empty()) out += "instr/call: " + bench.not_counted + "\n";
+    if (!bench.floors.empty()) out += "\n" + goals_text(bench);
     return out;
-}
-
-std::string as_json(const Bench& bench) {
-    nlohmann::json out;
-    out["suite"] = bench.suite;
-    out["pairs"] = bench.pairs;
-    for (std::size_t s = 0; s < 2; ++s) {
-        const Side& side = bench.sides[s];
-        out[s == 0 ? "a" : "b"] = {
-            {"path", printable(side.resolved)}, {"version", side.version}, {"build_id", side.build_id}};
-    }
-    out["workloads"] = nlohmann::json::array();
-    for (const auto& r : bench.results) out["workloads"].push_back(result_json(r));
-    if (!bench.not_counted.empty()) out["not_counted"] = bench.not_counted;
-    return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace selvage::conformance::bench

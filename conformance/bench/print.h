@@ -1,11 +1,11 @@
-// Results of a benchmark as a table for people and as JSON for programs.
+// Results of a benchmark: a table and a page for people, JSON for programs.
 #pragma once
 
 #include <array>
 #include <span>
 #include <string>
 
-#include "conformance/bench/pairs.h"
+#include "conformance/bench/session.h"
 
 namespace selvage::conformance::bench {
 
@@ -15,12 +15,19 @@ struct Bench {
     unsigned pairs = 0;
     std::array<Side, 2> sides;
     std::vector<Result> results;
+    std::vector<Floor> floors;
+    Setting setting;
+    std::string placement;    ///< where the processes stood, in words; empty for suites without floors
+    unsigned again = 0;       ///< pairs that were measured anew
+    unsigned unsteady = 0;    ///< pairs that were kept although the floor moved
     std::string not_counted;  ///< why there are no instruction counts; empty if there are
 };
 
 /// @param tail with the 99th percentile.
 std::string as_table(const Bench& bench, bool tail);
-/// docs/performance.md describes it.
+/// docs/bench.schema.json describes it.
 std::string as_json(const Bench& bench);
+/// One page that needs nothing else, with plots over sizes.
+std::string as_page(const Bench& bench);
 
 }  // namespace selvage::conformance::bench

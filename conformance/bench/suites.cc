@@ -2,12 +2,17 @@
 #include "conformance/bench/suites.h"
 
 #include "conformance/bench/getinfo.h"
+#include "conformance/bench/transfer/floor.h"
+#include "conformance/bench/transfer/plan.h"
+#include "conformance/bench/transfer/session.h"
 
 namespace selvage::conformance::bench {
 namespace {
 
 constexpr Suite kSuites[] = {
     {"getinfo", "what discovery costs: fi_getinfo and what goes with it", getinfo_workloads},
+    {"transfer", "what messages cost: latency, bandwidth and rate over shm and tcp, beside what the machine allows",
+     transfer::transfer_workloads, transfer::transfer_session, transfer::transfer_floors, transfer::floor_session},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/bench/session.h"
 #include "conformance/bench/workload.h"
 
 namespace selvage::conformance::bench {
@@ -16,6 +17,9 @@ struct Suite {
     const char* name;
     const char* about;
     std::vector<Workload> (*workloads)();
+    Session session = nullptr;                    ///< measures those of one provider together; nullptr: each by itself
+    std::vector<Workload> (*floors)() = nullptr;  ///< what the machine could do without a library
+    Session floor_session = nullptr;              ///< measures floors; its library is empty
 };
 
 std::span<const Suite> suites();

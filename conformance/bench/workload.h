@@ -4,6 +4,7 @@
 // do, so anything that yields samples can be one: calls by the clock, a ping-pong with a process of its own, a stream.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -15,9 +16,14 @@ namespace selvage::conformance::bench {
 
 /// What a sample is, and so which of two libraries is ahead.
 enum class Quantity : std::uint8_t {
-    Time,  ///< nanoseconds; less is better
-    Rate,  ///< bytes per second; more is better
+    Time,      ///< nanoseconds; less is better
+    Rate,      ///< bytes per second; more is better
+    Messages,  ///< messages per second; more is better
+    Memory,    ///< bytes; less is better
 };
+
+/// Whether less of it is better.
+inline bool less_is_better(Quantity q) { return q == Quantity::Time || q == Quantity::Memory; }
 
 /// How long one run may sample.
 struct Effort {
@@ -26,9 +32,26 @@ struct Effort {
 
 /// What is asked of the first library.  0: nothing.
 struct Goal {
-    double below = 0;  ///< its median, in the unit of the quantity: below for times, above for rates
-    double times = 0;  ///< how many times as good as the other library it is, at least
-    [[nodiscard]] bool any() const { return below > 0 || times > 0; }
+    double below = 0;         ///< its median, in the unit of the quantity: below for times, above for rates
+    double times = 0;         ///< how many times as good as the other library it is, at least
+    double floor = 0;         ///< its median by that of the floor: at most for times, at least for rates
+    double instructions = 0;  ///< its instructions per call: fewer than that
+    [[nodiscard]] bool any() const { return below > 0 || times > 0 || floor > 0 || instructions > 0; }
+};
+
+/// Where a workload stands among others like it, for plots and programs.  Empty where it stands alone.
+struct Place {
+    std::string provider;
+    std::string operation;
+    std::string kind;
+    std::uint64_t size = 0;
+};
+
+/// How the processes of a session stand on the machine.
+struct Setting {
+    Effort effort;
+    std::array<int, 2> cores{-1, -1};  ///< of the process that measures, and of its peer; -1: not pinned
+    bool realtime = false;             ///< SCHED_FIFO while a workload is measured, and no longer
 };
 
 /// Why a workload can't be measured, in one line.  Thrown in the child, told by the parent.
@@ -44,6 +67,11 @@ struct Workload {
     std::string title;  ///< a few words, for the table
     Quantity quantity = Quantity::Time;
     Goal goal = {};
+    Place place = {};
+    std::string floor = {};   ///< name of the floor that it is held against; empty: none
+    bool round_trip = false;  ///< half of it is one way
+    bool quick = true;        ///< among those of a short run
+    bool steady = false;      ///< a floor that tells whether the machine was the same before and after
     /// Measures in a child process that has opened no library yet: opens the one at the path, returns samples.
     std::function<std::vector<double>(const std::string& library, const Effort& effort)> run = {};
     /// For counting instructions: opens the library and makes ready.  Empty: they are not counted.

@@ -1,11 +1,14 @@
 // selvage bench SUITE: what two libraries cost, side by side, in one run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
+#include "conformance/bench/cores.h"
 #include "conformance/bench/instructions.h"
 #include "conformance/bench/pairs.h"
 #include "conformance/bench/print.h"
@@ -23,8 +26,12 @@ struct Options {
     std::string library;
     std::string against;
     std::vector<std::string> only;
+    std::vector<int> cores;
+    std::string report;
+    bool realtime = false;
     unsigned pairs = 9;
     unsigned milliseconds = 30;
+    bool quick = false;
     bool json = false;
     bool tail = false;
     bool quiet = false;
@@ -54,32 +61,77 @@ std::string full_name(const std::string& library) {
     return fs::exists(library, ignored) ? fs::canonical(library, ignored).string() : library;
 }
 
-/// Keeps those that were named.  @return why that can't be, as one line.
-std::string choose(std::vector<bench::Workload>& workloads, const std::vector<std::string>& only) {
-    if (only.empty()) return {};
-    std::string known;
-    for (const auto& w : workloads) known += (known.empty() ? "" : ", ") + w.name;
-    for (const auto& name : only) {
-        const auto is_it = [&](const bench::Workload& w) { return w.name == name; };
-        if (std::none_of(workloads.begin(), workloads.end(), is_it)) {
-            return fmt::format("--only {}: there is no such workload (there are {})", name, known);
-        }
-    }
-    std::erase_if(workloads,
-                  [&](const bench::Workload& w) { return std::find(only.begin(), only.end(), w.name) == only.end(); });
-    return {};
+/// Whether a workload is meant: by its name, or by the words that begin it ("shm", "tcp.tagged").
+bool is_meant(const bench::Workload& w, const std::string& name) {
+    return w.name == name || w.name.starts_with(name + ".");
 }
 
-void measure(const Options& options, const std::vector<bench::Workload>& workloads, bench::Bench& out) {
+/// What can be named: names, or what stands before their first dots.
+std::string known_names(const std::vector<bench::Workload>& workloads) {
+    std::vector<std::string> known;
+    for (const auto& w : workloads) {
+        const auto second = w.name.find('.', w.name.find('.') + 1);
+        const std::string name = w.name.substr(0, second);
+        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+    }
+    return fmt::format("{}", fmt::join(known, ", "));
+}
+
+/// Keeps those that were named.  @return why that can't be, as one line.
+std::string choose(std::vector<bench::Workload>& workloads, const Options& options) {
+    for (const auto& name : options.only) {
+        const auto meant = [&](const bench::Workload& w) { return is_meant(w, name); };
+        if (std::none_of(workloads.begin(), workloads.end(), meant)) {
+            return fmt::format("--only {}: there is no such workload (there are {})", name, known_names(workloads));
+        }
+    }
+    std::erase_if(workloads, [&](const bench::Workload& w) {
+        const auto named = [&](const std::string& name) { return is_meant(w, name); };
+        if (options.quick && !w.quick) return true;
+        return !options.only.empty() && std::none_of(options.only.begin(), options.only.end(), named);
+    });
+    return workloads.empty() ? "nothing is left to measure" : "";
+}
+
+/// Floors that the workloads are held against, those that stand beside them, and those that tell a steady machine.
+std::vector<bench::Workload> floors_for(const bench::Suite& suite, const std::vector<bench::Workload>& workloads) {
+    if (suite.floors == nullptr) return {};
+    auto floors = suite.floors();
+    std::erase_if(floors, [&](const bench::Workload& f) {
+        return std::none_of(workloads.begin(), workloads.end(), [&](const bench::Workload& w) {
+            const bool same = w.place.provider == f.place.provider;
+            const bool beside = w.place.kind == "bandwidth" && f.place.kind == "vmread" && w.place.size == f.place.size;
+            return w.floor == f.name || (same && (f.steady || beside));
+        });
+    });
+    return floors;
+}
+
+void measure(const Options& options, const std::vector<bench::Workload>& workloads,
+             const std::vector<bench::Workload>& floors, bench::Bench& out) {
+    const bench::Suite& suite = *bench::find_suite(options.suite);
     Progress progress(options.quiet);
     const std::uint64_t total = std::uint64_t{2} * options.pairs * workloads.size();
     std::uint64_t done = 0;
     progress.expect(total);
     progress.begin("measuring", total);
-    const bench::Effort effort{std::chrono::milliseconds(options.milliseconds)};
-    for (const auto& w : workloads) {
-        out.results.push_back(bench::run_pairs(w, out.sides, options.pairs, effort, [&] { progress.at(++done); }));
+    const auto at = [&] { progress.at(++done); };
+    if (suite.session != nullptr) {
+        auto began = std::chrono::steady_clock::now();
+        const auto over = [&](const std::string& provider) {
+            const auto now = std::chrono::steady_clock::now();
+            progress.note(fmt::format("{}: {:.0f} s", provider, std::chrono::duration<double>(now - began).count()));
+            began = now;
+        };
+        auto found = bench::run_sessions(suite, workloads, floors, out.sides, options.pairs, out.setting, at, over);
+        out.results = std::move(found.results);
+        out.floors = std::move(found.floors);
+        out.again = found.again;
+        out.unsteady = found.unsteady;
+        return;
     }
+    for (const auto& w : workloads)
+        out.results.push_back(bench::run_pairs(w, out.sides, options.pairs, out.setting.effort, at));
 }
 
 void count(const Options& options, const std::vector<bench::Workload>& workloads, bench::Bench& out) {
@@ -112,28 +164,67 @@ bool all_goals_met(const bench::Bench& bench) {
     });
 }
 
+/// Two cores for a suite with a peer: those named, or the first two that this process may use.
+/// @return why not; empty if they are found.
+std::string place(const Options& options, bench::Bench& out) {
+    if (bench::find_suite(options.suite)->session == nullptr) return {};
+    auto cores = options.cores;
+    if (cores.empty()) cores = bench::cores_allowed();
+    if (cores.size() < 2) return "two cores are needed, one for each process (--cores A,B)";
+    out.setting.cores = {cores[0], cores[1]};
+    out.placement = bench::placement_of(out.setting.cores);
+    return {};
+}
+
+/// @return why it can't be written; empty if it is, or nobody asked.
+std::string write_page(const std::string& path, const bench::Bench& bench) {
+    if (path.empty()) return {};
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out << bench::as_page(bench) << std::flush;
+    return out ? "" : path + ": can't be written";
+}
+
 int run_bench(const Options& options) {
-    auto workloads = bench::find_suite(options.suite)->workloads();
-    if (const auto error = choose(workloads, options.only); !error.empty()) return could_not_run(error);
+    const bench::Suite& suite = *bench::find_suite(options.suite);
+    auto workloads = suite.workloads();
+    if (const auto error = choose(workloads, options); !error.empty()) return could_not_run(error);
+    const auto floors = floors_for(suite, workloads);
     const std::string first = options.library.empty() ? bundled_library() : options.library;
     if (first.empty()) return could_not_run("no library lies beside the tool; --library SO names one");
     bench::Bench bench;
     bench.suite = options.suite;
     bench.pairs = options.pairs;
+    bench.setting.effort.time = std::chrono::milliseconds(options.milliseconds);
+    bench.setting.realtime = options.realtime;
+    if (const auto error = place(options, bench); !error.empty()) return could_not_run(error);
     bench.sides[0].path = full_name(first);
     bench.sides[1].path = full_name(options.against);
     for (auto& side : bench.sides) {
         if (const auto error = bench::identify(side); !error.empty()) return could_not_run(error);
     }
-    measure(options, workloads, bench);
+    measure(options, workloads, floors, bench);
     count(options, workloads, bench);
+    if (const auto error = write_page(options.report, bench); !error.empty()) return could_not_run(error);
     fmt::print("{}", options.json ? bench::as_json(bench) : bench::as_table(bench, options.tail));
     return options.require_goals && !all_goals_met(bench) ? kDeviates : kKept;
+}
+
+/// Options of suites whose workloads have a peer.
+void add_places(CLI::App& command, Options& options) {
+    command.add_option("--cores", options.cores, "the two cores, A,B (default: the first two that may be used)")
+        ->type_name("A,B")
+        ->delimiter(',')
+        ->expected(2);
+    command.add_flag("--realtime", options.realtime,
+                     "run under SCHED_FIFO while a workload is measured (as root, on a busy machine)");
 }
 
 void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {
     auto options = std::make_shared<Options>();
     options->suite = suite.name;
+    const bool peers = suite.session != nullptr;
+    options->pairs = peers ? 5 : 9;
+    options->milliseconds = peers ? 15 : 30;
     auto* command = bench.add_subcommand(suite.name, suite.about);
     command->add_option("--library", options->library, "A: the library to measure (default: the one beside the tool)")
         ->type_name("SO");
@@ -141,20 +232,35 @@ void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {
         ->add_option("--against", options->against,
                      "B: the library to compare with (default: the one the loader finds)")
         ->type_name("SO");
-    command->add_option("--pairs", options->pairs, "runs of each library, in turn (default: 9)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 10'000));
-    command->add_option("--milliseconds", options->milliseconds, "how long each run samples (default: 30)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 60'000));
-    command->add_option("--only", options->only, "only this workload (again for more)")->type_name("NAME");
+    auto* pairs = command
+                      ->add_option("--pairs", options->pairs,
+                                   fmt::format("runs of each library, in turn (default: {})", options->pairs))
+                      ->type_name("N")
+                      ->check(CLI::Range(1, 10'000));
+    auto* milliseconds =
+        command
+            ->add_option("--milliseconds", options->milliseconds,
+                         fmt::format("how long each workload is sampled in a run (default: {})", options->milliseconds))
+            ->type_name("N")
+            ->check(CLI::Range(1, 60'000));
+    command
+        ->add_option("--only", options->only,
+                     "only this workload, or all whose names begin so: shm, tcp.tagged (again for more)")
+        ->type_name("NAME");
+    if (peers) add_places(*command, *options);
+    command->add_flag("--quick", options->quick, "a short run: few sizes, two pairs, 5 ms, unless given");
+    command->add_option("--report", options->report, "write a page with plots, too")->type_name("FILE.html");
     command->add_flag("--json", options->json, "print JSON, with every pair's ratio");
     command->add_flag("--tail", options->tail, "show the 99th percentile, too");
     command->add_flag("--no-count", options->no_count, "do not count instructions");
     command->add_flag("--quiet", options->quiet, "no progress");
     command->add_flag("--require-goals", options->require_goals,
                       "exit 1 if a goal is missed, or can't be judged for want of the other library's figure");
-    command->callback([options, &run] { run = [options] { return run_bench(*options); }; });
+    command->callback([options, pairs, milliseconds, &run] {
+        if (options->quick && pairs->count() == 0) options->pairs = 2;
+        if (options->quick && milliseconds->count() == 0) options->milliseconds = 5;
+        run = [options] { return run_bench(*options); };
+    });
 }
 
 // Hidden: the tool calls itself so under valgrind (bench/instructions.h).
@@ -178,8 +284,10 @@ void add_bench(CLI::App& app, Run& run) {
     auto* command = app.add_subcommand("bench", "what two libraries cost, side by side");
     command->require_subcommand(1);
     command->footer(
-        "Example:  selvage bench getinfo\n"
-        "          selvage bench getinfo --only copy --pairs 31 --json");
+        "Examples:  selvage bench transfer --report bench.html       all of it, in some four minutes\n"
+        "           selvage bench transfer --quick --only shm        shared memory alone, in some seconds\n"
+        "           selvage bench transfer --only tcp.tagged --tail  with the 99th percentile\n"
+        "           selvage bench getinfo --only copy --pairs 31 --json");
     for (const auto& suite : bench::suites()) add_suite(*command, suite, run);
     add_bench_count(app, run);
 }

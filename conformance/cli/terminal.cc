@@ -96,6 +96,13 @@ void Progress::end(const std::string& result, std::uint64_t done, double seconds
     fmt::print(stderr, "{:<34} {:>8} cases {:>7.1f} s {:>9.0f}/s  {}\n", label_, done, seconds, rate, result);
 }
 
+void Progress::note(const std::string& line) {
+    if (quiet_) return;
+    clear();
+    fmt::print(stderr, "{}\n", line);
+    draw(true);
+}
+
 void Progress::draw(bool force) {
     const auto now = std::chrono::steady_clock::now();
     if (quiet_ || !terminal_ || (!force && now - drawn_ < 100ms)) return;

@@ -35,6 +35,8 @@ public:
     void begin(const std::string& label, std::uint64_t units);
     /// Units of the step done so far.
     void at(std::uint64_t done);
+    /// A line that stays, between steps or within one.
+    void note(const std::string& line);
     /// Ends the step; `result` is a word or two.
     void end(const std::string& result, std::uint64_t done, double seconds);
 

@@ -14,6 +14,7 @@
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/reproduce/reproduce.h"
+#include "conformance/test/schema_util.h"
 #include "model/spec/clause.h"
 
 namespace selvage::conformance {
@@ -118,35 +119,6 @@ Report sample() {
     std::vector<Waiver> waivers = {{r.deviations.back().clause, "*", "will not be fixed", "https://example.org/1", 0}};
     apply_waivers(waivers, r);
     return r;
-}
-
-// The part of JSON Schema that docs/report.schema.json uses.
-void validate(const json& schema, const json& value, const std::string& at) {
-    static const std::map<std::string, bool (*)(const json&)> kTypes = {
-        {"object", [](const json& v) { return v.is_object(); }},
-        {"array", [](const json& v) { return v.is_array(); }},
-        {"string", [](const json& v) { return v.is_string(); }},
-        {"integer", [](const json& v) { return v.is_number_integer(); }},
-        {"number", [](const json& v) { return v.is_number(); }},
-        {"boolean", [](const json& v) { return v.is_boolean(); }},
-    };
-    EXPECT_TRUE(kTypes.at(schema.at("type"))(value)) << at << " is no " << schema.at("type");
-    if (schema.contains("enum")) {
-        EXPECT_NE(std::find(schema["enum"].begin(), schema["enum"].end(), value), schema["enum"].end())
-            << at << " is " << value;
-    }
-    for (const auto& name : schema.value("required", json::array()))
-        EXPECT_TRUE(value.contains(name.get<std::string>())) << at << " lacks " << name;
-    if (schema.at("type") == "array") {
-        for (std::size_t i = 0; i < value.size(); ++i)
-            validate(schema.at("items"), value[i], at + "[" + std::to_string(i) + "]");
-    }
-    if (schema.at("type") != "object") return;
-    for (const auto& [key, member] : value.items()) {
-        const bool known = schema.at("properties").contains(key);
-        EXPECT_TRUE(known) << at << "." << key << " is not in the schema";
-        if (known) validate(schema["properties"][key], member, at + "." + key);
-    }
 }
 
 // Tags that open must close, in order.  Enough of XML and HTML for what we write.

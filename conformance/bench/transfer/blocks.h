@@ -1,0 +1,48 @@
+// Blocks: how often something is done between two readings of the clock, and how many blocks fill the time of a row.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "conformance/bench/workload.h"
+
+namespace selvage::conformance::bench::transfer {
+
+using Clock = std::chrono::steady_clock;
+
+struct Blocks {
+    std::uint64_t count = 2;
+    std::uint64_t each = 4;  ///< turns in a block
+    [[nodiscard]] std::uint64_t turns() const { return count * each; }
+};
+
+/// Blocks of at least 100 us, that take the time of the effort together; at least three.
+/// @param ns what a turn takes.
+inline Blocks blocks_for(double ns, const Effort& effort) {
+    constexpr double kBlock = 100e3;
+    const double turn = std::max(ns, 1.0);
+    Blocks b;
+    b.each = static_cast<std::uint64_t>(std::max(1.0, kBlock / turn));
+    const double block = turn * static_cast<double>(b.each);
+    const double time = std::chrono::duration<double, std::nano>(effort.time).count();
+    b.count = static_cast<std::uint64_t>(std::max(3.0, time / block));
+    return b;
+}
+
+/// Does `turn` in blocks.  @return nanoseconds of a turn, one for each block.
+template <class Turn>
+std::vector<double> time_blocks(const Blocks& blocks, Turn turn) {
+    std::vector<double> out;
+    out.reserve(blocks.count);
+    for (std::uint64_t b = 0; b < blocks.count; ++b) {
+        const auto began = Clock::now();
+        for (std::uint64_t i = 0; i < blocks.each; ++i) turn();
+        const std::chrono::duration<double, std::nano> took = Clock::now() - began;
+        out.push_back(took.count() / static_cast<double>(blocks.each));
+    }
+    return out;
+}
+
+}  // namespace selvage::conformance::bench::transfer

@@ -1,0 +1,160 @@
+// See floor.h.
+#include "conformance/bench/transfer/floor.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "conformance/bench/transfer/blocks.h"
+#include "conformance/bench/transfer/link.h"
+#include "conformance/bench/transfer/plan.h"
+#include "conformance/bench/transfer/raw_tcp.h"
+
+namespace selvage::conformance::bench::transfer {
+namespace {
+
+/// Floors of one kind, at other sizes, stay in the same place; so do the rows' buffers.
+struct Buffers {
+    std::vector<std::byte> one = std::vector<std::byte>(kLargest, std::byte{1});
+    std::vector<std::byte> other = std::vector<std::byte>(kLargest, std::byte{2});
+};
+
+/// A cache line there and back.  The far process answers every number it sees, until told to stop.
+std::vector<double> line(Link& link, const Effort& effort) {
+    Shared& page = link.page();
+    std::uint64_t turn = page.ping.load(std::memory_order_relaxed);
+    const auto since = Clock::now();
+    const auto there_and_back = [&] {
+        // Release and acquire, paired with the far process, as a library's must be.
+        page.ping.store(++turn, std::memory_order_release);
+        for (unsigned i = 0; page.pong.load(std::memory_order_acquire) != turn;) {
+            if (++i % 65536 == 0) link.look(since);
+        }
+    };
+    const auto tried = time_blocks({3, 256}, there_and_back);
+    return time_blocks(blocks_for(*std::min_element(tried.begin(), tried.end()), effort), there_and_back);
+}
+
+void answer_lines(Link& link) {
+    Shared& page = link.page();
+    std::uint64_t seen = page.pong.load(std::memory_order_relaxed);
+    while (page.ended.load(std::memory_order_relaxed) == 0) {
+        const std::uint64_t ping = page.ping.load(std::memory_order_acquire);
+        if (ping == seen) continue;
+        seen = ping;
+        page.pong.store(seen, std::memory_order_release);
+    }
+}
+
+/// Bytes per second of `copy`.
+template <class Copy>
+std::vector<double> copying(std::size_t size, const Effort& effort, Copy copy) {
+    const auto tried = time_blocks({3, 4}, copy);
+    auto samples = time_blocks(blocks_for(*std::min_element(tried.begin(), tried.end()), effort), copy);
+    for (double& s : samples) s = static_cast<double>(size) * 1e9 / s;
+    return samples;
+}
+
+std::vector<double> copied(Buffers& buffers, std::size_t size, const Effort& effort) {
+    return copying(size, effort, [&] {
+        std::memcpy(buffers.other.data(), buffers.one.data(), size);
+        asm volatile("" ::: "memory");
+    });
+}
+
+struct Source {
+    pid_t process;
+    std::byte* at;
+};
+
+std::vector<double> read_from(const Source& source, Buffers& buffers, std::size_t size, const Effort& effort) {
+    const iovec here = {buffers.one.data(), size};
+    const iovec there = {source.at, size};
+    return copying(size, effort, [&] {
+        if (process_vm_readv(source.process, &here, 1, &there, 1, 0) != static_cast<ssize_t>(size))
+            throw CannotMeasure("process_vm_readv is not allowed");
+    });
+}
+
+bool is_tcp(const Workload& row) { return row.place.kind == "latency" || row.place.kind == "bandwidth"; }
+
+/// What the far process is asked for.
+struct Wanted {
+    bool bandwidth;
+    std::size_t size;
+    Blocks blocks;
+};
+
+std::vector<double> over_tcp(Link& link, RawTcp& tcp, const Workload& row, const Effort& effort) {
+    const bool bandwidth = row.place.kind == "bandwidth";
+    const std::size_t size = row.place.size;
+    const auto run = [&](const Blocks& blocks) {
+        send_value(link, Wanted{bandwidth, size, blocks});
+        return time_blocks(blocks, [&] { bandwidth ? tcp.send_window(size) : tcp.ping(size); });
+    };
+    run({});
+    const auto tried = run({3, size <= 4096 ? 16U : 2U});
+    auto samples = run(blocks_for(*std::min_element(tried.begin(), tried.end()), effort));
+    const double bytes = static_cast<double>(window_of(size)) * static_cast<double>(size);
+    for (double& s : samples) s = bandwidth ? bytes * 1e9 / s : s;
+    return samples;
+}
+
+void answer_tcp(Link& link) {
+    RawTcp tcp = RawTcp::accept(link);
+    while (true) {
+        const auto wanted = receive_value<Wanted>(link);
+        if (wanted.size == 0) return;
+        for (std::uint64_t left = wanted.blocks.turns(); left > 0; --left)
+            wanted.bandwidth ? tcp.take_window(wanted.size) : tcp.pong(wanted.size);
+    }
+}
+
+void far_side(Link& link, bool tcp, Buffers& buffers, const Setting& setting) {
+    hurry(setting, true);  // all floors of a provider take some tenths of a second
+    if (tcp) return answer_tcp(link);
+    send_value(link, Source{getpid(), buffers.one.data()});
+    answer_lines(link);
+    link.receive();  // for good: the near process reads this one's memory now, and ends it
+}
+
+void near_side_tcp(Link& link, Rows rows, const Setting& setting, const Tell& tell) {
+    RawTcp tcp = RawTcp::connect(link);
+    for (const auto* row : rows) {
+        tell.begin(*row);
+        tell.samples(*row, over_tcp(link, tcp, *row, setting.effort));
+    }
+    send_value(link, Wanted{});
+}
+
+void near_side_shm(Link& link, Buffers& buffers, Rows rows, const Setting& setting, const Tell& tell) {
+    const auto source = receive_value<Source>(link);
+    for (const auto* row : rows) {
+        if (row->place.kind != "line") continue;
+        tell.begin(*row);
+        tell.samples(*row, line(link, setting.effort));
+    }
+    link.page().ended.store(1, std::memory_order_relaxed);
+    for (const auto* row : rows) {
+        if (row->place.kind == "line") continue;
+        tell.begin(*row);
+        tell.samples(*row, row->place.kind == "memcpy" ? copied(buffers, row->place.size, setting.effort)
+                                                       : read_from(source, buffers, row->place.size, setting.effort));
+    }
+}
+
+}  // namespace
+
+void floor_session(const std::string&, Rows rows, const Setting& setting, const Tell& tell) {
+    if (rows.empty()) return;
+    const bool tcp = is_tcp(*rows.front());
+    Buffers buffers;
+    TwoProcesses both(setting, [&](Link& link) { far_side(link, tcp, buffers, setting); });
+    hurry(setting, true);
+    if (tcp) near_side_tcp(both.link(), rows, setting, tell);
+    if (!tcp) near_side_shm(both.link(), buffers, rows, setting, tell);
+}
+
+}  // namespace selvage::conformance::bench::transfer

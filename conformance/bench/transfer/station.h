@@ -1,0 +1,168 @@
+// What an application opens to transfer data, through the interface alone: Ground (fabric, domain, memory) and the
+// Ports (endpoint, queue, address vector) that stand on it.
+//
+// One thread.  Whatever the library refuses is thrown as CannotMeasure with the call's name.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "conformance/bench/transfer/link.h"
+#include "conformance/subject/caller.h"
+
+namespace selvage::conformance::bench::transfer {
+
+/// Longest message, and longest window.
+inline constexpr std::size_t kLargest = std::size_t{4} << 20;
+inline constexpr std::size_t kWindow = 64;
+
+struct Close {
+    template <class Object>
+    void operator()(Object* object) const {
+        fi_close(&object->fid);
+    }
+};
+template <class Object>
+using Owned = std::unique_ptr<Object, Close>;
+
+/// What is asked of fi_getinfo.
+struct Wish {
+    std::string provider;
+    fi_ep_type type = FI_EP_RDM;
+    std::uint64_t caps = 0;
+};
+
+class Ground {
+public:
+    Ground(const Entries& entries, const Wish& wish);
+    ~Ground();
+    Ground(const Ground&) = delete;
+    Ground& operator=(const Ground&) = delete;
+
+    const Entries& entries;
+    fi_info* info = nullptr;
+    Owned<fid_fabric> fabric;
+    Owned<fid_domain> domain;
+    std::byte* memory =
+        nullptr;  ///< what is sent, then what is received or reached from afar: kLargest each, and a page
+    [[nodiscard]] std::byte* out() const { return memory; }
+    [[nodiscard]] std::byte* in() const { return memory + kHalf; }
+    static constexpr std::size_t kHalf = kLargest + 4096;
+    [[nodiscard]] void* descriptor() const { return region_ ? fi_mr_desc(region_.get()) : nullptr; }
+    [[nodiscard]] std::uint64_t key() const { return region_ ? fi_mr_key(region_.get()) : 0; }
+    /// What a peer adds offsets to.
+    [[nodiscard]] std::uint64_t base() const;
+    /// @throws CannotMeasure unless `result` is 0.
+    void must(std::int64_t result, const char* call) const;
+
+private:
+    void register_memory();
+    Owned<fid_mr> region_;
+};
+
+/// What a peer is told of a port and the ground below it.
+struct Card {
+    char address[256];
+    std::size_t length;
+    std::uint64_t base;
+    std::uint64_t key;
+};
+
+class Port {
+public:
+    Port(const Ground& ground, Link& link) : ground_(&ground), link_(&link) {}
+
+    void open_unconnected();  ///< FI_EP_RDM
+    void connect();           ///< FI_EP_MSG, the near side
+    void accept();            ///< FI_EP_MSG, the far side
+    [[nodiscard]] Card card() const;
+    void know(const Card& card);  ///< sends go there from now on
+    void know_memory(const Card& card);
+
+    /// Reads the queue once.  @return how many entries came.
+    unsigned reap() {
+        std::array<fi_cq_tagged_entry, 16> entries;
+        const ssize_t n = fi_cq_read(cq_.get(), entries.data(), entries.size());
+        if (n <= 0) return n == -FI_EAGAIN ? 0 : broken(n);
+        for (ssize_t i = 0; i < n; ++i) {
+            const bool in = entries[static_cast<std::size_t>(i)].op_context >= static_cast<void*>(in_contexts_.data());
+            ++(in ? received : sent);
+        }
+        return static_cast<unsigned>(n);
+    }
+
+    /// Reads the queue until a counter of this port is that far.
+    void await(const std::uint64_t& counter, std::uint64_t target) {
+        if (counter < target) keep_reaping([&] { return counter >= target; });
+    }
+
+    /// Posts once there is room.
+    template <class Call>
+    void post(Call call) {
+        ssize_t result = call();
+        if (result == -FI_EAGAIN) {
+            keep_reaping([&] { return (result = call()) != -FI_EAGAIN; });
+        }
+        if (result != 0) ground_->must(result, "posting");
+    }
+
+    /// Contexts are used in turn; no more than kContexts operations may be under way.
+    void* out_context() { return &out_contexts_[posted_++ % kContexts]; }
+    void* in_context() { return &in_contexts_[taken_++ % kContexts]; }
+    static constexpr std::size_t kContexts = 2 * kWindow;
+
+    [[nodiscard]] const Ground& ground() const { return *ground_; }
+    [[nodiscard]] Link& link() const { return *link_; }
+    [[nodiscard]] fid_cq* queue() const { return cq_.get(); }
+    fid_ep* ep = nullptr;
+    fi_addr_t peer = FI_ADDR_UNSPEC;
+    std::uint64_t peer_base = 0;
+    std::uint64_t peer_key = 0;
+    std::uint64_t sent = 0;      ///< completions of operations that went out
+    std::uint64_t received = 0;  ///< completions of receives
+
+private:
+    static constexpr unsigned kGlance = 16384;  // polls between looks at the peer
+
+    template <class Done>
+    void keep_reaping(Done done) {
+        // The clock is read only once something takes long: a reading costs as much as a small message.
+        std::chrono::steady_clock::time_point began{};
+        for (unsigned idle = 0; !done();) {
+            if (reap() != 0 || ++idle % kGlance != 0) continue;
+            if (idle == kGlance) began = std::chrono::steady_clock::now();
+            link_->look(began);
+        }
+    }
+    [[nodiscard]] unsigned broken(ssize_t result);
+    void open_queue();
+    void bind_and_enable(fi_info* info);
+    void open_events();
+    fi_info* await_event(std::uint32_t wanted);
+
+    const Ground* ground_;
+    Link* link_;
+    Owned<fid_eq> eq_;
+    Owned<fid_pep> pep_;
+    Owned<fid_cq> cq_;
+    Owned<fid_av> av_;
+    Owned<fid_ep> ep_;
+    std::uint64_t posted_ = 0;
+    std::uint64_t taken_ = 0;
+    std::array<fi_context2, kContexts> out_contexts_{};  // before in_contexts_: reap() compares addresses
+    std::array<fi_context2, kContexts> in_contexts_{};
+};
+
+}  // namespace selvage::conformance::bench::transfer
