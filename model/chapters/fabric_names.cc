@@ -192,7 +192,8 @@ Ruling fabric_prov_name_layered_granted(const OfferCase& c) {
 Ruling fabric_prov_name_layered_same_answers(const PairCase& c) {
     const auto a = layered_name(c.first);
     const auto b = layered_name(c.second);
-    if (a.empty() || a == b || !same_layers(a, b)) return Ruling::not_applicable();
+    // A list of names has no endpoints; it may spell a name as it was asked for.
+    if (a.empty() || a == b || !same_layers(a, b) || names_only(c.first)) return Ruling::not_applicable();
     const bool only_the_name = alike_after(c, [&](Query& q) { q.hints->fabric.prov_name = std::string(b); });
     if (!only_the_name || !both_tell(c)) return Ruling::not_applicable();
     return same_endpoints(c, Field::fabric_prov_name, "the order of the layers does not count");

@@ -118,6 +118,10 @@ TEST(FabricProvName, BothOrdersBringTheSame) {
     const auto some = answer({endpoint(FI_EP_RDM, "tcp;ofi_rxm")});
     const auto none = answer({}, -FI_ENODATA);
     EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), some), kHolds);
+    Query list = asks("tcp;ofi_rxm");
+    Query other_list = asks("ofi_rxm;tcp");
+    list.flags = other_list.flags = FI_PROV_ATTR_ONLY;
+    EXPECT_EQ(rule(p, Kinship::Reordered, list, some, other_list, none), kSkips) << "no endpoints are listed";
     EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), none), kBroken);
     EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), none, asks("ofi_rxm;tcp"), some), kBroken);
     EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;udp"), none), kSkips);
