@@ -10,8 +10,9 @@
 
 namespace selvage::impl::verbs {
 
-// One frame, header included. Two MTUs of the largest kind and room for what the engine puts before a payload.
-inline constexpr size_t kSlotBytes = 8704;
+// One frame, header included: three packets of 4096 bytes, the longest there are. An odd end of each frame would be a
+// packet of its own.
+inline constexpr size_t kSlotBytes = 12288;
 inline constexpr size_t kFramePayloadMax = kSlotBytes - sizeof(Header);
 // Messages up to here are sent without asking the receiver.
 inline constexpr size_t kEagerMax = 8192;

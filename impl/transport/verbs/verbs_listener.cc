@@ -74,12 +74,11 @@ private:
         uint8_t hello[verbs::kHelloBytes] = {};
         const bool whole = given.private_data && given.private_data_len >= sizeof hello;
         if (whole) memcpy(hello, given.private_data, sizeof hello);
+        const bool request = type == RDMA_CM_EVENT_CONNECT_REQUEST;
+        // Whoever takes a caller over waits for the acknowledgement: until then the caller stays.
+        if (!request && id != id_ && id->context) static_cast<Caller*>(id->context)->gone = true;
         library_.ack_cm_event(event);
-        if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-            present(id, hello, std::min(given.responder_resources, given.initiator_depth));
-        } else if (id != id_ && id->context) {
-            static_cast<Caller*>(id->context)->gone = true;
-        }
+        if (request) present(id, hello, std::min(given.responder_resources, given.initiator_depth));
         return true;
     }
 

@@ -304,13 +304,17 @@ bool VerbsTransport::arm() {
     // What came before the request is not told of.
     const int count = ibv_poll_cq(completions_, verbs::kPoll, stash_);
     stash_count_ = std::max(count, 0);
+    // Whoever wakes looks at connections, too.
+    rounds_ = verbs::kRoundsPerLook - 1;
+    last_look_ = 0;
     return !stash_count_ && set_timer();
 }
 
 // Wakes a sleeper for what is due without anything arriving.
 bool VerbsTransport::set_timer() {
     constexpr int64_t kTick = 20'000'000;
-    if (!want_look_ || call_count_ == 0) return true;
+    // With nothing but a listener, only events matter.
+    if (!dialing_ && (!want_look_ || call_count_ == 0)) return true;
     if (timer_ < 0) {
         timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         if (timer_ < 0 || watch(epoll_, timer_, EPOLLIN | EPOLLET)) return false;
