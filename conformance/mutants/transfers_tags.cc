@@ -31,7 +31,8 @@ void add_peeks(const Row& row) {
     row.posts("peek-any", "a look finds any message", {"tagged.peek.tag", "tagged.peek.nothing", "tagged.peek.found"},
               [](Post& p) {
                   if (peeks(p)) p.ignore = ~std::uint64_t{0};
-              });
+              })
+        .cases = kMoreCases;
     row.failures("peek-other-error", "tells that nothing was found by another error", {"tagged.peek.nothing"},
                  [](fi_cq_err_entry& e) {
                      if (e.err == FI_ENOMSG) e.err = FI_EAGAIN;
