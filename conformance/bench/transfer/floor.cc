@@ -34,7 +34,9 @@ std::vector<double> line(Link& link, const Effort& effort) {
         }
     };
     const auto tried = time_blocks({3, 256}, there_and_back);
-    return time_blocks(blocks_for(*std::min_element(tried.begin(), tried.end()), effort), there_and_back);
+    const double fastest = *std::min_element(tried.begin(), tried.end());
+    return in_helpings(blocks_for(fastest, effort), effort,
+                       [&](const Blocks& blocks) { return time_blocks(blocks, there_and_back); });
 }
 
 void answer_lines(Link& link) {
@@ -96,7 +98,8 @@ std::vector<double> over_tcp(Link& link, RawTcp& tcp, const Workload& row, const
     };
     run({});
     const auto tried = run({3, size <= 4096 ? 16U : 2U});
-    auto samples = run(blocks_for(*std::min_element(tried.begin(), tried.end()), effort));
+    const double fastest = *std::min_element(tried.begin(), tried.end());
+    auto samples = in_helpings(blocks_for(fastest, effort), effort, run);
     const double bytes = static_cast<double>(window_of(size)) * static_cast<double>(size);
     for (double& s : samples) s = bandwidth ? bytes * 1e9 / s : s;
     return samples;

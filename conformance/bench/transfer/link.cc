@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <new>
 
 namespace selvage::conformance::bench::transfer {
@@ -113,6 +114,8 @@ void hurry(const Setting& setting, bool on) {
     sched_param parameters = {};
     parameters.sched_priority = on ? 1 : 0;
     sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &parameters);
+    const timespec moment = {0, 1000};
+    if (on) nanosleep(&moment, nullptr);  // whoever wakes up has the whole limit again
 }
 
 TwoProcesses::TwoProcesses(const Setting& setting, const std::function<void(Link&)>& far) {

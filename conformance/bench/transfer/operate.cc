@@ -188,7 +188,8 @@ std::vector<double> measure(Port& port, const Item& item, const Effort& effort) 
     turns(port, item, {});  // what happens only at first has happened
     const auto tried = turns(port, item, {3, item.size <= 4096 ? 64U : 2U});
     const double fastest = *std::min_element(tried.begin(), tried.end());
-    auto samples = turns(port, item, blocks_for(fastest, effort));
+    auto samples = in_helpings(blocks_for(fastest, effort), effort,
+                               [&](const Blocks& blocks) { return turns(port, item, blocks); });
     if (item.kind == Kind::Latency) return samples;
     const double window = static_cast<double>(window_of(item.size));
     const double each = item.kind == Kind::Bandwidth ? window * static_cast<double>(item.size) : window;
