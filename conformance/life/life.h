@@ -25,7 +25,8 @@ public:
     Life& operator=(const Life&) = delete;
 
     void run(model::Tally& tally, std::vector<model::Because>& broken);
-    /// The same without a child: faster, and a death is the caller's.  Objects of a life that breaks a promise stay open.
+    /// The same without a child: faster, and a death is the caller's.  What a life opened that breaks a promise stays
+    /// open.
     void run_here(model::Tally& tally, std::vector<model::Because>& broken);
 
 private:

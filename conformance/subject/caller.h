@@ -80,8 +80,9 @@ public:
     /// Texts and addresses of questions prepared from now on end where an inaccessible page begins, so that reading
     /// past them crashes.  Costs system calls per question.
     void set_tight(bool tight);
-    /// Questions prepared from now on lie in writable pages, and stores into them are seen by comparing: a question costs
-    /// no system call, but a store of what is there already goes unseen.  Not for questions asked by several threads.
+    /// Questions prepared from now on lie in writable pages, and stores into them are seen by comparing: a question
+    /// costs no system call, but a store of what is there already goes unseen.  Not for questions asked by several
+    /// threads.
     void set_comparing(bool comparing);
     /// From now on what the library allocates and frees within ask() and ask_raw() is counted there (and may be made to
     /// fail).  nullptr: not counted.
