@@ -6,6 +6,7 @@
 // and what completed without an error has the right contents. At the end the survivor holds no more descriptors,
 // mappings, heap and shared memory than before.
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -91,6 +92,8 @@ private:
     void greeted(const Greeting& greeting);
     void await_errors(Clock::time_point killed);
     void compare(const Holdings& before, const Holdings& after, int kills) const;
+    std::string left_behind() const;
+    void sweep() const;
 
     Options options_;
     Random random_;
@@ -213,11 +216,26 @@ void Survivor::compare(const Holdings& before, const Holdings& after, int kills)
 #else
     static_cast<void>(grown), static_cast<void>(kills);
 #endif
+}
+
+std::string Survivor::left_behind() const {
     for (const std::string& file : shm_files()) {
         const bool ours = file.find(prefix_) != file.npos;
         const bool alive = file.ends_with("survivor") || file.ends_with(prefix_ + "0");
-        if (ours && !alive) give_up("left in /dev/shm", file);
+        if (ours && !alive) return file;
     }
+    return {};
+}
+
+// Whoever opens an endpoint clears away what was left by those who died unheard of. It passes over a file that another
+// process is just looking at, so it is tried again.
+void Survivor::sweep() const {
+    for (int tries = 0; tries < 100; ++tries) {
+        { const Station sweeper(options_.station); }
+        if (left_behind().empty()) return;
+        usleep(20'000);
+    }
+    give_up("left in /dev/shm", left_behind());
 }
 
 void Survivor::run() {
@@ -230,9 +248,8 @@ void Survivor::run() {
         kill_one(static_cast<uint32_t>(i));
         if (i == kWarmUp) before = holdings();
     }
-    // One more clears away what was left by those who died unheard of.
-    { const Station sweeper(options_.station); }
     alarm(60);
+    sweep();
     compare(before, holdings(), options_.kills);
     printf(
         "%s, %s progress: %d killed, %d of them under load (%d with nothing pending, told by the next call); %llu "
