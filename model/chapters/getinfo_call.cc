@@ -238,8 +238,8 @@ Fit getinfo_call_node_addr_str(const MatchCase& c) {
 Demand getinfo_call_addr_str_no_service(const QueryCase& c) {
     if (read_node(c.query.node).kind != NodeKind::String) return Demand::not_asked();
     if (!c.query.service) return Demand::nothing();
-    return Demand::must_refuse({FI_EINVAL, FI_ENODATA},
-                               texts(Field::call_service, Relation::IsNull, {}, c.query.service));
+    return refuse_hint(c.query, {FI_EINVAL, FI_ENODATA},
+                       texts(Field::call_service, Relation::IsNull, {}, c.query.service));
 }
 
 Ruling getinfo_call_service_kept(const OfferCase& c) {

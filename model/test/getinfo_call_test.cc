@@ -143,6 +143,9 @@ TEST(GetinfoCall, FormattedAddressesAsNodes) {
     EXPECT_EQ(fit(getinfo_call_node_addr_str, ask_node("192.0.2.2"), rdm()), Choice::NotAsked);
     EXPECT_EQ(kind(getinfo_call_addr_str_no_service, ask_node(node, "7471")), Kind::MustRefuse);
     EXPECT_EQ(kind(getinfo_call_addr_str_no_service, ask_node(node)), Kind::Nothing);
+    Query names = ask_node(node, "7471");
+    names.flags = FI_PROV_ATTR_ONLY;
+    EXPECT_EQ(kind(getinfo_call_addr_str_no_service, names), Kind::MayRefuse) << "only names are asked for";
     EXPECT_EQ(kind(getinfo_call_addr_str_no_service, ask_node("192.0.2.2", "7471")), Kind::NotAsked);
 }
 
