@@ -46,7 +46,8 @@ struct RemoteSlot {
     SlotControl* slot = nullptr;
 
     // -FI_EAGAIN: nobody lives at that address, or its owner is not ready; worth another try. -FI_EBUSY: the owner
-    // lives, and another sender is taking a slot; likewise. -FI_EACCES: another key, or another user's. -FI_ENOSPC, -FI_ENOMEM, -FI_EMFILE: resources.
+    // lives, and another sender is taking a slot; likewise. -FI_EACCES: another key, or another user's. -FI_ENOSPC,
+    // -FI_ENOMEM, -FI_EMFILE: resources.
     int enter(const char* text, const Identity& self);
     // Tells the owner that nothing follows.
     void say_closed();

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "impl/core/interfaces.h"
 #include "impl/core/param.h"
 #include "impl/core/registry.h"
 #include "impl/core/surface.h"
-#include "impl/core/interfaces.h"
 
 namespace selvage::impl {
 namespace {
