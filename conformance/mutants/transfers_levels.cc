@@ -117,7 +117,8 @@ void add_level_rows(const Row& row) {
                 [](const Post& p) { return p.kind == Kind::Write && (p.flags & FI_DELIVERY_COMPLETE) != 0; })
         .of("tcp");
     row.posts("match-lost", "knows no FI_MATCH_COMPLETE", {"cq.level.match"},
-              [](Post& p) { p.flags &= ~FI_MATCH_COMPLETE; });
+              [](Post& p) { p.flags &= ~FI_MATCH_COMPLETE; })
+        .cases = 6000;  // few exchanges ask for it
     row.hurries("read-early", "tells a read as soon as it is posted", {"cq.level.returned-data", "rma.read.whole"},
                 [](const Post& p) { return p.kind == Kind::Read; })
         .of("tcp");
@@ -141,7 +142,8 @@ void add_level_rows(const Row& row) {
     row.delays("fence-access", "tells a fenced access before what went before it", {"rma.fence.order"},
                [](const fi_cq_tagged_entry& e) { return (e.flags & FI_RMA) != 0 && !has_flags(e, FI_FENCE); });
     row.delays("fence-atomic", "tells a fenced atomic before what went before it", {"atomic.fence.order"},
-               [](const fi_cq_tagged_entry& e) { return (e.flags & FI_ATOMIC) != 0 && !has_flags(e, FI_FENCE); });
+               [](const fi_cq_tagged_entry& e) { return (e.flags & FI_ATOMIC) != 0 && !has_flags(e, FI_FENCE); })
+        .cases = 6000;
 }
 
 }  // namespace selvage::mutants
