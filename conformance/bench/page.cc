@@ -8,6 +8,7 @@
 #include "conformance/bench/plot.h"
 #include "conformance/bench/print.h"
 #include "conformance/cli/terminal.h"
+#include "conformance/report/view.h"
 
 namespace selvage::conformance::bench {
 namespace {
@@ -27,28 +28,7 @@ td,th{padding:.25rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px
 th{color:var(--dim);font-size:.83rem}.good{color:var(--good)}.bad{color:var(--bad);font-weight:600}td.why{white-space:normal;color:var(--dim)}
 )css";
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
+std::string escaped(std::string_view text) { return escape(printable(text)); }
 
 /// Rows of one provider, operation and kind.
 struct Series {

@@ -40,6 +40,8 @@ using IsError = std::function<bool(const fi_cq_err_entry&)>;
 
 /// Exchanges for rows that only a few of them show.
 inline constexpr unsigned kMoreCases = 1500;
+/// And for those that next to none shows.
+inline constexpr unsigned kManyCases = 6000;
 
 /// Adds rows to a table.  They are tried on the shm provider of the reference library.
 struct Row {

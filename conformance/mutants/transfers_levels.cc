@@ -118,7 +118,7 @@ void add_level_rows(const Row& row) {
         .of("tcp");
     row.posts("match-lost", "knows no FI_MATCH_COMPLETE", {"cq.level.match"},
               [](Post& p) { p.flags &= ~FI_MATCH_COMPLETE; })
-        .cases = 6000;  // few exchanges ask for it
+        .cases = kManyCases;
     row.hurries("read-early", "tells a read as soon as it is posted", {"cq.level.returned-data", "rma.read.whole"},
                 [](const Post& p) { return p.kind == Kind::Read; })
         .of("tcp");
@@ -143,7 +143,7 @@ void add_level_rows(const Row& row) {
                [](const fi_cq_tagged_entry& e) { return (e.flags & FI_RMA) != 0 && !has_flags(e, FI_FENCE); });
     row.delays("fence-atomic", "tells a fenced atomic before what went before it", {"atomic.fence.order"},
                [](const fi_cq_tagged_entry& e) { return (e.flags & FI_ATOMIC) != 0 && !has_flags(e, FI_FENCE); })
-        .cases = 6000;
+        .cases = kManyCases;
 }
 
 }  // namespace selvage::mutants

@@ -1,4 +1,5 @@
-// What all forms of a report share: order, counts, words.  Private to report/.  Pure functions.
+// What all forms of a report share: order, counts, words.  Private to report/, but for escape(), which every page of
+// the tool calls.  Pure functions.
 #pragma once
 
 #include <array>

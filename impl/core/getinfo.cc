@@ -92,14 +92,20 @@ int list_name(const Query& query, const char* name, uint32_t provider_version, I
 
 // FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only; then the layers.
 int list_providers(const Query& query, InfoList& list) {
-    const char* asked = query.provider_name();
-    for (const Provider* provider : all_providers()) {
-        if (!is_registered(provider->name) || (asked && !query.provider.admits(*provider))) continue;
-        if (const int error = list_name(query, asked ? asked : provider->name, provider->version, list)) return error;
-        if (asked) break;  // "ofi_rxm" goes over more than one, and is named once
+    if (const char* asked = query.provider_name()) {
+        // "ofi_rxm" goes over more than one, and is named once.
+        for (const Provider* provider : all_providers()) {
+            if (!is_registered(provider->name) || !query.provider.admits(*provider)) continue;
+            return list_name(query, asked, provider->version, list);
+        }
+        return -FI_ENODATA;
     }
     for (const Provider* provider : all_providers()) {
-        if (asked || !is_registered(provider->name) || !provider->layered_name) continue;
+        if (!is_registered(provider->name)) continue;
+        if (const int error = list_name(query, provider->name, provider->version, list)) return error;
+    }
+    for (const Provider* provider : all_providers()) {
+        if (!is_registered(provider->name) || !provider->layered_name) continue;
         if (!is_registered(provider->layered_name) || is_repeated_layer(*provider)) continue;
         if (const int error = list_name(query, provider->layered_name, provider->version, list)) return error;
     }

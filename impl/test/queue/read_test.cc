@@ -6,9 +6,6 @@
 #include "impl/test/queue/place.h"
 
 // Control over malloc for this program, unless a sanitizer has it.
-#if !defined(SELVAGE_SANITIZED) && (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__))
-#define SELVAGE_SANITIZED 1
-#endif
 #include "impl/test/library/allocation.cc"
 
 namespace selvage::impl::test {
