@@ -19,7 +19,7 @@ struct NicValues {
     char device_version[24] = {};
     char vendor_id[24] = {};
     char driver[64] = {};
-    char firmware[64] = {};
+    char firmware[65] = {};  // a device tells up to 64 characters
     char address[64] = {};
     char network_type[16] = {};
     fi_bus_attr bus{};
