@@ -8,6 +8,8 @@
 //                    share memory; leaked_blocks: what stayed
 //   GetInfo          leaked_blocks: what each of many calls, its answer freed, left behind
 //   GetInfoThreads   answer: what one thread alone gets; ret: what a thread got that differed, else the same
+#include <optional>
+
 #include "model/chapters/alike.h"
 #include "model/chapters/call_rules.h"
 
@@ -94,24 +96,33 @@ Ruling getinfo_memory_alloc_fails_null(const Conduct& c) {
     return fails_with_null(c);
 }
 
-// Bytes of length zero are no address and no key, wherever their pointer leads: a copy may hold NULL.
-static bool is_of_no_length(const Info& info, Field field) {
-    const Text& bytes = text(info, field);
-    if (!bytes || row(field).form != Form::Bytes) return false;
-    if (bytes->empty()) return true;
+namespace {
+
+// Addresses and keys are as long as the member beside them says, whatever lies behind.
+std::optional<std::uint64_t> told_length(const Info& info, Field field) {
     switch (field) {
         case Field::src_addr:
-            return info.src_addrlen == 0;
+            return info.src_addrlen;
         case Field::dest_addr:
-            return info.dest_addrlen == 0;
+            return info.dest_addrlen;
         case Field::ep_auth_key:
-            return info.ep.auth_key_size == 0;
+            return info.ep.auth_key_size;
         case Field::domain_auth_key:
-            return info.domain.auth_key_size == 0;
+            return info.domain.auth_key_size;
         default:
-            return false;
+            return std::nullopt;
     }
 }
+
+// Text or bytes of an fi_info, no further than they count.
+Text counted(const Info& info, Field field) {
+    Text out = text(info, field);
+    const auto length = told_length(info, field);
+    if (out && length && *length < out->size()) out->resize(*length);
+    return out;
+}
+
+}  // namespace
 
 Ruling getinfo_memory_dup_equal(const Conduct& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
@@ -127,10 +138,12 @@ Ruling getinfo_memory_dup_equal(const Conduct& c) {
         return Ruling::broken(number(r.field, Relation::Equals, wanted, actual));
     }
     for (const FieldRow& r : text_fields()) {
-        const Text& wanted = text(*c.original, r.field);
-        const Text& actual = text(*c.copy, r.field);
+        const Text wanted = counted(*c.original, r.field);
+        const Text actual = counted(*c.copy, r.field);
         if (wanted == actual || (r.part != Part::Info && !c.original->has(r.part))) continue;
-        if (!actual && is_of_no_length(*c.original, r.field)) continue;
+        // Bytes of length zero are no address and no key, wherever their pointer leads: a copy may hold NULL.
+        const bool none = wanted && wanted->empty() && row(r.field).form == Form::Bytes;
+        if (none && !actual) continue;
         return Ruling::broken(texts(r.field, Relation::TextEquals, wanted, actual));
     }
     return Ruling::holds();

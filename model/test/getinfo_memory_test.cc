@@ -99,6 +99,22 @@ TEST(GetinfoMemory, AddressOfNoLengthNeedNotBeDuplicated) {
     EXPECT_EQ(getinfo_memory_dup_equal(c).evidence().field, Field::src_addr);
 }
 
+TEST(GetinfoMemory, AddressIsComparedAsFarAsItIsLong) {
+    Info original = rdm();
+    original.src_addr = "fi_shm://";
+    original.src_addrlen = 5;
+    Info copy = original;
+    copy.src_addr = "fi_sh";
+    Conduct c = act(Act::DupInfo);
+    c.original = &original;
+    c.copy = &copy;
+    EXPECT_EQ(getinfo_memory_dup_equal(c).outcome(), Holds);
+    copy.src_addr = "fi_xx";
+    EXPECT_EQ(getinfo_memory_dup_equal(c).evidence().field, Field::src_addr);
+    copy.src_addr = "fi_s";
+    EXPECT_EQ(getinfo_memory_dup_equal(c).evidence().field, Field::src_addr);
+}
+
 TEST(GetinfoMemory, DuplicateIsItsOwn) {
     Info original = rdm();
     Info copy = original;
