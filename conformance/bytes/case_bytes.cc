@@ -19,7 +19,7 @@ using namespace model;
 constexpr unsigned kMark = 0x80;  // of the first byte
 constexpr std::array kKinds = {Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct, Case::Kind::Life,
                                Case::Kind::Text};
-constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::QueryPlain) + 1;
+constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::Enable) + 1;
 constexpr unsigned kKinships = static_cast<unsigned>(Kinship::Reworded) + 1;
 constexpr unsigned kActs = static_cast<unsigned>(Conduct::Act::Other) + 1;
 constexpr int kMostNumber = 127;  // of an object, an entry of an answer
@@ -192,11 +192,19 @@ Case conduct_of(const Case& asked) {
     return c;
 }
 
+// A name in place of an entry's own is one that nobody has: else it may be right to open it.
+void make_unknown(std::string& name) {
+    constexpr std::string_view kNobody = "no-such-";
+    if (!name.empty() && !name.starts_with(kNobody)) name.insert(0, kNobody);
+}
+
 // A domain is opened with an entry of the fabric that it is opened on: the fabric's own.
 Case life_of(const Case& asked) {
+    using enum Action::Verb;
     Case c = asked;
     for (Action& a : c.actions) {
-        if (a.verb != Action::Verb::OpenFabric && a.verb != Action::Verb::BindEq) a.argument = 0;
+        if (a.verb != OpenFabric && a.verb != BindEq && a.verb != BindEp) a.argument = 0;
+        if (a.verb == OpenFabric || a.verb == OpenDomain || a.verb == OpenDomain2) make_unknown(a.name);
     }
     return c;
 }

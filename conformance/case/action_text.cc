@@ -147,7 +147,7 @@ std::string print_action(const std::vector<Action>& before, const Action& a) {
     if (!verb.takes_object && a.object != 0) out += " object=" + std::to_string(a.object);
     if (a.verb == Action::Verb::OpenFabric) {
         out += " offer=" + std::to_string(a.argument);
-    } else if (a.verb == Action::Verb::BindEq) {
+    } else if (a.verb == Action::Verb::BindEq || a.verb == Action::Verb::BindEp) {
         out += " " + object_name(before, a.argument);
     } else if (a.argument != 0) {
         out += " argument=" + std::to_string(a.argument);

@@ -33,6 +33,8 @@ struct Action {
         Close,       ///< fi_close of `object`
         Query,       ///< fi_getinfo with object `object` in fabric_attr.fabric, domain_attr.domain or handle
         QueryPlain,  ///< fi_getinfo without; which opened instances does it report?
+        BindEp,      ///< fi_ep_bind: endpoint `object`, what is bound `argument`, `flags`
+        Enable,      ///< fi_enable of endpoint `object`
     } verb = Verb::OpenFabric;
     int object = 0;
     int argument = 0;

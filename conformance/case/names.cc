@@ -65,6 +65,8 @@ constexpr std::array kVerbs = {
     VerbRow{Close, "close", "", true},
     VerbRow{Query, "query", "", true},
     VerbRow{QueryPlain, "query-plain", "", false},
+    VerbRow{BindEp, "ep-bind", "", true},
+    VerbRow{Enable, "enable", "", true},
 };
 
 template <typename Rows, typename T>

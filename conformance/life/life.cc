@@ -50,7 +50,10 @@ ObjectClass opened_by(ActionVerb v) {
 Verb verb_of(ActionVerb v) {
     switch (v) {
         case ActionVerb::BindEq:
+        case ActionVerb::BindEp:
             return Verb::Bind;
+        case ActionVerb::Enable:
+            return Verb::Enable;
         case ActionVerb::OpenOps:
             return Verb::OpenOps;
         case ActionVerb::SetOps:
@@ -127,6 +130,7 @@ Step Life::plan(const Action& action) const {
     s.object = action.verb == ActionVerb::OpenFabric || action.verb == ActionVerb::QueryPlain ? 0 : action.object;
     s.argument = action.argument;
     s.flags = action.flags;
+    s.to_endpoint = action.verb == ActionVerb::BindEp;
     s.name = action.name;
     s.override_ops = (action.flags & kLifeCompleteOps) != 0   ? Override::Complete
                      : (action.flags & kLifeTooSmallOps) != 0 ? Override::TooSmall
@@ -156,9 +160,12 @@ bool Life::possible(const Step& s) const {
     if (s.verb == Verb::Query) {
         return s.object == 0 || kind == ObjectClass::Fabric || kind == ObjectClass::Domain || kind == ObjectClass::Pep;
     }
+    const Object* other = s.argument > 0 ? state_.find_open(static_cast<std::uint64_t>(s.argument)) : nullptr;
     if (s.verb == Verb::Bind)
-        return kind == ObjectClass::Domain && s.argument > 0 &&
-               state_.find_open(static_cast<std::uint64_t>(s.argument)) != nullptr;
+        return other != nullptr && kind == (s.to_endpoint ? ObjectClass::Ep : ObjectClass::Domain);
+    if (s.verb == Verb::Enable) return kind == ObjectClass::Ep;
+    // Of closing the event queue of an endpoint that is open the pages say nothing.
+    if (s.verb == Verb::Close && kind == ObjectClass::Eq) return !state_.is_bound_to_endpoint(s.object);
     return kind != ObjectClass::None;
 }
 
@@ -228,6 +235,9 @@ void Life::take(const Action& action, Step& s) {
             return open(action, s);
         case Verb::Bind:
             s.ret = bind_raw(raw(s.object), raw(s.argument), s.flags);
+            return;
+        case Verb::Enable:
+            s.ret = enable_raw(raw(s.object));
             return;
         case Verb::OpenOps:
             s.ret = open_ops_raw(raw(s.object), action.name);

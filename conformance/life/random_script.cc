@@ -72,8 +72,10 @@ Step expected(const Prospect& p, const Action& a) {
         s.verb = Verb::Open;
         const Object* parent = p.life.find(static_cast<std::uint64_t>(a.object));
         s.offer_index = parent != nullptr ? parent->offer : a.argument;
-    } else if (a.verb == ActionVerb::BindEq) {
+    } else if (a.verb == ActionVerb::BindEq || a.verb == ActionVerb::BindEp) {
         s.verb = Verb::Bind;
+    } else if (a.verb == ActionVerb::Enable) {
+        s.verb = Verb::Enable;
     } else if (a.verb == ActionVerb::Close) {
         s.verb = Verb::Close;
         if (p.life.has_child(a.object) || p.life.is_bound(a.object)) s.ret = -FI_EBUSY;
@@ -111,6 +113,7 @@ public:
             if (!o.open()) continue;
             for (const Kind& k : kKinds) children(o, k);
             if (o.kind == ObjectClass::Domain) binds(o);
+            if (o.kind == ObjectClass::Ep) prepares(o);
             closes(o);
             if (o.kind == ObjectClass::Fabric || o.kind == ObjectClass::Domain)
                 add(1, {.verb = ActionVerb::Query, .object = o.number, .argument = 0, .flags = 0, .name = {}});
@@ -160,8 +163,40 @@ private:
                         .name = {}});
     }
 
+    // What lies beside an endpoint is bound to it, and it is enabled once it can be.
+    void prepares(const Object& ep) {
+        if (ep.enabled) return;
+        bool queue = false, peers = false;
+        for (const Object& o : p_.life.objects()) {
+            const bool bound = std::any_of(ep.bindings.begin(), ep.bindings.end(),
+                                           [&](const Binding& b) { return b.number == o.number; });
+            queue = queue || (bound && o.kind == ObjectClass::Cq);
+            peers = peers || (bound && (o.kind == ObjectClass::Av || o.kind == ObjectClass::Eq));
+        }
+        for (const Object& o : p_.life.objects()) {
+            if (!o.open()) continue;
+            const bool beside = o.parent == ep.parent;
+            if (o.kind == ObjectClass::Cq && beside && !queue) bind(ep, o, FI_TRANSMIT | FI_RECV);
+            if (o.kind == ObjectClass::Av && beside && !peers) bind(ep, o, 0);
+            if (o.kind == ObjectClass::Eq && p_.ep_type(ep) == FI_EP_MSG && !peers && is_of_fabric(o, ep))
+                bind(ep, o, 0);
+        }
+        if (queue && peers)
+            add(2, {.verb = ActionVerb::Enable, .object = ep.number, .argument = 0, .flags = 0, .name = {}});
+    }
+
+    [[nodiscard]] bool is_of_fabric(const Object& eq, const Object& ep) const {
+        const Object* domain = p_.life.find(static_cast<std::uint64_t>(ep.parent));
+        return domain != nullptr && domain->parent == eq.parent;
+    }
+
+    void bind(const Object& ep, const Object& other, std::uint64_t flags) {
+        add(2, {.verb = ActionVerb::BindEp, .object = ep.number, .argument = other.number, .flags = flags, .name = {}});
+    }
+
     void closes(const Object& o) {
         const bool busy = p_.life.has_child(o.number) || p_.life.is_bound(o.number);
+        if (o.kind == ObjectClass::Eq && p_.life.is_bound_to_endpoint(o.number)) return;
         if (!busy || (p_.disorder && !o.refused))
             add(1, {.verb = ActionVerb::Close, .object = o.number, .argument = 0, .flags = 0, .name = {}});
     }

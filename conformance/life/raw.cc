@@ -20,6 +20,7 @@ int context_mark;  // its address is the context of fabrics and domains
 alignas(4096) char region[4096];
 
 fid_fabric* as_fabric(fid* f) { return reinterpret_cast<fid_fabric*>(f); }
+fid_ep* as_endpoint(fid* f) { return reinterpret_cast<fid_ep*>(f); }
 fid_domain* as_domain(fid* f) { return reinterpret_cast<fid_domain*>(f); }
 
 // The fid of what a call stored, after it returned `ret`.
@@ -152,9 +153,12 @@ RawObject open_raw(const Entries& entries, const Opening& opening, Step& step) {
 
 int close_raw(const RawObject& object) { return fi_close(object.at); }
 
-int bind_raw(const RawObject& domain, const RawObject& other, std::uint64_t flags) {
-    return fi_domain_bind(as_domain(domain.at), other.at, flags);
+int bind_raw(const RawObject& to, const RawObject& other, std::uint64_t flags) {
+    if (to.kind == ObjectClass::Ep) return fi_ep_bind(as_endpoint(to.at), other.at, flags);
+    return fi_domain_bind(as_domain(to.at), other.at, flags);
 }
+
+int enable_raw(const RawObject& endpoint) { return fi_enable(as_endpoint(endpoint.at)); }
 
 int open_ops_raw(const RawObject& object, const std::string& name) {
     void* ops = nullptr;

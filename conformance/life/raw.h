@@ -37,7 +37,9 @@ struct Opening {
 RawObject open_raw(const Entries& entries, const Opening& opening, model::Step& step);
 
 int close_raw(const RawObject& object);
-int bind_raw(const RawObject& domain, const RawObject& other, std::uint64_t flags);
+/// fi_domain_bind or fi_ep_bind, by what `to` is.
+int bind_raw(const RawObject& to, const RawObject& other, std::uint64_t flags);
+int enable_raw(const RawObject& endpoint);
 int open_ops_raw(const RawObject& object, const std::string& name);
 int set_ops_raw(const RawObject& object, const std::string& name, model::Override which);
 /// Waits a little for FI_MR_COMPLETE on an event queue.

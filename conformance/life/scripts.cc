@@ -38,6 +38,10 @@ public:
     void bind(int domain, int other, std::uint64_t flags) {
         out_.push_back({.verb = Verb::BindEq, .object = domain, .argument = other, .flags = flags, .name = {}});
     }
+    void ep_bind(int ep, int other, std::uint64_t flags = 0) {
+        out_.push_back({.verb = Verb::BindEp, .object = ep, .argument = other, .flags = flags, .name = {}});
+    }
+    void enable(int ep) { out_.push_back({.verb = Verb::Enable, .object = ep, .argument = 0, .flags = 0, .name = {}}); }
     void ops(Verb verb, int on, std::string name, std::uint64_t flags = 0) {
         out_.push_back({.verb = verb, .object = on, .argument = 0, .flags = flags, .name = std::move(name)});
     }
@@ -277,6 +281,98 @@ void av_of(Writer& w, std::uint64_t type) {
 void av_map(Writer& w) { av_of(w, FI_AV_MAP); }
 void av_table(Writer& w) { av_of(w, FI_AV_TABLE); }
 
+// An endpoint, and what it is to be bound to.
+struct Endpoint {
+    int fabric, eq, domain, cq, av, ep;
+};
+
+Endpoint endpoint(Writer& w) {
+    Endpoint e = {};
+    e.fabric = w.fabric();
+    e.eq = w.connected() ? w.open(Verb::OpenEq, e.fabric) : 0;
+    e.domain = w.domain(e.fabric);
+    e.cq = w.open(Verb::OpenCq, e.domain);
+    e.av = w.connected() ? 0 : w.open(Verb::OpenAv, e.domain);
+    e.ep = w.open(Verb::OpenEp, e.domain);
+    return e;
+}
+
+void give_peers(Writer& w, const Endpoint& e) { w.ep_bind(e.ep, w.connected() ? e.eq : e.av); }
+
+void close_endpoint(Writer& w, const Endpoint& e) {
+    w.close(e.ep, e.cq);
+    if (e.av != 0) w.close(e.av);
+    w.close(e.domain);
+    if (e.eq != 0) w.close(e.eq);
+    w.close(e.fabric);
+}
+
+void enabled_endpoint(Writer& w) {
+    const Endpoint e = endpoint(w);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
+    give_peers(w, e);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
+void enabled_selective(Writer& w) {
+    const Endpoint e = endpoint(w);
+    const int other = w.open(Verb::OpenCq, e.domain);
+    const int cntr = w.open(Verb::OpenCntr, e.domain);
+    give_peers(w, e);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+    w.ep_bind(e.ep, other, FI_RECV);
+    w.ep_bind(e.ep, cntr, FI_SEND | FI_RECV);
+    w.enable(e.ep);
+    w.close(e.ep, cntr, other);
+    w.close(e.cq);
+    if (e.av != 0) w.close(e.av);
+    w.close(e.domain);
+}
+
+void enabled_without_queue(Writer& w) {
+    const Endpoint e = endpoint(w);
+    give_peers(w, e);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
+void enabled_without_addresses(Writer& w) {
+    if (w.connected()) return;
+    const Endpoint e = endpoint(w);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
+// Two of a kind, for the same operations: the second is refused.
+void bound_twice(Writer& w, Verb verb, std::uint64_t flags) {
+    const Endpoint e = endpoint(w);
+    const int one = w.open(verb, e.domain);
+    const int other = w.open(verb, e.domain);
+    w.ep_bind(e.ep, one, flags);
+    w.ep_bind(e.ep, other, flags);
+    w.close(e.ep, other, one);
+}
+void two_queues(Writer& w) { bound_twice(w, Verb::OpenCq, FI_RECV); }
+void two_counters(Writer& w) { bound_twice(w, Verb::OpenCntr, FI_SEND); }
+void two_vectors(Writer& w) {
+    if (!w.connected()) bound_twice(w, Verb::OpenAv, 0);
+}
+
+// What an endpoint is bound to is closed before the endpoint.
+void closed_under_endpoint(Writer& w, Verb verb, std::uint64_t flags) {
+    const Endpoint e = endpoint(w);
+    const int bound = w.open(verb, e.domain);
+    w.ep_bind(e.ep, bound, flags);
+    w.close(bound, e.ep, bound);
+}
+void queue_under_endpoint(Writer& w) { closed_under_endpoint(w, Verb::OpenCq, FI_TRANSMIT); }
+void counter_under_endpoint(Writer& w) { closed_under_endpoint(w, Verb::OpenCntr, FI_SEND); }
+void vector_under_endpoint(Writer& w) {
+    if (!w.connected()) closed_under_endpoint(w, Verb::OpenAv, 0);
+}
+
 constexpr std::size_t kBrief = 3;  // scripts for stages that are not looked at thoroughly
 constexpr std::array kScripts = {
     everything_in_order,
@@ -315,6 +411,16 @@ constexpr std::array kScripts = {
     busy_mr,
     av_map,
     av_table,
+    enabled_endpoint,
+    enabled_selective,
+    enabled_without_queue,
+    enabled_without_addresses,
+    two_queues,
+    two_counters,
+    two_vectors,
+    queue_under_endpoint,
+    counter_under_endpoint,
+    vector_under_endpoint,
 };
 
 }  // namespace

@@ -282,6 +282,77 @@ void add_children(Table& table) {
     key("mr-key-late", "has no key for a region that is registered", "domain.bind.mr-sync", FI_KEY_NOTAVAIL, true);
 }
 
+fi_ops usual;  // of the class that a mutant changes, as the library made it
+
+// Every object of class `kind` gets `change`d operations; the others of its table stay as they are.
+void with_ops(Table& table, const char* name, const char* breaks, const char* clause, std::size_t kind,
+              void (*change)(fi_ops& own), const char* provider = "tcp") {
+    life(table, name, breaks, {clause}, provider).life.child = [kind, change](int ret, std::size_t opens, fid*,
+                                                                              fid* made) {
+        if (ret != 0 || opens != kind) return ret;
+        if (usual.close == nullptr) usual = *made->ops;
+        static fi_ops own;
+        own = usual;
+        change(own);
+        made->ops = &own;
+        return ret;
+    };
+}
+
+void add_endpoints(Table& table) {
+    const auto endpoint = [&](const char* name, const char* breaks, const char* clause, void (*change)(fi_ops&),
+                              const char* provider = "tcp") {
+        with_ops(table, name, breaks, clause, FI_CLASS_EP, change, provider);
+    };
+    endpoint("ep-bind-refused", "binds no queue to an endpoint", "endpoint.bind.fits", [](fi_ops& own) {
+        own.bind = [](fid* ep, fid* bound, std::uint64_t flags) {
+            return is(bound, FI_CLASS_CQ) ? -FI_EINVAL : usual.bind(ep, bound, flags);
+        };
+    });
+    endpoint("ep-bind-anything", "binds a second queue for the same operations", "endpoint.bind.single",
+             [](fi_ops& own) {
+                 own.bind = [](fid* ep, fid* bound, std::uint64_t flags) {
+                     usual.bind(ep, bound, flags);
+                     return 0;
+                 };
+             });
+    endpoint("ep-bind-error-positive", "refuses what is bound with a positive number", "endpoint.bind.error-negative",
+             [](fi_ops& own) {
+                 own.bind = [](fid* ep, fid* bound, std::uint64_t flags) {
+                     const int ret = usual.bind(ep, bound, flags);
+                     return ret < 0 ? -ret : ret;
+                 };
+             });
+    endpoint("ep-enable-refused", "does not enable an endpoint that has all it needs", "endpoint.enable.bound",
+             [](fi_ops& own) {
+                 own.control = [](fid* ep, int command, void* argument) {
+                     return command == FI_ENABLE ? -FI_EOPBADSTATE : usual.control(ep, command, argument);
+                 };
+             });
+    const auto careless = [](fi_ops& own) {
+        own.control = [](fid* ep, int command, void* argument) {
+            const int ret = usual.control(ep, command, argument);
+            return command == FI_ENABLE ? 0 : ret;
+        };
+    };
+    endpoint("ep-enable-without-queue", "enables an endpoint that nothing can be told of",
+             "endpoint.enable.needs-queue", careless);
+    endpoint("ep-enable-without-addresses", "enables an endpoint that reaches nobody",
+             "endpoint.enable.needs-addresses", careless, "shm");
+    const auto closed_over = [](fi_ops& own) {
+        own.close = [](fid* f) {
+            const int ret = usual.close(f);
+            return ret == -FI_EBUSY ? 0 : ret;
+        };
+    };
+    with_ops(table, "cq-closed-under-endpoint", "closes a queue that an endpoint is bound to", "cq.close.busy",
+             FI_CLASS_CQ, closed_over);
+    with_ops(table, "counter-closed-under-endpoint", "closes a counter that an endpoint is bound to",
+             "cntr.close.releases", FI_CLASS_CNTR, closed_over);
+    with_ops(table, "av-closed-under-endpoint", "closes an address vector that an endpoint is bound to",
+             "domain.av.close-busy", FI_CLASS_AV, closed_over, "shm");
+}
+
 void add_binding(Table& table) {
     life(table, "bind-eq-refused", "does not bind an event queue to a domain", {"domain.bind.eq"}).life.bound =
         [](int ret, fid*, fid*, std::uint64_t flags) { return ret == 0 && flags == 0 ? -FI_ENOSYS : ret; };
@@ -414,6 +485,7 @@ void add_lives(Table& table) {
     add_domain(table);
     add_closing(table);
     add_children(table);
+    add_endpoints(table);
     add_binding(table);
     add_instances(table);
 }

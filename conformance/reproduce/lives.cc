@@ -207,6 +207,10 @@ private:
                 return "fi_endpoint(" + on + ", " + offer(a) + ", " + new_object(a, "fid_ep") + ", NULL)";
             case Verb::BindEq:
                 return "fi_domain_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
+            case Verb::BindEp:
+                return "fi_ep_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
+            case Verb::Enable:
+                return "fi_enable(" + on + ")";
             case Verb::OpenOps:
                 p_.declare("\tvoid *ops" + std::to_string(step_ + 1) + " = NULL;\n");
                 return "fi_open_ops(" + fid(a.object) + ", " + c::string(a.name) + ", " + c::number(a.flags) +

@@ -112,6 +112,21 @@ TEST(CaseBytes, NumbersFitTheirMembersAndTextsEndAtTheirNul) {
     EXPECT_NE(honest_version(Version(7, 7)), Version(7, 7));
 }
 
+TEST(CaseBytes, NamesThatReplaceAnEntrysOwnAreNobodys) {
+    using enum Action::Verb;
+    Input input;
+    input.asked.kind = Case::Kind::Life;
+    for (const auto verb : {OpenFabric, OpenDomain, OpenDomain2, OpenOps})
+        input.asked.actions.push_back({.verb = verb, .object = 0, .argument = 0, .flags = 2, .name = "tcp"});
+    input.asked.actions.push_back({.verb = OpenFabric, .object = 0, .argument = 0, .flags = 2, .name = ""});
+    const Case c = to_case(input);
+    EXPECT_EQ(c.actions[0].name, "no-such-tcp");
+    EXPECT_EQ(c.actions[1].name, "no-such-tcp");
+    EXPECT_EQ(c.actions[2].name, "no-such-tcp");
+    EXPECT_EQ(c.actions[3].name, "tcp") << "an extension is asked for by any name";
+    EXPECT_EQ(c.actions[4].name, "") << "the entry's own";
+}
+
 TEST(CaseBytes, StructuresAreConvertedFromStructuresOnly) {
     StringProbe p;
     p.datatype = FI_TYPE_INFO;

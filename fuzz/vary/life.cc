@@ -1,5 +1,6 @@
 // Changes to sequences of actions, and crossing of any two inputs.  See vary.h.
 #include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,9 @@ using Verb = Action::Verb;
 
 constexpr std::array<const char*, 6> kNames = {"",    "no-such-name",           "tcp",
                                                "shm", FI_SET_OPS_HMEM_OVERRIDE, "domain-ops"};
-constexpr unsigned kVerbs = static_cast<unsigned>(Verb::QueryPlain) + 1;
+constexpr std::array<std::uint64_t, 6> kBindings = {
+    0, FI_TRANSMIT | FI_RECV, FI_TRANSMIT | FI_SELECTIVE_COMPLETION, FI_RECV, FI_SEND | FI_RECV, FI_READ | FI_WRITE};
+constexpr unsigned kVerbs = static_cast<unsigned>(Verb::Enable) + 1;
 
 bool opens(const Action& a) { return a.verb <= Verb::OpenEp; }
 
@@ -50,10 +53,11 @@ Action any_action(int objects, Rng& rng) {
     a.verb = static_cast<Verb>(rng.below(kVerbs));
     if (rng.chance(25)) a.verb = Verb::Close;
     a.object = number();
-    if (a.verb == Verb::BindEq) a.argument = number();
+    if (a.verb == Verb::BindEq || a.verb == Verb::BindEp) a.argument = number();
     if (a.verb == Verb::OpenFabric) a.argument = static_cast<int>(rng.below(6));
     if (rng.chance(20)) a.flags = std::uint64_t{1} << rng.below(64);
     if (rng.chance(20)) a.flags = rng.below(4);
+    if (a.verb == Verb::BindEp && rng.chance(80)) a.flags = kBindings[rng.below(kBindings.size())];
     if (rng.chance(10) || a.verb == Verb::OpenOps || a.verb == Verb::SetOps) a.name = kNames[rng.below(kNames.size())];
     return a;
 }

@@ -51,9 +51,16 @@ bool Lifetime::has_child(int parent, ObjectClass kind) const {
     });
 }
 
-bool Lifetime::is_bound(int eq) const {
+bool Lifetime::is_bound(int number) const {
+    return is_bound_to_endpoint(number) || std::any_of(objects_.begin(), objects_.end(), [&](const Object& o) {
+               return o.open() && std::find(o.bound_eqs.begin(), o.bound_eqs.end(), number) != o.bound_eqs.end();
+           });
+}
+
+bool Lifetime::is_bound_to_endpoint(int number) const {
     return std::any_of(objects_.begin(), objects_.end(), [&](const Object& o) {
-        return o.open() && std::find(o.bound_eqs.begin(), o.bound_eqs.end(), eq) != o.bound_eqs.end();
+        return o.open() &&
+               std::any_of(o.bindings.begin(), o.bindings.end(), [&](const Binding& b) { return b.number == number; });
     });
 }
 
@@ -90,6 +97,8 @@ void Lifetime::opened(const Step& step) {
         o.provider = step.offer->fabric.prov_name;
         o.fabric_name = step.offer->fabric.name;
         o.domain_name = step.offer->domain.name;
+        o.ep_type = step.offer->ep.type;
+        o.caps = step.offer->caps;
     }
     o.key = step.key;
     o.asked_key = step.asked_key;
@@ -125,6 +134,7 @@ void Lifetime::closed(const Step& step) {
 
 void Lifetime::bound(const Step& step) {
     Object& o = objects_[static_cast<std::size_t>(step.object) - 1];
+    if (o.kind == ObjectClass::Ep) return o.bindings.push_back({.number = step.argument, .flags = step.flags});
     o.bound_eqs.push_back(step.argument);
     o.asynchronous = o.asynchronous || (step.flags & FI_REG_MR) != 0;
 }
@@ -134,6 +144,7 @@ void Lifetime::apply(const Step& step) {
     if (step.target() == nullptr) return;
     if (step.verb == Verb::Close) return closed(step);
     if (step.verb == Verb::Bind && step.worked()) bound(step);
+    if (step.verb == Verb::Enable && step.worked()) objects_[static_cast<std::size_t>(step.object) - 1].enabled = true;
 }
 
 }  // namespace selvage::model

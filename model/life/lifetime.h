@@ -17,6 +17,13 @@ struct Step;
 /// The classes of objects that a life holds.
 enum class ObjectClass : std::uint8_t { None, Fabric, Domain, Eq, Cq, Cntr, Av, Pep, Ep, Mr };
 
+/// What an endpoint was bound to, and for which of its operations.
+struct Binding {
+    int number = 0;
+    std::uint64_t flags = 0;
+    bool operator==(const Binding&) const = default;
+};
+
 /// One object.
 struct Object {
     enum class State : std::uint8_t {
@@ -38,6 +45,10 @@ struct Object {
     bool asynchronous = false;                       ///< one of them was bound with FI_REG_MR
     std::uint64_t key = 0;                           ///< of a region
     std::uint64_t asked_key = 0;
+    std::uint64_t ep_type = 0;      ///< of an endpoint: what the entry says
+    std::uint64_t caps = 0;         ///< likewise
+    std::vector<Binding> bindings;  ///< of an endpoint
+    bool enabled = false;           ///< fi_enable returned 0
     bool operator==(const Object&) const = default;
 
     [[nodiscard]] bool open() const { return state == State::Open; }
@@ -58,8 +69,10 @@ public:
     [[nodiscard]] int next_number() const { return static_cast<int>(objects_.size()) + 1; }
     /// True if an object of that class (None: any) is open on `parent`.
     [[nodiscard]] bool has_child(int parent, ObjectClass kind = ObjectClass::None) const;
-    /// True if a domain that is open has this event queue bound to it.
-    [[nodiscard]] bool is_bound(int eq) const;
+    /// True if a domain or an endpoint that is open has this object bound to it.
+    [[nodiscard]] bool is_bound(int number) const;
+    /// True if an endpoint that is open has this object bound to it.
+    [[nodiscard]] bool is_bound_to_endpoint(int number) const;
     /// The open instance of the entry's fabric (domain) that was opened first, or nullptr.
     [[nodiscard]] const Object* first_instance(ObjectClass kind, const Info& offer) const;
     /// How many instances of the entry's fabric (domain) are open.

@@ -16,7 +16,8 @@ namespace selvage::model {
 /// What a step does.
 enum class Verb : std::uint8_t {
     Open,  ///< opens an object of class `opens`
-    Bind,  ///< fi_domain_bind of `object` with `argument`
+    Bind,  ///< fi_domain_bind or fi_ep_bind of `object` with `argument`
+    Enable,
     OpenOps,
     SetOps,
     Close,
@@ -32,8 +33,9 @@ enum class Override : std::uint8_t { Complete, NullCallbacks, TooSmall };
 struct Step {
     const Lifetime* before = nullptr;
     Verb verb = Verb::Close;
-    int object = 0;    ///< acted on: the parent of what is opened, what is bound, asked, closed; 0: none
-    int argument = 0;  ///< Bind: what is bound to it
+    int object = 0;            ///< acted on: the parent of what is opened, what is bound, asked, closed; 0: none
+    int argument = 0;          ///< Bind: what is bound to it
+    bool to_endpoint = false;  ///< Bind: fi_ep_bind, not fi_domain_bind
     std::uint64_t flags = 0;
     std::string_view name;  ///< OpenOps, SetOps
     Override override_ops = Override::Complete;
