@@ -164,9 +164,10 @@ const Provider* find_provider(std::string_view name) {
     return nullptr;
 }
 
+// An answer has one spelling of a layered name, and what was asked for has to be in it: here the case counts.
 bool is_layer(std::string_view name) {
     for (const Provider* provider : kProviders) {
-        if (provider->layered_name && equal_names(provider->layered_name, name)) return is_registered(name);
+        if (provider->layered_name && provider->layered_name == name) return is_registered(name);
     }
     return false;
 }
@@ -187,7 +188,8 @@ ProviderName parse_provider_name(std::string_view text) {
     const bool layer_first = is_layer(first);
     result.provider = find_provider(layer_first ? second : first);
     result.layered = true;
-    result.valid = result.provider && is_layer(layer_first ? first : second);
+    result.valid = result.provider && result.provider->name == (layer_first ? second : first) &&
+                   is_layer(layer_first ? first : second);
     return result;
 }
 

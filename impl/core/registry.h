@@ -48,7 +48,7 @@ struct ProviderName {
     bool admits(const Offer& offer) const;
     bool admits(const Provider& candidate) const;
 };
-// Understands "tcp", "tcp;ofi_rxm", "ofi_rxm;tcp" and "ofi_rxm", without regard to case.
+// Understands "tcp", without regard to case, and "tcp;ofi_rxm", "ofi_rxm;tcp" and "ofi_rxm" as they are.
 ProviderName parse_provider_name(std::string_view text);
 
 }  // namespace selvage::impl
