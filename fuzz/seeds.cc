@@ -58,7 +58,8 @@ public:
           conduct_(folder / "conduct"),
           sequence_(folder / "sequence"),
           strings_(folder / "strings"),
-          differential_(folder / "differential") {}
+          differential_(folder / "differential"),
+          transfers_(folder / "transfers") {}
 
     void all() {
         for (const auto& p : bench_.providers()) {
@@ -70,9 +71,11 @@ public:
             family(p, *make_strings(), strings_, 3600, 7);
             family(p, *make_openings(), sequence_, 4000, 1);
             family(p, *make_lives(), sequence_, 40, 1);
+            exchanges(p);
         }
-        std::printf("seeds: %zu hints, %zu conduct, %zu sequence, %zu strings, %zu differential\n", hints_.size(),
-                    conduct_.size(), sequence_.size(), strings_.size(), differential_.size());
+        std::printf("seeds: %zu hints, %zu conduct, %zu sequence, %zu strings, %zu differential, %zu transfers\n",
+                    hints_.size(), conduct_.size(), sequence_.size(), strings_.size(), differential_.size(),
+                    transfers_.size());
     }
 
 private:
@@ -137,6 +140,24 @@ private:
             }
         }
     }
+    // Of each kind of endpoint and each set-up some systematic exchanges and some random ones.
+    void exchanges(const std::string& provider) {
+        constexpr std::uint8_t kStages = 4, kSetups = 12;
+        Rng rng(1, provider, 0);
+        for (std::uint8_t stage = 0; stage < kStages; ++stage) {
+            for (std::uint8_t setup = 0; setup < kSetups; ++setup) {
+                Input input;
+                input.asked.kind = Case::Kind::Traffic;
+                input.asked.provider = provider;
+                input.stage = stage;
+                input.setup = setup;
+                for (input.turn = 1; input.turn < 400; input.turn += 1 + input.turn / 4) transfers_.add(input);
+                input.turn = 0;
+                while (input.choices.size() < 48) input.choices += static_cast<char>(rng.below(128));
+                transfers_.add(input);
+            }
+        }
+    }
     void family(const std::string& provider, Property& property, Folder& into, std::uint64_t most,
                 std::uint64_t stride) {
         Lab& lab = bench_.lab(provider);
@@ -151,7 +172,7 @@ private:
     }
 
     Workbench& bench_;
-    Folder hints_, conduct_, sequence_, strings_, differential_;
+    Folder hints_, conduct_, sequence_, strings_, differential_, transfers_;
 };
 
 void put_token(std::ofstream& out, const std::string& bytes) {

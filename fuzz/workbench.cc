@@ -70,6 +70,15 @@ const std::vector<conformance::Choice>& Workbench::choices(const std::string& pr
     return out;
 }
 
+bool Workbench::exchange(const Input& input, Case& out) {
+    const auto& provider = provider_of(input.asked);
+    auto it = exchanges_.find(provider);
+    if (it == exchanges_.end()) it = exchanges_.emplace(provider, RolledExchanges(lab(provider))).first;
+    const bool made = it->second.make(input, out);
+    out.provider = provider;
+    return made;
+}
+
 const Profile& Workbench::profile(const std::string& provider, Version version) {
     return lab(provider).profile(version);
 }

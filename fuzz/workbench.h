@@ -12,6 +12,7 @@
 #include "conformance/ask/questions.h"
 #include "conformance/case/case.h"
 #include "conformance/suite/lab.h"
+#include "conformance/traffic/stages.h"
 #include "fuzz/options.h"
 #include "model/judge/judge.h"
 
@@ -31,6 +32,8 @@ public:
     const std::vector<conformance::Choice>& choices(const std::string& provider);
     const model::Profile& profile(const std::string& provider, model::Version version);
 
+    /// The exchange that an input of the kind Traffic stands for.  @return false if there is none.
+    bool exchange(const conformance::Input& input, conformance::Case& out);
     /// Asks what the case asks and judges it; `broken` receives the links.  Fills in the provider.
     void judge(conformance::Case& c, std::vector<model::Because>& broken);
     /// How closely stores into hints are watched while calls are asked: see Caller::set_comparing.
@@ -51,6 +54,7 @@ private:
     std::vector<std::string> providers_;
     std::map<std::string, std::unique_ptr<conformance::Lab>> labs_;
     std::map<std::string, std::vector<conformance::Choice>> choices_;
+    std::map<std::string, conformance::RolledExchanges> exchanges_;
     conformance::Asked asked_;
     model::Tally tally_;
 };

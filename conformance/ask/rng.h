@@ -18,7 +18,12 @@ public:
         next();
     }
 
+    /// Begins with these choices, each as many bytes as ByteReader::number() takes; then goes on by `seed`.  Whoever
+    /// writes the choices, or changes one, steers what is made of them.
+    Rng(std::uint64_t seed, std::string_view choices) : state_(seed), choices_(choices) {}
+
     std::uint64_t next() {
+        if (!choices_.empty()) return chosen();
         std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
@@ -34,7 +39,19 @@ public:
     }
 
 private:
+    std::uint64_t chosen() {
+        std::uint64_t out = 0;
+        for (unsigned shift = 0; shift < 64 && !choices_.empty(); shift += 7) {
+            const auto b = static_cast<unsigned char>(choices_.front());
+            choices_.remove_prefix(1);
+            out |= static_cast<std::uint64_t>(b & 0x7FU) << shift;
+            if (b < 0x80) break;
+        }
+        return out;
+    }
+
     std::uint64_t state_;
+    std::string_view choices_;
 };
 
 }  // namespace selvage::conformance

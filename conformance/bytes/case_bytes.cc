@@ -17,8 +17,8 @@ namespace {
 using namespace model;
 
 constexpr unsigned kMark = 0x80;  // of the first byte
-constexpr std::array kKinds = {Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct, Case::Kind::Life,
-                               Case::Kind::Text};
+constexpr std::array kKinds = {Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct,
+                               Case::Kind::Life, Case::Kind::Text, Case::Kind::Traffic};
 constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::Enable) + 1;
 constexpr unsigned kKinships = static_cast<unsigned>(Kinship::Reworded) + 1;
 constexpr unsigned kActs = static_cast<unsigned>(Conduct::Act::Other) + 1;
@@ -147,6 +147,20 @@ void read_pair(ByteReader& in, Input& input) {
     input.asked.first = read_query(in);
 }
 
+void write_traffic(const Input& input, ByteWriter& out) {
+    out.byte(input.stage);
+    out.byte(input.setup);
+    out.number(input.turn);
+    out.bytes(input.choices);
+}
+
+void read_traffic(ByteReader& in, Input& input) {
+    input.stage = in.byte();
+    input.setup = in.byte();
+    input.turn = in.number();
+    input.choices = in.bytes(kMostChoices);
+}
+
 void write_conduct(const Case& c, ByteWriter& out) {
     out.byte(static_cast<unsigned>(c.act));
     out.number(c.fail_allocation);
@@ -231,6 +245,9 @@ Input read_input(std::string_view bytes) {
         case Case::Kind::Text:
             c.string = read_string(in);
             break;
+        case Case::Kind::Traffic:
+            read_traffic(in, input);
+            break;
         default:
             c.first = read_query(in);
             break;
@@ -258,6 +275,9 @@ std::string write_input(const Input& input) {
             break;
         case Case::Kind::Text:
             write_string(c.string, out);
+            break;
+        case Case::Kind::Traffic:
+            write_traffic(input, out);
             break;
         default:
             write_query(c.first, out);

@@ -21,11 +21,16 @@ namespace selvage::conformance {
 
 inline constexpr std::size_t kMostTextBytes = 2048;  ///< of one text, name or address; the rest is left out
 inline constexpr std::size_t kMostActions = 64;      ///< of one life
+inline constexpr std::size_t kMostChoices = 600;     ///< bytes of them, on the way to one exchange
 
 /// A case to be.
 struct Input {
     Case asked;              ///< of a pair, the first call alone
-    std::uint64_t turn = 0;  ///< a pair: which of the calls that stand so to the first is the second
+    std::uint64_t turn = 0;  ///< a pair: which of the calls that stand so to the first is the second; traffic: which of
+                             ///< the systematic exchanges, from 1, or 0 for a random one
+    std::uint8_t stage = 0;  ///< traffic: which kind of endpoint
+    std::uint8_t setup = 0;  ///< traffic: which way to set the pair up
+    std::string choices;     ///< traffic: what is chosen on the way to a random exchange (Rng)
     bool operator==(const Input&) const = default;
 };
 
@@ -33,7 +38,7 @@ struct Input {
 Input read_input(std::string_view bytes);
 /// An input as bytes; empty for a kind of case that has no byte form.
 std::string write_input(const Input& input);
-/// The case that an input comes to.
+/// The case that an input comes to.  Traffic hangs on what the provider offers: see RolledExchanges, which makes that.
 Case to_case(const Input& input);
 /// Both steps.
 inline Case decode_case(std::string_view bytes) { return to_case(read_input(bytes)); }

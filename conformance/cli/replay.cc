@@ -9,6 +9,7 @@
 #include "conformance/cli/commands.h"
 #include "conformance/cli/terminal.h"
 #include "conformance/reproduce/reproduce.h"
+#include "conformance/suite/rolled.h"
 #include "conformance/suite/runner.h"
 #include "conformance/suite/smaller.h"
 #include "model/spec/clause.h"
@@ -29,13 +30,15 @@ struct Options {
 // A file as read: text, or the bytes of a fuzzer.
 struct ReadCase : CaseFile {
     bool bytes = false;
+    Input input;  ///< of bytes
 };
 
 bool read_case(const std::string& file, ReadCase& out, std::string& error) {
     std::string text;
     if (!read_file(file, text, error)) return false;
     if (is_case_bytes(text)) {
-        out.shown = decode_case(text);
+        out.input = read_input(text);
+        out.shown = to_case(out.input);
         out.bytes = true;
         return true;
     }
@@ -68,6 +71,11 @@ int replay_one(const Options& options, const std::string& file, ReadCase read, c
     if (read.shown.provider.empty() && !found.providers.empty()) {
         const bool named = read.shown.first.hints && read.shown.first.hints->fabric.prov_name;
         read.shown.provider = named ? *read.shown.first.hints->fabric.prov_name : found.providers.front();
+    }
+    if (read.bytes && read.shown.kind == Case::Kind::Traffic) {
+        std::string error;
+        read.input.asked.provider = read.shown.provider;
+        if (!roll_exchange(options.plan, read.input, read.shown, error)) return could_not_run(error);
     }
     fmt::print("{}: {}\n{}\n", file, printable(read.shown.provider), printable(describe(read.shown)));
     Replayed seen = replay_case(options.plan, read.shown);

@@ -3,14 +3,10 @@
 // Exchanges of one set-up stand together, so that a pair of endpoints serves many of them.
 #include "conformance/suite/traffic.h"
 
-#include <rdma/fabric.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-
 #include <algorithm>
 
-#include "conformance/ask/infer.h"
 #include "conformance/traffic/programs.h"
+#include "conformance/traffic/stages.h"
 #include "conformance/traffic/worker.h"
 #include "model/judge/judge.h"
 #include "model/spec/clause.h"
@@ -26,55 +22,6 @@ constexpr std::uint64_t kLeastCases = 1500;  // and no fewer than these, if so m
 constexpr std::uint64_t kMostCases = 400000;
 constexpr unsigned kMostWaits = 1500;     // for what never came, likewise
 constexpr std::size_t kMostLosses = 400;  // deaths of the worker, shrinking included, before the rest is left out
-constexpr std::uint64_t kNeededCaps =
-    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR | FI_ASYNC_IOV | FI_RX_CQ_DATA;
-constexpr std::uint64_t kPromisedRegistration =
-    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-
-// What the endpoints of one kind are opened with.
-struct Stage {
-    Query query;
-    int entry = 0;
-    Info offer;
-    bool narrow = false;  // with the fewest capabilities; of such the short list will do
-    std::vector<Exchange> setups;
-};
-
-// The first entry of the stage's question that is of the provider and of the type that was asked for.
-bool find_entry(Lab& lab, Stage& s) {
-    const auto answer = lab.single().ask(s.query).answer;
-    for (std::size_t i = 0; i < answer.offers.size(); ++i) {
-        const Info& o = answer.offers[i];
-        if (!offer_is_of(o, lab.provider()) || o.ep.type != s.query.hints->ep.type) continue;
-        s.entry = static_cast<int>(i);
-        s.offer = o;
-        return true;
-    }
-    return false;
-}
-
-std::vector<Stage> find_stages(Lab& lab) {
-    std::vector<Stage> out;
-    for (const std::uint64_t type : {FI_EP_RDM, FI_EP_MSG}) {
-        Stage s;
-        s.query = widest_question(lab.provider(), std::min(lab.version(), kNewest));
-        s.query.hints->mode = kPromisedModes;
-        s.query.hints->domain.mr_mode = kPromisedRegistration;
-        s.query.hints->ep.type = type;
-        if (!find_entry(lab, s)) continue;
-        s.setups = setups(s.offer);
-        out.push_back(s);
-        // The same without what is not needed to carry bytes: no sources, no events at the target.
-        s.query.hints->caps = s.offer.caps & kNeededCaps;
-        s.narrow = true;
-        if (!find_entry(lab, s)) continue;
-        s.setups.resize(1);
-        out.push_back(s);
-    }
-    return out;
-}
-
 class TrafficProperty : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "traffic"; }
@@ -92,9 +39,9 @@ public:
     }
 
     void prepare(Lab& lab) override {
-        stages_ = find_stages(lab);
+        stages_ = traffic_stages(lab);
         std::vector<Chosen> first, rest;
-        for (const Stage& stage : stages_) list(stage, first, rest);
+        for (const TrafficStage& stage : stages_) list(stage, first, rest);
         // A run of few cases thins them out evenly, the needed ones last.
         const std::uint64_t room = std::max<std::uint64_t>(count(lab.plan()) * 7 / 10, 1);
         systematic_ = thinned(std::move(first), room, lab.plan().seed);
@@ -102,7 +49,7 @@ public:
         systematic_.insert(systematic_.end(), more.begin(), more.end());
         // Blocks of random ones that are so short that each set-up has its turn.
         std::uint64_t places = 0;
-        for (const Stage& stage : stages_) places += stage.setups.size();
+        for (const TrafficStage& stage : stages_) places += stage.setups.size();
         const std::uint64_t random = count(lab.plan()) - std::min<std::uint64_t>(systematic_.size(), count(lab.plan()));
         together_ = std::clamp<std::uint64_t>(random / std::max<std::uint64_t>(places, 1), 2, kTogether);
     }
@@ -129,7 +76,7 @@ public:
             return take(*chosen.stage, chosen.exchange, out);
         }
         const std::uint64_t block = (index - systematic_.size()) / together_;
-        const Stage& stage = stages_[block % stages_.size()];
+        const TrafficStage& stage = stages_[block % stages_.size()];
         const Exchange& setup = stage.setups[block / stages_.size() % stage.setups.size()];
         Rng rng(lab.plan().seed, "traffic", index);
         return take(stage, random_exchange(stage.offer, setup, rng), out);
@@ -137,11 +84,11 @@ public:
 
 private:
     struct Chosen {
-        const Stage* stage;
+        const TrafficStage* stage;
         Exchange exchange;
     };
 
-    static void list(const Stage& stage, std::vector<Chosen>& first, std::vector<Chosen>& rest) {
+    static void list(const TrafficStage& stage, std::vector<Chosen>& first, std::vector<Chosen>& rest) {
         const auto add = [&stage](std::vector<Chosen>& to, std::vector<Exchange> exchanges) {
             for (auto& e : exchanges) to.push_back({&stage, std::move(e)});
         };
@@ -164,14 +111,14 @@ private:
         return out;
     }
 
-    static bool take(const Stage& stage, const Exchange& exchange, Case& out) {
+    static bool take(const TrafficStage& stage, const Exchange& exchange, Case& out) {
         out.first = stage.query;
         out.exchange = exchange;
         out.exchange.entry = stage.entry;
         return !exchange.operations.empty();
     }
 
-    std::vector<Stage> stages_;
+    std::vector<TrafficStage> stages_;
     std::vector<Chosen> systematic_;
     std::uint64_t together_ = kTogether;
     std::uint64_t left_out_ = 0;

@@ -112,6 +112,27 @@ TEST(CaseBytes, NumbersFitTheirMembersAndTextsEndAtTheirNul) {
     EXPECT_NE(honest_version(Version(7, 7)), Version(7, 7));
 }
 
+TEST(CaseBytes, ChoicesOfAnExchangeAreReadAgain) {
+    Input input;
+    input.asked.kind = Case::Kind::Traffic;
+    input.asked.provider = "tcp";
+    input.turn = 77;
+    input.stage = 1;
+    input.setup = 200;
+    input.choices = std::string("\x80\x01\0z", 4);
+    EXPECT_EQ(read_input(write_input(input)), input);
+    EXPECT_EQ(to_case(input).kind, Case::Kind::Traffic);
+}
+
+TEST(Rng, BeginsWithTheChoicesThatItIsGiven) {
+    using namespace std::string_view_literals;
+    Rng chosen(5, "\x07\x85\x01"sv);
+    EXPECT_EQ(chosen.next(), 7U);
+    EXPECT_EQ(chosen.below(100), 0x85U % 100);
+    Rng plain(5);
+    EXPECT_EQ(chosen.next(), plain.next()) << "then it goes on by its seed";
+}
+
 TEST(CaseBytes, NamesThatReplaceAnEntrysOwnAreNobodys) {
     using enum Action::Verb;
     Input input;

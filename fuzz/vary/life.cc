@@ -146,6 +146,11 @@ void cross(Input& a, const Input& b, Rng& rng) {
     if (rng.chance(20)) a.asked.first.node = b.asked.first.node;
     if (rng.chance(20)) a.asked.first.service = b.asked.first.service;
     if (rng.chance(20)) a.asked.first.version = b.asked.first.version;
+    if (!b.choices.empty() && a.turn == 0) {
+        a.choices.resize(rng.below(a.choices.size() + 1));
+        a.choices += b.choices.substr(rng.below(b.choices.size()));
+        a.choices.resize(std::min(a.choices.size(), conformance::kMostChoices));
+    }
     auto& actions = a.asked.actions;
     const auto& others = b.asked.actions;
     if (actions.empty() || others.empty()) return;
