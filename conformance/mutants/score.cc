@@ -1,6 +1,6 @@
 // The score of the mutants: runs `selvage check` on each and looks whether the promise that it breaks is reported.
 //
-//   mutant_score [--jobs N] [NAME]...      all mutants, or those whose names begin so
+//   mutant_score [--jobs N] [--every K] [NAME]...      all mutants, or those whose names begin so; of them one in K
 //
 // A mutant is detected if a deviation of one of its clauses is reported that the clean library does not have.  Exit
 // status: 0 all detected, 1 a survivor (or a clean library that breaks a promise on transfers), 2 could not run.
@@ -216,13 +216,14 @@ Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
     return out;
 }
 
-std::vector<const Mutant*> chosen(const std::vector<std::string>& names) {
+std::vector<const Mutant*> chosen(const std::vector<std::string>& names, std::size_t every) {
     std::vector<const Mutant*> out;
+    std::size_t seen = 0;
     for (const Mutant& m : all_mutants()) {
         if (m.clauses.empty() && !m.speechless) continue;
         const bool wanted = names.empty() || std::any_of(names.begin(), names.end(),
                                                          [&](const auto& n) { return m.name.starts_with(n); });
-        if (wanted) out.push_back(&m);
+        if (wanted && seen++ % every == 0) out.push_back(&m);
     }
     return out;
 }
@@ -246,8 +247,8 @@ std::size_t tell_clean(Clean& clean, const std::vector<const Mutant*>& mutants) 
     return all.size();
 }
 
-int score(unsigned jobs, const std::vector<std::string>& names) {
-    const auto mutants = chosen(names);
+int score(unsigned jobs, std::size_t every, const std::vector<std::string>& names) {
+    const auto mutants = chosen(names, every);
     if (mutants.empty()) {
         std::fprintf(stderr, "mutant_score: no mutant begins so\n");
         return 2;
@@ -320,7 +321,7 @@ int table() {
 }  // namespace selvage::mutants
 
 int main(int argc, char** argv) {
-    unsigned jobs = 2;
+    unsigned jobs = 2, every = 1;
     std::vector<std::string> names;
     for (int i = 1; i < argc; ++i) {
         const std::string a = argv[i];
@@ -329,9 +330,11 @@ int main(int argc, char** argv) {
         if (a == "--links") return selvage::mutants::make_links();
         if (a == "--jobs" && i + 1 < argc) {
             jobs = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
+        } else if (a == "--every" && i + 1 < argc) {
+            every = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
         } else {
             names.push_back(a);
         }
     }
-    return selvage::mutants::score(jobs, names);
+    return selvage::mutants::score(jobs, every, names);
 }
