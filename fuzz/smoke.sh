@@ -19,6 +19,9 @@ export RES_OPTIONS=attempts:0
 case $target in
     hints | differential) runs=2000000 ;;
     strings) runs=14000 ;;
+    sequence) runs=250000 ;;
+    conduct) runs=12000 ;;
+    transfers) runs=8000 ;;
     *) runs=5000000 ;;
 esac
 dictionary=()

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 #include <rdma/fabric.h>
 
+#include "conformance/ask/rng.h"
 #include "conformance/bytes/case_bytes.h"
 #include "conformance/bytes/honest.h"
 #include "conformance/case/case_text.h"

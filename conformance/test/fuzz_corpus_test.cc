@@ -13,6 +13,7 @@
 #include "conformance/suite/probe.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
+#include "conformance/traffic/stages.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
@@ -23,18 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<Case> inputs(const std::string& target) {
-    std::vector<Case> out;
+std::vector<Input> inputs(const std::string& target) {
+    std::vector<Input> out;
     for (const char* kind : {"corpus", "regress"}) {
         const auto folder = fs::path(SELVAGE_SOURCE_DIR) / "fuzz" / kind / target;
         if (!fs::exists(folder)) continue;
-        for (const auto& file : fs::directory_iterator(folder)) out.push_back(decode_case(slurp(file.path().string())));
+        for (const auto& file : fs::directory_iterator(folder)) out.push_back(read_input(slurp(file.path().string())));
     }
     return out;
 }
 
 // Everything that one provider's inputs break, as text.
-std::vector<std::string> broken_by(const std::string& provider, const std::vector<Case>& cases) {
+std::vector<std::string> broken_by(const std::string& provider, const std::vector<Input>& inputs) {
     const Seen seen = in_child([&](Channel& channel) {
         std::string error;
         Plan plan;
@@ -42,10 +43,12 @@ std::vector<std::string> broken_by(const std::string& provider, const std::vecto
         plan.tool = SELVAGE_TOOL;
         auto lab = Lab::open(plan, provider, error);
         if (!lab) return channel.send(error);
+        RolledExchanges rolled(*lab);
         std::uint64_t number = 0;
-        for (const Case& c : cases) {
+        for (const Input& input : inputs) {
             channel.doing(++number);
-            if (c.provider != provider) continue;
+            Case c = to_case(input);
+            if (c.provider != provider || (c.kind == Case::Kind::Traffic && !rolled.make(input, c))) continue;
             model::Tally tally;
             std::vector<model::Because> broken;
             probe(*lab, c, tally, broken);
@@ -56,21 +59,22 @@ std::vector<std::string> broken_by(const std::string& provider, const std::vecto
         }
     });
     EXPECT_EQ(seen.ending.kind, Ending::Kind::Done)
-        << (seen.ending.doing > 0 ? print_case(cases[seen.ending.doing - 1]) : "before any");
+        << (seen.ending.doing > 0 ? print_case(to_case(inputs[seen.ending.doing - 1])) : "before any");
     return seen.records;
 }
 
 void expect_kept(const std::string& target, std::size_t least) {
-    const auto cases = inputs(target);
-    EXPECT_GE(cases.size(), least) << "fuzz/corpus/" << target << " is gone";
+    const auto all = inputs(target);
+    EXPECT_GE(all.size(), least) << "fuzz/corpus/" << target << " is gone";
     for (const char* provider : {"shm", "tcp"})
-        for (const auto& what : broken_by(provider, cases)) ADD_FAILURE() << what;
+        for (const auto& what : broken_by(provider, all)) ADD_FAILURE() << what;
 }
 
 TEST(FuzzCorpus, OfHintsBreaksNothing) { expect_kept("hints", 100); }
 TEST(FuzzCorpus, OfStringsBreaksNothing) { expect_kept("strings", 100); }
 TEST(FuzzCorpus, OfSequencesBreaksNothing) { expect_kept("sequence", 100); }
 TEST(FuzzCorpus, OfConductBreaksNothing) { expect_kept("conduct", 20); }
+TEST(FuzzCorpus, OfTransfersBreaksNothing) { expect_kept("transfers", 40); }
 
 }  // namespace
 }  // namespace selvage::conformance
