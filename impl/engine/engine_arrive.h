@@ -155,8 +155,9 @@ void Engine<T, Locked>::on_segment(Peer& peer, const Header& header, const std::
     segment_placed(*receive, header.size);
 }
 
+// Flattened: the end of an operation and its completion are one function.
 template <Transport T, bool Locked>
-void Engine<T, Locked>::on_done(Peer& peer, const Header& header) {
+[[gnu::flatten]] void Engine<T, Locked>::on_done(Peer& peer, const Header& header) {
     const uint64_t error = header.word[1];
     if (header.size || error > static_cast<uint64_t>(kErrnoMax)) return drop(peer, kBrokenProtocol);
     PeerState* state = state_in(peer);

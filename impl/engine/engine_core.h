@@ -81,6 +81,9 @@ public:
     ssize_t send(const SendRequest& request);
     ssize_t receive(const ReceiveRequest& request);
     ssize_t access(const AccessRequest& request);
+    // A write of one range to a peer that is ready, in one frame: 1 when it cannot be done at once.
+    ssize_t write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address, uint64_t key, void* context,
+                          uint64_t flags);
     ssize_t atomic(const AtomicRequest& request);
 
 private:
@@ -202,6 +205,8 @@ private:
 
     // Memory access (engine_rma.h).
     void on_write(Peer& peer, const Header& header, const std::byte* payload);
+    void on_other_write(Peer& peer, const Header& header, const std::byte* payload);
+    SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key);
     void on_write_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_write_segment(Peer& peer, const Header& header, const std::byte* payload);
     bool write_part(PeerState& state, const Header& header, iovec* out, size_t* count);

@@ -88,7 +88,7 @@ inline ssize_t Engine<T, Locked>::send_one(const void* bytes, size_t size, fi_ad
             if (peer && !(peer->state && state_in(*peer)->busy) && queue.ring.size() < queue.size &&
                 transport_.takes_inline(*peer)) [[likely]] {
                 const uint64_t first = size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
-                transport_.send_inline(*peer, first, tag, data, bytes, size);
+                transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
                 queue.ring.push_at_hand({.context = context,
                                          .flags = FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG),
                                          .length = 0,
@@ -631,13 +631,24 @@ auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
 }
 
 template <Transport T, bool Locked>
-void Engine<T, Locked>::reply(PeerBase& peer, uint64_t reply_id, int error) {
+inline void Engine<T, Locked>::reply(PeerBase& base, uint64_t reply_id, int error) {
+    Peer& peer = static_cast<Peer&>(base);
+    if constexpr (kInlines) {
+        const PeerState* state = state_in(peer);
+        if ((!state || (!state->blocked && !state->responses)) && transport_.takes_inline(peer)) [[likely]] {
+            transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kDone)} << 32, reply_id,
+                                   static_cast<uint64_t>(error), 0, nullptr, 0);
+            if (T::owner_sleeps(peer)) [[unlikely]]
+                transport_.wake_owner(peer);
+            return;
+        }
+    }
     const Header header{.size = 0,
                         .op = static_cast<uint8_t>(FrameOp::kDone),
                         .flags = 0,
                         .aux = 0,
                         .word = {reply_id, static_cast<uint64_t>(error), 0}};
-    respond(static_cast<Peer&>(peer), header, nullptr);
+    respond(peer, header, nullptr);
 }
 
 }  // namespace selvage::impl
