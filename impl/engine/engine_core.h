@@ -141,6 +141,7 @@ private:
     void drop(Peer& peer, int error);
     void refresh(PeerState& state) {
         state.busy = state.unsent || (strict_ && !state.operations.empty()) || (ordered_writes_ && state.large_reads);
+        state.peer->set_busy(state.busy);
     }
     void set_working(PeerState& state, bool working);
 
@@ -150,6 +151,7 @@ private:
     fi_addr_t address_of(PeerBase& peer) override;
     bool raw_address_of(PeerBase& peer, AvEntry* out) override;
     PeerState* state_of(PeerBase& peer) override;
+    void give_credit(PeerBase& peer) override;
 
     // Sending (engine_transmit.h).
     template <FrameOp Op>
@@ -194,6 +196,7 @@ private:
     void on_clear(Peer& peer, const Header& header);
     void on_segment(Peer& peer, const Header& header, const std::byte* payload);
     void on_done(Peer& peer, const Header& header);
+    void on_credit(Peer& peer, const Header& header);
     Receive* expected_segment(Peer& peer, const Header& header);
     void segment_placed(Receive& receive, uint32_t size);
     Transmit* answered(Peer& peer, uint64_t id);
