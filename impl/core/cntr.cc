@@ -22,20 +22,23 @@ bool Counter::poll_news() {
 
 namespace {
 
+// What the application reads of one of the two numbers, and whether it learns anything.
+uint64_t notice(Counter* counter, const std::atomic<uint64_t>& number, std::atomic<uint64_t>& noticed) {
+    counter->progress.advance();
+    const uint64_t now = number.load();
+    now == noticed.load(std::memory_order_relaxed) ? counter->idle.empty() : counter->idle.found();
+    noticed.store(now, std::memory_order_relaxed);
+    return now;
+}
+
 uint64_t read_counter(fid_cntr* descriptor) {
     auto* counter = Counter::of(descriptor);
-    counter->progress.advance();
-    const uint64_t value = counter->value.load();
-    counter->noticed.store(value, std::memory_order_relaxed);
-    return value;
+    return notice(counter, counter->value, counter->noticed);
 }
 
 uint64_t read_errors(fid_cntr* descriptor) {
     auto* counter = Counter::of(descriptor);
-    counter->progress.advance();
-    const uint64_t errors = counter->errors.load();
-    counter->noticed_errors.store(errors, std::memory_order_relaxed);
-    return errors;
+    return notice(counter, counter->errors, counter->noticed_errors);
 }
 
 // The application's own changes are not news to it, but they may be what another thread waits for.

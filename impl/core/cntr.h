@@ -8,6 +8,7 @@
 
 #include <sys/single_threaded.h>
 
+#include "impl/core/idle_reads.h"
 #include "impl/core/object.h"
 #include "impl/core/wait.h"
 
@@ -30,6 +31,7 @@ struct Counter {
     std::atomic<uint64_t> noticed{0};
     std::atomic<uint64_t> noticed_errors{0};
     ProgressList progress{wait};
+    IdleReads idle;  // reads that show what the last one did
     bool serialised = false;
 
     // For the engine.

@@ -1,13 +1,14 @@
-// An application that reads an empty queue again and again on a processor that others want, perhaps the very process
-// that is to send: it would spin until its turn is over, and each message would cost a turn of the scheduler.
+// An application that reads an empty queue, or a counter that stands still, again and again on a processor that others
+// want, perhaps the very process that is to send: it would spin until its turn is over, and each message would cost a
+// turn of the scheduler.
 //
 // Reads that find nothing are counted; at every kLook-th in a row the clock is looked at, and once per kTurn the kernel
 // is asked how often another thread ran in this one's place. If one did, the processor is given up from then on at
 // every kYield-th empty read, until that was for nothing kPatience times in a row: nobody else is there. Who has the
 // processor for himself pays an addition per empty read, and a system call per millisecond of waiting.
 //
-// Called by any thread that reads the queue. The counts are guesses shared by all of them: relaxed, and an update that
-// is lost costs nothing.
+// Called by any thread that reads the queue or counter. The counts are guesses shared by all of them: relaxed, and an
+// update that is lost costs nothing.
 #ifndef SELVAGE_IMPL_CORE_IDLE_READS_H
 #define SELVAGE_IMPL_CORE_IDLE_READS_H
 

@@ -44,6 +44,8 @@ inline void Engine<T, Locked>::deliver(Peer& peer, const Header& header, const s
             return on_read_grant(peer, header, payload);
         case FrameOp::kAtomic:
             return on_atomic(peer, header, payload);
+        case FrameOp::kCredit:
+            return on_credit(peer, header);
     }
     drop(peer, kBrokenProtocol);
 }
@@ -155,8 +157,9 @@ void Engine<T, Locked>::on_segment(Peer& peer, const Header& header, const std::
     segment_placed(*receive, header.size);
 }
 
+// Flattened: the end of an operation and its completion are one function.
 template <Transport T, bool Locked>
-void Engine<T, Locked>::on_done(Peer& peer, const Header& header) {
+[[gnu::flatten]] void Engine<T, Locked>::on_done(Peer& peer, const Header& header) {
     const uint64_t error = header.word[1];
     if (header.size || error > static_cast<uint64_t>(kErrnoMax)) return drop(peer, kBrokenProtocol);
     PeerState* state = state_in(peer);
@@ -184,6 +187,24 @@ void Engine<T, Locked>::on_done(Peer& peer, const Header& header) {
         settle(*op);
     }
     resume(*state);
+}
+
+// Operations never wait for units, so nothing has to be started again.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::on_credit(Peer& peer, const Header& header) {
+    const uint64_t units = header.word[0];
+    if (header.size || !units || units > static_cast<uint64_t>(kWindowMost - peer.units_left())) {
+        return drop(peer, kBrokenProtocol);
+    }
+    peer.regain(static_cast<int>(units));
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::give_credit(PeerBase& base) {
+    const Header header{
+        .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {base.owed, 0, 0}};
+    base.owed = 0;
+    respond(static_cast<Peer&>(base), header, nullptr);
 }
 
 // Frames whose payload the transport brings in pieces: straight to its place where that is known from the header.
@@ -268,6 +289,7 @@ void Engine<T, Locked>::end(Peer& peer, const Header& header, Landing*, int erro
             if (!receive) return;
             if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
             finish_receive(receive, 0);
+            taken(peer, header.size);
             return;
         }
         case LandingKind::kSegment: {
@@ -295,7 +317,11 @@ void Engine<T, Locked>::down(Peer& peer, int error) {
     forget_peers();
     forget_peer(peer);
     PeerState* state = state_in(peer);
-    if (!state) return;
+    peer.owed = extra_window();  // if it comes again, both sides begin anew
+    if (!state) {
+        peer.ahead = kWindow;
+        return;
+    }
     state->blocked = true;  // nothing more is sent
     while (Receive* receive = state->arriving.first()) finish_receive(receive, error);
     while (Transmit* op = first_unfinished(*state)) {
@@ -304,6 +330,7 @@ void Engine<T, Locked>::down(Peer& peer, int error) {
     }
     drop_state(*state);
     peer.state = nullptr;
+    peer.ahead = kWindow;
 }
 
 }  // namespace selvage::impl

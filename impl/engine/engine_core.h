@@ -81,6 +81,9 @@ public:
     ssize_t send(const SendRequest& request);
     ssize_t receive(const ReceiveRequest& request);
     ssize_t access(const AccessRequest& request);
+    // A write of one range to a peer that is ready, in one frame: 1 when it cannot be done at once.
+    ssize_t write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address, uint64_t key, void* context,
+                          uint64_t flags);
     ssize_t atomic(const AtomicRequest& request);
 
 private:
@@ -138,6 +141,7 @@ private:
     void drop(Peer& peer, int error);
     void refresh(PeerState& state) {
         state.busy = state.unsent || (strict_ && !state.operations.empty()) || (ordered_writes_ && state.large_reads);
+        state.peer->set_busy(state.busy);
     }
     void set_working(PeerState& state, bool working);
 
@@ -147,6 +151,7 @@ private:
     fi_addr_t address_of(PeerBase& peer) override;
     bool raw_address_of(PeerBase& peer, AvEntry* out) override;
     PeerState* state_of(PeerBase& peer) override;
+    void give_credit(PeerBase& peer) override;
 
     // Sending (engine_transmit.h).
     template <FrameOp Op>
@@ -191,6 +196,7 @@ private:
     void on_clear(Peer& peer, const Header& header);
     void on_segment(Peer& peer, const Header& header, const std::byte* payload);
     void on_done(Peer& peer, const Header& header);
+    void on_credit(Peer& peer, const Header& header);
     Receive* expected_segment(Peer& peer, const Header& header);
     void segment_placed(Receive& receive, uint32_t size);
     Transmit* answered(Peer& peer, uint64_t id);
@@ -202,6 +208,8 @@ private:
 
     // Memory access (engine_rma.h).
     void on_write(Peer& peer, const Header& header, const std::byte* payload);
+    void on_other_write(Peer& peer, const Header& header, const std::byte* payload);
+    SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key);
     void on_write_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_write_segment(Peer& peer, const Header& header, const std::byte* payload);
     bool write_part(PeerState& state, const Header& header, iovec* out, size_t* count);

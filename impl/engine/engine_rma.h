@@ -63,6 +63,60 @@ ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
     return post(*op);
 }
 
+template <Transport T, bool Locked>
+inline SendResult Engine<T, Locked>::send_write(Peer& peer, const void* bytes, size_t size, uint64_t id,
+                                                uint64_t address, uint64_t key) {
+    if constexpr (kInlines) {
+        if (size <= T::kInlineMax && transport_.takes_inline(peer)) [[likely]] {
+            const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::kWrite)} << 32;
+            transport_.send_inline(peer, first, id, address, key, bytes, size);
+            if (T::owner_sleeps(peer)) [[unlikely]]
+                transport_.wake_owner(peer);
+            return SendResult::kDone;
+        }
+    }
+    const iovec range = range_of(bytes, size);
+    const Header header{.size = static_cast<uint32_t>(size),
+                        .op = static_cast<uint8_t>(FrameOp::kWrite),
+                        .flags = 0,
+                        .aux = 0,
+                        .word = {id, address, key}};
+    return transport_.send(peer, {.header = header, .payload = &range, .count = 1, .token = nullptr, .more = false});
+}
+
+template <Transport T, bool Locked>
+inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address,
+                                                uint64_t key, void* context, uint64_t flags) {
+    constexpr size_t kMost = kAtOnceMax < kWholeMax ? kAtOnceMax : kWholeMax;
+    if constexpr (T::kNativeRma) return 1;
+    if (size > kMost || (flags & (kUnusual | FI_MORE))) return 1;
+    Guard guard(*this);
+    Peer* peer = known_peer(to);
+    PeerState* state = peer ? state_in(*peer) : nullptr;
+    if (!state || state->busy || state->blocked || state->responses || strict_) return 1;
+    if (!may_complete(flags)) return -FI_EAGAIN;
+    Transmit* op = transmits_.take();
+    if (!op) return -FI_EAGAIN;
+    // What its end looks at.
+    op->kind = Transmit::Kind::kWrite;
+    op->way = Transmit::Way::kWhole;
+    op->fetches = op->streaming = op->finished = op->large = op->relayed = op->started = false;
+    op->awaited = op->sent = true;
+    op->held = 0;
+    op->error = 0;
+    op->peer = state;
+    op->flags = flags;
+    op->context = context;
+    const SendResult result = send_write(*peer, bytes, size, transmits_.id(op), address, key);
+    if (result != SendResult::kDone) [[unlikely]] {
+        transmits_.give(op);
+        if (result == SendResult::kAgain) state->blocked = true;
+        return 1;
+    }
+    state->operations.append(op);
+    return 0;
+}
+
 inline void put_targets(Writer& writer, const AccessRequest& request) {
     for (size_t i = 0; i < request.target_count; ++i) {
         const fi_rma_iov& target = request.targets[i];
@@ -201,8 +255,22 @@ void Engine<T, Locked>::write_done(Peer& peer, const Header& header, const Targe
     if (header.word[0]) reply(peer, header.word[0], 0);
 }
 
+// The usual one has one target, in one piece of memory.
 template <Transport T, bool Locked>
-void Engine<T, Locked>::on_write(Peer& peer, const Header& header, const std::byte* payload) {
+[[gnu::noinline]] void Engine<T, Locked>::on_write(Peer& peer, const Header& header, const std::byte* payload) {
+    if (!header.aux && !(header.flags & kFrameHasData) && !rma_events_ && (access_caps_ & FI_REMOTE_WRITE)) [[likely]] {
+        const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
+        if (std::byte* at = resolve_piece(*endpoint_->domain, domain_locked_, target, FI_REMOTE_WRITE)) [[likely]] {
+            copy_short(at, payload, header.size);
+            if (header.word[0]) reply(peer, header.word[0], 0);
+            return;
+        }
+    }
+    on_other_write(peer, header, payload);
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline]] void Engine<T, Locked>::on_other_write(Peer& peer, const Header& header, const std::byte* payload) {
     Reader reader(payload, header.size);
     uint64_t data = 0;
     uint64_t total = 0;

@@ -65,7 +65,7 @@ template <FrameOp Op>
 inline bool Engine<T, Locked>::try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                                         uint8_t frame_flags, bool more) {
     Peer* peer = known_peer(to);
-    if (!peer || (peer->state && state_in(*peer)->busy)) [[unlikely]]
+    if (!peer || !peer->may_send(units_of(size))) [[unlikely]]
         return false;
     const iovec range = range_of(bytes, size);
     const Header header{.size = static_cast<uint32_t>(size),
@@ -74,7 +74,9 @@ inline bool Engine<T, Locked>::try_send(const void* bytes, size_t size, fi_addr_
                         .aux = 0,
                         .word = {tag, data, 0}};
     const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = more};
-    return transport_.send(*peer, frame) == SendResult::kDone;
+    if (transport_.send(*peer, frame) != SendResult::kDone) return false;
+    peer->spend(units_of(size));
+    return true;
 }
 
 template <Transport T, bool Locked>
@@ -85,10 +87,10 @@ inline ssize_t Engine<T, Locked>::send_one(const void* bytes, size_t size, fi_ad
         if (size <= T::kInlineMax && (flags & (kUnusual | FI_COMPLETION)) == FI_COMPLETION) [[likely]] {
             CompletionQueue& queue = *reports.transmit;
             Peer* peer = known_peer(to);
-            if (peer && !(peer->state && state_in(*peer)->busy) && queue.ring.size() < queue.size &&
-                transport_.takes_inline(*peer)) [[likely]] {
+            if (peer && peer->may_send(1) && queue.ring.size() < queue.size && transport_.takes_inline(*peer))
+                [[likely]] {
                 const uint64_t first = size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
-                transport_.send_inline(*peer, first, tag, data, bytes, size);
+                transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
                 queue.ring.push_at_hand({.context = context,
                                          .flags = FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG),
                                          .length = 0,
@@ -96,6 +98,7 @@ inline ssize_t Engine<T, Locked>::send_one(const void* bytes, size_t size, fi_ad
                                          .data = 0,
                                          .tag = 0,
                                          .source = FI_ADDR_NOTAVAIL});
+                peer->spend(1);
                 if (T::owner_sleeps(*peer) || queue.wait.wanted() || reports.counters[kSlotSend]) [[unlikely]]
                     return sent_inline(*peer);
                 return 0;
@@ -255,7 +258,8 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     int error = look_up(request.to, &peer);
     if (error) return error;
     const bool ready = !peer->state || !state_in(*peer)->busy;
-    if (ready && !answered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
+    const bool whole = length <= T::kEagerMax && peer->units_left() >= units_of(length);
+    if (ready && whole && !answered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
         const Frame frame{.header = header,
                           .payload = request.ranges,
                           .count = request.count,
@@ -271,6 +275,7 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
             if (result == SendResult::kDown) return -FI_ENOTCONN;
         }
         if (result == SendResult::kDone) {
+            peer->spend(units_of(length));
             reports.transmitted(request.flags, FI_SEND | (tagged ? FI_TAGGED : FI_MSG), kSlotSend, request.context);
             return 0;
         }
@@ -285,10 +290,11 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
         transmits_.give(op);
         return -FI_EAGAIN;
     }
-    op->awaited = answered || length > T::kEagerMax;
+    if (whole) peer->spend(units_of(length));
+    op->awaited = answered || !whole;
     if (op->awaited) header.word[2] = transmits_.id(op);
     if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
-    if (length > T::kEagerMax) {
+    if (!whole) {
         op->way = Transmit::Way::kAnnounce;
         header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedAnnounce : FrameOp::kMessageAnnounce);
         Writer writer(op->prefix);
@@ -511,6 +517,10 @@ void Engine<T, Locked>::fail(Transmit& op, int error) {
     if (!op.sent) {
         // It may stand anywhere among those that were not sent.
         if (state.unsent == &op) state.unsent = op.next;
+        const bool message = op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged;
+        if (message && op.way == Transmit::Way::kWhole) {
+            state.peer->regain(units_of(op.length));
+        }
         op.large = false;
         op.sent = true;
     }
@@ -631,13 +641,24 @@ auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
 }
 
 template <Transport T, bool Locked>
-void Engine<T, Locked>::reply(PeerBase& peer, uint64_t reply_id, int error) {
+inline void Engine<T, Locked>::reply(PeerBase& base, uint64_t reply_id, int error) {
+    Peer& peer = static_cast<Peer&>(base);
+    if constexpr (kInlines) {
+        const PeerState* state = state_in(peer);
+        if ((!state || (!state->blocked && !state->responses)) && transport_.takes_inline(peer)) [[likely]] {
+            transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kDone)} << 32, reply_id,
+                                   static_cast<uint64_t>(error), 0, nullptr, 0);
+            if (T::owner_sleeps(peer)) [[unlikely]]
+                transport_.wake_owner(peer);
+            return;
+        }
+    }
     const Header header{.size = 0,
                         .op = static_cast<uint8_t>(FrameOp::kDone),
                         .flags = 0,
                         .aux = 0,
                         .word = {reply_id, static_cast<uint64_t>(error), 0}};
-    respond(static_cast<Peer&>(peer), header, nullptr);
+    respond(peer, header, nullptr);
 }
 
 }  // namespace selvage::impl

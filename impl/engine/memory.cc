@@ -90,6 +90,17 @@ int resolve_targets(Domain& domain, bool locked, const Target* targets, size_t c
     return 0;
 }
 
+std::byte* resolve_piece(Domain& domain, bool locked, const Target& target, uint64_t access) {
+    MaybeLock guard(domain.lock, locked);
+    const MemoryRegion* region = domain.regions.find(target.key);
+    if (!region || region->range_count != 1 || (region->access & access) != access) return nullptr;
+    const uint64_t offset = target.address - region->base;
+    if (target.address < region->base || offset > region->length || target.length > region->length - offset) {
+        return nullptr;
+    }
+    return static_cast<std::byte*>(region->ranges[0].iov_base) + offset;
+}
+
 void count_region_writes(Domain& domain, bool locked, const Target* targets, size_t count) {
     MaybeLock guard(domain.lock, locked);
     for (size_t i = 0; i < count; ++i) {

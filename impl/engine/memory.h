@@ -37,6 +37,8 @@ struct Resolved {
 // region of that key, FI_EACCES when it does not allow `access`, FI_EINVAL when it is not wholly inside the region.
 // `locked`: regions may come and go meanwhile in other threads.
 int resolve_targets(Domain& domain, bool locked, const Target* targets, size_t count, uint64_t access, Resolved* out);
+// The same for a target that is one piece of memory, as most are: its first byte, or nullptr when it is anything else.
+std::byte* resolve_piece(Domain& domain, bool locked, const Target& target, uint64_t access);
 // The counters that are bound to the regions, told of a write.
 void count_region_writes(Domain& domain, bool locked, const Target* targets, size_t count);
 

@@ -69,6 +69,12 @@ struct MemoryCalls {
     static ssize_t write(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to, uint64_t address,
                          uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
+        const ssize_t done =
+            path(endpoint).write_at_once(bytes, size, to, address, key, context, endpoint->tx_defaults);
+        return done <= 0 ? done : write_later(endpoint, bytes, size, region, to, address, key, context);
+    }
+    [[gnu::noinline]] static ssize_t write_later(const Endpoint* endpoint, const void* bytes, size_t size, void* region,
+                                                 fi_addr_t to, uint64_t address, uint64_t key, void* context) {
         const iovec range = range_of(bytes, size);
         return access(endpoint, true, &range, &region, 1, to, address, key, 0, false, context, endpoint->tx_defaults);
     }

@@ -37,6 +37,10 @@ struct PeerState {
     Response** responses_end = &responses;
     uint32_t response_count = 0;
 
+    // Messages of the peer without a receive: units of those that are here, and how many are announced.
+    uint32_t kept_units = 0;
+    uint32_t announcements = 0;
+
     // Messages of the peer that are being placed.
     List<Receive> arriving;
 

@@ -227,10 +227,18 @@ void Receiver::conclude(Receive* receive) {
     if (last) context_->give(parent);
 }
 
-Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer) {
+// nullptr when memory is short, or the peer sent more than it may.
+Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announced) {
+    PeerState* state = state_of(peer);
+    if (!state) return nullptr;
+    uint32_t& kept_of = announced ? state->announcements : state->kept_units;
+    const uint32_t most = announced ? kAnnouncementsMost : kWindow + extra_window();
+    const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
+    if (units > most - kept_of) return nullptr;
     Unexpected* kept = context_->unexpected.take();
     if (!kept) return nullptr;
-    kept->announced = false;
+    kept_of += units;
+    kept->announced = announced;
     kept->claimed = false;
     kept->range_count = 0;
     kept->error = 0;
@@ -241,17 +249,33 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer) {
     return kept;
 }
 
+// What was kept of a message is needed no more.
+void Receiver::let_go(Unexpected* kept) {
+    if (PeerBase* peer = kept->peer) {
+        PeerState& state = *static_cast<PeerState*>(peer->state);  // made by keep(), there until the peer is down
+        if (kept->announced) {
+            --state.announcements;
+        } else {
+            state.kept_units -= static_cast<uint32_t>(units_of(kept->message.length));
+            taken(*peer, kept->message.length);
+        }
+    }
+    free(kept->heap);
+    context_->unexpected.give(kept);
+}
+
 bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer) {
     if (receive) {
         place(receive, message, payload, &peer);
+        taken(peer, message.length);
         return true;
     }
-    Unexpected* kept = keep(message, peer);
+    Unexpected* kept = keep(message, peer, false);
     if (!kept) return false;
     if (message.length > Unexpected::kInline) {
         kept->heap = static_cast<std::byte*>(malloc(message.length));
         if (!kept->heap) {
-            context_->unexpected.give(kept);
+            let_go(kept);
             return false;
         }
     }
@@ -269,9 +293,8 @@ bool Receiver::announced(Arrival& message, PeerBase& peer, const LocalRange* ran
         place_announced(receive, message, peer, ranges, count);
         return true;
     }
-    Unexpected* kept = keep(message, peer);
+    Unexpected* kept = keep(message, peer, true);
     if (!kept) return false;
-    kept->announced = true;
     kept->range_count = static_cast<uint16_t>(count);
     memcpy(kept->ranges, ranges, count * sizeof *ranges);
     context_->match.keep(kept);
@@ -290,15 +313,13 @@ bool Receiver::take(Receive* receive, Unexpected* kept) {
     } else {
         open = place(receive, message, kept->payload(), peer);
     }
-    free(kept->heap);
-    context_->unexpected.give(kept);
+    let_go(kept);
     return open;
 }
 
 void Receiver::discard(Unexpected* kept) {
     if (kept->peer && kept->message.reply_id) reply(*kept->peer, kept->message.reply_id, 0);
-    free(kept->heap);
-    context_->unexpected.give(kept);
+    let_go(kept);
 }
 
 void Receiver::forget_peer(PeerBase& peer) {

@@ -54,6 +54,8 @@ public:
     virtual fi_addr_t address_of(PeerBase& peer) = 0;
     virtual bool raw_address_of(PeerBase& peer, AvEntry* out) = 0;
     virtual PeerState* state_of(PeerBase& peer) = 0;  // nullptr when memory is short
+    // Tells a peer of the units that it is owed (window.h).
+    virtual void give_credit(PeerBase& peer) = 0;
 
     // A message whose receive is known, all of it or its announcement. True: the receive, a multi-receive buffer, has
     // room for more.
@@ -105,13 +107,20 @@ protected:
     }
     static constexpr uint32_t kNoGeneration = 0;
     const uint32_t* generation_word_ = &kNoGeneration;  // of the address vector
-    // A whole message. False when memory for it is short.
+    // A whole message of so many bytes has its receive.
+    void taken(PeerBase& peer, uint64_t length) {
+        peer.owed = static_cast<uint16_t>(peer.owed + units_of(length));
+        if (peer.owed >= kOwedMost) [[unlikely]]
+            give_credit(peer);
+    }
+    // A whole message. False when memory for it is short, or more is kept of the peer than may be.
     bool arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
         Receive* receive = match(message, peer);
         if (!receive || !plain_ || receive->range_count != 1 || (receive->flags & FI_MULTI_RECV) ||
             message.length > receive->capacity || message.reply_id) [[unlikely]] {
             return arrived_otherwise(receive, message, payload, peer);
         }
+        taken(peer, message.length);
         context_->match.unpost(receive);
         copy_short(receive->ranges[0].iov_base, payload, message.length);
         if ((receive->flags | reports.receive_always) & FI_COMPLETION) [[likely]] {
@@ -144,7 +153,8 @@ protected:
 
 private:
     bool arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
-    Unexpected* keep(const Arrival& message, PeerBase& peer);
+    Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
+    void let_go(Unexpected* message);
     size_t export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const;
     void report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer);
     void conclude(Receive* receive);

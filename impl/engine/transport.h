@@ -23,6 +23,7 @@
 
 #include "impl/core/rdma.h"
 #include "impl/engine/frame.h"
+#include "impl/engine/window.h"
 
 namespace selvage::impl {
 
@@ -86,6 +87,17 @@ struct PeerBase {
     void* state = nullptr;                     // the engine's, from its first use until down or close
     fi_addr_t address = FI_ADDR_NOTAVAIL;      // of the peer in the bound address vector, if it is there
     uint32_t address_generation = UINT32_MAX;  // of the address vector when `address` was looked up
+    uint16_t ahead = kWindow;        // units that it may still be sent ahead of its receives (window.h), and kBusy
+    uint16_t owed = extra_window();  // units of its messages that it will be given back
+
+    // An operation cannot be sent at once (PeerState::busy): no message may overtake it. Beside the units, so that the
+    // shortest path asks once.
+    static constexpr uint16_t kBusy = 0x8000;
+    bool may_send(int units) const { return static_cast<int16_t>(ahead) >= units; }
+    int units_left() const { return ahead & ~kBusy; }
+    void spend(int units) { ahead = static_cast<uint16_t>(ahead - units); }
+    void regain(int units) { ahead = static_cast<uint16_t>(ahead + units); }
+    void set_busy(bool busy) { ahead = static_cast<uint16_t>(units_left() | (busy ? kBusy : 0)); }
 };
 
 template <typename T>

@@ -34,6 +34,7 @@ void be_greeted(Port& port, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) take_tagged(port, kSmall);
     give(port, {Order::What::Greet, Operation::Tagged, kSmall, count, 0});
     port.await(port.received, wanted);
+    send_value(port.link(), true);
 }
 
 std::vector<double> flooded(Port& port, const Blocks& blocks) {
@@ -41,9 +42,9 @@ std::vector<double> flooded(Port& port, const Blocks& blocks) {
         for (std::size_t i = 0; i < kWindow; ++i) take_tagged(port, kSmall);
     };
     take_window();
-    give(port, {Order::What::Flood, Operation::Tagged, kSmall, kPerSender, blocks.turns()});
     std::uint64_t left = blocks.turns();
-    std::uint64_t received = port.received;
+    std::uint64_t received = port.received;  // before the order: the first may come with the answer to it
+    give(port, {Order::What::Flood, Operation::Tagged, kSmall, kPerSender, blocks.turns()});
     return time_blocks(blocks, [&] {
         port.await(port.received, received += kWindow);
         if (--left > 0) take_window();
@@ -107,12 +108,24 @@ void Crowd::open(std::size_t count) {
     send_value(main_.link(), true);
 }
 
+unsigned Crowd::reap() {
+    unsigned came = main_.reap();
+    for (auto& port : ports_) came += port->reap();
+    return came;
+}
+
+std::uint64_t Crowd::sent() const {
+    std::uint64_t all = 0;
+    for (const auto& port : ports_) all += port->sent;
+    return all;
+}
+
 void Crowd::greet() {
-    for (auto& port : ports_) {
-        put_tagged(*port, kSmall);
-        port->await(port->sent, 1);
-    }
+    const std::uint64_t wanted = sent() + ports_.size();
+    for (auto& port : ports_) put_tagged(*port, kSmall);
     send_value(main_.link(), true);
+    as_value<bool>(main_.link().receive_during([&] { reap(); }));
+    main_.keep_at([&] { return reap(); }, [&] { return sent() >= wanted; });
 }
 
 void Crowd::flood(const Order& order) {
@@ -120,12 +133,12 @@ void Crowd::flood(const Order& order) {
     send_value(main_.link(), true);
     std::uint64_t received = main_.received;
     for (std::uint64_t left = order.turns; left > 0; --left) {
-        const std::uint64_t wanted = ports_.front()->sent + order.window;  // the same for all
+        const std::uint64_t wanted = sent() + order.window * ports_.size();
         for (std::size_t i = 0; i < order.window; ++i) {
             for (auto& port : ports_) put_tagged(*port, order.size);
         }
-        for (auto& port : ports_) port->await(port->sent, wanted);
-        main_.await(main_.received, ++received);
+        ++received;
+        main_.keep_at([&] { return reap(); }, [&] { return main_.received >= received && sent() >= wanted; });
         if (left > 1) take_tagged(main_, kAnswer);
     }
 }

@@ -1,6 +1,8 @@
 // Many peers of one endpoint: many that send at once, many that are silent, and what one of them takes of memory.
 //
-// The near process has one endpoint; the crowd are endpoints of the far process, each with a queue of its own.
+// The near process has one endpoint; the crowd are endpoints of the far process, each with a queue of its own. With
+// manual progress, a message that is complete may still be on its way (to a peer that is being connected, say): so all
+// ports are read until the near side has what was sent.
 #pragma once
 
 #include <memory>
@@ -21,6 +23,8 @@ public:
 
 private:
     void open(std::size_t count);
+    unsigned reap();                           ///< reads every queue once
+    [[nodiscard]] std::uint64_t sent() const;  ///< by all ports together
     void greet();
     void flood(const Order& order);
     Port& main_;

@@ -105,7 +105,19 @@ public:
 
     /// Reads the queue until a counter of this port is that far.
     void await(const std::uint64_t& counter, std::uint64_t target) {
-        if (counter < target) keep_reaping([&] { return counter >= target; });
+        if (counter < target) keep_at([&] { return reap(); }, [&] { return counter >= target; });
+    }
+
+    /// Calls `read`, which tells how much it found, until `done`.  Nothing for long: CannotMeasure.
+    template <class Read, class Done>
+    void keep_at(Read read, Done done) {
+        // The clock is read only once something takes long: a reading costs as much as a small message.
+        std::chrono::steady_clock::time_point began{};
+        for (unsigned idle = 0; !done();) {
+            if (read() != 0 || ++idle % kGlance != 0) continue;
+            if (idle == kGlance) began = std::chrono::steady_clock::now();
+            link_->look(began);
+        }
     }
 
     /// Posts once there is room.
@@ -113,7 +125,7 @@ public:
     void post(Call call) {
         ssize_t result = call();
         if (result == -FI_EAGAIN) {
-            keep_reaping([&] { return (result = call()) != -FI_EAGAIN; });
+            keep_at([&] { return reap(); }, [&] { return (result = call()) != -FI_EAGAIN; });
         }
         if (result != 0) ground_->must(result, "posting");
     }
@@ -136,16 +148,6 @@ public:
 private:
     static constexpr unsigned kGlance = 16384;  // polls between looks at the peer
 
-    template <class Done>
-    void keep_reaping(Done done) {
-        // The clock is read only once something takes long: a reading costs as much as a small message.
-        std::chrono::steady_clock::time_point began{};
-        for (unsigned idle = 0; !done();) {
-            if (reap() != 0 || ++idle % kGlance != 0) continue;
-            if (idle == kGlance) began = std::chrono::steady_clock::now();
-            link_->look(began);
-        }
-    }
     [[nodiscard]] unsigned broken(ssize_t result);
     void open_queue();
     void bind_and_enable(fi_info* info);

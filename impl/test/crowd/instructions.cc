@@ -1,5 +1,5 @@
-// A program to be counted by callgrind: small tagged messages over shared memory with FI_THREAD_DOMAIN. What is counted
-// is named by the functions that it happens in (instructions_test.sh).
+// A program to be counted by callgrind: small tagged messages, and small writes, over shared memory with
+// FI_THREAD_DOMAIN. What is counted is named by the functions that it happens in (instructions_test.sh).
 #include "impl/test/crowd/pair.h"
 
 namespace selvage::impl::test {
@@ -27,15 +27,72 @@ extern "C" [[gnu::noinline]] void measured_posts(Pair& pair, size_t count) {
     for (size_t i = 0; i < count; ++i) pair.post();
 }
 
+// Two endpoints of which one writes to the other's memory.
+class Writing {
+public:
+    Writing()
+        : writer({.provider = "shm", .caps = kCaps, .service = {}}),
+          target({.provider = "shm", .caps = kCaps, .service = {}, .memory = 4096}),
+          to_(writer.insert(target.name())) {
+        ssize_t result;
+        while ((result = post()) == -FI_EAGAIN) serve();
+        SELVAGE_MUST(result);
+        while (!reap()) serve();
+    }
+    ssize_t post() { return fi_write(writer.ep, &out_, sizeof out_, nullptr, to_, target.base, target.key, &out_); }
+    bool reap() { return read(writer); }
+    // What has arrived, at most a batch of it.
+    void serve() { read(target); }
+
+    Station writer;
+    Station target;
+
+private:
+    static constexpr uint64_t kCaps = FI_MSG | FI_RMA;
+    static bool read(Station& station) {
+        fi_cq_tagged_entry entry;
+        const ssize_t count = fi_cq_read(station.cq, &entry, 1);
+        if (count == -FI_EAGAIN) return false;
+        SELVAGE_MUST(count);
+        return true;
+    }
+    fi_addr_t to_;
+    uint64_t out_ = 4711;
+};
+
+extern "C" [[gnu::noinline]] void measured_writes(Writing& pair, size_t count) {
+    for (size_t i = 0; i < count; ++i) SELVAGE_MUST(pair.post());
+}
+
+// At the target.
+extern "C" [[gnu::noinline]] void measured_service(Writing& pair, size_t batches) {
+    for (size_t i = 0; i < batches; ++i) pair.serve();
+}
+
+// The answers and the reading of their completions.
+extern "C" [[gnu::noinline]] void measured_ends(Writing& pair, size_t count) {
+    for (size_t seen = 0; seen < count;) seen += pair.reap() ? 1 : 0;
+}
+
 }  // namespace selvage::impl::test
 
 int main() {
     using namespace selvage::impl::test;
     Pair pair("shm");
+    // Until each has sent to the other: a receiver tells its sender now and then what it may send (window.h).
+    constexpr size_t kBefore = 3000;
+    for (size_t i = 0; i < kBefore; ++i) pair.exchange();
     for (size_t i = 0; i < kRounds; ++i) {
         measured_posts(pair, kWindow);
         measured_sends(pair, kWindow);
         measured_arrivals(pair, kWindow);
+    }
+    constexpr size_t kBatches = 2;  // that hold a window
+    Writing writing;
+    for (size_t i = 0; i < kRounds; ++i) {
+        measured_writes(writing, kWindow);
+        measured_service(writing, kBatches);
+        measured_ends(writing, kWindow);
     }
     return 0;
 }

@@ -34,6 +34,10 @@ counted() {
 sends=$(counted measured_sends)
 arrivals=$(counted measured_arrivals)
 posts=$(counted measured_posts)
+writes=$(counted measured_writes)
+service=$(counted measured_service)
+ends=$(counted measured_ends)
+echo "instructions per write: $writes to post it, $service at the target, $ends for its end and completion"
 echo "instructions per message: $sends for send and completion, $arrivals for arrival and completion, $posts for a receive"
 ((sends > 20)) || fail "$sends instructions for a message: nothing was counted"
 ((sends < 150)) || fail "$sends instructions for a message and its completion, 150 are too many"

@@ -56,6 +56,33 @@ TEST(IdleReader, GivesItsProcessorToTheThreadThatItWaitsFor) {
     EXPECT_LT(empty, kEntries * kReadsPerEntry);
 }
 
+// The same for a counter that stands still.
+TEST(IdleReader, OfACounterGivesItsProcessorToTheThreadThatItWaitsFor) {
+    constexpr uint64_t kSteps = 300;
+    constexpr uint64_t kReadsPerStep = 10'000;
+    OneProcessor pinned;
+    Place place;
+    fi_cntr_attr attr{};
+    fid_cntr* fid = nullptr;
+    ASSERT_EQ(domain_open_counter(&place.domain.descriptor, &attr, &fid, nullptr), 0);
+    std::atomic<uint64_t> read{0};
+    std::thread writer([&] {
+        for (uint64_t i = 0; i < kSteps; ++i) {
+            while (read.load() < i) sched_yield();
+            Counter::of(fid)->count(1);
+        }
+    });
+    uint64_t idle = 0;
+    while (read.load() < kSteps) {
+        const uint64_t now = fi_cntr_read(fid);
+        if (now == read.load()) ++idle;
+        read.store(now);
+    }
+    writer.join();
+    EXPECT_LT(idle, kSteps * kReadsPerStep);
+    EXPECT_EQ(fi_close(&fid->fid), 0);
+}
+
 TEST(IdleReader, DoesNotGiveItUpWhileMessagesComeInTime) {
     Place place;
     Queue queue(place, FI_WAIT_NONE);

@@ -63,13 +63,14 @@ struct Outbound {
     // Room for a frame of one line, and nothing to be cleared behind it.
     bool clear_for_line() const { return position + 1 < limit && position + 1 >= littered; }
     // A frame of one line, clear_for_line(): `first` is its first word, without the parity.
-    void publish_line(uint64_t first, uint64_t word0, uint64_t word1, const void* payload, size_t size) {
+    void publish_line(uint64_t first, uint64_t word0, uint64_t word1, uint64_t word2, const void* payload,
+                      size_t size) {
         const uint64_t at = position;
         std::byte* line = lines + offset_at(at);
         auto* words = reinterpret_cast<uint64_t*>(line);
         words[1] = word0;
         words[2] = word1;
-        words[3] = 0;
+        words[3] = word2;
         copy_small(line + sizeof(Header), static_cast<const std::byte*>(payload), size);
         first_word(line).store(first | parity_at(at), std::memory_order_release);
         position = at + 1;

@@ -54,7 +54,8 @@ unsigned ShmTransport::progress(S& sink) {
         handled += settle(sink);
     for (uint32_t i = 0; i < hot_count_; ++i) {
         Peer& peer = *hot_[i];
-        const unsigned frames = drain(peer, sink);
+        uint64_t first;
+        const unsigned frames = peer.in.poll(&first) ? drain(peer, sink) : 0;
         if (frames) {
             peer.in.idle = 0;
             peer.sent_before = peer.out.position;

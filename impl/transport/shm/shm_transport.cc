@@ -20,6 +20,7 @@ constexpr uint64_t kLookMs = 5;           // between two looks at some of the pe
 constexpr size_t kLooksPerRound = 8;      // in which every peer is looked at once
 constexpr uint64_t kStartGraceMs = 1000;  // a peer may come up later than the first message to it
 constexpr uint64_t kBusyGraceMs = 30000;  // many may want a slot of the same peer, and lose their processor meanwhile
+constexpr uint64_t kSweepMs = 1000;       // between two searches for what the dead have left
 constexpr unsigned kSleepMs = 100;        // a sleeper with peers wakes to see whether they live
 constexpr unsigned kStarvedSleepMs = 1;   // one that waits for room to see whether there is some
 
@@ -34,18 +35,21 @@ ShmPeer* create_peer() {
     return block ? new (block) ShmPeer : nullptr;
 }
 
-void sweep_once() {
-    static const bool swept = [] {
-        shm::sweep_stale_regions();
-        return true;
-    }();
-    (void)swept;
+// Clears away what the dead have left, unless that was just done. A process that lives long opens its later endpoints
+// after others have died.
+void sweep_now_and_then() {
+    static std::atomic<uint64_t> swept{0};  // milliseconds. Relaxed: a guess, and two sweeps at once do no harm
+    const uint64_t now = now_ms();
+    const uint64_t last = swept.load(std::memory_order_relaxed);
+    if (last && now - last < kSweepMs) return;
+    swept.store(now, std::memory_order_relaxed);
+    shm::sweep_stale_regions();
 }
 
 }  // namespace
 
 int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
-    sweep_once();
+    sweep_now_and_then();
     generation_ = shm::fork_generation();
     fences_ = !shm::fenced_by_others();
     by_slot_ = static_cast<Peer**>(calloc(shm::kSlots, sizeof *by_slot_));

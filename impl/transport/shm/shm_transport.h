@@ -57,8 +57,9 @@ public:
     // the engine does its part in between and keeps nothing in mind across a call.
     static constexpr size_t kInlineMax = shm::kInlineMax;
     bool takes_inline(const Peer& peer) const { return peer.out.clear_for_line() && !fences_; }
-    void send_inline(Peer& peer, uint64_t first, uint64_t word0, uint64_t word1, const void* payload, size_t size) {
-        peer.out.publish_line(first, word0, word1, payload, size);
+    void send_inline(Peer& peer, uint64_t first, uint64_t word0, uint64_t word1, uint64_t word2, const void* payload,
+                     size_t size) {
+        peer.out.publish_line(first, word0, word1, word2, payload, size);
     }
     // After a frame was sent: whether wake_owner is to be called.
     static bool owner_sleeps(const Peer& peer) {

@@ -12,9 +12,9 @@ namespace selvage::impl::tcp {
 // Payload up to here is copied when the socket does not take it at once; more is read from the caller's memory later.
 inline constexpr size_t kCopiedMax = 4096;
 // The longest payload of a frame. What arrives of it goes straight to where it belongs.
-inline constexpr size_t kFramePayloadMax = 256u << 10;
+inline constexpr size_t kFramePayloadMax = 512u << 10;
 // Messages up to here are sent without asking the receiver.
-inline constexpr size_t kEagerMax = 128u << 10;
+inline constexpr size_t kEagerMax = 512u << 10;
 // A frame with this much payload or less is handed over whole, even when it arrived in parts.
 inline constexpr size_t kWholeMax = 4096;
 // One per endpoint: what one system call reads at most (beside payload that goes to its place directly).
@@ -28,7 +28,7 @@ inline constexpr size_t kSendRing = 32u << 10;
 inline constexpr size_t kSendAt = 16u << 10;
 // And so many bytes of payload that was not copied. Several long frames in one system call make fewer packets: the
 // odd end of each would be one of its own.
-inline constexpr size_t kSendBulk = 512u << 10;
+inline constexpr size_t kSendBulk = 1024u << 10;
 // Frames per peer whose payload the kernel has not taken yet.
 inline constexpr size_t kHeldMax = 16;
 // Up to here header and payload are joined on the stack: one plain send is cheaper than a gathering one.

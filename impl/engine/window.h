@@ -1,0 +1,33 @@
+// How far a peer may send ahead of the receives for its messages, so that what this side has to keep is bounded.
+//
+// Each side counts, for each peer, units of messages that travel whole: one for the record of a message and one for
+// each full 512 bytes of it. A sender begins with kWindow units and gives one up with each that it sends; the receiver
+// gives back the units of messages that have their receive, a quarter of the window at a time (FrameOp::kCredit). A
+// message for which there are no units left is announced, however short it is, and waits in its sender's memory: its
+// operation occupies the sender's context, whose end is -FI_EAGAIN. Nobody stops reading what a peer sends, so answers
+// pass, and a message that has its receive is never behind one that has none.
+//
+// A receiver keeps at most 1 KiB per unit, and one record per announcement. A peer that sends more than it may is
+// dropped. FI_UNEXPECTED_SIZE gives peers more than kWindow: the difference is owed to them from the beginning.
+#ifndef SELVAGE_IMPL_ENGINE_WINDOW_H
+#define SELVAGE_IMPL_ENGINE_WINDOW_H
+
+#include <cstdint>
+
+namespace selvage::impl {
+
+inline constexpr uint64_t kUnitBytes = 512;
+inline constexpr int kWindow = 8192;           // 4 MiB
+inline constexpr int kWindowMost = INT16_MAX;  // 16 MiB
+inline constexpr unsigned kOwedMost = kWindow / 4;
+// Announcements of a peer without receives: more than its operations, of which a context has at most 65,536.
+inline constexpr uint32_t kAnnouncementsMost = 1 << 17;
+
+constexpr int units_of(uint64_t length) { return 1 + static_cast<int>(length / kUnitBytes); }
+
+// What the parameter gives on top of kWindow.
+uint16_t extra_window();
+
+}  // namespace selvage::impl
+
+#endif

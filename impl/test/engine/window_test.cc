@@ -1,0 +1,197 @@
+// How far a peer may send ahead of the receives for its messages.
+#include "impl/engine/protocol.h"
+#include "impl/test/engine/pair.h"
+
+namespace selvage::impl::test {
+namespace {
+
+constexpr size_t kTransmits = 64;
+constexpr size_t kLookEvery = 100;
+
+struct Flood : Pair {
+    uint64_t value = 0;
+    size_t sent = 0;       // taken by fi_tsend
+    size_t completed = 0;  // at the sender
+
+    void reap() {
+        fi_cq_tagged_entry entry;
+        while (a.read(&entry) == 1) ++completed;
+    }
+    // Short messages, tags from 0 on, until no more are taken.
+    void pour() {
+        for (const size_t end = sent + 4 * kWindow; sent < end;) {
+            const ssize_t result = fi_tsend(a.ep, &value, sizeof value, nullptr, to_b, sent, nullptr);
+            if (result && result != -FI_EAGAIN) {
+                ADD_FAILURE() << result;
+                return;
+            }
+            if (!result) ++sent;
+            if (result || sent % kLookEvery == 0) {
+                settle();
+                reap();
+            }
+            if (result && fi_tsend(a.ep, &value, sizeof value, nullptr, to_b, sent, nullptr)) return;
+            if (result) ++sent;
+        }
+    }
+    // The messages with these tags, each for a receive of its own, in this order.
+    void take(size_t from, size_t to) {
+        for (size_t tag = from; tag < to; ++tag) {
+            uint64_t got = 0;
+            fi_cq_tagged_entry entry;
+            ASSERT_EQ(fi_trecv(b.ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, 0, ~uint64_t{0}, &got), 0);
+            ssize_t result = 0;
+            for (int i = 0; i < 20 && !(result = b.read(&entry)); ++i) a.progress();
+            ASSERT_EQ(result, 1) << tag;
+            ASSERT_EQ(entry.tag, tag);
+            reap();
+        }
+    }
+};
+
+TEST(EngineWindow, WhatIsSentTooFarAheadWaitsAtTheSenderAndArrivesInOrder) {
+    Flood flood;
+    flood.pour();
+    EXPECT_EQ(flood.sent, kWindow + kTransmits);
+    EXPECT_EQ(flood.completed, static_cast<size_t>(kWindow));
+    flood.take(0, flood.sent);
+    flood.settle();
+    flood.reap();
+    EXPECT_EQ(flood.completed, flood.sent);
+    // The receives have given the window back, but for less than a quarter.
+    const size_t before = flood.sent;
+    flood.pour();
+    EXPECT_GT(flood.sent - before, static_cast<size_t>(kWindow) * 3 / 4);
+    EXPECT_LE(flood.sent - before, kWindow + kTransmits);
+    flood.take(before, flood.sent);
+}
+
+TEST(EngineWindow, LongMessagesUseMoreOfIt) {
+    Pair pair;
+    std::vector<char> bytes(8000);
+    size_t at_once = 0;
+    fi_cq_tagged_entry entry;
+    for (int i = 0; i < 2000 && !fi_tsend(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, 1, nullptr); ++i) {
+        pair.settle();
+        if (pair.a.read(&entry) == 1) ++at_once;
+    }
+    EXPECT_EQ(at_once, static_cast<size_t>(kWindow / units_of(bytes.size())));
+}
+
+TEST(EngineWindow, AnswersPassAPeerThatIsFarAhead) {
+    Flood flood;
+    flood.pour();
+    // The flooded side sends and waits for it before it takes anything.
+    std::vector<char> large(100'000, 'x'), got(large.size());
+    ASSERT_EQ(fi_tsend(flood.b.ep, large.data(), large.size(), nullptr, flood.to_a, 1, nullptr), 0);
+    ASSERT_EQ(fi_trecv(flood.a.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+    flood.settle();
+    fi_cq_tagged_entry entry;
+    EXPECT_EQ(flood.b.read(&entry), 1);
+    EXPECT_EQ(got, large);
+}
+
+TEST(EngineWindow, AMessageThatIsWantedIsNotBehindOthersThatAreNot) {
+    Flood flood;
+    flood.pour();
+    uint64_t got = 0;
+    const uint64_t last = flood.sent - 1;
+    ASSERT_EQ(fi_trecv(flood.b.ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, last, 0, &got), 0);
+    flood.settle();
+    fi_cq_tagged_entry entry;
+    ASSERT_EQ(flood.b.read(&entry), 1);
+    EXPECT_EQ(entry.tag, last);
+}
+
+TEST(EngineWindow, OthersAreNotHeldUp) {
+    Flood flood;
+    Node c("c");
+    flood.pour();
+    const fi_addr_t to_b = c.knows(flood.b);
+    char byte = 1, got = 0;
+    constexpr uint64_t kOther = uint64_t{1} << 60;
+    ASSERT_EQ(fi_trecv(flood.b.ep, &got, 1, nullptr, FI_ADDR_UNSPEC, kOther, 0, &got), 0);
+    ASSERT_EQ(fi_tsend(c.ep, &byte, 1, nullptr, to_b, kOther, nullptr), 0);
+    flood.settle();
+    fi_cq_tagged_entry entry;
+    EXPECT_EQ(flood.b.read(&entry), 1);
+    EXPECT_EQ(got, 1);
+}
+
+TEST(EngineWindow, WhatIsThrownAwayUnreadIsGivenBack) {
+    Flood flood;
+    flood.pour();
+    for (size_t i = 0; i < flood.sent; ++i) {
+        fi_context context{};
+        const fi_msg_tagged message{nullptr, nullptr, 0, FI_ADDR_UNSPEC, i, 0, &context, 0};
+        ASSERT_EQ(fi_trecvmsg(flood.b.ep, &message, FI_PEEK | FI_DISCARD), 0);
+        fi_cq_tagged_entry entry;
+        ASSERT_EQ(flood.b.read(&entry), 1);
+    }
+    flood.settle();
+    flood.reap();
+    const size_t before = flood.sent;
+    flood.pour();
+    EXPECT_GT(flood.sent - before, static_cast<size_t>(kWindow) * 3 / 4);
+}
+
+TEST(EngineWindow, WhoComesAgainBeginsAnew) {
+    Flood flood;
+    flood.pour();
+    auto& transport = flood.a.transport<false>();
+    transport.cut(*transport.peer_called(flood.b.endpoint.shm_address), FI_ECONNRESET);
+    fi_cq_tagged_entry entry;
+    size_t failed = 0;
+    for (int i = 0; i < 1000; ++i) {
+        if (flood.a.read(&entry) >= 0) continue;
+        flood.a.read_error();
+        ++failed;
+    }
+    EXPECT_EQ(failed, kTransmits);
+    flood.b.progress();
+    flood.sent = flood.completed = 0;
+    flood.pour();
+    EXPECT_EQ(flood.completed, static_cast<size_t>(kWindow));
+}
+
+TEST(EngineWindow, WhatWasCancelledIsGivenBack) {
+    Pair pair;
+    pair.net.capacity = 1;
+    char byte = 1;
+    ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, &byte), 0);
+    auto* peer = pair.a.transport<false>().peer_called(pair.b.endpoint.shm_address);
+    ASSERT_NE(peer, nullptr);
+    const int left = peer->units_left();
+    std::vector<char> bytes(5000);
+    ASSERT_EQ(fi_tsend(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, 1, bytes.data()), 0);
+    EXPECT_EQ(peer->units_left(), left - units_of(bytes.size()));
+    EXPECT_FALSE(peer->may_send(1));
+    ASSERT_EQ(fi_cancel(&pair.a.ep->fid, bytes.data()), 0);
+    EXPECT_EQ(peer->units_left(), left);
+}
+
+// A peer that sends on all the same, and one that gives away what nobody owes.
+TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
+    for (const bool credits : {false, true}) {
+        Pair pair;
+        char byte = 1;
+        ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
+        pair.settle();
+        auto& transport = pair.a.transport<false>();
+        auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
+        const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::kTagged), .flags = 0, .aux = 0, .word = {}};
+        const Header gift{
+            .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {kWindowMost, 0, 0}};
+        int forged = 0;
+        while (forged < 2 * kWindow && !peer.down && !peer.closing) {
+            transport.forge(peer, credits ? gift : message);
+            ++forged;
+            pair.b.progress();
+        }
+        EXPECT_EQ(forged, credits ? 1 : kWindow) << "the first message was honest";
+        pair.settle();
+    }
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
