@@ -8,11 +8,19 @@
 #include <charconv>
 #include <cstdio>
 
+#include "impl/core/tostr_addr.h"
+
 namespace selvage::impl {
 
-uint16_t SocketAddress::port() const { return ntohs(kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port); }
+uint16_t SocketAddress::port() const {
+    if (kind == AddressKind::kIbUd) return 0;
+    return ntohs(kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port);
+}
 
-void SocketAddress::set_port(uint16_t port) { (kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port) = htons(port); }
+void SocketAddress::set_port(uint16_t port) {
+    if (kind == AddressKind::kIbUd) return;
+    (kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port) = htons(port);
+}
 
 bool SocketAddress::is_wildcard() const {
     if (kind == AddressKind::kInet) return v4.sin_addr.s_addr == htonl(INADDR_ANY);
@@ -27,9 +35,21 @@ bool SocketAddress::is_loopback() const {
 bool SocketAddress::same_host(const SocketAddress& other) const {
     if (kind != other.kind || kind == AddressKind::kNone) return false;
     if (kind == AddressKind::kInet) return v4.sin_addr.s_addr == other.v4.sin_addr.s_addr;
+    if (kind == AddressKind::kIbUd) return memcmp(ib.gid, other.ib.gid, sizeof ib.gid) == 0;
     const bool scoped = v6.sin6_scope_id && other.v6.sin6_scope_id;
     if (scoped && v6.sin6_scope_id != other.v6.sin6_scope_id) return false;
     return memcmp(&v6.sin6_addr, &other.v6.sin6_addr, sizeof v6.sin6_addr) == 0;
+}
+
+bool SocketAddress::same_endpoint(const SocketAddress& other) const {
+    if (!same_host(other)) return false;
+    return kind == AddressKind::kIbUd ? ib.queue_pair == other.ib.queue_pair : port() == other.port();
+}
+
+bool SocketAddress::names_endpoint() const {
+    if (kind != AddressKind::kIbUd) return !is_wildcard() && port() != 0;
+    constexpr uint8_t kNoGid[sizeof ib.gid] = {};
+    return ib.queue_pair && ib.queue_pair <= kQueuePairMax && memcmp(ib.gid, kNoGid, sizeof kNoGid) != 0;
 }
 
 namespace {
@@ -155,6 +175,13 @@ bool read_raw_socket(const void* bytes, size_t length, ParsedAddress* out) {
     return false;
 }
 
+bool read_raw_ib(const void* bytes, size_t length, ParsedAddress* out) {
+    if (length < sizeof(IbAddress)) return false;
+    memcpy(&out->socket.ib, bytes, sizeof(IbAddress));
+    out->kind = out->socket.kind = AddressKind::kIbUd;
+    return true;
+}
+
 std::string_view bounded_text(const void* bytes, size_t length) {
     const auto* text = static_cast<const char*>(bytes);
     return {text, strnlen(text, length)};
@@ -187,6 +214,7 @@ bool read_address(uint32_t format, const void* bytes, size_t length, ParsedAddre
         const std::string_view text = bounded_text(bytes, std::min(length, kAddressBytesMax));
         if (looks_like_text_address(text)) return parse_text_address(text, out);
     }
+    if (format == FI_ADDR_IB_UD) return read_raw_ib(bytes, length, out);
     if (!read_raw_socket(bytes, length, out)) return false;
     if (format == FI_SOCKADDR_IN) return out->kind == AddressKind::kInet;
     if (format == FI_SOCKADDR_IN6) return out->kind == AddressKind::kInet6;
@@ -204,6 +232,12 @@ bool make_shm_text(std::string_view name, char (&out)[kShmTextMax]) {
 }
 
 size_t write_text_address(const SocketAddress& address, uint32_t scheme, char* out, size_t size) {
+    if (address.kind == AddressKind::kIbUd) {
+        char text[kAddressBytesMax];
+        Writer writer(text, sizeof text);
+        write_address(writer, FI_ADDR_IB_UD, &address.ib, sizeof address.ib);
+        return static_cast<size_t>(snprintf(out, size, "%.*s", static_cast<int>(writer.position() - text), text)) + 1;
+    }
     char host[INET6_ADDRSTRLEN] = "";
     const bool v4 = address.kind == AddressKind::kInet;
     const void* raw = v4 ? static_cast<const void*>(&address.v4.sin_addr) : &address.v6.sin6_addr;

@@ -43,15 +43,20 @@ uint32_t AvIndex::hash(const void* entry) const {
         value = mix_bytes(entry, strnlen(static_cast<const char*>(entry), kShmTextMax), 0);
     } else {
         const SocketAddress& address = socket_of(entry);
-        value = address.kind == AddressKind::kInet ? mix(address.v4.sin_addr.s_addr | uint64_t{address.port()} << 32)
-                                                   : mix_bytes(&address.v6.sin6_addr, 16, address.port());
+        if (address.kind == AddressKind::kInet) {
+            value = mix(address.v4.sin_addr.s_addr | uint64_t{address.port()} << 32);
+        } else if (address.kind == AddressKind::kIbUd) {
+            value = mix_bytes(address.ib.gid, sizeof address.ib.gid, address.ib.queue_pair);
+        } else {
+            value = mix_bytes(&address.v6.sin6_addr, 16, address.port());
+        }
     }
     return static_cast<uint32_t>(value);
 }
 
 bool AvIndex::same(const void* a, const void* b) const {
     if (text_) return strncmp(static_cast<const char*>(a), static_cast<const char*>(b), kShmTextMax) == 0;
-    return socket_of(a).same_host(socket_of(b)) && socket_of(a).port() == socket_of(b).port();
+    return socket_of(a).same_endpoint(socket_of(b));
 }
 
 AvIndex::Cell* AvIndex::cell_of(const void* entry, uint32_t hashed) {

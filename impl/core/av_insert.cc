@@ -21,7 +21,7 @@ void take_parsed(const AddressVector& av, const ParsedAddress& parsed, AvEntry* 
         if (strlen(parsed.shm) == kShmScheme.size()) return;
         memcpy(out->text, parsed.shm, sizeof parsed.shm);
     } else {
-        if (parsed.socket.is_wildcard() || parsed.socket.port() == 0) return;
+        if (!parsed.socket.names_endpoint()) return;
         out->socket = parsed.socket;
     }
     out->error = 0;
@@ -160,6 +160,8 @@ void take_resolved(const AddressVector& av, const char* node, const char* servic
         take_parsed(av, parsed, out);
         return;
     }
+    // No name stands for a queue pair.
+    if (av.domain->kind == AddressKind::kIbUd) return;
     if (spec.any_host) {
         parsed.socket = av.domain->source;
         parsed.socket.set_port(spec.port);

@@ -97,8 +97,14 @@ constexpr fi_ops_domain kDomainOps = {
     .endpoint2 = domain_open_endpoint2,
 };
 
-const Offer* find_interface(const Table& table, const Fabric& fabric, const char* name) {
+// Addresses of queue pairs are of domains of their own, for those who name none.
+bool speaks(const Offer& offer, uint32_t format) {
+    return (format == FI_ADDR_IB_UD) == (offer.kind == AddressKind::kIbUd);
+}
+
+const Offer* find_interface(const Table& table, const Fabric& fabric, const char* name, uint32_t format) {
     for (const Offer& offer : table) {
+        if (!speaks(offer, format)) continue;
         if (offer.provider != fabric.provider || strcmp(offer.fabric_name, fabric.name) != 0) continue;
         if (!name || strcmp(name, offer.domain_name) == 0) return &offer;
     }
@@ -134,7 +140,7 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     TableRef table;
     const int no_table = current_table(fabric.provider->discover_follows_interfaces, &table);
     if (no_table) return no_table;
-    const Offer* offer = find_interface(*table, fabric, set.domain.name);
+    const Offer* offer = find_interface(*table, fabric, set.domain.name, set.info.addr_format);
     if (!offer) return -FI_ENODATA;
 
     auto* domain = create<Domain>();
@@ -142,6 +148,7 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     domain->fabric = &fabric;
     domain->kind = offer->kind;
     domain->source = offer->source;
+    domain->host = offer->kind == AddressKind::kIbUd ? offer->host : offer->source;
     domain->interface = offer->interface;
     domain->caps = set.info.caps;
     domain->addr_format = set.info.addr_format ? set.info.addr_format : offer->set.info.addr_format;

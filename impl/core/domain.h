@@ -23,6 +23,7 @@ struct Domain {
     // The offer that the domain was opened on, as far as it outlives a change of interfaces.
     AddressKind kind = AddressKind::kNone;
     SocketAddress source;
+    SocketAddress host;  // the internet address of the interface
     unsigned interface = 0;
     void* device = nullptr;  // the provider's (MemoryOps)
 

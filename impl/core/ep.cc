@@ -64,6 +64,7 @@ int take_address(Endpoint* endpoint, const fi_info& info) {
 const Offer* find_offer(const Table& table, const Domain& domain, fi_ep_type type) {
     for (const Offer& offer : table) {
         if (offer.provider != domain.fabric->provider || offer.set.ep.type != type) continue;
+        if (offer.kind != domain.kind) continue;
         if (strcmp(offer.domain_name, domain.name) == 0 && strcmp(offer.fabric_name, domain.fabric->name) == 0) {
             return &offer;
         }

@@ -140,7 +140,7 @@ int match_all(const Query& query, const Table& table, InfoList& list) {
         fi_info* info = duplicate_info(match.out.info, Layout::k1_3);
         if (!info) return -FI_ENOMEM;
         list.push_back(info);
-        if (offer.kind != AddressKind::kShm && query.destination.count) {
+        if (offer.kind != AddressKind::kShm && offer.kind != AddressKind::kIbUd && query.destination.count) {
             ++internet_matches;
             destination = query.destination.list[0];
         }

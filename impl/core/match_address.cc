@@ -1,16 +1,19 @@
 // addr_format, source and destination addresses.
 //
 // Internet offers speak sockaddr structures (of their own family, or family-neutral) and the text form; shm speaks text
-// only. The source must be the offer's own interface. The destination must be reachable from it: of the same family, on
-// this machine if the interface is loopback, and on the same link if the address is link-local.
+// only; datagrams of a device their own form only, as no node and service stand for a queue pair. The source must be
+// the offer's own interface. The destination must be reachable from it: of the same family, on this machine if the
+// interface is loopback, and on the same link if the address is link-local.
 #include "impl/core/match.h"
 
 namespace selvage::impl {
 namespace {
 
 bool speaks(const Offer& offer, uint32_t format) {
-    if (format == FI_FORMAT_UNSPEC || format == FI_ADDR_STR) return true;
+    if (format == FI_FORMAT_UNSPEC) return true;
+    if (format == FI_ADDR_STR) return offer.kind != AddressKind::kIbUd;
     if (offer.kind == AddressKind::kShm) return false;
+    if (offer.kind == AddressKind::kIbUd) return format == FI_ADDR_IB_UD;
     return format == FI_SOCKADDR || format == offer.set.info.addr_format;
 }
 
@@ -44,6 +47,7 @@ bool link_local(const SocketAddress& address) {
 bool reaches(const Match& match, const SocketAddress& target) {
     const Offer& offer = match.offer;
     if (target.kind != offer.kind) return false;
+    if (target.kind == AddressKind::kIbUd) return target.names_endpoint();
     if (offer.reaches_own_only && match.table.is_local(target)) return match.table.owner(target, offer.provider);
     // A link-local address is of its link, and loopback is none.
     if (match.table.is_local(target)) return !(offer.loopback && link_local(target));
@@ -67,8 +71,10 @@ bool choose_source(const Match& match, SocketAddress* out) {
     }
     for (size_t i = 0; i < spec.count; ++i) {
         const SocketAddress& wanted = spec.list[i];
-        if (wanted.kind != match.offer.kind) continue;
-        if (!wanted.is_wildcard() && !wanted.same_host(match.offer.source)) continue;
+        const bool by_host = match.offer.kind == AddressKind::kIbUd && wanted.kind != AddressKind::kIbUd;
+        const SocketAddress& own = by_host ? match.offer.host : match.offer.source;
+        if (wanted.kind != own.kind) continue;
+        if (!wanted.is_wildcard() && !wanted.same_host(own)) continue;
         out->set_port(wanted.port());
         return true;
     }
@@ -79,6 +85,7 @@ bool choose_destination(const Match& match, SocketAddress* out) {
     const AddressSpec& spec = match.query.destination;
     if (!spec.has_socket || !names_family(match.offer, spec)) return false;
     if (spec.any_host) {
+        if (match.offer.kind == AddressKind::kIbUd) return false;
         // A service without a node is one of this machine, seen through this interface.
         *out = match.offer.source;
         out->set_port(spec.port);

@@ -45,7 +45,8 @@ struct Provider {
 struct Offer {
     const Provider* provider = nullptr;
     InfoSet set;
-    SocketAddress source;    // internet providers: the address of the interface
+    SocketAddress source;    // the address of the interface; with kIbUd that of its port, without a queue pair
+    SocketAddress host;      // with kIbUd: the internet address of the interface, by which it can be asked for
     unsigned prefix = 0;     // length of its network part
     unsigned interface = 0;  // kernel's index
     bool loopback = false;

@@ -41,7 +41,7 @@ int set_name(fid* descriptor, void* address, size_t length) {
     auto* endpoint = object_of<PassiveEndpoint>(descriptor);
     ParsedAddress parsed;
     if (!read_address(endpoint->addr_format, address, length, &parsed) || parsed.kind == AddressKind::kShm ||
-        parsed.any_host) {
+        parsed.kind == AddressKind::kIbUd || parsed.any_host) {
         return -FI_EINVAL;
     }
     LockGuard guard(endpoint->lock);
@@ -155,13 +155,14 @@ bool address_of(const Fabric& fabric, const fi_info& info, SocketAddress* out) {
     if (info.src_addr) {
         ParsedAddress parsed;
         if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return false;
-        if (parsed.kind == AddressKind::kShm || parsed.any_host) return false;
+        if (parsed.kind == AddressKind::kShm || parsed.kind == AddressKind::kIbUd || parsed.any_host) return false;
         *out = parsed.socket;
         return true;
     }
     TableRef table;
     if (current_table(true, &table)) return false;
     for (const Offer& offer : *table) {
+        if (offer.kind == AddressKind::kIbUd) continue;
         if (offer.provider == fabric.provider && strcmp(offer.fabric_name, fabric.name) == 0) {
             *out = offer.source;
             return true;

@@ -67,5 +67,42 @@ TEST(Address, Hosts) {
     EXPECT_FALSE(a.same_host(b));
 }
 
+TEST(Address, QueuePairsAreReadAsTheyAreAndToldApart) {
+    SocketAddress a;
+    a.kind = AddressKind::kIbUd;
+    EXPECT_FALSE(a.names_endpoint());
+    a.ib = {.gid = {0xfd, 0, 0, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+            .queue_pair = 0x12,
+            .local_id = 3,
+            .partition_key = 0xffff,
+            .service = 0,
+            .service_level = 1,
+            .unused = {}};
+    EXPECT_TRUE(a.names_endpoint());
+    ParsedAddress parsed;
+    EXPECT_FALSE(read_address(FI_ADDR_IB_UD, a.bytes(), a.length() - 1, &parsed));
+    ASSERT_TRUE(read_address(FI_ADDR_IB_UD, a.bytes(), a.length(), &parsed));
+    EXPECT_EQ(parsed.kind, AddressKind::kIbUd);
+    EXPECT_TRUE(parsed.socket.same_endpoint(a));
+    ParsedAddress other;
+    EXPECT_FALSE(read_address(FI_SOCKADDR, a.bytes(), a.length(), &other));
+    char text[kAddressBytesMax];
+    const size_t length = write_text_address(a, FI_SOCKADDR_IN, text, sizeof text);
+    EXPECT_STREQ(text, "fi_addr_ib_ud://fd00:77::1:12/3/ffff/1");
+    EXPECT_EQ(length, strlen(text) + 1);
+    SocketAddress b = a;
+    b.ib.queue_pair = 0x13;
+    EXPECT_TRUE(a.same_host(b));
+    EXPECT_FALSE(a.same_endpoint(b));
+    b.ib.gid[15] = 2;
+    EXPECT_FALSE(a.same_host(b));
+    b.ib.queue_pair = kQueuePairMax + 1;
+    EXPECT_FALSE(b.names_endpoint());
+    // It has no port, and none is written over it.
+    a.set_port(7);
+    EXPECT_TRUE(parsed.socket.same_endpoint(a));
+    EXPECT_EQ(a.port(), 0);
+}
+
 }  // namespace
 }  // namespace selvage::impl

@@ -10,12 +10,16 @@ same() { # expected, seen
     [ "$1" = "$2" ] || { printf 'expected:\n%s\nseen:\n%s\n' "$1" "$2"; return 1; }
 }
 
-check_each_address_of_a_device_is_offered_connected_by_the_plain_name() {
+check_each_address_of_a_device_is_offered_connected_and_for_datagrams_by_the_plain_name() {
     same "result 0 
 offer verbs rxe0 FI_EP_MSG
+offer verbs rxe0-dgram FI_EP_DGRAM
 offer verbs rxe0 FI_EP_MSG
+offer verbs rxe0-dgram FI_EP_DGRAM
 offer verbs rxe1 FI_EP_MSG
-offer verbs rxe1 FI_EP_MSG" "$($list verbs)"
+offer verbs rxe1-dgram FI_EP_DGRAM
+offer verbs rxe1 FI_EP_MSG
+offer verbs rxe1-dgram FI_EP_DGRAM" "$($list verbs)"
 }
 
 check_and_addressed_by_the_layered_name_in_either_order() {
@@ -39,10 +43,10 @@ check_a_destination_on_another_machine_or_of_a_device_is_reached_and_loopback_is
 
 check_variables_choose_the_device_and_the_interface() {
     FI_VERBS_DEVICE_NAME=rxe1 $list verbs | tee offers
-    same 2 "$(grep -c 'rxe1' offers)"
+    same 4 "$(grep -c 'rxe1' offers)"
     same 0 "$(grep -c 'rxe0' offers || true)"
     FI_VERBS_IFACE=nic0 $list verbs | tee offers
-    same 2 "$(grep -c 'rxe0' offers)"
+    same 4 "$(grep -c 'rxe0' offers)"
     same 0 "$(grep -c 'rxe1' offers || true)"
 }
 
@@ -76,7 +80,9 @@ check_a_device_that_is_removed_is_no_longer_offered() {
     trap 'rdma link add rxe1 type rxe netdev nic1' EXIT
     same "result 0 
 offer verbs rxe0 FI_EP_MSG
-offer verbs rxe0 FI_EP_MSG" "$($list verbs)"
+offer verbs rxe0-dgram FI_EP_DGRAM
+offer verbs rxe0 FI_EP_MSG
+offer verbs rxe0-dgram FI_EP_DGRAM" "$($list verbs)"
 }
 
 check_what_is_declared_of_verbs_is_what_is_seen() {

@@ -91,6 +91,33 @@ TEST(AvBothWays, Texts) {
     EXPECT_STREQ(found.text, "fi_shm://one");
 }
 
+TEST(AvBothWays, QueuePairs) {
+    Place place({.kind = AddressKind::kIbUd});
+    place.domain.addr_format = FI_ADDR_IB_UD;
+    Vector av(place);
+    std::vector<IbAddress> peers(300);
+    for (uint32_t i = 0; i < peers.size(); ++i) {
+        peers[i].gid[0] = 0xfd;
+        peers[i].gid[15] = static_cast<uint8_t>(i % 7);
+        peers[i].queue_pair = 1 + i / 7;
+    }
+    std::vector<fi_addr_t> numbers(peers.size());
+    ASSERT_EQ(fi_av_insert(av.fid, peers.data(), peers.size(), numbers.data(), 0, nullptr), 300);
+    for (size_t i = 0; i < peers.size(); ++i) {
+        AvEntry entry;
+        ASSERT_TRUE(av->find_address(numbers[i], &entry));
+        EXPECT_EQ(memcmp(&entry.socket.ib, &peers[i], sizeof peers[i]), 0);
+        entry.socket.ib.partition_key = 7;  // what tells endpoints apart is port and queue pair
+        EXPECT_EQ(av->reverse(entry), numbers[i]);
+    }
+    const IbAddress nobody{};
+    fi_addr_t given;
+    EXPECT_EQ(fi_av_insert(av.fid, &nobody, 1, &given, 0, nullptr), 0);
+    // No name stands for one.
+    EXPECT_EQ(fi_av_insertsvc(av.fid, "127.0.0.1", "7000", &given, 0, nullptr), 0);
+    EXPECT_EQ(fi_av_insertsvc(av.fid, nullptr, "7000", &given, 0, nullptr), 0);
+}
+
 TEST(AvBothWays, IdentifiersOfTheUserAreReported) {
     Place place;
     Vector av(place);

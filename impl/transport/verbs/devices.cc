@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "impl/core/log.h"
+#include "impl/transport/verbs/verbs_dgram_address.h"
 
 namespace selvage::impl::verbs {
 namespace {
@@ -74,7 +75,12 @@ int PortFinder::find(const SocketAddress& address, DevicePort* out) const {
     const int error = id.bind(address);
     if (error) return none_or_error(error);
     if (!id.context()) return -FI_ENODEV;
-    return describe(id.context(), id.port(), out);
+    const int unknown = describe(id.context(), id.port(), out);
+    if (unknown) return unknown;
+    uint8_t index;
+    if (find_own_address(library_, id.context(), id.port(), out->port_attr, address, &out->datagrams, &index))
+        out->datagrams = {};
+    return 0;
 }
 
 int PortFinder::describe(ibv_context* context, uint8_t port, DevicePort* out) const {

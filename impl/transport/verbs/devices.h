@@ -16,6 +16,7 @@ struct DevicePort {
     uint8_t port = 0;
     ibv_device_attr device_attr{};
     ibv_port_attr port_attr{};
+    IbAddress datagrams{};  // what FI_EP_DGRAM is reached by there, without a queue pair; no GID: it is not
 };
 
 // Whether the folder (/sys/class/infiniband) has an entry: 0; -FI_ENODEV when it has none or does not exist, which

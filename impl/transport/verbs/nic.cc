@@ -64,8 +64,6 @@ void describe_bus(const char* system, const char* device, fi_bus_attr* out) {
                      static_cast<uint8_t>(function)};
 }
 
-size_t mtu_bytes(ibv_mtu mtu) { return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? size_t{128} << mtu : 0; }
-
 fi_link_state link_state(ibv_port_state state) {
     switch (state) {
         case IBV_PORT_ACTIVE:
@@ -93,6 +91,8 @@ const char* network_type(uint8_t link_layer) {
 }
 
 }  // namespace
+
+size_t mtu_bytes(ibv_mtu mtu) { return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? size_t{128} << mtu : 0; }
 
 // Lanes by code, and megabits per second of one lane by code, as the InfiniBand specification numbers them.
 size_t link_speed(uint8_t active_width, uint8_t active_speed) {

@@ -44,6 +44,7 @@ bool load_verbs(RdmaLibrary& to) {
         .find("ibv_query_device", &to.query_device)
         .find("ibv_query_port", &to.query_port_compatible)
         .find("ibv_query_gid", &to.query_gid)
+        .find("ibv_query_pkey", &to.query_pkey)
         .find("ibv_node_type_str", &to.node_type_str)
         .find("ibv_get_async_event", &to.get_async_event)
         .find("ibv_ack_async_event", &to.ack_async_event)
@@ -59,6 +60,11 @@ bool load_verbs(RdmaLibrary& to) {
         .find("ibv_get_cq_event", &to.get_cq_event)
         .find("ibv_ack_cq_events", &to.ack_cq_events)
         .find("ibv_query_qp", &to.query_qp)
+        .find("ibv_create_qp", &to.create_pair)
+        .find("ibv_modify_qp", &to.modify_pair)
+        .find("ibv_destroy_qp", &to.destroy_pair)
+        .find("ibv_create_ah", &to.create_ah)
+        .find("ibv_destroy_ah", &to.destroy_ah)
         .complete();
 }
 

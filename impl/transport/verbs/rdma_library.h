@@ -29,6 +29,7 @@ struct RdmaLibrary {
     decltype(&::ibv_query_device) query_device = nullptr;
     QueryPort query_port_compatible = nullptr;
     decltype(&::ibv_query_gid) query_gid = nullptr;
+    decltype(&::ibv_query_pkey) query_pkey = nullptr;
     decltype(&::ibv_node_type_str) node_type_str = nullptr;
     decltype(&::ibv_get_async_event) get_async_event = nullptr;
     decltype(&::ibv_ack_async_event) ack_async_event = nullptr;
@@ -46,6 +47,12 @@ struct RdmaLibrary {
     decltype(&::ibv_get_cq_event) get_cq_event = nullptr;
     decltype(&::ibv_ack_cq_events) ack_cq_events = nullptr;
     decltype(&::ibv_query_qp) query_qp = nullptr;
+    // Queue pairs without a connection.
+    decltype(&::ibv_create_qp) create_pair = nullptr;
+    decltype(&::ibv_modify_qp) modify_pair = nullptr;
+    decltype(&::ibv_destroy_qp) destroy_pair = nullptr;
+    decltype(&::ibv_create_ah) create_ah = nullptr;
+    decltype(&::ibv_destroy_ah) destroy_ah = nullptr;
     // Connections.
     decltype(&::rdma_create_event_channel) create_event_channel = nullptr;
     decltype(&::rdma_destroy_event_channel) destroy_event_channel = nullptr;

@@ -2,9 +2,11 @@
 #include "impl/transport/verbs/verbs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 
+#include "impl/core/capabilities.h"
 #include "impl/core/interfaces.h"
 #include "impl/core/log.h"
 #include "impl/core/param.h"
@@ -12,6 +14,7 @@
 #include "impl/core/surface.h"
 #include "impl/transport/verbs/devices.h"
 #include "impl/transport/verbs/nic.h"
+#include "impl/transport/verbs/verbs_dgram.h"
 #include "impl/transport/verbs/verbs_endpoint.h"
 
 namespace selvage::impl {
@@ -21,7 +24,7 @@ constexpr char kName[] = "verbs";
 
 // Provider-specific (upper bit set): what stands in the messages is this library's own.
 constexpr uint32_t kMessageProtocol = FI_PROV_SPECIFIC | 0x5e04;
-constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e05;
+constexpr uint32_t kAddressedProtocol = FI_PROV_SPECIFIC | 0x5e05;
 
 // A write or read by the device may overtake a message that the receiver still holds in a buffer of its own.
 constexpr uint64_t kNotOrdered = FI_ORDER_RAS | FI_ORDER_WAS;
@@ -52,6 +55,39 @@ size_t at_most(size_t value, int device_limit) {
     return device_limit > 0 ? std::min(value, static_cast<size_t>(device_limit)) : value;
 }
 
+// Unreliable datagrams: messages of one packet, and nothing that needs an answer or a state between two ends.
+void make_datagrams(Offer& offer, const verbs::DevicePort& port) {
+    constexpr uint64_t kCaps = FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_SHARED_AV | FI_AV_USER_ID |
+                               FI_LOCAL_COMM | FI_REMOTE_COMM;
+    const size_t packet = verbs::mtu_bytes(port.port_attr.active_mtu);
+    const size_t most = std::bit_floor(at_most(verbs::kDatagramQueueMax, port.device_attr.max_qp_wr));
+    offer.host = offer.source;
+    offer.kind = offer.source.kind = AddressKind::kIbUd;
+    offer.source.ib = port.datagrams;
+    // A domain of its own, with addresses and limits of its own, under the name that others give it, too.
+    snprintf(offer.domain_name, sizeof offer.domain_name, "%.57s-dgram", port.device);
+    offer.mr_mode_kept = 0;
+    offer.auth_key_max = 0;  // nobody asks before a datagram arrives
+    offer.tx_size_max = offer.rx_size_max = most;
+    InfoSet& set = offer.set;
+    set.info.addr_format = FI_ADDR_IB_UD;
+    set.info.caps = kCaps;
+    set.tx.caps = context_caps(kCaps, kTransmitCaps);
+    set.rx.caps = context_caps(kCaps, kReceiveCaps);
+    set.tx.op_flags &= ~FI_DELIVERY_COMPLETE;
+    set.rx.op_flags &= ~FI_MULTI_RECV;
+    set.tx.msg_order = set.rx.msg_order = FI_ORDER_NONE;
+    set.tx.rma_iov_limit = 0;
+    set.tx.size = set.rx.size = std::min(verbs::kDatagramQueue, most);
+    set.tx.inject_size = std::min(set.tx.inject_size, packet);
+    set.ep.protocol = FI_PROTO_IB_UD;
+    set.ep.max_msg_size = packet;
+    set.ep.max_order_raw_size = set.ep.max_order_war_size = set.ep.max_order_waw_size = 0;
+    set.ep.mem_tag_format = 0;
+    set.domain.cq_data_size = sizeof(uint32_t);  // what a packet has a place for
+    set.domain.max_ep_stx_ctx = set.domain.max_ep_srx_ctx = 0;
+}
+
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface,
               const verbs::DevicePort& port, fi_ep_type type) {
     Offer* offer = table.add();
@@ -69,15 +105,22 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     offer->mr_mode_kept = kDeviceAccess;
     InfoSet& set = offer->set;
     set.info.addr_format = offer->kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
-    set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
+    set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kAddressedProtocol;
     set.tx.msg_order &= ~kNotOrdered;
     set.rx.msg_order &= ~kNotOrdered;
     set.domain.ep_cnt = at_most(set.domain.ep_cnt, port.device_attr.max_qp);
     set.domain.mr_cnt = at_most(set.domain.mr_cnt, port.device_attr.max_mr);
     snprintf(offer->domain_name, sizeof offer->domain_name, "%s", port.device);
     write_subnet(interface.address, interface.prefix, offer->fabric_name, sizeof offer->fabric_name);
+    if (type == FI_EP_DGRAM) make_datagrams(*offer, port);
     verbs::describe_nic(port, interface.name, "/sys", &offer->nic);
     return 0;
+}
+
+// A port that has an address for them; a device of iWARP has no such queue pairs.
+bool does_datagrams(const verbs::DevicePort& port) {
+    constexpr uint8_t kNone[sizeof port.datagrams.gid] = {};
+    return memcmp(port.datagrams.gid, kNone, sizeof kNone) != 0 && verbs::mtu_bytes(port.port_attr.active_mtu);
 }
 
 int add_address(const Provider& self, TableBuilder& table, const verbs::PortFinder& finder,
@@ -89,7 +132,8 @@ int add_address(const Provider& self, TableBuilder& table, const verbs::PortFind
     if (!usable(port)) return 0;
     log_for(kName, FI_LOG_INFO, FI_LOG_FABRIC, "%s is on port %u of device %s", interface.name, port.port, port.device);
     *found = true;
-    const int result = add_offer(self, table, interface, port, FI_EP_MSG);
+    int result = add_offer(self, table, interface, port, FI_EP_MSG);
+    if (!result && does_datagrams(port)) result = add_offer(self, table, interface, port, FI_EP_DGRAM);
     if (result || !is_registered(self.layered_name)) return result;
     return add_offer(self, table, interface, port, FI_EP_RDM);
 }
@@ -126,7 +170,7 @@ const Provider kVerbsProvider = {
     .version = kProviderVersion,
     .layered_name = "ofi_rxm",
     .discover = discover,
-    .endpoint_types = type_bit(FI_EP_MSG) | type_bit(FI_EP_RDM),
+    .endpoint_types = type_bit(FI_EP_MSG) | type_bit(FI_EP_DGRAM) | type_bit(FI_EP_RDM),
     .discover_follows_interfaces = true,
     .start = start_verbs_endpoint,
     .connections = &kVerbsConnections,

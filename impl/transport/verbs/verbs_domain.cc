@@ -49,7 +49,7 @@ int open_domain(Domain& domain) {
     auto* device = create<VerbsDomain>();
     if (!device) return -FI_ENOMEM;
     device->library = library;
-    const int error = open_device(*device, domain.source);
+    const int error = open_device(*device, domain.host);
     if (error) {
         release(device);
         return error;

@@ -5,6 +5,7 @@
 #include "impl/core/ep.h"
 #include "impl/engine/engine.h"
 #include "impl/transport/verbs/verbs_datapath.h"
+#include "impl/transport/verbs/verbs_dgram.h"
 
 namespace selvage::impl {
 namespace {
@@ -57,6 +58,8 @@ bool VerbsTransport::address_of(Peer& peer, AvEntry* out) {
 
 static_assert(Transport<VerbsTransport>);
 
-int start_verbs_endpoint(Endpoint& endpoint) { return start_engine<VerbsTransport>(endpoint); }
+int start_verbs_endpoint(Endpoint& endpoint) {
+    return endpoint.type == FI_EP_DGRAM ? start_verbs_datagrams(endpoint) : start_engine<VerbsTransport>(endpoint);
+}
 
 }  // namespace selvage::impl
