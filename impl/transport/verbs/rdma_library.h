@@ -74,8 +74,13 @@ struct RdmaLibrary {
 };
 
 // The loaded libraries, the same from the first call on; nullptr (and the reason in the log) when they are not
-// installed. Any thread. To be called only when the system has a device.
+// installed, or when this process was forked while its parent held them. Any thread. To be called only when the system
+// has a device.
 const RdmaLibrary* rdma_library();
+// Around the life of an object that lasts longer than a call and has something open. A child that is forked in between
+// could not use the libraries anew without taking them away from its copy of that object.
+void hold_rdma_library();
+void let_go_of_rdma_library();
 
 }  // namespace selvage::impl::verbs
 

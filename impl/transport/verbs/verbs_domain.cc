@@ -21,6 +21,7 @@ void release(VerbsDomain* device) {
     if (device->holder) (void)library.destroy_id(device->holder);
     if (device->channel) library.destroy_event_channel(device->channel);
     destroy(device);
+    verbs::let_go_of_rdma_library();
 }
 
 int open_device(VerbsDomain& device, SocketAddress address) {
@@ -49,6 +50,7 @@ int open_domain(Domain& domain) {
     auto* device = create<VerbsDomain>();
     if (!device) return -FI_ENOMEM;
     device->library = library;
+    verbs::hold_rdma_library();
     const int error = open_device(*device, domain.source);
     if (error) {
         release(device);

@@ -36,10 +36,13 @@ void turn_away(const RdmaLibrary& library, rdma_cm_id* id, Refusal refusal, cons
 // holds the key turns out on the connection, after it was accepted and before anything of him is delivered.
 class VerbsListener final : public Listener {
 public:
-    VerbsListener(PassiveEndpoint& owner, const RdmaLibrary& library) : owner_(owner), library_(library) {}
+    VerbsListener(PassiveEndpoint& owner, const RdmaLibrary& library) : owner_(owner), library_(library) {
+        verbs::hold_rdma_library();
+    }
     ~VerbsListener() {
         if (id_) (void)library_.destroy_id(id_);
         if (channel_) library_.destroy_event_channel(channel_);
+        verbs::let_go_of_rdma_library();
     }
 
     int open() {
