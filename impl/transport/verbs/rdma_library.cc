@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <new>
+
 #include "impl/core/lock.h"
 #include "impl/core/log.h"
 
@@ -92,8 +94,9 @@ bool load_connections(RdmaLibrary& to, void** handle) {
 }
 
 // librdmacm keeps every device open that it has met, and the kernel takes requests from the process alone that opened
-// it: a child of fork() has to meet them again. So it unloads librdmacm, which forgets them; that the parent's
-// descriptors stay open in the child is all that is left of them.
+// it: a child of fork() has to meet them again before it opens something. So it unloads librdmacm, which forgets them;
+// that the parent's descriptors stay open in the child is all that is left of them. To look at devices, what the parent
+// opened will do.
 struct Loaded {
     Mutex lock;  // protects what follows
     bool tried = false;
@@ -109,15 +112,14 @@ Loaded& loaded() {
     return instance;
 }
 
-void before_fork() { loaded().lock.lock(); }
-void in_parent() { loaded().lock.unlock(); }
+// Nobody else is in a child. Discovery takes the lock inside of another that is held around fork().
 void in_child() {
+    new (&loaded().lock) Mutex;
     loaded().inherited = loaded().tried;
-    loaded().lock.unlock();
 }
 
 void load(Loaded& state) {
-    static const int armed = pthread_atfork(before_fork, in_parent, in_child);
+    static const int armed = pthread_atfork(nullptr, nullptr, in_child);
     static_cast<void>(armed);
     if (state.connections) dlclose(state.connections);
     state.tried = true;
@@ -127,7 +129,16 @@ void load(Loaded& state) {
 
 }  // namespace
 
-const RdmaLibrary* rdma_library() {
+LookingAtDevices::LookingAtDevices() {
+    Loaded& state = loaded();
+    state.lock.lock();
+    if (!state.tried) load(state);
+    library_ = state.complete ? &state.library : nullptr;
+}
+
+LookingAtDevices::~LookingAtDevices() { loaded().lock.unlock(); }
+
+const RdmaLibrary* hold_rdma_library() {
     Loaded& state = loaded();
     LockGuard guard(state.lock);
     if (state.inherited && state.users) {
@@ -136,12 +147,9 @@ const RdmaLibrary* rdma_library() {
         return nullptr;
     }
     if (!state.tried || state.inherited) load(state);
-    return state.complete ? &state.library : nullptr;
-}
-
-void hold_rdma_library() {
-    LockGuard guard(loaded().lock);
-    ++loaded().users;
+    if (!state.complete) return nullptr;
+    ++state.users;
+    return &state.library;
 }
 
 void let_go_of_rdma_library() {

@@ -45,12 +45,14 @@ int open_device(VerbsDomain& device, SocketAddress address) {
 }
 
 int open_domain(Domain& domain) {
-    const RdmaLibrary* library = verbs::rdma_library();
+    const RdmaLibrary* library = verbs::hold_rdma_library();
     if (!library) return -FI_ENODEV;
     auto* device = create<VerbsDomain>();
-    if (!device) return -FI_ENOMEM;
+    if (!device) {
+        verbs::let_go_of_rdma_library();
+        return -FI_ENOMEM;
+    }
     device->library = library;
-    verbs::hold_rdma_library();
     const int error = open_device(*device, domain.source);
     if (error) {
         release(device);
