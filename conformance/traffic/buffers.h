@@ -23,7 +23,7 @@ struct Buffers {
 class Memory {
 public:
     Memory(Pair& pair, const Exchange& exchange);
-    /// False: the exchange needs more memory than there is.
+    /// False: the exchange needs more memory than there is, or than the library registers.
     [[nodiscard]] bool fits() const { return fits_; }
     Buffers& of(int index) { return all_[static_cast<std::size_t>(index)]; }
 

@@ -4,6 +4,7 @@
 #include <rdma/fi_errno.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
@@ -18,12 +19,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kConnectTime = 5s;
 constexpr std::size_t kQueueSize = 256;
+// Of an arena, so much is registered at first: locking pages takes time, and most programs need few.
+constexpr std::size_t kCoveredLength = std::size_t{1} << 20;
 constexpr std::array<std::uint64_t, 6> kCounted = {FI_SEND,  FI_RECV,        FI_READ,
                                                    FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
 
 void* map(std::size_t length) {
     void* p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? nullptr : p;
+}
+
+// What fi_eq_read keeps back.
+std::int64_t connection_error(fid_eq* eq) {
+    fi_eq_err_entry entry = {};
+    const auto n = fi_eq_readerr(eq, &entry, 0);
+    return n < 0 ? n : entry.err > 0 ? -entry.err : -FI_EAVAIL;
 }
 
 template <typename Object>
@@ -84,12 +94,19 @@ bool Pair::open_all(const Entries& entries, const Exchange& e) {
             if (!introduce(end, ends_[1 - i], end.peer) || !introduce(end, end, end.self)) return false;
         }
     }
+    return cover(model::Side::A, kCoveredLength / 2) && cover(model::Side::B, kCoveredLength / 2);
+}
+
+bool Pair::cover(model::Side side, std::size_t used) {
     if ((info_->domain_attr->mr_mode & (FI_MR_LOCAL | 1)) == 0 && (info_->mode & FI_LOCAL_MR) == 0) return true;
-    for (End& end : ends_) {
-        end.local = registered(end, end.arena, kArenaLength, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
-        if (end.local == nullptr) return false;
-    }
-    return true;
+    End& end = this->end(side);
+    if (used <= end.local_length) return true;
+    close_object(end.local);
+    end.local_length = 0;
+    const std::size_t length = std::min(std::max(2 * used, kCoveredLength), kArenaLength);
+    end.local = registered(end, end.arena, length, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
+    if (end.local != nullptr) end.local_length = length;
+    return end.local != nullptr;
 }
 
 bool Pair::map_memory(End& end) {
@@ -155,6 +172,7 @@ bool Pair::await(End& end, std::uint32_t wanted, fi_eq_cm_entry& entry) {
         std::uint32_t event = 0;
         const auto n = fi_eq_read(eq, &event, &entry, sizeof entry, 0);
         if (n >= 0) return ok(event == wanted ? 0 : -FI_EOTHER, "an event of the connection");
+        if (n == -FI_EAVAIL) return ok(connection_error(eq), "an event of the connection");
         if (n != -FI_EAGAIN) return ok(n, "fi_eq_read");
         // Some providers connect only when the queues of both sides are read.
         for (fid_eq* other : {listening_, ends_[0].eq, ends_[1].eq}) {

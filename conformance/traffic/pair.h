@@ -41,7 +41,8 @@ struct End {
     fi_addr_t self = FI_ADDR_UNSPEC;
     unsigned char* arena = nullptr;           ///< its own buffers
     unsigned char* target = nullptr;          ///< what the other side reads and writes: kRegionLength + kBehindRegion
-    fid_mr* local = nullptr;                  ///< of the arena
+    fid_mr* local = nullptr;                  ///< of the arena's first part
+    std::size_t local_length = 0;             ///< of that part
     std::map<std::uint64_t, Region> regions;  ///< of `target`, by remote access
 };
 
@@ -60,6 +61,9 @@ public:
     const Region& region(model::Side side, std::uint64_t access);
     /// The address at which an initiator names byte `offset` of a side's region.
     std::uint64_t remote_address(model::Side side, std::uint64_t offset);
+    /// Makes the descriptor one of the arena's first `used` bytes at least.  While nothing is under way.
+    /// @return false if the library does not register that much.
+    bool cover(model::Side side, std::size_t used);
     [[nodiscard]] bool connected() const { return info_->ep_attr->type == FI_EP_MSG; }
     [[nodiscard]] void* descriptor(model::Side side) {
         return end(side).local != nullptr ? fi_mr_desc(end(side).local) : nullptr;

@@ -165,6 +165,13 @@ Rows msg_rows() {
         HOLDS(msg_match_order, "first come, first served", two()),
         BREAKS(msg_match_order, "the second receive took the first message", two(true)),
         SKIPS(msg_match_order, "no order is promised", but(two(true), [](Talk& k) { k.info.rx.msg_order = 0; })),
+        SKIPS(msg_match_order, "an access that is not allowed may have ended what was under way",
+              but(two(true),
+                  [](Talk& k) {
+                      const int stray = k.write(B);
+                      k.op(stray).bad_key = true;
+                      k.failed(stray, FI_EACCES);
+                  })),
         HOLDS(msg_match_boundaries, "as long as it was sent", pair()),
         BREAKS(msg_match_boundaries, "longer than it was sent", but(pair(), [](Talk& k) { k.last().length = 20; })),
         SKIPS(msg_match_boundaries, "the format has no length",

@@ -142,7 +142,7 @@ private:
 
     void finish(Lane& lane) {
         if (lane.messages > 1 && !ordered(t_, FI_ORDER_SAS)) lane.sure = false;
-        if (!is_reliable(t_) || spends_receives()) lane.sure = false;
+        if (!is_reliable(t_) || spends_receives() || strays_anywhere()) lane.sure = false;
         for (const int m : lane.members) {
             for (const int e : part(m).entries) {
                 if (!is_tame(op(m), t_.entries[static_cast<std::size_t>(e)])) lane.sure = false;
@@ -161,6 +161,13 @@ private:
         return std::any_of(t_.operations.begin(), t_.operations.end(), [](const Operation& o) {
             return accepted(o) && o.what == Transfer::Write && carries_data(o);
         });
+    }
+
+    // An access that the target does not allow is an error of resource management: what has not completed fails with
+    // the endpoint and is discarded (fi_domain(3)), so that a later message may be the first to arrive.
+    bool strays_anywhere() const {
+        return std::any_of(t_.operations.begin(), t_.operations.end(),
+                           [this](const Operation& o) { return accepted(o) && strays(t_, o); });
     }
 
     // An outcome that leaves the matching as it is.

@@ -10,6 +10,7 @@
 #include "conformance/bench/transfer/blocks.h"
 #include "conformance/bench/transfer/link.h"
 #include "conformance/bench/transfer/plan.h"
+#include "conformance/bench/transfer/raw_rc.h"
 #include "conformance/bench/transfer/raw_tcp.h"
 
 namespace selvage::conformance::bench::transfer {
@@ -80,7 +81,13 @@ std::vector<double> read_from(const Source& source, Buffers& buffers, std::size_
     });
 }
 
-bool is_tcp(const Workload& row) { return row.place.kind == "latency" || row.place.kind == "bandwidth"; }
+/// What a provider's floor is made of.
+enum class Ware : std::uint8_t { Memory, Tcp, Rc };
+
+Ware ware_of(const Workload& row) {
+    if (row.place.kind != "latency" && row.place.kind != "bandwidth") return Ware::Memory;
+    return row.place.provider.starts_with("verbs") ? Ware::Rc : Ware::Tcp;
+}
 
 /// What the far process is asked for.
 struct Wanted {
@@ -89,12 +96,13 @@ struct Wanted {
     Blocks blocks;
 };
 
-std::vector<double> over_tcp(Link& link, RawTcp& tcp, const Workload& row, const Effort& effort) {
+template <class Raw>
+std::vector<double> over_raw(Link& link, Raw& raw, const Workload& row, const Effort& effort) {
     const bool bandwidth = row.place.kind == "bandwidth";
     const std::size_t size = row.place.size;
     const auto run = [&](const Blocks& blocks) {
         send_value(link, Wanted{bandwidth, size, blocks});
-        return time_blocks(blocks, [&] { bandwidth ? tcp.send_window(size) : tcp.ping(size); });
+        return time_blocks(blocks, [&] { bandwidth ? raw.send_window(size) : raw.ping(size); });
     };
     run({});
     const auto tried = run({3, size <= 4096 ? 16U : 2U});
@@ -105,29 +113,32 @@ std::vector<double> over_tcp(Link& link, RawTcp& tcp, const Workload& row, const
     return samples;
 }
 
-void answer_tcp(Link& link) {
-    RawTcp tcp = RawTcp::accept(link);
+template <class Raw>
+void answer_raw(Link& link) {
+    Raw raw = Raw::accept(link);
     while (true) {
         const auto wanted = receive_value<Wanted>(link);
         if (wanted.size == 0) return;
         for (std::uint64_t left = wanted.blocks.turns(); left > 0; --left)
-            wanted.bandwidth ? tcp.take_window(wanted.size) : tcp.pong(wanted.size);
+            wanted.bandwidth ? raw.take_window(wanted.size) : raw.pong(wanted.size);
     }
 }
 
-void far_side(Link& link, bool tcp, Buffers& buffers, const Setting& setting) {
+void far_side(Link& link, Ware ware, Buffers& buffers, const Setting& setting) {
     hurry(setting, true);  // all floors of a provider take some tenths of a second
-    if (tcp) return answer_tcp(link);
+    if (ware == Ware::Tcp) return answer_raw<RawTcp>(link);
+    if (ware == Ware::Rc) return answer_raw<RawRc>(link);
     send_value(link, Source{getpid(), buffers.one.data()});
     answer_lines(link);
     link.receive();  // for good: the near process reads this one's memory now, and ends it
 }
 
-void near_side_tcp(Link& link, Rows rows, const Setting& setting, const Tell& tell) {
-    RawTcp tcp = RawTcp::connect(link);
+template <class Raw>
+void near_side_raw(Link& link, Rows rows, const Setting& setting, const Tell& tell) {
+    Raw raw = Raw::connect(link);
     for (const auto* row : rows) {
         tell.begin(*row);
-        tell.samples(*row, over_tcp(link, tcp, *row, setting.effort));
+        tell.samples(*row, over_raw(link, raw, *row, setting.effort));
     }
     send_value(link, Wanted{});
 }
@@ -152,12 +163,13 @@ void near_side_shm(Link& link, Buffers& buffers, Rows rows, const Setting& setti
 
 void floor_session(const std::string&, Rows rows, const Setting& setting, const Tell& tell) {
     if (rows.empty()) return;
-    const bool tcp = is_tcp(*rows.front());
+    const Ware ware = ware_of(*rows.front());
     Buffers buffers;
-    TwoProcesses both(setting, [&](Link& link) { far_side(link, tcp, buffers, setting); });
+    TwoProcesses both(setting, [&](Link& link) { far_side(link, ware, buffers, setting); });
     hurry(setting, true);
-    if (tcp) near_side_tcp(both.link(), rows, setting, tell);
-    if (!tcp) near_side_shm(both.link(), buffers, rows, setting, tell);
+    if (ware == Ware::Tcp) near_side_raw<RawTcp>(both.link(), rows, setting, tell);
+    if (ware == Ware::Rc) near_side_raw<RawRc>(both.link(), rows, setting, tell);
+    if (ware == Ware::Memory) near_side_shm(both.link(), buffers, rows, setting, tell);
 }
 
 }  // namespace selvage::conformance::bench::transfer

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 
 #include "conformance/bench/transfer/count.h"
+#include "conformance/bench/transfer/raw_rc.h"
 
 namespace selvage::conformance::bench::transfer {
 namespace {
@@ -16,6 +18,9 @@ constexpr std::array kProviders = {
     Provider{"shm", "shm", FI_EP_RDM},
     Provider{"tcp", "tcp", FI_EP_RDM},
     Provider{"tcp-msg", "tcp", FI_EP_MSG},
+    // On machines that have a device alone.
+    Provider{"verbs", "verbs;ofi_rxm", FI_EP_RDM},
+    Provider{"verbs-msg", "verbs", FI_EP_MSG},
 };
 
 struct OperationName {
@@ -74,12 +79,25 @@ const std::array kGoals = {
     RowGoal{"tcp.tagged.bandwidth.1048576", {.times = 1.25, .floor = 0.85}},
     RowGoal{"tcp.write.bandwidth.65536", {.times = 1.5}},
     RowGoal{"tcp.read.bandwidth.65536", {.times = 1.5}},
+    RowGoal{"verbs.msg.latency.8", {.times = 1, .floor = 1.15}},
+    RowGoal{"verbs.tagged.latency.8", {.times = 1, .floor = 1.15}},
+    RowGoal{"verbs-msg.msg.latency.8", {.times = 1, .floor = 1.15}},
 };
 constexpr Goal kNoSlower{.times = 1};
 
 Goal goal_of(const std::string& name) {
     const auto* found = std::find_if(kGoals.begin(), kGoals.end(), [&](const RowGoal& g) { return name == g.row; });
     return found != kGoals.end() ? found->goal : kNoSlower;
+}
+
+bool over_device(const Provider& provider) { return std::string_view(provider.name).starts_with("verbs"); }
+
+std::vector<Provider> present() {
+    std::vector<Provider> out;
+    const bool device = has_rdma_device();
+    std::copy_if(kProviders.begin(), kProviders.end(), std::back_inserter(out),
+                 [&](const Provider& p) { return device || !over_device(p); });
+    return out;
 }
 
 const char* name_of(Kind kind) {
@@ -176,7 +194,6 @@ Workload floor(const Provider& provider, const char* what, std::string title, Qu
 
 }  // namespace
 
-std::span<const Provider> providers() { return kProviders; }
 
 Item item_of(const Workload& row) {
     Item item = {&row, nullptr, {}, {}, row.place.size};
@@ -215,14 +232,15 @@ std::size_t window_of(std::size_t size) {
 
 std::vector<Workload> transfer_workloads() {
     std::vector<Workload> out;
-    for (const auto& p : kProviders) add_provider(p, out);
+    for (const auto& p : present()) add_provider(p, out);
     return out;
 }
 
 std::vector<Workload> transfer_floors() {
     std::vector<Workload> out;
-    for (const auto& p : kProviders) {
+    for (const auto& p : present()) {
         const bool shm = std::string_view(p.provider) == "shm";
+        const char* const raw = over_device(p) ? "raw RC" : "raw TCP";
         if (shm) {
             out.push_back(floor(p, "line", "a cache line, there and back", Quantity::Time, 0));
             out.back().steady = true;
@@ -234,9 +252,9 @@ std::vector<Workload> transfer_floors() {
                 out.push_back(floor(p, "vmread", "process_vm_readv", Quantity::Rate, size));
                 continue;
             }
-            out.push_back(floor(p, "latency", "raw TCP, there and back", Quantity::Time, size));
+            out.push_back(floor(p, "latency", fmt::format("{}, there and back", raw), Quantity::Time, size));
             out.back().steady = size == 8;
-            out.push_back(floor(p, "bandwidth", "raw TCP, windows", Quantity::Rate, size));
+            out.push_back(floor(p, "bandwidth", fmt::format("{}, windows", raw), Quantity::Rate, size));
         }
     }
     return out;

@@ -24,7 +24,6 @@ struct Provider {
     const char* provider;  ///< as the interface has it
     fi_ep_type type;
 };
-std::span<const Provider> providers();
 
 /// A row taken apart.
 struct Item {

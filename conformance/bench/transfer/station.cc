@@ -43,7 +43,7 @@ std::byte* make_memory() {
 Ground::Ground(const Entries& e, const Wish& wish) : entries(e) {
     fi_info* hints = make_hints(entries, wish);
     const auto version = std::min<std::uint32_t>(entries.version(), FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION));
-    const bool named = wish.provider != "shm";
+    const bool named = wish.provider == "tcp";
     const int found = entries.getinfo(version, named ? kHere : nullptr, nullptr, named ? FI_SOURCE : 0, hints, &info);
     entries.freeinfo(hints);
     must(found, "fi_getinfo");
@@ -87,7 +87,13 @@ void Port::open_queue() {
     attr.format = FI_CQ_FORMAT_TAGGED;
     attr.size = kQueue;
     fid_cq* made = nullptr;
-    ground_->must(fi_cq_open(ground_->domain.get(), &attr, &made, nullptr), "fi_cq_open");
+    int result = fi_cq_open(ground_->domain.get(), &attr, &made, nullptr);
+    if (result == -FI_ENOSYS) {  // not everybody has entries with tags
+        attr.format = FI_CQ_FORMAT_DATA;
+        stride_ = sizeof(fi_cq_data_entry);
+        result = fi_cq_open(ground_->domain.get(), &attr, &made, nullptr);
+    }
+    ground_->must(result, "fi_cq_open");
     cq_.reset(made);
 }
 

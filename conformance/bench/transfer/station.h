@@ -96,9 +96,10 @@ public:
         std::array<fi_cq_tagged_entry, 16> entries;
         const ssize_t n = fi_cq_read(cq_.get(), entries.data(), entries.size());
         if (n <= 0) return n == -FI_EAGAIN ? 0 : broken(n);
-        for (ssize_t i = 0; i < n; ++i) {
-            const bool in = entries[static_cast<std::size_t>(i)].op_context >= static_cast<void*>(in_contexts_.data());
-            ++(in ? received : sent);
+        const auto* at = reinterpret_cast<const std::byte*>(entries.data());
+        for (ssize_t i = 0; i < n; ++i, at += stride_) {
+            const void* const context = reinterpret_cast<const fi_cq_entry*>(at)->op_context;
+            ++(context >= static_cast<const void*>(in_contexts_.data()) ? received : sent);
         }
         return static_cast<unsigned>(n);
     }
@@ -161,6 +162,7 @@ private:
     Owned<fid_cq> cq_;
     Owned<fid_av> av_;
     Owned<fid_ep> ep_;
+    std::size_t stride_ = sizeof(fi_cq_tagged_entry);  // of entries
     std::uint64_t posted_ = 0;
     std::uint64_t taken_ = 0;
     std::array<fi_context2, kContexts> out_contexts_{};  // before in_contexts_: reap() compares addresses

@@ -4,8 +4,7 @@
 judge() { "$BUILD/conformance/selvage" check --library "$BUILD/impl/libfabric.so.1" --provider 'verbs;ofi_rxm' "$@"; }
 
 limit_of_no_promise_is_broken=500
-# Not the transfers: a pair of connected endpoints does not open yet for the kit, and the other kind does not end.
-check_no_promise_is_broken() { GTEST_FILTER='-traffic*' judge --strict --cases 4000; }
+check_no_promise_is_broken() { judge --strict --cases 4000; }
 
 limit_of_what_is_declared_is_kept=250
 check_what_is_declared_is_kept() {

@@ -2,7 +2,11 @@
 #include "impl/transport/verbs/rdma_library.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
+#include <new>
+
+#include "impl/core/lock.h"
 #include "impl/core/log.h"
 
 namespace selvage::impl::verbs {
@@ -27,11 +31,13 @@ public:
         }
         return !missing_;
     }
+    // Stays open when the loader is gone: devices that are open use it.
+    void* handle() const { return handle_; }
 
 private:
     const char* file_;
     const char* missing_ = nullptr;
-    void* handle_;  // stays open: devices that are open use it
+    void* handle_;
 };
 
 bool load_verbs(RdmaLibrary& to) {
@@ -68,8 +74,10 @@ bool load_verbs(RdmaLibrary& to) {
         .complete();
 }
 
-bool load_connections(RdmaLibrary& to) {
-    return Loader("librdmacm.so.1")
+bool load_connections(RdmaLibrary& to, void** handle) {
+    Loader loader("librdmacm.so.1");
+    *handle = loader.handle();
+    return loader
         .find("rdma_create_event_channel", &to.create_event_channel)
         .find("rdma_destroy_event_channel", &to.destroy_event_channel)
         .find("rdma_create_id", &to.create_id)
@@ -91,12 +99,68 @@ bool load_connections(RdmaLibrary& to) {
         .complete();
 }
 
+// librdmacm keeps every device open that it has met, and the kernel takes requests from the process alone that opened
+// it: a child of fork() has to meet them again before it opens something. So it unloads librdmacm, which forgets them;
+// that the parent's descriptors stay open in the child is all that is left of them. To look at devices, what the parent
+// opened will do.
+struct Loaded {
+    Mutex lock;  // protects what follows
+    bool tried = false;
+    bool complete = false;
+    bool inherited = false;  // a child has what its parent loaded
+    size_t users = 0;
+    void* connections = nullptr;
+    RdmaLibrary library;
+};
+
+Loaded& loaded() {
+    static Loaded instance;
+    return instance;
+}
+
+// Nobody else is in a child. Discovery takes the lock inside of another that is held around fork().
+void in_child() {
+    new (&loaded().lock) Mutex;
+    loaded().inherited = loaded().tried;
+}
+
+void load(Loaded& state) {
+    static const int armed = pthread_atfork(nullptr, nullptr, in_child);
+    static_cast<void>(armed);
+    if (state.connections) dlclose(state.connections);
+    state.tried = true;
+    state.inherited = false;
+    state.complete = load_verbs(state.library) && load_connections(state.library, &state.connections);
+}
+
 }  // namespace
 
-const RdmaLibrary* rdma_library() {
-    static RdmaLibrary library;
-    static const bool loaded = load_verbs(library) && load_connections(library);
-    return loaded ? &library : nullptr;
+LookingAtDevices::LookingAtDevices() {
+    Loaded& state = loaded();
+    state.lock.lock();
+    if (!state.tried) load(state);
+    library_ = state.complete ? &state.library : nullptr;
+}
+
+LookingAtDevices::~LookingAtDevices() { loaded().lock.unlock(); }
+
+const RdmaLibrary* hold_rdma_library() {
+    Loaded& state = loaded();
+    LockGuard guard(state.lock);
+    if (state.inherited && state.users) {
+        log_for("verbs", FI_LOG_WARN, FI_LOG_FABRIC,
+                "this process was forked while RDMA devices were open, and can open none of its own");
+        return nullptr;
+    }
+    if (!state.tried || state.inherited) load(state);
+    if (!state.complete) return nullptr;
+    ++state.users;
+    return &state.library;
+}
+
+void let_go_of_rdma_library() {
+    LockGuard guard(loaded().lock);
+    --loaded().users;
 }
 
 }  // namespace selvage::impl::verbs

@@ -80,9 +80,27 @@ struct RdmaLibrary {
     }
 };
 
-// The loaded libraries, the same from the first call on; nullptr (and the reason in the log) when they are not
-// installed. Any thread. To be called only when the system has a device.
-const RdmaLibrary* rdma_library();
+// The libraries are loaded on first use, by any thread. No library: they are not installed, and the log says so. To be
+// used only when the system has a device.
+
+// While devices are looked at, and nothing is left open.
+class LookingAtDevices {
+public:
+    LookingAtDevices();
+    ~LookingAtDevices();
+    LookingAtDevices(const LookingAtDevices&) = delete;
+    LookingAtDevices& operator=(const LookingAtDevices&) = delete;
+    const RdmaLibrary* library() const { return library_; }
+
+private:
+    const RdmaLibrary* library_;
+};
+
+// For an object that has something open from one call to another; let_go_of_rdma_library() at its end. nullptr also
+// when this process was forked while its parent held the libraries: it could not use them anew without taking them away
+// from its copy of what the parent has open.
+const RdmaLibrary* hold_rdma_library();
+void let_go_of_rdma_library();
 
 }  // namespace selvage::impl::verbs
 

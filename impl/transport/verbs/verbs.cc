@@ -159,8 +159,8 @@ int discover(const Provider& self, TableBuilder& table) {
     const int none = verbs::any_device("/sys/class/infiniband");
     if (none == -FI_ENODEV) log_for(self.name, FI_LOG_INFO, FI_LOG_FABRIC, "no RDMA device on this machine");
     if (none) return none == -FI_ENODEV ? 0 : none;
-    const verbs::RdmaLibrary* library = verbs::rdma_library();
-    return library ? add_devices(self, table, *library) : 0;
+    const verbs::LookingAtDevices looking;
+    return looking.library() ? add_devices(self, table, *looking.library()) : 0;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ void release(VerbsDomain* device) {
     if (device->holder) (void)library.destroy_id(device->holder);
     if (device->channel) library.destroy_event_channel(device->channel);
     destroy(device);
+    verbs::let_go_of_rdma_library();
 }
 
 int open_device(VerbsDomain& device, SocketAddress address) {
@@ -44,10 +45,13 @@ int open_device(VerbsDomain& device, SocketAddress address) {
 }
 
 int open_domain(Domain& domain) {
-    const RdmaLibrary* library = verbs::rdma_library();
+    const RdmaLibrary* library = verbs::hold_rdma_library();
     if (!library) return -FI_ENODEV;
     auto* device = create<VerbsDomain>();
-    if (!device) return -FI_ENOMEM;
+    if (!device) {
+        verbs::let_go_of_rdma_library();
+        return -FI_ENOMEM;
+    }
     device->library = library;
     const int error = open_device(*device, domain.host);
     if (error) {

@@ -36,10 +36,12 @@ void turn_away(const RdmaLibrary& library, rdma_cm_id* id, Refusal refusal, cons
 // holds the key turns out on the connection, after it was accepted and before anything of him is delivered.
 class VerbsListener final : public Listener {
 public:
+    // Takes over the hold of the library.
     VerbsListener(PassiveEndpoint& owner, const RdmaLibrary& library) : owner_(owner), library_(library) {}
     ~VerbsListener() {
         if (id_) (void)library_.destroy_id(id_);
         if (channel_) library_.destroy_event_channel(channel_);
+        verbs::let_go_of_rdma_library();
     }
 
     int open() {
@@ -114,10 +116,13 @@ private:
 
 // The passive endpoint's lock is held.
 int listen_verbs(PassiveEndpoint& endpoint, Listener** result) {
-    const RdmaLibrary* library = verbs::rdma_library();
+    const RdmaLibrary* library = verbs::hold_rdma_library();
     if (!library) return -FI_ENODEV;
     void* block = malloc(sizeof(VerbsListener));
-    if (!block) return -FI_ENOMEM;
+    if (!block) {
+        verbs::let_go_of_rdma_library();
+        return -FI_ENOMEM;
+    }
     auto* listener = new (block) VerbsListener(endpoint, *library);
     const int error = listener->open();
     if (error) {

@@ -123,17 +123,21 @@ void VerbsTransport::collect_sent() {
     }
 }
 
-// Frames that were reported as sent arrive before the connections end, as far as the peers take them in time.
+// Frames that were reported as sent arrive before the connections end, as far as the peers take them in time. An end
+// that the other has left waits for nothing: the device would try again and again.
 void VerbsTransport::linger() {
+    events_ = nullptr;
     const int64_t deadline = tcp::now_milliseconds() + verbs::kLinger;
     const auto busy = [](Call& call) {
         const bool talks = call.stage == Call::Stage::kUp || call.stage == Call::Stage::kLeaving;
-        return talks && call.link.flush() && call.link.settle() && !call.link.idle();
+        const bool left = call.peer && call.peer->broken;
+        return talks && !left && call.link.flush() && call.link.settle() && !call.link.idle();
     };
-    while (!gone_) {
+    while (true) {
+        while (take_event()) continue;
         bool any = false;
         for (Call* call = calls_; call; call = call->next) any |= busy(*call);
-        if (!any || tcp::now_milliseconds() > deadline) break;
+        if (!any || gone_ || tcp::now_milliseconds() > deadline) break;
         collect_sent();
         sched_yield();
     }

@@ -1,5 +1,7 @@
 // FI_EP_RDM over a device.
 #include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -149,6 +151,55 @@ TEST(VerbsRdm, ASleeperIsWokenByWhatArrives) {
         sender.join();
         ASSERT_EQ(fi_recv(b.ep.get(), &in, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
     }
+}
+
+// One message between two new endpoints.
+bool talks() {
+    End a, b;
+    uint64_t in = 0, out = 7;
+    const fi_addr_t to_b = a.address_of(b);
+    return fi_recv(b.ep.get(), &in, 8, nullptr, FI_ADDR_UNSPEC, nullptr) == 0 &&
+           fi_send(a.ep.get(), &out, 8, nullptr, to_b, nullptr) == 0 &&
+           until({&a, &b}, [&] { return in == 7 || !a.failures.empty(); }) && in == 7;
+}
+
+// The kernel takes requests from the process alone that opened the device.
+TEST(VerbsRdm, AChildOfAProcessThatHasLookedAtDevicesCanUseThem) {
+    ASSERT_EQ(find({}).result, 0);
+    const pid_t child = fork();
+    if (child == 0) _exit(talks() ? 0 : 1);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(talks()) << "the parent";
+}
+
+TEST(VerbsRdm, AChildOfAProcessThatHasADeviceOpenIsRefusedADomain) {
+    End a;
+    const pid_t child = fork();
+    if (child == 0) {
+        fid_domain* domain = nullptr;
+        const int result = fi_domain(a.fabric.get(), a.info.get(), &domain, nullptr);
+        _exit(result == -FI_ENODEV ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+// What was sent last is on its way when an end closes, but not to an end that has left.
+TEST(VerbsRdm, TheLaterOfTwoThatCloseDoesNotWaitForTheOther) {
+    End a, b;
+    const fi_addr_t to_b = a.address_of(b), to_a = b.address_of(a);
+    uint64_t in = 0, out = 7;
+    ASSERT_EQ(fi_recv(a.ep.get(), &in, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_send(a.ep.get(), &out, 8, nullptr, to_b, nullptr), 0);
+    ASSERT_EQ(fi_send(b.ep.get(), &out, 8, nullptr, to_a, nullptr), 0);
+    ASSERT_TRUE(until({&a, &b}, [&] { return in == 7; }));
+    EXPECT_EQ(a.ep.close(), 0);
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(b.ep.close(), 0);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(700));
 }
 
 TEST(VerbsRdm, ADeviceThatIsRemovedEndsWhatIsPending) {
