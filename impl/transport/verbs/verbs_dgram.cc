@@ -54,6 +54,7 @@ int DatagramPath::open(Endpoint& endpoint) {
     receive_ranges_max_ = std::min(endpoint.rx.iov_limit, kRangesMax);
     receive_limit_ = endpoint.rx.size;
     av_ = endpoint.av;
+    generation_word_ = av_->store.generation_word();
     reports_.open(endpoint);
     int error = open_queues(endpoint);
     if (!error) error = open_events(endpoint);

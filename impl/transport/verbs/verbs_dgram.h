@@ -155,6 +155,8 @@ private:
     size_t receive_ranges_max_ = 0;
     size_t receive_limit_ = 0;
     AddressVector* av_ = nullptr;
+    const uint32_t* generation_word_ =
+        nullptr;  // of the address vector; loaded with acquire, as its insertions release
     Endpoint* endpoint_ = nullptr;
     Sent* sent_ = nullptr;        // by the place of the request
     Posted* receives_ = nullptr;  // from first_receive_ to last_receive_, in the order of posting

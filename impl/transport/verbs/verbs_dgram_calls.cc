@@ -11,7 +11,7 @@ namespace selvage::impl::verbs {
 
 int DatagramPath::find_route(fi_addr_t to, Route** out) {
     Route& route = routes_[to % kRoutes];
-    const uint32_t generation = av_->generation();
+    const uint32_t generation = __atomic_load_n(generation_word_, __ATOMIC_ACQUIRE) & AvStore::kGenerationMask;
     *out = &route;
     const bool known = route.address == to && route.generation == generation && route.handle;
     if (known && route.handle->stamp == route.stamp) [[likely]]

@@ -29,6 +29,7 @@ int DatagramPair::open(const Setup& setup) {
     own_ = setup.own;
     sends_ = setup.sends;
     receive_count_ = setup.receives;
+    request_.wr.ud.remote_qkey = kDatagramKey;
     int error = allocate();
     if (!error) error = create();
     if (!error) error = start();
@@ -144,18 +145,16 @@ int DatagramPair::send(const Datagram& datagram, HandleCache::Handle& to) {
     ibv_sge piece{.addr = reinterpret_cast<uintptr_t>(source),
                   .length = static_cast<uint32_t>(datagram.size),
                   .lkey = memory_->lkey};
-    ibv_send_wr request{};
-    request.wr_id = DatagramTicket{.send = true, .number = next_place(), .generation = generation_}.pack();
-    request.sg_list = &piece;
-    request.num_sge = datagram.size ? 1 : 0;
-    request.opcode = datagram.has_data ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
-    request.imm_data = htonl(datagram.data);
-    request.send_flags = inlined ? unsigned{IBV_SEND_INLINE} : 0;
-    request.wr.ud.ah = to.device;
-    request.wr.ud.remote_qpn = datagram.queue_pair;
-    request.wr.ud.remote_qkey = kDatagramKey;
+    request_.wr_id = DatagramTicket{.send = true, .number = next_place(), .generation = generation_}.pack();
+    request_.sg_list = &piece;
+    request_.num_sge = datagram.size ? 1 : 0;
+    request_.opcode = datagram.has_data ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+    request_.imm_data = htonl(datagram.data);
+    request_.send_flags = inlined ? unsigned{IBV_SEND_INLINE} : 0;
+    request_.wr.ud.ah = to.device;
+    request_.wr.ud.remote_qpn = datagram.queue_pair;
     ibv_send_wr* refused;
-    const int error = ibv_post_send(qp_, &request, &refused);
+    const int error = ibv_post_send(qp_, &request_, &refused);
     if (error) return as_error(error);
     to.last = ++head_;
     return 0;

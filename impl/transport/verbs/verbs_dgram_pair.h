@@ -136,6 +136,7 @@ private:
     uint32_t used_count_ = 0;
     uint32_t used_[kRepostMax];
     IbAddress own_{};
+    ibv_send_wr request_{};  // what never changes is there
 };
 
 }  // namespace selvage::impl::verbs
