@@ -1,7 +1,8 @@
 // FI_EP_DGRAM over a device.
-#include <fcntl.h>
 #include <poll.h>
 #include <rdma/fi_errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <thread>
@@ -342,6 +343,23 @@ TEST(VerbsDgram, AQueueThatIsFullTakesNoMoreAndLosesNothing) {
     EXPECT_EQ(result, -FI_EAGAIN);
     ASSERT_TRUE(two.until([&] { return two.a.done.size() == posted; })) << two.a.done.size() << " of " << posted;
     EXPECT_TRUE(two.a.failures.empty());
+}
+
+// The kernel takes requests from the process alone that opened the device.
+TEST(VerbsDgram, AChildOfAProcessThatHasLookedAtDevicesCanSend) {
+    const auto talks = [] {
+        Couple two;
+        uint64_t in = 0, out = 7;
+        return fi_recv(two.b.ep.get(), &in, 8, nullptr, FI_ADDR_UNSPEC, nullptr) == 0 &&
+               fi_send(two.a.ep.get(), &out, 8, nullptr, two.to_b, nullptr) == 0 && two.until([&] { return in == 7; });
+    };
+    ASSERT_EQ(find(kDatagrams).result, 0);
+    const pid_t child = fork();
+    if (child == 0) _exit(talks() ? 0 : 1);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(talks()) << "the parent";
 }
 
 TEST(VerbsDgram, ADeviceThatIsRemovedEndsWhatIsPending) {
