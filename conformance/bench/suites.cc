@@ -11,7 +11,8 @@ namespace {
 
 constexpr Suite kSuites[] = {
     {"getinfo", "what discovery costs: fi_getinfo and what goes with it", getinfo_workloads},
-    {"transfer", "what messages cost: latency, bandwidth and rate over shm, tcp and verbs, beside what the machine allows",
+    {"transfer",
+     "what messages cost: latency, bandwidth and rate over shm, tcp and verbs, beside what the machine allows",
      transfer::transfer_workloads, transfer::transfer_session, transfer::transfer_floors, transfer::floor_session},
 };
 

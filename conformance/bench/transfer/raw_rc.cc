@@ -147,8 +147,11 @@ void RawRc::open_pair() {
     ibv_qp_init_attr wanted = {};
     wanted.send_cq = wanted.recv_cq = cq_;
     wanted.qp_type = IBV_QPT_RC;
-    wanted.cap = {
-        .max_send_wr = kSends, .max_recv_wr = kReceives, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = kInline};
+    wanted.cap = {.max_send_wr = kSends,
+                  .max_recv_wr = kReceives,
+                  .max_send_sge = 1,
+                  .max_recv_sge = 1,
+                  .max_inline_data = kInline};
     qp_ = l.create_qp(pd_, &wanted);
     must(qp_ != nullptr, "no queue pair");
     inline_max_ = std::min<std::size_t>(wanted.cap.max_inline_data, kInline);
