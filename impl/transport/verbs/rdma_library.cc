@@ -77,8 +77,7 @@ bool load_verbs(RdmaLibrary& to) {
 bool load_connections(RdmaLibrary& to, void** handle) {
     Loader loader("librdmacm.so.1");
     *handle = loader.handle();
-    return loader
-        .find("rdma_create_event_channel", &to.create_event_channel)
+    return loader.find("rdma_create_event_channel", &to.create_event_channel)
         .find("rdma_destroy_event_channel", &to.destroy_event_channel)
         .find("rdma_create_id", &to.create_id)
         .find("rdma_destroy_id", &to.destroy_id)
