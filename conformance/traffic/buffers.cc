@@ -59,7 +59,8 @@ Memory::Memory(Pair& pair, const Exchange& exchange)
     const int n = static_cast<int>(exchange.operations.size());
     for (int i = 0; i < n && fits_; ++i) lay_out(i);
     for (int i = 0; i < n && fits_; ++i) lay_target(i);
-    for (const Side side : {Side::A, Side::B}) fits_ = fits_ && pair_.cover(side, used_[static_cast<std::size_t>(side)]);
+    for (const Side side : {Side::A, Side::B})
+        fits_ = fits_ && pair_.cover(side, used_[static_cast<std::size_t>(side)]);
 }
 
 // Pieces of whole units, each with guards around it.
