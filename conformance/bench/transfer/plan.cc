@@ -194,7 +194,6 @@ Workload floor(const Provider& provider, const char* what, std::string title, Qu
 
 }  // namespace
 
-
 Item item_of(const Workload& row) {
     Item item = {&row, nullptr, {}, {}, row.place.size};
     for (const auto& p : kProviders) {

@@ -2,7 +2,6 @@
 #include "conformance/bench/transfer/raw_rc.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -147,8 +146,11 @@ void RawRc::open_pair() {
     ibv_qp_init_attr wanted = {};
     wanted.send_cq = wanted.recv_cq = cq_;
     wanted.qp_type = IBV_QPT_RC;
-    wanted.cap = {
-        .max_send_wr = kSends, .max_recv_wr = kReceives, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = kInline};
+    wanted.cap = {.max_send_wr = kSends,
+                  .max_recv_wr = kReceives,
+                  .max_send_sge = 1,
+                  .max_recv_sge = 1,
+                  .max_inline_data = kInline};
     qp_ = l.create_qp(pd_, &wanted);
     must(qp_ != nullptr, "no queue pair");
     inline_max_ = std::min<std::size_t>(wanted.cap.max_inline_data, kInline);
@@ -219,10 +221,8 @@ unsigned RawRc::reap() {
     return static_cast<unsigned>(n);
 }
 
-// A device in software may want the processor that this process waits on.
 void RawRc::look(std::chrono::steady_clock::time_point since, unsigned& polls) {
-    if (++polls % 16 == 0) sched_yield();
-    if (polls % 4096 == 0) link_->look(since);
+    if (++polls % 4096 == 0) link_->look(since);
 }
 
 void RawRc::send(std::size_t size) {
