@@ -12,6 +12,7 @@
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
 #include "conformance/reproduce/traffic_parts.h"
+#include "conformance/reproduce/traffic_values.h"
 #include "conformance/reproduce/traffic_verdict.h"
 #include "conformance/traffic/atomic.h"
 #include "conformance/traffic/buffers.h"
@@ -41,6 +42,7 @@ public:
         p_.hints(p_.shown().first, "hints");
         p_.helper(settings());
         for (const auto part : {kState, kNeed, kOpen, kConnect, kRegions, kRead}) p_.helper(part);
+        if (p_.id().starts_with("msg.multi-recv.")) p_.helper(p_.id().ends_with(".whole") ? kHolds : kMany);
         for (const Operation& o : e_.operations) {
             if (reaches_memory(o)) p_.helper(kRemote);
             if (is_send(o) || o.what == Transfer::Write) p_.helper(kFill);
@@ -65,6 +67,7 @@ private:
                define("TRANSMIT_FLAGS", "(" + flags_text(e_.transmit_flags) + ")") +
                define("RECEIVE_FLAGS", "(" + flags_text(e_.receive_flags) + ")") +
                define("COUNTERS", e_.counters ? "1" : "0") + define("MULTI_RECV", std::to_string(e_.min_multi_recv)) +
+               define("SOURCES", p_.id().starts_with("cq.source.") ? "1" : "0") +
                define("NEEDED", p_.id() == "endpoint.open.each-answer" ? "1" : "77") +
                define("LOOK(operation)", look_of_traffic(p_));
     }
@@ -100,11 +103,19 @@ private:
             p_.main("\tmemset(" + at + ", 0xee, " + std::to_string(room) + ");\n");
         else if (!is_atomic(o))
             p_.main("\tfill(" + at + ", " + std::to_string(o.length) + ", " + std::to_string(i) + ");\n");
-        else
-            p_.main("\tmemset(" + at + ", 1, " + std::to_string(bytes_of(o)) + ");\n");
+        else if (has_values(o)) {
+            declare_values(p_, i);
+            p_.main(lay_values(p_, i, room));
+        }
         used += room * parts;
         rooms_.resize(e_.operations.size());
         rooms_[i] = room;
+    }
+
+    /// Its target is there: not one that lies outside on purpose.
+    static bool has_values(const Operation& o) {
+        constexpr std::uint64_t kTarget = 2U << 21;  // 2 * REGION
+        return bytes_of(o) <= kTarget && o.offset <= kTarget - bytes_of(o);
     }
 
     [[nodiscard]] std::string own_context(std::size_t i) const {
@@ -223,6 +234,7 @@ private:
             return name + "(" + ep + ", " + iov + ", desc" + n + ", " +
                    std::to_string(std::max<std::uint64_t>(o.pieces, 1)) + ", " + where + context + ")";
         }
+        if (is_atomic(o) && o.form == CallForm::Vector) return reach_in_pieces(i, name, ep, where + kind + context);
         const auto room = std::to_string(rooms_[i]);
         const std::string plain =
             "fi_" +
@@ -235,6 +247,40 @@ private:
             out += ", " + buffer + " + " + room + ", " + desc;
         if (o.form == CallForm::Data || o.form == CallForm::InjectData) out += ", " + c::number(o.data);
         return out + ", " + where + kind + (injects ? "" : context) + ")";
+    }
+
+    // Ranges of values, as many as the operation has pieces.
+    std::string values_in_pieces(std::size_t i, const std::string& name, std::uint64_t behind) {
+        const Operation& o = e_.operations[i];
+        const std::uint64_t pieces = std::max<std::uint64_t>(o.pieces, 1);
+        const std::uint64_t size = datatype_size(o.datatype);
+        const std::string array = name + std::to_string(i);
+        std::string text = "\tstruct fi_ioc " + array + "[] = {";
+        for (std::uint64_t k = 0; k < pieces; ++k) {
+            const std::uint64_t each = o.count / pieces;
+            const std::uint64_t n = k + 1 < pieces ? each : o.count - each * (pieces - 1);
+            text += " { buffer" + quoted_index(i) + " + " + std::to_string(behind + each * k * size) + ", " +
+                    std::to_string(n) + " },";
+        }
+        text.back() = ' ';
+        p_.main(text + "};\n");
+        return array;
+    }
+
+    std::string reach_in_pieces(std::size_t i, const std::string& name, const std::string& ep,
+                                const std::string& rest) {
+        const Operation& o = e_.operations[i];
+        const std::string pieces = std::to_string(std::max<std::uint64_t>(o.pieces, 1));
+        const std::string desc = "desc" + std::to_string(i);
+        p_.declare("\tvoid *" + desc + "[" + pieces + "];\n");
+        p_.main("\tfor (n = 0; n < " + pieces + "; n++)\n\t\t" + desc + "[n] = " + descriptor(o) + ";\n");
+        const auto part = [&](const char* what, std::uint64_t behind) {
+            return ", " + values_in_pieces(i, what, behind) + ", " + desc + ", " + pieces;
+        };
+        std::string out = name + "(" + ep + part("ioc", 0);
+        if (o.what == Transfer::CompareAtomic) out += part("compares", 2 * rooms_[i]);
+        if (o.what != Transfer::Atomic) out += part("results", rooms_[i]);
+        return out + ", " + rest + ")";
     }
 
     Program& p_;

@@ -31,10 +31,18 @@ static long returned[OPERATIONS];
 static struct told {
 	unsigned entries, errors;
 	uint64_t flags, len, data, tag;
+	fi_addr_t from; /* of the last entry */
 	int err;
 	size_t olen;
 	int order, after; /* which entry it was of all, and how many calls had been made by then */
 } told[OPERATIONS + 1];
+/* Each entry of a buffer for many messages (FI_MULTI_RECV), in order. */
+static struct part {
+	int operation;
+	uint64_t flags, len;
+	unsigned char *at;
+} parts[256];
+static int part_count;
 static int entries_read, calls_made;
 static int early = -1; /* what LOOK saw when an entry was read: 1 is not as it should be */
 )";
@@ -195,7 +203,8 @@ static int read_queue(struct fid_cq *cq, const char *name)
 	struct fi_cq_tagged_entry e = { 0 };
 	struct fi_cq_err_entry failure = { 0 };
 	struct told *t;
-	ssize_t n = fi_cq_read(cq, &e, 1);
+	fi_addr_t from = FI_ADDR_NOTAVAIL;
+	ssize_t n = SOURCES ? fi_cq_readfrom(cq, &e, 1, &from) : fi_cq_read(cq, &e, 1);
 
 	if (n == -FI_EAVAIL && fi_cq_readerr(cq, &failure, 0) > 0) {
 		t = row(failure.op_context);
@@ -219,6 +228,9 @@ static int read_queue(struct fid_cq *cq, const char *name)
 	t->len = e.len;
 	t->data = e.data;
 	t->tag = e.tag;
+	t->from = from;
+	if (part_count < (int)(sizeof parts / sizeof *parts))
+		parts[part_count++] = (struct part){ (int)(t - told), t->flags, e.len, e.buf };
 	printf("%s: operation %d: flags 0x%llx, len %zu, data 0x%llx, tag 0x%llx\n", name, (int)(t - told) + 1,
 	       (unsigned long long)e.flags, e.len, (unsigned long long)e.data, (unsigned long long)e.tag);
 	LOOK(t - told);
@@ -241,6 +253,59 @@ static void progress(void)
 			quiet = 0;
 		usleep(100);
 	}
+}
+)";
+
+inline constexpr std::string_view kMany =
+    R"(/* How often the buffer of an operation was given back, and whether anything came of it afterwards. */
+static int releases(int operation, int *late)
+{
+	int i, n = 0;
+
+	for (*late = i = 0; i < part_count; i++) {
+		if (parts[i].operation != operation)
+			continue;
+		*late |= n > 0;
+		n += (parts[i].flags & FI_MULTI_RECV) != 0;
+	}
+	return n;
+}
+
+/* What is left of its `length` bytes behind the last message; -1: a message lies elsewhere, or on another. */
+static long space_left(int operation, unsigned char *buffer, long length)
+{
+	long end = 0;
+	int i, k;
+
+	for (i = 0; i < part_count; i++) {
+		const struct part *a = &parts[i];
+		const long at = a->at - buffer;
+
+		if (a->operation != operation || a->len == 0)
+			continue;
+		if (at < 0 || at + (long)a->len > length)
+			return -1;
+		for (k = 0; k < i; k++)
+			if (parts[k].operation == operation && parts[k].len && a->at < parts[k].at + parts[k].len &&
+			    parts[k].at < a->at + a->len)
+				return -1;
+		if (at + (long)a->len > end)
+			end = at + (long)a->len;
+	}
+	return length - end;
+}
+
+)";
+
+inline constexpr std::string_view kHolds = R"(/* A message with these bytes is in the buffer of an operation. */
+static int holds(int operation, const unsigned char *bytes, size_t length)
+{
+	int i;
+
+	for (i = 0; i < part_count; i++)
+		if (parts[i].operation == operation && parts[i].len == length && memcmp(parts[i].at, bytes, length) == 0)
+			return 1;
+	return 0;
 }
 )";
 

@@ -8,6 +8,7 @@
 
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
+#include "conformance/reproduce/traffic_values.h"
 #include "conformance/traffic/buffers.h"
 #include "model/text/call_text.h"
 
@@ -40,7 +41,8 @@ public:
     explicit Verdict(Program& p) : p_(p), e_(p.shown().exchange), id_(p.id()), about_(named(p)) {}
 
     void emit() {
-        if (of_calls() || of_entries() || of_counters() || of_order() || of_memory() || of_numbers()) {
+        if (of_sources() || of_many() || of_values() || of_calls() || of_entries() || of_counters() || of_order() ||
+            of_memory() || of_numbers()) {
             p_.main("\tputs(\"kept\");\n\treturn 0;\n");
         } else {
             p_.main("\tputs(\"cannot tell by itself: hold the lines above against the promise\");\n\treturn 77;\n");
@@ -49,6 +51,47 @@ public:
 
 private:
     // Each of these says what makes the promise broken, if it knows the clause.
+
+    // Whom fi_cq_readfrom told.
+    bool of_sources() {
+        if (!id_.starts_with("cq.source.") || about_.empty()) return false;
+        const std::string wrong =
+            row(0) + ".entries > " + row(0) + ".errors && " + row(0) + ".from != " + side_name(at(0).side) + ".peer";
+        broken_if(id_ == "cq.source.told" ? wrong : wrong + " && " + row(0) + ".from != FI_ADDR_NOTAVAIL");
+        return true;
+    }
+
+    // Buffers for many messages.
+    bool of_many() {
+        if (!id_.starts_with("msg.multi-recv.") || about_.empty()) return false;
+        const std::string i = std::to_string(about_[0]);
+        const std::string buffer = "buffer" + quoted_index(about_[0]);
+        if (id_.ends_with(".whole")) {
+            if (about_.size() < 2) return false;
+            const std::string sent = std::to_string(at(1).length);
+            p_.main("\tfill(buffer" + quoted_index(about_[1]) + ", " + sent + ", " + std::to_string(about_[1]) +
+                    ");\n");
+            broken_if("!holds(" + i + ", buffer" + quoted_index(about_[1]) + ", " + sent + ")");
+            return true;
+        }
+        p_.declare("\tlong left;\n\tint released, late;\n");
+        p_.main("\tleft = space_left(" + i + ", " + buffer + ", " + std::to_string(at(0).length) +
+                ");\n\treleased = releases(" + i + ", &late);\n\t(void)left, (void)released, (void)late;\n");
+        if (id_.ends_with(".packed")) broken_if("left < 0");
+        if (id_.ends_with(".released-once")) broken_if("released > 1 || late");
+        if (id_.ends_with(".release-due")) broken_if("released == 0 && left >= 0 && left < MULTI_RECV");
+        if (id_.ends_with(".kept")) broken_if("released > 0 && left >= MULTI_RECV + 4096 /* alignment */");
+        if (id_.ends_with(".release-told")) broken_if("released == 0");
+        return true;
+    }
+
+    // What an atomic operation left at its target.
+    bool of_values() {
+        const bool left = id_.starts_with("atomic.update.") || id_ == "atomic.inject.stored";
+        if (!left || about_.empty() || !is_atomic(at(0))) return false;
+        broken_if(values_differ(p_, about_[0]));
+        return true;
+    }
 
     // What calls returned, and that they did.
     bool of_calls() {

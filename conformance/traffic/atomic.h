@@ -17,6 +17,11 @@ bool compares(std::uint64_t op);
 
 /// Writes value number `index` of the numbers that `salt` stands for: small ones, exact in every datatype.
 void write_number(std::uint64_t datatype, std::uint64_t salt, std::uint64_t index, void* to);
+/// The salt of what lies at this offset of the target beforehand, and of what value `index` there is compared with.
+inline std::uint64_t target_salt(std::uint64_t offset) { return offset / 16 + 3; }
+inline std::uint64_t compare_salt(std::uint64_t offset, std::uint64_t index) {
+    return index % 2 == 0 ? target_salt(offset) : target_salt(offset) + 5;
+}
 /// Changes the value at `target`, as the operation with `operand` (and `compare`) does.
 void apply(std::uint64_t op, std::uint64_t datatype, void* target, const void* operand, const void* compare);
 

@@ -44,8 +44,6 @@ void* value_at(const std::vector<iovec>& pieces, std::uint64_t index, std::size_
     return nullptr;
 }
 
-std::uint64_t target_salt(const Operation& o) { return o.offset / 16 + 3; }
-
 bool overlaps(std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64_t b_end) {
     return a < b_end && b < a_end;
 }
@@ -89,10 +87,13 @@ void Memory::lay_out(int index) {
     if (o.what == Transfer::Cancel || o.what == Transfer::Progress) return;
     Buffers& b = of(index);
     const std::uint64_t size = is_atomic(o) ? std::max<std::uint64_t>(datatype_size(o.datatype), 1) : 1;
-    b.local = take(o.side, bytes_of(o), o.pieces, size);
+    // The other calls are given one place: a first piece without bytes would leave them with what lies behind it.
+    const bool in_pieces = o.form == model::CallForm::Vector || o.form == model::CallForm::Message;
+    const std::uint64_t pieces = in_pieces ? o.pieces : 1;
+    b.local = take(o.side, bytes_of(o), pieces, size);
     if (o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic)
-        b.result = take(o.side, bytes_of(o), o.pieces, size);
-    if (o.what == Transfer::CompareAtomic) b.compare = take(o.side, bytes_of(o), o.pieces, size);
+        b.result = take(o.side, bytes_of(o), pieces, size);
+    if (o.what == Transfer::CompareAtomic) b.compare = take(o.side, bytes_of(o), pieces, size);
     if (!fits_) return;
     fill_byte(kEmpty, b.result);
     if (is_receive(o) || o.what == Transfer::Read)
@@ -103,8 +104,7 @@ void Memory::lay_out(int index) {
     for (std::uint64_t i = 0; i < o.count; ++i) {
         write_number(o.datatype, static_cast<std::uint64_t>(index) + 1, i, value_at(b.local, i, size));
         if (b.compare.empty()) continue;
-        const std::uint64_t salt = i % 2 == 0 ? target_salt(o) : target_salt(o) + 5;
-        write_number(o.datatype, salt, i, value_at(b.compare, i, size));
+        write_number(o.datatype, compare_salt(o.offset, i), i, value_at(b.compare, i, size));
     }
 }
 
@@ -124,7 +124,7 @@ void Memory::lay_target(int index) {
         if (!is_atomic(a) || a.side != o.side || a.offset > kTargetLength - bytes_of(a)) continue;
         const std::size_t size = datatype_size(a.datatype);
         for (std::uint64_t v = 0; v < a.count; ++v)
-            write_number(a.datatype, target_salt(a), v, target + a.offset + v * size);
+            write_number(a.datatype, target_salt(a.offset), v, target + a.offset + v * size);
     }
     if (!is_atomic(o)) return;
     // What should be there before and after: the last atomic on the same place leaves what this one finds.

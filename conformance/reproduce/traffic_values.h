@@ -1,0 +1,19 @@
+// The values of atomic operations in a C program: what is at the target before, what the operation is given, and what
+// it must leave.  The same numbers as in the run that showed the deviation.
+#pragma once
+
+#include <cstddef>
+
+#include "conformance/reproduce/program.h"
+
+namespace selvage::conformance {
+
+/// Emits the arrays of operation `i`, an atomic one, as helpers, and `same_values`.
+void declare_values(Program& p, std::size_t i);
+/// C that puts them into its buffer and at its target.
+/// @param room bytes between what it is given, its result, and what it compares with.
+std::string lay_values(const Program& p, std::size_t i, std::uint64_t room);
+/// C that is true if the target's values are not what operation `i` must leave.
+std::string values_differ(const Program& p, std::size_t i);
+
+}  // namespace selvage::conformance
