@@ -227,6 +227,15 @@ Talk silent_release(bool told) {
     return k;
 }
 
+// A buffer in which there is no room to begin with, and to which nothing was sent.
+Talk narrow_buffer() {
+    Talk k;
+    k.t.min_multi_recv = 1000;
+    k.t.selective_receive = true;
+    k.message(k.recv(B, 0), FI_MULTI_RECV);
+    return k;
+}
+
 }  // namespace
 
 Rows multi_recv_rows() {
@@ -251,6 +260,7 @@ Rows multi_recv_rows() {
         HOLDS(msg_multi_recv_release_told, "told though nothing else is", silent_release(true)),
         BREAKS(msg_multi_recv_release_told, "not told", silent_release(false)),
         SKIPS(msg_multi_recv_release_told, "all receives are told", full(true)),
+        SKIPS(msg_multi_recv_release_told, "nothing was taken", narrow_buffer()),
     };
 }
 

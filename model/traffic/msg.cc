@@ -179,7 +179,8 @@ Ruling msg_multi_recv_release_told(const TrafficCase& c) {
     if (!c.traffic.selective_receive || !is_whole(c) || !c.account->calm) return Ruling::not_applicable();
     return each_buffer(c, [&](Tour& tour, int i, const Buffer& b) {
         if (wish(c.traffic, operation(c, i)) != Wish::No || !is_only_receive(c, i)) return;
-        // Consumed for certain: messages of more bytes than may be left over.
+        // Consumed for certain: messages of more bytes than may be left over.  What took nothing may wait for more.
+        if (part(c, i).messages.empty()) return;
         std::uint64_t taken = 0;
         for (const int m : part(c, i).messages) taken += operation(c, m).length;
         const std::uint64_t length = operation(c, i).length;
