@@ -66,9 +66,10 @@ void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std:
     Reader reader(payload, header.size);
     LocalRange ranges[kRangesMax];
     uint64_t total;
-    const bool valid = may_receive_ && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
-                       reader.take(ranges, header.aux) && !reader.left() && sum_lengths(ranges, header.aux, &total) &&
-                       (!header.aux || total == message.length);
+    bool valid = may_receive_ && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
+                 reader.take(ranges, header.aux) && !reader.left() && sum_lengths(ranges, header.aux, &total) &&
+                 (!header.aux || total == message.length);
+    if (header.flags & kFrameLent) valid = valid && T::kNativeRma && header.aux == 2 && !ranges[1].length;
     if (!valid) return drop(peer, kBrokenProtocol);
     if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
 }
@@ -101,6 +102,7 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
     } else {
         static_cast<void>(ranges), static_cast<void>(count);
     }
+    if (fetch_direct(peer, *receive, ranges)) return;
     receive->cleared = true;
     const Header header{.size = 0,
                         .op = static_cast<uint8_t>(FrameOp::kClear),

@@ -23,17 +23,41 @@ struct MessageCalls {
 
     // fi_send and fi_tsend and what differs from them by data and FI_INJECT.
     template <FrameOp Op>
-    [[gnu::always_inline]] static inline ssize_t one(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to,
-                                                     uint64_t tag, void* context) {
+    [[gnu::always_inline]] static inline ssize_t one(fid_ep* ep, const void* bytes, size_t size, void* region,
+                                                     fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
+        if constexpr (T::kNativeRma) {
+            if (size > T::kEagerMax) [[unlikely]]
+                return named<Op>(endpoint, bytes, size, region, to, tag, 0, false, context);
+        }
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, 0, 0, context, endpoint->tx_defaults);
     }
     template <FrameOp Op>
-    [[gnu::always_inline]] static inline ssize_t one_data(fid_ep* ep, const void* bytes, size_t size, uint64_t data,
-                                                          fi_addr_t to, uint64_t tag, void* context) {
+    [[gnu::always_inline]] static inline ssize_t one_data(fid_ep* ep, const void* bytes, size_t size, void* region,
+                                                          uint64_t data, fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
+        if constexpr (T::kNativeRma) {
+            if (size > T::kEagerMax) [[unlikely]]
+                return named<Op>(endpoint, bytes, size, region, to, tag, data, true, context);
+        }
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, data, kFrameHasData, context,
                                                     endpoint->tx_defaults);
+    }
+    // Long messages, where the device may read them from memory that the application has registered.
+    template <FrameOp Op>
+    [[gnu::noinline]] static ssize_t named(const Endpoint* endpoint, const void* bytes, size_t size, void* region,
+                                           fi_addr_t to, uint64_t tag, uint64_t data, bool has_data, void* context) {
+        const iovec range = range_of(bytes, size);
+        return path(endpoint).send({.op = Op,
+                                    .ranges = &range,
+                                    .count = 1,
+                                    .to = to,
+                                    .tag = tag,
+                                    .data = data,
+                                    .has_data = has_data,
+                                    .context = context,
+                                    .flags = endpoint->tx_defaults,
+                                    .regions = &region});
     }
     // Nothing is reported of it but an error, and it never waits for an answer.
     template <FrameOp Op>
@@ -49,11 +73,11 @@ struct MessageCalls {
         return self.send_range(Op, bytes, size, to, tag, data, frame_flags, nullptr, FI_INJECT);
     }
 
-    [[gnu::flatten]] static ssize_t send(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to,
+    [[gnu::flatten]] static ssize_t send(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to,
                                          void* context) {
-        return one<FrameOp::kMessage>(ep, bytes, size, to, 0, context);
+        return one<FrameOp::kMessage>(ep, bytes, size, region, to, 0, context);
     }
-    static ssize_t sendv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t to, void* context) {
+    static ssize_t sendv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t to, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::kMessage,
                                     .ranges = ranges,
@@ -63,7 +87,8 @@ struct MessageCalls {
                                     .data = 0,
                                     .has_data = false,
                                     .context = context,
-                                    .flags = endpoint->tx_defaults});
+                                    .flags = endpoint->tx_defaults,
+                                    .regions = regions});
     }
     static ssize_t sendmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
@@ -76,25 +101,26 @@ struct MessageCalls {
                                     .data = flags & FI_REMOTE_CQ_DATA ? message->data : 0,
                                     .has_data = (flags & FI_REMOTE_CQ_DATA) != 0,
                                     .context = message->context,
-                                    .flags = flags | endpoint->tx_always});
+                                    .flags = flags | endpoint->tx_always,
+                                    .regions = message->desc});
     }
     [[gnu::flatten]] static ssize_t inject_message(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to) {
         return inject<FrameOp::kMessage>(ep, bytes, size, 0, to, 0, 0);
     }
-    [[gnu::flatten]] static ssize_t senddata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data,
+    [[gnu::flatten]] static ssize_t senddata(fid_ep* ep, const void* bytes, size_t size, void* region, uint64_t data,
                                              fi_addr_t to, void* context) {
-        return one_data<FrameOp::kMessage>(ep, bytes, size, data, to, 0, context);
+        return one_data<FrameOp::kMessage>(ep, bytes, size, region, data, to, 0, context);
     }
     [[gnu::flatten]] static ssize_t injectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data,
                                                fi_addr_t to) {
         return inject<FrameOp::kMessage>(ep, bytes, size, data, to, 0, kFrameHasData);
     }
 
-    [[gnu::flatten]] static ssize_t tsend(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to, uint64_t tag,
-                                          void* context) {
-        return one<FrameOp::kTagged>(ep, bytes, size, to, tag, context);
+    [[gnu::flatten]] static ssize_t tsend(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to,
+                                          uint64_t tag, void* context) {
+        return one<FrameOp::kTagged>(ep, bytes, size, region, to, tag, context);
     }
-    static ssize_t tsendv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t to, uint64_t tag,
+    static ssize_t tsendv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t to, uint64_t tag,
                           void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::kTagged,
@@ -105,7 +131,8 @@ struct MessageCalls {
                                     .data = 0,
                                     .has_data = false,
                                     .context = context,
-                                    .flags = endpoint->tx_defaults});
+                                    .flags = endpoint->tx_defaults,
+                                    .regions = regions});
     }
     static ssize_t tsendmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
@@ -118,22 +145,27 @@ struct MessageCalls {
                                     .data = flags & FI_REMOTE_CQ_DATA ? message->data : 0,
                                     .has_data = (flags & FI_REMOTE_CQ_DATA) != 0,
                                     .context = message->context,
-                                    .flags = flags | endpoint->tx_always});
+                                    .flags = flags | endpoint->tx_always,
+                                    .regions = message->desc});
     }
     [[gnu::flatten]] static ssize_t tinject(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to, uint64_t tag) {
         return inject<FrameOp::kTagged>(ep, bytes, size, 0, to, tag, 0);
     }
-    [[gnu::flatten]] static ssize_t tsenddata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data,
+    [[gnu::flatten]] static ssize_t tsenddata(fid_ep* ep, const void* bytes, size_t size, void* region, uint64_t data,
                                               fi_addr_t to, uint64_t tag, void* context) {
-        return one_data<FrameOp::kTagged>(ep, bytes, size, data, to, tag, context);
+        return one_data<FrameOp::kTagged>(ep, bytes, size, region, data, to, tag, context);
     }
     [[gnu::flatten]] static ssize_t tinjectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data, fi_addr_t to,
                                                 uint64_t tag) {
         return inject<FrameOp::kTagged>(ep, bytes, size, data, to, tag, kFrameHasData);
     }
 
-    static ssize_t post(const Endpoint* endpoint, const iovec* ranges, size_t count, fi_addr_t from, bool tagged,
-                        uint64_t tag, uint64_t ignore, void* context, uint64_t flags) {
+    // Of several ranges none.
+    static const void* region_of(const Endpoint* endpoint, void* const* regions, size_t count) {
+        return path(endpoint).names_regions() && regions && count == 1 ? regions[0] : nullptr;
+    }
+    static ssize_t post(const Endpoint* endpoint, const iovec* ranges, const void* region, size_t count, fi_addr_t from,
+                        bool tagged, uint64_t tag, uint64_t ignore, void* context, uint64_t flags) {
         return path(endpoint).receive({.ranges = ranges,
                                        .count = count,
                                        .tagged = tagged,
@@ -142,41 +174,46 @@ struct MessageCalls {
                                        .ignore = ignore,
                                        .context = context,
                                        .flags = flags,
-                                       .least = endpoint->base->min_multi_recv});
+                                       .least = endpoint->base->min_multi_recv,
+                                       .region = region});
     }
-    static ssize_t recv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, void* context) {
+    static ssize_t recv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return post(endpoint, &range, 1, from, false, 0, 0, context, endpoint->rx_defaults);
+        return post(endpoint, &range, region, 1, from, false, 0, 0, context, endpoint->rx_defaults);
     }
-    static ssize_t recvv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, void* context) {
+    static ssize_t recvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, ranges, count, from, false, 0, 0, context, endpoint->rx_defaults);
+        return post(endpoint, ranges, region_of(endpoint, regions, count), count, from, false, 0, 0, context,
+                    endpoint->rx_defaults);
     }
     static ssize_t recvmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
         if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, message->msg_iov, message->iov_count, message->addr, false, 0, 0, message->context,
-                    flags | endpoint->rx_always);
+        return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),
+                    message->iov_count, message->addr, false, 0, 0, message->context, flags | endpoint->rx_always);
     }
-    static ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, uint64_t tag, uint64_t ignore,
-                         void* context) {
+    static ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, uint64_t tag,
+                         uint64_t ignore, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return post(endpoint, &range, 1, from, true, tag, ignore, context, endpoint->rx_defaults & ~FI_MULTI_RECV);
+        return post(endpoint, &range, region, 1, from, true, tag, ignore, context,
+                    endpoint->rx_defaults & ~FI_MULTI_RECV);
     }
-    static ssize_t trecvv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, uint64_t tag,
+    static ssize_t trecvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, uint64_t tag,
                           uint64_t ignore, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, ranges, count, from, true, tag, ignore, context, endpoint->rx_defaults & ~FI_MULTI_RECV);
+        return post(endpoint, ranges, region_of(endpoint, regions, count), count, from, true, tag, ignore, context,
+                    endpoint->rx_defaults & ~FI_MULTI_RECV);
     }
     static ssize_t trecvmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
         if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, message->msg_iov, message->iov_count, message->addr, true, message->tag, message->ignore,
-                    message->context, flags | endpoint->rx_always);
+        return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),
+                    message->iov_count, message->addr, true, message->tag, message->ignore, message->context,
+                    flags | endpoint->rx_always);
     }
 
     // What the endpoint's capabilities leave out answers -FI_ENOSYS.

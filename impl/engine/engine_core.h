@@ -69,6 +69,8 @@ public:
     ssize_t send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                          uint8_t frame_flags);
     size_t inject_max() const { return inject_max_; }
+    // fi_mr_desc is the application's business to give.
+    bool names_regions() const { return names_regions_; }
     template <FrameOp Op>
     ssize_t send_plain(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                        void* context, uint64_t flags);
@@ -164,6 +166,8 @@ private:
     bool take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied);
     ssize_t post(Transmit& op);
     size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
+    bool lend(const SendRequest& request, Transmit& op, Writer& writer);
+    void take_back(const Transmit& op);
     static void* token_of(const Transmit& op) { return reinterpret_cast<void*>(Pool<Transmit>::id(&op)); }
     Step sent_as(Transmit& op, SendResult result);
     Step transmit(Peer& peer, PeerState& state, Transmit& op);
@@ -237,6 +241,8 @@ private:
     void plan_atomic(const AtomicRequest& request, Transmit& op) const;
     bool goes_direct(const Peer& peer, const Transmit& op) const;
     AccessResult send_direct(Peer& peer, Transmit& op);
+    bool fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges);
+    void fetched(Peer& peer, uint64_t id, int error);
 
     // Atomics (engine_atomic.h).
     ssize_t check_atomic(const AtomicRequest& request, size_t* elements) const;

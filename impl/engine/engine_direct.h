@@ -101,8 +101,85 @@ AccessResult Engine<T, Locked>::send_direct(Peer& peer, Transmit& op) {
     }
 }
 
+// The source of a long message is lent to the receiver's device, in one range. Receives are told from operations by a
+// bit of the token that no index has.
+inline constexpr uint64_t kFetchToken = uint64_t{1} << 31;
+
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::lend(const SendRequest& request, Transmit& op, Writer& writer) {
+    if constexpr (T::kNativeRma) {
+        if (op.range_count != 1 || (request.flags & FI_INJECT)) return false;
+        const bool named = names_regions_ && request.regions && request.count == 1;
+        Lent lent;
+        if (!transport_.lend(op.ranges[0], named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr,
+                             &lent)) {
+            return false;
+        }
+        op.lent = lent.token;
+        writer.put(LocalRange{.address = lent.address, .length = op.length});
+        writer.put(LocalRange{.address = lent.key, .length = 0});
+        return true;
+    } else {
+        static_cast<void>(request), static_cast<void>(op), static_cast<void>(writer);
+        return false;
+    }
+}
+
+template <Transport T, bool Locked>
+inline void Engine<T, Locked>::take_back(const Transmit& op) {
+    if constexpr (T::kNativeRma) {
+        if (op.lent) T::take_back(op.lent);
+    } else {
+        static_cast<void>(op);
+    }
+}
+
+// False: it comes in segments.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges) {
+    if constexpr (T::kNativeRma) {
+        if (!(receive.message.frame_flags & kFrameLent)) return false;
+        iovec local[kRangesMax];
+        const size_t count = slice(receive.ranges, receive.range_count, 0, receive.wanted, local);
+        const auto* region = static_cast<const MemoryRegion*>(receive.region);
+        const bool named = names_regions_ && region && count == 1;
+        const DeviceAccess access{.kind = DeviceAccess::Kind::kFetch,
+                                  .local = local,
+                                  .count = count,
+                                  .length = receive.wanted,
+                                  .address = ranges[0].address,
+                                  .key = ranges[1].address,
+                                  .has_data = false,
+                                  .data = 0,
+                                  .operand = 0,
+                                  .compare = 0,
+                                  .regions = named ? &region : nullptr,
+                                  .token = reinterpret_cast<void*>(Pool<Receive>::id(&receive) | kFetchToken)};
+        receive.fetched = transport_.access(peer, access) == AccessResult::kPosted;
+        return receive.fetched;
+    } else {
+        static_cast<void>(peer), static_cast<void>(receive), static_cast<void>(ranges);
+        return false;
+    }
+}
+
+// After an error the peer goes down, and what arrives from it with it.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::fetched(Peer& peer, uint64_t id, int error) {
+    Receive* receive = context_->receives.find(id);
+    const bool awaited = receive && receive->owner == this && receive->peer && receive->peer == state_in(peer) &&
+                         receive->fetched && !receive->finished;
+    if (!awaited || error) return;
+    receive->fetched = false;
+    receive->received = receive->wanted;
+    reply(peer, receive->message.reply_id, 0);
+    finish_receive(receive, 0);
+}
+
 template <Transport T, bool Locked>
 void Engine<T, Locked>::accessed(Peer& peer, void* token, int error) {
+    const auto id = reinterpret_cast<uintptr_t>(token);
+    if (id & kFetchToken) return fetched(peer, id & ~kFetchToken, error);
     Transmit* op = transmits_.find(reinterpret_cast<uintptr_t>(token));
     if (!op || op->way != Transmit::Way::kDirect || op->peer != state_in(peer) || op->finished) return;
     PeerState& state = *op->peer;

@@ -202,6 +202,7 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t fl
     op->compare_count = 0;
     op->result_count = 0;
     op->prefix_size = 0;
+    op->lent = nullptr;
     *out = op;
     return 0;
 }
@@ -299,7 +300,12 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
         header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedAnnounce : FrameOp::kMessageAnnounce);
         Writer writer(op->prefix);
         writer.put(uint64_t{length});
-        header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));
+        if (lend(request, *op, writer)) {
+            header.aux = 2;
+            header.flags |= kFrameLent;
+        } else {
+            header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));
+        }
         op->prefix_size = static_cast<uint32_t>(writer.size());
         header.size = op->prefix_size;
     }
@@ -504,6 +510,7 @@ void Engine<T, Locked>::retire(Transmit& op) {
     } else {
         reports.transmitted(op.flags, completion_flags(op), counter_slot(op), op.context);
     }
+    take_back(op);
     transmits_.give(&op);
 }
 

@@ -62,6 +62,7 @@ struct Transmit {
     uint64_t offset;  // bytes sent (segments) or received (read)
     uint64_t wanted;  // bytes that the receiver cleared
     uint64_t receive_id;
+    void* lent;            // what the peer may read, to be taken back
     uint32_t range_count;  // the application's source, or the destination of a read
     uint32_t compare_count;
     uint32_t result_count;
@@ -100,10 +101,12 @@ struct Receive {
     bool released;      // a multi-receive buffer that is used up and waits for the messages arriving in it
     bool finished;      // complete; kept only to complete in order
     bool cleared;       // its segments may come
+    bool fetched;       // the device reads it
     uint32_t arriving;  // messages on their way into a multi-receive buffer
     uint32_t range_count;
     size_t capacity;
     iovec ranges[kRangesMax];
+    const void* region;  // fi_mr_desc of the only range, where the application has to name it
     size_t used;      // of a multi-receive buffer
     size_t least;     // room at which a multi-receive buffer is given back
     Receive* parent;  // the multi-receive buffer

@@ -7,7 +7,8 @@
 //   operation         word 0      word 1        word 2       payload
 //   kMessage          tag         data          reply id     the message
 //   kTagged           tag         data          reply id     the message
-//   ...Announce       tag         data          reply id     length (8), ranges of the sender's memory (aux of them)
+//   ...Announce       tag         data          reply id     length (8), ranges of the sender's memory (aux of them);
+//                                                            with kFrameLent one, and one that holds its key
 //   kClear            reply id    receive id    bytes wanted -
 //   kSegment          receive id  offset        -            bytes of an announced message
 //   kDone             reply id    error         -            -                  (of a message, a write, an atomic)
@@ -53,6 +54,7 @@ inline constexpr uint8_t kFrameHasData = 1;  // remote CQ data is there
 inline constexpr uint8_t kFrameOnMatch = 2;  // reply when the message is matched, not when it arrived
 inline constexpr uint8_t kFrameFetches = 4;  // an atomic whose results are wanted
 inline constexpr uint8_t kFrameAtomic = 8;   // kDone with id 0: what failed was an atomic
+inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read by the receiver's device
 
 // Part of the memory of the process that names it.
 struct LocalRange {

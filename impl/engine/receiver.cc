@@ -145,6 +145,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
         if (!part) return nullptr;
         const uint64_t size = std::min<uint64_t>(message.length, receive->capacity - receive->used);
         part->parent = receive;
+        part->region = receive->region;
         part->context = receive->context;
         part->flags = receive->flags & FI_COMPLETION;
         part->ranges[0] = range_of(static_cast<std::byte*>(receive->ranges[0].iov_base) + receive->used, size);
@@ -164,6 +165,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
     part->error = 0;
     part->finished = false;
     part->cleared = false;
+    part->fetched = false;
     state.arriving.append(part);
     if (strict_) {
         part->next_in_order = nullptr;

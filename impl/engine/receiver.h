@@ -38,8 +38,9 @@ struct ReceiveRequest {
     uint64_t tag;
     uint64_t ignore;
     void* context;
-    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_PEEK, FI_CLAIM, FI_DISCARD
-    size_t least;    // FI_OPT_MIN_MULTI_RECV
+    uint64_t flags;                // FI_COMPLETION, FI_MULTI_RECV, FI_PEEK, FI_CLAIM, FI_DISCARD
+    size_t least;                  // FI_OPT_MIN_MULTI_RECV
+    const void* region = nullptr;  // fi_mr_desc of the only range; looked at where the application has to name it
 };
 
 // Posts a receive, or answers from what has arrived already.

@@ -55,6 +55,7 @@ Receive* make(ReceiveContext& context, const ReceiveRequest& request, size_t cap
     receive->used = 0;
     receive->least = request.least;
     receive->parent = nullptr;
+    receive->region = request.region;
     receive->owner = nullptr;
     receive->peer = nullptr;
     if (request.count == 1) [[likely]] {

@@ -17,6 +17,7 @@ struct SendRequest {
     bool has_data;
     void* context;
     uint64_t flags;
+    void* const* regions = nullptr;  // fi_mr_desc of each range, where the application has to name them
 };
 
 // A read or a write.

@@ -49,7 +49,8 @@ struct Frame {
 
 // A read, write or atomic that the device does by itself (kNativeRma).
 struct DeviceAccess {
-    enum class Kind : uint8_t { kWrite, kRead, kAdd, kCompareSwap };
+    // kFetch: a read of an announced message, which later operations do not wait for.
+    enum class Kind : uint8_t { kWrite, kRead, kAdd, kCompareSwap, kFetch };
     Kind kind;
     const iovec*
         local;  // the source of a write; where a result goes (of an atomic: one range of 8 bytes, or no memory)
@@ -69,6 +70,13 @@ enum class AccessResult : uint8_t {
     kAgain,       // no room, nothing was done; Sink::room follows
     kDown,        // as SendResult::kDown
     kImpossible,  // the device cannot do this one; nothing was done
+};
+
+// The source of a message that peers may read by their devices.
+struct Lent {
+    uint64_t address;
+    uint64_t key;
+    void* token;  // to take it back
 };
 
 // Where the payload of an arriving frame goes: the engine fills it in Sink::begin, the transport fills the memory in
@@ -116,6 +124,9 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
     //   AccessResult access(Peer&, const DeviceAccess&): in order with frames, also with those that come later. Reads
     //     have come back before what follows them begins, where the endpoint's order asks for it.
+    //   bool lend(const iovec& source, const MemoryRegion*, Lent*): peers may read the source from now on, until
+    //     static take_back(token). False: it is not worth while, or not possible. The region, or nullptr, is the one that
+    //     the application named for it.
     { T::kNativeRma } -> std::convertible_to<bool>;
 
     // Binds the endpoint's own address (and writes back what it became). 0 or a negative fabric errno, and then a clean

@@ -16,6 +16,10 @@ inline constexpr size_t kSlotBytes = 12288;
 inline constexpr size_t kFramePayloadMax = kSlotBytes - sizeof(Header);
 // Messages up to here are sent without asking the receiver.
 inline constexpr size_t kEagerMax = 8192;
+// Messages from here on are read by the receiver's device, when the application has registered their memory; from the
+// second length on also when it has not, and both ends have to.
+inline constexpr size_t kLendNamed = 16384;
+inline constexpr size_t kLendUnnamed = 262144;
 // Frames that the other end may have in flight: receives that are posted for them. A power of two.
 inline constexpr uint32_t kCredits = 32;
 // Receives are posted again so many at a time, and the sender may use them from then on.
@@ -26,11 +30,11 @@ inline constexpr uint32_t kCreditsOwed = 16;
 // can be used up and not posted again.
 inline constexpr uint32_t kReceives = kCredits + 8;
 // Work requests in the send queue: frames, credits, and accesses to memory. A power of two.
-inline constexpr uint32_t kPosted = 64;
+inline constexpr uint32_t kPosted = 128;
 // Of these, places that only credits may use.
 inline constexpr uint32_t kPostedReserve = 4;
 // Reads, writes and atomics of the device under way; more wait in the engine.
-inline constexpr uint32_t kAccesses = 24;
+inline constexpr uint32_t kAccesses = 80;
 // Every so many unsignalled requests one is signalled: its completion is that of all before it.
 inline constexpr uint32_t kSignalEvery = 16;
 // Requests that are handed to the device in one call while more follow (FI_MORE, segments).
@@ -47,8 +51,8 @@ inline constexpr int kCompletions = 512;
 inline constexpr uint8_t kReadsUnderWay = 16;
 
 // Calls of progress between two looks at the clock, and nanoseconds between two looks at connection events.
-inline constexpr uint32_t kRoundsPerLook = 64;
-inline constexpr int64_t kControlInterval = 100'000;
+inline constexpr uint32_t kRoundsPerLook = 256;
+inline constexpr int64_t kControlInterval = 1'000'000;
 // Callers that have not proved themselves yet, and the milliseconds they may take.
 inline constexpr size_t kStrangersMax = 64;
 inline constexpr int64_t kStrangerLimit = 5000;

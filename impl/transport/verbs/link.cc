@@ -122,13 +122,7 @@ namespace {
 // The region that the application named for a range, if it is one of the device and holds it.
 ibv_mr* named_region(const DeviceAccess& access, size_t i) {
     const MemoryRegion* region = access.regions ? access.regions[i] : nullptr;
-    if (!region || !region->device) return nullptr;
-    const iovec& whole = region->ranges[0];
-    const auto start = reinterpret_cast<uintptr_t>(whole.iov_base);
-    const auto from = reinterpret_cast<uintptr_t>(access.local[i].iov_base);
-    const bool inside =
-        from >= start && from - start <= whole.iov_len && access.local[i].iov_len <= whole.iov_len - (from - start);
-    return inside ? device_region(*region) : nullptr;
+    return region && region->device && holds(*region, access.local[i]) ? device_region(*region) : nullptr;
 }
 
 // What the device calls an address of a region: it may count from elsewhere (VerbsDomain registers at the region's
@@ -185,6 +179,8 @@ bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& pl
         return true;
     }
     if (access.count != 1 || access.length > UINT32_MAX) return false;
+    // To copy what comes in frames costs less than to register for it.
+    if (access.kind == DeviceAccess::Kind::kFetch && access.length < kLendUnnamed) return false;
     void* address = access.local[0].iov_base;
     place.registered = device_.library->register_iova(
         device_.pd, address, access.length, reinterpret_cast<uintptr_t>(address), writes ? 0 : IBV_ACCESS_LOCAL_WRITE);
@@ -203,7 +199,8 @@ bool Link::access(const DeviceAccess& access, bool* broken) {
     *broken = false;
     Posted place{};
     place.token = access.token;
-    uint8_t marks = access.kind == DeviceAccess::Kind::kWrite ? kIsAccess : kIsAccess | kReads;
+    const bool waited_for = access.kind != DeviceAccess::Kind::kWrite && access.kind != DeviceAccess::Kind::kFetch;
+    uint8_t marks = waited_for ? kIsAccess | kReads : kIsAccess;
     ibv_sge pieces[1 + kAccessRanges];
     ibv_send_wr described{};
     described.sg_list = pieces;
@@ -223,6 +220,7 @@ bool Link::access(const DeviceAccess& access, bool* broken) {
             if (access.has_data) --credits_;
             break;
         case DeviceAccess::Kind::kRead:
+        case DeviceAccess::Kind::kFetch:
             request.opcode = IBV_WR_RDMA_READ;
             break;
         case DeviceAccess::Kind::kAdd:

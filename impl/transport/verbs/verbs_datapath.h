@@ -9,7 +9,7 @@ namespace selvage::impl {
 template <typename Sink>
 size_t VerbsTransport::progress(Sink& sink) {
     if (chained_) flush_chains();
-    size_t done = take_some(sink);
+    const size_t done = take_some(sink);
     if (control_is_due()) look();
     if (broken_) [[unlikely]]
         reap(sink);

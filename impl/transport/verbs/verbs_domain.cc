@@ -88,17 +88,24 @@ void add_region(Domain& domain, MemoryRegion& region) {
     // Under keys that the application chose, peers come by way of the engine alone.
     constexpr uint64_t kRemote = FI_REMOTE_READ | FI_REMOTE_WRITE;
     const uint64_t access = domain.chooses_keys() ? region.access : region.access & ~kRemote;
+    auto* own = create<verbs::DeviceRegion>();
+    if (!own) return;
     ibv_mr* registered = device.library->register_iova(device.pd, region.ranges[0].iov_base, region.length, region.base,
                                                        device_access(access));
-    if (!registered) return;
-    region.device = registered;
+    if (!registered) return destroy(own);
+    own->registered = registered;
+    region.device = own;
     region.key_mask = verbs::kDeviceKey | UINT32_MAX;
     region.key_bits = verbs::kDeviceKey | registered->rkey;
 }
 
 void remove_region(Domain& domain, MemoryRegion& region) {
     if (!region.device) return;
-    (void)VerbsDomain::of(domain)->library->dereg_mr(verbs::device_region(region));
+    const VerbsDomain& device = *VerbsDomain::of(domain);
+    auto* own = static_cast<verbs::DeviceRegion*>(region.device);
+    verbs::forget_lent(device, *own);
+    (void)device.library->dereg_mr(own->registered);
+    destroy(own);
     region.device = nullptr;
 }
 

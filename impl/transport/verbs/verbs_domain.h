@@ -7,6 +7,7 @@
 
 #include "impl/core/domain.h"
 #include "impl/core/mr.h"
+#include "impl/transport/verbs/lending.h"
 #include "impl/transport/verbs/rdma_library.h"
 
 namespace selvage::impl::verbs {
@@ -22,12 +23,23 @@ struct VerbsDomain {
     ibv_device_attr limits{};
     uint32_t message_max = 0;  // of one request
     bool atomics = false;      // the device's atomics and the processor's exclude each other
+    mutable Mutex lending;     // protects what is lent, and:
+    mutable uint64_t loans = 0;
 
     static VerbsDomain* of(const Domain& domain) { return static_cast<VerbsDomain*>(domain.device); }
 };
 
 // The device's registration of a region, or nullptr.
-inline ibv_mr* device_region(const MemoryRegion& region) { return static_cast<ibv_mr*>(region.device); }
+inline ibv_mr* device_region(const MemoryRegion& region) {
+    return region.device ? static_cast<DeviceRegion*>(region.device)->registered : nullptr;
+}
+// Whether a range lies in a region, which is one of a single range.
+inline bool holds(const MemoryRegion& region, const iovec& range) {
+    const iovec& whole = region.ranges[0];
+    const auto start = reinterpret_cast<uintptr_t>(whole.iov_base);
+    const auto from = reinterpret_cast<uintptr_t>(range.iov_base);
+    return from >= start && from - start <= whole.iov_len && range.iov_len <= whole.iov_len - (from - start);
+}
 // What a positive errno of the libraries is here.
 inline int as_error(int code) { return code > 0 ? -code : -FI_EIO; }
 

@@ -73,6 +73,10 @@ public:
         return peer.phase == Peer::Phase::kUp && (peer.features & needed) == needed && (key & verbs::kDeviceKey);
     }
     AccessResult access(Peer& peer, const DeviceAccess& access);
+    bool lend(const iovec& source, const MemoryRegion* region, Lent* out) const {
+        return verbs::lend(*device_, source, region, out);
+    }
+    static void take_back(void* token) { verbs::take_back(token); }
 
     // The same without an endpoint. The device outlives the transport; `key` is used until close().
     struct Setup {

@@ -1,0 +1,137 @@
+// Long messages whose memory the application has registered: the receiver's device reads them.
+#include "impl/test/verbs/guest/ends.h"
+
+namespace selvage::test {
+namespace {
+
+const Wish kNaming{.mr_mode = kDeviceModes | FI_MR_LOCAL};
+
+// Two ends, and memory of each that is registered for messages alone.
+class VerbsLending : public ::testing::Test {
+protected:
+    static constexpr size_t kSize = 2 << 20;
+
+    VerbsLending() : a(kNaming), b(kNaming), source(a, kSize, FI_SEND | FI_RECV), place(b, kSize, FI_SEND | FI_RECV) {
+        to_b = a.address_of(b);
+    }
+    void* of(Registered& memory) { return memory.region.get() ? fi_mr_desc(memory.region.get()) : nullptr; }
+    // From and to an offset; false when it did not arrive.
+    bool moves(size_t size, size_t from, size_t to) {
+        source.bytes.replace(from, size, pattern(size, static_cast<unsigned>(size + from)));
+        place.bytes.assign(kSize, '?');
+        a.done.clear(), b.done.clear();
+        EXPECT_EQ(fi_recv(b.ep.get(), &place.bytes[to], size, of(place), FI_ADDR_UNSPEC, nullptr), 0);
+        EXPECT_EQ(fi_send(a.ep.get(), &source.bytes[from], size, of(source), to_b, nullptr), 0);
+        if (!until({&a, &b}, [&] { return !a.done.empty() && !b.done.empty(); })) return false;
+        EXPECT_EQ(b.done[0].len, size);
+        EXPECT_EQ(place.bytes.compare(to, size, source.bytes, from, size), 0) << size;
+        EXPECT_EQ(place.bytes.substr(0, to), std::string(to, '?'));
+        EXPECT_EQ(place.bytes.substr(to + size), std::string(kSize - to - size, '?'));
+        return true;
+    }
+
+    End a, b;
+    Registered source, place;
+    fi_addr_t to_b;
+};
+
+TEST_F(VerbsLending, MessagesOfEveryLengthGoFromMemoryToMemory) {
+    for (const size_t size : {8192u, 8193u, 16383u, 16384u, 65'536u, 262'143u, 262'144u, 1'000'001u}) {
+        for (const size_t offset : {size_t{0}, size_t{1}, size_t{4097}}) ASSERT_TRUE(moves(size, offset, 2 * offset));
+    }
+}
+
+// More ranges than a region keeps.
+TEST_F(VerbsLending, ManyRangesOfARegionAreSentInTurn) {
+    for (size_t round = 0; round < 40; ++round) ASSERT_TRUE(moves(20'000, round % 13 * 21'000, round * 100));
+}
+
+TEST_F(VerbsLending, ManyAtOnceArriveInOrderBeyondTheRoomOfTheDevice) {
+    constexpr size_t kCount = 200, kEach = 16'384;
+    std::string sent = pattern(64 * kEach, 5);
+    source.bytes.replace(0, sent.size(), sent);
+    size_t posted = 0, taken = 0;
+    ASSERT_TRUE(until(
+        {&a, &b},
+        [&] {
+            while (posted < kCount &&
+                   !fi_send(a.ep.get(), &source.bytes[posted % 64 * kEach], kEach, of(source), to_b, nullptr)) {
+                ++posted;
+            }
+            while (taken < kCount && taken - b.done.size() < 64 &&
+                   !fi_recv(b.ep.get(), &place.bytes[taken % 64 * kEach], kEach, of(place), FI_ADDR_UNSPEC, &taken)) {
+                ++taken;
+            }
+            return b.done.size() == kCount && a.done.size() == kCount;
+        },
+        60));
+    EXPECT_EQ(place.bytes.compare(0, 8 * kEach, sent, 192 % 64 * kEach, 8 * kEach), 0);
+    EXPECT_TRUE(a.failures.empty() && b.failures.empty());
+}
+
+TEST_F(VerbsLending, AMessageThatIsTooLongIsCutAndNothingBehindTheBufferIsWritten) {
+    source.bytes.replace(0, 100'000, pattern(100'000, 1));
+    place.bytes.assign(kSize, '?');
+    ASSERT_EQ(fi_recv(b.ep.get(), place.bytes.data(), 50'000, of(place), FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_send(a.ep.get(), source.bytes.data(), 100'000, of(source), to_b, nullptr), 0);
+    ASSERT_TRUE(until({&a, &b}, [&] { return !b.failures.empty(); }));
+    EXPECT_EQ(b.failures[0].err, FI_ETRUNC);
+    EXPECT_EQ(b.failures[0].olen, 50'000u);
+    EXPECT_EQ(place.bytes.compare(0, 50'000, source.bytes, 0, 50'000), 0);
+    EXPECT_EQ(place.bytes.find_last_not_of('?'), 49'999u);
+}
+
+// Memory that is registered again, or elsewhere, is not taken for what was there before.
+TEST_F(VerbsLending, ARegionThatIsClosedTakesWhatWasKeptOfItAlong) {
+    ASSERT_TRUE(moves(65'536, 0, 0));
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_EQ(source.region.close(), 0);
+        source.bytes = std::string(kSize, 'x');
+        ASSERT_EQ(fi_mr_reg(a.domain.get(), source.bytes.data(), kSize, FI_SEND, 0, Registered::next_key()++, 0,
+                            source.region.out(), nullptr),
+                  0);
+        ASSERT_TRUE(moves(65'536, 0, 0));
+    }
+}
+
+TEST_F(VerbsLending, AManyMessageBufferTakesLongOnesAndShortOnes) {
+    source.bytes.replace(0, 70'000, pattern(70'000, 9));
+    const iovec range{place.bytes.data(), kSize};
+    void* descriptor = of(place);
+    fi_msg buffer{};
+    buffer.msg_iov = &range;
+    buffer.desc = &descriptor;
+    buffer.iov_count = 1;
+    buffer.addr = FI_ADDR_UNSPEC;
+    ASSERT_EQ(fi_recvmsg(b.ep.get(), &buffer, FI_MULTI_RECV), 0);
+    for (const size_t size : {70'000u, 100u, 30'000u}) {
+        ASSERT_EQ(fi_send(a.ep.get(), source.bytes.data(), size, of(source), to_b, nullptr), 0);
+    }
+    ASSERT_TRUE(until({&a, &b}, [&] { return b.done.size() == 3 && a.done.size() == 3; }));
+    size_t found = 0;
+    for (const auto& entry : b.done) {
+        const auto at = static_cast<size_t>(static_cast<char*>(entry.buf) - place.bytes.data());
+        EXPECT_EQ(place.bytes.compare(at, entry.len, source.bytes, 0, entry.len), 0);
+        found += entry.len;
+    }
+    EXPECT_EQ(found, 100'100u);
+}
+
+TEST_F(VerbsLending, AMessageThatNobodyFetchedGoesWithItsSender) {
+    auto other = std::make_unique<End>(kNaming);
+    Registered memory(*other, kSize, FI_SEND);
+    const fi_addr_t to = other->address_of(b);
+    ASSERT_EQ(fi_send(other->ep.get(), memory.bytes.data(), kSize, of(memory), to, nullptr), 0);
+    const auto passes = [&](std::vector<End*> ends) {
+        const auto start = std::chrono::steady_clock::now();
+        until(ends, [&] { return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(500); });
+    };
+    passes({other.get(), &b});
+    ASSERT_EQ(other->ep.close(), 0);
+    ASSERT_EQ(memory.region.close(), 0);
+    passes({&b});
+    ASSERT_TRUE(moves(65'536, 0, 0));
+}
+
+}  // namespace
+}  // namespace selvage::test
