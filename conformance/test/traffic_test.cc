@@ -15,6 +15,7 @@
 #include "conformance/suite/explore.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/traffic/atomic.h"
+#include "conformance/traffic/forecast.h"
 #include "conformance/traffic/pattern.h"
 #include "conformance/traffic/programs.h"
 #include "conformance/traffic/told.h"
@@ -105,6 +106,28 @@ TEST(TrafficPattern, TellsWhoseBytesTheseAreAndHowMany) {
     EXPECT_TRUE(holds_only(kEmpty, {&rest, 1}));
     bytes[5200] = 0;
     EXPECT_FALSE(holds_only(kEmpty, {&rest, 1}));
+}
+
+// Nothing in the queues tells when it has come; a device may take its time.
+TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
+    const auto silent = [](bool selective, std::uint64_t length) {
+        Exchange e;
+        e.selective_receive = selective;
+        Operation receive, send;
+        receive.what = Transfer::Recv;
+        receive.side = model::Side::B;
+        receive.length = 64;
+        send.what = Transfer::Send;
+        send.length = length;
+        e.operations = {receive, send};
+        Forecast forecast(e, false);
+        forecast.posted(0);
+        forecast.posted(1);
+        return forecast.silent();
+    };
+    EXPECT_EQ(silent(true, 8), std::vector<int>{0});
+    EXPECT_TRUE(silent(true, 0).empty());
+    EXPECT_TRUE(silent(false, 8).empty());
 }
 
 TEST(TrafficAtomic, DoesWhatThePageSays) {

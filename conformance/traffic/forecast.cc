@@ -39,7 +39,10 @@ bool Forecast::takes(const Operation& receive, const Operation& send) const {
 }
 
 void Forecast::meet(int receive, int send) {
-    if (tells_receive(at(receive))) due(receive);
+    if (tells_receive(at(receive)))
+        due(receive);
+    else if (!is_multi(at(receive)) && at(receive).length > 0 && at(send).length > 0)
+        silent_.push_back(receive);
     if (tells_transmit(at(send))) due(send);
 }
 

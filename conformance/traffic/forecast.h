@@ -28,6 +28,8 @@ public:
     void read(int index);
     /// True while something that should come has not.
     [[nodiscard]] bool waits() const;
+    /// Receives that a message goes to, and no entry tells of it, but its bytes.
+    [[nodiscard]] const std::vector<int>& silent() const { return silent_; }
     /// True if a message or a receive is left that met no partner.
     [[nodiscard]] bool leftovers() const;
     /// Receives that are still waiting for a message.
@@ -59,6 +61,7 @@ private:
     const Exchange& exchange_;
     const bool directed_;  ///< FI_DIRECTED_RECV: receives look at the source
     std::vector<int> due_, got_;
+    std::vector<int> silent_;
     int strays_due_ = 0, strays_got_ = 0;
     Inbox inboxes_[4];
     std::vector<std::pair<int, std::uint64_t>> used_;  ///< multi-receives: bytes taken

@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
 constexpr unsigned kMissingRounds = 2000;
+constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
 constexpr std::size_t kBatch = 8;
 constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
 constexpr std::size_t kMostEntries = 4096;
@@ -272,9 +273,21 @@ private:
         }
     }
 
+    // A message that no entry tells of is on its way.
+    bool waits_for_bytes() {
+        if (failed_) return false;
+        return std::any_of(forecast_.silent().begin(), forecast_.silent().end(), [this](int i) {
+            int bytes_of = -1;
+            const Seen seen = memory_.received(i, bytes_of);
+            return seen == Seen::Untouched || seen == Seen::Short;
+        });
+    }
+
     // Reads the queues until nothing more is to come.  @return false if time ran out.
     bool settle() {
         auto last = Clock::now();
+        unsigned quiet = patience_.quiet_micros;
+        bool looked = false;
         for (unsigned rounds = 0;; ++rounds) {
             if (poll()) {
                 rounds = 0;
@@ -283,10 +296,14 @@ private:
             if (rounds % 8 != 7) continue;
             const bool waits = forecast_.waits();
             if (rounds < (waits ? kMissingRounds : kQuietRounds)) continue;
+            if (!waits && !looked) {
+                looked = true;
+                if (waits_for_bytes()) quiet = kBytesMicros;
+            }
             const auto now = Clock::now();
             if (now - began_ > std::chrono::milliseconds(patience_.total_millis)) return !waits;
-            const auto patience = waits ? std::chrono::microseconds(patience_.missing_millis * 1000)
-                                        : std::chrono::microseconds(patience_.quiet_micros);
+            const auto patience =
+                waits ? std::chrono::microseconds(patience_.missing_millis * 1000) : std::chrono::microseconds(quiet);
             if (now - last < patience) continue;
             patience_.spent = patience_.spent || waits;
             return true;
