@@ -2,7 +2,6 @@
 #include "conformance/bench/transfer/raw_rc.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -222,10 +221,8 @@ unsigned RawRc::reap() {
     return static_cast<unsigned>(n);
 }
 
-// A device in software may want the processor that this process waits on.
 void RawRc::look(std::chrono::steady_clock::time_point since, unsigned& polls) {
-    if (++polls % 16 == 0) sched_yield();
-    if (polls % 4096 == 0) link_->look(since);
+    if (++polls % 4096 == 0) link_->look(since);
 }
 
 void RawRc::send(std::size_t size) {

@@ -1,9 +1,8 @@
 // Two processes over one reliable connection of an RDMA device, by libibverbs alone: the least that a library over
 // verbs can cost.
 //
-// Send and receive, each message in one request, from and into registered memory; completions are polled, and
-// the processor is given up now and then. libibverbs is loaded when it is asked for, so that the tool does not depend
-// on it.
+// Send and receive, each message in one request, from and into registered memory; completions are polled
+// without a pause. libibverbs is loaded when it is asked for, so that the tool does not depend on it.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace selvage::conformance::bench::transfer {
@@ -194,8 +195,21 @@ void Port::accept() {
 void Port::connect() {
     open_queue();
     open_events();
-    bind_and_enable(ground_->info);
     const Card card = receive_value<Card>(*link_);
+    // Some libraries want to know already when the endpoint is opened.
+    fi_info* const there = ground_->entries.dupinfo(ground_->info);
+    if (there == nullptr) throw CannotMeasure("fi_dupinfo gives nothing");
+    std::free(there->dest_addr);
+    there->dest_addr = std::malloc(card.length);
+    there->dest_addrlen = card.length;
+    std::memcpy(there->dest_addr, card.address, card.length);
+    try {
+        bind_and_enable(there);
+    } catch (...) {
+        ground_->entries.freeinfo(there);
+        throw;
+    }
+    ground_->entries.freeinfo(there);
     ground_->must(fi_connect(ep, card.address, nullptr, 0), "fi_connect");
     await_event(FI_CONNECTED);
 }
