@@ -107,9 +107,9 @@ struct Receive {
     size_t capacity;
     iovec ranges[kRangesMax];
     const void* region;  // fi_mr_desc of the only range, where the application has to name it
-    size_t used;      // of a multi-receive buffer
-    size_t least;     // room at which a multi-receive buffer is given back
-    Receive* parent;  // the multi-receive buffer
+    size_t used;         // of a multi-receive buffer
+    size_t least;        // room at which a multi-receive buffer is given back
+    Receive* parent;     // the multi-receive buffer
     // From the match on.
     Receive* next_in_order;  // FI_ORDER_STRICT
     Receiver* owner;
