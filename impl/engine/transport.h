@@ -125,8 +125,8 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   AccessResult access(Peer&, const DeviceAccess&): in order with frames, also with those that come later. Reads
     //     have come back before what follows them begins, where the endpoint's order asks for it.
     //   bool lend(const iovec& source, const MemoryRegion*, Lent*): peers may read the source from now on, until
-    //     static take_back(token). False: it is not worth while, or not possible. The region, or nullptr, is the one that
-    //     the application named for it.
+    //     static take_back(token). False: it is not worth while, or not possible. The region, or nullptr, is the one
+    //     that the application named for it.
     { T::kNativeRma } -> std::convertible_to<bool>;
 
     // Binds the endpoint's own address (and writes back what it became). 0 or a negative fabric errno, and then a clean
