@@ -70,10 +70,8 @@ void declare_values(Program& p, std::size_t i) {
     const Operation& o = at(p, i);
     const Values v = values_of(o, i);
     const std::string n = std::to_string(i);
-    p.helper(kSame);
     p.helper(array("operand" + n, v.operand));
     p.helper(array("before" + n, v.before));
-    p.helper(array("after" + n, v.after));
     if (o.what == Transfer::CompareAtomic) p.helper(array("compare" + n, v.compare));
 }
 
@@ -88,8 +86,10 @@ std::string lay_values(const Program& p, std::size_t i, std::uint64_t room) {
     return out + "\tmemcpy(" + target_of(o) + ", before" + n + ", sizeof before" + n + ");\n";
 }
 
-std::string values_differ(const Program& p, std::size_t i) {
+std::string values_differ(Program& p, std::size_t i) {
     const Operation& o = at(p, i);
+    p.helper(std::string(kSame));
+    p.helper(array("after" + std::to_string(i), values_of(o, i).after));
     constexpr std::size_t kLongDouble = 16, kExtended = 10;
     std::size_t size = datatype_size(o.datatype), used = size;
     if (o.datatype == FI_LONG_DOUBLE || o.datatype == FI_LONG_DOUBLE_COMPLEX) size = kLongDouble, used = kExtended;

@@ -8,12 +8,12 @@
 
 namespace selvage::conformance {
 
-/// Emits the arrays of operation `i`, an atomic one, as helpers, and `same_values`.
+/// Emits the arrays that operation `i`, an atomic one, begins with, as helpers.
 void declare_values(Program& p, std::size_t i);
 /// C that puts them into its buffer and at its target.
 /// @param room bytes between what it is given, its result, and what it compares with.
 std::string lay_values(const Program& p, std::size_t i, std::uint64_t room);
-/// C that is true if the target's values are not what operation `i` must leave.
-std::string values_differ(const Program& p, std::size_t i);
+/// C that is true if the target's values are not what operation `i` must leave; emits what they are compared with.
+std::string values_differ(Program& p, std::size_t i);
 
 }  // namespace selvage::conformance
