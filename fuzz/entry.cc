@@ -155,6 +155,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     std::string error;
     // The dispositions as the fuzzer, or a sanitizer, has them; the kit puts its own in while it learns.
     const auto before = conformance::Dispositions::now();
+    // libFuzzer has a limit of its own; what is slow because much else runs is no finding.
+    setenv("SELVAGE_PATIENCE", "10", 0);
     static fuzz::Options own;
     if (!fuzz::read_options(*argc, *argv, own, error)) {
         std::fprintf(stderr, "selvage: %s\n", error.c_str());

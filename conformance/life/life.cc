@@ -11,6 +11,7 @@
 #include "conformance/life/scripts.h"
 #include "conformance/life/told.h"
 #include "conformance/subject/codec.h"
+#include "conformance/subject/patience.h"
 
 namespace selvage::conformance {
 namespace {
@@ -301,8 +302,9 @@ void Life::judge_told(const std::vector<std::string>& told, const Ending& ending
 void Life::run(Tally& tally, std::vector<Because>& broken) {
     ask();
     std::vector<std::string> told;
-    const Ending ending = run_in_child([&](Channel& channel) { live(channel); },
-                                       [&](std::string_view record) { told.emplace_back(record); }, kQuiet);
+    const Ending ending =
+        run_in_child([&](Channel& channel) { live(channel); },
+                     [&](std::string_view record) { told.emplace_back(record); }, kQuiet * patience_factor());
     judge_told(told, ending, tally, broken);
 }
 

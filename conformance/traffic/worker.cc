@@ -16,6 +16,7 @@
 #include <new>
 
 #include "conformance/case/case_text.h"
+#include "conformance/subject/patience.h"
 #include "conformance/subject/signals.h"
 #include "conformance/traffic/pair.h"
 #include "conformance/traffic/run.h"
@@ -38,12 +39,6 @@ constexpr std::chrono::milliseconds kLongWork{700};
 constexpr std::chrono::milliseconds kLongSleep{6000};
 constexpr int kLookMillis = 50;      // how often the worker is looked at meanwhile
 constexpr int kRecordMillis = 6000;  // for the rest of an answer that has begun
-// On a machine that is many times slower than others (an emulated one), all of these are so many times as long.
-unsigned times() {
-    const char* const value = std::getenv("SELVAGE_PATIENCE");
-    const int n = value != nullptr ? std::atoi(value) : 1;
-    return n > 1 && n <= 100 ? static_cast<unsigned>(n) : 1;
-}
 // A request: a letter, then a case as text (its pair is to be opened as it says) or operations as bytes.
 constexpr char kWhole = 'w';
 constexpr char kSame = 's';
@@ -110,8 +105,8 @@ public:
         patience.step = &stand_.operation;
         patience.beat = &stand_.beat;
         if (stand_.waits >= kLongWaits) patience.missing_millis = kShortMissingMillis;
-        patience.missing_millis *= times();
-        patience.total_millis *= times();
+        patience.missing_millis *= patience_factor();
+        patience.total_millis *= patience_factor();
         Exchange exchange = case_.exchange;
         exchange.transmit_flags |= pair_->info().tx_attr->op_flags;
         exchange.receive_flags |= pair_->info().rx_attr->op_flags;
@@ -247,7 +242,8 @@ bool Worker::awaited() const {
             beat = now;
             since = Clock::now();
             worked = work_of(pid_);
-        } else if (work_of(pid_) - worked > kLongWork * times() || Clock::now() - since > kLongSleep * times()) {
+        } else if (work_of(pid_) - worked > kLongWork * patience_factor() ||
+                   Clock::now() - since > kLongSleep * patience_factor()) {
             return false;
         }
     }
