@@ -242,8 +242,7 @@ TEST_F(BenchTransfer, TcpIsMeasuredConnectedAndUnconnected) {
 
 // A crowd that is not read while it connects, or messages that come before they are counted, end it after ten seconds.
 TEST_F(BenchTransfer, ACrowdOfSendersAndOfSilentPeersIsMeasuredOverTcp) {
-    const Ran ran =
-        run_transfer({"--only", "tcp.many-to-one", "--only", "tcp.idle-peers", "--pairs", "1", "--no-count", "--json"});
+    const Ran ran = run_transfer({"--only", "tcp.many-to-one", "--only", "tcp.idle-peers", "--no-count", "--json"});
     if (lacks_own(ran)) GTEST_SKIP() << "the bundled library is not built";
     const json all = parsed(ran);
     ASSERT_EQ(all["workloads"].size(), 2U);
