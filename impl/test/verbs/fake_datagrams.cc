@@ -203,6 +203,7 @@ struct DatagramCalls {
     }
     static int get_cm_event(rdma_event_channel*, rdma_cm_event** out) {
         errno = EAGAIN;
+        const std::lock_guard guard(device->removal_);
         if (device->events_.empty()) return -1;
         *out = new rdma_cm_event(device->events_.front());
         device->events_.pop_front();
@@ -374,6 +375,7 @@ void FakeDatagrams::inject(uint32_t queue_pair, const std::string& before, const
 
 void FakeDatagrams::remove() {
     removed_ = true;
+    const std::lock_guard guard(removal_);
     for (rdma_cm_id* id : ids_) {
         rdma_cm_event event{};
         event.id = id;

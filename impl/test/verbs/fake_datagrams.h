@@ -8,9 +8,11 @@
 #define SELVAGE_IMPL_TEST_VERBS_FAKE_DATAGRAMS_H
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -96,9 +98,10 @@ private:
     std::map<uint32_t, std::unique_ptr<Pair>> pairs_;
     std::set<Handle*> handles_;
     std::set<rdma_cm_id*> ids_;
+    std::mutex removal_;  // a device may be removed by another thread than the one that uses it: guards events_
     std::deque<rdma_cm_event> events_;
     uint32_t next_number_ = 0x100;
-    bool removed_ = false;
+    std::atomic<bool> removed_{false};  // likewise; a flag alone, so any order will do
 };
 
 // "::ffff:a.b.c.d" of 10.77.0.N.
