@@ -45,6 +45,14 @@ bool narrows(const Sides& s) {
            well_formed(base) && well_formed(base | added);
 }
 
+// pair: neither context asks for what the call with more modifiers leaves out; that a call asks for less would not
+// show.
+bool contexts_follow(const Sides& s) {
+    const Query& q = *s.more.query;
+    const auto of_contexts = asked(q, Field::tx_caps) | asked(q, Field::rx_caps);
+    return (of_contexts & ~with_implied(hint_caps(q))) == 0;
+}
+
 // All capabilities reported for an endpoint.
 std::uint64_t caps_reported(const Answer& answer, const Info& endpoint) {
     std::uint64_t caps = 0;
@@ -163,7 +171,7 @@ Ruling getinfo_caps_modifiers_limit(const OfferCase& c) {
 Ruling getinfo_caps_modifiers_only_narrow(const PairCase& c) {
     if (!only_caps_differ(c)) return Ruling::not_applicable();
     const auto s = by_caps(c);
-    if (!narrows(s) || s.fewer.answer->ret != 0) return Ruling::not_applicable();
+    if (!narrows(s) || !contexts_follow(s) || s.fewer.answer->ret != 0) return Ruling::not_applicable();
     return covers(*s.fewer.answer, *s.more.answer, Field::caps, "modifiers ask for less, yet an endpoint is lost");
 }
 

@@ -128,7 +128,8 @@ Ruling endpoint_bind_error_negative(const Step& s) {
 }
 
 Ruling endpoint_enable_bound(const Step& s) {
-    if (!on_fresh_endpoint(s, Verb::Enable)) return Ruling::not_applicable();
+    // A shared context would have to be bound, too.
+    if (!on_fresh_endpoint(s, Verb::Enable) || !s.target()->own_contexts) return Ruling::not_applicable();
     const std::uint64_t needed = directions(*s.target());
     if (needed == 0 || (needed & ~bound_for(s, ObjectClass::Cq)) != 0) return Ruling::not_applicable();
     if (!has_bound(s, connects(*s.target()) ? ObjectClass::Eq : ObjectClass::Av)) return Ruling::not_applicable();

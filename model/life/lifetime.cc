@@ -99,6 +99,7 @@ void Lifetime::opened(const Step& step) {
         o.domain_name = step.offer->domain.name;
         o.ep_type = step.offer->ep.type;
         o.caps = step.offer->caps;
+        o.own_contexts = step.offer->ep.tx_ctx_cnt <= 1 && step.offer->ep.rx_ctx_cnt <= 1;
     }
     o.key = step.key;
     o.asked_key = step.asked_key;

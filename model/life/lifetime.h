@@ -47,6 +47,7 @@ struct Object {
     std::uint64_t asked_key = 0;
     std::uint64_t ep_type = 0;      ///< of an endpoint: what the entry says
     std::uint64_t caps = 0;         ///< likewise
+    bool own_contexts = true;       ///< of an endpoint: neither of its contexts is shared, nor has it several
     std::vector<Binding> bindings;  ///< of an endpoint
     bool enabled = false;           ///< fi_enable returned 0
     bool operator==(const Object&) const = default;

@@ -140,6 +140,19 @@ TEST(GetinfoCaps, ModifiersAskForLess) {
         << "without a remote word FI_RMA_EVENT is refused";
 }
 
+TEST(GetinfoCaps, ContextsThatAskForWhatModifiersLeaveOutMayBeRefused) {
+    const auto ruled = [](std::uint64_t of_receive) {
+        Query both = ask(FI_MSG);
+        both.hints->rx.caps = of_receive;
+        Query sends = both;
+        sends.hints->caps = FI_MSG | FI_SEND;
+        return pair(getinfo_caps_modifiers_only_narrow, Kinship::Relaxed, both, granted(rdm()), sends, refused());
+    };
+    EXPECT_EQ(ruled(FI_MSG), Broken);
+    EXPECT_EQ(ruled(FI_RECV), NotApplicable);
+    EXPECT_EQ(ruled(FI_MULTI_RECV), NotApplicable) << "it is of the receive side, which only the first call asks for";
+}
+
 TEST(GetinfoCaps, AllModifiersAskForWhatNoneDo) {
     const auto all = FI_MSG | FI_SEND | FI_RECV;
     EXPECT_EQ(by_caps(getinfo_caps_modifiers_all_equal_none, all, granted(rdm()), FI_MSG, granted(rdm())), Holds);

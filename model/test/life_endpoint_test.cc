@@ -21,6 +21,8 @@ protected:
         ep = on_domain(ObjectClass::Ep);
         cq = on_domain(ObjectClass::Cq);
     }
+    // Of the entry as it is now, in place of the first.
+    void another_endpoint() { ep = on_domain(ObjectClass::Ep); }
     int on_domain(ObjectClass kind) { return s.take(s.open(kind, domain)); }
     [[nodiscard]] Step bind(int what, std::uint64_t flags) const {
         Step step = s.bind(ep, what, flags);
@@ -91,6 +93,17 @@ TEST_F(Endpoints, WithQueueAndAddressesIsEnabled) {
     s.take(enable());
     EXPECT_VACUOUS(endpoint_enable_bound, enable()) << "of enabling twice the page says nothing";
     EXPECT_VACUOUS(endpoint_bind_fits, bind(on_domain(ObjectClass::Cntr), FI_SEND));
+}
+
+TEST_F(Endpoints, WithASharedContextNeedsItBound) {
+    for (const auto count : {&EpAttr::tx_ctx_cnt, &EpAttr::rx_ctx_cnt}) {
+        s.offer.ep.*count = FI_SHARED_CONTEXT;
+        another_endpoint();
+        s.offer.ep.*count = 1;
+        bound(cq, kBoth);
+        bound(on_domain(ObjectClass::Av), 0);
+        EXPECT_VACUOUS(endpoint_enable_bound, returning(enable(), -FI_EOPBADSTATE));
+    }
 }
 
 TEST_F(Endpoints, WithoutQueueIsNotEnabled) {
