@@ -61,6 +61,26 @@ constexpr fi_ops_tagged answering_tagged() {
         .injectdata = kAnswering<Error, decltype(fi_ops_tagged::injectdata)>,
     };
 }
+// The table of messages or tagged messages of an endpoint that can do all, some or none of `all`: what its capabilities
+// leave out answers as `none` does.
+template <typename Table>
+constexpr Table granted(const Table& all, const Table& none, bool sends, bool receives) {
+    Table table = none;
+    if (sends) {
+        table.send = all.send;
+        table.sendv = all.sendv;
+        table.sendmsg = all.sendmsg;
+        table.inject = all.inject;
+        table.senddata = all.senddata;
+        table.injectdata = all.injectdata;
+    }
+    if (receives) {
+        table.recv = all.recv;
+        table.recvv = all.recvv;
+        table.recvmsg = all.recvmsg;
+    }
+    return table;
+}
 template <int Error>
 constexpr fi_ops_rma answering_rma() {
     return {

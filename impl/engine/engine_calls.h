@@ -218,38 +218,30 @@ struct MessageCalls {
 
     // What the endpoint's capabilities leave out answers -FI_ENOSYS.
     static constexpr fi_ops_msg message_table(bool sends, bool receives) {
-        fi_ops_msg table = answering_msg<-FI_ENOSYS>();
-        if (sends) {
-            table.send = send;
-            table.sendv = sendv;
-            table.sendmsg = sendmsg;
-            table.inject = inject_message;
-            table.senddata = senddata;
-            table.injectdata = injectdata;
-        }
-        if (receives) {
-            table.recv = recv;
-            table.recvv = recvv;
-            table.recvmsg = recvmsg;
-        }
-        return table;
+        constexpr fi_ops_msg kAll = {.size = sizeof(fi_ops_msg),
+                                     .recv = recv,
+                                     .recvv = recvv,
+                                     .recvmsg = recvmsg,
+                                     .send = send,
+                                     .sendv = sendv,
+                                     .sendmsg = sendmsg,
+                                     .inject = inject_message,
+                                     .senddata = senddata,
+                                     .injectdata = injectdata};
+        return granted(kAll, answering_msg<-FI_ENOSYS>(), sends, receives);
     }
     static constexpr fi_ops_tagged tagged_table(bool sends, bool receives) {
-        fi_ops_tagged table = answering_tagged<-FI_ENOSYS>();
-        if (sends) {
-            table.send = tsend;
-            table.sendv = tsendv;
-            table.sendmsg = tsendmsg;
-            table.inject = tinject;
-            table.senddata = tsenddata;
-            table.injectdata = tinjectdata;
-        }
-        if (receives) {
-            table.recv = trecv;
-            table.recvv = trecvv;
-            table.recvmsg = trecvmsg;
-        }
-        return table;
+        constexpr fi_ops_tagged kAll = {.size = sizeof(fi_ops_tagged),
+                                        .recv = trecv,
+                                        .recvv = trecvv,
+                                        .recvmsg = trecvmsg,
+                                        .send = tsend,
+                                        .sendv = tsendv,
+                                        .sendmsg = tsendmsg,
+                                        .inject = tinject,
+                                        .senddata = tsenddata,
+                                        .injectdata = tinjectdata};
+        return granted(kAll, answering_tagged<-FI_ENOSYS>(), sends, receives);
     }
     static constexpr fi_ops_msg kMessageTables[2][2] = {{message_table(false, false), message_table(false, true)},
                                                         {message_table(true, false), message_table(true, true)}};

@@ -57,47 +57,13 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
 }
 
 template <Transport T, bool Locked>
-template <typename Visit>
-void Engine<T, Locked>::visit_queues(Visit visit) {
-    if (reports.transmit) visit(*reports.transmit);
-    if (reports.receive) visit(*reports.receive);
-    for (Counter* counter : reports.counters) {
-        if (counter) visit(*counter);
-    }
-}
-
-// Lets the bound queues and counters make progress here. All of them or none.
-template <Transport T, bool Locked>
 int Engine<T, Locked>::attach() {
-    int error = 0;
-    if (reports.transmit && !reports.transmit->reserve(endpoint_->tx.size)) return -FI_ENOMEM;
-    if (reports.receive && !reports.receive->reserve(endpoint_->rx.size)) {
-        if (reports.transmit) reports.transmit->unreserve(endpoint_->tx.size);
-        return -FI_ENOMEM;
-    }
-    size_t done = 0;
-    visit_queues([&](auto& queue) {
-        if (!error) error = queue.attach(this);
-        if (!error) ++done;
-    });
-    if (!error) return 0;
-    visit_queues([&](auto& queue) {
-        if (done) --done, queue.detach(this);
-    });
-    unreserve();
-    return error;
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::unreserve() {
-    if (reports.transmit) reports.transmit->unreserve(endpoint_->tx.size);
-    if (reports.receive) reports.receive->unreserve(endpoint_->rx.size);
+    return reports.attach(*endpoint_, this);
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::detach() {
-    visit_queues([&](auto& queue) { queue.detach(this); });
-    unreserve();
+    reports.detach(*endpoint_, this);
 }
 
 template <Transport T, bool Locked>

@@ -135,9 +135,6 @@ private:
     int look_up(fi_addr_t to, Peer** peer);
     void remember(fi_addr_t to, Peer* peer);
     void forget_peers();
-    template <typename Visit>
-    void visit_queues(Visit visit);
-    void unreserve();
     static PeerState* state_in(const Peer& peer) { return static_cast<PeerState*>(peer.state); }
     Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
     void drop(Peer& peer, int error);

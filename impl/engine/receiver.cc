@@ -343,19 +343,7 @@ bool Receiver::cancel_receive(void* context) {
     Receive* found = context_->match.search_posted([&](const Receive* r) { return r->context == context; });
     if (!found) return false;
     context_->match.unpost(found);
-    reports.failed(reports.receive, kSlotRecv,
-                   {.base = {.context = context,
-                             .flags = FI_RECV | (found->tagged ? FI_TAGGED : FI_MSG),
-                             .length = 0,
-                             .buffer = nullptr,
-                             .data = 0,
-                             .tag = found->tag,
-                             .source = FI_ADDR_NOTAVAIL},
-                    .overflow = 0,
-                    .error = FI_ECANCELED,
-                    .provider_error = FI_ECANCELED,
-                    .data = nullptr,
-                    .data_size = 0});
+    reports.receive_failed(FI_RECV | (found->tagged ? FI_TAGGED : FI_MSG), context, found->tag, FI_ECANCELED);
     if (found->arriving) {
         found->released = true;
     } else {

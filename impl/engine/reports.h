@@ -48,19 +48,65 @@ struct Reports {
         if (counters[slot]) counters[slot]->count_errors(1);
     }
     void transmit_failed(uint64_t flags, CounterSlot slot, void* context, int error) {
-        failed(transmit, slot,
-               {.base = {.context = context,
+        failed(transmit, slot, failure_of(flags, context, 0, error));
+    }
+    // A receive that took nothing.
+    void receive_failed(uint64_t flags, void* context, uint64_t tag, int error) {
+        failed(receive, kSlotRecv, failure_of(flags, context, tag, error));
+    }
+
+    // Lets the queues and counters make progress of the endpoint at `path`. All of them or none.
+    int attach(const Endpoint& endpoint, Progressive* path) {
+        if (transmit && !transmit->reserve(endpoint.tx.size)) return -FI_ENOMEM;
+        if (receive && !receive->reserve(endpoint.rx.size)) {
+            if (transmit) transmit->unreserve(endpoint.tx.size);
+            return -FI_ENOMEM;
+        }
+        int error = 0;
+        size_t done = 0;
+        visit([&](auto& queue) {
+            if (!error) error = queue.attach(path);
+            if (!error) ++done;
+        });
+        if (!error) return 0;
+        visit([&](auto& queue) {
+            if (done) --done, queue.detach(path);
+        });
+        unreserve(endpoint);
+        return error;
+    }
+    // After attach() returned 0.
+    void detach(const Endpoint& endpoint, Progressive* path) {
+        visit([&](auto& queue) { queue.detach(path); });
+        unreserve(endpoint);
+    }
+
+private:
+    template <typename Visit>
+    void visit(Visit each) {
+        if (transmit) each(*transmit);
+        if (receive) each(*receive);
+        for (Counter* counter : counters) {
+            if (counter) each(*counter);
+        }
+    }
+    void unreserve(const Endpoint& endpoint) {
+        if (transmit) transmit->unreserve(endpoint.tx.size);
+        if (receive) receive->unreserve(endpoint.rx.size);
+    }
+    static FailedCompletion failure_of(uint64_t flags, void* context, uint64_t tag, int error) {
+        return {.base = {.context = context,
                          .flags = flags,
                          .length = 0,
                          .buffer = nullptr,
                          .data = 0,
-                         .tag = 0,
+                         .tag = tag,
                          .source = FI_ADDR_NOTAVAIL},
                 .overflow = 0,
                 .error = error,
                 .provider_error = error,
                 .data = nullptr,
-                .data_size = 0});
+                .data_size = 0};
     }
 };
 

@@ -115,43 +115,11 @@ void DatagramPath::release() {
     arrived_ = nullptr;
 }
 
-template <typename Visit>
-void DatagramPath::visit_queues(Visit visit) {
-    if (reports_.transmit) visit(*reports_.transmit);
-    if (reports_.receive) visit(*reports_.receive);
-    for (Counter* counter : reports_.counters) {
-        if (counter) visit(*counter);
-    }
-}
-
-// Lets the bound queues and counters make progress here. All of them or none.
-int DatagramPath::attach() {
-    const size_t sends = endpoint_->tx.size, receives = endpoint_->rx.size;
-    if (reports_.transmit && !reports_.transmit->reserve(sends)) return -FI_ENOMEM;
-    if (reports_.receive && !reports_.receive->reserve(receives)) {
-        if (reports_.transmit) reports_.transmit->unreserve(sends);
-        return -FI_ENOMEM;
-    }
-    int error = 0;
-    size_t done = 0;
-    visit_queues([&](auto& queue) {
-        if (!error) error = queue.attach(this);
-        if (!error) ++done;
-    });
-    if (!error) return 0;
-    visit_queues([&](auto& queue) {
-        if (done) --done, queue.detach(this);
-    });
-    if (reports_.transmit) reports_.transmit->unreserve(sends);
-    if (reports_.receive) reports_.receive->unreserve(receives);
-    return error;
-}
+int DatagramPath::attach() { return reports_.attach(*endpoint_, this); }
 
 // Datagrams that wait in the device leave before the queue pair ends, unless that takes long.
 void DatagramPath::close() {
-    visit_queues([&](auto& queue) { queue.detach(this); });
-    if (reports_.transmit) reports_.transmit->unreserve(endpoint_->tx.size);
-    if (reports_.receive) reports_.receive->unreserve(endpoint_->rx.size);
+    reports_.detach(*endpoint_, this);
     const int64_t deadline = tcp::now_milliseconds() + kLinger;
     ibv_wc completions[kPoll];
     while (pair_.posted() != pair_.completed() && !gone_ && !broken_ && tcp::now_milliseconds() < deadline) {
@@ -299,26 +267,11 @@ void DatagramPath::fail_oldest(int error) {
     reports_.transmit_failed(FI_SEND | FI_MSG, kSlotSend, sent.context, error);
 }
 
-void DatagramPath::fail_receive(const Posted& receive, int error) {
-    reports_.failed(reports_.receive, kSlotRecv,
-                    {.base = {.context = receive.context,
-                              .flags = FI_RECV | FI_MSG,
-                              .length = 0,
-                              .buffer = nullptr,
-                              .data = 0,
-                              .tag = 0,
-                              .source = FI_ADDR_NOTAVAIL},
-                     .overflow = 0,
-                     .error = error,
-                     .provider_error = error,
-                     .data = nullptr,
-                     .data_size = 0});
-}
-
 void DatagramPath::fail_all(int error) {
     gone_ = true;
     while (pair_.posted() != pair_.completed()) fail_oldest(error);
-    while (first_receive_ != last_receive_) fail_receive(receive_at(first_receive_++), error);
+    while (first_receive_ != last_receive_)
+        reports_.receive_failed(FI_RECV | FI_MSG, receive_at(first_receive_++).context, 0, error);
 }
 
 // The device stopped the queue pair over one request. What it has told till then is taken first.

@@ -120,8 +120,6 @@ private:
     int open_queues(Endpoint& endpoint);
     int open_events(const Endpoint& endpoint);
     void release();
-    template <typename Visit>
-    void visit_queues(Visit visit);
     int find_route(fi_addr_t to, Route** out);
     bool full(const SendRequest& request);
     ssize_t send_locked(const SendRequest& request, size_t size);
@@ -133,7 +131,6 @@ private:
     void report_placed(const Posted& receive, const Arrived& datagram, uint64_t placed);
     void fail_oldest(int error);
     void fail_all(int error);
-    void fail_receive(const Posted& receive, int error);
     void restart();
     void look_for_removal();
     Posted& receive_at(uint32_t index) { return receives_[index % receive_places_]; }

@@ -114,7 +114,7 @@ int DatagramPath::cancel(void* context) {
     Guard guard(*this);
     for (uint32_t i = first_receive_; i != last_receive_; ++i) {
         if (receive_at(i).context != context) continue;
-        fail_receive(receive_at(i), FI_ECANCELED);
+        reports_.receive_failed(FI_RECV | FI_MSG, receive_at(i).context, 0, FI_ECANCELED);
         for (; i + 1 != last_receive_; ++i) receive_at(i) = receive_at(i + 1);
         --last_receive_;
         return 0;
@@ -205,21 +205,17 @@ ssize_t recvmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
 
 // What the endpoint's capabilities leave out answers -FI_ENOSYS.
 constexpr fi_ops_msg message_table(bool sends, bool receives) {
-    fi_ops_msg table = answering_msg<-FI_ENOSYS>();
-    if (sends) {
-        table.send = send;
-        table.sendv = sendv;
-        table.sendmsg = sendmsg;
-        table.inject = inject;
-        table.senddata = senddata;
-        table.injectdata = injectdata;
-    }
-    if (receives) {
-        table.recv = recv;
-        table.recvv = recvv;
-        table.recvmsg = recvmsg;
-    }
-    return table;
+    constexpr fi_ops_msg kAll = {.size = sizeof(fi_ops_msg),
+                                 .recv = recv,
+                                 .recvv = recvv,
+                                 .recvmsg = recvmsg,
+                                 .send = send,
+                                 .sendv = sendv,
+                                 .sendmsg = sendmsg,
+                                 .inject = inject,
+                                 .senddata = senddata,
+                                 .injectdata = injectdata};
+    return granted(kAll, answering_msg<-FI_ENOSYS>(), sends, receives);
 }
 constexpr fi_ops_msg kMessageTables[2][2] = {{message_table(false, false), message_table(false, true)},
                                              {message_table(true, false), message_table(true, true)}};
