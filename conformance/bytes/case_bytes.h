@@ -40,8 +40,6 @@ Input read_input(std::string_view bytes);
 std::string write_input(const Input& input);
 /// The case that an input comes to.  Traffic hangs on what the provider offers: see RolledExchanges, which makes that.
 Case to_case(const Input& input);
-/// Both steps.
-inline Case decode_case(std::string_view bytes) { return to_case(read_input(bytes)); }
 /// True if these may be bytes of write_input() rather than a case's text form.
 bool is_case_bytes(std::string_view content);
 
