@@ -26,8 +26,10 @@ case $target in
 esac
 dictionary=()
 case $target in frames_*) ;; *) dictionary=(-dict=fuzz/corpus/selvage.dict) ;; esac
+schedule=()
+if [ "$target" = hints ]; then schedule=(-entropic=0); fi
 status=0
-"$binary" -seed=1 -runs="$runs" -max_total_time="$seconds" -error_exitcode=1 -timeout_exitcode=1 -timeout=20 -print_pcs=0 -artifact_prefix="$work/" "${dictionary[@]}" \
+"$binary" -seed=1 -runs="$runs" -max_total_time="$seconds" -error_exitcode=1 -timeout_exitcode=1 -timeout=20 -print_pcs=0 -artifact_prefix="$work/" "${schedule[@]}" "${dictionary[@]}" \
     "${folders[@]}" >"$work/log" 2>&1 || status=$?
 grep -aE 'DONE|selvage:|ERROR' "$work/log" || true
 if [ "$status" -ne 0 ]; then
