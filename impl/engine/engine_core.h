@@ -231,6 +231,7 @@ private:
     void event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data, bool entry);
     Transmit* expected_read(Peer& peer, const Header& header);
     void read_placed(Transmit& op, uint32_t size);
+    void came_in_parts(Peer& peer, size_t length);
 
     // Accesses by the device (engine_direct.h).
     bool may_be_direct(uint64_t flags, size_t length) const;

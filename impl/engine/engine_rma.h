@@ -176,6 +176,7 @@ void Engine<T, Locked>::read_placed(Transmit& op, uint32_t size) {
     op.offset += size;
     if (op.offset < op.length) return;
     PeerState& state = *op.peer;
+    if (size) came_in_parts(peer_of(state), op.length);
     op.awaited = false;
     settle(op);
     resume(state);
@@ -381,6 +382,7 @@ void Engine<T, Locked>::write_segment_placed(Peer& peer, PeerState& state, uint3
     if (write.offset < write.length) return;
     write.open = false;
     if (write.error) return;
+    came_in_parts(peer, write.length);
     const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
     write_done(peer, header, write.targets, write.target_count, write.length, write.data);
 }
@@ -425,7 +427,7 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
                   .word = {header.word[0], 0, 0}};
     if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
     if constexpr (T::kPulls) {
-        if (memory.count <= kRangesMax && transport_.can_pull(peer)) {
+        if (memory.count <= kRangesMax && transport_.offers(peer, total)) {
             LocalRange ranges[kRangesMax];
             for (size_t i = 0; i < memory.count; ++i) {
                 ranges[i] = {.address = reinterpret_cast<uintptr_t>(memory.pieces[i].iov_base),

@@ -317,7 +317,7 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
 template <Transport T, bool Locked>
 size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& writer) {
     if constexpr (T::kPulls) {
-        if (!transport_.can_pull(peer)) return 0;
+        if (!transport_.offers(peer, op.length)) return 0;
         for (uint32_t i = 0; i < op.range_count; ++i) {
             writer.put(LocalRange{.address = reinterpret_cast<uintptr_t>(op.ranges[i].iov_base),
                                   .length = op.ranges[i].iov_len});

@@ -118,7 +118,9 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     { T::kFrameMax } -> std::convertible_to<size_t>;
     // Messages longer than this are announced and fetched (rendezvous), shorter ones are sent at once (eager).
     { T::kEagerMax } -> std::convertible_to<size_t>;
-    // Has `pull`: the receiver reads the sender's memory itself (one copy). can_pull(peer) says whether it works here.
+    // Has `pull`: the receiver reads the sender's memory itself (one copy). offers(peer, length) says whether this
+    // side's memory is to be read by the peer for a transfer of that length, can_pull(peer) whether this side can read,
+    // and came_in_parts(peer, length) tells of a transfer that was not read.
     { T::kPulls } -> std::convertible_to<bool>;
     // The device can read and write a peer's memory by itself (verbs). Then there are
     //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
@@ -149,8 +151,8 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   void drop(Peer&, int error): the peer broke the protocol. May come while a frame of that peer is delivered:
     //     nothing further of it is delivered, and Sink::down(peer, error) follows from progress.
     // progress<Sink>(Sink&): handles what has arrived, a bounded amount; returns how many frames or events it handled.
-    // With kPulls: can_pull(peer) and pull(peer, const iovec* remote, size_t, const iovec* local, size_t) -> 0 or
-    // -errno; `remote` is the peer's claim and is read as data, never followed here.
+    // With kPulls: offers(peer, length), can_pull(peer) and pull(peer, const iovec* remote, size_t, const iovec* local,
+    // size_t) -> 0 or -errno; `remote` is the peer's claim and is read as data, never followed here.
 };
 
 // What a transport calls; implemented by the engine.

@@ -127,6 +127,8 @@ public:
     }
     bool arm() { return true; }
     int wait_descriptor() const { return -1; }
+    bool offers(Peer&, size_t) const { return Pulls && net_->pulls; }
+    void came_in_parts(Peer&, size_t) {}
     bool can_pull(Peer&) const { return Pulls && net_->pulls; }
     int pull(Peer&, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
         if (net_->pull_error) return net_->pull_error;

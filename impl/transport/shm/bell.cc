@@ -6,25 +6,16 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "impl/transport/shm/socket_name.h"
 
 namespace selvage::impl::shm {
 namespace {
 
 int membarrier(int command) { return static_cast<int>(syscall(__NR_membarrier, command, 0, 0)); }
 
-// An abstract name begins with a zero byte.
-socklen_t make_name(const uint8_t (&instance)[kIdBytes], sockaddr_un* out) {
-    *out = {};
-    out->sun_family = AF_UNIX;
-    char* to = out->sun_path + 1;
-    to += snprintf(to, 32, "selvage-shm-");
-    for (const uint8_t byte : instance) to += snprintf(to, 3, "%02x", byte);
-    return static_cast<socklen_t>(to - reinterpret_cast<char*>(out));
-}
+constexpr char kKind[] = "selvage-shm";
 
 }  // namespace
 
@@ -48,7 +39,7 @@ void fence_senders() {
 
 int Bell::open(const uint8_t (&instance)[kIdBytes]) {
     sockaddr_un name;
-    const socklen_t length = make_name(instance, &name);
+    const socklen_t length = socket_name(kKind, instance, &name);
     poll_ = epoll_create1(EPOLL_CLOEXEC);
     socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -94,7 +85,7 @@ void ring_bell(RegionHeader& owner, const Bell& own) {
     uint8_t instance[kIdBytes];
     memcpy(instance, owner.instance, sizeof instance);
     sockaddr_un name;
-    const socklen_t length = make_name(instance, &name);
+    const socklen_t length = socket_name(kKind, instance, &name);
     const int socket = own.is_open() ? own.socket() : ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) return;  // the owner's timer will do
     const char byte = 0;

@@ -9,7 +9,7 @@
 // made when its sender comes and given back when it goes.
 //
 // Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,
-// however it ends. Nothing else is believed about life: no process id is stored anywhere.
+// however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h).
 //     byte 0        held by the owner
 //     byte 1        held for a moment by a sender that takes a slot
 //     byte 16 + n   held by the sender in slot n
@@ -33,7 +33,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 1;
+inline constexpr uint32_t kRegionVersion = 2;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -99,9 +99,11 @@ struct SlotControl {
     char text[kShmTextMax];
     uint8_t instance[kIdBytes];
     uint8_t proof[kProofBytes];
+    uint64_t instance_at;  // where in its memory its instance id lies, if the owner wants to see whether it can read it
     // The owner's words.
     alignas(512) std::atomic<uint64_t> consumed;  // lines given back, so far; lazily
     std::atomic<uint32_t> cold;                   // the owner does not poll this ring: raise its attention
+    std::atomic<uint32_t> pulls;                  // sizes of transfers whose source the owner reads (pull_choice.h)
     std::atomic<uint32_t> refused;                // positive fabric errno: nothing of this sender is looked at any more
     // The sender's word.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows

@@ -283,6 +283,7 @@ void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)
     memcpy(slot->text, self.text, sizeof self.text);
     memcpy(slot->instance, self.instance, sizeof self.instance);
     hello_proof(self.key, owner, self.instance, self.text, slot->proof);
+    slot->instance_at = reinterpret_cast<uintptr_t>(self.instance);
 }
 
 // With the set-up lock held.

@@ -77,6 +77,7 @@ unsigned ShmTransport::attend(S& sink) {
     for (; raised; raised &= raised - 1) {
         for (auto slot = static_cast<size_t>(__builtin_ctzll(raised)); slot < used; slot += 64) notice(slot);
     }
+    meet();
     return doomed_ ? settle(sink) : 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_PEER_H
 #define SELVAGE_IMPL_TRANSPORT_SHM_SHM_PEER_H
 
+#include "impl/transport/shm/pull_choice.h"
 #include "impl/transport/shm/region.h"
 #include "impl/transport/shm/ring.h"
 
@@ -28,6 +29,11 @@ struct alignas(64) ShmPeer : PeerBase {
     bool known = false;          // `instance` is the peer's
     uint8_t instance[shm::kIdBytes] = {};
     char text[kShmTextMax] = {};
+    // Reading its memory (shm_pull.cc).
+    bool introduced = false;   // it was told who we are, or need not be
+    pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
+    uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
+    shm::PullChoice choice;
 
     // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
     bool answers() const { return sent_before != out.position; }

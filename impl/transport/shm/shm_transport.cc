@@ -9,6 +9,7 @@
 
 #include "impl/core/log.h"
 #include "impl/transport/shm/forked.h"
+#include "impl/transport/shm/settings.h"
 
 namespace selvage::impl {
 
@@ -57,8 +58,13 @@ int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
     memcpy(self_.text, text, sizeof self_.text);
     self_.key = key;
     const int error = region_.create(&self_, !shm::can_fence_others());
-    if (error) close();
-    return error;
+    if (error) {
+        close();
+        return error;
+    }
+    // Without descriptors for it, everything goes through the rings.
+    if (shm::may_pull()) introductions_.open(self_.instance);
+    return 0;
 }
 
 void ShmTransport::close() {
@@ -76,6 +82,7 @@ void ShmTransport::close() {
         region_.forget();
     }
     bell_.close();
+    introductions_.close();
     free(peers_);
     free(hot_);
     free(by_slot_);
@@ -260,12 +267,14 @@ struct Hello {
     char text[kShmTextMax];
     uint8_t instance[shm::kIdBytes];
     uint8_t proof[shm::kProofBytes];
+    uint64_t instance_at;
 };
 
 bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* out) {
     memcpy(out->text, control.text, sizeof out->text);
     memcpy(out->instance, control.instance, sizeof out->instance);
     memcpy(out->proof, control.proof, sizeof out->proof);
+    memcpy(&out->instance_at, &control.instance_at, sizeof out->instance_at);
     if (!shm::valid_text(out->text)) return false;
     uint8_t expected[shm::kProofBytes];
     shm::hello_proof(self.key, self.instance, out->instance, out->text, expected);
@@ -304,6 +313,8 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     peer->known = true;
     peer->in.lines = shm::ring_of(control);
     peer->in.index = static_cast<uint32_t>(slot);
+    peer->instance_at = hello.instance_at;
+    tell_choice(*peer);
     by_slot_[slot] = peer;
     make_hot(*peer);
     if (control->closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);

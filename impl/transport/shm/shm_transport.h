@@ -4,8 +4,9 @@
 // Everything is called with the endpoint's lock held. The hot path (send, progress) is in shm_datapath.h, included
 // below; shm_transport.cc has what happens once per peer, or rarely.
 //
-// Large messages go through the ring in pieces, both sides copying at the same time, and never by reading the other's
-// memory: docs/performance-shm.md has the measurement. So no process needs the right to trace another.
+// Large transfers go through the ring in pieces, both sides copying at the same time, or are read out of the sender's
+// memory by the kernel: whichever was measured to be faster between these two (pull_choice.h, shm_pull.cc). Where a
+// process may not read another, all goes through the ring.
 //
 // A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
 // copies it first.
@@ -15,6 +16,7 @@
 #include <algorithm>
 
 #include "impl/transport/shm/bell.h"
+#include "impl/transport/shm/introductions.h"
 #include "impl/transport/shm/shm_peer.h"
 
 namespace selvage::impl {
@@ -29,7 +31,7 @@ public:
     static constexpr size_t kFrameMax = 16 * 1024;
     static constexpr size_t kCopied = kFrameMax;  // nothing is ever held
     static constexpr size_t kEagerMax = kFrameMax;
-    static constexpr bool kPulls = false;
+    static constexpr bool kPulls = true;
     static constexpr bool kNativeRma = false;
     // A frame that was sent lies in the receiver's region and outlives its sender.
     static constexpr bool kDelivers = true;
@@ -73,6 +75,15 @@ public:
     template <typename S>
     unsigned progress(S& sink);
 
+    bool offers(Peer& peer, size_t length) {
+        if (length < shm::kPullMin || !peer.out.lines) return false;
+        if (!peer.introduced) introduce(peer);
+        return shm::says_pull(peer.out.slot().pulls.load(std::memory_order_relaxed), length);
+    }
+    bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
+    void came_in_parts(Peer& peer, size_t length);
+    int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
+
     bool arm();
     // Made at the first call; a negative errno when there is none to be had, and then arm() never lets anybody sleep.
     int wait_descriptor() const;
@@ -95,6 +106,14 @@ private:
     void take_down(Peer& peer, S& sink);
     template <typename S>
     unsigned offer_room(S& sink);
+
+    // shm_pull.cc
+    void meet();
+    void introduce(Peer& peer);
+    // Relaxed: the peer acts on it when it sees it, and nothing else goes with it.
+    static void tell_choice(const Peer& peer) {
+        peer.in.slot().pulls.store(peer.choice.word(), std::memory_order_relaxed);
+    }
 
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
@@ -138,6 +157,7 @@ private:
     uint64_t last_look_ = 0;    // milliseconds
     size_t next_checked_ = 0;
     mutable shm::Bell bell_;
+    shm::Introductions introductions_;
 };
 
 }  // namespace selvage::impl

@@ -1,0 +1,101 @@
+// Whether long transfers come through the ring or are read by the kernel: what was measured decides.
+#include "impl/transport/shm/pull_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace selvage::impl::test {
+namespace {
+
+using shm::kPullMin;
+using shm::PullChoice;
+using shm::says_pull;
+using Way = PullChoice::Way;
+
+// A peer whose transfers take what the test says.
+struct Traffic {
+    PullChoice choice;
+    uint64_t now = 1;
+    uint64_t ring = 100'000;   // nanoseconds per transfer
+    uint64_t kernel = 50'000;  // likewise
+
+    bool pulls(uint64_t bytes) const { return says_pull(choice.word(), bytes); }
+    // Returns how many of them were read.
+    int transfers(int count, uint64_t bytes) {
+        int read = 0;
+        for (int i = 0; i < count; ++i) {
+            const bool pull = pulls(bytes);
+            now += pull ? kernel : ring;
+            choice.finished(pull ? Way::kKernel : Way::kRing, bytes, now);
+            read += pull;
+        }
+        return read;
+    }
+};
+
+constexpr uint64_t kLength = 1 << 20;
+
+TEST(ShmPullChoice, NothingIsReadBeforeThatIsAllowed) {
+    Traffic t;
+    EXPECT_EQ(t.transfers(100, kLength), 0);
+    t.choice.allow();
+    EXPECT_TRUE(t.pulls(kLength)) << "the ring is known by now";
+    EXPECT_FALSE(t.pulls(2 * kLength)) << "but not for all sizes";
+}
+
+TEST(ShmPullChoice, ShortTransfersAreNeverRead) {
+    EXPECT_FALSE(says_pull(~0U, kPullMin - 1));
+    EXPECT_FALSE(says_pull(~0U, 0));
+    EXPECT_TRUE(says_pull(~0U, kPullMin));
+    EXPECT_TRUE(says_pull(~0U, uint64_t{4} << 30));
+}
+
+TEST(ShmPullChoice, TheFasterWayIsTakenAndTheOtherHardlyEver) {
+    Traffic t;
+    t.choice.allow();
+    EXPECT_GT(t.transfers(10'000, kLength), 9'800);
+    Traffic slow;
+    slow.kernel = 150'000;
+    slow.choice.allow();
+    EXPECT_LT(slow.transfers(10'000, kLength), 200);
+}
+
+TEST(ShmPullChoice, AChangeOfTheMachineIsFound) {
+    Traffic t;
+    t.choice.allow();
+    t.transfers(5'000, kLength);
+    t.ring = 20'000;
+    t.transfers(2'100, kLength);
+    EXPECT_LT(t.transfers(5'000, kLength), 100);
+}
+
+TEST(ShmPullChoice, EachClassOfSizeIsForItself) {
+    Traffic t;
+    t.choice.allow();
+    t.transfers(100, kLength);
+    t.kernel = 150'000;
+    t.transfers(100, kPullMin);
+    EXPECT_TRUE(t.pulls(kLength));
+    EXPECT_FALSE(t.pulls(kPullMin));
+}
+
+TEST(ShmPullChoice, PausesOfTheApplicationAreNoCost) {
+    Traffic t;
+    t.choice.allow();
+    for (int i = 0; i < 1'000; ++i) {
+        if (i % 10 == 0) t.now += 10'000'000;
+        t.transfers(1, kLength);
+    }
+    EXPECT_TRUE(t.pulls(kLength));
+    Traffic begins;
+    begins.choice.allow();
+    for (int i = 0; i < 4; ++i) {
+        begins.now += 10'000'000;
+        begins.transfers(1, kLength);
+    }
+    begins.kernel = 150'000;
+    begins.transfers(200, kLength);
+    EXPECT_FALSE(begins.pulls(kLength)) << "the pauses fell on the ring";
+}
+
+}  // namespace
+}  // namespace selvage::impl::test

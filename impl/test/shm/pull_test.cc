@@ -1,0 +1,255 @@
+// Reading a peer's memory: which process that is, when it is done, and what it must not do.
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cstring>
+
+#include "impl/test/shm/fake_sink.h"
+#include "impl/transport/shm/socket_name.h"
+
+namespace selvage::impl::test {
+namespace {
+
+using shm::Introduction;
+using shm::Introductions;
+using shm::kIdBytes;
+
+constexpr uint8_t kOwner[kIdBytes] = {1, 2, 3};
+constexpr uint8_t kSender[kIdBytes] = {7, 8, 9};
+
+TEST(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
+    Introductions owner;
+    ASSERT_EQ(owner.open(kOwner), 0);
+    Introduction met;
+    EXPECT_FALSE(owner.take(&met));
+    const pid_t child = fork();
+    if (child == 0) _exit(Introductions::introduce(kOwner, 5, kSender) == Introductions::Told::kYes ? 0 : 1);
+    int status;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    ASSERT_TRUE(owner.take(&met));
+    EXPECT_EQ(met.process, child);
+    EXPECT_EQ(met.slot, 5u);
+    EXPECT_EQ(memcmp(met.instance, kSender, sizeof kSender), 0);
+    EXPECT_FALSE(owner.take(&met));
+    owner.close();
+    EXPECT_EQ(Introductions::introduce(kOwner, 5, kSender), Introductions::Told::kNever);
+}
+
+TEST(ShmIntroductions, AFullSocketIsToldLater) {
+    Introductions owner;
+    ASSERT_EQ(owner.open(kOwner), 0);
+    auto told = Introductions::Told::kYes;
+    int sent = 0;
+    for (; told == Introductions::Told::kYes && sent < 10'000; ++sent)
+        told = Introductions::introduce(kOwner, 5, kSender);
+    EXPECT_EQ(told, Introductions::Told::kLater) << sent;
+    owner.close();
+}
+
+TEST(ShmIntroductions, WhatIsNoneIsThrownAway) {
+    Introductions owner;
+    ASSERT_EQ(owner.open(kOwner), 0);
+    sockaddr_un name;
+    const socklen_t length = shm::socket_name("selvage-shm-who", kOwner, &name);
+    const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+    for (const size_t size : {0, 1, 19, 21, 4096}) {
+        const std::string bytes(size, 'x');
+        ASSERT_EQ(sendto(socket, bytes.data(), size, 0, reinterpret_cast<sockaddr*>(&name), length),
+                  static_cast<ssize_t>(size));
+    }
+    ::close(socket);
+    ASSERT_EQ(Introductions::introduce(kOwner, 2, kSender), Introductions::Told::kYes);
+    Introduction met;
+    ASSERT_TRUE(owner.take(&met));
+    EXPECT_EQ(met.slot, 2u);
+    EXPECT_FALSE(owner.take(&met));
+    owner.close();
+}
+
+// A transport that receives, and a peer of it in another process that sends one frame, offers its memory, and waits.
+class ShmPull : public testing::Test {
+protected:
+    static constexpr size_t kLength = 300'000;
+
+    struct Offer {
+        uint64_t address;
+        uint64_t length;
+    };
+
+    void SetUp() override {
+        ASSERT_EQ(pipe(stop_), 0);
+        ASSERT_EQ(transport_.open_at(own_.text, {}), 0);
+        child_ = fork();
+        if (child_ == 0) _exit(send());
+        close(stop_[0]);
+    }
+    void TearDown() override {
+        close(stop_[1]);
+        int status;
+        waitpid(child_, &status, 0);
+        if (!killed_) {
+            EXPECT_EQ(status, 0);
+        }
+    }
+
+    // The child.
+    int send() {
+        close(stop_[1]);
+        const std::string bytes = pattern(kLength, 3);
+        if (undumpable()) prctl(PR_SET_DUMPABLE, 0);
+        ShmTransport transport;
+        FakeSink sink;
+        if (transport.open_at(other_.text, {})) return 1;
+        ShmPeer* peer = nullptr;
+        int error;
+        while ((error = transport.find_peer_at(own_.text, &peer)) == -FI_EAGAIN) usleep(100);
+        if (error) return 2;
+        transport.offers(*peer, kLength);
+        const Offer offer{reinterpret_cast<uintptr_t>(bytes.data()), bytes.size()};
+        if (send_text(transport, *peer, {reinterpret_cast<const char*>(&offer), sizeof offer}) != SendResult::kDone)
+            return 3;
+        char byte;
+        return read(stop_[0], &byte, 1) == 0 ? 0 : 4;
+    }
+    virtual bool undumpable() const { return false; }
+
+    // Until the frame came, and what was said besides was looked at.
+    void meet() {
+        ASSERT_TRUE(progress_until(transport_, sink_, [&] { return !sink_.arrivals.empty(); }));
+        memcpy(&offer_, sink_.arrivals[0].payload.data(), sizeof offer_);
+        peer_ = sink_.arrivals[0].peer;
+        progress_until(
+            transport_, sink_, [&] { return transport_.can_pull(*peer_); }, patience_);
+    }
+    int pull(uint64_t address, std::string* into) {
+        const iovec remote[] = {{reinterpret_cast<void*>(address), 1},
+                                {reinterpret_cast<void*>(address + 1), kLength - 1}};
+        const iovec local[] = {{into->data(), 4096}, {into->data() + 4096, kLength - 4096}};
+        return transport_.pull(*peer_, remote, 2, local, 2);
+    }
+
+    Name own_{"reader"}, other_{"read"};
+    ShmTransport transport_;
+    FakeSink sink_;
+    int stop_[2];
+    pid_t child_ = 0;
+    bool killed_ = false;
+    int patience_ = 5000;
+    Offer offer_{};
+    ShmPeer* peer_ = nullptr;
+};
+
+TEST_F(ShmPull, TheMemoryOfAPeerThatIntroducedItselfIsRead) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    EXPECT_EQ(peer_->process, child_);
+    std::string got(kLength, '\0');
+    EXPECT_EQ(pull(offer_.address, &got), 0);
+    EXPECT_EQ(got, pattern(kLength, 3));
+}
+
+TEST_F(ShmPull, AnAddressThatLeadsNowhereIsAnError) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    std::string got(kLength, '\0');
+    for (const uint64_t address : {uint64_t{0}, uint64_t{4096}, UINT64_MAX - kLength, uint64_t{1} << 63})
+        EXPECT_LT(pull(address, &got), 0) << address;
+    EXPECT_EQ(got, std::string(kLength, '\0'));
+}
+
+TEST_F(ShmPull, ADeadPeerIsNotRead) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    killed_ = true;
+    kill(child_, SIGKILL);
+    siginfo_t info;
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT), 0);
+    std::string got(kLength, '\0');
+    EXPECT_LT(pull(offer_.address, &got), 0);
+}
+
+// The sender forbids that others read it, and the reader is not one that may all the same.
+class ShmNoPull : public ShmPull {
+protected:
+    ShmNoPull() {
+        patience_ = 200;
+        capget(&header_, data_);
+        const uint32_t before = data_[0].effective;
+        data_[0].effective &= ~(1U << CAP_SYS_PTRACE);
+        lowered_ = capset(&header_, data_) == 0;
+        data_[0].effective = before;
+    }
+    ~ShmNoPull() override { capset(&header_, data_); }
+    bool undumpable() const override { return true; }
+
+    static int capget(__user_cap_header_struct* header, __user_cap_data_struct* data) {
+        return static_cast<int>(syscall(SYS_capget, header, data));
+    }
+    static int capset(__user_cap_header_struct* header, const __user_cap_data_struct* data) {
+        return static_cast<int>(syscall(SYS_capset, header, data));
+    }
+    __user_cap_header_struct header_{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    __user_cap_data_struct data_[2] = {};
+    bool lowered_ = false;
+};
+
+TEST_F(ShmNoPull, AProcessThatMayNotBeReadIsNot) {
+    ASSERT_TRUE(lowered_);
+    meet();
+    EXPECT_FALSE(transport_.can_pull(*peer_));
+}
+
+class ShmWords : public testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_EQ(a_.open_at(a_name_.text, {}), 0);
+        ASSERT_EQ(b_.open_at(b_name_.text, {}), 0);
+        ASSERT_EQ(a_.find_peer_at(b_name_.text, &b_seen_), 0);
+        ASSERT_EQ(send_text(a_, *b_seen_, "here"), SendResult::kDone);
+        ASSERT_TRUE(progress_until(b_, sink_, [&] { return !sink_.arrivals.empty(); }));
+        a_seen_ = sink_.arrivals[0].peer;
+    }
+    // The first ones come through the ring, as what that costs must be known.
+    void come_in_parts(size_t length) {
+        for (int i = 0; i < 20; ++i) b_.came_in_parts(*a_seen_, length);
+    }
+
+    Name a_name_{"a"}, b_name_{"b"};
+    ShmTransport a_, b_;
+    FakeSink sink_;
+    ShmPeer* b_seen_ = nullptr;
+    ShmPeer* a_seen_ = nullptr;
+};
+
+TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
+    EXPECT_FALSE(a_.offers(*b_seen_, 1 << 20));
+    ASSERT_TRUE(progress_until(b_, sink_, [&] { return b_.can_pull(*a_seen_); }));
+    EXPECT_FALSE(a_.offers(*b_seen_, 1 << 20)) << "what the ring costs is not known";
+    come_in_parts(1 << 20);
+    EXPECT_TRUE(a_.offers(*b_seen_, 1 << 20));
+    EXPECT_FALSE(a_.offers(*b_seen_, 256 << 10));
+    EXPECT_FALSE(a_.offers(*b_seen_, 100));
+}
+
+TEST_F(ShmWords, AnIntroductionForAnothersSlotIsNotBelieved) {
+    const uint8_t stranger[kIdBytes] = {42};
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, a_seen_->in.index, stranger), Introductions::Told::kYes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1000, a_seen_->instance), Introductions::Told::kYes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1 << 30, a_seen_->instance), Introductions::Told::kYes);
+    b_seen_->remote.raise_attention();
+    EXPECT_FALSE(progress_until(
+        b_, sink_, [&] { return b_.can_pull(*a_seen_); }, 100));
+}
+
+TEST_F(ShmWords, AProcessWhoseMemoryHoldsSomethingElseIsNotRead) {
+    a_seen_->instance_at = reinterpret_cast<uintptr_t>(&kOwner);
+    a_.offers(*b_seen_, 1 << 20);
+    EXPECT_FALSE(progress_until(
+        b_, sink_, [&] { return b_.can_pull(*a_seen_); }, 100));
+}
+
+}  // namespace
+}  // namespace selvage::impl::test

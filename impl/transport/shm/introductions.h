@@ -1,0 +1,43 @@
+// Which process fills a slot, by the kernel's word.
+//
+// Reading a sender's memory (process_vm_readv) takes its process id, and a number in shared memory is only what
+// somebody wrote there. So a sender that would like to be read sends one datagram to its owner's socket, and the kernel
+// adds the id of the process that sent it (SCM_CREDENTIALS), as the owner's own namespace knows it. The owner reads
+// from no process that has not introduced itself.
+//
+// Anybody on the machine can send to the socket: an introduction of another user's process, or one that names a slot or
+// an instance that is not there, is thrown away by whoever takes it.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_INTRODUCTIONS_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_INTRODUCTIONS_H
+
+#include <sys/types.h>
+
+#include "impl/transport/shm/layout.h"
+
+namespace selvage::impl::shm {
+
+struct Introduction {
+    uint32_t slot;               // that the sender holds, as it says
+    uint8_t instance[kIdBytes];  // who it says it is
+    pid_t process;               // the kernel's word; of this user
+};
+
+class Introductions {
+public:
+    // The socket of the endpoint with this instance id. 0 or a negative errno; without it, nothing is ever taken.
+    int open(const uint8_t (&instance)[kIdBytes]);
+    void close();
+    // False: there is none (now). Never blocks.
+    bool take(Introduction* out) const;
+
+    enum class Told : uint8_t { kYes, kLater, kNever };
+    // Introduces this process, as the sender `self` in a slot, to the owner of this id. Never blocks.
+    static Told introduce(const uint8_t (&owner)[kIdBytes], uint32_t slot, const uint8_t (&self)[kIdBytes]);
+
+private:
+    int socket_ = -1;
+};
+
+}  // namespace selvage::impl::shm
+
+#endif

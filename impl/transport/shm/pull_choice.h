@@ -1,0 +1,105 @@
+// How long transfers come from one peer: in pieces through the ring, or read out of its memory by the kernel.
+//
+// Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
+// cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: the ring's rate over
+// stretches of four full frames, the kernel's rate of each reading, per class of size. The highest rate counts, and
+// fades slowly: a stretch in which somebody did something else says nothing of the way. After many bytes the other way
+// is tried once.
+//
+// Private to the endpoint that reads; its word() is what the peer is told. No thread of its own, no clock of its own.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_PULL_CHOICE_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_PULL_CHOICE_H
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace selvage::impl::shm {
+
+// Shorter transfers always come through the ring.
+inline constexpr size_t kPullMin = 64 * 1024;
+
+// 64 KiB, 128 KiB, ... 2 MiB and more.
+inline constexpr unsigned kPullClasses = 6;
+constexpr unsigned pull_class(uint64_t length) {
+    const unsigned log = static_cast<unsigned>(std::bit_width(length / kPullMin));  // 1 for the first class
+    return std::min(log ? log - 1 : 0, kPullClasses - 1);
+}
+// What an owner's word says of a transfer: it is to be read.
+constexpr bool says_pull(uint32_t word, uint64_t length) {
+    return length >= kPullMin && (word >> pull_class(length) & 1);
+}
+
+class PullChoice {
+public:
+    enum class Way : uint8_t { kRing, kKernel };
+
+    // Bit n: transfers of class n are to be read.
+    uint32_t word() const { return word_; }
+
+    // The kernel may read from the peer. Till then nothing is.
+    void allow() {
+        allowed_ = true;
+        for (unsigned c = 0; c < kPullClasses; ++c) decide(c);
+    }
+
+    // A transfer of at least kPullMin bytes has come, at this time in nanoseconds.
+    void finished(Way way, uint64_t bytes, uint64_t now) {
+        const uint64_t passed = now - last_;
+        const bool first = last_ == 0;
+        last_ = now;
+        const unsigned c = pull_class(bytes);
+        // What the first, or the first after another size, came after is not known.
+        if (!first && c == last_class_) note(classes_[c].cost[way == Way::kKernel], passed, bytes);
+        last_class_ = c;
+        if (++classes_[c].transfers % kTrial == 0) classes_[c].cost[way == Way::kRing] = {};
+        decide(c);
+    }
+
+private:
+    static constexpr uint32_t kEnough = 8;    // transfers that say what a way costs
+    static constexpr uint32_t kTrial = 1024;  // transfers after which the other way is measured anew
+
+    // Nanoseconds per byte, from one transfer to the next.
+    struct Cost {
+        float mean = 0;
+        uint32_t known = 0;  // transfers that it is made of, up to kEnough
+    };
+    struct Class {
+        Cost cost[2];  // by Way
+        uint32_t transfers = 0;
+    };
+
+    // A pause of the application is no cost: nothing counts more than four times what is usual.
+    static void note(Cost& cost, uint64_t nanoseconds, uint64_t bytes) {
+        constexpr float kSlow = 4;
+        const float now = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
+        if (!cost.known) {
+            cost = {.mean = now, .known = 1};
+            return;
+        }
+        if (cost.known < kEnough) ++cost.known;
+        // The first ones may have been pauses themselves: what is shorter corrects them at once.
+        if (cost.known < kEnough && now * kSlow < cost.mean) cost.mean = now;
+        cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
+    }
+
+    // First the ring is measured, then the kernel.
+    void decide(unsigned c) {
+        const auto& [ring, kernel] = classes_[c].cost;
+        const bool pull = ring.known == kEnough && (kernel.known < kEnough || kernel.mean < ring.mean);
+        const uint32_t bit = 1U << c;
+        word_ = allowed_ && pull ? word_ | bit : word_ & ~bit;
+    }
+
+    bool allowed_ = false;
+    uint32_t word_ = 0;
+    unsigned last_class_ = 0;
+    uint64_t last_ = 0;  // when the last transfer came
+    Class classes_[kPullClasses];
+};
+
+}  // namespace selvage::impl::shm
+
+#endif

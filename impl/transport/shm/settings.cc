@@ -1,0 +1,16 @@
+// See settings.h.
+#include "impl/transport/shm/settings.h"
+
+#include "impl/core/param.h"
+
+namespace selvage::impl::shm {
+namespace {
+
+const Param<bool> pull_row{"shm", "pull", true,
+                           "Read long transfers out of the peer's memory (process_vm_readv) where that is faster"};
+
+}  // namespace
+
+bool may_pull() { return pull_row.get(); }
+
+}  // namespace selvage::impl::shm

@@ -1,0 +1,114 @@
+// See shm_transport.h: reading long transfers out of a peer's memory.
+//
+// Nothing that a peer says is followed here: the process is the kernel's word (introductions.h), an address is handed
+// to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read.
+#include <sys/uio.h>
+#include <time.h>
+
+#include "impl/core/log.h"
+#include "impl/engine/memory.h"
+#include "impl/transport/shm/settings.h"
+#include "impl/transport/shm/shm_transport.h"
+
+namespace selvage::impl {
+namespace {
+
+// What is left of some ranges.
+class Rest {
+public:
+    Rest(const iovec* ranges, size_t count) : count_(std::min(count, kMost)) { std::copy_n(ranges, count_, ranges_); }
+    const iovec* ranges() const { return ranges_ + first_; }
+    size_t count() const { return count_ - first_; }
+    void skip(size_t bytes) {
+        while (first_ < count_ && bytes >= ranges_[first_].iov_len) bytes -= ranges_[first_++].iov_len;
+        if (!bytes) return;
+        ranges_[first_].iov_base = static_cast<std::byte*>(ranges_[first_].iov_base) + bytes;
+        ranges_[first_].iov_len -= bytes;
+    }
+
+private:
+    static constexpr size_t kMost = Resolved::kPieces;
+    iovec ranges_[kMost];
+    size_t count_;
+    size_t first_ = 0;
+};
+
+size_t bytes_of(const iovec* ranges, size_t count) {
+    size_t sum = 0;
+    for (size_t i = 0; i < count; ++i) sum += ranges[i].iov_len;
+    return sum;
+}
+
+uint64_t now_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// 0, or a negative errno; then some of it may have been read.
+int read_from(pid_t process, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
+    Rest there(remote, count);
+    Rest here(local, local_count);
+    for (size_t left = bytes_of(local, local_count); left;) {
+        const ssize_t got = process_vm_readv(process, here.ranges(), here.count(), there.ranges(), there.count(), 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got ? -errno : -FI_EIO;
+        left -= static_cast<size_t>(got);
+        here.skip(static_cast<size_t>(got));
+        there.skip(static_cast<size_t>(got));
+    }
+    return 0;
+}
+
+}  // namespace
+
+// The sender may be read if its process lets us see that its instance id lies where it says.
+void ShmTransport::meet() {
+    shm::Introduction met;
+    while (introductions_.take(&met)) {
+        Peer* peer = met.slot < shm::kSlots ? by_slot_[met.slot] : nullptr;
+        if (!peer || peer->life != ShmPeerLife::kLiving || memcmp(peer->instance, met.instance, sizeof met.instance))
+            continue;
+        uint8_t seen[shm::kIdBytes];
+        const iovec here{.iov_base = seen, .iov_len = sizeof seen};
+        const iovec there{.iov_base = reinterpret_cast<void*>(peer->instance_at), .iov_len = sizeof seen};
+        const int error = read_from(met.process, &there, 1, &here, 1);
+        if (error || memcmp(seen, peer->instance, sizeof seen) != 0) {
+            log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA,
+                    "the memory of process %d can't be read: long messages are copied", met.process);
+            continue;
+        }
+        peer->process = met.process;
+        peer->choice.allow();
+        tell_choice(*peer);
+    }
+}
+
+// At most once per peer, unless its socket is full.
+void ShmTransport::introduce(Peer& peer) {
+    using Told = shm::Introductions::Told;
+    peer.introduced = true;
+    if (!shm::may_pull()) return;
+    const auto slot = static_cast<uint32_t>(peer.remote.index);
+    const Told told = shm::Introductions::introduce(peer.instance, slot, self_.instance);
+    if (told == Told::kYes) peer.remote.raise_attention();
+    peer.introduced = told != Told::kLater;
+}
+
+int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
+    const int error = read_from(peer.process, remote, count, local, local_count);
+    if (error) return error;
+    // Its lock tells that the process lived so long, and so that its id was not another's.
+    if (!region_.slot_is_held(peer.in.index)) return -FI_ECONNRESET;
+    peer.choice.finished(shm::PullChoice::Way::kKernel, bytes_of(local, local_count), now_ns());
+    tell_choice(peer);
+    return 0;
+}
+
+void ShmTransport::came_in_parts(Peer& peer, size_t length) {
+    if (!peer.process || length < shm::kPullMin) return;
+    peer.choice.finished(shm::PullChoice::Way::kRing, length, now_ns());
+    tell_choice(peer);
+}
+
+}  // namespace selvage::impl
