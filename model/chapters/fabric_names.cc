@@ -223,7 +223,7 @@ Ruling fabric_environment_exclude_others(const Conduct& c) {
     const auto* value = environment(c);
     if (value == nullptr || !Filter(*value).excludes) return Ruling::not_applicable();
     const Filter filter(*value);
-    return still_there(c, [&](std::string_view p) { return !filter.names_layer_of(p); });
+    return still_there(c, [&](std::string_view p) { return !filter.may_name_layer_of(p); });
 }
 
 Ruling fabric_environment_never_appears(const Conduct& c) {

@@ -24,6 +24,12 @@ inline bool contains(const std::vector<std::string_view>& words, std::string_vie
 
 inline bool is_layered(std::string_view name) { return name.find(';') != std::string_view::npos; }
 
+/// The same letters, in whatever case.
+inline bool same_letters(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 /// Is `word` the name, or one of its layers?
 inline bool has_layer(std::string_view name, std::string_view word) {
     if (!is_layered(name)) return name == word;
@@ -44,7 +50,8 @@ inline bool same_layers(std::string_view a, std::string_view b) {
 /// Providers that only work over others are named so.
 inline bool is_utility(std::string_view name) { return name.substr(0, 4) == "ofi_"; }
 
-/// A value of FI_PROVIDER: names to let in, or after a caret names to keep out.
+/// A value of FI_PROVIDER: names to let in, or after a caret names to keep out.  The page does not say whether their
+/// case counts, so a name in another case may be one or not.
 struct Filter {
     bool excludes = false;
     std::vector<std::string_view> names;
@@ -58,6 +65,12 @@ struct Filter {
         const auto layers = split(provider, ';');
         return std::any_of(layers.begin(), layers.end(), [&](std::string_view l) { return contains(names, l); });
     }
+    [[nodiscard]] bool may_name_layer_of(std::string_view provider) const {
+        const auto layers = split(provider, ';');
+        return std::any_of(layers.begin(), layers.end(), [&](std::string_view l) {
+            return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return same_letters(n, l); });
+        });
+    }
     [[nodiscard]] bool names_all_of(std::string_view provider) const {
         const auto layers = split(provider, ';');
         return std::all_of(layers.begin(), layers.end(), [&](std::string_view l) { return contains(names, l); });
@@ -65,7 +78,7 @@ struct Filter {
     /// Must the provider stay away?  A caret list keeps away what has a named layer.  A plain list keeps away what has
     /// none, but for utility providers, which may follow what they work over.
     [[nodiscard]] bool keeps_out(std::string_view provider) const {
-        return excludes ? names_layer_of(provider) : !names_layer_of(provider) && !is_utility(provider);
+        return excludes ? names_layer_of(provider) : !may_name_layer_of(provider) && !is_utility(provider);
     }
 };
 

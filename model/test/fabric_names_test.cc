@@ -180,6 +180,14 @@ TEST_F(FabricEnvironment, CaretLeavesTheOthers) {
     EXPECT_EQ(seen(p, "tcp", {"tcp"}), kSkips);
 }
 
+TEST_F(FabricEnvironment, NamesInAnotherCaseMayCountOrNot) {
+    EXPECT_EQ(seen(clause::fabric_environment_include, "tcP", {"tcp"}), kHolds);
+    EXPECT_EQ(seen(clause::fabric_environment_include, "tcP", {"udp"}), kBroken);
+    EXPECT_EQ(seen(clause::fabric_environment_include_allows, "tcP", {}), kSkips);
+    EXPECT_EQ(seen(clause::fabric_environment_exclude, "^tcP", {"tcp"}), kHolds);
+    EXPECT_EQ(seen(clause::fabric_environment_exclude_others, "^tcP", {"shm", "udp", "udp;ofi_rxd"}), kHolds);
+}
+
 TEST_F(FabricEnvironment, WhatIsKeptAwayIsNotEvenNamed) {
     const auto p = clause::fabric_environment_never_appears;
     EXPECT_EQ(seen(p, "^tcp", {"udp", "ofi_rxm"}, true), kHolds);

@@ -177,6 +177,8 @@ TEST(ShmProcesses, SixtyFourProcessesAllToAllFinishAndCleanUp) {
 
 TEST(ShmProcesses, AChildOfForkDoesNotKeepADeadParentAlive) {
     Name own("survivor"), other("parent");
+    int done[2];
+    ASSERT_EQ(pipe(done), 0);
     ShmTransport transport;
     FakeSink sink;
     ASSERT_EQ(transport.open_at(own.text, {}), 0);
@@ -187,9 +189,11 @@ TEST(ShmProcesses, AChildOfForkDoesNotKeepADeadParentAlive) {
         if (mine.open_at(other.text, {}) || find_patiently(mine, own, &peer)) return 1;
         if (fork() == 0) {
             mine.close();  // must not take the parent's region away
-            usleep(3000 * 1000);
-            _exit(0);
+            close(done[1]);
+            char byte;
+            _exit(static_cast<int>(read(done[0], &byte, 1)));
         }
+        close(done[1]);
         usleep(100 * 1000);
         send_text(mine, *peer, access(file_of(other).c_str(), F_OK) == 0 ? "here" : "gone");
         for (;;) mine.progress(none);
@@ -199,8 +203,9 @@ TEST(ShmProcesses, AChildOfForkDoesNotKeepADeadParentAlive) {
     EXPECT_TRUE(sink.downs.empty());
     parent.kill();
     parent.wait();
-    EXPECT_TRUE(progress_until(
-        transport, sink, [&] { return !sink.downs.empty(); }, 1000));
+    EXPECT_TRUE(progress_until(transport, sink, [&] { return !sink.downs.empty(); }));
+    close(done[1]);  // the child lives till now
+    close(done[0]);
 }
 
 TEST(ShmProcesses, ARegionOfADeadProcessIsTakenOver) {

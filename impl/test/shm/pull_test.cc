@@ -16,16 +16,27 @@ using shm::Introduction;
 using shm::Introductions;
 using shm::kIdBytes;
 
-constexpr uint8_t kOwner[kIdBytes] = {1, 2, 3};
 constexpr uint8_t kSender[kIdBytes] = {7, 8, 9};
 
-TEST(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
+// The socket of an owner that no other test has.
+class ShmIntroductions : public testing::Test {
+protected:
+    ShmIntroductions() {
+        const pid_t self = getpid();
+        memcpy(id, &self, sizeof self);
+    }
+    void SetUp() override { ASSERT_EQ(owner.open(id), 0); }
+    void TearDown() override { owner.close(); }
+
+    uint8_t id[kIdBytes] = {};
     Introductions owner;
-    ASSERT_EQ(owner.open(kOwner), 0);
-    Introduction met;
+    Introduction met{};
+};
+
+TEST_F(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
     EXPECT_FALSE(owner.take(&met));
     const pid_t child = fork();
-    if (child == 0) _exit(Introductions::introduce(kOwner, 5, kSender) == Introductions::Told::kYes ? 0 : 1);
+    if (child == 0) _exit(Introductions::introduce(id, 5, kSender) == Introductions::Told::kYes ? 0 : 1);
     int status;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
@@ -35,25 +46,19 @@ TEST(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
     EXPECT_EQ(memcmp(met.instance, kSender, sizeof kSender), 0);
     EXPECT_FALSE(owner.take(&met));
     owner.close();
-    EXPECT_EQ(Introductions::introduce(kOwner, 5, kSender), Introductions::Told::kNever);
+    EXPECT_EQ(Introductions::introduce(id, 5, kSender), Introductions::Told::kNever);
 }
 
-TEST(ShmIntroductions, AFullSocketIsToldLater) {
-    Introductions owner;
-    ASSERT_EQ(owner.open(kOwner), 0);
+TEST_F(ShmIntroductions, AFullSocketIsToldLater) {
     auto told = Introductions::Told::kYes;
     int sent = 0;
-    for (; told == Introductions::Told::kYes && sent < 10'000; ++sent)
-        told = Introductions::introduce(kOwner, 5, kSender);
+    for (; told == Introductions::Told::kYes && sent < 10'000; ++sent) told = Introductions::introduce(id, 5, kSender);
     EXPECT_EQ(told, Introductions::Told::kLater) << sent;
-    owner.close();
 }
 
-TEST(ShmIntroductions, WhatIsNoneIsThrownAway) {
-    Introductions owner;
-    ASSERT_EQ(owner.open(kOwner), 0);
+TEST_F(ShmIntroductions, WhatIsNoneIsThrownAway) {
     sockaddr_un name;
-    const socklen_t length = shm::socket_name("selvage-shm-who", kOwner, &name);
+    const socklen_t length = shm::socket_name("selvage-shm-who", id, &name);
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
     for (const size_t size : {0, 1, 19, 21, 4096}) {
         const std::string bytes(size, 'x');
@@ -61,12 +66,10 @@ TEST(ShmIntroductions, WhatIsNoneIsThrownAway) {
                   static_cast<ssize_t>(size));
     }
     ::close(socket);
-    ASSERT_EQ(Introductions::introduce(kOwner, 2, kSender), Introductions::Told::kYes);
-    Introduction met;
+    ASSERT_EQ(Introductions::introduce(id, 2, kSender), Introductions::Told::kYes);
     ASSERT_TRUE(owner.take(&met));
     EXPECT_EQ(met.slot, 2u);
     EXPECT_FALSE(owner.take(&met));
-    owner.close();
 }
 
 // A transport that receives, and a peer of it in another process that sends one frame, offers its memory, and waits.
@@ -245,7 +248,7 @@ TEST_F(ShmWords, AnIntroductionForAnothersSlotIsNotBelieved) {
 }
 
 TEST_F(ShmWords, AProcessWhoseMemoryHoldsSomethingElseIsNotRead) {
-    a_seen_->instance_at = reinterpret_cast<uintptr_t>(&kOwner);
+    a_seen_->instance_at = reinterpret_cast<uintptr_t>(&kSender);
     a_.offers(*b_seen_, 1 << 20);
     EXPECT_FALSE(progress_until(
         b_, sink_, [&] { return b_.can_pull(*a_seen_); }, 100));
