@@ -18,6 +18,7 @@
 #include <system_error>
 #include <vector>
 
+#include "conformance/subject/leftovers.h"
 #include "conformance/subject/signals.h"
 
 // Counters of a coverage build would be lost by _exit.
@@ -190,6 +191,7 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(126);
     restore_default_signals();
+    remove_leftovers_of_namesakes();
     silence();
     Channel channel;
     channel.fd_ = fd;

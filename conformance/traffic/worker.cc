@@ -16,6 +16,7 @@
 #include <new>
 
 #include "conformance/case/case_text.h"
+#include "conformance/subject/leftovers.h"
 #include "conformance/subject/patience.h"
 #include "conformance/subject/signals.h"
 #include "conformance/traffic/pair.h"
@@ -183,6 +184,7 @@ void Worker::work(int fd, pid_t parent) noexcept {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(126);
     restore_default_signals();
+    remove_leftovers_of_namesakes();
     Bench bench(library_, *stand_);
     std::string request;
     while (receive_record(fd, request, -1))

@@ -17,6 +17,8 @@
 #include <ctime>
 #include <new>
 
+#include "conformance/subject/leftovers.h"
+
 namespace selvage::conformance::bench::transfer {
 namespace {
 
@@ -42,6 +44,7 @@ void stand(const Setting& setting, int core) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != near) _exit(1);
     try {
+        remove_leftovers_of_namesakes();
         stand(setting, setting.cores[1]);
         far(link);
     } catch (const CannotMeasure& e) {

@@ -1,0 +1,68 @@
+// What a killed namesake left in /dev/shm is gone before a library is used, and nothing else is.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "conformance/subject/leftovers.h"
+#include "conformance/test/subject_util.h"
+
+namespace selvage::conformance {
+namespace {
+
+void leave(const std::string& name) {
+    const int fd = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
+    ASSERT_GE(fd, 0) << name;
+    close(fd);
+}
+
+bool there(const std::string& name) { return access(("/dev/shm/" + name).c_str(), F_OK) == 0; }
+
+TEST(Leftovers, OnlyThoseThatBearTheIdOfThisProcessGo) {
+    const std::string self = std::to_string(getpid());
+    const std::string others[] = {"1" + self + ":0:0", self + "-selvage-test", "selvage-test-" + self + ":0:0"};
+    leave(self + ":0:0");
+    leave(self + ":1:7");
+    for (const auto& name : others) leave(name);
+    remove_leftovers_of_namesakes();
+    EXPECT_FALSE(there(self + ":0:0"));
+    EXPECT_FALSE(there(self + ":1:7"));
+    for (const auto& name : others) {
+        EXPECT_TRUE(there(name)) << name;
+        shm_unlink(name.c_str());
+    }
+}
+
+// In a namespace of its own a process knows which id its child will get.
+TEST(Leftovers, AChildThatUsesALibraryFindsItsNameFree) {
+    constexpr int kNoNamespace = 77;
+    const pid_t outside = fork();
+    if (outside == 0) {
+        if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) _exit(kNoNamespace);
+        const pid_t first = fork();
+        if (first == 0) {
+            leave("2:0:0");
+            const Seen seen = in_child([&](Channel& c) {
+                c.send(std::to_string(getpid()));
+                c.send(there("2:0:0") ? "taken" : "free");
+            });
+            shm_unlink("2:0:0");
+            _exit(seen.records == std::vector<std::string>{"2", "free"} ? 0 : 1);
+        }
+        int status = 1;
+        _exit(first > 0 && waitpid(first, &status, 0) == first && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(outside, &status, 0), outside);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no namespace of process ids may be made here";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace selvage::conformance
