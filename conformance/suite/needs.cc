@@ -185,6 +185,7 @@ constexpr auto kNeeds = std::to_array<Need>({
     opens(C::domain_bind_mr_async, ObjectClass::Mr),
     opens(C::domain_close_busy_cq, ObjectClass::Cq),
     opens(C::domain_close_busy_counter, ObjectClass::Cntr),
+    opens(C::cntr_close_releases, ObjectClass::Cntr),
     opens(C::domain_close_busy_av, ObjectClass::Av),
     plain(C::fabric_close_busy_pep, Kind::Linked),
     opens(C::fabric_close_busy_pep, ObjectClass::Pep),

@@ -19,12 +19,8 @@ using namespace model;
 using C = Clause;
 
 bool some_offer(const Facts& facts, const auto& holds) {
-    return std::any_of(facts.profiles.begin(), facts.profiles.end(), [&](const Profile& p) {
-        return std::any_of(p.entries.begin(), p.entries.end(), [&](const Entry& e) {
-            // Transfers are tried on these types alone.
-            return (e.offer.ep.type == FI_EP_RDM || e.offer.ep.type == FI_EP_MSG) && holds(e);
-        });
-    });
+    return std::any_of(facts.profiles.begin(), facts.profiles.end(),
+                       [&](const Profile& p) { return std::any_of(p.entries.begin(), p.entries.end(), holds); });
 }
 
 std::uint64_t applied(const Facts& facts, Clause c) { return facts.result.tally.applied[static_cast<std::size_t>(c)]; }
@@ -44,6 +40,10 @@ constexpr auto kByName = std::to_array<ByName>({
     {"cq.tag.", "", FI_TAGGED},
     {"cq.level.match", "", FI_TAGGED},
     {"cq.flags.rma", "", FI_RMA},
+    {"cq.flags.read", "", FI_RMA},
+    {"cq.flags.write", "", FI_RMA},
+    {"cq.flags.remote-write", "", FI_RMA},
+    {"cq.level.delivery-write", "", FI_RMA},
     {"cq.flags.atomic", "", FI_ATOMIC},
     {"cq.flags.fetching-atomic", "", FI_ATOMIC},
     {"msg.multi-recv.", "", FI_MULTI_RECV},
@@ -67,8 +67,20 @@ std::string no_capability(std::string_view id, const Facts& facts) {
 // Clauses of messages between endpoints that know each other by address.
 std::string only_connected(std::string_view id, const Facts& facts) {
     if (!id.starts_with("cq.source.") && !id.ends_with(".match.source")) return {};
-    if (some_offer(facts, [](const Entry& e) { return e.offer.ep.type == FI_EP_RDM; })) return {};
-    return "no offer is of a reliable endpoint without connections";
+    if (some_offer(facts, [](const Entry& e) { return e.offer.ep.type != FI_EP_MSG; })) return {};
+    return "no offer is of an endpoint without connections";
+}
+
+std::string no_counters(std::string_view id, const Facts& facts) {
+    if (!id.starts_with("cntr.") || some_offer(facts, [](const Entry& e) { return e.offer.domain.cntr_cnt != 0; }))
+        return {};
+    return "no offer has counters: domain_attr.cntr_cnt is 0";
+}
+
+// What is promised of all that was sent, where any of it may be lost.
+std::string only_datagrams(const Facts& facts) {
+    if (some_offer(facts, [](const Entry& e) { return e.offer.ep.type != FI_EP_DGRAM; })) return {};
+    return "no offer is of a reliable endpoint: of datagrams no more is judged than of those that come";
 }
 
 std::string no_order(Clause c, const Facts& facts) {
@@ -109,9 +121,8 @@ std::string nothing_of_the_kind(Clause c, std::string_view id, const Facts& fact
 
 std::string pairs_do_not_open(const Facts& facts) {
     if (applied(facts, C::endpoint_open_each_answer) == 0)
-        return some_offer(facts, [](const Entry&) { return true; })
-                   ? "no pair of endpoints could be opened"
-                   : "no offer is of a reliable endpoint, and transfers are tried on these";
+        return some_offer(facts, [](const Entry&) { return true; }) ? "no pair of endpoints could be opened"
+                                                                    : "there is no offer";
     return {};
 }
 
@@ -122,7 +133,8 @@ std::string lacking_for_transfers(Clause clause, const Facts& facts) {
     if (text.judges != Judges::Traffic) return {};
     for (const std::string& reason :
          {no_capability(text.id, facts), only_connected(text.id, facts), no_order(clause, facts),
-          pairs_do_not_open(facts), no_looks(text.id, facts), nothing_of_the_kind(clause, text.id, facts)})
+          no_counters(text.id, facts), pairs_do_not_open(facts), no_looks(text.id, facts),
+          nothing_of_the_kind(clause, text.id, facts), only_datagrams(facts)})
         if (!reason.empty()) return reason;
     const auto& notes = facts.result.notes;
     const bool cut = std::any_of(notes.begin(), notes.end(), [](const std::string& n) {

@@ -120,7 +120,7 @@ TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
         send.what = Transfer::Send;
         send.length = length;
         e.operations = {receive, send};
-        Forecast forecast(e, false);
+        Forecast forecast(e, {});
         forecast.posted(0);
         forecast.posted(1);
         return forecast.silent();
@@ -128,6 +128,31 @@ TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
     EXPECT_EQ(silent(true, 8), std::vector<int>{0});
     EXPECT_TRUE(silent(true, 0).empty());
     EXPECT_TRUE(silent(false, 8).empty());
+}
+
+// A datagram is gone once it is sent. What found no receive may still come, so the pair must not be used again.
+TEST(TrafficForecast, ADatagramIsAwaitedAtItsSenderAndOnlyWhereAReceiveIsPosted) {
+    Exchange e;
+    Operation receive, send;
+    receive.what = Transfer::Recv;
+    receive.side = model::Side::B;
+    receive.length = 64;
+    send.what = Transfer::Send;
+    send.length = 8;
+    e.operations = {send, receive, send};
+    Forecast forecast(e, {.reliable = false});
+    forecast.posted(0);
+    EXPECT_TRUE(forecast.waits());
+    forecast.read(0);
+    EXPECT_FALSE(forecast.waits());
+    EXPECT_TRUE(forecast.leftovers());
+    forecast.posted(1);
+    EXPECT_FALSE(forecast.waits()) << "the first datagram may be lost";
+    forecast.posted(2);
+    forecast.read(2);
+    EXPECT_TRUE(forecast.waits());
+    forecast.read(1);
+    EXPECT_FALSE(forecast.waits());
 }
 
 TEST(TrafficAtomic, DoesWhatThePageSays) {

@@ -34,7 +34,7 @@ bool Forecast::is_multi(const Operation& o) const {
 }
 
 bool Forecast::takes(const Operation& receive, const Operation& send) const {
-    if (receive.from_other && directed_) return false;
+    if (receive.from_other && delivery_.directed) return false;
     return receive.what == Transfer::Recv || ((receive.tag ^ send.tag) & ~receive.ignore) == 0;
 }
 
@@ -43,12 +43,13 @@ void Forecast::meet(int receive, int send) {
         due(receive);
     else if (!is_multi(at(receive)) && at(receive).length > 0 && at(send).length > 0)
         silent_.push_back(receive);
-    if (tells_transmit(at(send))) due(send);
+    if (tells_transmit(at(send)) && delivery_.reliable) due(send);
 }
 
 void Forecast::post_send(int index) {
     const Operation& o = at(index);
     Inbox& in = inbox(other(o.side), o.what == Transfer::TaggedSend);
+    if (tells_transmit(o) && !delivery_.reliable) due(index);
     for (auto r = in.receives.begin(); r != in.receives.end(); ++r) {
         if (!takes(at(*r), o)) continue;
         meet(*r, index);
@@ -62,7 +63,10 @@ void Forecast::post_send(int index) {
         if (!keeps) in.receives.erase(r);
         return;
     }
-    in.messages.push_back(index);
+    if (delivery_.reliable)
+        in.messages.push_back(index);
+    else
+        loose_ = true;
 }
 
 void Forecast::look(int index) {
@@ -153,8 +157,8 @@ bool Forecast::waits() const {
 }
 
 bool Forecast::leftovers() const {
-    return std::any_of(std::begin(inboxes_), std::end(inboxes_),
-                       [](const Inbox& in) { return !in.messages.empty() || !in.receives.empty(); });
+    return loose_ || std::any_of(std::begin(inboxes_), std::end(inboxes_),
+                                 [](const Inbox& in) { return !in.messages.empty() || !in.receives.empty(); });
 }
 
 std::vector<int> Forecast::waiting_receives() const {

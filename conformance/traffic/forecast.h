@@ -14,11 +14,17 @@
 
 namespace selvage::conformance {
 
+/// What an endpoint promises of messages, as far as waiting for them goes.
+struct Delivery {
+    bool directed = false;  ///< FI_DIRECTED_RECV: receives look at the source
+    bool reliable = true;   ///< else a send is over by itself, and what finds no receive may be lost
+};
+
 class Forecast {
 public:
-    Forecast(const Exchange& exchange, bool directed)
+    Forecast(const Exchange& exchange, Delivery delivery)
         : exchange_(exchange),
-          directed_(directed),
+          delivery_(delivery),
           due_(exchange.operations.size()),
           got_(exchange.operations.size()) {}
 
@@ -30,7 +36,7 @@ public:
     [[nodiscard]] bool waits() const;
     /// Receives that a message goes to, and no entry tells of it, but its bytes.
     [[nodiscard]] const std::vector<int>& silent() const { return silent_; }
-    /// True if a message or a receive is left that met no partner.
+    /// True if a message or a receive is left that met no partner, or may be on its way to one.
     [[nodiscard]] bool leftovers() const;
     /// Receives that are still waiting for a message.
     [[nodiscard]] std::vector<int> waiting_receives() const;
@@ -59,7 +65,8 @@ private:
     void reach(int index);
 
     const Exchange& exchange_;
-    const bool directed_;  ///< FI_DIRECTED_RECV: receives look at the source
+    const Delivery delivery_;
+    bool loose_ = false;  ///< a message that may be lost, or come to any later receive
     std::vector<int> due_, got_;
     std::vector<int> silent_;
     int strays_due_ = 0, strays_got_ = 0;

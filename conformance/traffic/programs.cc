@@ -510,12 +510,13 @@ std::vector<Exchange> setups(const Info& entry) {
     add([](Exchange& e) { e.format = FI_CQ_FORMAT_CONTEXT; });
     add([](Exchange& e) { e.format = FI_CQ_FORMAT_MSG; });
     add([](Exchange& e) { e.format = FI_CQ_FORMAT_DATA; });
-    add([](Exchange& e) { e.counters = true; });
+    const bool counters = entry.domain.cntr_cnt != 0;  // how many counters the domain has, at best
+    if (counters) add([](Exchange& e) { e.counters = true; });
     add([](Exchange& e) { e.selective_transmit = e.selective_receive = true; });
-    add([](Exchange& e) {
+    add([counters](Exchange& e) {
         e.selective_transmit = e.selective_receive = true;
         e.transmit_flags = e.receive_flags = FI_COMPLETION;
-        e.counters = true;
+        e.counters = counters;
     });
     add([](Exchange& e) { e.transmit_flags = FI_DELIVERY_COMPLETE; });
     add([](Exchange& e) { e.transmit_flags = FI_TRANSMIT_COMPLETE; });

@@ -63,7 +63,8 @@ public:
           patience_(patience),
           out_(out),
           memory_(pair, exchange),
-          forecast_(exchange, (pair.info().caps & FI_DIRECTED_RECV) != 0),
+          forecast_(exchange, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
+                               .reliable = pair.info().ep_attr->type != FI_EP_DGRAM}),
           arguments_(exchange.operations.size()),
           owner_(kSlots, -1),
           began_(Clock::now()) {

@@ -39,7 +39,7 @@ bool find_entry(Lab& lab, TrafficStage& s) {
 
 std::vector<TrafficStage> traffic_stages(Lab& lab) {
     std::vector<TrafficStage> out;
-    for (const std::uint64_t type : {FI_EP_RDM, FI_EP_MSG}) {
+    for (const std::uint64_t type : {FI_EP_RDM, FI_EP_MSG, FI_EP_DGRAM}) {
         TrafficStage s;
         s.query = widest_question(lab.provider(), std::min(lab.version(), kNewest));
         s.query.hints->mode = kPromisedModes;

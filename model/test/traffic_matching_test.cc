@@ -57,6 +57,48 @@ TEST(TrafficMatching, TaggedAndPlainMessagesGoTheirOwnWays) {
     EXPECT_EQ(partner(k, m2), tagged);
 }
 
+// Some are lost, and some overtake others: which one came is what its bytes say.
+TEST(TrafficMatching, DatagramsAreMatchedByTheBytesThatCame) {
+    Talk k;
+    k.info.ep.type = FI_EP_DGRAM;
+    const int first = k.recv(B);
+    const int second = k.recv(B);
+    const int m1 = k.send(A);
+    const int m2 = k.send(A);
+    const int empty = k.send(A, 0);
+    k.received(first, m2);
+    k.last().bytes_of = m2;
+    Traffic whole;
+    const Account a = account(k, whole);
+    const auto part = [&](int i) { return a.parts[static_cast<std::size_t>(i)]; };
+    EXPECT_EQ(part(m2).partner, first);
+    EXPECT_EQ(part(first).messages, std::vector<int>{m2});
+    EXPECT_TRUE(part(first).sure && part(m2).sure);
+    for (const int lost : {m1, empty}) {
+        EXPECT_EQ(part(lost).partner, -1);
+        EXPECT_FALSE(part(lost).sure);
+    }
+    EXPECT_FALSE(part(second).sure);
+    EXPECT_FALSE(a.left) << "a lost datagram keeps nobody waiting";
+}
+
+// An entry that tells no bytes, or those of a send that never was, proves nothing.
+TEST(TrafficMatching, ADatagramOfUnknownBytesIsNobodys) {
+    Talk k;
+    k.info.ep.type = FI_EP_DGRAM;
+    const int r = k.recv(B);
+    const int m = k.send(A);
+    for (const int bytes_of : {-1, r, 99}) {
+        k.t.entries.clear();
+        k.received(r, m);
+        k.last().bytes_of = bytes_of;
+        Traffic whole;
+        const Account a = account(k, whole);
+        EXPECT_TRUE(a.parts[static_cast<std::size_t>(r)].messages.empty()) << bytes_of;
+        EXPECT_FALSE(a.parts[static_cast<std::size_t>(r)].sure) << bytes_of;
+    }
+}
+
 TEST(TrafficMatching, EachDirectionHasItsOwnReceives) {
     Talk k;
     const int at_a = k.recv(A);

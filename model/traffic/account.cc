@@ -21,6 +21,7 @@ public:
     Matcher(const Traffic& t, Account& a) : t_(t), a_(a) {}
 
     void run() {
+        if (is_datagram(t_)) return observe();
         for (std::size_t i = 0; i < t_.operations.size(); ++i) {
             const Operation& o = t_.operations[i];
             if (!accepted(o) || !(sends(o) || receives(o))) continue;
@@ -37,6 +38,25 @@ private:
     Lane& lane_of(const Operation& o) {
         const Side to = sends(o) ? other(o.side) : o.side;
         return lanes_[number_of(to) * 2 + (is_tagged(o) ? 1 : 0)];
+    }
+
+    // Which message a receive took is what its entries say of the bytes.  Where they do not (nothing was sent, or no
+    // entry asked for), nothing is known of it.
+    void observe() {
+        for (auto& p : a_.parts) p.sure = false;
+        for (std::size_t i = 0; i < t_.operations.size(); ++i) {
+            if (!accepted(t_.operations[i]) || !receives(t_.operations[i])) continue;
+            const int receive = static_cast<int>(i);
+            for (const int e : part(receive).entries) observe(receive, t_.entries[static_cast<std::size_t>(e)]);
+        }
+    }
+    void observe(int receive, const Completion& c) {
+        const bool names_a_send = c.bytes_of >= 0 && static_cast<std::size_t>(c.bytes_of) < t_.operations.size() &&
+                                  accepted(op(c.bytes_of)) && sends(op(c.bytes_of));
+        if (!names_a_send) return;
+        join(receive, c.bytes_of, true);
+        part(c.bytes_of).sure = true;
+        part(receive).sure = part(receive).messages.size() == part(receive).entries.size();
     }
 
     void take(int i, const Operation& o) {

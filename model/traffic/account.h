@@ -5,7 +5,7 @@
 // order, and there is exactly one matching in which nobody was passed over.  It is found by letting each message arrive
 // at once.  What does depend on time is read off the entries: a receive that ended cancelled took nothing; a peek that
 // found something found the first message that nobody had taken; a buffer for many messages took as many as were told
-// before its release.
+// before its release.  Datagrams may be lost or overtake each other: there a receive took the message whose bytes came.
 //
 // Invariants: values only; made from one Traffic and valid as long as it.  Any thread.
 #pragma once

@@ -88,6 +88,8 @@ inline bool can(const Traffic& t, std::uint64_t caps) { return t.info != nullptr
 inline bool is_reliable(const Traffic& t) {
     return t.info != nullptr && (t.info->ep.type == FI_EP_MSG || t.info->ep.type == FI_EP_RDM);
 }
+/// Messages may be lost, doubled or overtake each other: nothing but their bytes tells which one a receive took.
+inline bool is_datagram(const Traffic& t) { return t.info != nullptr && t.info->ep.type == FI_EP_DGRAM; }
 inline bool is_connected(const Traffic& t) { return t.info != nullptr && t.info->ep.type == FI_EP_MSG; }
 /// Both ends promise this order between messages.
 inline bool ordered(const Traffic& t, std::uint64_t order) {
