@@ -194,13 +194,19 @@ TEST(Needs, SayWhatTransfersLack) {
     EXPECT_EQ(lacking_of(msg_send_whole, p, result), "");
     EXPECT_EQ(lacking_of(msg_call_errno, p, result), "no call was refused");
     EXPECT_EQ(lacking_of(cq_order_transmit, p, result), "no offer has FI_ORDER_STRICT in tx_attr.comp_order");
-    EXPECT_EQ(lacking_of(cq_source_not_available, p, result), "no offer is of a reliable endpoint without connections");
+    EXPECT_EQ(lacking_of(cq_source_not_available, p, result), "no offer is of an endpoint without connections");
     result.notes.push_back("traffic: the library died or lost something too often; 9 exchanges were not run");
     EXPECT_EQ(lacking_of(msg_send_whole, p, result),
               "the library died or lost something too often for all exchanges to be run");
+    result.notes.clear();
+    p.entries[0].offer.domain.cntr_cnt = 1;
+    EXPECT_EQ(lacking_of(cntr_count_send, p, result), "");
+    p.entries[0].offer.domain.cntr_cnt = 0;
+    EXPECT_EQ(lacking_of(cntr_count_send, p, result), "no offer has counters: domain_attr.cntr_cnt is 0");
     p.entries[0].offer.ep.type = FI_EP_DGRAM;
-    EXPECT_EQ(lacking_of(endpoint_cancel_ends, p),
-              "no offer is of a reliable endpoint, and transfers are tried on these");
+    EXPECT_EQ(lacking_of(endpoint_cancel_ends, p), "no pair of endpoints could be opened");
+    EXPECT_EQ(lacking_of(endpoint_cancel_ends, p, result),
+              "no offer is of a reliable endpoint: of datagrams no more is judged than of those that come");
 }
 
 TEST(Needs, LookOnlyAtVersionsThatThePromiseHoldsFor) {
