@@ -48,33 +48,8 @@ const FieldRow* find_field(std::string_view path) {
     return nullptr;
 }
 
-bool is_number(Field f) { return static_cast<std::size_t>(f) < kNumbers.size(); }
+static_assert(kNumbers.size() == static_cast<std::size_t>(Field::src_addr) && kTexts[0].field == Field::src_addr);
 bool is_text(Field f) { return !is_number(f) && static_cast<std::size_t>(f) < kNumbers.size() + kTexts.size(); }
-
-std::uint64_t get(const Info& info, Field f) {
-    switch (f) {
-#define X(name, path, part, form, family, member) \
-    case Field::name:                             \
-        return info.member;
-        SELVAGE_NUMBER_FIELDS(X)
-#undef X
-        default:
-            return 0;
-    }
-}
-
-void set(Info& info, Field f, std::uint64_t value) {
-    switch (f) {
-#define X(name, path, part, form, family, member) \
-    case Field::name:                             \
-        info.member = value;                      \
-        return;
-        SELVAGE_NUMBER_FIELDS(X)
-#undef X
-        default:
-            return;
-    }
-}
 
 const Text& text(const Info& info, Field f) {
     switch (f) {

@@ -116,7 +116,7 @@ public:
         for (size_t i = 0; i < frame.count; ++i) size += frame.payload[i].iov_len;
         if (size != frame.header.size || size > kFrameMax) abort();
         if (net_->holds && size > kCopied) {
-            packet.held.assign(frame.payload, frame.payload + frame.count);
+            packet.held = std::vector<iovec>(frame.payload, frame.payload + frame.count);
             packet.token = frame.token;
             target.incoming.push_back(std::move(packet));
             return SendResult::kHeld;
