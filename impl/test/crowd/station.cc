@@ -67,8 +67,13 @@ Station::Station(const StationChoice& choice) : memory(choice.memory) {
     base = by_address ? reinterpret_cast<uintptr_t>(memory.data()) : 0;
 }
 
+void Station::close_endpoint() {
+    if (ep) SELVAGE_MUST(fi_close(&ep->fid));
+    ep = nullptr;
+}
+
 Station::~Station() {
-    SELVAGE_MUST(fi_close(&ep->fid));
+    close_endpoint();
     if (mr) SELVAGE_MUST(fi_close(&mr->fid));
     SELVAGE_MUST(fi_close(&cq->fid));
     SELVAGE_MUST(fi_close(&av->fid));

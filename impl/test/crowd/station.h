@@ -44,6 +44,8 @@ public:
     std::string name() const;  // its address, as bytes
     fi_addr_t insert(const std::string& name);
     void remove(fi_addr_t address);
+    // From here on nothing is written to the buffers of what was posted.
+    void close_endpoint();
 
     fid_ep* ep = nullptr;
     fid_cq* cq = nullptr;

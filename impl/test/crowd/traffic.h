@@ -47,6 +47,10 @@ class Traffic {
 public:
     using Greeted = std::function<void(const Greeting&)>;
     explicit Traffic(Station& station, Greeted greeted = {});
+    // Receives are always posted, and a message may be half there: the endpoint goes before their buffers.
+    ~Traffic() { station_.close_endpoint(); }
+    Traffic(const Traffic&) = delete;
+    Traffic& operator=(const Traffic&) = delete;
 
     // Reads what has completed.
     void poll();
