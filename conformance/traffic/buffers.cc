@@ -269,7 +269,11 @@ Seen Memory::left(int index) {
     }
     const iovec range = {target, length};
     const std::uint64_t written = pattern_length(index, 0, {&range, 1});
-    if (written == length) return surroundings_hold(index) ? Seen::Whole : Seen::Beyond;
+    if (written == length) {
+        if (!surroundings_hold(index)) return Seen::Beyond;
+        // A byte or two may be what lay there before, and then tell nothing.
+        return pattern_length(kRegionPattern, o.offset, {&range, 1}) == length ? Seen::NotLooked : Seen::Whole;
+    }
     const iovec rest = {target + written, length - written};
     const bool clean = pattern_length(kRegionPattern, o.offset + written, {&rest, 1}) == rest.iov_len;
     if (!clean) return Seen::Foreign;
