@@ -1,6 +1,7 @@
 // The rules that transmit and receive contexts share.  See endpoint_context.h.
 #include "model/chapters/endpoint_context.h"
 
+#include <array>
 #include <vector>
 
 namespace selvage::model::rules {
@@ -55,6 +56,24 @@ std::uint64_t asked_caps(const Query& q, const Side& side) {
     return of_this_side((own != 0 ? own : whole) & known, whole != 0 ? whole : own, side);
 }
 
+std::uint64_t find_applicable(Family family, const Side& side, Version version) {
+    std::uint64_t all = 0;
+    for (const Word& w : words(family))
+        if (!w.alias && w.*side.applies && w.since <= version) all |= w.value;
+    return all;
+}
+
+using BySideAndMinor = std::array<std::array<std::uint64_t, kNewest.minor_part() + 1>, 2>;
+
+BySideAndMinor find_applicable_caps() {
+    BySideAndMinor out{};
+    for (unsigned minor = 0; minor <= kNewest.minor_part(); ++minor) {
+        out[0][minor] = find_applicable(Family::caps, kTransmit, Version(1, minor));
+        out[1][minor] = find_applicable(Family::caps, kReceive, Version(1, minor));
+    }
+    return out;
+}
+
 // Does any word of the family stand for the bit?
 std::uint64_t named_bits(Family family) {
     std::uint64_t all = 0;
@@ -64,10 +83,13 @@ std::uint64_t named_bits(Family family) {
 
 // Capabilities that the page sorts to none of the structures are judged in none of them.
 std::uint64_t unsorted_caps() {
-    std::uint64_t all = 0;
-    for (const Word& w : words(Family::caps))
-        if (!w.alias && !w.tx && !w.rx && !w.domain) all |= w.value;
-    return all;
+    static const std::uint64_t unsorted = [] {
+        std::uint64_t all = 0;
+        for (const Word& w : words(Family::caps))
+            if (!w.alias && !w.tx && !w.rx && !w.domain) all |= w.value;
+        return all;
+    }();
+    return unsorted;
 }
 
 // The bits that must not be there.  A library that is newer than the spec may know more words than the spec does.
@@ -161,10 +183,10 @@ std::uint64_t implied(std::uint64_t caps) {
 }
 
 std::uint64_t applicable(Family family, const Side& side, Version version) {
-    std::uint64_t all = 0;
-    for (const Word& w : words(family))
-        if (!w.alias && w.*side.applies && w.since <= version) all |= w.value;
-    return all;
+    // Each offer is held against the words of caps six times, and these are the same for all.
+    static const BySideAndMinor caps = find_applicable_caps();
+    const bool spelled = family == Family::caps && version >= Version(1, 0) && version <= kNewest;
+    return spelled ? caps[&side == &kReceive][version.minor_part()] : find_applicable(family, side, version);
 }
 
 Fit worst(Fit a, Fit b) { return a.choice() < b.choice() ? std::move(b) : std::move(a); }
