@@ -188,10 +188,7 @@ ChildRun::~ChildRun() {
 
 void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t parent) noexcept {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(126);
-    restore_default_signals();
-    remove_leftovers_of_namesakes();
+    begin_child(parent);
     silence();
     Channel channel;
     channel.fd_ = fd;
@@ -268,6 +265,13 @@ Ending ChildRun::ending(int status, bool hung) const {
         e.status = WEXITSTATUS(status);
     }
     return e;
+}
+
+void begin_child(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(126);
+    restore_default_signals();
+    remove_leftovers_of_namesakes();
 }
 
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,

@@ -4,6 +4,8 @@
 // of shared memory that tells what the child was doing when it died.  POSIX only; call from a single-threaded process.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -38,6 +40,11 @@ private:
     int fd_ = -1;
     volatile std::uint64_t* slot_ = nullptr;
 };
+
+/// What a process that was forked to use a library does first: it dies with `parent`, has the default signal
+/// dispositions, and finds the names free that its namesakes left taken (leftovers.h).  Ends the process if `parent` is
+/// dead already.
+void begin_child(pid_t parent);
 
 /// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
 /// @param quiet the longest time without a sign of life (doing or send) before the child is killed.

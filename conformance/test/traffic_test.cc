@@ -259,6 +259,18 @@ TEST(TrafficRun, ReusesABufferAsSoonAsItMayBeReused) {
     EXPECT_EQ(t.operations[2].local, model::Seen::Whole);
 }
 
+// The first byte of the 21st operation is the byte that the region holds at this offset.
+TEST(TrafficRun, AByteThatLayThereBeforeIsNoSignOfAWrite) {
+    std::string lines;
+    for (int i = 0; i < 20; ++i) lines += "progress\n";
+    const auto refused = carried(lines + "B write length=1 offset=7168 bad-key\n");
+    ASSERT_EQ(refused.operations.size(), 21U);
+    EXPECT_EQ(refused.operations[20].remote, model::Seen::NotLooked);
+    const auto two = carried(lines + "B write length=2 offset=7168\n");
+    ASSERT_EQ(two.operations.size(), 21U);
+    EXPECT_EQ(two.operations[20].remote, model::Seen::Whole);
+}
+
 TEST(TrafficRun, ComparesTheCopyThatALookBrings) {
     const auto t = carried("A tsend length=32 tag=0x5\nprogress\nB trecvmsg length=64 tag=0x5 flags=FI_PEEK\n");
     int looks = 0;

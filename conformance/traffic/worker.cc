@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,9 +15,7 @@
 #include <new>
 
 #include "conformance/case/case_text.h"
-#include "conformance/subject/leftovers.h"
 #include "conformance/subject/patience.h"
-#include "conformance/subject/signals.h"
 #include "conformance/traffic/pair.h"
 #include "conformance/traffic/run.h"
 #include "conformance/traffic/told.h"
@@ -181,10 +178,7 @@ void Worker::start() {
 }
 
 void Worker::work(int fd, pid_t parent) noexcept {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(126);
-    restore_default_signals();
-    remove_leftovers_of_namesakes();
+    begin_child(parent);
     Bench bench(library_, *stand_);
     std::string request;
     while (receive_record(fd, request, -1))

@@ -17,7 +17,7 @@
 #include <ctime>
 #include <new>
 
-#include "conformance/subject/leftovers.h"
+#include "conformance/subject/child.h"
 
 namespace selvage::conformance::bench::transfer {
 namespace {
@@ -41,10 +41,8 @@ void stand(const Setting& setting, int core) {
 }
 
 [[noreturn]] void be_far(Link& link, const Setting& setting, pid_t near, const std::function<void(Link&)>& far) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != near) _exit(1);
+    begin_child(near);
     try {
-        remove_leftovers_of_namesakes();
         stand(setting, setting.cores[1]);
         far(link);
     } catch (const CannotMeasure& e) {

@@ -252,9 +252,8 @@ void Survivor::run() {
     alarm(60);
     sweep();
     // The connection of who died last may be about to be closed by another thread.
-    for (const auto start = Clock::now();
-         holdings().descriptors > before.descriptors && Clock::now() - start < milliseconds(5'000);)
-        turn();
+    until("closing the connections of the dead", milliseconds(5'000),
+          [&] { return holdings().descriptors <= before.descriptors; });
     compare(before, holdings(), options_.kills);
     printf(
         "%s, %s progress: %d killed, %d of them under load (%d with nothing pending, told by the next call); %llu "
