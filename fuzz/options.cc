@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 namespace selvage::fuzz {
@@ -27,6 +28,13 @@ std::string* place(Options& o, std::string_view name) {
     if (name == "journal") return &o.journal;
     if (name == "tool") return &o.tool;
     return nullptr;
+}
+
+// What was built with the target, or, where it runs on another machine, the file of that name beside it.
+std::string built_or_beside(const std::filesystem::path& built) {
+    std::error_code none;
+    if (std::filesystem::exists(built, none)) return built.string();
+    return (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / built.filename()).string();
 }
 
 bool take(Options& o, std::string_view name, std::string_view value) {
@@ -54,8 +62,8 @@ void take_environment(Options& o) {
 }  // namespace
 
 bool read_options(int argc, char** argv, Options& out, std::string& error) {
-    out.library = SELVAGE_FUZZ_OWN_LIBRARY;
-    out.tool = SELVAGE_FUZZ_TOOL;
+    out.library = built_or_beside(SELVAGE_FUZZ_OWN_LIBRARY);
+    out.tool = built_or_beside(SELVAGE_FUZZ_TOOL);
     take_environment(out);
     for (int i = 1; i < argc; ++i) {
         std::string_view a = argv[i];

@@ -10,13 +10,13 @@
 namespace selvage::fuzz {
 
 struct Options {
-    std::string library;                 ///< the libfabric.so.1 to ask (default: the bundled one)
-    std::string other;                   ///< differential: the library to compare with (default: the system's)
+    std::string library;  ///< the libfabric.so.1 to ask (default: the bundled one, or the one beside the program)
+    std::string other;    ///< differential: the library to compare with (default: the system's)
     std::vector<std::string> providers;  ///< judged; empty: all that the library has
     std::vector<std::string> profiles;   ///< files of declared profiles to judge by
     std::string keep_going;              ///< a folder: findings are shrunk and saved there, and the run goes on
     std::string journal;                 ///< a file that always holds the input under way
-    std::string tool;                    ///< the selvage tool, for questions that need a fresh process
+    std::string tool;  ///< the selvage tool, for questions that need a fresh process (default as with library)
 };
 
 /// Reads what is meant for the target.  @return false and one line in `error`.

@@ -51,11 +51,11 @@ char* Arena::copy(const char* bytes, std::size_t size, bool tight) {
     if (!tight || size > kPage) {
         // At least one byte, so that no two copies share an address.
         char* const to = static_cast<char*>(take(size + 1, 1));
-        std::memcpy(to, bytes, size);
+        std::copy_n(bytes, size, to);
         return to;
     }
     char* const to = tight_slot() + kPage - size;
-    std::memcpy(to, bytes, size);
+    std::copy_n(bytes, size, to);
     return to;
 }
 
@@ -85,7 +85,7 @@ void Arena::unprotect() {
 void Arena::remember() { remembered_.assign(start_, start_ + used_); }
 
 const void* Arena::restore() {
-    if (std::memcmp(remembered_.data(), start_, remembered_.size()) == 0) return nullptr;
+    if (remembered_.empty() || std::memcmp(remembered_.data(), start_, remembered_.size()) == 0) return nullptr;
     const auto changed = std::mismatch(remembered_.begin(), remembered_.end(), start_).second;
     std::memcpy(start_, remembered_.data(), remembered_.size());
     return changed;

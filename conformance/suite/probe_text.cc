@@ -144,14 +144,14 @@ void convert_among_others(const Entries& e, const StringProbe& p, const Data& da
     };
     std::thread one(disturb, std::uint64_t{FI_MSG});
     std::thread two(disturb, std::uint64_t{FI_RMA | FI_TAGGED});
-    std::vector<char> buffer(p.length);
+    std::vector<char> buffer(p.length + 1);  // a buffer of no length has an address too
     while (running.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
     const auto enough = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
     for (int i = 0; i < 500 || std::chrono::steady_clock::now() < enough; ++i) {
-        char* back = e.tostr_r(buffer.data(), buffer.size(), data.get(), static_cast<int>(p.datatype));
+        char* back = e.tostr_r(buffer.data(), p.length, data.get(), static_cast<int>(p.datatype));
         seen.returned_buffer = back == buffer.data();
-        const std::size_t length = strnlen(buffer.data(), buffer.size());
-        seen.terminated = length < buffer.size();
+        const std::size_t length = strnlen(buffer.data(), p.length);
+        seen.terminated = length < p.length;
         seen.string.assign(buffer.data(), length);
         if (seen.string != seen.full) break;
     }
