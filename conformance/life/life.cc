@@ -11,7 +11,6 @@
 #include "conformance/life/scripts.h"
 #include "conformance/life/told.h"
 #include "conformance/subject/codec.h"
-#include "conformance/subject/patience.h"
 
 namespace selvage::conformance {
 namespace {
@@ -304,7 +303,7 @@ void Life::run(Tally& tally, std::vector<Because>& broken) {
     std::vector<std::string> told;
     const Ending ending =
         run_in_child([&](Channel& channel) { live(channel); },
-                     [&](std::string_view record) { told.emplace_back(record); }, kQuiet * patience_factor());
+                     [&](std::string_view record) { told.emplace_back(record); }, kQuiet);
     judge_told(told, ending, tally, broken);
 }
 

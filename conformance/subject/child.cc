@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "conformance/subject/leftovers.h"
+#include "conformance/subject/patience.h"
 #include "conformance/subject/signals.h"
 
 // Counters of a coverage build would be lost by _exit.
@@ -156,7 +157,8 @@ private:
     Clock::time_point alive_at_ = Clock::now();
 };
 
-ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet) : quiet_(quiet) {
+ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet)
+    : quiet_(quiet * patience_factor()) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
     std::fflush(nullptr);  // else a library that calls exit would print our buffers again

@@ -47,7 +47,8 @@ private:
 void begin_child(pid_t parent);
 
 /// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
-/// @param quiet the longest time without a sign of life (doing or send) before the child is killed.
+/// @param quiet the longest time without a sign of life (doing or send) before the child is killed, on a machine whose
+/// patience_factor() is 1.
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
                     std::chrono::milliseconds quiet);
 

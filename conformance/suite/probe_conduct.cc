@@ -17,7 +17,6 @@
 
 #include "conformance/subject/child.h"
 #include "conformance/subject/codec.h"
-#include "conformance/subject/patience.h"
 #include "conformance/subject/threads.h"
 #include "conformance/suite/fresh.h"
 #include "conformance/suite/probe.h"
@@ -355,7 +354,7 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
         [&](std::string_view record) {
             if (record.size() == sizeof seen) std::memcpy(&seen, record.data(), sizeof seen);
         },
-        kPatience * patience_factor());
+        kPatience);
     const bool died = ending.kind != Ending::Kind::Done;
     if (!died && !seen.reached) return;  // the call needs fewer allocations
     if (ending.kind == Ending::Kind::Hung) hangs.push_back(w.shown());
@@ -427,7 +426,7 @@ void watch_threads(Watch& w) {
             differs = record.starts_with("D");
             if (differs) std::sscanf(std::string(record).c_str(), "D%d %d", &differing, &alone);
         },
-        kPatience * patience_factor());
+        kPatience);
     Conduct conduct = w.begin();
     conduct.answer = single.data();
     // A code of its own for answers that agree in their return and differ in what they hold.

@@ -72,6 +72,13 @@ TEST(Child, KillsWhatHangs) {
     }
 }
 
+TEST(Child, HasMoreTimeWhereTheMachineIsSaidToBeSlow) {
+    setenv("SELVAGE_PATIENCE", "100", 1);
+    const Seen seen = in_child([&](Channel&) { usleep(300'000); }, milliseconds(50));
+    unsetenv("SELVAGE_PATIENCE");
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+}
+
 TEST(Child, MayTakeItsTimeIfItShowsLife) {
     const Seen seen = in_child(
         [](Channel& c) {
