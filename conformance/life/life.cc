@@ -301,9 +301,8 @@ void Life::judge_told(const std::vector<std::string>& told, const Ending& ending
 void Life::run(Tally& tally, std::vector<Because>& broken) {
     ask();
     std::vector<std::string> told;
-    const Ending ending =
-        run_in_child([&](Channel& channel) { live(channel); },
-                     [&](std::string_view record) { told.emplace_back(record); }, kQuiet);
+    const Ending ending = run_in_child([&](Channel& channel) { live(channel); },
+                                       [&](std::string_view record) { told.emplace_back(record); }, kQuiet);
     judge_told(told, ending, tally, broken);
 }
 
