@@ -85,7 +85,7 @@ void Arena::unprotect() {
 void Arena::remember() { remembered_.assign(start_, start_ + used_); }
 
 const void* Arena::restore() {
-    if (remembered_.empty() || std::memcmp(remembered_.data(), start_, remembered_.size()) == 0) return nullptr;
+    if (std::equal(remembered_.begin(), remembered_.end(), start_)) return nullptr;
     const auto changed = std::mismatch(remembered_.begin(), remembered_.end(), start_).second;
     std::memcpy(start_, remembered_.data(), remembered_.size());
     return changed;

@@ -120,7 +120,9 @@ std::string nothing_of_the_kind(Clause c, std::string_view id, const Facts& fact
 }
 
 std::string pairs_do_not_open(const Facts& facts) {
-    return applied(facts, C::endpoint_open_each_answer) == 0 ? "no pair of endpoints could be opened" : "";
+    if (applied(facts, C::endpoint_open_each_answer) != 0) return {};
+    return some_offer(facts, [](const Entry&) { return true; }) ? "no pair of endpoints could be opened"
+                                                                : "there is no offer";
 }
 
 }  // namespace
