@@ -10,6 +10,10 @@ check_addressed_endpoints() { "$tests" --gtest_filter='VerbsRdm.*'; }
 limit_of_connected_endpoints=100
 check_connected_endpoints() { "$tests" --gtest_filter='VerbsMsg.*'; }
 
+# Whatever is not named here or in datagrams.sh, so that nothing is left out.
+limit_of_long_messages=150
+check_long_messages() { "$tests" --gtest_filter='-VerbsRdm.*:VerbsMsg.*:VerbsDgram.*:*VerbsMemory*'; }
+
 limit_of_memory_by_device_and_by_engine=200
 check_memory_by_device_and_by_engine() { "$tests" --gtest_filter='*VerbsMemory*'; }
 

@@ -34,12 +34,14 @@ struct FakeCalls {
 
     static ibv_mr* register_iova(ibv_pd*, void* address, size_t length, uint64_t iova, int access) {
         FakeDevice& fake = device();
-        if (!fake.registers) {
+        if (!fake.registers || fake.regions_.size() >= fake.regions_max) {
             errno = ENOMEM;
             return nullptr;
         }
         auto region = std::make_unique<FakeDevice::Region>();
         const uint32_t key = fake.next_key_++;
+        ++fake.registrations;
+        if (fake.on_register) fake.on_register();
         region->base.addr = address;
         region->base.length = length;
         region->base.lkey = region->base.rkey = key;
@@ -333,6 +335,7 @@ FakeDevice::FakeDevice() {
 }
 
 FakeDevice::~FakeDevice() {
+    domain.unnamed.close();
     for (const std::string& rule : broken_rules) ADD_FAILURE() << "broken: " << rule;
     for (FakeId* id : ids_) {
         ADD_FAILURE() << "left: " << (id->listens ? "listener" : "caller") << " connected " << id->connected << " to "

@@ -7,6 +7,7 @@
 #define SELVAGE_IMPL_TEST_VERBS_FAKE_DEVICE_H
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -67,6 +68,8 @@ public:
     // What tests set.
     uint32_t inline_max = 220;
     bool registers = true;                 // registrations made from now on succeed
+    size_t regions_max = SIZE_MAX;         // that can be open at once
+    std::function<void()> on_register;     // called in the middle of a registration
     bool answers_calls = true;             // otherwise connection requests get no answer
     void fail_pair(ibv_wc_status status);  // the next request fails with it
     void remove();                         // the device is taken away
@@ -79,6 +82,7 @@ public:
     size_t inlined = 0;
     size_t fenced = 0;
     size_t accesses = 0;  // reads, writes, atomics
+    size_t registrations = 0;
     size_t regions_open() const { return regions_.size(); }
     // The receives that are posted at the end that called last.
     template <typename Visit>

@@ -16,8 +16,8 @@ inline constexpr size_t kSlotBytes = 12288;
 inline constexpr size_t kFramePayloadMax = kSlotBytes - sizeof(Header);
 // Messages up to here are sent without asking the receiver.
 inline constexpr size_t kEagerMax = 8192;
-// Messages from here on are read by the receiver's device, when the application has registered their memory; from the
-// second length on also when it has not, and both ends have to.
+// Messages from here on are read by the receiver's device, when their memory is registered: by the application, or kept
+// from an earlier use. From the second length on also when both ends have to register for this one message.
 inline constexpr size_t kLendNamed = 16384;
 inline constexpr size_t kLendUnnamed = 262144;
 // Frames that the other end may have in flight: receives that are posted for them. A power of two.

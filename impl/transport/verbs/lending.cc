@@ -1,60 +1,47 @@
 // See lending.h.
 #include "impl/transport/verbs/lending.h"
 
-#include "impl/core/create.h"
 #include "impl/transport/verbs/knobs.h"
 #include "impl/transport/verbs/verbs_domain.h"
 
 namespace selvage::impl::verbs {
 namespace {
 
-void drop(const VerbsDomain& device, LentRange* range) {
-    if (--range->holders) return;
-    if (range->readable) (void)device.library->dereg_mr(range->readable);
-    destroy(range);
-}
-
-LentRange* make(const VerbsDomain& device, uintptr_t start, size_t length) {
-    auto* range = create<LentRange>();
-    if (!range) return nullptr;
-    range->readable =
-        device.library->register_iova(device.pd, reinterpret_cast<void*>(start), length, start, IBV_ACCESS_REMOTE_READ);
-    if (!range->readable) {
-        destroy(range);
-        return nullptr;
-    }
-    range->device = &device;
-    range->start = start;
-    range->length = length;
-    return range;
-}
-
 // A place for one more: one that is free, or that of the range that was not used for longest.
-LentRange** place_in(DeviceRegion& region) {
-    LentRange** found = nullptr;
-    for (LentRange*& range : region.kept) {
+DeviceRange** place_in(DeviceRegion& region) {
+    DeviceRange** found = nullptr;
+    for (DeviceRange*& range : region.kept) {
         if (!range) return &range;
         if (range->holders == 1 && (!found || range->used < (*found)->used)) found = &range;
     }
     return found;
 }
 
-LentRange* kept(const DeviceRegion& region, uintptr_t start, size_t length) {
-    for (LentRange* range : region.kept) {
-        if (range && range->start <= start && length <= range->length && start - range->start <= range->length - length)
-            return range;
+DeviceRange* kept(const DeviceRegion& region, uintptr_t start, size_t length) {
+    for (DeviceRange* range : region.kept) {
+        if (range && range->covers(start, length)) return range;
     }
     return nullptr;
 }
 
-LentRange* find_or_keep(const VerbsDomain& device, DeviceRegion& region, uintptr_t start, size_t length) {
-    if (LentRange* range = kept(region, start, length)) return range;
-    LentRange** place = place_in(region);
-    LentRange* range = place ? make(device, start, length) : nullptr;
+DeviceRange* find_or_keep(const VerbsDomain& device, DeviceRegion& region, uintptr_t start, size_t length) {
+    if (DeviceRange* range = kept(region, start, length)) return range;
+    DeviceRange** place = place_in(region);
+    DeviceRange* range = place ? make_range(device, start, length, IBV_ACCESS_REMOTE_READ) : nullptr;
     if (!range) return nullptr;
-    if (*place) drop(device, *place);
+    if (*place) drop_range(*place);
     *place = range;
     range->holders = 1;
+    return range;
+}
+
+DeviceRange* find_or_make(const VerbsDomain& device, const iovec& where, int access, bool once) {
+    const auto start = reinterpret_cast<uintptr_t>(where.iov_base);
+    if (where.iov_len >= kLendNamed) {
+        if (DeviceRange* range = device.unnamed.find_or_keep(device, start, where.iov_len, access)) return range;
+    }
+    DeviceRange* range = once ? make_range(device, start, where.iov_len, access) : nullptr;
+    if (range) range->holders = 1;
     return range;
 }
 
@@ -63,34 +50,47 @@ LentRange* find_or_keep(const VerbsDomain& device, DeviceRegion& region, uintptr
 bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, Lent* out) {
     const auto start = reinterpret_cast<uintptr_t>(source.iov_base);
     if (source.iov_len > device.message_max || source.iov_len < kLendNamed) return false;
-    const bool keeps = named && named->device && holds(*named, source);
-    if (!keeps && source.iov_len < kLendUnnamed) return false;
+    const bool by_region = named && named->device && holds(*named, source);
     LockGuard guard(device.lending);
-    LentRange* range = keeps ? find_or_keep(device, *static_cast<DeviceRegion*>(named->device), start, source.iov_len)
-                             : make(device, start, source.iov_len);
+    DeviceRange* range = nullptr;
+    if (by_region) {
+        range = find_or_keep(device, *static_cast<DeviceRegion*>(named->device), start, source.iov_len);
+        if (range) ++range->holders, range->used = ++device.loans;
+    } else {
+        range = find_or_make(device, source, IBV_ACCESS_REMOTE_READ, source.iov_len >= kLendUnnamed);
+    }
     if (!range) return false;
-    ++range->holders;
-    range->used = ++device.loans;
-    *out = {.address = start, .key = range->readable->rkey, .token = range};
+    *out = {.address = start, .key = range->registered->rkey, .token = range};
     return true;
 }
 
-void take_back(void* token) {
-    auto* range = static_cast<LentRange*>(token);
-    const VerbsDomain& device = *range->device;
+DeviceRange* borrow(const VerbsDomain& device, const iovec& range, int access, bool once) {
     LockGuard guard(device.lending);
-    drop(device, range);
+    return find_or_make(device, range, access, once);
+}
+
+void take_back(void* range) {
+    auto* held = static_cast<DeviceRange*>(range);
+    LockGuard guard(held->device->lending);
+    drop_range(held);
 }
 
 void forget_lent(const VerbsDomain& device, DeviceRegion& region) {
     LockGuard guard(device.lending);
-    for (LentRange*& range : region.kept) {
+    for (DeviceRange*& range : region.kept) {
         if (!range) continue;
-        if (range->readable) (void)device.library->dereg_mr(range->readable);
-        range->readable = nullptr;
-        drop(device, range);
+        if (range->registered) (void)device.library->dereg_mr(range->registered);
+        range->registered = nullptr;
+        drop_range(range);
         range = nullptr;
     }
+}
+
+void sweep_kept(const VerbsDomain& device) {
+    // Whoever holds it may be registering, which can take long, and sweeps first.
+    if (!device.lending.try_lock()) return;
+    device.unnamed.sweep();
+    device.lending.unlock();
 }
 
 }  // namespace selvage::impl::verbs

@@ -1,10 +1,12 @@
-// Sources of long messages, lent to peers: ranges of the application's memory that their devices may read.
+// Memory of the application that devices use for long messages and accesses: sources of messages, lent to peers, whose
+// devices read them, and what this device reads into or writes from.
 //
-// Exactly the range of a message is registered for that, under a key of its own, never the region that the application
-// registered: that one says what peers may do, and what lies beside the message is nobody's business. Registering takes
-// longer than copying some ten KiB, so a region keeps the ranges that were sent last; they go with it (fi_mr_close).
-// The application promises by registering that the memory stays what it is, so nothing has to be watched. A range of
-// memory that the application has not registered is lent for one message only, and only a long one.
+// Exactly the range of a message is registered for a peer, under a key of its own, never the region that the
+// application registered: that one says what peers may do, and what lies beside the message is nobody's business.
+// Registering takes longer than copying some ten KiB, so a region keeps the ranges that were sent last; they go with it
+// (fi_mr_close). The application promises by registering that the memory stays what it is, so nothing has to be
+// watched. Ranges that the application has not registered are kept by the domain and watched (registration_cache.h), or
+// registered for one use.
 //
 // Any thread. What is lent outlives the region if it must; then peers can no longer read it.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LENDING_H
@@ -13,34 +15,29 @@
 #include "impl/core/lock.h"
 #include "impl/engine/transport.h"
 #include "impl/transport/verbs/rdma_library.h"
+#include "impl/transport/verbs/registration_cache.h"
 
 namespace selvage::impl::verbs {
-
-struct VerbsDomain;
-
-// A range that peers can read. Protected by the domain's lock.
-struct LentRange {
-    const VerbsDomain* device = nullptr;
-    ibv_mr* readable = nullptr;  // nullptr: its region is gone
-    uintptr_t start = 0;
-    size_t length = 0;
-    uint32_t holders = 0;  // messages under way, and the region that keeps it
-    uint64_t used = 0;     // when, counted in uses
-};
 
 // What a region has at the device.
 struct DeviceRegion {
     static constexpr size_t kKept = 8;
 
     ibv_mr* registered = nullptr;
-    LentRange* kept[kKept] = {};
+    DeviceRange* kept[kKept] = {};
 };
 
 // False: it cannot be lent, or that is not worth while.
 bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, Lent* out);
-void take_back(void* token);
+// Memory that is not registered, for the device itself: kept, or with `once` for this use alone if it must. nullptr: it
+// is not to be had.
+DeviceRange* borrow(const VerbsDomain& device, const iovec& range, int access, bool once);
+// What was lent (Lent::token) or borrowed.
+void take_back(void* range);
 // The region is closed.
 void forget_lent(const VerbsDomain& device, DeviceRegion& region);
+// Ranges whose pages have changed are given up, now and then.
+void sweep_kept(const VerbsDomain& device);
 
 }  // namespace selvage::impl::verbs
 

@@ -70,8 +70,7 @@ void Link::close() {
     qp_ = nullptr;
     for (; tail_ != head_; ++tail_) {
         if (!(marks_[tail_ % kPosted] & kIsAccess)) continue;
-        ibv_mr* registered = posted_[tail_ % kPosted].registered;
-        if (registered) (void)device_.library->dereg_mr(registered);
+        if (DeviceRange* range = posted_[tail_ % kPosted].borrowed) take_back(range);
     }
     if (memory_) (void)device_.library->dereg_mr(memory_);
     memory_ = nullptr;
@@ -133,8 +132,8 @@ uint64_t device_address(const MemoryRegion& region, const void* address) {
 
 }  // namespace
 
-// Local memory of an access: inline, as the application registered it, by way of a send buffer, or registered for this
-// access alone. False when none of these works.
+// Local memory of an access: inline, as the application registered it, by way of a send buffer, or borrowed. False when
+// none of these works.
 bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place, uint8_t* marks) {
     ibv_sge* pieces = request.sg_list;
     const bool writes = access.kind == DeviceAccess::Kind::kWrite;
@@ -179,20 +178,19 @@ bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& pl
         return true;
     }
     if (access.count != 1 || access.length > UINT32_MAX) return false;
-    // To copy what comes in frames costs less than to register for it.
-    if (access.kind == DeviceAccess::Kind::kFetch && access.length < kLendUnnamed) return false;
-    void* address = access.local[0].iov_base;
-    place.registered = device_.library->register_iova(
-        device_.pd, address, access.length, reinterpret_cast<uintptr_t>(address), writes ? 0 : IBV_ACCESS_LOCAL_WRITE);
-    if (!place.registered) return false;
-    pieces[0] = {reinterpret_cast<uintptr_t>(address), static_cast<uint32_t>(access.length), place.registered->lkey};
+    // To copy what comes in frames costs less than to register for it once.
+    const bool once = access.kind != DeviceAccess::Kind::kFetch || access.length >= kLendUnnamed;
+    place.borrowed = borrow(device_, access.local[0], writes ? 0 : IBV_ACCESS_LOCAL_WRITE, once);
+    if (!place.borrowed) return false;
+    pieces[0] = {reinterpret_cast<uintptr_t>(access.local[0].iov_base), static_cast<uint32_t>(access.length),
+                 place.borrowed->registered->lkey};
     request.num_sge = 1;
     return true;
 }
 
 void Link::access_done(Posted& place, bool good) {
     if (place.copy_size && place.copy_to && good) memcpy(place.copy_to, place.copy_from, place.copy_size);
-    if (place.registered) (void)device_.library->dereg_mr(place.registered);
+    if (place.borrowed) take_back(place.borrowed);
 }
 
 bool Link::access(const DeviceAccess& access, bool* broken) {

@@ -35,7 +35,7 @@ struct Posted {
     void* token;         // the engine's
     const std::byte* copy_from;
     void* copy_to;
-    ibv_mr* registered;  // for this request alone
+    DeviceRange* borrowed;
 };
 
 // Completions are found again by what their request was given as wr_id, after the link is gone, too: some devices leave

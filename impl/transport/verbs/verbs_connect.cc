@@ -411,6 +411,7 @@ void VerbsTransport::raise(Peer& peer, Call& call) {
 
 void VerbsTransport::look_at_time() {
     last_look_ = tcp::now_nanoseconds();
+    verbs::sweep_kept(*device_);
     const int64_t now = last_look_ / 1'000'000;
     bool expecting = false;
     for (Call* call = calls_; call; call = call->next) {

@@ -17,6 +17,7 @@ const Param<bool> atomics_row{"verbs", "device_atomics", false,
 
 void release(VerbsDomain* device) {
     const RdmaLibrary& library = *device->library;
+    device->unnamed.close();
     if (device->pd) (void)library.dealloc_pd(device->pd);
     if (device->holder) (void)library.destroy_id(device->holder);
     if (device->channel) library.destroy_event_channel(device->channel);

@@ -23,8 +23,9 @@ struct VerbsDomain {
     ibv_device_attr limits{};
     uint32_t message_max = 0;  // of one request
     bool atomics = false;      // the device's atomics and the processor's exclude each other
-    mutable Mutex lending;     // protects what is lent, and:
+    mutable Mutex lending;     // protects what is lent and borrowed, and:
     mutable uint64_t loans = 0;
+    mutable RegistrationCache unnamed;  // memory that the application has not registered
 
     static VerbsDomain* of(const Domain& domain) { return static_cast<VerbsDomain*>(domain.device); }
 };

@@ -1,5 +1,7 @@
-// Long messages whose memory the application has registered: the receiver's device reads them.
+// Long messages that the receiver's device reads: from memory that the application has registered, and from memory that
+// the library keeps registered for it.
 #include "impl/test/verbs/guest/ends.h"
+#include "impl/test/verbs/mapping.h"
 
 namespace selvage::test {
 namespace {
@@ -131,6 +133,56 @@ TEST_F(VerbsLending, AMessageThatNobodyFetchedGoesWithItsSender) {
     ASSERT_EQ(memory.region.close(), 0);
     passes({&b});
     ASSERT_TRUE(moves(65'536, 0, 0));
+}
+
+// Nothing is registered by the application. At every length the later ones come from registrations that are kept.
+class VerbsKept : public ::testing::Test {
+protected:
+    VerbsKept() { to_b = a.address_of(b); }
+    void moves(size_t size) {
+        const std::string sent = pattern(size, ++seed);
+        memcpy(source.bytes, sent.data(), size);
+        memset(place.bytes, '?', size);
+        a.done.clear(), b.done.clear();
+        ASSERT_EQ(fi_recv(b.ep.get(), place.bytes, size, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_send(a.ep.get(), source.bytes, size, nullptr, to_b, nullptr), 0);
+        ASSERT_TRUE(until({&a, &b}, [&] { return !a.done.empty() && !b.done.empty(); }));
+        ASSERT_TRUE(memcmp(place.bytes, sent.data(), size) == 0) << size;
+    }
+
+    End a, b;
+    Mapping source{1 << 20}, place{1 << 20};
+    fi_addr_t to_b;
+    unsigned seed = 0;
+};
+
+TEST_F(VerbsKept, MessagesOfEveryLengthArriveTimeAndAgain) {
+    for (const size_t size : {16'383u, 16'384u, 65'536u, 262'144u, 1'000'001u}) {
+        for (int round = 0; round < 4; ++round) ASSERT_NO_FATAL_FAILURE(moves(size));
+    }
+}
+
+// The device would read from the pages that were there before, and write to them.
+TEST_F(VerbsKept, OtherPagesAtTheSameAddressesAreSentAndReceivedInto) {
+    for (const size_t size : {65'536u, 300'000u}) {
+        for (int round = 0; round < 12; ++round) {
+            ASSERT_NO_FATAL_FAILURE(moves(size));
+            if (round % 4 == 1) source.renew('s');
+            if (round % 4 == 2) place.renew('p');
+            if (round % 4 == 3) {
+                ASSERT_EQ(madvise(source.bytes, source.size, MADV_DONTNEED), 0);
+                ASSERT_EQ(madvise(place.bytes, place.size, MADV_DONTNEED), 0);
+            }
+        }
+    }
+}
+
+TEST_F(VerbsKept, MemoryThatOthersShareIsSentAndReceivedInto) {
+    Mapping shared(1 << 20, MAP_SHARED);
+    std::swap(shared.bytes, source.bytes);
+    for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(moves(65'536));
+    std::swap(shared.bytes, place.bytes);
+    for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(moves(300'000));
 }
 
 }  // namespace

@@ -1,0 +1,179 @@
+// Registrations that are kept: made at the second use, used again, and never used for other pages than they were made for.
+#include "impl/transport/verbs/registration_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "impl/test/verbs/fake_device.h"
+#include "impl/test/verbs/mapping.h"
+#include "impl/transport/verbs/knobs.h"
+#include "impl/transport/verbs/lending.h"
+
+namespace selvage::impl::test {
+namespace {
+
+using selvage::test::Mapping;
+using verbs::DeviceRange;
+
+constexpr size_t kSize = 64 << 10;
+
+class Cache : public ::testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_NE(verbs::PageWatch::hold(), nullptr) << "this system has no userfaultfd for this process";
+        verbs::PageWatch::let_go();
+    }
+    ~Cache() override {
+        for (const char* name : {"FI_MR_CACHE_MONITOR", "FI_MR_CACHE_MAX_COUNT", "FI_MR_CACHE_MAX_SIZE"}) unsetenv(name);
+    }
+    // As for a message that is sent from there: whether the device could read it.
+    bool sends(const Mapping& source, size_t size = kSize, size_t offset = 0) {
+        Lent lent;
+        const iovec range{source.bytes + offset, size};
+        if (!lend(device.domain, range, nullptr, &lent)) return false;
+        EXPECT_EQ(lent.address, source.at(offset));
+        verbs::take_back(lent.token);
+        return true;
+    }
+    size_t registrations(const std::function<void()>& of) {
+        const size_t before = device.registrations;
+        of();
+        return device.registrations - before;
+    }
+    FakeDevice device;
+    Mapping memory{1 << 20};
+};
+
+TEST_F(Cache, ARangeIsRegisteredAtItsSecondUseAndOnlyThen) {
+    EXPECT_FALSE(sends(memory));
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory)); }), 1u);
+    EXPECT_EQ(registrations([&] {
+                  for (int i = 0; i < 100; ++i) EXPECT_TRUE(sends(memory));
+                  EXPECT_TRUE(sends(memory, kSize / 2, 1000)) << "a part of it";
+              }),
+              0u);
+    EXPECT_EQ(device.regions_open(), 1u);
+}
+
+TEST_F(Cache, ALongOneIsRegisteredForItsFirstUseAndKeptFromTheSecond) {
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory, verbs::kLendUnnamed)); }), 1u);
+    EXPECT_EQ(device.regions_open(), 0u);
+    EXPECT_EQ(registrations([&] {
+                  for (int i = 0; i < 10; ++i) EXPECT_TRUE(sends(memory, verbs::kLendUnnamed));
+              }),
+              1u);
+}
+
+TEST_F(Cache, AShortOneIsNotLookedAt) {
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(memory, verbs::kLendNamed - 1));
+}
+
+// What peers may read, and what the device writes to, are registrations of their own.
+TEST_F(Cache, PeersCannotReadWhatIsReceivedInto) {
+    const iovec range{memory.bytes, kSize};
+    EXPECT_EQ(borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false), nullptr);
+    DeviceRange* place = borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false);
+    ASSERT_NE(place, nullptr);
+    EXPECT_EQ(place->access, IBV_ACCESS_LOCAL_WRITE);
+    EXPECT_FALSE(sends(memory));
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory)); }), 1u);
+    verbs::take_back(place);
+}
+
+TEST_F(Cache, OtherPagesAreAnotherRange) {
+    sends(memory), sends(memory);
+    ASSERT_EQ(device.regions_open(), 1u);
+    EXPECT_EQ(registrations([&] {
+                  memory.renew('n');
+                  EXPECT_TRUE(sends(memory));
+              }),
+              1u);
+    EXPECT_EQ(device.regions_open(), 1u) << "the old one is gone";
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory)); }), 0u);
+}
+
+TEST_F(Cache, PagesThatChangeWhileTheyAreRegisteredAreNotTakenForWhatTheyWere) {
+    sends(memory);
+    device.on_register = [&] { memory.renew('n'); };
+    EXPECT_TRUE(sends(memory)) << "this message is its application's mistake";
+    device.on_register = nullptr;
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory)); }), 1u);
+}
+
+TEST_F(Cache, WhatIsInUseOutlivesItsPlaceInTheCache) {
+    sends(memory);
+    Lent lent;
+    ASSERT_TRUE(lend(device.domain, {memory.bytes, kSize}, nullptr, &lent));
+    memory.renew('n');
+    verbs::sweep_kept(device.domain);
+    EXPECT_EQ(device.regions_open(), 1u);
+    verbs::take_back(lent.token);
+    EXPECT_EQ(device.regions_open(), 0u);
+}
+
+TEST_F(Cache, MemoryThatWentIsUnlockedByAndBy) {
+    {
+        Mapping brief(kSize);
+        sends(brief), sends(brief);
+        ASSERT_EQ(device.regions_open(), 1u);
+    }
+    EXPECT_EQ(device.regions_open(), 1u);
+    verbs::sweep_kept(device.domain);
+    EXPECT_EQ(device.regions_open(), 0u);
+}
+
+TEST_F(Cache, MemoryThatOthersShareIsNotKept) {
+    Mapping shared(1 << 20, MAP_SHARED);
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(shared));
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(sends(shared, verbs::kLendUnnamed)) << "but it is sent";
+    EXPECT_EQ(device.regions_open(), 0u);
+}
+
+TEST_F(Cache, TheRangeThatWasNotUsedForLongestMakesRoom) {
+    setenv("FI_MR_CACHE_MAX_COUNT", "3", 1);
+    for (size_t i = 0; i < 3; ++i) sends(memory, kSize, i * kSize), sends(memory, kSize, i * kSize);
+    sends(memory, kSize, 0);  // the second is the oldest now
+    sends(memory, kSize, 3 * kSize), sends(memory, kSize, 3 * kSize);
+    EXPECT_EQ(device.regions_open(), 3u);
+    EXPECT_EQ(registrations([&] {
+                  for (const size_t i : {0, 2, 3}) EXPECT_TRUE(sends(memory, kSize, i * kSize));
+              }),
+              0u);
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory, kSize, kSize)); }), 1u);
+}
+
+TEST_F(Cache, TheBytesThatAreKeptAreBounded) {
+    setenv("FI_MR_CACHE_MAX_SIZE", "150000", 1);
+    for (size_t i = 0; i < 6; ++i) sends(memory, kSize, i % 3 * kSize);
+    EXPECT_EQ(device.regions_open(), 2u);
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(memory, 200'000)) << "longer than the limit";
+}
+
+TEST_F(Cache, NothingIsKeptWhereTheUserWantsNone) {
+    for (const char* setting : {"FI_MR_CACHE_MONITOR=disabled", "FI_MR_CACHE_MAX_COUNT=0", "FI_MR_CACHE_MAX_SIZE=0"}) {
+        const std::string text = setting;
+        const size_t split = text.find('=');
+        setenv(text.substr(0, split).c_str(), text.c_str() + split + 1, 1);
+        for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(memory)) << setting;
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(sends(memory, verbs::kLendUnnamed)) << setting;
+        EXPECT_EQ(device.regions_open(), 0u) << setting;
+        device.domain.unnamed.close();
+        unsetenv(text.substr(0, split).c_str());
+    }
+}
+
+TEST_F(Cache, WhatIsKeptMakesRoomForADeviceThatTakesNoMore) {
+    device.regions_max = 2;
+    for (size_t i = 0; i < 2; ++i) sends(memory, kSize, i * kSize), sends(memory, kSize, i * kSize);
+    ASSERT_EQ(device.regions_open(), 2u);
+    sends(memory, kSize, 2 * kSize);
+    EXPECT_TRUE(sends(memory, kSize, 2 * kSize));
+    EXPECT_EQ(device.regions_open(), 2u);
+    device.registers = false;
+    sends(memory, kSize, 3 * kSize);
+    EXPECT_FALSE(sends(memory, kSize, 3 * kSize));
+    device.registers = true;
+    EXPECT_TRUE(sends(memory, kSize, 3 * kSize));
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
