@@ -21,6 +21,7 @@ constexpr std::array kProviders = {
     // On machines that have a device alone.
     Provider{"verbs", "verbs;ofi_rxm", FI_EP_RDM},
     Provider{"verbs-msg", "verbs", FI_EP_MSG},
+    Provider{"verbs-unregistered", "verbs;ofi_rxm", FI_EP_RDM, false},
 };
 
 struct OperationName {
@@ -82,6 +83,7 @@ const std::array kGoals = {
     RowGoal{"verbs.msg.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs.tagged.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs-msg.msg.latency.8", {.times = 1, .floor = 1.15}},
+    RowGoal{"verbs-unregistered.msg.latency.8", {.times = 1, .floor = 1.15}},
 };
 constexpr Goal kNoSlower{.times = 1};
 

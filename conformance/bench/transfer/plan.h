@@ -23,6 +23,7 @@ struct Provider {
     const char* name;      ///< of the rows
     const char* provider;  ///< as the interface has it
     fi_ep_type type;
+    bool registers = true;  ///< the application registers its buffers, where the library wants that (FI_MR_LOCAL)
 };
 
 /// A row taken apart.

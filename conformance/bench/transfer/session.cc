@@ -31,7 +31,8 @@ std::vector<Family> families_of(Rows rows) {
         auto found = std::find_if(out.begin(), out.end(),
                                   [&](const Family& f) { return !crowd && !f.crowd && f.wish.caps == caps; });
         if (found == out.end())
-            found = out.insert(out.end(), {{item.provider->provider, item.provider->type, caps}, crowd, {}});
+            found = out.insert(
+                out.end(), {{item.provider->provider, item.provider->type, caps, item.provider->registers}, crowd, {}});
         found->items.push_back(item);
     }
     return out;

@@ -24,7 +24,8 @@ fi_info* make_hints(const Entries& entries, const Wish& wish) {
     hints->caps = wish.caps;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = wish.type;
-    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    if (wish.registers) hints->domain_attr->mr_mode |= FI_MR_LOCAL;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;

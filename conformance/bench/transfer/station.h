@@ -42,6 +42,7 @@ struct Wish {
     std::string provider;
     fi_ep_type type = FI_EP_RDM;
     std::uint64_t caps = 0;
+    bool registers = true;
 };
 
 class Ground {

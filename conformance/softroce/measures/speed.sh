@@ -16,6 +16,9 @@ measure() {
     [ "$(grep -c '^message, [0-9]* [A-Za-z]* *[0-9.]* ' table)" -ge "$((${#only[@]} / 2))" ]
 }
 
+limit_of_memory_that_is_not_registered=240
+check_memory_that_is_not_registered() { measure verbs-unregistered latency.65536 bandwidth.65536 bandwidth.1048576; }
+
 limit_of_addressed_endpoints=240
 check_addressed_endpoints() { measure verbs latency.8 latency.65536 bandwidth.65536 bandwidth.1048576; }
 

@@ -163,7 +163,8 @@ TEST_F(Watch, NumbersThatAreGivenBackAreUsedAgainAndThereAreOnlySoMany) {
     watch->remove(0);
 }
 
-// A thread that reads no more must hold up nobody: not after the end, and not when a child has what the parent had open.
+// A thread that reads no more must hold up nobody: not after the end, and not when a child has what the parent had
+// open.
 TEST(WatchEnds, WhatWasWatchedIsFreeAfterwardsWhateverChildrenThereAre) {
     alarm(20);
     for (int round = 0; round < 2; ++round) {

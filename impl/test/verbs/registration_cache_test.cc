@@ -1,4 +1,5 @@
-// Registrations that are kept: made at the second use, used again, and never used for other pages than they were made for.
+// Registrations that are kept: made at the second use, used again, and never used for other pages than they were made
+// for.
 #include "impl/transport/verbs/registration_cache.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,8 @@ protected:
         verbs::PageWatch::let_go();
     }
     ~Cache() override {
-        for (const char* name : {"FI_MR_CACHE_MONITOR", "FI_MR_CACHE_MAX_COUNT", "FI_MR_CACHE_MAX_SIZE"}) unsetenv(name);
+        for (const char* name : {"FI_MR_CACHE_MONITOR", "FI_MR_CACHE_MAX_COUNT", "FI_MR_CACHE_MAX_SIZE"})
+            unsetenv(name);
     }
     // As for a message that is sent from there: whether the device could read it.
     bool sends(const Mapping& source, size_t size = kSize, size_t offset = 0) {

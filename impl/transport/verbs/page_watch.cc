@@ -116,7 +116,8 @@ void* PageWatch::enter(void* self) {
 
 void PageWatch::run() {
     for (;;) {
-        pollfd both[] = {{.fd = faults_, .events = POLLIN, .revents = 0}, {.fd = stop_, .events = POLLIN, .revents = 0}};
+        pollfd both[] = {{.fd = faults_, .events = POLLIN, .revents = 0},
+                         {.fd = stop_, .events = POLLIN, .revents = 0}};
         (void)poll(both, 2, -1);
         // Even with the last range gone: somebody may be waiting.
         read_events();
@@ -170,9 +171,8 @@ bool PageWatch::give_up(int number) {
     const Range gone = ranges_[number];
     ranges_[number] = {};
     if (gone.changed) return false;
-    return std::none_of(ranges_, ranges_ + most_, [&](const Range& each) {
-        return each.end && each.start < gone.end && gone.start < each.end;
-    });
+    return std::none_of(ranges_, ranges_ + most_,
+                        [&](const Range& each) { return each.end && each.start < gone.end && gone.start < each.end; });
 }
 
 int PageWatch::add(uintptr_t start, size_t length) {

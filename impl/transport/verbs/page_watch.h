@@ -1,9 +1,10 @@
 // Whether addresses still have the pages behind them that a device was given.
 //
 // A device goes on with the pages that it was told to use, whatever the process does to its addresses afterwards:
-// munmap, mremap, madvise, a mapping on top. The kernel tells of these by a userfaultfd, on which ranges are put without
-// any fault being asked for; whoever changes such a range waits until the event has been read. A thread reads, and holds
-// a lock from before the event is read until it is noted. So a change that has returned is seen by every later holds().
+// munmap, mremap, madvise, a mapping on top. The kernel tells of these by a userfaultfd, on which ranges are put
+// without any fault being asked for; whoever changes such a range waits until the event has been read. A thread reads,
+// and holds a lock from before the event is read until it is noted. So a change that has returned is seen by every
+// later holds().
 //
 // One for the process, since a page can be on one userfaultfd only. Any thread. The thread that reads allocates and
 // releases no memory: it would wait for itself.
@@ -30,8 +31,8 @@ public:
     PageWatch(const PageWatch&) = delete;
     PageWatch& operator=(const PageWatch&) = delete;
 
-    // Watches every page of a range: its number, until remove(). kNone: there is no room, it is watched by somebody else,
-    // or it is memory of which not every change is told.
+    // Watches every page of a range: its number, until remove(). kNone: there is no room, it is watched by somebody
+    // else, or it is memory of which not every change is told.
     int add(uintptr_t start, size_t length);
     void remove(int number);
     // Nothing has changed since add().
@@ -39,8 +40,9 @@ public:
     // Changes so far, to compare with later.
     uint32_t changes() const { return changes_.load(std::memory_order_relaxed); }
 
-    // Whether the pages of a range are the process's own. Files and memory that is shared can lose theirs from elsewhere,
-    // of which nothing is told. Pages that were never touched are nobody's: `all_there` asks for none of these.
+    // Whether the pages of a range are the process's own. Files and memory that is shared can lose theirs from
+    // elsewhere, of which nothing is told. Pages that were never touched are nobody's: `all_there` asks for none of
+    // these.
     bool is_private(uintptr_t start, size_t length, bool all_there) const;
 
 private:
@@ -67,8 +69,8 @@ private:
 
     // Protects ranges_. Held for no system call but the reading of events: whoever waits for a reader never has it.
     Mutex lock_;
-    // Held while pages are put on the userfaultfd and taken off, so that this happens in the order of ranges_. Without it
-    // nothing but `changed` is written there.
+    // Held while pages are put on the userfaultfd and taken off, so that this happens in the order of ranges_. Without
+    // it nothing but `changed` is written there.
     Mutex changing_;
     Range ranges_[kRanges];
     int most_ = 0;  // numbers ever taken

@@ -106,7 +106,7 @@ DeviceRange* RegistrationCache::find(uintptr_t start, size_t length, int access)
 }
 
 bool RegistrationCache::was_used_before(uintptr_t start, size_t length, int access) {
-    uint64_t mark = start ^ uint64_t{length} << 32 ^ length >> 32 ^ static_cast<uint64_t>(access) << 60;
+    uint64_t mark = start ^ uint64_t { length } << 32 ^ length >> 32 ^ static_cast<uint64_t>(access) << 60;
     mark *= 0x9e3779b97f4a7c15;
     uint64_t& place = remembered_[mark >> 56];
     static_assert(kRemembered == 1 << 8);
