@@ -19,11 +19,9 @@ struct Mapping {
     ~Mapping() { munmap(bytes, size); }
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
-    // Gives all pages back and gets others at the same addresses.
+    // Gives all pages back and gets others at the same addresses, in one call: another thread could be given them.
     void renew(char fill) {
-        ASSERT_EQ(munmap(bytes, size), 0);
-        ASSERT_EQ(mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
-                  bytes);
+        ASSERT_EQ(mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), bytes);
         memset(bytes, fill, size);
     }
     uintptr_t at(size_t offset = 0) const { return reinterpret_cast<uintptr_t>(bytes) + offset; }

@@ -48,6 +48,7 @@ TEST_F(Watch, EveryWayToOtherPagesEndsIt) {
     Mapping elsewhere(64 * kPage);
     const std::function<void(Mapping&)> ways[] = {
         [](Mapping& memory) { memory.renew('n'); },
+        [](Mapping& memory) { EXPECT_EQ(munmap(memory.bytes + kPage, kPage), 0); },
         [](Mapping& memory) { EXPECT_EQ(madvise(memory.bytes + kPage, kPage, MADV_DONTNEED), 0); },
         [](Mapping& memory) { EXPECT_EQ(madvise(memory.bytes + kPage, kPage, MADV_FREE), 0); },
         [](Mapping& memory) {
