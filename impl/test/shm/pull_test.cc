@@ -114,8 +114,21 @@ protected:
         const Offer offer{reinterpret_cast<uintptr_t>(bytes.data()), bytes.size()};
         if (send_text(transport, *peer, {reinterpret_cast<const char*>(&offer), sizeof offer}) != SendResult::kDone)
             return 3;
-        char byte;
-        return read(stop_[0], &byte, 1) == 0 ? 0 : 4;
+        char byte = 0;
+        while (read(stop_[0], &byte, 1) == 1) {
+            if (byte == kCloses) transport.close();
+            if (byte == kRunsAnotherProgram) execlp("sleep", "sleep", "60", nullptr);
+        }
+        return 0;
+    }
+    static constexpr char kCloses = 'c', kRunsAnotherProgram = 'x';
+    // Tells the child, and reads until that fails.
+    int pull_after(char command) {
+        EXPECT_EQ(write(stop_[1], &command, 1), 1);
+        std::string got(kLength, '\0');
+        int result = 0;
+        for (int i = 0; i < 5000 && !(result = pull(offer_.address, &got)); ++i) usleep(1000);
+        return result;
     }
     virtual bool undumpable() const { return false; }
 
@@ -172,6 +185,21 @@ TEST_F(ShmPull, ADeadPeerIsNotRead) {
     ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT), 0);
     std::string got(kLength, '\0');
     EXPECT_LT(pull(offer_.address, &got), 0);
+}
+
+// Its buffers may be anything by now.
+TEST_F(ShmPull, AnEndpointThatWasClosedIsNotRead) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    EXPECT_EQ(pull_after(kCloses), -FI_ECONNRESET);
+}
+
+TEST_F(ShmPull, AnotherProgramInTheProcessIsNotRead) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    EXPECT_LT(pull_after(kRunsAnotherProgram), 0);
+    killed_ = true;
+    kill(child_, SIGKILL);
 }
 
 // The sender forbids that others read it, and the reader is not one that may all the same.

@@ -17,6 +17,7 @@ namespace {
 class Rest {
 public:
     Rest(const iovec* ranges, size_t count) : count_(std::min(count, kMost)) { std::copy_n(ranges, count_, ranges_); }
+    void add(const iovec& range) { ranges_[count_++] = range; }
     const iovec* ranges() const { return ranges_ + first_; }
     size_t count() const { return count_ - first_; }
     void skip(size_t bytes) {
@@ -28,7 +29,7 @@ public:
 
 private:
     static constexpr size_t kMost = Resolved::kPieces;
-    iovec ranges_[kMost];
+    iovec ranges_[kMost + 1];
     size_t count_;
     size_t first_ = 0;
 };
@@ -46,10 +47,8 @@ uint64_t now_ns() {
 }
 
 // 0, or a negative errno; then some of it may have been read.
-int read_from(pid_t process, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
-    Rest there(remote, count);
-    Rest here(local, local_count);
-    for (size_t left = bytes_of(local, local_count); left;) {
+int read_from(pid_t process, Rest& there, Rest& here) {
+    for (size_t left = bytes_of(here.ranges(), here.count()); left;) {
         const ssize_t got = process_vm_readv(process, here.ranges(), here.count(), there.ranges(), there.count(), 0);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return got ? -errno : -FI_EIO;
@@ -70,9 +69,10 @@ void ShmTransport::meet() {
         if (!peer || peer->life != ShmPeerLife::kLiving || memcmp(peer->instance, met.instance, sizeof met.instance))
             continue;
         uint8_t seen[shm::kIdBytes];
-        const iovec here{.iov_base = seen, .iov_len = sizeof seen};
-        const iovec there{.iov_base = reinterpret_cast<void*>(peer->instance_at), .iov_len = sizeof seen};
-        const int error = read_from(met.process, &there, 1, &here, 1);
+        const iovec own{.iov_base = seen, .iov_len = sizeof seen};
+        const iovec its{.iov_base = reinterpret_cast<void*>(peer->instance_at), .iov_len = sizeof seen};
+        Rest there(&its, 1), here(&own, 1);
+        const int error = read_from(met.process, there, here);
         if (error || memcmp(seen, peer->instance, sizeof seen) != 0) {
             log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA,
                     "the memory of process %d can't be read: long messages are copied", met.process);
@@ -95,11 +95,16 @@ void ShmTransport::introduce(Peer& peer) {
     peer.introduced = told != Told::kLater;
 }
 
+// Behind the data the instance id is read, in the same call, which reads one process alone. So it was that process, not
+// another with its id or another program in it, and the endpoint was not closed, for then the id is cleared.
 int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
-    const int error = read_from(peer.process, remote, count, local, local_count);
+    uint8_t seen[shm::kIdBytes] = {};
+    Rest there(remote, count), here(local, local_count);
+    there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});
+    here.add({.iov_base = seen, .iov_len = sizeof seen});
+    const int error = read_from(peer.process, there, here);
     if (error) return error;
-    // Its lock tells that the process lived so long, and so that its id was not another's.
-    if (!region_.slot_is_held(peer.in.index)) return -FI_ECONNRESET;
+    if (memcmp(seen, peer.instance, sizeof seen) != 0) return -FI_ECONNRESET;
     peer.choice.finished(shm::PullChoice::Way::kKernel, bytes_of(local, local_count), now_ns());
     tell_choice(peer);
     return 0;

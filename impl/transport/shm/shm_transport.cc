@@ -68,6 +68,8 @@ int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
 }
 
 void ShmTransport::close() {
+    // Whoever reads our memory sees that it is no longer meant for it (shm_pull.cc).
+    explicit_bzero(self_.instance, sizeof self_.instance);
     const bool ours = generation_ == shm::fork_generation();
     while (peer_count_) ours ? release(*peers_[0]) : set_aside(*peers_[0]);
     while (down_) {
