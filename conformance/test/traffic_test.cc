@@ -266,6 +266,9 @@ TEST(TrafficRun, AByteThatLayThereBeforeIsNoSignOfAWrite) {
     const auto refused = carried(lines + "B write length=1 offset=7168 bad-key\n");
     ASSERT_EQ(refused.operations.size(), 21U);
     EXPECT_EQ(refused.operations[20].remote, model::Seen::NotLooked);
+    const auto longer = carried(lines + "B write length=8 offset=7168 bad-key\n");
+    ASSERT_EQ(longer.operations.size(), 21U);
+    EXPECT_EQ(longer.operations[20].remote, model::Seen::Untouched) << "one byte of eight";
     const auto two = carried(lines + "B write length=2 offset=7168\n");
     ASSERT_EQ(two.operations.size(), 21U);
     EXPECT_EQ(two.operations[20].remote, model::Seen::Whole);

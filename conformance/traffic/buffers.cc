@@ -269,11 +269,14 @@ Seen Memory::left(int index) {
     }
     const iovec range = {target, length};
     const std::uint64_t written = pattern_length(index, 0, {&range, 1});
+    const bool as_laid = pattern_length(kRegionPattern, o.offset, {&range, 1}) == length;
     if (written == length) {
         if (!surroundings_hold(index)) return Seen::Beyond;
         // A byte or two may be what lay there before, and then tell nothing.
-        return pattern_length(kRegionPattern, o.offset, {&range, 1}) == length ? Seen::NotLooked : Seen::Whole;
+        return as_laid ? Seen::NotLooked : Seen::Whole;
     }
+    // The first bytes of a longer one may be, too, and are no beginning of it then.
+    if (as_laid) return Seen::Untouched;
     const iovec rest = {target + written, length - written};
     const bool clean = pattern_length(kRegionPattern, o.offset + written, {&rest, 1}) == rest.iov_len;
     if (!clean) return Seen::Foreign;

@@ -84,6 +84,15 @@ Talk stray(int (*post)(Talk&), bool fails, Change&& change) {
     }
     return k;
 }
+// The same behind a message that no receive takes.
+Talk stray_behind_fence() {
+    Talk k;
+    k.send(A);
+    const int i = k.message(k.write(A), FI_FENCE);
+    k.op(i).region_access = 0;
+    k.op(i).remote = Seen::Untouched;
+    return k;
+}
 void bad_key(Operation& o) { o.bad_key = true; }
 void no_permission(Operation& o) { o.region_access = 0; }
 void outside(Operation& o) { o.offset = 4090; }
@@ -177,6 +186,9 @@ Rows memory_rows() {
         HOLDS(rma_access_permission, "it failed", stray(a_read, true, no_permission)),
         BREAKS(rma_access_permission, "it succeeded", stray(a_read, false, no_permission)),
         SKIPS(rma_access_permission, "a good key", written()),
+        SKIPS(rma_access_permission, "it waits behind a fence", stray_behind_fence()),
+        BREAKS(rma_access_permission, "no fence, and nothing came",
+               but(stray_behind_fence(), [](Talk& k) { k.op(1).flags = 0; })),
         HOLDS(rma_access_bounds, "it failed", stray(a_write, true, outside)),
         BREAKS(rma_access_bounds, "it succeeded", stray(a_write, false, outside)),
         SKIPS(rma_access_bounds, "inside", written()),

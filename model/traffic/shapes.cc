@@ -373,6 +373,21 @@ Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, con
     return tour.ruling();
 }
 
+namespace {
+
+// Fenced behind an operation of which nothing tells that it has ended: a message that no receive takes, perhaps.
+bool waits_behind_fence(const TrafficCase& c, int i) {
+    const Operation& o = operation(c, i);
+    if (!flagged(c.traffic, o, FI_FENCE)) return false;
+    for (int k = 0; k < i; ++k) {
+        const Operation& x = operation(c, k);
+        if (transmits(x) && x.side == o.side && accepted(x) && part(c, k).entries.empty()) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traffic&, const Operation&)) {
     if (!c.account->returned || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
@@ -380,7 +395,7 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
         const Operation& o = operation(c, i);
         if (!kind(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o)) continue;
         if (o.ret == -FI_EAGAIN || o.length == 0) continue;
-        const bool known = c.traffic.settled || !part(c, i).entries.empty();
+        const bool known = !part(c, i).entries.empty() || (c.traffic.settled && !waits_behind_fence(c, i));
         // The error of an inject call belongs to no context.
         const bool stranger = std::any_of(c.account->strangers.begin(), c.account->strangers.end(),
                                           [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
