@@ -95,27 +95,48 @@ template <fi_cq_format kFormat>
     return result;
 }
 
-// The shortest way, for a queue that nobody else uses and one entry that is asked for, or there: a success.
+// The only entry that is asked for, or there, of a queue that nobody else uses. 0: it is no success, or there are more.
+template <fi_cq_format kFormat>
+[[gnu::always_inline]] inline ssize_t take_one(CompletionQueue& cq, void* buffer, size_t count, size_t queued,
+                                               uint32_t reads) {
+    const CompletionSlot& slot = cq.ring.front();
+    if (slot.failure || (count != 1 && queued != 1)) [[unlikely]]
+        return 0;
+    cq.reads.store(reads, std::memory_order_relaxed);
+    cq.idle.found();
+    memcpy(buffer, &slot.completion, sizeof(typename EntryOf<kFormat>::Type));
+    cq.ring.pop(1);
+    return 1;
+}
+
+// The same after progress.
+template <fi_cq_format kFormat>
+[[gnu::noinline]] ssize_t look_and_read(fid_cq* descriptor, void* buffer, size_t count) {
+    auto* cq = CompletionQueue::of(descriptor);
+    cq->progress.advance();
+    const size_t queued = cq->ring.size();
+    if (!queued) {
+        cq->reads.store(0, std::memory_order_relaxed);
+        if (cq->ring.overrun()) [[unlikely]]
+            return -FI_EAVAIL;
+        cq->idle.empty();
+        return -FI_EAGAIN;
+    }
+    if (take_one<kFormat>(*cq, buffer, count, queued, 0)) return 1;
+    cq->reads.store(0, std::memory_order_relaxed);
+    return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
+}
+
 template <fi_cq_format kFormat>
 ssize_t read_cq(fid_cq* descriptor, void* buffer, size_t count) {
     auto* cq = CompletionQueue::of(descriptor);
+    if (!cq->serialised || !buffer || !count) [[unlikely]]
+        return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
+    const uint32_t reads = cq->reads.load(std::memory_order_relaxed) + 1;
     const size_t queued = cq->ring.size();
-    if (!queued || !cq->serialised || !buffer) [[unlikely]]
-        return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
-    if (count != 1 && (queued != 1 || !count)) return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
-    uint32_t reads = cq->reads.load(std::memory_order_relaxed) + 1;
-    if (reads > kReadsWithoutProgress) [[unlikely]] {
-        cq->progress.advance();
-        reads = 0;
-    }
-    const CompletionSlot& slot = cq->ring.front();
-    if (slot.failure) [[unlikely]]
-        return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
-    cq->reads.store(reads, std::memory_order_relaxed);
-    cq->idle.found();
-    memcpy(buffer, &slot.completion, sizeof(typename EntryOf<kFormat>::Type));
-    cq->ring.pop(1);
-    return 1;
+    if (!queued || reads > kReadsWithoutProgress) return look_and_read<kFormat>(descriptor, buffer, count);
+    if (take_one<kFormat>(*cq, buffer, count, queued, reads)) return 1;
+    return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
 }
 
 // How many entries a blocked reader asks for. A queue never waits for more than it was opened for.

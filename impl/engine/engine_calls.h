@@ -177,7 +177,8 @@ struct MessageCalls {
                                        .least = endpoint->base->min_multi_recv,
                                        .region = region});
     }
-    static ssize_t recv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, void* context) {
+    [[gnu::flatten]] static ssize_t recv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from,
+                                         void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
         return post(endpoint, &range, region, 1, from, false, 0, 0, context, endpoint->rx_defaults);
@@ -194,8 +195,8 @@ struct MessageCalls {
         return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),
                     message->iov_count, message->addr, false, 0, 0, message->context, flags | endpoint->rx_always);
     }
-    static ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, uint64_t tag,
-                         uint64_t ignore, void* context) {
+    [[gnu::flatten]] static ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from,
+                                          uint64_t tag, uint64_t ignore, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
         return post(endpoint, &range, region, 1, from, true, tag, ignore, context,

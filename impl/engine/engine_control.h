@@ -235,21 +235,19 @@ bool Engine<T, Locked>::raw_address_of(PeerBase& peer, AvEntry* out) {
 }
 
 template <Transport T, bool Locked>
-ssize_t Engine<T, Locked>::receive(const ReceiveRequest& request) {
-    if (request.count > receive_iov_max_) return -FI_EINVAL;
+inline ssize_t Engine<T, Locked>::receive(ReceiveRequest request) {
+    if (request.count > receive_iov_max_) [[unlikely]]
+        return -FI_EINVAL;
     if (request.flags & FI_PEEK) [[unlikely]]
         advance();
     Guard guard(*this);
-    if (context_->directed && request.source != FI_ADDR_UNSPEC) [[unlikely]] {
-        ReceiveRequest directed = request;
+    if (!context_->directed) [[likely]] {
+        request.source = FI_ADDR_UNSPEC;
+    } else if (request.source != FI_ADDR_UNSPEC && av_) {
         // Messages are compared by the address that completions report.
-        if (av_) directed.source = av_->reported(request.source);
-        return post_receive(*context_, directed);
+        request.source = av_->reported(request.source);
     }
-    if (request.source == FI_ADDR_UNSPEC) return post_receive(*context_, request);
-    ReceiveRequest any = request;
-    any.source = FI_ADDR_UNSPEC;
-    return post_receive(*context_, any);
+    return post_receive(*context_, request);
 }
 
 }  // namespace selvage::impl

@@ -81,7 +81,7 @@ public:
     ssize_t send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                        uint8_t frame_flags, void* context, uint64_t flags);
     ssize_t send(const SendRequest& request);
-    ssize_t receive(const ReceiveRequest& request);
+    ssize_t receive(ReceiveRequest request);
     ssize_t access(const AccessRequest& request);
     // A write of one range to a peer that is ready, in one frame: 1 when it cannot be done at once.
     ssize_t write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address, uint64_t key, void* context,

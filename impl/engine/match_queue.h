@@ -40,6 +40,8 @@ public:
         return exact;
     }
 
+    // Whether any message came before its receive.
+    bool keeps(bool tagged) const { return !arrived(tagged).empty(); }
     void keep(Unexpected* message) {
         arrived(message->message.tagged).append(message);
         if (message->message.tagged) early_[bucket(message->message.tag)].append(message);

@@ -13,22 +13,6 @@
 
 namespace selvage::impl {
 
-struct ReceiveContext {
-    Mutex lock;
-    MatchQueue match;
-    Pool<Receive> receives;
-    Pool<Unexpected> unexpected;
-    size_t limit = 0;   // receives that may be posted
-    size_t posted = 0;  // and those that are
-    bool directed = false;
-    Receiver* first = nullptr;  // the endpoints that receive through it
-
-    void give(Receive* receive) {
-        if (!receive->parent) --posted;
-        receives.give(receive);
-    }
-};
-
 // What a call that posts a receive says.
 struct ReceiveRequest {
     const iovec* ranges;
@@ -43,8 +27,69 @@ struct ReceiveRequest {
     const void* region = nullptr;  // fi_mr_desc of the only range; looked at where the application has to name it
 };
 
+struct ReceiveContext {
+    Mutex lock;
+    MatchQueue match;
+    Pool<Receive> receives;
+    Pool<Unexpected> unexpected;
+    size_t limit = 0;   // receives that may be posted
+    size_t posted = 0;  // and those that are
+    bool directed = false;
+    Receiver* first = nullptr;  // the endpoints that receive through it
+
+    // A receive that is not in the queue yet; nullptr when memory is short.
+    Receive* make(const ReceiveRequest& request, size_t capacity);
+    void give(Receive* receive) {
+        if (!receive->parent) --posted;
+        receives.give(receive);
+    }
+};
+
+inline Receive* ReceiveContext::make(const ReceiveRequest& request, size_t capacity) {
+    Receive* receive = receives.take();
+    if (!receive) return nullptr;
+    ++posted;
+    receive->tag = request.tag;
+    receive->ignore = request.ignore;
+    receive->source = request.source;
+    receive->context = request.context;
+    receive->flags = request.flags & (FI_COMPLETION | FI_MULTI_RECV);
+    receive->tagged = request.tagged;
+    receive->posted = false;
+    receive->released = false;
+    receive->arriving = 0;
+    receive->range_count = static_cast<uint32_t>(request.count);
+    receive->capacity = capacity;
+    receive->used = 0;
+    receive->least = request.least;
+    receive->parent = nullptr;
+    receive->region = request.region;
+    receive->owner = nullptr;
+    receive->peer = nullptr;
+    if (request.count == 1) [[likely]] {
+        receive->ranges[0] = request.ranges[0];
+    } else {
+        for (size_t i = 0; i < request.count; ++i) receive->ranges[i] = request.ranges[i];
+    }
+    return receive;
+}
+
 // Posts a receive, or answers from what has arrived already.
-ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request);
+ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request);
+
+// The same, and most receives have one range, and nothing that waits for them.
+inline ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request) {
+    constexpr uint64_t kUnusual = FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MULTI_RECV;
+    if (request.count != 1 || !request.ranges || (request.flags & kUnusual) || context.posted >= context.limit ||
+        context.match.keeps(request.tagged)) [[unlikely]] {
+        return post_any_receive(context, request);
+    }
+    Receive* receive = context.make(request, request.ranges[0].iov_len);
+    if (!receive) [[unlikely]]
+        return -FI_EAGAIN;
+    context.match.post(receive);
+    return 0;
+}
 
 class Receiver {
 public:

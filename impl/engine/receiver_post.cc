@@ -37,35 +37,6 @@ ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
     return 0;
 }
 
-Receive* make(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
-    Receive* receive = context.receives.take();
-    if (!receive) return nullptr;
-    ++context.posted;
-    receive->tag = request.tag;
-    receive->ignore = request.ignore;
-    receive->source = request.source;
-    receive->context = request.context;
-    receive->flags = request.flags & (FI_COMPLETION | FI_MULTI_RECV);
-    receive->tagged = request.tagged;
-    receive->posted = false;
-    receive->released = false;
-    receive->arriving = 0;
-    receive->range_count = static_cast<uint32_t>(request.count);
-    receive->capacity = capacity;
-    receive->used = 0;
-    receive->least = request.least;
-    receive->parent = nullptr;
-    receive->region = request.region;
-    receive->owner = nullptr;
-    receive->peer = nullptr;
-    if (request.count == 1) [[likely]] {
-        receive->ranges[0] = request.ranges[0];
-    } else {
-        for (size_t i = 0; i < request.count; ++i) receive->ranges[i] = request.ranges[i];
-    }
-    return receive;
-}
-
 ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
     Unexpected* kept = claimed(context, request);
     if (!kept) return -FI_EINVAL;
@@ -74,7 +45,7 @@ ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t cap
         owner->peek(request, kept);
         return 0;
     }
-    Receive* receive = make(context, request, capacity);
+    Receive* receive = context.make(request, capacity);
     if (!receive) return -FI_EAGAIN;
     receive->flags &= ~FI_MULTI_RECV;
     owner->take(receive, kept);
@@ -83,7 +54,7 @@ ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t cap
 
 }  // namespace
 
-ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request) {
+ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request) {
     if (request.count > kRangesMax || (request.count && !request.ranges)) return -FI_EINVAL;
     size_t capacity;
     if (!total_of(request.ranges, request.count, &capacity)) return -FI_EINVAL;
@@ -93,7 +64,7 @@ ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request) {
     }
     if ((request.flags & FI_MULTI_RECV) && request.count != 1) return -FI_EINVAL;
     if (context.posted >= context.limit) return -FI_EAGAIN;
-    Receive* receive = make(context, request, capacity);
+    Receive* receive = context.make(request, capacity);
     if (!receive) return -FI_EAGAIN;
     while (Unexpected* kept = find(context, request)) {
         context.match.forget(kept);
