@@ -4,8 +4,9 @@
 //
 // Reads that find nothing are counted; at every kLook-th in a row the clock is looked at, and once per kTurn the kernel
 // is asked how often another thread ran in this one's place. If one did, the processor is given up from then on at
-// every kYield-th empty read, until that was for nothing kPatience times in a row: nobody else is there. Who has the
-// processor for himself pays an addition per empty read, and a system call per millisecond of waiting.
+// every kYield-th empty read, as long as it pays: the next read finds something at least once in kPays times. (Whether
+// another thread ran meanwhile says little. The kernel's own do, and where they carry the messages, for each.) Who has
+// the processor for himself pays an addition per empty read, and a system call per millisecond of waiting.
 //
 // Called by any thread that reads the queue or counter. The counts are guesses shared by all of them: relaxed, and an
 // update that is lost costs nothing.
@@ -15,6 +16,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -28,43 +30,52 @@ public:
     void empty() {
         const uint32_t count = count_.load(std::memory_order_relaxed) + 1;
         count_.store(count, std::memory_order_relaxed);
-        if (!(count % kYield)) [[unlikely]]
+        if (count % kYield <= 1) [[unlikely]]
             consider(count);
     }
     // For tests.
-    bool crowded() const { return crowded_.load(std::memory_order_relaxed) != 0; }
+    bool crowded() const { return trust_.load(std::memory_order_relaxed) != 0; }
 
 private:
     static constexpr uint32_t kYield = 64;
     static constexpr uint32_t kLook = 256;
     static constexpr int64_t kTurn = 1'000'000;  // nanoseconds
-    static constexpr uint32_t kPatience = 32;    // times that giving up was for nothing
+    static constexpr uint32_t kPays = 5;
+    static constexpr uint32_t kTrust = 32;  // times that giving up may be for nothing at first
 
     // How often another thread ran in this one's place.
     static long switches() {
         rusage use;
         return getrusage(RUSAGE_THREAD, &use) ? 0 : use.ru_nvcsw + use.ru_nivcsw;
     }
-    [[gnu::noinline, gnu::cold]] void consider(uint32_t count) {
-        const uint32_t crowded = crowded_.load(std::memory_order_relaxed);
-        if (crowded) {
-            const long before = switches();
+    // At the kYield-th empty read in a row, and at the next one, which is the first of a row if something was found.
+    [[gnu::noinline]] void consider(uint32_t count) {
+        const uint32_t trust = trust_.load(std::memory_order_relaxed);
+        if (count % kYield) {
+            if (!gave_up_.load(std::memory_order_relaxed)) return;
+            gave_up_.store(false, std::memory_order_relaxed);
+            if (count == 1) trust_.store(std::min(trust + kPays, kTrust), std::memory_order_relaxed);
+        } else if (trust) {
             sched_yield();
-            const long after = switches();
-            crowded_.store(after == before ? crowded - 1 : kPatience, std::memory_order_relaxed);
-            seen_.store(after, std::memory_order_relaxed);
+            gave_up_.store(true, std::memory_order_relaxed);
+            trust_.store(trust - 1, std::memory_order_relaxed);
+            if (trust == 1) seen_.store(switches(), std::memory_order_relaxed);  // what was given up does not count
         } else if (!(count % kLook)) {
-            const int64_t now = monotonic_nanoseconds();
-            if (now - looked_.load(std::memory_order_relaxed) < kTurn) return;
-            const long ran = switches();
-            if (ran != seen_.load(std::memory_order_relaxed)) crowded_.store(kPatience, std::memory_order_relaxed);
-            looked_.store(now, std::memory_order_relaxed);
-            seen_.store(ran, std::memory_order_relaxed);
+            look();
         }
+    }
+    [[gnu::cold]] void look() {
+        const int64_t now = monotonic_nanoseconds();
+        if (now - looked_.load(std::memory_order_relaxed) < kTurn) return;
+        const long ran = switches();
+        if (ran != seen_.load(std::memory_order_relaxed)) trust_.store(kTrust, std::memory_order_relaxed);
+        looked_.store(now, std::memory_order_relaxed);
+        seen_.store(ran, std::memory_order_relaxed);
     }
 
     std::atomic<uint32_t> count_{0};
-    std::atomic<uint32_t> crowded_{0};  // how often giving up may still be for nothing; 0: nobody else is there
+    std::atomic<uint32_t> trust_{0};    // how often giving up may still be for nothing; 0: nobody else is there
+    std::atomic<bool> gave_up_{false};  // and the next read tells whether it paid
     std::atomic<int64_t> looked_{0};    // when the kernel was asked
     std::atomic<long> seen_{0};         // and what it said
 };

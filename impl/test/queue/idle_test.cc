@@ -83,6 +83,39 @@ TEST(IdleReader, OfACounterGivesItsProcessorToTheThreadThatItWaitsFor) {
     EXPECT_EQ(fi_close(&fid->fid), 0);
 }
 
+// Reads an empty queue so many times, then one entry.
+void read_after(Queue& queue, int empty) {
+    fi_cq_entry entry{};
+    for (int i = 0; i < empty; ++i) ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), -FI_EAGAIN);
+    queue->write(completion(1));
+    ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), 1);
+}
+
+// A queue whose reader has seen that others want his processor: he slept, which looks the same.
+void crowd(Queue& queue) {
+    for (int i = 0; i < 100 && !queue->idle.crowded(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        read_after(queue, 1000);
+    }
+    ASSERT_TRUE(queue->idle.crowded());
+}
+
+TEST(IdleReader, StopsGivingItUpWhereMessagesComeWithoutThat) {
+    Place place;
+    Queue queue(place, FI_WAIT_NONE);
+    crowd(queue);
+    for (int round = 0; round < 40; ++round) read_after(queue, 80);
+    EXPECT_FALSE(queue->idle.crowded());
+}
+
+TEST(IdleReader, GoesOnGivingItUpWhereThatBringsMessages) {
+    Place place;
+    Queue queue(place, FI_WAIT_NONE);
+    crowd(queue);
+    for (int round = 0; round < 400; ++round) read_after(queue, round % 4 ? 80 : 64);
+    EXPECT_TRUE(queue->idle.crowded());
+}
+
 TEST(IdleReader, DoesNotGiveItUpWhileMessagesComeInTime) {
     Place place;
     Queue queue(place, FI_WAIT_NONE);
