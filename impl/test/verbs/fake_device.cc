@@ -493,6 +493,7 @@ ibv_wc_status FakeDevice::deliver(FakePair& pair, const ibv_send_wr& request, co
     other.places.pop_front();
     const bool writes = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
     if (!writes) {
+        bytes_sent += bytes.size();
         rule(bytes.size() <= place.length, "a message fits into its receive");
         memcpy(reinterpret_cast<void*>(place.addr), bytes.data(), bytes.size());
     }

@@ -80,6 +80,7 @@ public:
     size_t requests = 0;  // requests in them
     size_t signalled = 0;
     size_t inlined = 0;
+    size_t bytes_sent = 0;  // of messages
     size_t fenced = 0;
     size_t accesses = 0;  // reads, writes, atomics
     size_t registrations = 0;

@@ -12,7 +12,7 @@ collected() { # function, mode, count
 }
 program=$1
 status=0
-for pair in send:200 receive:800; do
+for pair in send:200 receive:650; do
     mode=${pair%:*}
     one=$(collected "measured_$mode" "$mode" 1000)
     two=$(collected "measured_$mode" "$mode" 2000)

@@ -59,6 +59,12 @@ int Link::open(rdma_cm_id* id, ibv_cq* completions) {
     int error = allocate();
     if (!error) error = create_pair(id, completions);
     for (uint16_t i = 0; i < kReceives && !error; ++i) {
+        receive_pieces_[i] = {reinterpret_cast<uintptr_t>(buffer(i)), kSlotBytes, lkey_};
+        receive_requests_[i] = {};
+        receive_requests_[i].wr_id =
+            Ticket{.send = false, .number = i, .link = index_, .generation = generation_}.pack();
+        receive_requests_[i].sg_list = &receive_pieces_[i];
+        receive_requests_[i].num_sge = 1;
         if (!give_back(i, false)) error = -FI_EIO;  // the other end knows of the first ones
     }
     if (error) close();
@@ -80,18 +86,12 @@ void Link::close() {
 
 bool Link::repost() {
     static_assert(kReceives % kRepost == 0, "all of them are posted when the link is opened");
-    for (uint32_t i = 0; i < used_count_; ++i) {
-        receive_pieces_[i] = {reinterpret_cast<uintptr_t>(buffer(used_[i])), kSlotBytes, lkey_};
-        ibv_recv_wr& request = receive_requests_[i];
-        request.wr_id = Ticket{.send = false, .number = used_[i], .link = index_, .generation = generation_}.pack();
-        request.next = i + 1 < used_count_ ? &receive_requests_[i + 1] : nullptr;
-        request.sg_list = &receive_pieces_[i];
-        request.num_sge = 1;
-    }
     owed_ += returned_;
     used_count_ = returned_ = 0;
+    ibv_recv_wr* first = used_;
+    used_ = nullptr;
     ibv_recv_wr* refused;
-    return ibv_post_recv(qp_, receive_requests_, &refused) == 0;
+    return ibv_post_recv(qp_, first, &refused) == 0;
 }
 
 // Has a receive of its own at the other end, and a place of its own here.
@@ -207,7 +207,7 @@ bool Link::access(const DeviceAccess& access, bool* broken) {
     ibv_send_wr& request = next_request(marks, true);
     posted_[(head_ - 1) % kPosted] = place;
     ++accesses_;
-    reads_ += (marks & kReads) != 0;
+    if (marks & kReads) read_under_way(1);
     request.num_sge = described.num_sge;
     for (int i = 0; i < described.num_sge; ++i) request.sg_list[i] = pieces[i];
     request.send_flags |= described.send_flags;

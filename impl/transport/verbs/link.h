@@ -1,5 +1,9 @@
 // One connection as the device has it: a reliable queue pair, a ring of send buffers and one of receive buffers.
 //
+// Frames. Immediate data tells what a message is. A header is mostly zeros, and a page with a header is two packets: so
+// what is zero stays at home. Most frames are their payload, with the operation in the immediate data and the size from
+// the device; a tag goes before it.
+//
 // Sending. Every request takes a place among `posted_`, in order; completions come in the same order, so one that is
 // signalled tells of all before it. Frames are signalled now and then, accesses to memory always. A short frame goes
 // inline; others are copied into the next send buffer. Requests with more to follow wait in a chain and are handed to
@@ -15,14 +19,51 @@
 
 #include <arpa/inet.h>
 
+#include <cstring>
+#include <span>
+
 #include "impl/engine/transport.h"
 #include "impl/transport/verbs/knobs.h"
 #include "impl/transport/verbs/verbs_domain.h"
 
 namespace selvage::impl::verbs {
 
-// What a message is, in the upper half of its immediate data; the lower half counts credits.
-enum class Word : uint16_t { kFrame = 1, kReturn, kNote };
+// What a message is. Immediate data: credits (bits 0 to 15), this (16 to 23), the operation of a frame that has no
+// header of its own (24 to 31).
+enum class Word : uint8_t {
+    kFrame = 1,  // header, payload
+    kReturn,     // credits alone
+    kNote,       // of the handshake
+    kBare,       // a frame whose header is zero but for size and op: payload
+    kTagged,     // and but for its first word: that, payload
+};
+
+inline Word word_for(const Header& header) {
+    if (header.flags | header.aux | header.word[1] | header.word[2]) return Word::kFrame;
+    return header.word[0] ? Word::kTagged : Word::kBare;
+}
+// What of the header goes before the payload.
+inline std::span<const std::byte> sent_of(const Header& header, Word kind) {
+    if (kind == Word::kBare) return {};
+    if (kind == Word::kTagged) return std::as_bytes(std::span(header.word, 1));
+    return std::as_bytes(std::span(&header, 1));
+}
+// The frame that arrived as `length` bytes: its header, and where its payload begins. nullptr: it is none.
+inline const std::byte* read_frame(Word kind, uint8_t op, const std::byte* bytes, uint32_t length, Header* out) {
+    if (kind == Word::kFrame) {
+        if (length < sizeof *out) return nullptr;
+        memcpy(out, bytes, sizeof *out);
+        return out->size == length - sizeof *out ? bytes + sizeof *out : nullptr;
+    }
+    *out = {.size = length, .op = op, .flags = 0, .aux = 0, .word = {}};
+    if (kind == Word::kTagged) {
+        if (length < sizeof out->word[0]) return nullptr;
+        memcpy(out->word, bytes, sizeof out->word[0]);
+        out->size -= static_cast<uint32_t>(sizeof out->word[0]);
+        bytes += sizeof out->word[0];
+    }
+    return out->size <= kFramePayloadMax ? bytes : nullptr;
+}
 
 // What to do when a request has completed.
 inline constexpr uint8_t kTakesSlot = 1;  // it holds the oldest send buffer
@@ -90,8 +131,9 @@ public:
     bool send_note(const void* bytes, size_t size);
     // Requests that wait for others leave now.
     bool flush() { return !chained_ || push(); }
-    // Credits that the other end should hear of are sent.
-    bool tell_credits() { return owed_ < kCreditsOwed || send_credits(false); }
+    // The other end should hear of its credits now; what is owed goes with a message of its own.
+    bool owes() const { return owed_ >= kCreditsOwed; }
+    bool tell_credits() { return !owes() || send_credits(false); }
     // There must be access_room(), with data also a credit. False: this access cannot be given to the device; nothing
     // was posted. *broken: the device refused.
     bool access(const DeviceAccess& access, bool* broken);
@@ -117,7 +159,10 @@ public:
     }
     // `credited`: the sender paid a credit for it.
     bool give_back(uint16_t number, bool credited) {
-        used_[used_count_++] = number;
+        ibv_recv_wr& request = receive_requests_[number];
+        request.next = used_;
+        used_ = &request;
+        ++used_count_;
         returned_ += credited;
         return used_count_ < kRepost || repost();
     }
@@ -126,16 +171,21 @@ private:
     uint32_t posted() const { return head_ - tail_; }
     bool frame_room() const { return slot_head_ - slot_tail_ < kCredits; }
     std::byte* slot() { return sends_ + size_t{slot_head_ % kCredits} * kSlotBytes; }
-    uint32_t word(Word kind) {
-        const uint32_t result = static_cast<uint32_t>(kind) << 16 | owed_;
+    uint32_t word(Word kind, uint8_t op = 0) {
+        const uint32_t result = uint32_t{op} << 24 | static_cast<uint32_t>(kind) << 16 | owed_;
         owed_ = 0;
         return htonl(result);
     }
-    bool send_short(const Frame& frame);
+    bool send_short(const Frame& frame, Word kind, std::span<const std::byte> before);
+    bool send_copied(Header header, const iovec* payload, size_t count, bool more);
     uint64_t next_id(uint8_t marks);
     unsigned next_flags(bool signal);
     ibv_send_wr& next_request(uint8_t marks, bool signal);
     bool finish(bool more);
+    void read_under_way(int change) {
+        reads_ += change;
+        fence_ = reads_ && fenced_ ? unsigned{IBV_SEND_FENCE} : 0;
+    }
     bool push();
     bool repost();
     void access_done(Posted& place, bool good);
@@ -157,7 +207,8 @@ private:
     uint32_t slot_head_ = 0;
     uint32_t slot_tail_ = 0;
     uint32_t accesses_ = 0;
-    uint32_t reads_ = 0;
+    int reads_ = 0;
+    unsigned fence_ = 0;  // IBV_SEND_FENCE while reads are under way that others wait for
     bool fenced_ = false;
     uint32_t credits_ = kCredits;
     uint32_t owed_ = 0;  // receives posted again that the other end does not know of
@@ -168,17 +219,17 @@ private:
     std::byte* receives_ = nullptr;
     uint16_t index_;
     uint32_t generation_;
-    uint16_t used_[kRepost];
+    ibv_recv_wr* used_ = nullptr;  // of these
     // A short frame that goes at once: what never changes is there.
     ibv_send_wr short_{};
-    ibv_sge short_pieces_[2] = {{.addr = 0, .length = sizeof(Header), .lkey = 0}, {}};
+    ibv_sge short_pieces_[2] = {};
     uint64_t first_ticket_ = 0;  // of place 0
     uint8_t marks_[kPosted];
     ibv_send_wr chain_[kChain];
     ibv_sge pieces_[kChain][1 + kAccessRanges];
     Posted posted_[kPosted];
-    ibv_recv_wr receive_requests_[kRepost];
-    ibv_sge receive_pieces_[kRepost];
+    ibv_recv_wr receive_requests_[kReceives];  // of each buffer, ready to be posted
+    ibv_sge receive_pieces_[kReceives];
     ibv_mr* memory_ = nullptr;
     size_t mapped_ = 0;
 };
@@ -193,10 +244,9 @@ inline uint64_t Link::next_id(uint8_t marks) {
 
 // After next_id().
 inline unsigned Link::next_flags(bool signal) {
-    unsigned flags = reads_ && fenced_ ? unsigned{IBV_SEND_FENCE} : 0;
-    if (!signal && head_ % kSignalEvery) return flags;
+    if (!signal && head_ % kSignalEvery) return fence_;
     signalled_ = head_;
-    return flags | IBV_SEND_SIGNALED;
+    return fence_ | IBV_SEND_SIGNALED;
 }
 
 inline ibv_send_wr& Link::next_request(uint8_t marks, bool signal) {
@@ -211,18 +261,26 @@ inline ibv_send_wr& Link::next_request(uint8_t marks, bool signal) {
 }
 
 // Inline, from where it is.
-inline bool Link::send_short(const Frame& frame) {
+inline bool Link::send_short(const Frame& frame, Word kind, std::span<const std::byte> before) {
     --credits_;
     short_.wr_id = next_id(kTakesSlot);
     short_.send_flags = next_flags(false) | IBV_SEND_INLINE;
-    short_.imm_data = word(Word::kFrame);
-    short_pieces_[0].addr = reinterpret_cast<uintptr_t>(&frame.header);
-    short_.num_sge = 1;
+    short_.imm_data = word(kind, frame.header.op);
+    ibv_sge* first = short_pieces_ + 1;
+    int count = 0;
+    if (!before.empty()) {
+        first = short_pieces_;
+        first->addr = reinterpret_cast<uintptr_t>(before.data());
+        first->length = static_cast<uint32_t>(before.size());
+        ++count;
+    }
     if (frame.header.size) [[likely]] {
         short_pieces_[1].addr = reinterpret_cast<uintptr_t>(frame.payload[0].iov_base);
         short_pieces_[1].length = frame.header.size;
-        short_.num_sge = 2;
+        ++count;
     }
+    short_.sg_list = first;
+    short_.num_sge = count;
     ibv_send_wr* refused;
     return ibv_post_send(qp_, &short_, &refused) == 0;
 }
@@ -236,27 +294,36 @@ inline bool Link::push() {
 }
 
 inline bool Link::send(const Frame& frame) {
-    const size_t total = sizeof(Header) + frame.header.size;
-    const bool inlined = total <= inline_max_;
+    const Word kind = word_for(frame.header);
+    const std::span<const std::byte> before = sent_of(frame.header, kind);
+    const bool inlined = before.size() + frame.header.size <= inline_max_;
     // What waits in a chain has to stay where it is, and the device takes only so many pieces: it is copied.
     if (inlined && !frame.more && frame.count <= 1 && !chained_) [[likely]]
-        return send_short(frame);
+        return send_short(frame, kind, before);
+    return send_copied(frame.header, frame.payload, frame.count, frame.more);
+}
+
+// Neither inline nor with a Frame: what both ways have in common would be worked out before the choice, and spilled.
+[[gnu::noinline]] inline bool Link::send_copied(Header header, const iovec* payload, size_t count, bool more) {
+    const Word kind = word_for(header);
+    const std::span<const std::byte> before = sent_of(header, kind);
+    const size_t total = before.size() + header.size;
     std::byte* buffer = slot();
     ibv_send_wr& request = next_request(kTakesSlot, false);
     --credits_;
     request.opcode = IBV_WR_SEND_WITH_IMM;
-    request.imm_data = word(Word::kFrame);
-    if (inlined) request.send_flags |= IBV_SEND_INLINE;
-    memcpy(buffer, &frame.header, sizeof(Header));
-    std::byte* at = buffer + sizeof(Header);
-    for (size_t i = 0; i < frame.count; ++i) {
-        if (!frame.payload[i].iov_len) continue;
-        memcpy(at, frame.payload[i].iov_base, frame.payload[i].iov_len);
-        at += frame.payload[i].iov_len;
+    request.imm_data = word(kind, header.op);
+    if (total <= inline_max_) request.send_flags |= IBV_SEND_INLINE;
+    if (!before.empty()) memcpy(buffer, before.data(), before.size());
+    std::byte* at = buffer + before.size();
+    for (size_t i = 0; i < count; ++i) {
+        if (!payload[i].iov_len) continue;
+        memcpy(at, payload[i].iov_base, payload[i].iov_len);
+        at += payload[i].iov_len;
     }
     request.sg_list[0] = {reinterpret_cast<uintptr_t>(buffer), static_cast<uint32_t>(total), lkey_};
     request.num_sge = 1;
-    return finish(frame.more);
+    return finish(more);
 }
 
 template <typename Done>
@@ -270,7 +337,7 @@ inline void Link::completed(uint16_t number, bool good, Done&& done) {
         if (marks & kIsAccess) [[unlikely]] {
             Posted& place = posted_[tail_ % kPosted];
             --accesses_;
-            reads_ -= (marks & kReads) != 0;
+            if (marks & kReads) read_under_way(-1);
             access_done(place, good);
             ++tail_;
             done(place.token);

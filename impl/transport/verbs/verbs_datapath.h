@@ -93,32 +93,48 @@ void VerbsTransport::take_sent(Sink& sink, Call& call, const ibv_wc& completion,
     tell_credits(call);
 }
 
+// A frame whose peer is known, and up.
+template <typename Sink>
+inline void VerbsTransport::take_frame(Sink& sink, Call& call, uint32_t word, const std::byte* bytes, uint32_t length) {
+    Peer* peer = call.peer;
+    if (!peer || peer->phase != Peer::Phase::kUp || peer->dropped) [[unlikely]] {
+        if (!peer) kill(call);  // frames before proof
+        return;
+    }
+    Header header;
+    const auto kind = static_cast<verbs::Word>(word >> 16);
+    const std::byte* payload = verbs::read_frame(kind, static_cast<uint8_t>(word >> 24), bytes, length, &header);
+    if (!payload) [[unlikely]]
+        return drop(*peer, FI_ECONNABORTED);
+    sink.deliver(*peer, header, payload);
+}
+
 template <typename Sink>
 inline void VerbsTransport::take_arrival(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number) {
     Peer* peer = call.peer;
     verbs::Link& link = call.link;
-    const bool up = peer && peer->phase == Peer::Phase::kUp && !peer->dropped;
     const uint32_t word = ntohl(completion.imm_data);
     const std::byte* buffer = link.buffer(number);
     bool credited = true;
     if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) [[unlikely]] {
+        const bool up = peer && peer->phase == Peer::Phase::kUp && !peer->dropped;
         if (up) sink.wrote(*peer, completion.byte_len, word);
     } else if (!(completion.wc_flags & IBV_WC_WITH_IMM) || !link.take_credits(word & 0xffff)) [[unlikely]] {
         if (peer) drop(*peer, FI_ECONNABORTED);
-    } else if (word >> 16 == static_cast<uint32_t>(verbs::Word::kFrame)) [[likely]] {
-        Header header;
-        memcpy(&header, buffer, sizeof header);
-        if (!up) [[unlikely]] {
-            if (!peer) kill(call);  // frames before proof
-        } else if (completion.byte_len != sizeof header + header.size || completion.byte_len < sizeof header) {
-            drop(*peer, FI_ECONNABORTED);
-        } else {
-            sink.deliver(*peer, header, buffer + sizeof header);
-        }
-    } else if (word >> 16 == static_cast<uint32_t>(verbs::Word::kNote)) {
-        on_note(call, buffer, completion.byte_len);
     } else {
-        credited = false;
+        switch (static_cast<verbs::Word>(word >> 16)) {
+            case verbs::Word::kBare:
+            case verbs::Word::kTagged:
+            case verbs::Word::kFrame:
+                take_frame(sink, call, word, buffer, completion.byte_len);
+                break;
+            case verbs::Word::kNote:
+                on_note(call, buffer, completion.byte_len);
+                break;
+            case verbs::Word::kReturn:
+            default:
+                credited = false;
+        }
     }
     if (!link.is_open()) return;
     if (!link.give_back(number, credited) && call.peer) mark_broken(*call.peer, FI_EIO);

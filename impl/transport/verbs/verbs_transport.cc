@@ -283,7 +283,7 @@ AccessResult VerbsTransport::access(Peer& peer, const DeviceAccess& access) {
     return AccessResult::kDown;
 }
 
-void VerbsTransport::tell_credits(Call& call) {
+void VerbsTransport::send_credits(Call& call) {
     if (call.stage == Call::Stage::kUp && !call.link.tell_credits() && call.peer) mark_broken(*call.peer, FI_EIO);
 }
 

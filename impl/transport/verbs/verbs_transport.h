@@ -152,6 +152,8 @@ private:
     template <typename Sink>
     void take_sent(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number);
     template <typename Sink>
+    void take_frame(Sink& sink, Call& call, uint32_t word, const std::byte* bytes, uint32_t length);
+    template <typename Sink>
     void take_arrival(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number);
     template <typename Sink>
     size_t take_some(Sink& sink);
@@ -165,7 +167,11 @@ private:
         return call && call->link.generation() == ticket.generation ? call : nullptr;
     }
     void on_failed(Call& call, const ibv_wc& completion);
-    void tell_credits(Call& call);
+    void tell_credits(Call& call) {
+        if (call.link.owes()) [[unlikely]]
+            send_credits(call);
+    }
+    void send_credits(Call& call);
 
     const verbs::VerbsDomain* device_ = nullptr;
     ibv_cq* completions_ = nullptr;
