@@ -60,6 +60,11 @@ public:
     size_t handles_open() const { return handles_.size(); }
     size_t regions_open() const { return regions_.size(); }
     size_t receives_posted(uint32_t queue_pair) const;
+    // The ids of those.
+    template <typename Visit>
+    void receives_of(uint32_t queue_pair, Visit visit) const {
+        for (const auto& [id, piece] : pairs_.at(queue_pair)->receives) visit(id);
+    }
 
 private:
     friend struct DatagramCalls;

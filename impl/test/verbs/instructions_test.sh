@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Instructions of the library for a short message over verbs, those of the device left out: instructions_test.sh PROGRAM
-# A call of fi_tsend may take 200; a receive, from posting it to reading its completion, what it takes today.
+# Instructions of the library for a short message over verbs, those of the device left out. A send is the call alone; a
+# receive goes from posting it to reading its completion.
+#   instructions_test.sh PROGRAM send:LIMIT receive:LIMIT
 set -euo pipefail
+program=$1
+shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 collected() { # function, mode, count
@@ -10,9 +13,8 @@ collected() { # function, mode, count
         >"$folder/$2" 2>"$folder/log" || { cat "$folder/log" "$folder/$2" >&2; return 1; }
     sed -n 's/.*Collected : \([0-9]*\).*/\1/p' "$folder/log"
 }
-program=$1
 status=0
-for pair in send:200 receive:650; do
+for pair in "$@"; do
     mode=${pair%:*}
     one=$(collected "measured_$mode" "$mode" 1000)
     two=$(collected "measured_$mode" "$mode" 2000)

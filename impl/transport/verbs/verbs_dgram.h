@@ -121,7 +121,10 @@ private:
     int open_events(const Endpoint& endpoint);
     void release();
     int find_route(fi_addr_t to, Route** out);
+    int make_route(fi_addr_t to, uint32_t generation, Route* route);
+    int wait_for_route(fi_addr_t to, Route** out);
     bool full(const SendRequest& request);
+    bool still_full();
     ssize_t send_locked(const SendRequest& request, size_t size);
     size_t take_some();
     void take(const ibv_wc& completion);

@@ -9,37 +9,58 @@
 
 namespace selvage::impl::verbs {
 
-int DatagramPath::find_route(fi_addr_t to, Route** out) {
+// Sending. What is on the shortest path is inlined into fi_send and its kin, and the rest is not.
+
+inline int DatagramPath::find_route(fi_addr_t to, Route** out) {
     Route& route = routes_[to % kRoutes];
     const uint32_t generation = __atomic_load_n(generation_word_, __ATOMIC_ACQUIRE) & AvStore::kGenerationMask;
     *out = &route;
     const bool known = route.address == to && route.generation == generation && route.handle;
     if (known && route.handle->stamp == route.stamp) [[likely]]
         return 0;
+    return make_route(to, generation, &route);
+}
+
+[[gnu::noinline]] int DatagramPath::make_route(fi_addr_t to, uint32_t generation, Route* route) {
     AvEntry entry;
     if (!av_->find_address(to, &entry)) return -FI_EINVAL;
     HandleCache::Handle* handle;
     const int error = handles_.find(entry.socket.ib, pair_.posted(), pair_.completed(), &handle);
     if (error) return error;
-    route = {.address = to,
-             .generation = generation,
-             .queue_pair = entry.socket.ib.queue_pair,
-             .stamp = handle->stamp,
-             .handle = handle};
+    *route = {.address = to,
+              .generation = generation,
+              .queue_pair = entry.socket.ib.queue_pair,
+              .stamp = handle->stamp,
+              .handle = handle};
     return 0;
 }
 
-// With one look at whether something has completed meanwhile.
-bool DatagramPath::full(const SendRequest& request) {
+// All handles are in use by requests under way, of which some may have completed.
+[[gnu::noinline, gnu::cold]] int DatagramPath::wait_for_route(fi_addr_t to, Route** out) {
+    int error;
+    do {
+        looked_ = true;
+        if (!take_some()) return -FI_EAGAIN;
+        error = find_route(to, out);
+    } while (error == -FI_EAGAIN);
+    return error;
+}
+
+inline bool DatagramPath::full(const SendRequest& request) {
     if (bounded_ && (request.flags & FI_COMPLETION) && !reports_.transmit->room()) return true;
     if (pair_.posted() - pair_.completed() < endpoint_->tx.size && pair_.room()) [[likely]]
         return false;
+    return still_full();
+}
+
+// With one look at whether something has completed meanwhile.
+[[gnu::noinline, gnu::cold]] bool DatagramPath::still_full() {
     looked_ = true;
     take_some();
     return pair_.posted() - pair_.completed() >= endpoint_->tx.size || !pair_.room();
 }
 
-ssize_t DatagramPath::send(const SendRequest& request) {
+inline ssize_t DatagramPath::send(const SendRequest& request) {
     constexpr uint64_t kKnown =
         FI_INJECT | FI_TRANSMIT_COMPLETE | FI_INJECT_COMPLETE | FI_COMPLETION | FI_MORE | FI_REMOTE_CQ_DATA;
     size_t size;
@@ -48,29 +69,26 @@ ssize_t DatagramPath::send(const SendRequest& request) {
     if (request.flags & ~kKnown) return -FI_EBADFLAGS;
     if ((request.flags & FI_INJECT) && size > inject_max_) return -FI_EMSGSIZE;
 
-    ssize_t result;
-    bool looked;
-    {
-        Guard guard(*this);
-        result = send_locked(request, size);
-        looked = std::exchange(looked_, false);
-    }
+    lock();
+    const ssize_t result = send_locked(request, size);
+    const bool looked = std::exchange(looked_, false);
+    unlock();
     if (looked) [[unlikely]]
         after_progress();
     return result;
 }
 
-ssize_t DatagramPath::send_locked(const SendRequest& request, size_t size) {
-    if (gone_) return -FI_ENODEV;
-    if (broken_ || full(request)) return -FI_EAGAIN;
+inline ssize_t DatagramPath::send_locked(const SendRequest& request, size_t size) {
+    if (gone_) [[unlikely]]
+        return -FI_ENODEV;
+    if (broken_ || full(request)) [[unlikely]]
+        return -FI_EAGAIN;
     Route* route;
     int error = find_route(request.to, &route);
-    while (error == -FI_EAGAIN) {
-        looked_ = true;
-        if (!take_some()) return error;
-        error = find_route(request.to, &route);
+    if (error) [[unlikely]] {
+        if (error == -FI_EAGAIN) error = wait_for_route(request.to, &route);
+        if (error) return error;
     }
-    if (error) return error;
     sent_[pair_.next_place()] = {.context = request.context, .flags = request.flags};
     const int refused = pair_.send({.ranges = request.ranges,
                                     .count = request.count,
@@ -79,13 +97,14 @@ ssize_t DatagramPath::send_locked(const SendRequest& request, size_t size) {
                                     .data = static_cast<uint32_t>(request.data),
                                     .has_data = request.has_data},
                                    *route->handle);
-    if (!refused) return 0;
+    if (!refused) [[likely]]
+        return 0;
     if (refused == -FI_ENOMEM || refused == -FI_EAGAIN) return -FI_EAGAIN;
     broken_ = true;  // the next progress finds out what is left
     return refused;
 }
 
-ssize_t DatagramPath::receive(const ReceiveRequest& request) {
+inline ssize_t DatagramPath::receive(const ReceiveRequest& request) {
     size_t capacity;
     if (request.count > receive_ranges_max_ || (request.count && !request.ranges)) return -FI_EINVAL;
     if (!total_of(request.ranges, request.count, &capacity)) return -FI_EINVAL;
@@ -137,8 +156,8 @@ namespace {
 
 DatagramPath& path(const Endpoint* endpoint) { return static_cast<DatagramPath&>(*endpoint->path); }
 
-ssize_t send_range(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to, uint64_t data, bool has_data,
-                   void* context, uint64_t flags) {
+[[gnu::always_inline]] inline ssize_t send_range(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to,
+                                                 uint64_t data, bool has_data, void* context, uint64_t flags) {
     const iovec range = range_of(bytes, size);
     return path(Endpoint::of(ep))
         .send({.ranges = &range,
@@ -150,16 +169,17 @@ ssize_t send_range(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to, uin
                .flags = flags});
 }
 
-ssize_t send(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to, void* context) {
+[[gnu::flatten]] ssize_t send(fid_ep* ep, const void* bytes, size_t size, void*, fi_addr_t to, void* context) {
     return send_range(ep, bytes, size, to, 0, false, context, Endpoint::of(ep)->tx_defaults);
 }
-ssize_t senddata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data, fi_addr_t to, void* context) {
+[[gnu::flatten]] ssize_t senddata(fid_ep* ep, const void* bytes, size_t size, void*, uint64_t data, fi_addr_t to,
+                                  void* context) {
     return send_range(ep, bytes, size, to, data, true, context, Endpoint::of(ep)->tx_defaults);
 }
-ssize_t inject(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to) {
+[[gnu::flatten]] ssize_t inject(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to) {
     return send_range(ep, bytes, size, to, 0, false, nullptr, FI_INJECT);
 }
-ssize_t injectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data, fi_addr_t to) {
+[[gnu::flatten]] ssize_t injectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data, fi_addr_t to) {
     return send_range(ep, bytes, size, to, data, true, nullptr, FI_INJECT);
 }
 ssize_t sendv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t to, void* context) {
@@ -184,7 +204,7 @@ ssize_t sendmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
                                 .flags = flags | endpoint->tx_always});
 }
 
-ssize_t recv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t, void* context) {
+[[gnu::flatten]] ssize_t recv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t, void* context) {
     const Endpoint* endpoint = Endpoint::of(ep);
     const iovec range = range_of(bytes, size);
     return path(endpoint).receive({.ranges = &range, .count = 1, .context = context, .flags = endpoint->rx_defaults});

@@ -58,7 +58,10 @@ int DatagramPair::allocate() {
     receives_ = block_ + sends_ * send_bytes_;
     memory_ = library.register_iova(device_->pd, block_, mapped_, reinterpret_cast<uintptr_t>(block_),
                                     IBV_ACCESS_LOCAL_WRITE);
-    return memory_ ? 0 : as_error(errno);
+    if (!memory_) return as_error(errno);
+    piece_.lkey = memory_->lkey;
+    request_.sg_list = &piece_;
+    return 0;
 }
 
 int DatagramPair::create() {
@@ -133,31 +136,11 @@ void DatagramPair::close() {
     device_ = nullptr;
 }
 
-int DatagramPair::send(const Datagram& datagram, HandleCache::Handle& to) {
-    const bool inlined = datagram.size <= inline_max_;
-    void* source;
-    if (inlined && datagram.count <= 1) {
-        source = datagram.count ? datagram.ranges[0].iov_base : nullptr;
-    } else {
-        source = block_ + next_place() * send_bytes_;
-        gather(datagram.ranges, datagram.count, 0, source, datagram.size);
-    }
-    ibv_sge piece{.addr = reinterpret_cast<uintptr_t>(source),
-                  .length = static_cast<uint32_t>(datagram.size),
-                  .lkey = memory_->lkey};
-    request_.wr_id = DatagramTicket{.send = true, .number = next_place(), .generation = generation_}.pack();
-    request_.sg_list = &piece;
-    request_.num_sge = datagram.size ? 1 : 0;
-    request_.opcode = datagram.has_data ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
-    request_.imm_data = htonl(datagram.data);
-    request_.send_flags = inlined ? unsigned{IBV_SEND_INLINE} : 0;
-    request_.wr.ud.ah = to.device;
-    request_.wr.ud.remote_qpn = datagram.queue_pair;
-    ibv_send_wr* refused;
-    const int error = ibv_post_send(qp_, &request_, &refused);
-    if (error) return as_error(error);
-    to.last = ++head_;
-    return 0;
+// Into the send buffer of the next request.
+const void* DatagramPair::copied(const iovec* ranges, size_t count, size_t size) {
+    std::byte* buffer = block_ + next_place() * send_bytes_;
+    gather(ranges, count, 0, buffer, size);
+    return buffer;
 }
 
 bool DatagramPair::repost() {

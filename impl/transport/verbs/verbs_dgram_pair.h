@@ -109,6 +109,7 @@ private:
     // The payload of a received datagram starts at a line of the cache.
     static constexpr size_t kLead = 64 - kRouteBytes;
 
+    const void* copied(const iovec* ranges, size_t count, size_t size);
     int allocate();
     int create();
     int start();
@@ -136,8 +137,31 @@ private:
     uint32_t used_count_ = 0;
     uint32_t used_[kRepostMax];
     IbAddress own_{};
-    ibv_send_wr request_{};  // what never changes is there
+    // Of every send: what never changes is there.
+    ibv_send_wr request_{};
+    ibv_sge piece_{};
 };
+
+inline int DatagramPair::send(const Datagram& datagram, HandleCache::Handle& to) {
+    const bool inlined = datagram.size <= inline_max_;
+    const void* source = inlined && datagram.count == 1 ? datagram.ranges[0].iov_base
+                                                        : copied(datagram.ranges, datagram.count, datagram.size);
+    piece_.addr = reinterpret_cast<uintptr_t>(source);
+    piece_.length = static_cast<uint32_t>(datagram.size);
+    request_.wr_id = DatagramTicket{.send = true, .number = next_place(), .generation = generation_}.pack();
+    request_.num_sge = datagram.size ? 1 : 0;
+    request_.opcode = datagram.has_data ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+    request_.imm_data = htonl(datagram.data);
+    request_.send_flags = inlined ? unsigned{IBV_SEND_INLINE} : 0;
+    request_.wr.ud.ah = to.device;
+    request_.wr.ud.remote_qpn = datagram.queue_pair;
+    ibv_send_wr* refused;
+    const int error = ibv_post_send(qp_, &request_, &refused);
+    if (error) [[unlikely]]
+        return as_error(error);
+    to.last = ++head_;
+    return 0;
+}
 
 }  // namespace selvage::impl::verbs
 
