@@ -25,7 +25,7 @@ struct Traffic {
         for (int i = 0; i < count; ++i) {
             const bool pull = pulls(bytes);
             now += pull ? kernel : ring;
-            choice.finished(pull ? Way::kKernel : Way::kRing, bytes, now);
+            choice.finished(pull ? Way::kKernel : Way::kRing, bytes, bytes, now);
             read += pull;
         }
         return read;
@@ -57,6 +57,25 @@ TEST(ShmPullChoice, TheFasterWayIsTakenAndTheOtherHardlyEver) {
     slow.kernel = 150'000;
     slow.choice.allow();
     EXPECT_LT(slow.transfers(10'000, kLength), 200);
+}
+
+// The pieces of four transfers come in turn: the first ends when nearly all of the bytes are here.
+TEST(ShmPullChoice, TransfersThatEndTogetherAreNotTakenForFastOnes) {
+    Traffic t;
+    t.choice.allow();
+    int read = 0;
+    for (int window = 0; window < 1000; ++window) {
+        for (int i = 0; i < 4; ++i) {
+            if (t.pulls(kLength)) {
+                read += t.transfers(1, kLength);
+                continue;
+            }
+            const uint64_t moved = i ? kLength / 1000 : 4 * kLength - 3 * kLength / 1000;
+            t.now += t.ring * moved / kLength;
+            t.choice.finished(Way::kRing, kLength, moved, t.now);
+        }
+    }
+    EXPECT_GT(read, 3'800);
 }
 
 TEST(ShmPullChoice, AChangeOfTheMachineIsFound) {

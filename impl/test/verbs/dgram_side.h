@@ -19,7 +19,7 @@ struct DatagramSide {
     static constexpr size_t kPacket = 1024;
 
     explicit DatagramSide(FakeDatagrams& fake, uint64_t caps = FI_MSG | FI_SEND | FI_RECV, size_t size = 64,
-                 fi_threading threading = FI_THREAD_SAFE)
+                          fi_threading threading = FI_THREAD_SAFE)
         : place({.threading = threading, .kind = AddressKind::kIbUd}) {
         place.domain.device = &fake.domain;
         place.domain.addr_format = FI_ADDR_IB_UD;

@@ -1,10 +1,10 @@
 // How long transfers come from one peer: in pieces through the ring, or read out of its memory by the kernel.
 //
 // Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
-// cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: the ring's rate over
-// stretches of four full frames, the kernel's rate of each reading, per class of size. The highest rate counts, and
-// fades slowly: a stretch in which somebody did something else says nothing of the way. After many bytes the other way
-// is tried once.
+// cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: from the end of one
+// transfer to the end of the next, per class of size, the time and the bytes that came meanwhile. Those are not always
+// the transfer's own: several may come in pieces side by side, and end together. After many transfers the other way is
+// tried.
 //
 // Private to the endpoint that reads; its word() is what the peer is told. No thread of its own, no clock of its own.
 #ifndef SELVAGE_IMPL_TRANSPORT_SHM_PULL_CHOICE_H
@@ -44,14 +44,15 @@ public:
         for (unsigned c = 0; c < kPullClasses; ++c) decide(c);
     }
 
-    // A transfer of at least kPullMin bytes has come, at this time in nanoseconds.
-    void finished(Way way, uint64_t bytes, uint64_t now) {
+    // A transfer of `length` bytes, at least kPullMin, has come, at this time in nanoseconds; since the one before,
+    // `moved` bytes have come in all.
+    void finished(Way way, uint64_t length, uint64_t moved, uint64_t now) {
         const uint64_t passed = now - last_;
         const bool first = last_ == 0;
         last_ = now;
-        const unsigned c = pull_class(bytes);
+        const unsigned c = pull_class(length);
         // What the first, or the first after another size, came after is not known.
-        if (!first && c == last_class_) note(classes_[c].cost[way == Way::kKernel], passed, bytes);
+        if (!first && c == last_class_ && moved) note(classes_[c].cost[way == Way::kKernel], passed, moved);
         last_class_ = c;
         if (++classes_[c].transfers % kTrial == 0) classes_[c].cost[way == Way::kRing] = {};
         decide(c);

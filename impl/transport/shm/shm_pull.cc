@@ -105,14 +105,19 @@ int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iove
     const int error = read_from(peer.process, there, here);
     if (error) return error;
     if (memcmp(seen, peer.instance, sizeof seen) != 0) return -FI_ECONNRESET;
-    peer.choice.finished(shm::PullChoice::Way::kKernel, bytes_of(local, local_count), now_ns());
-    tell_choice(peer);
+    const size_t length = bytes_of(local, local_count);
+    finished(peer, shm::PullChoice::Way::kKernel, length, length);
     return 0;
 }
 
 void ShmTransport::came_in_parts(Peer& peer, size_t length) {
     if (!peer.process || length < shm::kPullMin) return;
-    peer.choice.finished(shm::PullChoice::Way::kRing, length, now_ns());
+    finished(peer, shm::PullChoice::Way::kRing, length, (peer.in.position - peer.measured_to) * shm::kLine);
+}
+
+void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
+    peer.choice.finished(way, length, moved, now_ns());
+    peer.measured_to = peer.in.position;
     tell_choice(peer);
 }
 

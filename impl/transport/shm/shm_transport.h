@@ -115,6 +115,8 @@ private:
         peer.in.slot().pulls.store(peer.choice.word(), std::memory_order_relaxed);
     }
 
+    static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
+
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
     void look_around();
