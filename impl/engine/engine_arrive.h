@@ -17,10 +17,24 @@ inline Arrival arrival_of(const Header& header) {
             .length = header.size};
 }
 
+// Nearly every frame is a short message: that one is looked for where the transport has the frame.
 template <Transport T, bool Locked>
-inline void Engine<T, Locked>::deliver(Peer& peer, const Header& header, const std::byte* payload) {
+[[gnu::always_inline]] inline void Engine<T, Locked>::deliver(Peer& peer, const Header& header,
+                                                              const std::byte* payload) {
+    const auto op = static_cast<FrameOp>(header.op);
+    if (op == FrameOp::kTagged || op == FrameOp::kMessage) [[likely]] {
+        on_message(peer, header, payload);
+    } else {
+        deliver_other(peer, header, payload);
+    }
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline]] void Engine<T, Locked>::deliver_other(Peer& peer, const Header& header, const std::byte* payload) {
     switch (static_cast<FrameOp>(header.op)) {
-        [[likely]] case FrameOp::kMessage : case FrameOp::kTagged : return on_message(peer, header, payload);
+        case FrameOp::kMessage:
+        case FrameOp::kTagged:
+            return;  // deliver()
         case FrameOp::kMessageAnnounce:
         case FrameOp::kTaggedAnnounce:
             return on_announce(peer, header, payload);

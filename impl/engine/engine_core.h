@@ -192,6 +192,7 @@ private:
     Step send_response(Peer& peer, Response& response);
 
     // Arrival (engine_arrive.h).
+    void deliver_other(Peer& peer, const Header& header, const std::byte* payload);
     void on_message(Peer& peer, const Header& header, const std::byte* payload);
     void on_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_clear(Peer& peer, const Header& header);

@@ -7,7 +7,7 @@
 namespace selvage::impl {
 
 template <typename Sink>
-size_t VerbsTransport::progress(Sink& sink) {
+[[gnu::always_inline]] inline size_t VerbsTransport::progress(Sink& sink) {
     if (chained_) flush_chains();
     const size_t done = take_some(sink);
     if (control_is_due()) look();
@@ -31,11 +31,8 @@ inline bool VerbsTransport::control_is_due() {
 
 template <typename Sink>
 size_t VerbsTransport::take_some(Sink& sink) {
-    if (stash_count_) [[unlikely]] {
-        const int count = stash_count_;
-        stash_count_ = 0;
-        for (int i = 0; i < count; ++i) take(sink, stash_[i]);
-    }
+    if (stash_count_) [[unlikely]]
+        take_stash(sink);
     ibv_wc completions[verbs::kPoll];
     const int count = ibv_poll_cq(completions_, verbs::kPoll, completions);
     for (int i = 0; i < count; ++i) take(sink, completions[i]);
@@ -43,7 +40,15 @@ size_t VerbsTransport::take_some(Sink& sink) {
 }
 
 template <typename Sink>
-inline void VerbsTransport::take(Sink& sink, const ibv_wc& completion) {
+[[gnu::noinline, gnu::cold]] void VerbsTransport::take_stash(Sink& sink) {
+    const int count = stash_count_;
+    stash_count_ = 0;
+    for (int i = 0; i < count; ++i) take(sink, stash_[i]);
+}
+
+// From here to the engine everything is inlined into take_some().
+template <typename Sink>
+[[gnu::always_inline]] inline void VerbsTransport::take(Sink& sink, const ibv_wc& completion) {
     const verbs::Ticket ticket = verbs::Ticket::unpack(completion.wr_id);
     Call* call = call_of(ticket);
     if (!call) [[unlikely]]
@@ -95,7 +100,8 @@ void VerbsTransport::take_sent(Sink& sink, Call& call, const ibv_wc& completion,
 
 // A frame whose peer is known, and up.
 template <typename Sink>
-inline void VerbsTransport::take_frame(Sink& sink, Call& call, uint32_t word, const std::byte* bytes, uint32_t length) {
+[[gnu::always_inline]] inline void VerbsTransport::take_frame(Sink& sink, Call& call, uint32_t word,
+                                                              const std::byte* bytes, uint32_t length) {
     Peer* peer = call.peer;
     if (!peer || peer->phase != Peer::Phase::kUp || peer->dropped) [[unlikely]] {
         if (!peer) kill(call);  // frames before proof
@@ -110,7 +116,8 @@ inline void VerbsTransport::take_frame(Sink& sink, Call& call, uint32_t word, co
 }
 
 template <typename Sink>
-inline void VerbsTransport::take_arrival(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number) {
+[[gnu::always_inline]] inline void VerbsTransport::take_arrival(Sink& sink, Call& call, const ibv_wc& completion,
+                                                                uint16_t number) {
     Peer* peer = call.peer;
     verbs::Link& link = call.link;
     const uint32_t word = ntohl(completion.imm_data);

@@ -156,6 +156,8 @@ private:
     template <typename Sink>
     void take_arrival(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number);
     template <typename Sink>
+    void take_stash(Sink& sink);
+    template <typename Sink>
     size_t take_some(Sink& sink);
     template <typename Sink>
     void reap(Sink& sink);
