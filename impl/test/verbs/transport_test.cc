@@ -346,6 +346,31 @@ TEST_F(VerbsTransportTest, WhatFollowsAReadWaitsUntilItHasComeBack) {
     device.library.dereg_mr(region);
 }
 
+TEST_F(VerbsTransportTest, ReceivesArePostedAgainWhenProgressIsMadeTheNextTime) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = join(a, b);
+    ASSERT_EQ(a.send(*to_b, "hello"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
+    VerbsPeer* back = b.sink.frames[0].from;
+    const auto posted = [&] {
+        size_t count = 0;
+        device.receives_of_last_caller([&](const ibv_recv_wr&, const ibv_sge&) { ++count; });
+        return count;
+    };
+    size_t waited = 0;
+    for (int i = 0; i < 40; ++i) {
+        while (b.send(*back, "x") != SendResult::kDone) b.progress();
+        a.progress();
+        if (posted() > verbs::kReceives - verbs::kRepost) continue;
+        ++waited;
+        a.progress();
+        EXPECT_GT(posted(), verbs::kReceives - verbs::kRepost);
+        b.progress();
+    }
+    EXPECT_GE(waited, 8u);
+    EXPECT_EQ(a.sink.frames.size(), 40u);
+}
+
 TEST_F(VerbsTransportTest, AFrameThatLiesAboutItsLengthEndsThePeerAlone) {
     VerbsSide a(device), b(device), c(device);
     VerbsPeer* to_b = join(a, b);

@@ -22,13 +22,15 @@ inline constexpr size_t kLendNamed = 16384;
 inline constexpr size_t kLendUnnamed = 262144;
 // Frames that the other end may have in flight: receives that are posted for them. A power of two.
 inline constexpr uint32_t kCredits = 32;
-// Receives are posted again so many at a time, and the sender may use them from then on.
+// Receives are posted again so many at a time, and the sender may use them from then on: when progress is made the next
+// time, as then an answer is under way already; at once when it is so many.
 inline constexpr uint32_t kRepost = 4;
+inline constexpr uint32_t kRepostAtOnce = 8;
 // So many posted receives that the sender does not know of are worth a message of their own.
 inline constexpr uint32_t kCreditsOwed = 16;
-// Receives for those messages, which need no credit: kCredits / kCreditsOwed + 1 can be under way, and kRepost more
-// can be used up and not posted again.
-inline constexpr uint32_t kReceives = kCredits + 8;
+// Receives for those messages, which need no credit: kCredits / kCreditsOwed + 1 can be under way, and kRepostAtOnce
+// more can be used up and not posted again.
+inline constexpr uint32_t kReceives = kCredits + 12;
 // Work requests in the send queue: frames, credits, and accesses to memory. A power of two.
 inline constexpr uint32_t kPosted = 128;
 // Of these, places that only credits may use.

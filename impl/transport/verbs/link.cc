@@ -65,7 +65,8 @@ int Link::open(rdma_cm_id* id, ibv_cq* completions) {
             Ticket{.send = false, .number = i, .link = index_, .generation = generation_}.pack();
         receive_requests_[i].sg_list = &receive_pieces_[i];
         receive_requests_[i].num_sge = 1;
-        if (!give_back(i, false)) error = -FI_EIO;  // the other end knows of the first ones
+        give_back(i, false);  // the other end knows of the first ones
+        if (used_count_ == kRepost && !repost()) error = -FI_EIO;
     }
     if (error) close();
     return error;

@@ -158,14 +158,17 @@ public:
         return credits_ <= kCredits;
     }
     // `credited`: the sender paid a credit for it.
-    bool give_back(uint16_t number, bool credited) {
+    void give_back(uint16_t number, bool credited) {
         ibv_recv_wr& request = receive_requests_[number];
         request.next = used_;
         used_ = &request;
         ++used_count_;
         returned_ += credited;
-        return used_count_ < kRepost || repost();
     }
+    // How many were given back and wait to be posted again.
+    uint32_t used() const { return used_count_; }
+    // Posts them. False: the device refuses.
+    bool repost();
 
 private:
     uint32_t posted() const { return head_ - tail_; }
@@ -187,7 +190,6 @@ private:
         fence_ = reads_ && fenced_ ? unsigned{IBV_SEND_FENCE} : 0;
     }
     bool push();
-    bool repost();
     void access_done(Posted& place, bool good);
     bool send_credits(bool marker);
     int create_pair(rdma_cm_id* id, ibv_cq* completions);

@@ -9,6 +9,7 @@ namespace selvage::impl {
 template <typename Sink>
 [[gnu::always_inline]] inline size_t VerbsTransport::progress(Sink& sink) {
     if (chained_) flush_chains();
+    if (due_) repost(*due_);
     const size_t done = take_some(sink);
     if (control_is_due()) look();
     if (broken_) [[unlikely]]
@@ -144,8 +145,11 @@ template <typename Sink>
         }
     }
     if (!link.is_open()) return;
-    if (!link.give_back(number, credited) && call.peer) mark_broken(*call.peer, FI_EIO);
-    tell_credits(call);
+    link.give_back(number, credited);
+    if (link.used() < verbs::kRepost) return;
+    const bool may_wait = !due_ || (due_ == &call && link.used() < verbs::kRepostAtOnce);
+    if (!may_wait) return repost(call);
+    due_ = &call;
 }
 
 // What arrived before the connection failed is handed over first.

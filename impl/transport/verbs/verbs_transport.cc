@@ -203,6 +203,7 @@ int VerbsTransport::new_call(Call** out) {
 
 void VerbsTransport::forget_call(Call* call) {
     if (call->peer && call->peer->call == call) call->peer->call = nullptr;
+    if (due_ == call) due_ = nullptr;
     call->link.close();
     if (call->id) (void)device_->library->destroy_id(call->id);
     slots_[call->link.index()] = nullptr;
@@ -287,6 +288,13 @@ void VerbsTransport::send_credits(Call& call) {
     if (call.stage == Call::Stage::kUp && !call.link.tell_credits() && call.peer) mark_broken(*call.peer, FI_EIO);
 }
 
+void VerbsTransport::repost(Call& call) {
+    if (due_ == &call) due_ = nullptr;
+    if (!call.link.is_open()) return;
+    if (!call.link.repost() && call.peer) mark_broken(*call.peer, FI_EIO);
+    tell_credits(call);
+}
+
 void VerbsTransport::flush_chains() {
     while (Peer* peer = chained_) {
         chained_ = peer->next_chained;
@@ -299,6 +307,7 @@ void VerbsTransport::flush_chains() {
 
 bool VerbsTransport::arm() {
     if (chained_) flush_chains();
+    if (due_) repost(*due_);
     if (broken_ || any_dead_ || stash_count_) return false;
     const verbs::RdmaLibrary& library = *device_->library;
     ibv_cq* queue;

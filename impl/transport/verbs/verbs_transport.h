@@ -174,6 +174,7 @@ private:
             send_credits(call);
     }
     void send_credits(Call& call);
+    void repost(Call& call);
 
     const verbs::VerbsDomain* device_ = nullptr;
     ibv_cq* completions_ = nullptr;
@@ -183,6 +184,7 @@ private:
     Peer* broken_ = nullptr;
     Peer* waiting_ = nullptr;  // want room
     Peer* chained_ = nullptr;
+    Call* due_ = nullptr;     // its receives are posted again when progress is made the next time
     bool want_look_ = false;  // something other than frames is going on
     bool any_dead_ = false;
     bool gone_ = false;       // the device was removed
