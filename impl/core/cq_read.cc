@@ -41,12 +41,15 @@ static_assert(offsetof(Completion, buffer) == offsetof(fi_cq_tagged_entry, buf))
 static_assert(offsetof(Completion, data) == offsetof(fi_cq_tagged_entry, data));
 static_assert(offsetof(Completion, tag) == offsetof(fi_cq_tagged_entry, tag));
 
+// The answer of a queue that holds no entry.
+ssize_t nothing_there(const CompletionQueue& cq) { return cq.ring.overrun() ? -FI_EAVAIL : -FI_EAGAIN; }
+
 // With the queue's lock held.
 template <fi_cq_format kFormat>
 ssize_t take_entries(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t* sources) {
     using Entry = typename EntryOf<kFormat>::Type;
     const size_t queued = cq.ring.size();
-    if (!queued) return cq.ring.overrun() ? -FI_EAVAIL : -FI_EAGAIN;
+    if (!queued) return nothing_there(cq);
     auto* out = static_cast<unsigned char*>(buffer);
     const size_t wanted = std::min(count, queued);
     size_t taken = 0;
@@ -69,7 +72,7 @@ ssize_t take_entries(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t*
 template <fi_cq_format kFormat>
 ssize_t take(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t* sources) {
     // Nothing there, and no lock needed to know: an entry of this thread's making would be seen.
-    if (!cq.ring.size()) return cq.ring.overrun() ? -FI_EAVAIL : -FI_EAGAIN;
+    if (!cq.ring.size()) return nothing_there(cq);
     cq.lock();
     const ssize_t result = take_entries<kFormat>(cq, buffer, count, sources);
     cq.unlock();
@@ -95,18 +98,17 @@ template <fi_cq_format kFormat>
     return result;
 }
 
-// The only entry that is asked for, or there, of a queue that nobody else uses. 0: it is no success, or there are more.
+// The only entry that is asked for, or there, of a queue that nobody else uses. False: it is no success, or there are
+// more.
 template <fi_cq_format kFormat>
-[[gnu::always_inline]] inline ssize_t take_one(CompletionQueue& cq, void* buffer, size_t count, size_t queued,
-                                               uint32_t reads) {
+[[gnu::always_inline]] inline bool take_one(CompletionQueue& cq, void* buffer, size_t count, size_t queued) {
     const CompletionSlot& slot = cq.ring.front();
     if (slot.failure || (count != 1 && queued != 1)) [[unlikely]]
-        return 0;
-    cq.reads.store(reads, std::memory_order_relaxed);
+        return false;
     cq.idle.found();
     memcpy(buffer, &slot.completion, sizeof(typename EntryOf<kFormat>::Type));
     cq.ring.pop(1);
-    return 1;
+    return true;
 }
 
 // The same after progress.
@@ -114,16 +116,14 @@ template <fi_cq_format kFormat>
 [[gnu::noinline]] ssize_t look_and_read(fid_cq* descriptor, void* buffer, size_t count) {
     auto* cq = CompletionQueue::of(descriptor);
     cq->progress.advance();
+    cq->reads.store(0, std::memory_order_relaxed);
     const size_t queued = cq->ring.size();
     if (!queued) {
-        cq->reads.store(0, std::memory_order_relaxed);
-        if (cq->ring.overrun()) [[unlikely]]
-            return -FI_EAVAIL;
-        cq->idle.empty();
-        return -FI_EAGAIN;
+        const ssize_t result = nothing_there(*cq);
+        if (result == -FI_EAGAIN) cq->idle.empty();
+        return result;
     }
-    if (take_one<kFormat>(*cq, buffer, count, queued, 0)) return 1;
-    cq->reads.store(0, std::memory_order_relaxed);
+    if (take_one<kFormat>(*cq, buffer, count, queued)) return 1;
     return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
 }
 
@@ -135,8 +135,9 @@ ssize_t read_cq(fid_cq* descriptor, void* buffer, size_t count) {
     const uint32_t reads = cq->reads.load(std::memory_order_relaxed) + 1;
     const size_t queued = cq->ring.size();
     if (!queued || reads > kReadsWithoutProgress) return look_and_read<kFormat>(descriptor, buffer, count);
-    if (take_one<kFormat>(*cq, buffer, count, queued, reads)) return 1;
-    return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
+    if (!take_one<kFormat>(*cq, buffer, count, queued)) return readfrom_cq<kFormat>(descriptor, buffer, count, nullptr);
+    cq->reads.store(reads, std::memory_order_relaxed);
+    return 1;
 }
 
 // How many entries a blocked reader asks for. A queue never waits for more than it was opened for.

@@ -246,7 +246,7 @@ protected:
     // The first ones come through the ring, as what that costs must be known.
     void come_in_parts(size_t length) {
         for (int i = 0; i < 20; ++i) {
-            a_seen_->measured_to -= length / shm::kLine;  // as if so many lines had come
+            a_seen_->in.measured -= length / shm::kLine;  // as if so many lines had come
             b_.came_in_parts(*a_seen_, length);
         }
     }

@@ -5,9 +5,8 @@
 //
 // An endpoint is opened over the fake device, which is then replaced by one that does next to nothing: it tells of what
 // was sent, and has a datagram for each look.
-#include <cstdio>
-
 #include "impl/test/verbs/dgram_side.h"
+#include "impl/test/verbs/instructions.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -87,23 +86,13 @@ int measure(bool sends, size_t count) {
     if (done != 2) return 2;
     // The buffers that are posted at this moment are known to the fake device alone: they are handed over.
     fake.receives_of(a.number(), [](uint64_t id) { quick.buffers[quick.buffer_head++ % kPlaces] = id; });
-    ibv_context& context = *fake.domain.context;
-    context.ops.post_send = quick_send;
-    context.ops.post_recv = quick_receive;
-    context.ops.poll_cq = quick_poll;
-    size_t moved = 0;
-    for (const size_t part : {size_t{100}, count}) {
-        moved = sends ? send_many(a, self, part) : measured_receive(a, part);
-    }
-    printf("%zu of %zu\n", moved, count);
-    fflush(stdout);
-    _exit(moved == count ? 0 : 1);  // the two devices know different things now
+    move_and_exit(*fake.domain.context, {quick_send, quick_receive, quick_poll}, count,
+                  [&](size_t part) { return sends ? send_many(a, self, part) : measured_receive(a, part); });
 }
 
 }  // namespace
 }  // namespace selvage::impl::test
 
 int main(int argc, char** argv) {
-    if (argc != 3) return 2;
-    return selvage::impl::test::measure(strcmp(argv[1], "send") == 0, strtoul(argv[2], nullptr, 10));
+    return selvage::impl::test::measure_as_told(argc, argv, selvage::impl::test::measure);
 }

@@ -5,8 +5,7 @@
 //
 // Two endpoints are connected over the fake device. Then the device is replaced by one that only keeps what it is
 // asked, tells of signalled requests, and plays the other end: it gives credits back, or sends frames.
-#include <cstdio>
-
+#include "impl/test/verbs/instructions.h"
 #include "impl/core/capabilities.h"
 #include "impl/core/cq.h"
 #include "impl/core/datapath.h"
@@ -103,8 +102,8 @@ struct Quick {
     uint64_t frame[2] = {7, 1};  // its tag and payload
 } quick;
 
-constexpr uint32_t kTaggedFrame =
-    static_cast<uint32_t>(FrameOp::kTagged) << 24 | static_cast<uint32_t>(verbs::Word::kTagged) << 16;
+using verbs::Immediate;
+using verbs::Word;
 
 void tell(uint64_t id, ibv_wc_opcode opcode, uint32_t length, uint32_t immediate) {
     ibv_wc& entry = quick.done[quick.head++ % 64];
@@ -118,10 +117,10 @@ void tell(uint64_t id, ibv_wc_opcode opcode, uint32_t length, uint32_t immediate
 int quick_send(ibv_qp*, ibv_send_wr* request, ibv_send_wr**) {
     for (; request; request = request->next) {
         if (request->send_flags & IBV_SEND_SIGNALED) tell(request->wr_id, IBV_WC_SEND, 0, 0);
-        const auto kind = static_cast<verbs::Word>(ntohl(request->imm_data) >> 16);
-        if (kind == verbs::Word::kReturn || ++quick.sends % 16) continue;  // only frames cost credits
+        const Word kind = Immediate::unpack(request->imm_data).kind;
+        if (kind == Word::kReturn || ++quick.sends % 16) continue;  // only frames cost credits
         tell(quick.places[quick.place_tail++ % 64], IBV_WC_RECV, 0,
-             htonl(static_cast<uint32_t>(verbs::Word::kReturn) << 16 | 16));
+             Immediate{.credits = 16, .kind = Word::kReturn}.pack());
     }
     return 0;
 }
@@ -137,7 +136,8 @@ int quick_poll(ibv_cq*, int most, ibv_wc* out) {
         quick.frames = false;
         const uint32_t place = quick.place_tail++ % 64;
         memcpy(reinterpret_cast<void*>(quick.buffers[place]), quick.frame, sizeof quick.frame);
-        tell(quick.places[place], IBV_WC_RECV, sizeof quick.frame, htonl(kTaggedFrame));
+        const Immediate told{.credits = 0, .kind = Word::kFirstWord, .op = static_cast<uint8_t>(FrameOp::kTagged)};
+        tell(quick.places[place], IBV_WC_RECV, sizeof quick.frame, told.pack());
     }
     int count = 0;
     while (count < most && quick.tail != quick.head) out[count++] = quick.done[quick.tail++ % 64];
@@ -178,31 +178,17 @@ int measure(bool sends, size_t count) {
     for (int i = 0; i < 1'000'000 && done < 2; ++i) done += a.read() + b.read();
     if (done != 2) return 2;
     // The receives that are posted at this moment are known to the fake device alone: they are handed over.
-    ibv_context& context = *device.domain.context;
-    const auto send = context.ops.post_send;
-    const auto receive = context.ops.post_recv;
-    const auto poll = context.ops.poll_cq;
     device.receives_of_last_caller([&](const ibv_recv_wr& each, const ibv_sge& place) {
         quick.places[quick.place_head % 64] = each.wr_id;
         quick.buffers[quick.place_head++ % 64] = place.addr;
     });
-    context.ops.post_send = quick_send;
-    context.ops.post_recv = quick_receive;
-    context.ops.poll_cq = quick_poll;
-    size_t moved = 0;
-    for (const size_t part : {size_t{100}, count}) moved = sends ? send_many(a, to_b, part) : measured_receive(a, part);
-    printf("%zu of %zu\n", moved, count);
-    context.ops.post_send = send;
-    context.ops.post_recv = receive;
-    context.ops.poll_cq = poll;
-    fflush(stdout);
-    _exit(moved == count ? 0 : 1);  // the two devices know different things now
+    move_and_exit(*device.domain.context, {quick_send, quick_receive, quick_poll}, count,
+                  [&](size_t part) { return sends ? send_many(a, to_b, part) : measured_receive(a, part); });
 }
 
 }  // namespace
 }  // namespace selvage::impl::test
 
 int main(int argc, char** argv) {
-    if (argc != 3) return 2;
-    return selvage::impl::test::measure(strcmp(argv[1], "send") == 0, strtoul(argv[2], nullptr, 10));
+    return selvage::impl::test::measure_as_told(argc, argv, selvage::impl::test::measure);
 }

@@ -394,20 +394,28 @@ TEST(VerbsFrame, IsReadOnlyIfItsLengthFitsItsKind) {
     using verbs::Word;
     alignas(8) std::byte bytes[verbs::kSlotBytes] = {};
     Header header{};
-    EXPECT_EQ(verbs::read_frame(Word::kBare, 7, bytes, 0, &header), bytes);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kBare, .op = 7}, bytes, 0, &header), bytes);
     EXPECT_EQ(header.size, 0u);
     EXPECT_EQ(header.op, 7);
-    EXPECT_EQ(verbs::read_frame(Word::kBare, 7, bytes, verbs::kFramePayloadMax, &header), bytes);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kBare, .op = 7}, bytes, verbs::kFramePayloadMax, &header),
+              bytes);
     EXPECT_EQ(header.size, verbs::kFramePayloadMax);
-    EXPECT_EQ(verbs::read_frame(Word::kBare, 7, bytes, verbs::kFramePayloadMax + 1, &header), nullptr);
-    EXPECT_EQ(verbs::read_frame(Word::kTagged, 7, bytes, 7, &header), nullptr);
-    EXPECT_EQ(verbs::read_frame(Word::kTagged, 7, bytes, 8, &header), bytes + 8);
+    EXPECT_EQ(
+        verbs::read_frame({.credits = 0, .kind = Word::kBare, .op = 7}, bytes, verbs::kFramePayloadMax + 1, &header),
+        nullptr);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFirstWord, .op = 7}, bytes, 7, &header), nullptr);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFirstWord, .op = 7}, bytes, 8, &header), bytes + 8);
     EXPECT_EQ(header.size, 0u);
-    EXPECT_EQ(verbs::read_frame(Word::kTagged, 7, bytes, verbs::kFramePayloadMax + 9, &header), nullptr);
-    EXPECT_EQ(verbs::read_frame(Word::kFrame, 7, bytes, sizeof(Header) - 1, &header), nullptr);
-    EXPECT_EQ(verbs::read_frame(Word::kFrame, 7, bytes, sizeof(Header), &header), bytes + sizeof(Header));
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFirstWord, .op = 7}, bytes, verbs::kFramePayloadMax + 9,
+                                &header),
+              nullptr);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFrame, .op = 7}, bytes, sizeof(Header) - 1, &header),
+              nullptr);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFrame, .op = 7}, bytes, sizeof(Header), &header),
+              bytes + sizeof(Header));
     EXPECT_EQ(header.op, 0) << "the header that came counts";
-    EXPECT_EQ(verbs::read_frame(Word::kFrame, 7, bytes, sizeof(Header) + 1, &header), nullptr);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFrame, .op = 7}, bytes, sizeof(Header) + 1, &header),
+              nullptr);
 }
 
 TEST_F(VerbsTransportTest, ASleeperIsArmedOnceNothingIsLeft) {

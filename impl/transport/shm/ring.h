@@ -135,6 +135,7 @@ struct Inbound {
     bool hot = false;       // polled by every progress
     bool broken = false;    // nothing in it counts any more
     uint32_t expected = 0;  // lines of the next frame that are asked for before it is there
+    uint64_t measured = 0;  // position when the cost of a way was last looked at (pull_choice.h)
 
     SlotControl& slot() const { return *reinterpret_cast<SlotControl*>(lines - kPage); }
 

@@ -34,7 +34,6 @@ struct alignas(64) ShmPeer : PeerBase {
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;
-    uint64_t measured_to = 0;  // in.position when `choice` was last told of a transfer
 
     // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
     bool answers() const { return sent_before != out.position; }

@@ -112,12 +112,12 @@ int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iove
 
 void ShmTransport::came_in_parts(Peer& peer, size_t length) {
     if (!peer.process || length < shm::kPullMin) return;
-    finished(peer, shm::PullChoice::Way::kRing, length, (peer.in.position - peer.measured_to) * shm::kLine);
+    finished(peer, shm::PullChoice::Way::kRing, length, (peer.in.position - peer.in.measured) * shm::kLine);
 }
 
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
     peer.choice.finished(way, length, moved, now_ns());
-    peer.measured_to = peer.in.position;
+    peer.in.measured = peer.in.position;
     tell_choice(peer);
 }
 

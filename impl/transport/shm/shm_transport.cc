@@ -190,7 +190,6 @@ void ShmTransport::release(Peer& peer) {
         if (!held) region_.free_slot(peer.in.index);
     }
     peer.in = {};
-    peer.measured_to = 0;
 }
 
 // Nothing of a process that was killed stays behind.

@@ -21,6 +21,7 @@
 
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "impl/engine/transport.h"
 #include "impl/transport/verbs/knobs.h"
@@ -28,35 +29,49 @@
 
 namespace selvage::impl::verbs {
 
-// What a message is. Immediate data: credits (bits 0 to 15), this (16 to 23), the operation of a frame that has no
-// header of its own (24 to 31).
+// What a message is.
 enum class Word : uint8_t {
     kFrame = 1,  // header, payload
     kReturn,     // credits alone
     kNote,       // of the handshake
     kBare,       // a frame whose header is zero but for size and op: payload
-    kTagged,     // and but for its first word: that, payload
+    kFirstWord,  // and but for its first word: that, payload
+};
+
+// Immediate data.
+struct Immediate {
+    uint16_t credits;
+    Word kind;
+    uint8_t op = 0;  // of a frame that has no header of its own
+
+    uint32_t pack() const { return htonl(uint32_t{op} << 24 | static_cast<uint32_t>(kind) << 16 | credits); }
+    static Immediate unpack(uint32_t data) {
+        const uint32_t word = ntohl(data);
+        return {.credits = static_cast<uint16_t>(word),
+                .kind = static_cast<Word>(word >> 16),
+                .op = static_cast<uint8_t>(word >> 24)};
+    }
 };
 
 inline Word word_for(const Header& header) {
     if (header.flags | header.aux | header.word[1] | header.word[2]) return Word::kFrame;
-    return header.word[0] ? Word::kTagged : Word::kBare;
+    return header.word[0] ? Word::kFirstWord : Word::kBare;
 }
 // What of the header goes before the payload.
 inline std::span<const std::byte> sent_of(const Header& header, Word kind) {
     if (kind == Word::kBare) return {};
-    if (kind == Word::kTagged) return std::as_bytes(std::span(header.word, 1));
+    if (kind == Word::kFirstWord) return std::as_bytes(std::span(header.word, 1));
     return std::as_bytes(std::span(&header, 1));
 }
 // The frame that arrived as `length` bytes: its header, and where its payload begins. nullptr: it is none.
-inline const std::byte* read_frame(Word kind, uint8_t op, const std::byte* bytes, uint32_t length, Header* out) {
-    if (kind == Word::kFrame) {
+inline const std::byte* read_frame(const Immediate& told, const std::byte* bytes, uint32_t length, Header* out) {
+    if (told.kind == Word::kFrame) {
         if (length < sizeof *out) return nullptr;
         memcpy(out, bytes, sizeof *out);
         return out->size == length - sizeof *out ? bytes + sizeof *out : nullptr;
     }
-    *out = {.size = length, .op = op, .flags = 0, .aux = 0, .word = {}};
-    if (kind == Word::kTagged) {
+    *out = {.size = length, .op = told.op, .flags = 0, .aux = 0, .word = {}};
+    if (told.kind == Word::kFirstWord) {
         if (length < sizeof out->word[0]) return nullptr;
         memcpy(out->word, bytes, sizeof out->word[0]);
         out->size -= static_cast<uint32_t>(sizeof out->word[0]);
@@ -131,9 +146,9 @@ public:
     bool send_note(const void* bytes, size_t size);
     // Requests that wait for others leave now.
     bool flush() { return !chained_ || push(); }
-    // The other end should hear of its credits now; what is owed goes with a message of its own.
+    // The other end should hear of its credits now: by a message of their own.
     bool owes() const { return owed_ >= kCreditsOwed; }
-    bool tell_credits() { return !owes() || send_credits(false); }
+    bool tell_credits() { return send_credits(false); }
     // There must be access_room(), with data also a credit. False: this access cannot be given to the device; nothing
     // was posted. *broken: the device refused.
     bool access(const DeviceAccess& access, bool* broken);
@@ -175,9 +190,7 @@ private:
     bool frame_room() const { return slot_head_ - slot_tail_ < kCredits; }
     std::byte* slot() { return sends_ + size_t{slot_head_ % kCredits} * kSlotBytes; }
     uint32_t word(Word kind, uint8_t op = 0) {
-        const uint32_t result = uint32_t{op} << 24 | static_cast<uint32_t>(kind) << 16 | owed_;
-        owed_ = 0;
-        return htonl(result);
+        return Immediate{.credits = static_cast<uint16_t>(std::exchange(owed_, 0)), .kind = kind, .op = op}.pack();
     }
     bool send_short(const Frame& frame, Word kind, std::span<const std::byte> before);
     bool send_copied(Header header, const iovec* payload, size_t count, bool more);

@@ -101,16 +101,15 @@ void VerbsTransport::take_sent(Sink& sink, Call& call, const ibv_wc& completion,
 
 // A frame whose peer is known, and up.
 template <typename Sink>
-[[gnu::always_inline]] inline void VerbsTransport::take_frame(Sink& sink, Call& call, uint32_t word,
+[[gnu::always_inline]] inline void VerbsTransport::take_frame(Sink& sink, Call& call, const verbs::Immediate& told,
                                                               const std::byte* bytes, uint32_t length) {
     Peer* peer = call.peer;
-    if (!peer || peer->phase != Peer::Phase::kUp || peer->dropped) [[unlikely]] {
+    if (!peer || !peer->is_heard()) [[unlikely]] {
         if (!peer) kill(call);  // frames before proof
         return;
     }
     Header header;
-    const auto kind = static_cast<verbs::Word>(word >> 16);
-    const std::byte* payload = verbs::read_frame(kind, static_cast<uint8_t>(word >> 24), bytes, length, &header);
+    const std::byte* payload = verbs::read_frame(told, bytes, length, &header);
     if (!payload) [[unlikely]]
         return drop(*peer, FI_ECONNABORTED);
     sink.deliver(*peer, header, payload);
@@ -121,20 +120,20 @@ template <typename Sink>
                                                                 uint16_t number) {
     Peer* peer = call.peer;
     verbs::Link& link = call.link;
-    const uint32_t word = ntohl(completion.imm_data);
+    const verbs::Immediate told = verbs::Immediate::unpack(completion.imm_data);
     const std::byte* buffer = link.buffer(number);
     bool credited = true;
     if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) [[unlikely]] {
-        const bool up = peer && peer->phase == Peer::Phase::kUp && !peer->dropped;
-        if (up) sink.wrote(*peer, completion.byte_len, word);
-    } else if (!(completion.wc_flags & IBV_WC_WITH_IMM) || !link.take_credits(word & 0xffff)) [[unlikely]] {
+        // Immediate data is the application's.
+        if (peer && peer->is_heard()) sink.wrote(*peer, completion.byte_len, ntohl(completion.imm_data));
+    } else if (!(completion.wc_flags & IBV_WC_WITH_IMM) || !link.take_credits(told.credits)) [[unlikely]] {
         if (peer) drop(*peer, FI_ECONNABORTED);
     } else {
-        switch (static_cast<verbs::Word>(word >> 16)) {
+        switch (told.kind) {
             case verbs::Word::kBare:
-            case verbs::Word::kTagged:
+            case verbs::Word::kFirstWord:
             case verbs::Word::kFrame:
-                take_frame(sink, call, word, buffer, completion.byte_len);
+                take_frame(sink, call, told, buffer, completion.byte_len);
                 break;
             case verbs::Word::kNote:
                 on_note(call, buffer, completion.byte_len);

@@ -123,6 +123,7 @@ private:
     int find_route(fi_addr_t to, Route** out);
     int make_route(fi_addr_t to, uint32_t generation, Route* route);
     int wait_for_route(fi_addr_t to, Route** out);
+    bool room() const { return pair_.posted() - pair_.completed() < endpoint_->tx.size && pair_.room(); }
     bool full(const SendRequest& request);
     bool still_full();
     ssize_t send_locked(const SendRequest& request, size_t size);

@@ -48,16 +48,14 @@ inline int DatagramPath::find_route(fi_addr_t to, Route** out) {
 
 inline bool DatagramPath::full(const SendRequest& request) {
     if (bounded_ && (request.flags & FI_COMPLETION) && !reports_.transmit->room()) return true;
-    if (pair_.posted() - pair_.completed() < endpoint_->tx.size && pair_.room()) [[likely]]
-        return false;
-    return still_full();
+    return !room() && still_full();
 }
 
 // With one look at whether something has completed meanwhile.
 [[gnu::noinline, gnu::cold]] bool DatagramPath::still_full() {
     looked_ = true;
     take_some();
-    return pair_.posted() - pair_.completed() >= endpoint_->tx.size || !pair_.room();
+    return !room();
 }
 
 inline ssize_t DatagramPath::send(const SendRequest& request) {
@@ -69,10 +67,13 @@ inline ssize_t DatagramPath::send(const SendRequest& request) {
     if (request.flags & ~kKnown) return -FI_EBADFLAGS;
     if ((request.flags & FI_INJECT) && size > inject_max_) return -FI_EMSGSIZE;
 
-    lock();
-    const ssize_t result = send_locked(request, size);
-    const bool looked = std::exchange(looked_, false);
-    unlock();
+    ssize_t result;
+    bool looked;
+    {
+        Guard guard(*this);
+        result = send_locked(request, size);
+        looked = std::exchange(looked_, false);
+    }
     if (looked) [[unlikely]]
         after_progress();
     return result;

@@ -24,6 +24,9 @@ struct Peer : PeerBase {
 
     explicit Peer(const SocketAddress& where) : remote(where) {}
 
+    // What comes from it goes to the engine.
+    bool is_heard() const { return phase == Phase::kUp && !dropped; }
+
     Phase phase = Phase::kDown;
     bool broken = false;         // in the list of peers that go down at the next progress
     bool dropped = false;        // with broken: nothing further of it is delivered

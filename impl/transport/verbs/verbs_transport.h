@@ -152,7 +152,7 @@ private:
     template <typename Sink>
     void take_sent(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number);
     template <typename Sink>
-    void take_frame(Sink& sink, Call& call, uint32_t word, const std::byte* bytes, uint32_t length);
+    void take_frame(Sink& sink, Call& call, const verbs::Immediate& told, const std::byte* bytes, uint32_t length);
     template <typename Sink>
     void take_arrival(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number);
     template <typename Sink>
