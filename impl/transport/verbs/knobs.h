@@ -10,12 +10,13 @@
 
 namespace selvage::impl::verbs {
 
-// One frame, header included: three packets of 4096 bytes, the longest there are. An odd end of each frame would be a
+// One frame, header included: five packets of 4096 bytes, the longest there are. An odd end of each frame would be a
 // packet of its own.
-inline constexpr size_t kSlotBytes = 12288;
+inline constexpr size_t kSlotBytes = 20480;
 inline constexpr size_t kFramePayloadMax = kSlotBytes - sizeof(Header);
-// Messages up to here are sent without asking the receiver.
-inline constexpr size_t kEagerMax = 8192;
+// Messages up to here are sent without asking the receiver: two copies cost less than a round trip. They are one packet
+// less than a frame, so that a tag fits, too.
+inline constexpr size_t kEagerMax = 16384;
 // Messages from here on are read by the receiver's device, when their memory is registered: by the application, or kept
 // from an earlier use. From the second length on also when both ends have to register for this one message.
 inline constexpr size_t kLendNamed = 16384;
