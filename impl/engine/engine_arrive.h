@@ -88,7 +88,8 @@ void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std:
     if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
 }
 
-// An announced message has its receive: by one copy out of the sender's memory if that works, else in segments.
+// An announced message has its receive: by one copy out of the sender's memory if that works, or by the devices, else
+// in segments.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange* ranges, size_t count) {
     Peer& peer = static_cast<Peer&>(base);
@@ -117,10 +118,10 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
         static_cast<void>(ranges), static_cast<void>(count);
     }
     if (fetch_direct(peer, *receive, ranges)) return;
-    receive->cleared = true;
+    receive->cleared = !land(peer, *receive);
     const Header header{.size = 0,
                         .op = static_cast<uint8_t>(FrameOp::kClear),
-                        .flags = 0,
+                        .flags = receive->landing ? kFrameLands : uint8_t{0},
                         .aux = 0,
                         .word = {receive->message.reply_id, Pool<Receive>::id(receive), receive->wanted}};
     respond(peer, header, nullptr);
@@ -144,7 +145,11 @@ void Engine<T, Locked>::on_clear(Peer& peer, const Header& header) {
     op->receive_id = header.word[1];
     op->wanted = header.word[2];
     PeerState& state = *op->peer;
-    stream(state, *op);
+    if (!(header.flags & kFrameLands)) {
+        stream(state, *op);
+    } else if (!send_long(peer, *op)) {
+        return drop(peer, kBrokenProtocol);
+    }
     resume(state);
 }
 

@@ -58,6 +58,7 @@ public:
     void room(Peer& peer);
     void down(Peer& peer, int error);
     void accessed(Peer& peer, void* token, int error);
+    void landed(Peer& peer, void* token);
     void wrote(Peer& peer, uint64_t length, uint64_t data);
 
     // The calls of the application. `flags` are those of the operation, FI_COMPLETION among them if it gets an entry.
@@ -163,7 +164,7 @@ private:
     bool take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied);
     ssize_t post(Transmit& op);
     size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
-    bool lend(const SendRequest& request, Transmit& op, Writer& writer);
+    bool plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer);
     void take_back(const Transmit& op);
     static void* token_of(const Transmit& op) { return reinterpret_cast<void*>(Pool<Transmit>::id(&op)); }
     Step sent_as(Transmit& op, SendResult result);
@@ -242,6 +243,8 @@ private:
     AccessResult send_direct(Peer& peer, Transmit& op);
     bool fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges);
     void fetched(Peer& peer, uint64_t id, int error);
+    bool land(Peer& peer, Receive& receive);
+    bool send_long(Peer& peer, Transmit& op);
 
     // Atomics (engine_atomic.h).
     ssize_t check_atomic(const AtomicRequest& request, size_t* elements) const;

@@ -1,6 +1,6 @@
-// Engine: reads, writes and 64-bit atomics that the device does by itself (T::kNativeRma).
+// Engine: reads, writes, 64-bit atomics and long messages that the device does by itself (T::kNativeRma).
 //
-// Such an operation is prepared in both ways, and which it goes is decided when its turn comes, as only a peer that is
+// An access is prepared in both ways, and which it goes is decided when its turn comes, as only a peer that is
 // connected tells whether its memory can be reached. What the device does is in order with frames that are sent later;
 // an access of the device waits for those that the peer's engine was asked for, where the endpoint's order says so.
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_DIRECT_H
@@ -101,26 +101,30 @@ AccessResult Engine<T, Locked>::send_direct(Peer& peer, Transmit& op) {
     }
 }
 
-// The source of a long message is lent to the receiver's device, in one range. Receives are told from operations by a
-// bit of the token that no index has.
+// Long messages of one range: read by the receiver's device, or sent by the sender's. Receives are told from operations
+// by a bit of the token that no index has.
 inline constexpr uint64_t kFetchToken = uint64_t{1} << 31;
 
+// How a message is announced that is not to come in segments.
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::lend(const SendRequest& request, Transmit& op, Writer& writer) {
+bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer) {
     if constexpr (T::kNativeRma) {
         if (op.range_count != 1 || (request.flags & FI_INJECT)) return false;
         const bool named = names_regions_ && request.regions && request.count == 1;
-        Lent lent;
-        if (!transport_.lend(op.ranges[0], named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr,
-                             &lent)) {
-            return false;
+        const auto* region = named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr;
+        if (!transport_.find_source(op.ranges[0], region, &op.source)) return false;
+        if (op.source.lent) {
+            header.aux = 2;
+            header.flags |= kFrameLent;
+            writer.put(LocalRange{.address = op.source.address, .length = op.length});
+            writer.put(LocalRange{.address = op.source.key, .length = 0});
+        } else {
+            header.flags |= kFrameLands;
+            if (request.flags & FI_DELIVERY_COMPLETE) header.flags |= kFrameConfirm;
         }
-        op.lent = lent.token;
-        writer.put(LocalRange{.address = lent.address, .length = op.length});
-        writer.put(LocalRange{.address = lent.key, .length = 0});
         return true;
     } else {
-        static_cast<void>(request), static_cast<void>(op), static_cast<void>(writer);
+        static_cast<void>(request), static_cast<void>(op), static_cast<void>(header), static_cast<void>(writer);
         return false;
     }
 }
@@ -128,7 +132,7 @@ bool Engine<T, Locked>::lend(const SendRequest& request, Transmit& op, Writer& w
 template <Transport T, bool Locked>
 inline void Engine<T, Locked>::take_back(const Transmit& op) {
     if constexpr (T::kNativeRma) {
-        if (op.lent) T::take_back(op.lent);
+        if (op.source.token) T::take_back(op.source.token);
     } else {
         static_cast<void>(op);
     }
@@ -174,6 +178,51 @@ void Engine<T, Locked>::fetched(Peer& peer, uint64_t id, int error) {
     receive->received = receive->wanted;
     reply(peer, receive->message.reply_id, 0);
     finish_receive(receive, 0);
+}
+
+// False: it comes in segments.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::land(Peer& peer, Receive& receive) {
+    if constexpr (T::kNativeRma) {
+        if (!(receive.message.frame_flags & kFrameLands)) return false;
+        iovec place[kRangesMax];
+        if (slice(receive.ranges, receive.range_count, 0, receive.wanted, place) != 1) return false;
+        const auto* region = names_regions_ ? static_cast<const MemoryRegion*>(receive.region) : nullptr;
+        receive.landing = transport_.land(peer, place[0], region, reinterpret_cast<void*>(Pool<Receive>::id(&receive)));
+        return receive.landing;
+    } else {
+        static_cast<void>(peer), static_cast<void>(receive);
+        return false;
+    }
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::landed(Peer& peer, void* token) {
+    Receive* receive = context_->receives.find(reinterpret_cast<uintptr_t>(token));
+    const bool awaited = receive && receive->owner == this && receive->peer && receive->peer == state_in(peer) &&
+                         receive->landing && !receive->finished;
+    if (!awaited) return;
+    receive->landing = false;
+    receive->received = receive->wanted;
+    if (receive->message.frame_flags & kFrameConfirm) reply(peer, receive->message.reply_id, 0);
+    finish_receive(receive, 0);
+}
+
+// The receiver holds memory ready for it. False: it cannot have asked for that.
+template <Transport T, bool Locked>
+bool Engine<T, Locked>::send_long(Peer& peer, Transmit& op) {
+    if constexpr (T::kNativeRma) {
+        if (!(op.header.flags & kFrameLands)) return false;
+        LongRange wanted = op.source;
+        wanted.length = static_cast<uint32_t>(op.wanted);
+        if (!transport_.send_long(peer, wanted, token_of(op))) return false;
+        ++op.held;
+        op.awaited = op.header.flags & kFrameConfirm;
+        return true;
+    } else {
+        static_cast<void>(peer), static_cast<void>(op);
+        return false;
+    }
 }
 
 template <Transport T, bool Locked>

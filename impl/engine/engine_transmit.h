@@ -202,7 +202,7 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t fl
     op->compare_count = 0;
     op->result_count = 0;
     op->prefix_size = 0;
-    op->lent = nullptr;
+    op->source = {};
     *out = op;
     return 0;
 }
@@ -300,10 +300,7 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
         header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedAnnounce : FrameOp::kMessageAnnounce);
         Writer writer(op->prefix);
         writer.put(uint64_t{length});
-        if (lend(request, *op, writer)) {
-            header.aux = 2;
-            header.flags |= kFrameLent;
-        } else {
+        if (!plan_long(request, *op, header, writer)) {
             header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));
         }
         op->prefix_size = static_cast<uint32_t>(writer.size());
@@ -379,6 +376,9 @@ auto Engine<T, Locked>::send_whole(Peer& peer, Transmit& op, bool more) -> Step 
     if (op.way == Transmit::Way::kWhole && op.kind != Transmit::Kind::kRead) {
         for (uint32_t i = 0; i < op.range_count; ++i) pieces[count++] = op.ranges[i];
         for (uint32_t i = 0; i < op.compare_count; ++i) pieces[count++] = op.compare[i];
+    }
+    if constexpr (T::kNativeRma) {
+        if (op.header.flags & kFrameLands) transport_.announce(peer);
     }
     const Frame frame{.header = op.header, .payload = pieces, .count = count, .token = token_of(op), .more = more};
     return sent_as(op, transport_.send(peer, frame));

@@ -62,7 +62,7 @@ struct Transmit {
     uint64_t offset;  // bytes sent (segments) or received (read)
     uint64_t wanted;  // bytes that the receiver cleared
     uint64_t receive_id;
-    void* lent;            // what the peer may read, to be taken back
+    LongRange source;      // with kFrameLent or kFrameLands
     uint32_t range_count;  // the application's source, or the destination of a read
     uint32_t compare_count;
     uint32_t result_count;
@@ -102,6 +102,7 @@ struct Receive {
     bool finished;      // complete; kept only to complete in order
     bool cleared;       // its segments may come
     bool fetched;       // the device reads it
+    bool landing;       // the peer's device may send it
     uint32_t arriving;  // messages on their way into a multi-receive buffer
     uint32_t range_count;
     size_t capacity;

@@ -55,6 +55,10 @@ inline constexpr uint8_t kFrameOnMatch = 2;  // reply when the message is matche
 inline constexpr uint8_t kFrameFetches = 4;  // an atomic whose results are wanted
 inline constexpr uint8_t kFrameAtomic = 8;   // kDone with id 0: what failed was an atomic
 inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read by the receiver's device
+// An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a kClear:
+// it does, and no kDone follows but with kFrameConfirm.
+inline constexpr uint8_t kFrameLands = 32;
+inline constexpr uint8_t kFrameConfirm = 64;
 
 // Part of the memory of the process that names it.
 struct LocalRange {

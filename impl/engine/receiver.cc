@@ -166,6 +166,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
     part->finished = false;
     part->cleared = false;
     part->fetched = false;
+    part->landing = false;
     state.arriving.append(part);
     if (strict_) {
         part->next_in_order = nullptr;

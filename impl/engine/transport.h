@@ -72,11 +72,13 @@ enum class AccessResult : uint8_t {
     kImpossible,  // the device cannot do this one; nothing was done
 };
 
-// The source of a message that peers may read by their devices.
-struct Lent {
+// One end of a long message, as the device knows it.
+struct LongRange {
     uint64_t address;
-    uint64_t key;
-    void* token;  // to take it back
+    uint32_t key;
+    uint32_t length;
+    bool lent;    // a source that peers may read under its key
+    void* token;  // to take it back, or nullptr
 };
 
 // Where the payload of an arriving frame goes: the engine fills it in Sink::begin, the transport fills the memory in
@@ -126,9 +128,15 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
     //   AccessResult access(Peer&, const DeviceAccess&): in order with frames, also with those that come later. Reads
     //     have come back before what follows them begins, where the endpoint's order asks for it.
-    //   bool lend(const iovec& source, const MemoryRegion*, Lent*): peers may read the source from now on, until
-    //     static take_back(token). False: it is not worth while, or not possible. The region, or nullptr, is the one
-    //     that the application named for it.
+    //   bool find_source(const iovec&, const MemoryRegion*, LongRange*): the source of a long message is there for
+    //     peers (LongRange::lent) or for send_long() from now on, until static take_back(token). False: it is not worth
+    //     while, or not possible. The region, or nullptr, is the one that the application named for it.
+    //   void announce(Peer&): before a message is announced for send_long().
+    //   bool land(Peer&, const iovec&, const MemoryRegion*, void* token): of the messages for send_long(), the one that
+    //     is asked for next may come there; Sink::landed(peer, token) says that it has. False: not this one.
+    //   bool send_long(Peer&, const LongRange&, void* token): the peer has asked for it; Sink::sent(peer, token) says
+    //     that it is there, and the source no longer needed. They go in the order in which they are asked for. False:
+    //     the peer cannot have asked.
     { T::kNativeRma } -> std::convertible_to<bool>;
 
     // Binds the endpoint's own address (and writes back what it became). 0 or a negative fabric errno, and then a clean
@@ -169,8 +177,8 @@ concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byt
     // After it, no call names the peer but find_peer. `error` is a positive fabric errno (FI_ECONNRESET,
     // FI_EHOSTDOWN...)
     { sink.down(peer, error) } -> std::same_as<void>;
-    // With kNativeRma also accessed(peer, token, error), and wrote(peer, length, data): the peer's device wrote
-    // `length` bytes with remote CQ data.
+    // With kNativeRma also accessed(peer, token, error), landed(peer, token), and wrote(peer, length, data): the peer's
+    // device wrote `length` bytes with remote CQ data.
 };
 
 }  // namespace selvage::impl

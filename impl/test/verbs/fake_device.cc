@@ -76,6 +76,7 @@ struct FakeCalls {
     }
     static int resize_cq(ibv_cq* queue, int size) {
         queue->cqe = size;
+        device().longest_queue = std::max(device().longest_queue, size);
         return 0;
     }
     static int destroy_cq(ibv_cq* queue) {
@@ -174,6 +175,41 @@ struct FakeCalls {
         }
         delete pair;
         base->qp = nullptr;
+    }
+    static int query_qp(ibv_qp*, ibv_qp_attr* out, int, ibv_qp_init_attr*) {
+        *out = {};
+        out->port_num = 1;
+        return 0;
+    }
+    static ibv_qp* create_pair(ibv_pd*, ibv_qp_init_attr* wanted) {
+        FakeDevice& fake = device();
+        if (fake.removed_ || fake.pairs_.size() >= fake.pairs_max) return nullptr;
+        auto* pair = new FakePair;
+        pair->completions = reinterpret_cast<FakeQueue*>(wanted->send_cq);
+        pair->cap = wanted->cap;
+        pair->base.context = &fake.context_;
+        pair->base.qp_num = fake.next_pair_++;
+        pair->joined = true;
+        fake.pairs_[pair->base.qp_num] = pair;
+        return &pair->base;
+    }
+    static int modify_pair(ibv_qp* base, ibv_qp_attr* wanted, int) {
+        FakeDevice& fake = device();
+        auto* pair = reinterpret_cast<FakePair*>(base);
+        fake.rule(wanted->qp_state == pair->state + 1, "a queue pair goes through its states in order");
+        pair->state = wanted->qp_state;
+        if (pair->state != IBV_QPS_RTR) return 0;
+        const auto found = fake.pairs_.find(wanted->dest_qp_num);
+        pair->other = found == fake.pairs_.end() ? nullptr : found->second;
+        return 0;
+    }
+    static int destroy_pair(ibv_qp* base) {
+        FakeDevice& fake = device();
+        fake.rule(fake.pairs_.erase(base->qp_num) == 1, "a queue pair is destroyed once");
+        auto* pair = reinterpret_cast<FakePair*>(base);
+        if (pair->other && pair->other->other == pair) pair->other->other = nullptr;
+        delete pair;
+        return 0;
     }
     static int connect(rdma_cm_id* base, rdma_conn_param* given) {
         FakeDevice& fake = device();
@@ -315,6 +351,10 @@ FakeDevice::FakeDevice() {
     library.resolve_route = FakeCalls::resolve_route;
     library.create_qp = FakeCalls::create_qp;
     library.destroy_qp = FakeCalls::destroy_qp;
+    library.query_qp = FakeCalls::query_qp;
+    library.create_pair = FakeCalls::create_pair;
+    library.modify_pair = FakeCalls::modify_pair;
+    library.destroy_pair = FakeCalls::destroy_pair;
     library.connect = FakeCalls::connect;
     library.accept = FakeCalls::accept;
     library.reject = FakeCalls::reject;
@@ -342,6 +382,7 @@ FakeDevice::~FakeDevice() {
                       << ntohs(id->base.route.addr.dst_sin.sin_port);
     }
     EXPECT_EQ(regions_.size(), 0u);
+    EXPECT_EQ(pairs_.size(), 0u);
     current() = nullptr;
 }
 
@@ -427,6 +468,7 @@ int FakeDevice::post_one(FakePair& pair, const ibv_send_wr& request) {
     pair.sent.emplace_back(request.wr_id, is_signalled);
     signalled += is_signalled;
     fenced += (request.send_flags & IBV_SEND_FENCE) != 0;
+    rule(!pair.joined || pair.state == IBV_QPS_RTS, "a queue pair sends when it is ready");
     std::string bytes;
     const bool is_inline = request.send_flags & IBV_SEND_INLINE;
     inlined += is_inline;

@@ -30,6 +30,8 @@ struct FakePair {
     FakePair* other = nullptr;
     ibv_qp_cap cap{};
     bool failed = false;
+    bool joined = false;  // created without an identifier
+    ibv_qp_state state = IBV_QPS_RESET;
     std::deque<ibv_recv_wr> receives;
     std::deque<ibv_sge> places;                  // of the receives
     std::deque<std::pair<uint64_t, bool>> sent;  // places taken in the send queue: id, and whether it is signalled
@@ -70,6 +72,7 @@ public:
     bool registers = true;                 // registrations made from now on succeed
     size_t regions_max = SIZE_MAX;         // that can be open at once
     std::function<void()> on_register;     // called in the middle of a registration
+    size_t pairs_max = SIZE_MAX;           // without an identifier that can be open at once
     bool answers_calls = true;             // otherwise connection requests get no answer
     void fail_pair(ibv_wc_status status);  // the next request fails with it
     void remove();                         // the device is taken away
@@ -84,7 +87,9 @@ public:
     size_t fenced = 0;
     size_t accesses = 0;  // reads, writes, atomics
     size_t registrations = 0;
+    int longest_queue = 0;  // of completions, as was asked for
     size_t regions_open() const { return regions_.size(); }
+    size_t pairs_open() const { return pairs_.size(); }
     // The receives that are posted at the end that called last.
     template <typename Visit>
     void receives_of_last_caller(Visit visit) const {
@@ -117,6 +122,8 @@ private:
     };
     std::map<uint32_t, std::unique_ptr<Region>> regions_;
     std::set<FakeId*> ids_;
+    std::map<uint32_t, FakePair*> pairs_;  // without an identifier
+    uint32_t next_pair_ = 100;
     uint32_t next_key_ = 0x1000;
     uint16_t next_port_ = 20000;
     ibv_wc_status next_status_ = IBV_WC_SUCCESS;

@@ -30,11 +30,11 @@ protected:
     }
     // As for a message that is sent from there: whether the device could read it.
     bool sends(const Mapping& source, size_t size = kSize, size_t offset = 0) {
-        Lent lent;
+        LongRange found;
         const iovec range{source.bytes + offset, size};
-        if (!lend(device.domain, range, nullptr, &lent)) return false;
-        EXPECT_EQ(lent.address, source.at(offset));
-        verbs::take_back(lent.token);
+        if (!find_local(device.domain, range, nullptr, false, &found)) return false;
+        EXPECT_EQ(found.address, source.at(offset));
+        verbs::take_back(found.token);
         return true;
     }
     size_t registrations(const std::function<void()>& of) {
@@ -58,27 +58,32 @@ TEST_F(Cache, ARangeIsRegisteredAtItsSecondUseAndOnlyThen) {
 }
 
 TEST_F(Cache, ALongOneIsRegisteredForItsFirstUseAndKeptFromTheSecond) {
-    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory, verbs::kLendUnnamed)); }), 1u);
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory, verbs::kLongUnnamed)); }), 1u);
     EXPECT_EQ(device.regions_open(), 0u);
     EXPECT_EQ(registrations([&] {
-                  for (int i = 0; i < 10; ++i) EXPECT_TRUE(sends(memory, verbs::kLendUnnamed));
+                  for (int i = 0; i < 10; ++i) EXPECT_TRUE(sends(memory, verbs::kLongUnnamed));
               }),
               1u);
 }
 
 TEST_F(Cache, AShortOneIsNotLookedAt) {
-    for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(memory, verbs::kLendNamed - 1));
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(memory, verbs::kLongNamed - 1));
 }
 
-// What peers may read, and what the device writes to, are registrations of their own.
-TEST_F(Cache, PeersCannotReadWhatIsReceivedInto) {
-    const iovec range{memory.bytes, kSize};
-    EXPECT_EQ(borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false), nullptr);
+// What peers may read, what is sent from and what the device writes to are registrations of their own.
+TEST_F(Cache, PeersCannotReadWhatIsSentFromOrReceivedInto) {
+    const iovec range{memory.bytes, verbs::kLongLent};
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(sends(memory, range.iov_len));
+    ASSERT_EQ(device.regions_open(), 1u);
+    verbs::take_back(borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false));
     DeviceRange* place = borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false);
     ASSERT_NE(place, nullptr);
     EXPECT_EQ(place->access, IBV_ACCESS_LOCAL_WRITE);
-    EXPECT_FALSE(sends(memory));
-    EXPECT_EQ(registrations([&] { EXPECT_TRUE(sends(memory)); }), 1u);
+    LongRange lent;
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(lend(device.domain, range, nullptr, &lent)); }), 1u);
+    EXPECT_EQ(static_cast<DeviceRange*>(lent.token)->access, IBV_ACCESS_REMOTE_READ);
+    EXPECT_TRUE(lent.lent);
+    verbs::take_back(lent.token);
     verbs::take_back(place);
 }
 
@@ -104,12 +109,12 @@ TEST_F(Cache, PagesThatChangeWhileTheyAreRegisteredAreNotTakenForWhatTheyWere) {
 
 TEST_F(Cache, WhatIsInUseOutlivesItsPlaceInTheCache) {
     sends(memory);
-    Lent lent;
-    ASSERT_TRUE(lend(device.domain, {memory.bytes, kSize}, nullptr, &lent));
+    LongRange found;
+    ASSERT_TRUE(find_local(device.domain, {memory.bytes, kSize}, nullptr, false, &found));
     memory.renew('n');
     EXPECT_TRUE(sends(memory)) << "from the new pages";
     EXPECT_EQ(device.regions_open(), 2u);
-    verbs::take_back(lent.token);
+    verbs::take_back(found.token);
     EXPECT_EQ(device.regions_open(), 1u);
 }
 
@@ -131,7 +136,7 @@ TEST_F(Cache, MemoryThatWentIsUnlockedByAndBy) {
 TEST_F(Cache, MemoryThatOthersShareIsNotKept) {
     Mapping shared(1 << 20, MAP_SHARED);
     for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(shared));
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(sends(shared, verbs::kLendUnnamed)) << "but it is sent";
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(sends(shared, verbs::kLongUnnamed)) << "but it is sent";
     EXPECT_EQ(device.regions_open(), 0u);
 }
 
@@ -161,7 +166,7 @@ TEST_F(Cache, NothingIsKeptWhereTheUserWantsNone) {
         const size_t split = text.find('=');
         setenv(text.substr(0, split).c_str(), text.c_str() + split + 1, 1);
         for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(memory)) << setting;
-        for (int i = 0; i < 3; ++i) EXPECT_TRUE(sends(memory, verbs::kLendUnnamed)) << setting;
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(sends(memory, verbs::kLongUnnamed)) << setting;
         EXPECT_EQ(device.regions_open(), 0u) << setting;
         device.domain.unnamed.close();
         unsetenv(text.substr(0, split).c_str());

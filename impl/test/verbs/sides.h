@@ -25,9 +25,13 @@ struct VerbsSink {
     }
     bool begin(VerbsPeer&, const Header&, Landing*) { return false; }
     void end(VerbsPeer&, const Header&, Landing*, int) {}
-    void sent(VerbsPeer&, void*, int) {}
+    void sent(VerbsPeer&, void* token, int) { sent_tokens.push_back(token); }
+    void landed(VerbsPeer&, void* token) { landed_tokens.push_back(token); }
     void room(VerbsPeer& peer) { rooms.push_back(&peer); }
-    void down(VerbsPeer& peer, int error) { downs.push_back({&peer, error}); }
+    void down(VerbsPeer& peer, int error) {
+        downs.push_back({&peer, error});
+        if (on_down) on_down();
+    }
     void accessed(VerbsPeer&, void* token, int error) { tokens.push_back({token, error}); }
     void wrote(VerbsPeer&, uint64_t length, uint64_t data) { writes.push_back({length, data}); }
 
@@ -36,7 +40,9 @@ struct VerbsSink {
     std::vector<std::pair<VerbsPeer*, int>> downs;
     std::vector<std::pair<void*, int>> tokens;
     std::vector<std::pair<uint64_t, uint64_t>> writes;
+    std::vector<void*> sent_tokens, landed_tokens;
     std::function<void(VerbsPeer&)> on_frame;
+    std::function<void()> on_down;
 };
 
 inline SocketAddress fake_address(uint16_t port = 0) {

@@ -17,10 +17,16 @@ inline constexpr size_t kFramePayloadMax = kSlotBytes - sizeof(Header);
 // Messages up to here are sent without asking the receiver: two copies cost less than a round trip. They are one packet
 // less than a frame, so that a tag fits, too.
 inline constexpr size_t kEagerMax = 16384;
-// Messages from here on are read by the receiver's device, when their memory is registered: by the application, or kept
-// from an earlier use. From the second length on also when both ends have to register for this one message.
-inline constexpr size_t kLendNamed = 16384;
-inline constexpr size_t kLendUnnamed = 262144;
+// Messages from here on go from memory to memory (lane.h) when the memory is registered: by the application, or kept
+// from an earlier use.
+inline constexpr size_t kLongNamed = 16384;
+// From here on also when both ends have to register for this one message.
+inline constexpr size_t kLongUnnamed = 262144;
+// From here on they are read by the receiver's device (lending.h), while the sender's application may do something
+// else.
+inline constexpr size_t kLongLent = 262144;
+// Messages on their way into memory of one receiver from one sender; more come in frames.
+inline constexpr uint32_t kLaneMessages = 64;
 // Frames that the other end may have in flight: receives that are posted for them. A power of two.
 inline constexpr uint32_t kCredits = 32;
 // Receives are posted again so many at a time, and the sender may use them from then on: when progress is made the next

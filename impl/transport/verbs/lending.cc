@@ -37,7 +37,7 @@ DeviceRange* find_or_keep(const VerbsDomain& device, DeviceRegion& region, uintp
 
 DeviceRange* find_or_make(const VerbsDomain& device, const iovec& where, int access, bool once) {
     const auto start = reinterpret_cast<uintptr_t>(where.iov_base);
-    if (where.iov_len >= kLendNamed) {
+    if (where.iov_len >= kLongNamed) {
         if (DeviceRange* range = device.unnamed.find_or_keep(device, start, where.iov_len, access)) return range;
     }
     DeviceRange* range = once ? make_range(device, start, where.iov_len, access) : nullptr;
@@ -47,9 +47,9 @@ DeviceRange* find_or_make(const VerbsDomain& device, const iovec& where, int acc
 
 }  // namespace
 
-bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, Lent* out) {
+bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, LongRange* out) {
     const auto start = reinterpret_cast<uintptr_t>(source.iov_base);
-    if (source.iov_len > device.message_max || source.iov_len < kLendNamed) return false;
+    if (source.iov_len > device.message_max || source.iov_len < kLongLent) return false;
     const bool by_region = named && named->device && holds(*named, source);
     LockGuard guard(device.lending);
     DeviceRange* range = nullptr;
@@ -57,10 +57,35 @@ bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* na
         range = find_or_keep(device, *static_cast<DeviceRegion*>(named->device), start, source.iov_len);
         if (range) ++range->holders, range->used = ++device.loans;
     } else {
-        range = find_or_make(device, source, IBV_ACCESS_REMOTE_READ, source.iov_len >= kLendUnnamed);
+        range = find_or_make(device, source, IBV_ACCESS_REMOTE_READ, true);
     }
     if (!range) return false;
-    *out = {.address = start, .key = range->registered->rkey, .token = range};
+    *out = {.address = start,
+            .key = range->registered->rkey,
+            .length = static_cast<uint32_t>(source.iov_len),
+            .lent = true,
+            .token = range};
+    return true;
+}
+
+bool find_local(const VerbsDomain& device, const iovec& range, const MemoryRegion* named, bool into, LongRange* out) {
+    if (range.iov_len > device.message_max) return false;
+    *out = {.address = reinterpret_cast<uintptr_t>(range.iov_base),
+            .key = 0,
+            .length = static_cast<uint32_t>(range.iov_len),
+            .lent = false,
+            .token = nullptr};
+    const bool permitted = named && (!into || (named->access & (FI_RECV | FI_READ)));
+    if (permitted && named->device && holds(*named, range)) {
+        out->address = device_address(*named, range.iov_base);
+        out->key = device_region(*named)->lkey;
+        return true;
+    }
+    // To copy what comes in frames costs less than to register for it once.
+    DeviceRange* borrowed = borrow(device, range, into ? IBV_ACCESS_LOCAL_WRITE : 0, range.iov_len >= kLongUnnamed);
+    if (!borrowed) return false;
+    out->key = borrowed->registered->lkey;
+    out->token = borrowed;
     return true;
 }
 
@@ -70,6 +95,7 @@ DeviceRange* borrow(const VerbsDomain& device, const iovec& range, int access, b
 }
 
 void take_back(void* range) {
+    if (!range) return;
     auto* held = static_cast<DeviceRange*>(range);
     LockGuard guard(held->device->lending);
     drop_range(held);

@@ -1,12 +1,13 @@
-// Memory of the application that devices use for long messages and accesses: sources of messages, lent to peers, whose
-// devices read them, and what this device reads into or writes from.
+// Memory of the application that devices use for long messages and accesses.
 //
-// Exactly the range of a message is registered for a peer, under a key of its own, never the region that the
-// application registered: that one says what peers may do, and what lies beside the message is nobody's business.
-// Registering takes longer than copying some ten KiB, so a region keeps the ranges that were sent last; they go with it
-// (fi_mr_close). The application promises by registering that the memory stays what it is, so nothing has to be
-// watched. Ranges that the application has not registered are kept by the domain and watched (registration_cache.h), or
-// registered for one use.
+// What its own device sends from or receives into: where the application named its region, that region, else a range
+// that the domain keeps and watches (registration_cache.h) or registers for one use.
+//
+// What peers' devices read, the sources of the longest messages: exactly the range of a message is registered for that,
+// under a key of its own, never the region that the application registered: that one says what peers may do, and what
+// lies beside the message is nobody's business. Registering takes longer than copying some ten KiB, so a region keeps
+// the ranges that were sent last; they go with it (fi_mr_close). The application promises by registering that the
+// memory stays what it is, so nothing has to be watched.
 //
 // Any thread. What is lent outlives the region if it must; then peers can no longer read it.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LENDING_H
@@ -27,12 +28,14 @@ struct DeviceRegion {
     DeviceRange* kept[kKept] = {};
 };
 
-// False: it cannot be lent, or that is not worth while.
-bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, Lent* out);
+// For peers. False: it cannot be lent, or that is not worth while.
+bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, LongRange* out);
+// For this side's device, to send from or to receive `into`. False as above.
+bool find_local(const VerbsDomain& device, const iovec& range, const MemoryRegion* named, bool into, LongRange* out);
 // Memory that is not registered, for the device itself: kept, or with `once` for this use alone if it must. nullptr: it
 // is not to be had.
 DeviceRange* borrow(const VerbsDomain& device, const iovec& range, int access, bool once);
-// What was lent (Lent::token) or borrowed.
+// What was lent or borrowed, or nullptr.
 void take_back(void* range);
 // The region is closed.
 void forget_lent(const VerbsDomain& device, DeviceRegion& region);

@@ -105,13 +105,13 @@ bool Link::send_credits(bool marker) {
     return finish(false);
 }
 
-bool Link::send_note(const void* bytes, size_t size) {
+bool Link::send_note(const void* bytes, size_t size, Word kind) {
     std::byte* buffer = slot();
     ibv_send_wr& request = next_request(kTakesSlot, true);
     --credits_;
     memcpy(buffer, bytes, size);
     request.opcode = IBV_WR_SEND_WITH_IMM;
-    request.imm_data = word(Word::kNote);
+    request.imm_data = word(kind);
     request.sg_list[0] = {reinterpret_cast<uintptr_t>(buffer), static_cast<uint32_t>(size), lkey_};
     request.num_sge = 1;
     return finish(false);
@@ -123,12 +123,6 @@ namespace {
 ibv_mr* named_region(const DeviceAccess& access, size_t i) {
     const MemoryRegion* region = access.regions ? access.regions[i] : nullptr;
     return region && region->device && holds(*region, access.local[i]) ? device_region(*region) : nullptr;
-}
-
-// What the device calls an address of a region: it may count from elsewhere (VerbsDomain registers at the region's
-// base).
-uint64_t device_address(const MemoryRegion& region, const void* address) {
-    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(region.ranges[0].iov_base) + region.base;
 }
 
 }  // namespace
@@ -180,7 +174,7 @@ bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& pl
     }
     if (access.count != 1 || access.length > UINT32_MAX) return false;
     // To copy what comes in frames costs less than to register for it once.
-    const bool once = access.kind != DeviceAccess::Kind::kFetch || access.length >= kLendUnnamed;
+    const bool once = access.kind != DeviceAccess::Kind::kFetch || access.length >= kLongUnnamed;
     place.borrowed = borrow(device_, access.local[0], writes ? 0 : IBV_ACCESS_LOCAL_WRITE, once);
     if (!place.borrowed) return false;
     pieces[0] = {reinterpret_cast<uintptr_t>(access.local[0].iov_base), static_cast<uint32_t>(access.length),

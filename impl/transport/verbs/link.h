@@ -36,6 +36,7 @@ enum class Word : uint8_t {
     kNote,       // of the handshake
     kBare,       // a frame whose header is zero but for size and op: payload
     kFirstWord,  // and but for its first word: that, payload
+    kLane,       // the numbers of a second queue pair (lane.h)
 };
 
 // Immediate data.
@@ -97,8 +98,10 @@ struct Posted {
 // Completions are found again by what their request was given as wr_id, after the link is gone, too: some devices leave
 // them in the queue.
 struct Ticket {
+    static constexpr uint16_t kOfLane = 0x8000;  // not of the link, but of the lane beside it: no other number
+
     bool send;
-    uint16_t number;  // of the receive buffer
+    uint16_t number;  // of the request, or of the receive buffer
     uint16_t link;    // index in the transport's table
     uint32_t generation;
 
@@ -125,6 +128,7 @@ public:
     int open(rdma_cm_id* id, ibv_cq* completions);
     void close();
     bool is_open() const { return qp_ != nullptr; }
+    ibv_qp* pair() const { return qp_; }
     // Completions that the queue must have room for.
     static constexpr int kMostCompletions = static_cast<int>(kPosted + kReceives);
 
@@ -142,8 +146,8 @@ public:
     // Sends a frame, or keeps it for the next call of the device when `more`. There must be room. False: the device
     // refused, and the link is of no use any more.
     bool send(const Frame& frame);
-    // A note of the handshake; the same conditions.
-    bool send_note(const void* bytes, size_t size);
+    // A note of the handshake, or of a lane; the same conditions.
+    bool send_note(const void* bytes, size_t size, Word kind = Word::kNote);
     // Requests that wait for others leave now.
     bool flush() { return !chained_ || push(); }
     // The other end should hear of its credits now: by a message of their own.

@@ -418,7 +418,7 @@ void VerbsTransport::look_at_time() {
         const bool stranger = call->stage == Call::Stage::kProof && !call->peer;
         if (call->stage == Call::Stage::kLeaving) {
             (void)call->link.settle();
-            if (call->link.idle() || now >= call->deadline) kill(*call);
+            if (call->idle() || now >= call->deadline) kill(*call);
             expecting = true;
         } else if (stranger) {
             if (now >= call->deadline) kill(*call);
@@ -446,7 +446,7 @@ void VerbsTransport::look_at_time() {
     dialing_ = kept;
     if (only_ && only_->ending && only_->call) {
         (void)only_->call->link.settle();
-        if (only_->call->link.idle() || now >= only_->deadline) mark_broken(*only_, FI_ECANCELED);
+        if (only_->call->idle() || now >= only_->deadline) mark_broken(*only_, FI_ECANCELED);
         expecting = true;
     }
     want_look_ = expecting || dialing_ || call_count_ == 0;

@@ -54,7 +54,9 @@ template <typename Sink>
     Call* call = call_of(ticket);
     if (!call) [[unlikely]]
         return;
-    if (ticket.send) {
+    if (ticket.number & verbs::Ticket::kOfLane) [[unlikely]] {
+        take_long(sink, *call, completion, ticket.send);
+    } else if (ticket.send) {
         take_sent(sink, *call, completion, ticket.number);
     } else if (completion.status == IBV_WC_SUCCESS) [[likely]] {
         take_arrival(sink, *call, completion, ticket.number);
@@ -138,6 +140,9 @@ template <typename Sink>
             case verbs::Word::kNote:
                 on_note(call, buffer, completion.byte_len);
                 break;
+            case verbs::Word::kLane:
+                on_lane(call, buffer, completion.byte_len);
+                break;
             case verbs::Word::kReturn:
             default:
                 credited = false;
@@ -149,6 +154,24 @@ template <typename Sink>
     const bool may_wait = !due_ || (due_ == &call && link.used() < verbs::kRepostAtOnce);
     if (!may_wait) return repost(call);
     due_ = &call;
+}
+
+// A long message was sent, or has come.
+template <typename Sink>
+[[gnu::noinline]] void VerbsTransport::take_long(Sink& sink, Call& call, const ibv_wc& completion, bool send) {
+    if (completion.status != IBV_WC_SUCCESS) return on_failed(call, completion);
+    Peer* peer = call.peer;
+    if (!call.lane || !peer) return;
+    if (send) {
+        if (call.lane->idle()) return;
+        void* token = call.lane->sent();
+        if (!call.lane->push()) mark_broken(*peer, FI_EIO);
+        sink.sent(*peer, token, 0);
+    } else {
+        void* token;
+        if (!call.lane->landed(completion.byte_len, &token)) return drop(*peer, FI_ECONNABORTED);
+        if (peer->is_heard()) sink.landed(*peer, token);
+    }
 }
 
 // What arrived before the connection failed is handed over first.

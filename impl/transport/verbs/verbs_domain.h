@@ -34,6 +34,10 @@ struct VerbsDomain {
 inline ibv_mr* device_region(const MemoryRegion& region) {
     return region.device ? static_cast<DeviceRegion*>(region.device)->registered : nullptr;
 }
+// What the device calls an address of a region: it may count from elsewhere (regions are registered at their base).
+inline uint64_t device_address(const MemoryRegion& region, const void* address) {
+    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(region.ranges[0].iov_base) + region.base;
+}
 // Whether a range lies in a region, which is one of a single range.
 inline bool holds(const MemoryRegion& region, const iovec& range) {
     const iovec& whole = region.ranges[0];

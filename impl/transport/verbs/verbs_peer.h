@@ -9,6 +9,7 @@
 
 #include "impl/transport/tcp/address_table.h"
 #include "impl/transport/verbs/handshake.h"
+#include "impl/transport/verbs/lane.h"
 #include "impl/transport/verbs/link.h"
 
 namespace selvage::impl::verbs {
@@ -65,12 +66,17 @@ struct Call {
 
     Call(const VerbsDomain& device, uint16_t index, uint32_t generation) : link(device, index, generation) {}
 
+    // Nothing that was sent is still on its way.
+    bool idle() const { return link.idle() && (!lane || lane->idle()); }
+
     Stage stage = Stage::kResolving;
     rdma_cm_id* id = nullptr;
     Link link;
-    Peer* peer = nullptr;  // nullptr: a stranger, or one that leaves
-    int64_t deadline = 0;  // of strangers and those that leave
-    Hello hello;           // a stranger's
+    Lane* lane = nullptr;   // once it is wanted
+    bool laneless = false;  // the device gave none
+    Peer* peer = nullptr;   // nullptr: a stranger, or one that leaves
+    int64_t deadline = 0;   // of strangers and those that leave
+    Hello hello;            // a stranger's
     Handshake handshake;
     uint8_t features = 0;  // of the other endpoint
     uint64_t instance = 0;

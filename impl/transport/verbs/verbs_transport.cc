@@ -117,6 +117,10 @@ void VerbsTransport::collect_sent() {
         if (!call) continue;
         if (completions[i].status != IBV_WC_SUCCESS) {
             call->stage = Call::Stage::kDead;
+        } else if (ticket.number & verbs::Ticket::kOfLane) {
+            if (!ticket.send || !call->lane || call->lane->idle()) continue;
+            (void)call->lane->sent();
+            if (!call->lane->push()) call->stage = Call::Stage::kDead;
         } else if (ticket.send) {
             call->link.completed(ticket.number, true, [](void*) {});
         }
@@ -131,7 +135,7 @@ void VerbsTransport::linger() {
     const auto busy = [](Call& call) {
         const bool talks = call.stage == Call::Stage::kUp || call.stage == Call::Stage::kLeaving;
         const bool left = call.peer && call.peer->broken;
-        return talks && !left && call.link.flush() && call.link.settle() && !call.link.idle();
+        return talks && !left && call.link.flush() && call.link.settle() && !call.idle();
     };
     while (true) {
         while (take_event()) continue;
@@ -163,8 +167,10 @@ int VerbsTransport::peer_at(const SocketAddress& address, Peer** out) {
 // Calls.
 
 // The completion queue must never overflow: every request of every call may be in it, if they fail together.
-int VerbsTransport::make_room_for_call() {
-    const auto needed = static_cast<int>(std::min<size_t>(call_count_ + 1, 1 << 16)) * verbs::Link::kMostCompletions;
+int VerbsTransport::make_room(size_t calls, size_t lanes) {
+    constexpr size_t kMost = 1 << 16;
+    const int needed = static_cast<int>(std::min(calls, kMost)) * verbs::Link::kMostCompletions +
+                       static_cast<int>(std::min(lanes, kMost / 16)) * verbs::Lane::kMostCompletions;
     if (needed <= completions_->cqe) return 0;
     const int most = device_->limits.max_cqe;
     if (needed > most) return -FI_ENOSPC;
@@ -174,7 +180,7 @@ int VerbsTransport::make_room_for_call() {
 }
 
 int VerbsTransport::new_call(Call** out) {
-    const int error = make_room_for_call();
+    const int error = make_room(call_count_ + 1, lane_count_);
     if (error) return error;
     uint32_t index = 0;
     while (index < slot_count_ && slots_[index]) ++index;
@@ -204,6 +210,7 @@ int VerbsTransport::new_call(Call** out) {
 void VerbsTransport::forget_call(Call* call) {
     if (call->peer && call->peer->call == call) call->peer->call = nullptr;
     if (due_ == call) due_ = nullptr;
+    close_lane(*call);
     call->link.close();
     if (call->id) (void)device_->library->destroy_id(call->id);
     slots_[call->link.index()] = nullptr;
@@ -219,6 +226,7 @@ void VerbsTransport::kill(Call& call) {
     if (call.peer && call.peer->call == &call) call.peer->call = nullptr;
     call.peer = nullptr;
     call.stage = Call::Stage::kDead;
+    close_lane(call);  // its messages go to memory that the application will have back
     any_dead_ = true;
 }
 

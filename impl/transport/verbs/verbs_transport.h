@@ -11,11 +11,11 @@
 // events have a channel of their own, looked at now and then, and always while somebody calls. A sleeper waits on an
 // epoll descriptor of both.
 //
-// Reads, writes and 64-bit atomics go to the device where the other end allows it (reaches()); the engine does the rest
-// by frames.
+// Reads, writes and 64-bit atomics go to the device where the other end allows it (reaches()), and so do long messages
+// whose memory is registered; the engine does the rest by frames.
 //
-// Control is in verbs_transport.cc (opening, closing, peers) and verbs_connect.cc (calls, events); what is a template
-// over the Sink in verbs_datapath.h.
+// Control is in verbs_transport.cc (opening, closing, peers), verbs_connect.cc (calls, events) and verbs_long.cc (long
+// messages); what is a template over the Sink in verbs_datapath.h.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
 
@@ -73,10 +73,11 @@ public:
         return peer.phase == Peer::Phase::kUp && (peer.features & needed) == needed && (key & verbs::kDeviceKey);
     }
     AccessResult access(Peer& peer, const DeviceAccess& access);
-    bool lend(const iovec& source, const MemoryRegion* region, Lent* out) const {
-        return verbs::lend(*device_, source, region, out);
-    }
-    static void take_back(void* token) { verbs::take_back(token); }
+    bool find_source(const iovec& source, const MemoryRegion* region, LongRange* out) const;
+    static void take_back(void* token);
+    void announce(Peer& peer);
+    bool land(Peer& peer, const iovec& place, const MemoryRegion* region, void* token);
+    bool send_long(Peer& peer, const LongRange& source, void* token);
 
     // The same without an endpoint. The device outlives the transport; `key` is used until close().
     struct Setup {
@@ -109,7 +110,7 @@ private:
     // verbs_transport.cc
     int open_queues(const Setup& setup);
     int open_listener();
-    int make_room_for_call();
+    int make_room(size_t calls, size_t lanes);
     int new_call(Call** out);
     void forget_call(Call* call);
     void detach_call(Peer& peer);
@@ -123,6 +124,11 @@ private:
     bool set_timer();
     bool is_self(const SocketAddress& address) const;
     SendResult send_unready(Peer& peer);
+    // verbs_long.cc
+    verbs::Lane* lane_of(Call& call);
+    void close_lane(Call& call);
+    bool tell_lane(Peer& peer);
+    void on_lane(Call& call, const std::byte* bytes, size_t size);
     // verbs_connect.cc
     int dial(Peer& peer);
     int start_call(Peer& peer);
@@ -151,6 +157,8 @@ private:
     void take(Sink& sink, const ibv_wc& completion);
     template <typename Sink>
     void take_sent(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number);
+    template <typename Sink>
+    void take_long(Sink& sink, Call& call, const ibv_wc& completion, bool send);
     template <typename Sink>
     void take_frame(Sink& sink, Call& call, const verbs::Immediate& told, const std::byte* bytes, uint32_t length);
     template <typename Sink>
@@ -194,6 +202,7 @@ private:
     Peer* dialing_ = nullptr;
     Call* calls_ = nullptr;
     size_t call_count_ = 0;
+    size_t lane_count_ = 0;
     size_t strangers_ = 0;
     uint32_t generation_ = 0;
     uint32_t sequence_ = 0;  // calls made

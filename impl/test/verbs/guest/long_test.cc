@@ -1,19 +1,34 @@
-// Long messages that the receiver's device reads: from memory that the application has registered, and from memory that
-// the library keeps registered for it.
+// Long messages that the devices carry from memory to memory, sent by one or read by the other: memory that the
+// application has registered, and that the library keeps registered for it.
 #include "impl/test/verbs/guest/ends.h"
 #include "impl/test/verbs/mapping.h"
 
 namespace selvage::test {
 namespace {
 
+// Connected queue pairs of this process.
+size_t queue_pairs() {
+    FILE* list = popen("rdma resource show qp", "r");
+    if (!list) return 0;
+    const std::string here = " pid " + std::to_string(getpid()) + " ";
+    char line[512];
+    size_t count = 0;
+    while (fgets(line, sizeof line, list)) {
+        const std::string text = line;
+        count +=
+            text.find("type RC") != text.npos && text.find("state RTS") != text.npos && text.find(here) != text.npos;
+    }
+    return pclose(list) ? 0 : count;
+}
+
 const Wish kNaming{.mr_mode = kDeviceModes | FI_MR_LOCAL};
 
 // Two ends, and memory of each that is registered for messages alone.
-class VerbsLending : public ::testing::Test {
+class VerbsLong : public ::testing::Test {
 protected:
     static constexpr size_t kSize = 2 << 20;
 
-    VerbsLending() : a(kNaming), b(kNaming), source(a, kSize, FI_SEND | FI_RECV), place(b, kSize, FI_SEND | FI_RECV) {
+    VerbsLong() : a(kNaming), b(kNaming), source(a, kSize, FI_SEND | FI_RECV), place(b, kSize, FI_SEND | FI_RECV) {
         to_b = a.address_of(b);
     }
     void* of(Registered& memory) { return memory.region.get() ? fi_mr_desc(memory.region.get()) : nullptr; }
@@ -37,19 +52,50 @@ protected:
     fi_addr_t to_b;
 };
 
-TEST_F(VerbsLending, MessagesOfEveryLengthGoFromMemoryToMemory) {
+TEST_F(VerbsLong, MessagesOfEveryLengthGoFromMemoryToMemory) {
     for (const size_t size : {8192u, 8193u, 16383u, 16384u, 65'536u, 262'143u, 262'144u, 1'000'001u}) {
         for (const size_t offset : {size_t{0}, size_t{1}, size_t{4097}}) ASSERT_TRUE(moves(size, offset, 2 * offset));
     }
 }
 
-// More ranges than a region keeps.
-TEST_F(VerbsLending, ManyRangesOfARegionAreSentInTurn) {
-    for (size_t round = 0; round < 40; ++round) ASSERT_TRUE(moves(20'000, round % 13 * 21'000, round * 100));
+TEST_F(VerbsLong, TheyHaveAQueuePairOfTheirOwnAndOthersNeedNone) {
+    ASSERT_TRUE(moves(8192, 0, 0));
+    EXPECT_EQ(queue_pairs(), 2u) << "one of each end";
+    ASSERT_TRUE(moves(65'536, 0, 0));
+    EXPECT_EQ(queue_pairs(), 4u);
+    ASSERT_TRUE(moves(65'536, 0, 0));
+    EXPECT_EQ(queue_pairs(), 4u);
 }
 
-TEST_F(VerbsLending, ManyAtOnceArriveInOrderBeyondTheRoomOfTheDevice) {
-    constexpr size_t kCount = 200, kEach = 16'384;
+// The receiver's word is waited for where the application wants delivery.
+TEST_F(VerbsLong, DeliveryIsToldAfterTheReceiverHasIt) {
+    source.bytes.replace(0, 100'000, pattern(100'000, 3));
+    const iovec range{source.bytes.data(), 100'000};
+    void* descriptor = of(source);
+    fi_msg message{};
+    message.msg_iov = &range;
+    message.desc = &descriptor;
+    message.iov_count = 1;
+    message.addr = to_b;
+    ASSERT_EQ(fi_recv(b.ep.get(), place.bytes.data(), kSize, of(place), FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_sendmsg(a.ep.get(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+    bool early = false;
+    ASSERT_TRUE(until({&a, &b}, [&] {
+        early |= !a.done.empty() && b.done.empty();
+        return !a.done.empty();
+    }));
+    EXPECT_FALSE(early);
+    ASSERT_EQ(b.done.size(), 1u);
+    EXPECT_EQ(place.bytes.compare(0, 100'000, source.bytes, 0, 100'000), 0);
+}
+
+// More ranges than a region keeps.
+TEST_F(VerbsLong, ManyRangesOfARegionAreSentInTurn) {
+    for (size_t round = 0; round < 40; ++round) ASSERT_TRUE(moves(262'144, round % 13 * 120'000, round * 100));
+}
+
+TEST_F(VerbsLong, ManyAtOnceArriveInOrderBeyondTheRoomOfTheDevice) {
+    constexpr size_t kCount = 200, kEach = 20'000;
     std::string sent = pattern(64 * kEach, 5);
     source.bytes.replace(0, sent.size(), sent);
     size_t posted = 0, taken = 0;
@@ -71,21 +117,26 @@ TEST_F(VerbsLending, ManyAtOnceArriveInOrderBeyondTheRoomOfTheDevice) {
     EXPECT_TRUE(a.failures.empty() && b.failures.empty());
 }
 
-TEST_F(VerbsLending, AMessageThatIsTooLongIsCutAndNothingBehindTheBufferIsWritten) {
-    source.bytes.replace(0, 100'000, pattern(100'000, 1));
-    place.bytes.assign(kSize, '?');
-    ASSERT_EQ(fi_recv(b.ep.get(), place.bytes.data(), 50'000, of(place), FI_ADDR_UNSPEC, nullptr), 0);
-    ASSERT_EQ(fi_send(a.ep.get(), source.bytes.data(), 100'000, of(source), to_b, nullptr), 0);
-    ASSERT_TRUE(until({&a, &b}, [&] { return !b.failures.empty(); }));
-    EXPECT_EQ(b.failures[0].err, FI_ETRUNC);
-    EXPECT_EQ(b.failures[0].olen, 50'000u);
-    EXPECT_EQ(place.bytes.compare(0, 50'000, source.bytes, 0, 50'000), 0);
-    EXPECT_EQ(place.bytes.find_last_not_of('?'), 49'999u);
+TEST_F(VerbsLong, AMessageThatIsTooLongIsCutAndNothingBehindTheBufferIsWritten) {
+    for (const size_t size : {100'000u, 400'000u}) {
+        const size_t room = size / 2;
+        source.bytes.replace(0, size, pattern(size, 1));
+        place.bytes.assign(kSize, '?');
+        b.failures.clear();
+        ASSERT_EQ(fi_recv(b.ep.get(), place.bytes.data(), room, of(place), FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_send(a.ep.get(), source.bytes.data(), size, of(source), to_b, nullptr), 0);
+        ASSERT_TRUE(until({&a, &b}, [&] { return !b.failures.empty(); }));
+        EXPECT_EQ(b.failures[0].err, FI_ETRUNC);
+        EXPECT_EQ(b.failures[0].olen, size - room);
+        EXPECT_EQ(place.bytes.compare(0, room, source.bytes, 0, room), 0);
+        EXPECT_EQ(place.bytes.find_last_not_of('?'), room - 1);
+    }
 }
 
 // Memory that is registered again, or elsewhere, is not taken for what was there before.
-TEST_F(VerbsLending, ARegionThatIsClosedTakesWhatWasKeptOfItAlong) {
+TEST_F(VerbsLong, ARegionThatIsClosedTakesWhatWasKeptOfItAlong) {
     ASSERT_TRUE(moves(65'536, 0, 0));
+    ASSERT_TRUE(moves(300'000, 0, 0));
     for (int round = 0; round < 3; ++round) {
         ASSERT_EQ(source.region.close(), 0);
         source.bytes = std::string(kSize, 'x');
@@ -93,10 +144,11 @@ TEST_F(VerbsLending, ARegionThatIsClosedTakesWhatWasKeptOfItAlong) {
                             source.region.out(), nullptr),
                   0);
         ASSERT_TRUE(moves(65'536, 0, 0));
+        ASSERT_TRUE(moves(300'000, 0, 0));
     }
 }
 
-TEST_F(VerbsLending, AManyMessageBufferTakesLongOnesAndShortOnes) {
+TEST_F(VerbsLong, AManyMessageBufferTakesLongOnesAndShortOnes) {
     source.bytes.replace(0, 70'000, pattern(70'000, 9));
     const iovec range{place.bytes.data(), kSize};
     void* descriptor = of(place);
@@ -119,7 +171,7 @@ TEST_F(VerbsLending, AManyMessageBufferTakesLongOnesAndShortOnes) {
     EXPECT_EQ(found, 100'100u);
 }
 
-TEST_F(VerbsLending, AMessageThatNobodyFetchedGoesWithItsSender) {
+TEST_F(VerbsLong, AMessageThatNobodyFetchedGoesWithItsSender) {
     auto other = std::make_unique<End>(kNaming);
     Registered memory(*other, kSize, FI_SEND);
     const fi_addr_t to = other->address_of(b);

@@ -1,0 +1,98 @@
+// See verbs_transport.h: long messages.
+#include "impl/core/create.h"
+#include "impl/transport/verbs/lending.h"
+#include "impl/transport/verbs/verbs_transport.h"
+
+namespace selvage::impl {
+
+using verbs::Lane;
+using verbs::Ticket;
+
+bool VerbsTransport::find_source(const iovec& source, const MemoryRegion* region, LongRange* out) const {
+    if (source.iov_len >= verbs::kLongLent) return verbs::lend(*device_, source, region, out);
+    return source.iov_len >= verbs::kLongNamed && verbs::find_local(*device_, source, region, false, out);
+}
+
+void VerbsTransport::take_back(void* token) { verbs::take_back(token); }
+
+// The lane of a connection, made if there is none yet. nullptr: the device gives none.
+Lane* VerbsTransport::lane_of(Call& call) {
+    if (call.lane || call.laneless) return call.lane;
+    call.laneless = true;
+    if (make_room(call_count_, lane_count_ + 1)) return nullptr;
+    void* block = malloc(sizeof(Lane));
+    if (!block) return nullptr;
+    auto* lane = new (block) Lane(*device_, call.link.pair());
+    Ticket ticket{
+        .send = false, .number = Ticket::kOfLane, .link = call.link.index(), .generation = call.link.generation()};
+    const uint64_t of_receives = ticket.pack();
+    ticket.send = true;
+    if (!lane->open(completions_, of_receives, ticket.pack())) {
+        destroy(lane);
+        return nullptr;
+    }
+    call.laneless = false;
+    call.lane = lane;
+    ++lane_count_;
+    return lane;
+}
+
+void VerbsTransport::close_lane(Call& call) {
+    if (!call.lane) return;
+    destroy(call.lane);
+    call.lane = nullptr;
+    --lane_count_;
+}
+
+// False: later perhaps.
+bool VerbsTransport::tell_lane(Peer& peer) {
+    Call& call = *peer.call;
+    if (call.lane->told) return true;
+    if (!call.link.room()) return false;
+    const verbs::LaneNumbers numbers = call.lane->numbers();
+    call.lane->told = call.link.send_note(&numbers, sizeof numbers, verbs::Word::kLane);
+    if (!call.lane->told) mark_broken(peer, FI_EIO);
+    return call.lane->told;
+}
+
+void VerbsTransport::announce(Peer& peer) {
+    if (peer.phase != Peer::Phase::kUp || peer.broken) return;
+    if (lane_of(*peer.call)) (void)tell_lane(peer);
+}
+
+void VerbsTransport::on_lane(Call& call, const std::byte* bytes, size_t size) {
+    if (!call.peer) return kill(call);  // before proof
+    if (!call.peer->is_heard()) return;
+    verbs::LaneNumbers theirs;
+    if (size != sizeof theirs || (call.lane && call.lane->is_connected())) return drop(*call.peer, FI_ECONNABORTED);
+    memcpy(&theirs, bytes, sizeof theirs);
+    Lane* lane = lane_of(call);
+    if (!lane || lane->connect(theirs)) return;
+    // Nothing was asked for by way of it, and if the other end was not told of it nothing will be.
+    if (lane->told) return mark_broken(*call.peer, FI_EIO);
+    close_lane(call);
+    call.laneless = true;
+}
+
+bool VerbsTransport::land(Peer& peer, const iovec& place, const MemoryRegion* region, void* token) {
+    Lane* lane = peer.phase == Peer::Phase::kUp && !peer.broken ? peer.call->lane : nullptr;
+    if (!lane || !lane->is_connected() || !tell_lane(peer)) return false;
+    LongRange range;
+    if (!verbs::find_local(*device_, place, region, true, &range)) return false;
+    if (!lane->has_room()) {
+        verbs::take_back(range.token);
+        return false;
+    }
+    if (!lane->land(range, token)) mark_broken(peer, FI_EIO);
+    return true;
+}
+
+bool VerbsTransport::send_long(Peer& peer, const LongRange& source, void* token) {
+    if (peer.phase != Peer::Phase::kUp || peer.broken) return true;  // it ends with the peer
+    Lane* lane = peer.call->lane;
+    if (!lane || !lane->is_connected() || !lane->accept(source, token)) return false;
+    if (!lane->push()) mark_broken(peer, FI_EIO);
+    return true;
+}
+
+}  // namespace selvage::impl
