@@ -170,7 +170,7 @@ int VerbsTransport::peer_at(const SocketAddress& address, Peer** out) {
 int VerbsTransport::make_room(size_t calls, size_t lanes) {
     constexpr size_t kMost = 1 << 16;
     const int needed = static_cast<int>(std::min(calls, kMost)) * verbs::Link::kMostCompletions +
-                       static_cast<int>(std::min(lanes, kMost / 16)) * verbs::Lane::kMostCompletions;
+                       static_cast<int>(std::min(lanes, kMost)) * verbs::Lane::kMostCompletions;
     if (needed <= completions_->cqe) return 0;
     const int most = device_->limits.max_cqe;
     if (needed > most) return -FI_ENOSPC;
