@@ -63,9 +63,7 @@ TEST_F(Lanes, ALongMessageComesFromMemoryToMemory) {
 TEST_F(Lanes, BothEndsMayBeginAtOnceAndUseTheSamePairs) {
     a.transport.announce(*to_b);
     b.transport.announce(*to_a);
-    ASSERT_TRUE(run({&a, &b}, [&] {
-        return to_a->call->lane->is_connected() && to_b->call->lane->is_connected();
-    }));
+    ASSERT_TRUE(run({&a, &b}, [&] { return to_a->call->lane->is_connected() && to_b->call->lane->is_connected(); }));
     EXPECT_EQ(device.pairs_open(), 2u);
     std::string other(kSize, '?');
     ASSERT_TRUE(land(place, &place));
@@ -124,8 +122,8 @@ TEST_F(Lanes, AReceiverAsksForSoManyAndTheSenderKeepsWhatTheDeviceHasNoRoomFor) 
     EXPECT_EQ(device.requests, requests);
     EXPECT_FALSE(a.transport.send_long(*to_b, source, nullptr)) << "nobody can have asked for it";
     constexpr size_t kBoth = 2 * verbs::kLaneMessages;
-    ASSERT_TRUE(run(
-        {&a, &b}, [&] { return a.sink.sent_tokens.size() == kBoth && b.sink.landed_tokens.size() == kBoth; }));
+    ASSERT_TRUE(
+        run({&a, &b}, [&] { return a.sink.sent_tokens.size() == kBoth && b.sink.landed_tokens.size() == kBoth; }));
     VerbsTransport::take_back(source.token);
 }
 

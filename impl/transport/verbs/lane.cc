@@ -66,9 +66,9 @@ bool Lane::connect(const LaneNumbers& theirs) {
     sends.retry_cnt = beside.retry_cnt;
     sends.rnr_retry = beside.rnr_retry;
     sends.sq_psn = first_packet_;
-    connected_ = !device_.library->modify_pair(pair_, &sends,
-                                               IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                                                   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+    connected_ = !device_.library->modify_pair(
+        pair_, &sends,
+        IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
     return connected_;
 }
 
