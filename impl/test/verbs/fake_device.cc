@@ -196,6 +196,7 @@ struct FakeCalls {
     static int modify_pair(ibv_qp* base, ibv_qp_attr* wanted, int) {
         FakeDevice& fake = device();
         auto* pair = reinterpret_cast<FakePair*>(base);
+        if (wanted->qp_state == IBV_QPS_RTR && !fake.connects_pairs) return EINVAL;
         fake.rule(wanted->qp_state == pair->state + 1, "a queue pair goes through its states in order");
         pair->state = wanted->qp_state;
         if (pair->state != IBV_QPS_RTR) return 0;

@@ -73,6 +73,7 @@ public:
     size_t regions_max = SIZE_MAX;         // that can be open at once
     std::function<void()> on_register;     // called in the middle of a registration
     size_t pairs_max = SIZE_MAX;           // without an identifier that can be open at once
+    bool connects_pairs = true;            // without an identifier
     bool answers_calls = true;             // otherwise connection requests get no answer
     void fail_pair(ibv_wc_status status);  // the next request fails with it
     void remove();                         // the device is taken away

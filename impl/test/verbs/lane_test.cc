@@ -104,6 +104,28 @@ TEST_F(Lanes, ADeviceWithoutASecondPairLeavesMessagesToFrames) {
     EXPECT_EQ(device.regions_open(), 2u);
 }
 
+TEST_F(Lanes, ADeviceThatDoesNotConnectPairsLeavesMessagesToFrames) {
+    device.connects_pairs = false;
+    a.transport.announce(*to_b);
+    ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 1; }));
+    EXPECT_FALSE(land(place, &place));
+    EXPECT_EQ(device.pairs_open(), 1u);
+    b.transport.announce(*to_a);
+    EXPECT_EQ(device.pairs_open(), 1u) << "it is not tried again";
+}
+
+TEST_F(Lanes, BothEndsOfSuchADeviceMayBeginAtOnce) {
+    device.connects_pairs = false;
+    a.transport.announce(*to_b);
+    b.transport.announce(*to_a);
+    ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
+    ASSERT_EQ(b.send(*to_a, "behind it"), SendResult::kDone);
+    ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; }));
+    EXPECT_FALSE(land(place, &place));
+    EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
+}
+
 TEST_F(Lanes, AReceiverAsksForSoManyAndTheSenderKeepsWhatTheDeviceHasNoRoomFor) {
     ASSERT_NO_FATAL_FAILURE(open());
     const LongRange source = source_of(text);

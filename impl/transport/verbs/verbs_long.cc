@@ -68,8 +68,8 @@ void VerbsTransport::on_lane(Call& call, const std::byte* bytes, size_t size) {
     memcpy(&theirs, bytes, sizeof theirs);
     Lane* lane = lane_of(call);
     if (!lane || lane->connect(theirs)) return;
-    // Nothing was asked for by way of it, and if the other end was not told of it nothing will be.
-    if (lane->told) return mark_broken(*call.peer, FI_EIO);
+    // There are devices whose pairs are connected in other ways. The other end may have been told, and fails alike.
+    if (lane->told) return;
     close_lane(call);
     call.laneless = true;
 }
