@@ -274,6 +274,16 @@ TEST(TrafficRun, AByteThatLayThereBeforeIsNoSignOfAWrite) {
     EXPECT_EQ(two.operations[20].remote, model::Seen::Whole);
 }
 
+// The region holds a byte there that is the one of an empty buffer.
+TEST(TrafficRun, AByteThatLooksLikeNoneIsNoSignThatNothingWasRead) {
+    const auto one = carried("A read length=1 offset=97280\n");
+    ASSERT_EQ(one.operations.size(), 1U);
+    EXPECT_EQ(one.operations[0].local, model::Seen::NotLooked);
+    const auto two = carried("A read length=2 offset=97280\n");
+    ASSERT_EQ(two.operations.size(), 1U);
+    EXPECT_EQ(two.operations[0].local, model::Seen::Whole);
+}
+
 TEST(TrafficRun, ComparesTheCopyThatALookBrings) {
     const auto t = carried("A tsend length=32 tag=0x5\nprogress\nB trecvmsg length=64 tag=0x5 flags=FI_PEEK\n");
     int looks = 0;

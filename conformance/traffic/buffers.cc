@@ -211,25 +211,28 @@ Seen Memory::fetched(int index) {
     const std::uint64_t length = bytes_of(o);
     if (length == 0) return Seen::NotLooked;
     if (!guards_hold(pieces)) return Seen::Beyond;
-    if (holds_only(kEmpty, pieces)) return Seen::Untouched;
+    const bool empty = holds_only(kEmpty, pieces);
     if (is_atomic(o)) {
+        if (empty) return Seen::Untouched;
         const std::size_t size = datatype_size(o.datatype);
         if (b.before.empty()) return Seen::Foreign;
         for (std::uint64_t v = 0; v < o.count; ++v)
             if (!same_number(o.datatype, value_at(pieces, v, size), b.before.data() + v * size)) return Seen::Foreign;
         return Seen::Whole;
     }
-    if (o.offset > kTargetLength || length > kTargetLength - o.offset) return Seen::Foreign;
+    if (o.offset > kTargetLength || length > kTargetLength - o.offset) return empty ? Seen::Untouched : Seen::Foreign;
     const std::uint64_t as_laid = pattern_length(kRegionPattern, o.offset, pieces);
-    if (as_laid == length) return Seen::Whole;
-    // Written by another operation meanwhile?
+    // Perhaps written by another operation meanwhile.
     const unsigned char* now = pair_.end(peer_of(o.side)).target + o.offset;
     bool same = true;
     for (const auto& p : pieces) {
         same = same && std::memcmp(p.iov_base, now, p.iov_len) == 0;
         now += p.iov_len;
     }
-    if (same) return Seen::Whole;
+    const bool right = as_laid == length || same;
+    // A byte that looks like none tells nothing.
+    if (empty) return right ? Seen::NotLooked : Seen::Untouched;
+    if (right) return Seen::Whole;
     return as_laid > 0 && holds_only(kEmpty, pieces, as_laid) ? Seen::Short : Seen::Foreign;
 }
 

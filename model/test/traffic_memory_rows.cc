@@ -93,6 +93,16 @@ Talk stray_behind_fence() {
     k.op(i).remote = Seen::Untouched;
     return k;
 }
+// And the fence is that of another one.
+Talk stray_after_fence() {
+    Talk k;
+    k.send(A);
+    k.message(k.write(A), FI_FENCE);
+    const int i = k.write(A);
+    k.op(i).region_access = 0;
+    k.op(i).remote = Seen::Untouched;
+    return k;
+}
 void bad_key(Operation& o) { o.bad_key = true; }
 void no_permission(Operation& o) { o.region_access = 0; }
 void outside(Operation& o) { o.offset = 4090; }
@@ -187,6 +197,9 @@ Rows memory_rows() {
         BREAKS(rma_access_permission, "it succeeded", stray(a_read, false, no_permission)),
         SKIPS(rma_access_permission, "a good key", written()),
         SKIPS(rma_access_permission, "it waits behind a fence", stray_behind_fence()),
+        SKIPS(rma_access_permission, "it waits behind one that does", stray_after_fence()),
+        BREAKS(rma_access_permission, "the fence is the other side's",
+               but(stray_after_fence(), [](Talk& k) { k.op(1).side = B; })),
         BREAKS(rma_access_permission, "no fence, and nothing came",
                but(stray_behind_fence(), [](Talk& k) { k.op(1).flags = 0; })),
         HOLDS(rma_access_bounds, "it failed", stray(a_write, true, outside)),

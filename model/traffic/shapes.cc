@@ -375,13 +375,18 @@ Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, con
 
 namespace {
 
-// Fenced behind an operation of which nothing tells that it has ended: a message that no receive takes, perhaps.
+// Fenced, or posted after one that is, behind an operation of which nothing tells that it has ended: a message that no
+// receive takes, perhaps.
 bool waits_behind_fence(const TrafficCase& c, int i) {
-    const Operation& o = operation(c, i);
-    if (!flagged(c.traffic, o, FI_FENCE)) return false;
-    for (int k = 0; k < i; ++k) {
+    const auto earlier = [&](int k) {
         const Operation& x = operation(c, k);
-        if (transmits(x) && x.side == o.side && accepted(x) && part(c, k).entries.empty()) return true;
+        return transmits(x) && x.side == operation(c, i).side && accepted(x);
+    };
+    int fence = i;
+    while (fence >= 0 && !((fence == i || earlier(fence)) && flagged(c.traffic, operation(c, fence), FI_FENCE)))
+        --fence;
+    for (int k = 0; k < fence; ++k) {
+        if (earlier(k) && part(c, k).entries.empty()) return true;
     }
     return false;
 }
