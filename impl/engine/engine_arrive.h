@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_ARRIVE_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_ARRIVE_H
 
-#include "impl/engine/engine_transmit.h"
+#include "impl/engine/engine_share.h"
 
 namespace selvage::impl {
 
@@ -60,6 +60,12 @@ template <Transport T, bool Locked>
             return on_atomic(peer, header, payload);
         case FrameOp::kCredit:
             return on_credit(peer, header);
+        case FrameOp::kShare:
+            if constexpr (T::kPulls) return on_share(peer, header, payload);
+            break;
+        case FrameOp::kShareDone:
+            if constexpr (T::kPulls) return on_share_done(peer, header);
+            break;
     }
     drop(peer, kBrokenProtocol);
 }
@@ -99,31 +105,22 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
         return;
     }
     if constexpr (T::kPulls) {
-        if (count && transport_.can_pull(peer)) {
-            iovec remote[kRangesMax];
-            iovec wanted[kRangesMax];
-            iovec local[kRangesMax];
-            for (size_t i = 0; i < count; ++i) {
-                remote[i] = range_of(reinterpret_cast<void*>(ranges[i].address), ranges[i].length);
-            }
-            const size_t remote_count = slice(remote, count, 0, receive->wanted, wanted);
-            const size_t local_count = slice(receive->ranges, receive->range_count, 0, receive->wanted, local);
-            if (!transport_.pull(peer, wanted, remote_count, local, local_count)) {
-                reply(peer, receive->message.reply_id, 0);
-                finish_receive(receive, 0);
-                return;
-            }
-        }
+        if (count && transport_.can_pull(peer) && fetch_pulled(peer, *receive, ranges, count)) return;
     } else {
         static_cast<void>(ranges), static_cast<void>(count);
     }
-    if (fetch_direct(peer, *receive, ranges)) return;
-    receive->cleared = !land(peer, *receive);
+    if (!fetch_direct(peer, *receive, ranges)) clear(peer, *receive);
+}
+
+// The sender is to send it.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::clear(Peer& peer, Receive& receive) {
+    receive.cleared = !land(peer, receive);
     const Header header{.size = 0,
                         .op = static_cast<uint8_t>(FrameOp::kClear),
-                        .flags = receive->landing ? kFrameLands : uint8_t{0},
+                        .flags = receive.landing ? kFrameLands : uint8_t{0},
                         .aux = 0,
-                        .word = {receive->message.reply_id, Pool<Receive>::id(receive), receive->wanted}};
+                        .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
     respond(peer, header, nullptr);
 }
 

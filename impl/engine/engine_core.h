@@ -3,7 +3,8 @@
 // One template over the transport and over whether the application may call from several threads at once, so that a
 // small message costs no indirect call and, where it is promised that calls are serialised, no lock. The class is here;
 // its parts are in a file each: calls (engine_calls.h), what is sent (engine_transmit.h), what arrives
-// (engine_arrive.h), memory access (engine_rma.h), atomics (engine_atomic.h), control (engine_control.h).
+// (engine_arrive.h), what both sides copy (engine_share.h), memory access (engine_rma.h), atomics
+// (engine_atomic.h), control (engine_control.h).
 //
 // Lock order: the engine's lock, then the domain's, then a queue's. Everything private here is called with the lock.
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
@@ -16,6 +17,8 @@
 #include "impl/engine/transport.h"
 
 namespace selvage::impl {
+
+struct Pull;  // engine_share.h
 
 template <Transport T, bool Locked>
 class Engine final : public DataPath, public Receiver {
@@ -122,8 +125,9 @@ private:
     static constexpr size_t kSnapshotMax = kWholeMax < T::kCopied ? kWholeMax : T::kCopied;
     // Answers that a peer may leave unread: what it can ask for at a time, and a margin.
     static constexpr uint32_t kResponsesMax = 1 << 18;
-    static constexpr int kErrnoMax = 4095;    // of what a peer may answer
-    static constexpr int kStreamBudget = 64;  // segments between two looks at what arrives
+    static constexpr int kErrnoMax = 4095;              // of what a peer may answer
+    static constexpr int kStreamBudget = 64;            // segments between two looks at what arrives
+    static constexpr uint64_t kHalvedMin = 256 * 1024;  // messages of which both sides copy a half, in a stream, too
     // Flags that take an operation off the shortest path.
     static constexpr uint64_t kUnusual = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT |
                                          FI_COMMIT_COMPLETE | FI_MULTICAST | (kDelivers ? 0 : FI_TRANSMIT_COMPLETE);
@@ -197,6 +201,7 @@ private:
     void on_message(Peer& peer, const Header& header, const std::byte* payload);
     void on_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_clear(Peer& peer, const Header& header);
+    void clear(Peer& peer, Receive& receive);
     void on_segment(Peer& peer, const Header& header, const std::byte* payload);
     void on_done(Peer& peer, const Header& header);
     void on_credit(Peer& peer, const Header& header);
@@ -216,7 +221,7 @@ private:
     void on_write_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_write_segment(Peer& peer, const Header& header, const std::byte* payload);
     bool write_part(PeerState& state, const Header& header, iovec* out, size_t* count);
-    int pull_write(Peer& peer, const LocalRange* sources, size_t count, const Resolved& memory);
+    void write_placed(Peer& peer, const PeerState::Write& write);
     int resolve(const Target* targets, size_t count, uint64_t access, Resolved* out);
     bool may_be_quiet(uint64_t flags) const;
     void prepare_write(Peer& peer, const AccessRequest& request, Transmit& op);
@@ -234,6 +239,23 @@ private:
     Transmit* expected_read(Peer& peer, const Header& header);
     void read_placed(Transmit& op, uint32_t size);
     void came_in_parts(Peer& peer, size_t length);
+
+    // Transfers that both sides copy (engine_share.h).
+    int pull_part(Peer& peer, const Pull& pull, uint64_t offset, uint64_t size);
+    bool may_share(Peer& peer, const Pull& pull);
+    int pull_halves(Peer& peer, const Pull& pull, bool share, uint64_t* ticket);
+    int pull_rest(Peer& peer, const Pull& pull);
+    uint64_t offer_share(Peer& peer, const Pull& pull, uint64_t offset);
+    bool fetch_pulled(Peer& peer, Receive& receive, const LocalRange* sources, size_t count);
+    void pulled(Peer& peer, Receive& receive);
+    void settle_offer(PeerState& state);
+    void read_granted(Peer& peer, Transmit& op);
+    void read_pulled(Peer& peer, Transmit& op, bool failed);
+    int pull_write(Peer& peer, const Resolved& memory);
+    void settle_write(PeerState& state);
+    bool shared_source(Peer& peer, const Header& header, Reader& reader, uint64_t length, Resolved* memory);
+    void on_share(Peer& peer, const Header& header, const std::byte* payload);
+    void on_share_done(Peer& peer, const Header& header);
 
     // Accesses by the device (engine_direct.h).
     bool may_be_direct(uint64_t flags, size_t length) const;

@@ -197,24 +197,13 @@ void Engine<T, Locked>::on_read_grant(Peer& peer, const Header& header, const st
     if constexpr (T::kPulls) {
         Transmit* op = answered(peer, header.word[0]);
         Reader reader(payload, header.size);
-        LocalRange ranges[kRangesMax];
         uint64_t total;
-        const bool valid = op && op->sent && op->kind == Transmit::Kind::kRead && !op->offset && header.aux &&
-                           header.aux <= kRangesMax && reader.take(ranges, header.aux) && !reader.left() &&
-                           sum_lengths(ranges, header.aux, &total) && total == op->length;
+        const bool valid = op && op->sent && op->kind == Transmit::Kind::kRead && !op->offset && !op->shared &&
+                           header.aux && header.aux <= kRangesMax && reader.take(op->granted, header.aux) &&
+                           !reader.left() && sum_lengths(op->granted, header.aux, &total) && total == op->length;
         if (!valid) return drop(peer, kBrokenProtocol);
-        iovec remote[kRangesMax];
-        for (size_t i = 0; i < header.aux; ++i) {
-            remote[i] = range_of(reinterpret_cast<void*>(ranges[i].address), ranges[i].length);
-        }
-        PeerState& state = *op->peer;
-        if (transport_.pull(peer, remote, header.aux, op->ranges, op->range_count)) {
-            fail(*op, FI_EIO);
-            resume(state);
-        } else {
-            op->offset = op->length;
-            read_placed(*op, 0);
-        }
+        op->granted_count = header.aux;
+        read_granted(peer, *op);
     } else {
         static_cast<void>(header), static_cast<void>(payload);
         drop(peer, kBrokenProtocol);
@@ -317,15 +306,15 @@ void Engine<T, Locked>::on_write_announce(Peer& peer, const Header& header, cons
     if (!state) return drop(peer, FI_ENOMEM);
     auto& write = state->write;
     Reader reader(payload, header.size);
-    LocalRange sources[kRangesMax];
     const uint64_t source_count = header.word[2];
     uint64_t total;
     write.data = 0;
     const bool valid = !(write.open && !write.error) && header.aux && header.aux <= kRangesMax &&
                        source_count <= kRangesMax && (!(header.flags & kFrameHasData) || reader.take(&write.data)) &&
-                       reader.take(write.targets, header.aux) && reader.take(sources, source_count) && !reader.left() &&
-                       sum_lengths(write.targets, header.aux, &total) && total == header.word[1] && total &&
-                       sum_lengths(sources, source_count, &total) && (!source_count || total == header.word[1]);
+                       reader.take(write.targets, header.aux) && reader.take(write.sources, source_count) &&
+                       !reader.left() && sum_lengths(write.targets, header.aux, &total) && total == header.word[1] &&
+                       total && sum_lengths(write.sources, source_count, &total) &&
+                       (!source_count || total == header.word[1]);
     if (!valid) return drop(peer, kBrokenProtocol);
     write.open = !source_count;
     write.frame_flags = header.flags;
@@ -335,24 +324,24 @@ void Engine<T, Locked>::on_write_announce(Peer& peer, const Header& header, cons
     write.target_count = header.aux;
     Resolved memory;
     write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
-    if (!write.error && source_count) write.error = pull_write(peer, sources, source_count, memory);
+    write.ticket = 0;
+    write.source_count = source_count;
+    if (!write.error && source_count) {
+        if constexpr (T::kPulls) {
+            write.error = pull_write(peer, memory);
+        } else {
+            write.error = FI_EIO;
+        }
+    }
     if (write.error) return access_failed(peer, header.word[0], write.error, false);
-    if (source_count) write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+    if (source_count && !write.ticket) write_placed(peer, write);
 }
 
+// All of an announced write is where it belongs.
 template <Transport T, bool Locked>
-int Engine<T, Locked>::pull_write(Peer& peer, const LocalRange* sources, size_t count, const Resolved& memory) {
-    if constexpr (T::kPulls) {
-        iovec remote[kRangesMax];
-        for (size_t i = 0; i < count; ++i) {
-            remote[i] = range_of(reinterpret_cast<void*>(sources[i].address), sources[i].length);
-        }
-        return transport_.can_pull(peer) && !transport_.pull(peer, remote, count, memory.pieces, memory.count) ? 0
-                                                                                                               : FI_EIO;
-    } else {
-        static_cast<void>(peer), static_cast<void>(sources), static_cast<void>(count), static_cast<void>(memory);
-        return FI_EIO;
-    }
+void Engine<T, Locked>::write_placed(Peer& peer, const PeerState::Write& write) {
+    const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
+    write_done(peer, header, write.targets, write.target_count, write.length, write.data);
 }
 
 // The memory that a segment is for. False: the segment does not belong here.
@@ -383,8 +372,7 @@ void Engine<T, Locked>::write_segment_placed(Peer& peer, PeerState& state, uint3
     write.open = false;
     if (write.error) return;
     came_in_parts(peer, write.length);
-    const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
-    write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+    write_placed(peer, write);
 }
 
 template <Transport T, bool Locked>

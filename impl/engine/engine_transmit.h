@@ -193,6 +193,7 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t fl
     op->large = false;
     op->direct = false;
     op->relayed = false;
+    op->shared = false;
     op->held = 0;
     op->error = 0;
     op->peer = state;
@@ -477,7 +478,7 @@ void Engine<T, Locked>::drain(PeerState& state) {
     if (step == Step::kWait) step = Step::kSent;
     while (step == Step::kSent && state.streams && budget-- > 0) step = send_stream_segment(peer, state);
     state.blocked = step == Step::kBlocked;
-    set_working(state, step == Step::kSent && state.streams);
+    set_working(state, (step == Step::kSent && state.streams) || state.copies());
     refresh(state);
 }
 
@@ -554,13 +555,17 @@ void Engine<T, Locked>::room(Peer& peer) {
     if (state->responses || state->unsent || state->streams) drain(*state);
 }
 
-// Peers whose streams used up their share of the last look.
+// Peers whose streams used up their share of the last look, or who may have taken what they were offered.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::work() {
     PeerState* last = working_.last();
     for (PeerState* state = working_.first(); state;) {
         PeerState* next = state == last ? nullptr : state->next_working;
-        if (!state->blocked) drain(*state);
+        if constexpr (T::kPulls) {
+            if (state->offered.receive) settle_offer(*state);
+            if (state->write.ticket) settle_write(*state);
+        }
+        state->blocked ? set_working(*state, state->copies()) : drain(*state);
         state = next;
     }
 }

@@ -51,6 +51,8 @@ struct Transmit {
     bool more;       // FI_MORE
     bool direct;     // the device may do it, where it reaches the peer
     bool relayed;    // an access that the peer's engine does: counted in PeerState
+    bool shared;     // the target writes the end of a read
+    bool spoiled;    // and what was this side's could not be read
     uint32_t held;   // frames whose payload the transport still reads
     int error;
     PeerState* peer;
@@ -66,10 +68,14 @@ struct Transmit {
     uint32_t range_count;  // the application's source, or the destination of a read
     uint32_t compare_count;
     uint32_t result_count;
+    uint32_t granted_count;
     uint32_t prefix_size;
     iovec ranges[kRangesMax];
     iovec compare[kRangesMax];
-    iovec results[kRangesMax];
+    union {
+        iovec results[kRangesMax];
+        LocalRange granted[kRangesMax];  // of a read: the target's memory
+    };
     std::byte prefix[kPrefixMax];
     // With `direct`.
     struct {
@@ -103,6 +109,8 @@ struct Receive {
     bool cleared;       // its segments may come
     bool fetched;       // the device reads it
     bool landing;       // the peer's device may send it
+    bool shared;        // the peer writes the end of it
+    bool spoiled;       // and what was this side's could not be read
     uint32_t arriving;  // messages on their way into a multi-receive buffer
     uint32_t range_count;
     size_t capacity;

@@ -44,20 +44,36 @@ struct PeerState {
     // Messages of the peer that are being placed.
     List<Receive> arriving;
 
+    // The announced message of the peer that it may write, if it takes it before this side comes to it.
+    struct {
+        Receive* receive = nullptr;
+        uint64_t ticket = 0;
+        size_t count = 0;
+        LocalRange sources[kRangesMax];
+    } offered;
+
+    // Something to look at that no frame may tell of.
+    bool copies() const { return offered.receive || write.ticket; }
+
     // A frame that arrives in pieces.
     LandingKind landing = LandingKind::kNone;
     uint64_t landing_id = 0;
     std::byte* bounce = nullptr;  // malloc'ed, kFrameMax bytes
 
-    // A write of the peer whose bytes follow in segments. While it has failed they are ignored.
-    struct {
+    // An announced write of the peer. Its bytes follow in segments (`open`; while it has failed they are ignored), or
+    // the peer writes the end of it (`ticket`).
+    struct Write {
         bool open = false;
+        bool spoiled = false;  // what was this side's could not be read
         int error = 0;
         uint8_t frame_flags = 0;
         uint64_t reply_id = 0;
         uint64_t length = 0;
         uint64_t offset = 0;
         uint64_t data = 0;
+        uint64_t ticket = 0;
+        uint64_t source_count = 0;  // of the peer's memory, where it is pulled
+        LocalRange sources[kRangesMax];
         uint32_t target_count = 0;
         Target targets[kRangesMax];
     } write;

@@ -20,6 +20,10 @@
 //   kReadGrant        reply id    -             -            ranges of the target's memory (aux), to be pulled
 //   kAtomic           reply id    AtomicWord    -            targets (aux), operands, comparands
 //   kCredit           units       -             -            -                  (window.h)
+//   kShare            peer's id   own id        ticket       offset (8), ranges of the sender's memory (aux), of a read
+//   its
+//                                                            targets: there the rest of what it pulls may be written
+//   kShareDone        the own id  errno         -            -                  (it was, or could not be)
 //
 // A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
 // kDone, only when it failed.
@@ -47,6 +51,8 @@ enum class FrameOp : uint8_t {
     kReadGrant,
     kAtomic,
     kCredit,
+    kShare,
+    kShareDone,
 };
 
 // Header::flags.
@@ -59,6 +65,11 @@ inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read
 // it does, and no kDone follows but with kFrameConfirm.
 inline constexpr uint8_t kFrameLands = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
+
+// A kShare is of a read, or of a write, and else of a message; a kShareDone is of a read. Writes need none
+// (engine_share.h).
+inline constexpr uint8_t kFrameOfRead = 1;
+inline constexpr uint8_t kFrameOfWrite = 2;
 
 // Part of the memory of the process that names it.
 struct LocalRange {

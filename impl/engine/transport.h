@@ -15,7 +15,8 @@
 //   send: one frame                             sent: the payload of a held frame is no longer needed
 //   progress: look for arrivals                 room: a peer that had no room has some now
 //   arm, wait_descriptor: for blocking          down: the peer is gone
-//   pull: read a peer's memory (kPulls only)
+//   pull, push: read, write a peer's memory
+//   (kPulls only)
 #ifndef SELVAGE_IMPL_ENGINE_TRANSPORT_H
 #define SELVAGE_IMPL_ENGINE_TRANSPORT_H
 
@@ -120,9 +121,24 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     { T::kFrameMax } -> std::convertible_to<size_t>;
     // Messages longer than this are announced and fetched (rendezvous), shorter ones are sent at once (eager).
     { T::kEagerMax } -> std::convertible_to<size_t>;
-    // Has `pull`: the receiver reads the sender's memory itself (one copy). offers(peer, length) says whether this
-    // side's memory is to be read by the peer for a transfer of that length, can_pull(peer) whether this side can read,
-    // and came_in_parts(peer, length) tells of a transfer that was not read.
+    // The receiver reads the sender's memory itself (one copy). Then there are
+    //   bool offers(Peer&, size_t length): this side's memory is to be read by the peer for a transfer of that length
+    //   bool can_pull(const Peer&): this side can read
+    //   int pull(Peer&, const iovec* remote, size_t, const iovec* local, size_t): 0 or -errno; `remote` is the peer's
+    //     claim and is read as data, never followed here.
+    //   void came_pulled(Peer&, size_t length), came_in_parts(Peer&, size_t length): a transfer was read, or was not.
+    // and for a transfer that both sides copy
+    //   bool shares(Peer&, size_t length): the peer may be offered to write some of it
+    //   bool another_waits(const Peer&): a frame behind the one that is being delivered, as far as is known
+    //   uint64_t offer(Peer&): a ticket for it, not 0; the offer before is no more
+    //   bool taken(Peer&, uint64_t ticket): the peer has taken it
+    //   bool withdraw(Peer&, uint64_t ticket): it has not, and cannot any more
+    //   bool accept_offer(Peer&, uint64_t ticket): takes a peer's offer. False: it is no more, or cannot be done
+    //   int push(Peer&, const iovec* local, size_t, const iovec* remote, size_t): writes, as pull reads
+    //   void share_failed(Peer&): the peer could not write
+    //   void halt(Peer&), go_on(Peer&): nothing of the peer is delivered in between
+    //   void end_share(Peer&, uint64_t ticket, int error): tells who has halted this side that it was written
+    //   bool share_ended(const Peer&, uint64_t ticket, bool* failed): the halted peer has told so
     { T::kPulls } -> std::convertible_to<bool>;
     // The device can read and write a peer's memory by itself (verbs). Then there are
     //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
@@ -159,8 +175,6 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   void drop(Peer&, int error): the peer broke the protocol. May come while a frame of that peer is delivered:
     //     nothing further of it is delivered, and Sink::down(peer, error) follows from progress.
     // progress<Sink>(Sink&): handles what has arrived, a bounded amount; returns how many frames or events it handled.
-    // With kPulls: offers(peer, length), can_pull(peer) and pull(peer, const iovec* remote, size_t, const iovec* local,
-    // size_t) -> 0 or -errno; `remote` is the peer's claim and is read as data, never followed here.
 };
 
 // What a transport calls; implemented by the engine.

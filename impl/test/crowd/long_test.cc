@@ -154,5 +154,50 @@ TEST_F(LongTransfers, WritesAndReadsTouchWhatTheyName) {
     }
 }
 
+// Both sides send and receive many at a time, so that each copies parts of what it sends and of what it receives.
+void exchange_many(Side& side, uint64_t own, uint64_t others) {
+    constexpr size_t kMessages = 16;
+    constexpr size_t kEach = 300 << 10;
+    std::vector<std::byte> out(kMessages * kEach), in(kMessages * kEach);
+    const auto size_of = [](uint64_t tag) { return size_t{64 << 10} + tag % 7 * (32 << 10); };
+    for (uint64_t round = 0; round < kRounds; ++round) {
+        for (uint64_t tag = round * kMessages, at = 0; tag < (round + 1) * kMessages; ++tag, at += kEach) {
+            fill(out.data() + at, size_of(tag), own + tag);
+            std::fill_n(in.data() + at, kEach, std::byte{0});
+            side.post([&] {
+                return fi_trecv(side.station.ep, in.data() + at, kEach, nullptr, FI_ADDR_UNSPEC, tag, 0, nullptr);
+            });
+        }
+        for (uint64_t tag = round * kMessages, at = 0; tag < (round + 1) * kMessages; ++tag, at += kEach) {
+            side.post([&] {
+                return fi_tsend(side.station.ep, out.data() + at, size_of(tag), nullptr, side.to, tag, nullptr);
+            });
+        }
+        side.completions(2 * kMessages);
+        for (uint64_t tag = round * kMessages, at = 0; tag < (round + 1) * kMessages; ++tag, at += kEach) {
+            if (!is_filled(in.data() + at, size_of(tag), others + tag) || in[at + size_of(tag)] != std::byte{0}) {
+                give_up("contents", std::to_string(tag));
+            }
+        }
+    }
+}
+
+TEST(LongTransfersBothWays, ManyAtATimeArriveWhole) {
+    int there[2], back[2];
+    ASSERT_EQ(pipe(there), 0);
+    ASSERT_EQ(pipe(back), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        Side side(there[0], back[1]);
+        exchange_many(side, 1 << 20, 2 << 20);
+        _exit(0);
+    }
+    Side side(back[0], there[1]);
+    exchange_many(side, 2 << 20, 1 << 20);
+    int status;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
 }  // namespace
 }  // namespace selvage::impl::test

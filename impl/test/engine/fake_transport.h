@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,15 @@ struct FakeNet {
     size_t pieces_above = SIZE_MAX;  // longer payloads are delivered by begin and end
     bool pulls = true;
     int pull_error = 0;
+    bool shares = false;          // the peer is offered the second half of what is pulled
+    bool sender_is_quick = true;  // and takes it
+    int push_error = 0;
     size_t per_progress = 100;
     // Sees every packet before it is delivered and may change it; false: it is lost.
     std::function<bool(Packet&)> inspect;
     uint64_t sent = 0;
     uint64_t pulled = 0;
+    uint64_t pushed = 0;
     std::map<std::string, void*> transports;
 
     static FakeNet*& current() {
@@ -61,6 +66,10 @@ public:
         bool closing = false;  // the other side has gone; what came before is delivered
         bool down = false;
         int error = FI_ECONNRESET;
+        uint64_t offer = 0;
+        std::set<uint64_t> taken;
+        std::pair<uint64_t, int> ended;
+        bool halted = false;
     };
 
     static constexpr size_t kCopied = 512;
@@ -129,19 +138,46 @@ public:
     int wait_descriptor() const { return -1; }
     bool offers(Peer&, size_t) const { return Pulls && net_->pulls; }
     void came_in_parts(Peer&, size_t) {}
+    void came_pulled(Peer&, size_t) {}
+    bool shares(Peer&, size_t length) const { return net_->shares && length > kEagerMax; }
+    static bool another_waits(const Peer& peer) { return !peer.incoming.empty(); }
+    uint64_t offer(Peer& peer) { return peer.offer = ++tickets_; }
+    // A quick peer takes it the moment it is looked at.
+    bool taken(Peer& peer, uint64_t ticket) const {
+        if (peer.offer == ticket && !net_->sender_is_quick) return false;
+        if (peer.offer == ticket) peer.taken.insert(ticket), peer.offer = 0;
+        return true;
+    }
+    bool withdraw(Peer& peer, uint64_t ticket) const {
+        if (taken(peer, ticket)) return false;
+        peer.offer = 0;
+        return true;
+    }
+    bool accept_offer(Peer& peer, uint64_t ticket) const {
+        if (!peer.back) return false;
+        if (peer.back->taken.erase(ticket)) return true;
+        return std::exchange(peer.back->offer, peer.back->offer == ticket ? 0 : peer.back->offer) == ticket;
+    }
+    static void halt(Peer& peer) { peer.halted = true; }
+    static void go_on(Peer& peer) { peer.halted = false; }
+    static void end_share(Peer& peer, uint64_t ticket, int error) {
+        if (peer.back) peer.back->ended = {ticket, error};
+    }
+    static bool share_ended(const Peer& peer, uint64_t ticket, bool* failed) {
+        *failed = peer.ended.second;
+        return peer.ended.first == ticket;
+    }
+    void share_failed(Peer&) { net_->shares = false; }
+    int push(Peer&, const iovec* local, size_t local_count, const iovec* remote, size_t count) {
+        if (net_->push_error) return net_->push_error;
+        ++net_->pushed;
+        return copy(local, local_count, remote, count);
+    }
     bool can_pull(Peer&) const { return Pulls && net_->pulls; }
     int pull(Peer&, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
         if (net_->pull_error) return net_->pull_error;
         ++net_->pulled;
-        std::vector<std::byte> bytes;
-        read(remote, count, bytes);
-        size_t at = 0;
-        for (size_t i = 0; i < local_count; ++i) {
-            const size_t part = std::min(local[i].iov_len, bytes.size() - at);
-            if (part) memcpy(local[i].iov_base, bytes.data() + at, part);
-            at += part;
-        }
-        return at == bytes.size() ? 0 : -FI_EIO;
+        return copy(remote, count, local, local_count);
     }
     bool address_of(Peer& peer, AvEntry* out) {
         strncpy(out->text, peer.name.c_str(), sizeof out->text - 1);
@@ -190,6 +226,17 @@ private:
             out.insert(out.end(), bytes, bytes + ranges[i].iov_len);
         }
     }
+    static int copy(const iovec* from, size_t count, const iovec* to, size_t to_count) {
+        std::vector<std::byte> bytes;
+        read(from, count, bytes);
+        size_t at = 0;
+        for (size_t i = 0; i < to_count; ++i) {
+            const size_t part = std::min(to[i].iov_len, bytes.size() - at);
+            if (part) memcpy(to[i].iov_base, bytes.data() + at, part);
+            at += part;
+        }
+        return at == bytes.size() ? 0 : -FI_EIO;
+    }
     Peer* peer_named(const std::string& name, FakeTransport* other) {
         if (Peer* known = peer_called(name)) {
             if (!known->closing) return known;
@@ -223,7 +270,7 @@ private:
             sink.room(peer);
             ++handled;
         }
-        for (size_t n = 0; n < net_->per_progress && !peer.incoming.empty(); ++n, ++handled) {
+        for (size_t n = 0; n < net_->per_progress && !peer.incoming.empty() && !peer.halted; ++n, ++handled) {
             Packet packet = std::move(peer.incoming.front());
             peer.incoming.pop_front();
             if (Peer* back = peer.back) {
@@ -275,6 +322,7 @@ private:
     AddressVector* av_ = nullptr;
     std::string name_;
     std::vector<std::unique_ptr<Peer>> peers_;
+    uint64_t tickets_ = 0;
 };
 
 }  // namespace selvage::impl::test

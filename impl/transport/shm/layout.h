@@ -33,7 +33,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 2;
+inline constexpr uint32_t kRegionVersion = 3;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -72,6 +72,9 @@ inline constexpr Geometry kGeometry = {
     .ring_bytes = kRingBytes,
 };
 
+// SlotControl::pulls: the owner can read and write the memory of who fills the slot.
+inline constexpr uint32_t kReaches = uint32_t{1} << 31;
+
 enum SlotState : uint32_t { kSlotFree, kSlotReady };
 
 // The words that are written while messages flow are 128 bytes apart: processors fetch lines in pairs.
@@ -103,10 +106,14 @@ struct SlotControl {
     // The owner's words.
     alignas(512) std::atomic<uint64_t> consumed;  // lines given back, so far; lazily
     std::atomic<uint32_t> cold;                   // the owner does not poll this ring: raise its attention
-    std::atomic<uint32_t> pulls;                  // sizes of transfers whose source the owner reads (pull_choice.h)
-    std::atomic<uint32_t> refused;                // positive fabric errno: nothing of this sender is looked at any more
-    // The sender's word.
+    std::atomic<uint32_t> pulls;    // sizes of transfers whose source the owner reads (pull_choice.h), and kReaches
+    std::atomic<uint32_t> refused;  // positive fabric errno: nothing of this sender is looked at any more
+    // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
+    std::atomic<uint32_t> writes;               // it is about to write into the owner's memory, or does (shm_share.cc)
+    std::atomic<uint64_t> ended;  // twice the ticket of the last write that it is done with; + 1: it failed
+    // Both: the ticket of the owner's last offer, until one of them takes it (shm_share.cc).
+    alignas(128) std::atomic<uint64_t> offer;
 };
 static_assert(sizeof(SlotControl) <= kPage);
 

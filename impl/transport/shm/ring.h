@@ -133,7 +133,8 @@ struct Inbound {
     uint32_t index = 0;     // of the slot
     uint32_t idle = 0;      // polls in a row that found nothing
     bool hot = false;       // polled by every progress
-    bool broken = false;    // nothing in it counts any more
+    bool broken = false;    // nothing in it counts any more, or for now
+    bool halted = false;    // for now
     uint32_t expected = 0;  // lines of the next frame that are asked for before it is there
     uint64_t measured = 0;  // position when the cost of a way was last looked at (pull_choice.h)
 

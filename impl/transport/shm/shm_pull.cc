@@ -2,61 +2,20 @@
 //
 // Nothing that a peer says is followed here: the process is the kernel's word (introductions.h), an address is handed
 // to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read.
-#include <sys/uio.h>
 #include <time.h>
 
 #include "impl/core/log.h"
-#include "impl/engine/memory.h"
+#include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/settings.h"
 #include "impl/transport/shm/shm_transport.h"
 
 namespace selvage::impl {
 namespace {
 
-// What is left of some ranges.
-class Rest {
-public:
-    Rest(const iovec* ranges, size_t count) : count_(std::min(count, kMost)) { std::copy_n(ranges, count_, ranges_); }
-    void add(const iovec& range) { ranges_[count_++] = range; }
-    const iovec* ranges() const { return ranges_ + first_; }
-    size_t count() const { return count_ - first_; }
-    void skip(size_t bytes) {
-        while (first_ < count_ && bytes >= ranges_[first_].iov_len) bytes -= ranges_[first_++].iov_len;
-        if (!bytes) return;
-        ranges_[first_].iov_base = static_cast<std::byte*>(ranges_[first_].iov_base) + bytes;
-        ranges_[first_].iov_len -= bytes;
-    }
-
-private:
-    static constexpr size_t kMost = Resolved::kPieces;
-    iovec ranges_[kMost + 1];
-    size_t count_;
-    size_t first_ = 0;
-};
-
-size_t bytes_of(const iovec* ranges, size_t count) {
-    size_t sum = 0;
-    for (size_t i = 0; i < count; ++i) sum += ranges[i].iov_len;
-    return sum;
-}
-
 uint64_t now_ns() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// 0, or a negative errno; then some of it may have been read.
-int read_from(pid_t process, Rest& there, Rest& here) {
-    for (size_t left = bytes_of(here.ranges(), here.count()); left;) {
-        const ssize_t got = process_vm_readv(process, here.ranges(), here.count(), there.ranges(), there.count(), 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return got ? -errno : -FI_EIO;
-        left -= static_cast<size_t>(got);
-        here.skip(static_cast<size_t>(got));
-        there.skip(static_cast<size_t>(got));
-    }
-    return 0;
 }
 
 }  // namespace
@@ -68,12 +27,7 @@ void ShmTransport::meet() {
         Peer* peer = met.slot < shm::kSlots ? by_slot_[met.slot] : nullptr;
         if (!peer || peer->life != ShmPeerLife::kLiving || memcmp(peer->instance, met.instance, sizeof met.instance))
             continue;
-        uint8_t seen[shm::kIdBytes];
-        const iovec own{.iov_base = seen, .iov_len = sizeof seen};
-        const iovec its{.iov_base = reinterpret_cast<void*>(peer->instance_at), .iov_len = sizeof seen};
-        Rest there(&its, 1), here(&own, 1);
-        const int error = read_from(met.process, there, here);
-        if (error || memcmp(seen, peer->instance, sizeof seen) != 0) {
+        if (!shm::has_id(met.process, peer->instance_at, peer->instance)) {
             log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA,
                     "the memory of process %d can't be read: long messages are copied", met.process);
             continue;
@@ -99,15 +53,16 @@ void ShmTransport::introduce(Peer& peer) {
 // another with its id or another program in it, and the endpoint was not closed, for then the id is cleared.
 int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
     uint8_t seen[shm::kIdBytes] = {};
-    Rest there(remote, count), here(local, local_count);
+    shm::Rest there(remote, count), here(local, local_count);
     there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});
     here.add({.iov_base = seen, .iov_len = sizeof seen});
-    const int error = read_from(peer.process, there, here);
+    const int error = shm::read_from(peer.process, there, here);
     if (error) return error;
-    if (memcmp(seen, peer.instance, sizeof seen) != 0) return -FI_ECONNRESET;
-    const size_t length = bytes_of(local, local_count);
-    finished(peer, shm::PullChoice::Way::kKernel, length, length);
-    return 0;
+    return memcmp(seen, peer.instance, sizeof seen) == 0 ? 0 : -FI_ECONNRESET;
+}
+
+void ShmTransport::came_pulled(Peer& peer, size_t length) {
+    if (length >= shm::kPullMin) finished(peer, shm::PullChoice::Way::kKernel, length, length);
 }
 
 void ShmTransport::came_in_parts(Peer& peer, size_t length) {

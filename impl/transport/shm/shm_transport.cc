@@ -71,6 +71,7 @@ void ShmTransport::close() {
     // Whoever reads our memory sees that it is no longer meant for it (shm_pull.cc).
     explicit_bzero(self_.instance, sizeof self_.instance);
     const bool ours = generation_ == shm::fork_generation();
+    if (ours) await_writers();
     while (peer_count_) ours ? release(*peers_[0]) : set_aside(*peers_[0]);
     while (down_) {
         Peer* peer = down_;
@@ -202,7 +203,7 @@ void ShmTransport::doom(Peer& peer, int error, bool drainable) {
     if (peer.life != ShmPeerLife::kLiving) return;
     peer.life = ShmPeerLife::kDoomed;
     peer.error = error;
-    peer.in.broken = !drainable;
+    peer.in.broken = !drainable || peer.in.halted;
     peer.next_doomed = doomed_;
     doomed_ = &peer;
 }

@@ -6,7 +6,7 @@
 //
 // Large transfers go through the ring in pieces, both sides copying at the same time, or are read out of the sender's
 // memory by the kernel: whichever was measured to be faster between these two (pull_choice.h, shm_pull.cc). Where a
-// process may not read another, all goes through the ring.
+// process may not read another, all goes through the ring. Who is read can copy a part itself (shm_share.cc).
 //
 // A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
 // copies it first.
@@ -82,7 +82,25 @@ public:
     }
     bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
     void came_in_parts(Peer& peer, size_t length);
+    void came_pulled(Peer& peer, size_t length);
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
+
+    // shm_share.cc
+    bool shares(Peer& peer, size_t length);
+    static bool another_waits(const Peer& peer);
+    static uint64_t offer(Peer& peer);
+    static bool taken(Peer& peer, uint64_t ticket);
+    static bool withdraw(Peer& peer, uint64_t ticket);
+    bool accept_offer(Peer& peer, uint64_t ticket);
+    int push(Peer& peer, const iovec* local, size_t local_count, const iovec* remote, size_t count);
+    static void share_failed(Peer& peer) { peer.writable = false; }
+    static void halt(Peer& peer) { peer.in.broken = peer.in.halted = true; }
+    static void go_on(Peer& peer) {
+        peer.in.broken = peer.life != ShmPeerLife::kLiving;
+        peer.in.halted = false;
+    }
+    static void end_share(Peer& peer, uint64_t ticket, int error);
+    static bool share_ended(const Peer& peer, uint64_t ticket, bool* failed);
 
     bool arm();
     // Made at the first call; a negative errno when there is none to be had, and then arm() never lets anybody sleep.
@@ -112,10 +130,11 @@ private:
     void introduce(Peer& peer);
     // Relaxed: the peer acts on it when it sees it, and nothing else goes with it.
     static void tell_choice(const Peer& peer) {
-        peer.in.slot().pulls.store(peer.choice.word(), std::memory_order_relaxed);
+        peer.in.slot().pulls.store(peer.choice.word() | (peer.process ? shm::kReaches : 0), std::memory_order_relaxed);
     }
 
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
+    void await_writers();
 
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);

@@ -1,0 +1,41 @@
+// The memory of another process, as far as the kernel lets us (process_vm_readv, process_vm_writev). No address in it
+// is ever followed here. No state; any thread.
+#ifndef SELVAGE_IMPL_TRANSPORT_SHM_OTHER_MEMORY_H
+#define SELVAGE_IMPL_TRANSPORT_SHM_OTHER_MEMORY_H
+
+#include <sys/types.h>
+
+#include <algorithm>
+
+#include "impl/engine/memory.h"
+#include "impl/transport/shm/layout.h"
+
+namespace selvage::impl::shm {
+
+// What is left of some ranges.
+class Rest {
+public:
+    Rest(const iovec* ranges, size_t count) : count_(std::min(count, kMost)) { std::copy_n(ranges, count_, ranges_); }
+    void add(const iovec& range) { ranges_[count_++] = range; }
+    const iovec* ranges() const { return ranges_ + first_; }
+    size_t count() const { return count_ - first_; }
+    size_t bytes() const;
+    void skip(size_t bytes);
+
+private:
+    static constexpr size_t kMost = Resolved::kPieces;
+    iovec ranges_[kMost + 1];
+    size_t count_;
+    size_t first_ = 0;
+};
+
+// As many bytes as `here` has. 0, or a negative errno; then some of it may have been moved.
+int read_from(pid_t process, Rest& there, Rest& here);
+int write_to(pid_t process, Rest& there, Rest& here);
+
+// This id lies there in that process.
+bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);
+
+}  // namespace selvage::impl::shm
+
+#endif
