@@ -4,6 +4,7 @@
 #define SELVAGE_IMPL_CORE_DOMAIN_H
 
 #include "impl/core/fabric.h"
+#include "impl/core/foreign_writes.h"
 #include "impl/core/lock.h"
 #include "impl/core/mr_table.h"
 #include "impl/core/object.h"
@@ -38,6 +39,7 @@ struct Domain {
     bool register_async = false;  // bound with FI_REG_MR
     fi_hmem_override_ops hmem{};  // size 0: none set
     MrTable regions;
+    ForeignWrites foreign;
     ProgressThread automatic;  // locks itself
 
     static Domain* of(fid_domain* domain) { return object_of<Domain>(domain); }

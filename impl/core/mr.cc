@@ -83,6 +83,7 @@ int close_region(fid* descriptor) {
         LockGuard guard(region->domain->lock);
         region->domain->regions.remove(region);
     }
+    ForeignWrites::await(*region->domain);
     if (const MemoryOps* memory = memory_ops(*region->domain)) memory->remove(*region->domain, *region);
     if (region->write_counter) region->write_counter->uses.release();
     region->domain->uses.release();

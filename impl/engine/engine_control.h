@@ -53,6 +53,8 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     context->lock.lock();
     open_receiver(endpoint, context);
     context->lock.unlock();
+    LockGuard guard(endpoint.domain->lock);
+    endpoint.domain->foreign.add(*this);
     return 0;
 }
 
@@ -74,6 +76,10 @@ void Engine<T, Locked>::close() {
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::close_unattached() {
+    {
+        LockGuard guard(endpoint_->domain->lock);
+        endpoint_->domain->foreign.remove(*this);
+    }
     // Receives of a shared context are posted by threads that know nothing of this endpoint's end.
     context_->lock.lock();
     transport_.close();
@@ -187,6 +193,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
         take_back(*op);
         transmits_.give(op);
     }
+    write_ended(state.write);
     free(state.bounce);
     states_.remove(&state);
     destroy(&state);

@@ -21,7 +21,7 @@ namespace selvage::impl {
 struct Pull;  // engine_share.h
 
 template <Transport T, bool Locked>
-class Engine final : public DataPath, public Receiver {
+class Engine final : public DataPath, public Receiver, private WriteWatch {
 public:
     using Peer = typename T::Peer;
 
@@ -253,6 +253,8 @@ private:
     void read_pulled(Peer& peer, Transmit& op, bool failed);
     int pull_write(Peer& peer, const Resolved& memory);
     void settle_write(PeerState& state);
+    void look_at_writes() override;
+    void write_ended(PeerState::Write& write);
     bool shared_source(Peer& peer, const Header& header, Reader& reader, uint64_t length, Resolved* memory);
     void on_share(Peer& peer, const Header& header, const std::byte* payload);
     void on_share_done(Peer& peer, const Header& header);

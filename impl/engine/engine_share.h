@@ -216,7 +216,11 @@ int Engine<T, Locked>::pull_write(Peer& peer, const Resolved& memory) {
     auto& write = state_in(peer)->write;
     if (!transport_.can_pull(peer)) return FI_EIO;
     const Pull pull = pull_of(write, memory);
-    write.spoiled = pull_halves(peer, pull, write.reply_id && may_share(peer, pull), &write.ticket);
+    write.counted = write.reply_id && may_share(peer, pull);
+    // Relaxed: a region that is closed in another thread at this moment was resolved before, in any case.
+    if (write.counted) endpoint_->domain->foreign.under_way.fetch_add(1, std::memory_order_relaxed);
+    write.spoiled = pull_halves(peer, pull, write.counted, &write.ticket);
+    if (!write.ticket) write_ended(write);
     if (write.ticket) {
         transport_.halt(peer);
         set_working(*state_in(peer), true);
@@ -234,6 +238,7 @@ void Engine<T, Locked>::settle_write(PeerState& state) {
     Peer& peer = peer_of(state);
     bool failed;
     if (!transport_.share_ended(peer, write.ticket, &failed)) return;
+    write_ended(write);
     write.ticket = 0;
     transport_.go_on(peer);
     int error = write.spoiled ? FI_EIO : 0;
@@ -246,6 +251,30 @@ void Engine<T, Locked>::settle_write(PeerState& state) {
     if (error) return access_failed(peer, write.reply_id, error, false);
     transport_.came_pulled(peer, write.length);
     write_placed(peer, write);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::write_ended(PeerState::Write& write) {
+    if (write.counted) endpoint_->domain->foreign.under_way.fetch_sub(1, std::memory_order_release);
+    write.counted = false;
+}
+
+// A region is closed. Whoever has the lock of this engine looks himself.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::look_at_writes() {
+    if constexpr (T::kPulls) {
+        if constexpr (Locked) {
+            if (!context_->lock.try_lock()) return;
+        }
+        for (PeerState* state = states_.first(); state; state = state->next) {
+            bool failed;
+            const auto& write = state->write;
+            if (write.ticket && transport_.share_ended(peer_of(*state), write.ticket, &failed)) {
+                write_ended(state->write);
+            }
+        }
+        if constexpr (Locked) context_->lock.unlock();
+    }
 }
 
 // The other side.

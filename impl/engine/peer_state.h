@@ -65,6 +65,7 @@ struct PeerState {
     struct Write {
         bool open = false;
         bool spoiled = false;  // what was this side's could not be read
+        bool counted = false;  // as one of ForeignWrites
         int error = 0;
         uint8_t frame_flags = 0;
         uint64_t reply_id = 0;

@@ -130,11 +130,11 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     // and for a transfer that both sides copy
     //   bool shares(Peer&, size_t length): the peer may be offered to write some of it
     //   bool another_waits(const Peer&): a frame behind the one that is being delivered, as far as is known
-    //   uint64_t offer(Peer&): a ticket for it, not 0; the offer before is no more
+    //   uint64_t offer(Peer&): a ticket for it, not 0; the offer before was taken or withdrawn
     //   bool taken(Peer&, uint64_t ticket): the peer has taken it
     //   bool withdraw(Peer&, uint64_t ticket): it has not, and cannot any more
     //   bool accept_offer(Peer&, uint64_t ticket): takes a peer's offer. False: it is no more, or cannot be done
-    //   int push(Peer&, const iovec* local, size_t, const iovec* remote, size_t): writes, as pull reads
+    //   int push(Peer&, const iovec* local, size_t, const iovec* remote, size_t): then writes, as pull reads
     //   void share_failed(Peer&): the peer could not write
     //   void halt(Peer&), go_on(Peer&): nothing of the peer is delivered in between
     //   void end_share(Peer&, uint64_t ticket, int error): tells who has halted this side that it was written

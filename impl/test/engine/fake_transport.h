@@ -5,6 +5,7 @@
 #ifndef SELVAGE_IMPL_TEST_ENGINE_FAKE_TRANSPORT_H
 #define SELVAGE_IMPL_TEST_ENGINE_FAKE_TRANSPORT_H
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -68,7 +69,7 @@ public:
         int error = FI_ECONNRESET;
         uint64_t offer = 0;
         std::set<uint64_t> taken;
-        std::pair<uint64_t, int> ended;
+        std::atomic<uint64_t> ended;  // twice the ticket, + 1: it failed
         bool halted = false;
     };
 
@@ -161,11 +162,12 @@ public:
     static void halt(Peer& peer) { peer.halted = true; }
     static void go_on(Peer& peer) { peer.halted = false; }
     static void end_share(Peer& peer, uint64_t ticket, int error) {
-        if (peer.back) peer.back->ended = {ticket, error};
+        if (peer.back) peer.back->ended = ticket * 2 + (error != 0);
     }
     static bool share_ended(const Peer& peer, uint64_t ticket, bool* failed) {
-        *failed = peer.ended.second;
-        return peer.ended.first == ticket;
+        const uint64_t ended = peer.ended;
+        *failed = ended % 2;
+        return ended / 2 == ticket;
     }
     void share_failed(Peer&) { net_->shares = false; }
     int push(Peer&, const iovec* local, size_t local_count, const iovec* remote, size_t count) {

@@ -1,4 +1,7 @@
 // Transfers that both sides copy: who copies what, what becomes of a part that fails, and what a peer may not ask for.
+#include <chrono>
+#include <thread>
+
 #include "impl/test/engine/pair.h"
 
 namespace selvage::impl::test {
@@ -237,6 +240,41 @@ TEST_F(EngineShare, ARegionThatIsGoneIsNotRead) {
     EXPECT_EQ(pair.net.pushed, 0U);
     pair.net.inspect = nullptr;
     expect_message();  // the peer was not dropped for it
+}
+
+TEST_F(EngineShare, ARegionIsClosedWhenNobodyWritesIntoItAnyMore) {
+    Bytes memory(kLong), local = pattern(kLong);
+    const uint64_t key = pair.b.exposes(memory.data(), memory.size());
+    ASSERT_EQ(fi_write(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr), 0);
+    pair.b.progress();
+    std::atomic<bool> wrote{false};
+    std::thread initiator([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        wrote = true;
+        pair.a.progress();
+    });
+    EXPECT_EQ(fi_close(&pair.b.regions.back()->fid), 0);
+    pair.b.regions.pop_back();
+    EXPECT_TRUE(wrote);
+    EXPECT_EQ(memory, local);
+    initiator.join();
+}
+
+TEST_F(EngineShare, ARegionDoesNotWaitForEverForWhoIsAboutToWriteIntoIt) {
+    Bytes memory(kLong), local = pattern(kLong);
+    const uint64_t key = pair.b.exposes(memory.data(), memory.size());
+    ASSERT_EQ(fi_write(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr), 0);
+    pair.b.progress();
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_EQ(fi_close(&pair.b.regions.back()->fid), 0);
+    pair.b.regions.pop_back();
+    const auto passed = std::chrono::steady_clock::now() - before;
+    EXPECT_GE(passed, std::chrono::milliseconds(900));
+    EXPECT_LE(passed, std::chrono::seconds(10));
+    // With the endpoint goes what it waits for.
+    pair.b.close();
+    Bytes other(100);
+    pair.b.exposes(other.data(), other.size());
 }
 
 TEST_F(EngineShare, APeerThatDiesWithAPartLeavesAnError) {

@@ -7,12 +7,12 @@
 // busy with something else costs its peer a compare-and-exchange. The word decides nothing but that, and who writes
 // nonsense there harms its own message alone.
 //
-// Nothing is written into a process that is not the peer's: the id of the peer's endpoint is read where it lies before
-// the writing, and an endpoint that is closed clears it. From that look to its last byte the writer says in its slot
-// that it writes, and the endpoint waits for that while it closes, as its buffers are somebody else's afterwards.
-// Both make a full fence between what they store and what they look at, so one of them sees the other.
-#include <time.h>
-
+// Before it takes an offer, the sender says in its slot that it writes, until it is done. It looks whether the id of
+// the peer's endpoint lies where it did in that process, in a system call before the one that writes; so nothing is
+// written into another program, but for one that begins between these two. An endpoint that closes clears its id, and
+// one that drops a peer takes back what it offered; then both wait for who writes, as their buffers are somebody else's
+// afterwards. Each side makes a full fence between what it stores and what it looks at, so one of them sees the other.
+#include "impl/core/foreign_writes.h"
 #include "impl/core/log.h"
 #include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/shm_transport.h"
@@ -21,9 +21,8 @@ namespace selvage::impl {
 namespace {
 
 constexpr size_t kShareMin = shm::kPullMin;
-constexpr uint32_t kUntakenMost = 8;        // offers in a row that nobody took, and then there are few
-constexpr uint32_t kSeldom = 64;            // one for so many transfers
-constexpr unsigned kPatienceLooks = 20000;  // for who writes while this side closes, one every 50 us: a second
+constexpr uint32_t kUntakenMost = 8;  // offers in a row that nobody took, and then there are few
+constexpr uint32_t kSeldom = 64;      // one for so many transfers
 
 }  // namespace
 
@@ -67,21 +66,23 @@ bool ShmTransport::taken(Peer& peer, uint64_t ticket) {
 }
 
 bool ShmTransport::accept_offer(Peer& peer, uint64_t ticket) {
-    if (!peer.process || !peer.out.lines) return false;
-    return peer.out.slot().offer.compare_exchange_strong(ticket, 0, std::memory_order_relaxed);
+    if (!ticket || !peer.process || !peer.out.lines) return false;
+    shm::SlotControl& slot = peer.out.slot();
+    slot.writes.store(1, std::memory_order_relaxed);
+    shm::full_fence();
+    if (slot.offer.compare_exchange_strong(ticket, 0, std::memory_order_relaxed)) return true;
+    slot.writes.store(0, std::memory_order_relaxed);
+    return false;
 }
 
 int ShmTransport::push(Peer& peer, const iovec* local, size_t local_count, const iovec* remote, size_t count) {
-    std::atomic<uint32_t>& writes = peer.out.slot().writes;
-    writes.store(1, std::memory_order_relaxed);
-    shm::full_fence();
     int error = -FI_ECONNRESET;
     if (shm::has_id(peer.process, peer.instance_at, peer.instance)) {
         shm::Rest there(remote, count), here(local, local_count);
         error = shm::write_to(peer.process, there, here);
     }
-    // Release: with the acquire of await_writers().
-    writes.store(0, std::memory_order_release);
+    // Release: with the acquire of await_writer().
+    peer.out.slot().writes.store(0, std::memory_order_release);
     return error;
 }
 
@@ -97,25 +98,23 @@ bool ShmTransport::share_ended(const Peer& peer, uint64_t ticket, bool* failed) 
 }
 
 // Who was killed while it wrote holds its slot no more.
-void ShmTransport::await_writers() {
+void ShmTransport::await_writer(const Peer& peer, const Patience& patience) {
+    if (!peer.in.lines || !peer.tickets) return;
+    shm::SlotControl& slot = peer.in.slot();
+    slot.offer.store(0, std::memory_order_relaxed);
     shm::full_fence();
-    for (size_t i = 0; i < peer_count_; ++i) {
-        const Peer& peer = *peers_[i];
-        if (!peer.in.lines || !peer.tickets) continue;
-        const std::atomic<uint32_t>& writes = peer.in.slot().writes;
-        unsigned looks = 0;
-        while (writes.load(std::memory_order_acquire) && region_.slot_is_held(peer.in.index)) {
-            if (++looks == kPatienceLooks) {
-                log_for("shm", FI_LOG_WARN, FI_LOG_EP_DATA,
-                        "process %d has been about to write into this one for a second; the endpoint is closed all the "
-                        "same",
-                        peer.process);
-                break;
-            }
-            constexpr timespec pause{.tv_sec = 0, .tv_nsec = 50'000};
-            nanosleep(&pause, nullptr);
-        }
+    while (slot.writes.load(std::memory_order_acquire) && region_.slot_is_held(peer.in.index)) {
+        if (patience.wait()) continue;
+        log_for("shm", FI_LOG_WARN, FI_LOG_EP_DATA,
+                "process %d has been writing into this one for a second; it is not waited for any longer",
+                peer.process);
+        return;
     }
+}
+
+void ShmTransport::await_writers() {
+    const Patience patience;
+    for (size_t i = 0; i < peer_count_; ++i) await_writer(*peers_[i], patience);
 }
 
 }  // namespace selvage::impl

@@ -183,6 +183,7 @@ void ShmTransport::release(Peer& peer) {
     }
     peer.out = {};
     if (peer.in.lines) {
+        await_writer(peer, Patience());
         by_slot_[peer.in.index] = nullptr;
         // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
         const bool held = region_.slot_is_held(peer.in.index);

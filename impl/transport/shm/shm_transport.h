@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "impl/core/foreign_writes.h"
 #include "impl/transport/shm/bell.h"
 #include "impl/transport/shm/introductions.h"
 #include "impl/transport/shm/shm_peer.h"
@@ -134,6 +135,7 @@ private:
     }
 
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
+    void await_writer(const Peer& peer, const Patience& patience);
     void await_writers();
 
     // Rare (shm_transport.cc).
