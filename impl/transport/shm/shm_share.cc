@@ -112,9 +112,4 @@ void ShmTransport::await_writer(const Peer& peer, const Patience& patience) {
     }
 }
 
-void ShmTransport::await_writers() {
-    const Patience patience;
-    for (size_t i = 0; i < peer_count_; ++i) await_writer(*peers_[i], patience);
-}
-
 }  // namespace selvage::impl

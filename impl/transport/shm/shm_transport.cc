@@ -71,8 +71,8 @@ void ShmTransport::close() {
     // Whoever reads our memory sees that it is no longer meant for it (shm_pull.cc).
     explicit_bzero(self_.instance, sizeof self_.instance);
     const bool ours = generation_ == shm::fork_generation();
-    if (ours) await_writers();
-    while (peer_count_) ours ? release(*peers_[0]) : set_aside(*peers_[0]);
+    const Patience patience;
+    while (peer_count_) ours ? release(*peers_[0], patience) : set_aside(*peers_[0]);
     while (down_) {
         Peer* peer = down_;
         down_ = peer->next_doomed;
@@ -172,7 +172,7 @@ int ShmTransport::connect(Peer& peer) {
 }
 
 // Gives back everything but the peer itself.
-void ShmTransport::release(Peer& peer) {
+void ShmTransport::release(Peer& peer, const Patience& patience) {
     set_aside(peer);
     if (peer.out.region) {
         peer.remote.say_closed();
@@ -183,7 +183,7 @@ void ShmTransport::release(Peer& peer) {
     }
     peer.out = {};
     if (peer.in.lines) {
-        await_writer(peer, Patience());
+        await_writer(peer, patience);
         by_slot_[peer.in.index] = nullptr;
         // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
         const bool held = region_.slot_is_held(peer.in.index);
@@ -196,7 +196,7 @@ void ShmTransport::release(Peer& peer) {
 
 // Nothing of a process that was killed stays behind.
 void ShmTransport::bury(Peer& peer) {
-    release(peer);
+    release(peer, Patience());
     shm::reclaim_region(peer.text);
 }
 

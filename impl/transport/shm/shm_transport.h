@@ -136,7 +136,6 @@ private:
 
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
     void await_writer(const Peer& peer, const Patience& patience);
-    void await_writers();
 
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
@@ -151,7 +150,7 @@ private:
     Peer* find_living(const char (&text)[kShmTextMax]);
     Peer* add_peer(const char (&text)[kShmTextMax]);
     void set_aside(Peer& peer);
-    void release(Peer& peer);
+    void release(Peer& peer, const Patience& patience);
     void bury(Peer& peer);
     void make_hot(Peer& peer);
     void make_cold(size_t position);
