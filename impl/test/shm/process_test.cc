@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "impl/test/shm/fake_sink.h"
 
@@ -173,6 +174,26 @@ TEST(ShmProcesses, SixtyFourProcessesAllToAllFinishAndCleanUp) {
     for (const Child& child : children) EXPECT_EQ(child.wait(), 0);
     for (const Name& name : names) EXPECT_FALSE(file_exists(name));
     munmap(shared, 4096);
+}
+
+// A sweeper holds for a moment what only a living owner holds else.
+TEST(ShmProcesses, WhoLooksForWhatTheDeadHaveLeftIsNotTakenForAnOwner) {
+    std::atomic<bool> done{false};
+    std::vector<std::thread> sweepers;
+    for (int i = 0; i < 3; ++i) {
+        sweepers.emplace_back([&] {
+            while (!done) shm::sweep_stale_regions();
+        });
+    }
+    const Name name("swept");
+    int wrong = 0;
+    for (int i = 0; i < 3000; ++i) {
+        ShmTransport transport;
+        wrong += transport.open_at(name.text, {}) != 0;
+    }
+    done = true;
+    for (std::thread& sweeper : sweepers) sweeper.join();
+    EXPECT_EQ(wrong, 0);
 }
 
 TEST(ShmProcesses, AChildOfForkDoesNotKeepADeadParentAlive) {

@@ -12,6 +12,7 @@
 // however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h).
 //     byte 0        held by the owner
 //     byte 1        held for a moment by a sender that takes a slot
+//     byte 2        held for a moment by whoever looks whether the owner is dead; before byte 0, which he takes then
 //     byte 16 + n   held by the sender in slot n
 //
 // Ring. 1024 lines of 64 bytes, mapped twice in a row so that no frame is ever cut in two. A frame is a header of 32
@@ -53,6 +54,7 @@ constexpr size_t slot_offset(size_t slot) { return kHeaderBytes + slot * kSlotBy
 
 inline constexpr int64_t kOwnerLock = 0;
 inline constexpr int64_t kSetupLock = 1;
+inline constexpr int64_t kSweepLock = 2;
 constexpr int64_t slot_lock(size_t slot) { return 16 + static_cast<int64_t>(slot); }
 
 // What two endpoints must agree on to talk; shows a region of another build.

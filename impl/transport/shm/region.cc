@@ -18,7 +18,8 @@ namespace {
 
 constexpr char kFolder[] = "/dev/shm";
 constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-constexpr int kTries = 100;  // a name that changes hands that often is being played with
+constexpr int kTries = 1000;  // a name that changes hands that often is being played with
+constexpr useconds_t kSweepPauseUs = 500;
 
 bool file_name(const char* text, char (&out)[kFileNameMax]) {
     const int length = snprintf(out, sizeof out, "/selvage-shm-%u-%s", geteuid(), text + kShmScheme.size());
@@ -83,15 +84,26 @@ int check_owner(int file, size_t* size) {
     return 0;
 }
 
-// True if the file under the name had no living owner and is gone now.
-bool remove_if_dead(const char* name) {
+enum class Owner : uint8_t { kGone, kLives, kUnknown };
+
+// A file whose owner is dead is removed: kGone. Whoever looks holds the owner's lock for a moment, and says so before
+// by another; kUnknown: somebody else is looking.
+Owner remove_if_dead(const char* name) {
     int file = -1;
-    if (open_noted(name, kOpenFlags, &file)) return false;
+    const int error = open_noted(name, kOpenFlags, &file);
+    if (error) return error == -ENOENT ? Owner::kGone : Owner::kLives;
     size_t size;
-    const bool dead = check_owner(file, &size) == 0 && take_lock(file, kOwnerLock) == 0 && is_linked(file, name);
-    if (dead) shm_unlink(name);
+    Owner owner = Owner::kLives;
+    if (check_owner(file, &size) == 0) {
+        if (take_lock(file, kSweepLock) != 0) {
+            owner = Owner::kUnknown;
+        } else if (take_lock(file, kOwnerLock) == 0) {
+            if (is_linked(file, name)) shm_unlink(name);
+            owner = Owner::kGone;
+        }
+    }
     close_noted(file);
-    return dead;
+    return owner;
 }
 
 // A file of that name with our lock on it.
@@ -99,7 +111,9 @@ int create_file(const char* name, int* file) {
     for (int i = 0; i < kTries; ++i) {
         const int error = open_noted(name, kOpenFlags | O_CREAT | O_EXCL, file);
         if (error == -EEXIST) {
-            if (!remove_if_dead(name)) return -FI_EADDRINUSE;
+            const Owner owner = remove_if_dead(name);
+            if (owner == Owner::kLives) return -FI_EADDRINUSE;
+            if (owner == Owner::kUnknown) usleep(kSweepPauseUs);
             continue;
         }
         if (error) return error;
