@@ -8,20 +8,8 @@
 
 namespace selvage::impl {
 
-namespace {
-
-uint64_t now_ms() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
-}
-
-}  // namespace
-
-Patience::Patience() : end_(now_ms() + 1000) {}
-
 bool Patience::wait() const {
-    if (now_ms() >= end_) return false;
+    if (end_.passed()) return false;
     constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
     nanosleep(&kPause, nullptr);
     return true;

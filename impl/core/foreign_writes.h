@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "impl/core/wait.h"
+
 namespace selvage::impl {
 
 struct Domain;
@@ -13,12 +15,11 @@ struct Domain;
 // How long who closes something waits for a peer that writes into it: a second, and between two looks 50 us.
 class Patience {
 public:
-    Patience();
     // False: it is at its end.
     bool wait() const;
 
 private:
-    uint64_t end_;
+    Deadline end_{1000};
 };
 
 // Who knows of such writes: an engine.

@@ -53,8 +53,10 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     context->lock.lock();
     open_receiver(endpoint, context);
     context->lock.unlock();
-    LockGuard guard(endpoint.domain->lock);
-    endpoint.domain->foreign.add(*this);
+    if constexpr (T::kPulls) {
+        LockGuard guard(endpoint.domain->lock);
+        endpoint.domain->foreign.add(*this);
+    }
     return 0;
 }
 
@@ -76,7 +78,7 @@ void Engine<T, Locked>::close() {
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::close_unattached() {
-    {
+    if constexpr (T::kPulls) {
         LockGuard guard(endpoint_->domain->lock);
         endpoint_->domain->foreign.remove(*this);
     }

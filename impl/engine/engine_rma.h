@@ -417,10 +417,7 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
     if constexpr (T::kPulls) {
         if (memory.count <= kRangesMax && transport_.offers(peer, total)) {
             LocalRange ranges[kRangesMax];
-            for (size_t i = 0; i < memory.count; ++i) {
-                ranges[i] = {.address = reinterpret_cast<uintptr_t>(memory.pieces[i].iov_base),
-                             .length = memory.pieces[i].iov_len};
-            }
+            for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
             answer.op = static_cast<uint8_t>(FrameOp::kReadGrant);
             answer.aux = static_cast<uint16_t>(memory.count);
             answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);

@@ -41,9 +41,7 @@ int Engine<T, Locked>::pull_part(Peer& peer, const Pull& pull, uint64_t offset, 
     iovec whole[kRangesMax];
     iovec remote[kRangesMax];
     iovec local[Resolved::kPieces];
-    for (size_t i = 0; i < pull.source_count; ++i) {
-        whole[i] = range_of(reinterpret_cast<void*>(pull.sources[i].address), pull.sources[i].length);
-    }
+    for (size_t i = 0; i < pull.source_count; ++i) whole[i] = range_of(pull.sources[i]);
     const size_t remote_count = slice(whole, pull.source_count, offset, size, remote);
     const size_t local_count = slice(pull.places, pull.place_count, offset, size, local);
     return transport_.pull(peer, remote, remote_count, local, local_count);
@@ -86,9 +84,7 @@ uint64_t Engine<T, Locked>::offer_share(Peer& peer, const Pull& pull, uint64_t o
     std::byte payload[kPrefixMax];
     Writer writer(payload);
     writer.put(offset);
-    for (size_t i = 0; i < count; ++i) {
-        writer.put(LocalRange{.address = reinterpret_cast<uintptr_t>(places[i].iov_base), .length = places[i].iov_len});
-    }
+    for (size_t i = 0; i < count; ++i) writer.put(local_range(places[i]));
     const size_t size = writer.size();
     if (pull.targets_size) memcpy(payload + size, pull.targets, pull.targets_size);
     const uint64_t ticket = transport_.offer(peer);
@@ -220,12 +216,12 @@ int Engine<T, Locked>::pull_write(Peer& peer, const Resolved& memory) {
     // Relaxed: a region that is closed in another thread at this moment was resolved before, in any case.
     if (write.counted) endpoint_->domain->foreign.under_way.fetch_add(1, std::memory_order_relaxed);
     write.spoiled = pull_halves(peer, pull, write.counted, &write.ticket);
-    if (!write.ticket) write_ended(write);
     if (write.ticket) {
         transport_.halt(peer);
         set_working(*state_in(peer), true);
         return 0;
     }
+    write_ended(write);
     if (write.spoiled) return FI_EIO;
     transport_.came_pulled(peer, write.length);
     return 0;
@@ -268,10 +264,8 @@ void Engine<T, Locked>::look_at_writes() {
         }
         for (PeerState* state = states_.first(); state; state = state->next) {
             bool failed;
-            const auto& write = state->write;
-            if (write.ticket && transport_.share_ended(peer_of(*state), write.ticket, &failed)) {
-                write_ended(state->write);
-            }
+            auto& write = state->write;
+            if (write.ticket && transport_.share_ended(peer_of(*state), write.ticket, &failed)) write_ended(write);
         }
         if constexpr (Locked) context_->lock.unlock();
     }
@@ -324,9 +318,7 @@ void Engine<T, Locked>::on_share(Peer& peer, const Header& header, const std::by
     if (!memory.count || !transport_.accept_offer(peer, header.word[2])) return;
     iovec from[Resolved::kPieces];
     iovec to[kRangesMax];
-    for (size_t i = 0; i < header.aux; ++i) {
-        to[i] = range_of(reinterpret_cast<void*>(places[i].address), places[i].length);
-    }
+    for (size_t i = 0; i < header.aux; ++i) to[i] = range_of(places[i]);
     const size_t count = slice(memory.pieces, memory.count, offset, size, from);
     const int error = transport_.push(peer, from, count, to, header.aux);
     if (header.flags & kFrameOfWrite) return transport_.end_share(peer, header.word[2], error);

@@ -316,10 +316,7 @@ template <Transport T, bool Locked>
 size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& writer) {
     if constexpr (T::kPulls) {
         if (!transport_.offers(peer, op.length)) return 0;
-        for (uint32_t i = 0; i < op.range_count; ++i) {
-            writer.put(LocalRange{.address = reinterpret_cast<uintptr_t>(op.ranges[i].iov_base),
-                                  .length = op.ranges[i].iov_len});
-        }
+        for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));
         return op.range_count;
     } else {
         static_cast<void>(peer), static_cast<void>(op), static_cast<void>(writer);

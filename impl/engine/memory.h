@@ -11,6 +11,14 @@ inline iovec range_of(const void* bytes, size_t size) {
     return {.iov_base = const_cast<void*>(bytes), .iov_len = size};
 }
 
+// As a process names its memory to another, and back.
+inline LocalRange local_range(const iovec& range) {
+    return {.address = reinterpret_cast<uintptr_t>(range.iov_base), .length = range.iov_len};
+}
+inline iovec range_of(const LocalRange& range) {
+    return range_of(reinterpret_cast<const void*>(range.address), range.length);
+}
+
 // False when the lengths overflow.
 inline bool total_of(const iovec* ranges, size_t count, size_t* total) {
     *total = 0;

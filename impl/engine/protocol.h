@@ -20,9 +20,8 @@
 //   kReadGrant        reply id    -             -            ranges of the target's memory (aux), to be pulled
 //   kAtomic           reply id    AtomicWord    -            targets (aux), operands, comparands
 //   kCredit           units       -             -            -                  (window.h)
-//   kShare            peer's id   own id        ticket       offset (8), ranges of the sender's memory (aux), of a read
-//   its
-//                                                            targets: there the rest of what it pulls may be written
+//   kShare            peer's id   own id        ticket       offset (8), ranges of the sender's memory (aux), targets
+//                                                            (of a read): where the rest of a pull may be written
 //   kShareDone        the own id  errno         -            -                  (it was, or could not be)
 //
 // A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with

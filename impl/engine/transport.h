@@ -15,8 +15,7 @@
 //   send: one frame                             sent: the payload of a held frame is no longer needed
 //   progress: look for arrivals                 room: a peer that had no room has some now
 //   arm, wait_descriptor: for blocking          down: the peer is gone
-//   pull, push: read, write a peer's memory
-//   (kPulls only)
+//   pull, push (kPulls): a peer's memory
 #ifndef SELVAGE_IMPL_ENGINE_TRANSPORT_H
 #define SELVAGE_IMPL_ENGINE_TRANSPORT_H
 

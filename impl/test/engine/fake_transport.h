@@ -156,8 +156,11 @@ public:
     }
     bool accept_offer(Peer& peer, uint64_t ticket) const {
         if (!peer.back) return false;
-        if (peer.back->taken.erase(ticket)) return true;
-        return std::exchange(peer.back->offer, peer.back->offer == ticket ? 0 : peer.back->offer) == ticket;
+        Peer& owner = *peer.back;
+        if (owner.taken.erase(ticket)) return true;
+        if (owner.offer != ticket) return false;
+        owner.offer = 0;
+        return true;
     }
     static void halt(Peer& peer) { peer.halted = true; }
     static void go_on(Peer& peer) { peer.halted = false; }

@@ -6,12 +6,6 @@
 namespace selvage::impl::test {
 namespace {
 
-std::vector<unsigned char> pattern(size_t size) {
-    std::vector<unsigned char> bytes(size);
-    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(i * 13 + (i >> 9));
-    return bytes;
-}
-
 // The next entry of a side, while both make progress.
 ssize_t await(Pair& pair, Node& node, fi_cq_tagged_entry* entry) {
     for (int i = 0; i < 100; ++i) {

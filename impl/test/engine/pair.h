@@ -6,6 +6,15 @@
 
 namespace selvage::impl::test {
 
+using Bytes = std::vector<unsigned char>;
+
+// Bytes that show when they are misplaced.
+inline Bytes pattern(size_t size, size_t seed = 0) {
+    Bytes bytes(size);
+    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(i * 13 + (i >> 9) + seed * 31);
+    return bytes;
+}
+
 struct Pair {
     explicit Pair(const Setting& setting = {}) : a("a", setting), b("b", setting), to_b(a.knows(b)), to_a(b.knows(a)) {}
 

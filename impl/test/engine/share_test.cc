@@ -10,14 +10,6 @@ namespace {
 constexpr size_t kLong = 300'000;   // copied by halves
 constexpr size_t kShort = 100'000;  // and whole, when others wait behind it
 
-using Bytes = std::vector<unsigned char>;
-
-Bytes pattern(size_t size, size_t seed = 0) {
-    Bytes bytes(size);
-    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(i * 13 + (i >> 9) + seed * 31);
-    return bytes;
-}
-
 class EngineShare : public testing::Test {
 protected:
     static Setting setting() {
@@ -54,6 +46,14 @@ protected:
         EXPECT_EQ(await(pair.b), 1);
         EXPECT_EQ(got, bytes);
         EXPECT_EQ(await(pair.a), 1);
+    }
+    // Side a writes or reads all of b's memory.
+    void access(bool write, Bytes& local, Bytes& memory) {
+        const uint64_t key =
+            pair.b.exposes(memory.data(), memory.size(), FI_REMOTE_READ | FI_REMOTE_WRITE, 10 + pair.b.regions.size());
+        const auto posted = write ? fi_write(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr)
+                                  : fi_read(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr);
+        ASSERT_EQ(posted, 0);
     }
     int count(FrameOp op) const { return frames[static_cast<int>(op)]; }
     void watch() {
@@ -171,11 +171,7 @@ TEST_F(EngineShare, ReadsAndWritesAreSharedToo) {
             pair.net.sender_is_quick = quick;
             pair.net.pulled = pair.net.pushed = 0;
             Bytes memory = pattern(kLong, 1), local = pattern(kLong, 2);
-            const uint64_t key =
-                pair.b.exposes(memory.data(), memory.size(), FI_REMOTE_READ | FI_REMOTE_WRITE, 10 + quick * 2 + write);
-            const auto access = write ? fi_write(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr)
-                                      : fi_read(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr);
-            ASSERT_EQ(access, 0);
+            access(write, local, memory);
             EXPECT_EQ(await(pair.a), 1);
             EXPECT_EQ(memory, local);
             EXPECT_EQ(local, pattern(kLong, write ? 2 : 1));
@@ -208,11 +204,7 @@ TEST_F(EngineShare, AnAccessOfWhichNothingCanBeReadIsAnErrorAndWhatThePeerCannot
             pair.net.pull_error = own ? -FI_EACCES : 0;
             pair.net.push_error = own ? 0 : -FI_EACCES;
             Bytes memory = pattern(kLong, 1), local = pattern(kLong, 2);
-            const uint64_t key =
-                pair.b.exposes(memory.data(), memory.size(), FI_REMOTE_READ | FI_REMOTE_WRITE, 20 + own * 2 + write);
-            const auto access = write ? fi_write(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr)
-                                      : fi_read(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr);
-            ASSERT_EQ(access, 0);
+            access(write, local, memory);
             EXPECT_EQ(await(pair.a), own ? -FI_EIO : 1);
             EXPECT_EQ(memory == local, !own);
             pair.net.pull_error = pair.net.push_error = 0;

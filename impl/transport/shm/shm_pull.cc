@@ -2,24 +2,13 @@
 //
 // Nothing that a peer says is followed here: the process is the kernel's word (introductions.h), an address is handed
 // to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read.
-#include <time.h>
-
 #include "impl/core/log.h"
+#include "impl/core/wait.h"
 #include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/settings.h"
 #include "impl/transport/shm/shm_transport.h"
 
 namespace selvage::impl {
-namespace {
-
-uint64_t now_ns() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-}  // namespace
-
 // The sender may be read if its process lets us see that its instance id lies where it says.
 void ShmTransport::meet() {
     shm::Introduction met;
@@ -71,7 +60,7 @@ void ShmTransport::came_in_parts(Peer& peer, size_t length) {
 }
 
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
-    peer.choice.finished(way, length, moved, now_ns());
+    peer.choice.finished(way, length, moved, static_cast<uint64_t>(monotonic_nanoseconds()));
     peer.in.measured = peer.in.position;
     tell_choice(peer);
 }

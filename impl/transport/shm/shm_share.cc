@@ -20,14 +20,13 @@
 namespace selvage::impl {
 namespace {
 
-constexpr size_t kShareMin = shm::kPullMin;
 constexpr uint32_t kUntakenMost = 8;  // offers in a row that nobody took, and then there are few
 constexpr uint32_t kSeldom = 64;      // one for so many transfers
 
 }  // namespace
 
 bool ShmTransport::shares(Peer& peer, size_t length) {
-    if (length < kShareMin || !peer.out.lines || !peer.writable) return false;
+    if (length < shm::kPullMin || !peer.out.lines || !peer.writable) return false;
     if (!peer.introduced) introduce(peer);
     // Relaxed, as in offers(). A sleeper is not woken for it.
     if (!(peer.out.slot().pulls.load(std::memory_order_relaxed) & shm::kReaches)) return false;
