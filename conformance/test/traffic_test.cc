@@ -130,6 +130,30 @@ TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
     EXPECT_TRUE(silent(false, 8).empty());
 }
 
+// Its sender's operation is outstanding for ever, and the next exchange of the pair may be fenced behind it.
+TEST(TrafficForecast, AMessageThatWasClaimedIsLeftOverUntilItIsReceived) {
+    for (const std::uint64_t claimed : {FI_PEEK, FI_PEEK | FI_CLAIM}) {
+        Exchange e;
+        Operation send, look, claim;
+        send.what = Transfer::TaggedSend;
+        send.length = 65536;
+        look.what = claim.what = Transfer::TaggedRecv;
+        look.side = claim.side = model::Side::B;
+        look.form = claim.form = model::CallForm::Message;
+        look.flags = claimed;
+        claim.length = 65536;
+        claim.flags = claimed & FI_CLAIM;
+        claim.of = 1;
+        e.operations = {send, look, claim};
+        Forecast forecast(e, {});
+        forecast.posted(0);
+        forecast.posted(1);
+        EXPECT_TRUE(forecast.leftovers());
+        forecast.posted(2);
+        EXPECT_FALSE(forecast.leftovers());
+    }
+}
+
 // A datagram is gone once it is sent. What found no receive may still come, so the pair must not be used again.
 TEST(TrafficForecast, ADatagramIsAwaitedAtItsSenderAndOnlyWhereAReceiveIsPosted) {
     Exchange e;

@@ -85,9 +85,12 @@ void Forecast::post_receive(int index) {
     const std::uint64_t flags = o.form == CallForm::Message ? o.flags : 0;
     if ((flags & FI_PEEK) != 0) return look(index);
     if ((flags & FI_CLAIM) != 0) {
-        for (const auto& [peek, message] : claimed_)
-            if (peek == o.of) return meet(index, message);
-        return;
+        const auto claim =
+            std::find_if(claimed_.begin(), claimed_.end(), [&](const auto& c) { return c.first == o.of; });
+        if (claim == claimed_.end()) return;
+        const int message = claim->second;
+        claimed_.erase(claim);
+        return meet(index, message);
     }
     Inbox& in = inbox(o.side, o.what == Transfer::TaggedRecv);
     std::uint64_t used = 0;
@@ -157,8 +160,9 @@ bool Forecast::waits() const {
 }
 
 bool Forecast::leftovers() const {
-    return loose_ || std::any_of(std::begin(inboxes_), std::end(inboxes_),
-                                 [](const Inbox& in) { return !in.messages.empty() || !in.receives.empty(); });
+    return loose_ || !claimed_.empty() || std::any_of(std::begin(inboxes_), std::end(inboxes_), [](const Inbox& in) {
+               return !in.messages.empty() || !in.receives.empty();
+           });
 }
 
 std::vector<int> Forecast::waiting_receives() const {

@@ -36,7 +36,8 @@ public:
     [[nodiscard]] bool waits() const;
     /// Receives that a message goes to, and no entry tells of it, but its bytes.
     [[nodiscard]] const std::vector<int>& silent() const { return silent_; }
-    /// True if a message or a receive is left that met no partner, or may be on its way to one.
+    /// True if a message or a receive is left that met no partner, or may be on its way to one. A message that was
+    /// claimed and never received is one: its sender's operation is outstanding, and whatever is fenced waits for it.
     [[nodiscard]] bool leftovers() const;
     /// Receives that are still waiting for a message.
     [[nodiscard]] std::vector<int> waiting_receives() const;
@@ -72,7 +73,7 @@ private:
     int strays_due_ = 0, strays_got_ = 0;
     Inbox inboxes_[4];
     std::vector<std::pair<int, std::uint64_t>> used_;  ///< multi-receives: bytes taken
-    std::vector<std::pair<int, int>> claimed_;         ///< peek, message
+    std::vector<std::pair<int, int>> claimed_;         ///< peek, message that has not been received
 };
 
 }  // namespace selvage::conformance
