@@ -96,24 +96,21 @@ int remove_addresses(fid_av* descriptor, fi_addr_t* addresses, size_t count, uin
     if (av->store.read_only()) return -FI_EACCES;
     AvLock guard(av->store);
     for (size_t i = 0; i < count; ++i) {
-        if (!av->store.find(addresses[i])) return -FI_EINVAL;
+        if (!av->store.holds(addresses[i])) return -FI_EINVAL;
     }
     for (size_t i = 0; i < count; ++i) {
-        if (av->store.find(addresses[i])) av->remove(addresses[i]);
+        if (av->store.holds(addresses[i])) av->remove(addresses[i]);
     }
     return 0;
 }
 
-size_t export_entry(const AddressVector& av, const void* entry, char (&out)[kAddressBytesMax]) {
+size_t export_entry(const AddressVector& av, const AvEntry& entry, char (&out)[kAddressBytesMax]) {
     if (av.holds_text()) {
-        const auto* text = static_cast<const char*>(entry);
-        const size_t length = strnlen(text, kShmTextMax - 1);
-        memcpy(out, text, length);
-        out[length] = '\0';
+        const size_t length = strlen(entry.text);
+        memcpy(out, entry.text, length + 1);
         return length + 1;
     }
-    SocketAddress address;
-    memcpy(static_cast<void*>(&address), entry, sizeof address);
+    const SocketAddress& address = entry.socket;
     if (av.domain->addr_format == FI_ADDR_STR) return write_text_address(address, FI_SOCKADDR_IN, out, sizeof out);
     memcpy(out, address.bytes(), address.length());
     return address.length();
@@ -123,13 +120,9 @@ int look_up(fid_av* descriptor, fi_addr_t index, void* address, size_t* length) 
     auto* av = AddressVector::of(descriptor);
     if (!length || (*length && !address)) return -FI_EINVAL;
     char bytes[kAddressBytesMax];
-    size_t needed;
-    {
-        AvLock guard(av->store);
-        const void* entry = av->store.find(index);
-        if (!entry) return -FI_EINVAL;
-        needed = export_entry(*av, entry, bytes);
-    }
+    AvEntry entry;
+    if (!av->find_address(index, &entry)) return -FI_EINVAL;
+    const size_t needed = export_entry(*av, entry, bytes);
     memcpy(address, bytes, std::min(*length, needed));
     *length = needed;
     return 0;
@@ -229,8 +222,9 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
     init_fid(av->descriptor.fid, FI_CLASS_AV, context, kFidOps);
     av->descriptor.ops = const_cast<fi_ops_av*>(&kAvOps);
     attr->type = type;
-    // Indices mean the same in every process, wherever the file is mapped.
-    if (attr->name && !attr->map_addr) attr->map_addr = &av->descriptor;
+    // Indices mean the same in every process, wherever the file is mapped. Programs take the i-th address of a vector
+    // that another process filled from map_addr[i].
+    if (attr->name && !attr->map_addr) attr->map_addr = const_cast<fi_addr_t*>(av->store.map());
     use.keep();
     *result = &av->descriptor;
     return 0;

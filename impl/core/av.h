@@ -1,7 +1,8 @@
 // The address vector: addresses of peers under short numbers.
 //
-// MAP and TABLE alike give the index of the slot. Insertion is immediate; an AV opened with FI_EVENT reports through
-// its event queue as if it were not.
+// MAP and TABLE alike give the index of the slot. An address that is in the vector already keeps its number, unless it
+// comes with another identifier of the user; it leaves with the removal that is as many times as it was inserted.
+// Insertion is immediate; an AV opened with FI_EVENT reports through its event queue as if it were not.
 #ifndef SELVAGE_IMPL_CORE_AV_H
 #define SELVAGE_IMPL_CORE_AV_H
 
@@ -43,7 +44,7 @@ struct AddressVector {
     // For the engine and the transports, from any thread, in constant time.
     // The address behind a number; false when there is none.
     bool find_address(fi_addr_t address, AvEntry* out);
-    // The number of an address, or FI_ADDR_NOTAVAIL; of an address that was inserted twice, either.
+    // The number of an address, or FI_ADDR_NOTAVAIL; of an address with two identifiers of the user, either.
     AvMatch match(const AvEntry& entry);
     fi_addr_t reverse(const AvEntry& entry) { return match(entry).reported; }
     // What completions report for a number that is in use.
@@ -53,8 +54,10 @@ struct AddressVector {
 
     // With the store's lock held.
     int reserve(size_t count);
+    // FI_ADDR_NOTAVAIL only when another process broke what it shares.
     fi_addr_t insert(const AvEntry& entry, uint64_t user_id);
     void remove(fi_addr_t address);
+    bool read(fi_addr_t address, AvEntry* out);
     const void* stored_form(const AvEntry& entry) const {
         return holds_text() ? static_cast<const void*>(entry.text) : &entry.socket;
     }

@@ -11,28 +11,55 @@ int AddressVector::reserve(size_t count) {
 }
 
 fi_addr_t AddressVector::insert(const AvEntry& entry, uint64_t user_id) {
+    const fi_addr_t known = index.find(stored_form(entry));
+    if (known != FI_ADDR_NOTAVAIL && store.user_id(known) == user_id) {
+        store.use_again(known);
+        return known;
+    }
     const fi_addr_t address = store.insert(stored_form(entry), user_id);
     if (!store.shared()) index.add(stored_form(entry), address);
     return address;
 }
 
 void AddressVector::remove(fi_addr_t address) {
-    if (!store.shared()) index.remove(store.find(address), address);
+    AvCopy copy;
+    if (!store.shared() && store.used_once(address)) index.remove(store.find(address, &copy), address);
     store.remove(address);
 }
 
-bool AddressVector::find_address(fi_addr_t address, AvEntry* out) {
-    AvLock guard(store);
-    const void* entry = store.find(address);
+namespace {
+
+// An entry of a shared vector may be anything: it has to be what an insertion could have put there.
+bool valid_text(const char* text) {
+    ParsedAddress parsed;
+    return memchr(text, '\0', kShmTextMax) && read_address(FI_ADDR_STR, text, strlen(text) + 1, &parsed) &&
+           parsed.kind == AddressKind::kShm && strcmp(parsed.shm, text) == 0 && strlen(text) > kShmScheme.size();
+}
+
+bool valid_socket(const SocketAddress& address, AddressKind kind) {
+    if (address.kind != kind || !address.names_endpoint()) return false;
+    if (kind == AddressKind::kIbUd) return true;
+    return address.any.sa_family == (kind == AddressKind::kInet ? AF_INET : AF_INET6);
+}
+
+}  // namespace
+
+bool AddressVector::read(fi_addr_t address, AvEntry* out) {
+    AvCopy copy;
+    const void* entry = store.find(address, &copy);
     if (!entry) return false;
     out->error = 0;
     if (holds_text()) {
         memcpy(out->text, entry, sizeof out->text);
-        out->text[sizeof out->text - 1] = '\0';
-    } else {
-        memcpy(static_cast<void*>(&out->socket), entry, sizeof out->socket);
+        return !store.shared() || valid_text(out->text);
     }
-    return true;
+    memcpy(static_cast<void*>(&out->socket), entry, sizeof out->socket);
+    return !store.shared() || valid_socket(out->socket, domain->kind);
+}
+
+bool AddressVector::find_address(fi_addr_t address, AvEntry* out) {
+    AvLock guard(store);
+    return read(address, out);
 }
 
 AvMatch AddressVector::match(const AvEntry& entry) {
@@ -47,7 +74,7 @@ AvMatch AddressVector::match(const AvEntry& entry) {
 
 fi_addr_t AddressVector::reported(fi_addr_t address) {
     AvLock guard(store);
-    if (!store.find(address)) return FI_ADDR_NOTAVAIL;
+    if (!store.holds(address)) return FI_ADDR_NOTAVAIL;
     const uint64_t user_id = store.user_id(address);
     return user_id == FI_ADDR_NOTAVAIL ? address : user_id;
 }

@@ -63,7 +63,8 @@ AvIndex::Cell* AvIndex::cell_of(const void* entry, uint32_t hashed) {
     if (!cells_) return nullptr;
     for (uint64_t at = hashed & mask_; cells_[at].place; at = (at + 1) & mask_) {
         if (cells_[at].hash != hashed) continue;
-        const void* known = store_.find(cells_[at].place - 1);
+        AvCopy copy;
+        const void* known = store_.find(cells_[at].place - 1, &copy);
         if (known && same(known, entry)) return &cells_[at];
     }
     return nullptr;
@@ -131,39 +132,45 @@ void AvIndex::remove(const void* entry, fi_addr_t index) {
 }
 
 void AvIndex::add_range(uint64_t first, uint64_t last) {
+    AvCopy copy;
     for (uint64_t index = first; index < last; ++index) {
-        if (const void* entry = store_.find(index)) add(entry, index);
+        if (const void* entry = store_.find(index, &copy)) add(entry, index);
     }
 }
 
-// There is room for all that are stored.
-void AvIndex::rebuild() {
+// There is room for all that are stored below `extent`.
+void AvIndex::rebuild(uint64_t extent) {
     memset(static_cast<void*>(cells_), 0, (mask_ + 1) * sizeof(Cell));
     used_ = 0;
     hidden_ = 0;
     stale_ = false;
-    add_range(0, store_.extent());
+    add_range(0, extent);
 }
 
+// Room is made for as many entries as are looked at: other processes may change the counts meanwhile.
 bool AvIndex::catch_up() {
     const uint64_t extent = store_.extent();
-    if (started_ && rewrites_ == store_.rewrites()) {
+    const uint64_t rewrites = store_.rewrites();
+    if (started_ && rewrites_ == rewrites && extent >= extent_) {
         if (!reserve(extent - extent_)) return false;
         add_range(extent_, extent);
     } else {
+        started_ = false;
         used_ = 0;
-        if (!reserve(store_.used())) return false;
-        rebuild();
+        if (!reserve(extent)) return false;
+        rebuild(extent);
     }
     started_ = true;
-    rewrites_ = store_.rewrites();
+    rewrites_ = rewrites;
     extent_ = extent;
     return true;
 }
 
 fi_addr_t AvIndex::search(const void* entry) {
-    for (uint64_t index = 0; index < store_.extent(); ++index) {
-        const void* known = store_.find(index);
+    const uint64_t extent = store_.extent();
+    AvCopy copy;
+    for (uint64_t index = 0; index < extent; ++index) {
+        const void* known = store_.find(index, &copy);
         if (known && same(known, entry)) return index;
     }
     return FI_ADDR_NOTAVAIL;
@@ -174,7 +181,7 @@ fi_addr_t AvIndex::find(const void* entry) {
         const bool current = started_ && rewrites_ == store_.rewrites() && extent_ == store_.extent();
         if (!current && !catch_up()) return search(entry);
     } else if (stale_) {
-        rebuild();
+        rebuild(store_.extent());
     }
     const Cell* cell = cell_of(entry, hash(entry));
     return cell ? cell->place - 1 : FI_ADDR_NOTAVAIL;

@@ -3,7 +3,8 @@
 //
 // A vector of one process keeps it up to date with every change. One that is shared with other processes catches up
 // when it is asked, by what the store counts: only additions at the end since the last time, or a new start.
-// Of equal addresses one is known; when that one is removed, the table is built again to find another.
+// Of equal addresses (which differ in the user's identifier) one is known; when that one is removed, the table is built
+// again to find another.
 #ifndef SELVAGE_IMPL_CORE_AV_INDEX_H
 #define SELVAGE_IMPL_CORE_AV_INDEX_H
 
@@ -44,7 +45,7 @@ private:
     void put(Cell cell);
     void erase(Cell* cell);
     void add_range(uint64_t first, uint64_t last);
-    void rebuild();
+    void rebuild(uint64_t extent);
     bool catch_up();
     fi_addr_t search(const void* entry);
 

@@ -42,16 +42,16 @@ int check(const AddressVector& av, const AvRequest& request) {
     return av.store.read_only() ? -FI_EACCES : 0;
 }
 
-// With room reserved: puts one entry in its place and tells the caller's array.
-void place(AddressVector& av, const AvEntry& entry, const AvRequest& request, size_t index) {
+// With room reserved: puts one entry in its place and its number, or FI_ADDR_NOTAVAIL, into the caller's array. True
+// when it is in the vector.
+bool place(AddressVector& av, const AvEntry& entry, const AvRequest& request, size_t index) {
     fi_addr_t* assigned = request.addresses ? &request.addresses[index] : nullptr;
-    if (entry.error) {
-        if (assigned) *assigned = FI_ADDR_NOTAVAIL;
-        return;
+    fi_addr_t given = FI_ADDR_NOTAVAIL;
+    if (!entry.error) {
+        given = av.insert(entry, request.flags & FI_AV_USER_ID ? *assigned : FI_ADDR_NOTAVAIL);
     }
-    const uint64_t user_id = request.flags & FI_AV_USER_ID ? *assigned : FI_ADDR_NOTAVAIL;
-    const fi_addr_t given = av.insert(entry, user_id);
     if (assigned) *assigned = given;
+    return given != FI_ADDR_NOTAVAIL;
 }
 
 int insert_now(AddressVector& av, AvSource& source, const AvRequest& request) {
@@ -62,7 +62,7 @@ int insert_now(AddressVector& av, AvSource& source, const AvRequest& request) {
         source.fetch(i, &entry);
         AvLock guard(av.store);
         if (!entry.error && av.reserve(1)) entry.error = FI_ENOMEM;
-        place(av, entry, request, i);
+        if (!place(av, entry, request, i) && !entry.error) entry.error = FI_ENOMEM;
         if (errors) errors[i] = entry.error;
         inserted += entry.error == 0;
     }
@@ -99,10 +99,13 @@ bool make_errors(AddressVector& av, const AvRequest& request, const AvEntry* ent
     return true;
 }
 
-bool place_all(AddressVector& av, const AvRequest& request, const AvEntry* entries, size_t good) {
+// `done` reports how many there are.
+bool place_all(AddressVector& av, const AvRequest& request, const AvEntry* entries, size_t good, Event* done) {
     AvLock guard(av.store);
     if (av.reserve(good)) return false;
-    for (size_t i = 0; i < request.count; ++i) place(av, entries[i], request, i);
+    uint64_t placed = 0;
+    for (size_t i = 0; i < request.count; ++i) placed += place(av, entries[i], request, i);
+    memcpy(done->payload() + offsetof(fi_eq_entry, data), &placed, sizeof placed);
     return true;
 }
 
@@ -114,7 +117,7 @@ int insert_async(AddressVector& av, AvSource& source, const AvRequest& request, 
     Event* errors = nullptr;
     const bool told = make_errors(av, request, entries, &errors);
     Event* done = make_completion(FI_AV_COMPLETE, &av.descriptor.fid, request.context, good);
-    const bool placed = told && done && place_all(av, request, entries, good);
+    const bool placed = told && done && place_all(av, request, entries, good, done);
     free(entries);
     if (!placed) {
         free_events(errors);

@@ -75,7 +75,7 @@ int set_errors(fid_cntr* descriptor, uint64_t value) {
 
 int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
     auto* counter = Counter::of(descriptor);
-    if (!counter->wait.blocks()) return -FI_EINVAL;
+    if (!counter->wait.waits_here()) return -FI_EINVAL;
     const uint64_t errors = counter->errors.load();
     const auto reached = [=] { return counter->value.load() >= threshold; };
     const auto failed = [=] { return counter->errors.load() != errors; };
@@ -89,6 +89,7 @@ int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
 int close_counter(fid* descriptor) {
     auto* counter = object_of<Counter>(descriptor);
     if (!counter->uses.close()) return -FI_EBUSY;
+    counter->progress.disarm_native();
     counter->wait.close();
     counter->domain->uses.release();
     destroy(counter);

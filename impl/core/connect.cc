@@ -38,6 +38,14 @@ Event* make_connection_event(uint32_t type, Endpoint& endpoint, size_t data_size
     return event;
 }
 
+// As much of the application data as an event has room for; its size. No data may come without an address.
+size_t put_data(unsigned char* out, const uint8_t* data, size_t size) {
+    if (!data || !size) return 0;
+    const size_t copied = std::min(size, kConnectionDataMax);
+    memcpy(out, data, copied);
+    return copied;
+}
+
 // Takes the event out of its place, and so reports it once at most.
 void report(EventQueue* eq, Event** event) {
     if (eq && *event) eq->push(*event);
@@ -69,22 +77,19 @@ Connection::~Connection() { release_events(); }
 void Connection::connected(const uint8_t* data, size_t size) {
     state = State::kConnected;
     if (!established_) return;
-    size = std::min(size, kConnectionDataMax);
-    if (size) memcpy(established_->payload() + sizeof(fi_eq_cm_entry), data, size);
-    established_->size = sizeof(fi_eq_cm_entry) + size;
+    established_->size =
+        sizeof(fi_eq_cm_entry) + put_data(established_->payload() + sizeof(fi_eq_cm_entry), data, size);
     report(eq, &established_);
 }
 
 void Connection::failed(int error, const uint8_t* data, size_t size) {
     state = State::kOver;
     if (!failure_) return;
-    size = std::min(size, kConnectionDataMax);
     fi_eq_err_entry entry;
     memcpy(&entry, failure_->payload(), sizeof entry);
     entry.err = entry.prov_errno = error;
     memcpy(failure_->payload(), &entry, sizeof entry);
-    if (size) memcpy(failure_->payload() + sizeof entry, data, size);
-    failure_->size = sizeof entry + size;
+    failure_->size = sizeof entry + put_data(failure_->payload() + sizeof entry, data, size);
     report(eq, &failure_);
 }
 

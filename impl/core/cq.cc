@@ -32,6 +32,7 @@ constexpr size_t kMaxSize = size_t{1} << 22;
 int close_cq(fid* descriptor) {
     auto* cq = object_of<CompletionQueue>(descriptor);
     if (!cq->uses.close()) return -FI_EBUSY;
+    cq->progress.disarm_native();
     cq->wait.close();
     cq->domain->uses.release();
     destroy(cq);

@@ -36,7 +36,8 @@ struct CompletionQueue {
     WaitObject wait;
     WaitMember member;
     ProgressList progress{wait};
-    std::atomic<uint32_t> wakeups{0};  // fi_cq_signal calls that a blocked reader has yet to notice
+    std::atomic<uint32_t> wakeups{0};           // calls of fi_cq_signal
+    std::atomic<uint32_t> answered_wakeups{0};  // as it was when a blocking read returned for one of them
 
     // `completion.source` is FI_ADDR_NOTAVAIL where fi_cq_readfrom has nothing to tell.
     void write(const Completion& completion) {

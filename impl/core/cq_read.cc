@@ -146,22 +146,26 @@ size_t threshold_of(const CompletionQueue& cq, const void* condition) {
     return std::clamp<size_t>(reinterpret_cast<uintptr_t>(condition), 1, cq.size);
 }
 
-// Blocks until completions, an error, a call of fi_cq_signal, an interruption or the deadline.
+// Blocks until completions, an error, a call of fi_cq_signal, an interruption or the deadline. A signal that comes
+// while nobody waits ends the next wait: who signals cannot know whether the other thread is there already. One signal
+// ends all waits under way, each of which compares with what it found when it began.
 template <fi_cq_format kFormat>
 ssize_t sreadfrom_cq(fid_cq* descriptor, void* buffer, size_t count, fi_addr_t* sources, const void* condition,
                      int timeout) {
     auto* cq = CompletionQueue::of(descriptor);
-    if (!cq->wait.blocks() || (count && !buffer)) return -FI_EINVAL;
+    if (!cq->wait.waits_here() || (count && !buffer)) return -FI_EINVAL;
     const size_t threshold = threshold_of(*cq, condition);
     if (threshold == 1 && cq->ring.size()) return readfrom_cq<kFormat>(descriptor, buffer, count, sources);
     const Deadline deadline(timeout);
-    const uint32_t wakeups = cq->wakeups.load();
+    const uint32_t answered = cq->answered_wakeups.load();
     for (;;) {
         const auto woken = block(cq->wait, cq->progress, deadline,
-                                 [&] { return cq->holds(threshold) || cq->wakeups.load() != wakeups; });
+                                 [&] { return cq->holds(threshold) || cq->wakeups.load() != answered; });
         const ssize_t result = take<kFormat>(*cq, buffer, count, sources);
         if (result != -FI_EAGAIN || woken != Blocked::kReady) return result;
-        if (cq->wakeups.load() != wakeups || deadline.passed()) return result;
+        const uint32_t wakeups = cq->wakeups.load();
+        if (wakeups != answered) cq->answered_wakeups.store(wakeups);
+        if (wakeups != answered || deadline.passed()) return result;
     }
 }
 

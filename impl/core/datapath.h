@@ -11,10 +11,16 @@
 
 namespace selvage::impl {
 
+enum CounterSlot : uint8_t;
+struct Counter;
+
 // progress() takes the endpoint's lock.
 class DataPath : public Progressive {
 public:
     virtual int cancel(void* context) = 0;
+    // A counter that is bound while the endpoint is enabled counts from now on; nullptr: none does. The caller has
+    // attached it, and close() detaches it with the others. Takes the endpoint's lock.
+    virtual void set_counter(CounterSlot slot, Counter* counter) = 0;
     virtual size_t transmit_left() = 0;  // operations that can be posted now
     virtual size_t receive_left() = 0;
 

@@ -4,11 +4,12 @@
 #define SELVAGE_IMPL_CORE_DOMAIN_H
 
 #include "impl/core/fabric.h"
-#include "impl/core/foreign_writes.h"
 #include "impl/core/lock.h"
 #include "impl/core/mr_table.h"
 #include "impl/core/object.h"
 #include "impl/core/progress_thread.h"
+#include "impl/core/region_counters.h"
+#include "impl/core/region_users.h"
 
 namespace selvage::impl {
 
@@ -39,8 +40,9 @@ struct Domain {
     bool register_async = false;  // bound with FI_REG_MR
     fi_hmem_override_ops hmem{};  // size 0: none set
     MrTable regions;
-    ForeignWrites foreign;
-    ProgressThread automatic;  // locks itself
+    RegionUsers region_users;        // locks itself
+    ProgressThread automatic;        // locks itself
+    RegionCounters region_counters;  // locks itself
 
     static Domain* of(fid_domain* domain) { return object_of<Domain>(domain); }
     uint32_t version() const { return fabric->api_version; }

@@ -1,10 +1,6 @@
 // See ep.h: opening and closing.
 #include "impl/core/ep.h"
 
-#include <unistd.h>
-
-#include <cstdio>
-
 #include "impl/core/atomic_types.h"
 #include "impl/core/capabilities.h"
 #include "impl/core/connect.h"
@@ -18,14 +14,6 @@ namespace {
 
 constexpr fi_ops kFidOps = make_fid_ops(close_endpoint, bind_endpoint, control_endpoint);
 
-// A name that no other endpoint on the machine has.
-bool name_shm_endpoint(char (&out)[kShmTextMax]) {
-    static std::atomic<uint64_t> next{0};
-    char name[64];
-    snprintf(name, sizeof name, "%ld.%lu", static_cast<long>(getpid()), static_cast<unsigned long>(next.fetch_add(1)));
-    return make_shm_text(name, out);
-}
-
 int take_shm_address(Endpoint* endpoint, const fi_info& info) {
     ParsedAddress parsed;
     if (info.src_addr) {
@@ -36,7 +24,7 @@ int take_shm_address(Endpoint* endpoint, const fi_info& info) {
         memcpy(endpoint->shm_address, parsed.shm, sizeof parsed.shm);
         return 0;
     }
-    return name_shm_endpoint(endpoint->shm_address) ? 0 : -FI_EINVAL;
+    return endpoint->domain->fabric->provider->choose_address(endpoint->shm_address);
 }
 
 int take_socket_address(Endpoint* endpoint, const fi_info& info) {
@@ -181,7 +169,10 @@ int close_endpoint(fid* descriptor) {
         endpoint->base->uses.release();
     } else {
         detach_connection(endpoint);
-        if (endpoint->path) endpoint->path->close();
+        if (endpoint->path) {
+            endpoint->domain->region_counters.remove_path(endpoint->path);
+            endpoint->path->close();
+        }
         destroy_connection(endpoint);
         release_bindings(endpoint);
         endpoint->domain->uses.release();

@@ -19,7 +19,6 @@ class Connection;
 struct Counter;
 struct EventQueue;
 struct MemoryRegion;
-struct SharedTransmit;
 struct SharedReceive;
 
 // Which kind of operation a counter counts.
@@ -69,7 +68,7 @@ struct Endpoint {
     CompletionQueue* tx_cq = nullptr;
     CompletionQueue* rx_cq = nullptr;
     Counter* counters[kSlots] = {};
-    SharedTransmit* stx = nullptr;
+    bool stx = false;  // bound to a shared transmit context: nothing of it is used, and it may be closed first
     SharedReceive* srx = nullptr;
     BoundRegion* regions = nullptr;
     Connection* connection = nullptr;  // FI_EP_MSG (connect.h), from opening to closing

@@ -5,6 +5,7 @@
 #include "impl/core/capabilities.h"
 #include "impl/core/cntr.h"
 #include "impl/core/cq.h"
+#include "impl/core/datapath.h"
 #include "impl/core/ep.h"
 #include "impl/core/eq.h"
 #include "impl/core/mr.h"
@@ -12,6 +13,11 @@
 
 namespace selvage::impl {
 namespace {
+
+// What an enabled endpoint can still be bound to: what its data path takes up while it runs, or does not need.
+bool binds_late(const fid& other) {
+    return other.fclass == FI_CLASS_EQ || other.fclass == FI_CLASS_CNTR || other.fclass == FI_CLASS_STX_CTX;
+}
 
 // Takes a use of `object` into an empty slot.
 template <typename Object>
@@ -56,6 +62,27 @@ constexpr SlotFlag kSlotFlags[] = {
     {FI_REMOTE_WRITE, kSlotRemoteWrite},
 };
 
+// Takes a use of the counter for one kind of operation, and on an enabled endpoint lets it count from now on.
+int put_counter(Endpoint* endpoint, CounterSlot slot, Counter* counter) {
+    const int error = put(&endpoint->counters[slot], counter);
+    if (error || !endpoint->path) return error;
+    const int detached = counter->attach(endpoint->path);
+    if (detached) {
+        drop(&endpoint->counters[slot]);
+    } else {
+        endpoint->path->set_counter(slot, counter);
+    }
+    return detached;
+}
+
+void take_back_counter(Endpoint* endpoint, CounterSlot slot, Counter* counter) {
+    if (endpoint->path) {
+        endpoint->path->set_counter(slot, nullptr);
+        counter->detach(endpoint->path);
+    }
+    drop(&endpoint->counters[slot]);
+}
+
 int bind_counter(Endpoint* endpoint, Counter* counter, uint64_t flags) {
     if (!flags || (flags & ~kModifiers)) return -FI_EBADFLAGS;
     // What happens at the target is counted only where it makes events.
@@ -65,8 +92,12 @@ int bind_counter(Endpoint* endpoint, Counter* counter, uint64_t flags) {
         if ((flags & row.flag) && endpoint->counters[row.slot]) return -FI_EINVAL;
     }
     for (const SlotFlag& row : kSlotFlags) {
-        const int error = flags & row.flag ? put(&endpoint->counters[row.slot], counter) : 0;
-        if (error) return error;
+        const int error = flags & row.flag ? put_counter(endpoint, row.slot, counter) : 0;
+        if (!error) continue;
+        for (const SlotFlag* done = kSlotFlags; done != &row; ++done) {
+            if (flags & done->flag) take_back_counter(endpoint, done->slot, counter);
+        }
+        return error;
     }
     return 0;
 }
@@ -87,7 +118,8 @@ int bind_eq(Endpoint* endpoint, EventQueue* eq, uint64_t flags) {
 int bind_shared_transmit(Endpoint* endpoint, SharedTransmit* stx, uint64_t flags) {
     if (flags) return -FI_EBADFLAGS;
     if (stx->domain != endpoint->domain) return -FI_EDOMAIN;
-    return endpoint->shared_transmit ? put(&endpoint->stx, stx) : -FI_EINVAL;
+    endpoint->stx = true;
+    return 0;
 }
 
 int bind_shared_receive(Endpoint* endpoint, SharedReceive* srx, uint64_t flags) {
@@ -115,6 +147,14 @@ int bind_any(Endpoint* endpoint, fid* other, uint64_t flags) {
     }
 }
 
+// Of an endpoint that could not be enabled: as it was before.
+void stop_path(Endpoint* endpoint) {
+    if (!endpoint->path) return;
+    endpoint->path->close();
+    endpoint->path = nullptr;
+    init_endpoint_descriptor(endpoint, endpoint->descriptor.fid.context);
+}
+
 }  // namespace
 
 int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
@@ -124,7 +164,7 @@ int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
         return flags ? -FI_EBADFLAGS : endpoint->bind_region(object_of<MemoryRegion>(other));
     }
     LockGuard guard(endpoint->lock);
-    if (endpoint->enabled && other->fclass != FI_CLASS_EQ) return -FI_EOPBADSTATE;
+    if (endpoint->enabled && !binds_late(*other)) return -FI_EOPBADSTATE;
     return bind_any(endpoint, other, flags);
 }
 
@@ -148,7 +188,6 @@ void release_bindings(Endpoint* endpoint) {
     drop(&endpoint->tx_cq);
     drop(&endpoint->rx_cq);
     for (Counter*& counter : endpoint->counters) drop(&counter);
-    drop(&endpoint->stx);
     drop(&endpoint->srx);
     while (BoundRegion* entry = endpoint->regions) {
         endpoint->regions = entry->next;
@@ -169,12 +208,15 @@ int enable_endpoint(Endpoint* endpoint) {
     } else if (!endpoint->av) {
         return -FI_ENOAV;
     }
-    if (endpoint->shared_transmit && !endpoint->stx) return -FI_EOPBADSTATE;
     if (endpoint->shared_receive && !endpoint->srx) return -FI_EOPBADSTATE;
     const Provider& provider = *endpoint->domain->fabric->provider;
     endpoint->settle_flags();
-    const int error = provider.start ? provider.start(*endpoint) : 0;
-    if (error) return error;
+    int error = provider.start ? provider.start(*endpoint) : 0;
+    if (!error && endpoint->path) error = endpoint->domain->region_counters.add_path(endpoint->path);
+    if (error) {
+        stop_path(endpoint);
+        return error;
+    }
     endpoint->enabled = true;
     for (Endpoint* alias = endpoint->aliases; alias; alias = alias->next_alias) share_path(*endpoint, alias);
     return 0;

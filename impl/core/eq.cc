@@ -219,7 +219,7 @@ ssize_t write_eq(fid_eq* descriptor, uint32_t type, const void* buffer, size_t l
 
 ssize_t sread_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length, int timeout, uint64_t flags) {
     auto* eq = EventQueue::of(descriptor);
-    if (!eq->wait.blocks()) return -FI_EINVAL;
+    if (!eq->wait.waits_here()) return -FI_EINVAL;
     const int invalid = check_read(type, buffer, length, flags);
     if (invalid) return invalid;
     const Deadline deadline(timeout);

@@ -1,6 +1,7 @@
 // Logging: settings from the environment, the one-line form, imported loggers, entry points. See log.h.
 #include "impl/core/log.h"
 
+#include "impl/core/lock.h"
 #include "impl/core/param.h"
 #include "impl/core/tostr_enums.h"
 #include "impl/core/tostr_writer.h"
@@ -99,9 +100,10 @@ struct Settings {
 constinit Settings settings;
 pthread_once_t settings_once = PTHREAD_ONCE_INIT;
 constinit std::atomic<const fid_logging*> imported{nullptr};
+constinit Mutex import_lock;  // held while `imported` and `mask` change together
 
 std::string_view environment(const char* name) noexcept {
-    const char* value = std::getenv(name);
+    const char* value = secure_getenv(name);
     return value == nullptr ? std::string_view("") : std::string_view(value);
 }
 
@@ -121,7 +123,7 @@ std::uint64_t chosen_subsystems() noexcept {
 
 std::uint64_t chosen_interval() noexcept {
     int milliseconds = 2000;
-    const char* text = std::getenv("FI_LOG_INTERVAL");
+    const char* text = secure_getenv("FI_LOG_INTERVAL");
     if (text == nullptr || !parse_int(text, &milliseconds) || milliseconds < 0) return 2000;
     return static_cast<std::uint64_t>(milliseconds);
 }
@@ -317,8 +319,16 @@ void log_for(const char* provider, LevelHere at, fi_log_subsys subsys, const cha
 
 void import_logger(const fid_logging* logger) noexcept {
     read_settings_once();
+    LockGuard guard(import_lock);
     imported.store(logger, std::memory_order_release);
     mask.store(logger != nullptr ? ~std::uint64_t{0} : settings.mask, std::memory_order_release);
+}
+
+void remove_logger(const fid_logging* logger) noexcept {
+    LockGuard guard(import_lock);
+    if (imported.load(std::memory_order_relaxed) != logger) return;
+    imported.store(nullptr, std::memory_order_release);
+    mask.store(settings.mask, std::memory_order_release);
 }
 
 void reload_log_settings() noexcept {

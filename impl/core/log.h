@@ -62,6 +62,8 @@ void log_for(const char* provider, LevelHere at, fi_log_subsys subsys, const cha
 // The object named "logging" of fi_open: from now on the callbacks of logger decide and write; nullptr restores the
 // library's own. The caller keeps logger alive until it is replaced and no other thread can be logging.
 void import_logger(const fid_logging* logger) noexcept;
+// Restores the library's own if `logger` is the one that was imported last.
+void remove_logger(const fid_logging* logger) noexcept;
 
 // Reads the environment again. For tests and start-up only: no other thread may be logging.
 void reload_log_settings() noexcept;

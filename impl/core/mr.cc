@@ -83,23 +83,45 @@ int close_region(fid* descriptor) {
         LockGuard guard(region->domain->lock);
         region->domain->regions.remove(region);
     }
-    ForeignWrites::await(*region->domain);
+    if (region->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) region->domain->region_users.revoke(*region);
     if (const MemoryOps* memory = memory_ops(*region->domain)) memory->remove(*region->domain, *region);
-    if (region->write_counter) region->write_counter->uses.release();
+    if (Counter* counter = region->write_counter) {
+        region->domain->region_counters.remove_counter(counter);
+        counter->uses.release();
+    }
     region->domain->uses.release();
     free(region->ranges);
     destroy(region);
     return 0;
 }
 
-int bind_counter(MemoryRegion* region, Counter* counter, uint64_t flags) {
-    if (flags != FI_REMOTE_WRITE) return -FI_EBADFLAGS;
-    if (counter->domain != region->domain) return -FI_EDOMAIN;
+int set_counter(MemoryRegion* region, Counter* counter) {
     LockGuard guard(region->domain->lock);
     if (region->write_counter) return -FI_EBUSY;
-    if (!counter->uses.acquire()) return -FI_EINVAL;
     region->write_counter = counter;
     return 0;
+}
+
+// With FI_THREAD_COMPLETION, endpoints whose queues are read by different threads have no locks: a counter that is
+// bound to none of them cannot make their progress.
+bool makes_progress(const Domain& domain) { return domain.attr.threading != FI_THREAD_COMPLETION; }
+
+// Attached without the domain's lock, which comes after those of endpoints.
+int bind_counter(MemoryRegion* region, Counter* counter, uint64_t flags) {
+    if (flags != FI_REMOTE_WRITE) return -FI_EBADFLAGS;
+    Domain& domain = *region->domain;
+    if (counter->domain != &domain) return -FI_EDOMAIN;
+    Use use(counter->uses);
+    if (!use) return -FI_EINVAL;
+    int error = makes_progress(domain) ? domain.region_counters.add_counter(counter) : 0;
+    if (error) return error;
+    error = set_counter(region, counter);
+    if (error) {
+        domain.region_counters.remove_counter(counter);
+    } else {
+        use.keep();
+    }
+    return error;
 }
 
 int bind_region(fid* descriptor, fid* other, uint64_t flags) {

@@ -35,6 +35,8 @@ struct Provider {
     bool discover_follows_interfaces;  // what it offers changes with the network interfaces
     // Opens the data path of an endpoint that is being enabled: Endpoint::path and its tables. 0 or a negative errno.
     int (*start)(Endpoint& endpoint) = nullptr;
+    // With AddressKind::kShm: chooses the address of an endpoint that was given none. 0 or a negative fabric errno.
+    int (*choose_address)(char (&text)[kShmTextMax]) = nullptr;
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
     const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
 

@@ -109,7 +109,7 @@ Listing listing_of(const ParamRow& row) {
     char as_core[kMaxVariableName];
     if (!variable_name(variable, row.provider(), row.name())) *variable = '\0';
     const bool of_core = variable_name(as_core, nullptr, row.name()) && std::strcmp(as_core, variable) == 0;
-    const char* value = std::getenv(variable);
+    const char* value = secure_getenv(variable);
     return {of_core, variable, full_help(row, of_core),
             value == nullptr ? std::nullopt : std::optional<std::string>(value), row.type()};
 }

@@ -140,7 +140,7 @@ void ParamRow::default_text(char* buffer, std::size_t length) const noexcept {
 int ParamRow::read(void* value) const noexcept {
     char variable[kMaxVariableName];
     if (!variable_name(variable, provider_, name_)) return -FI_EINVAL;
-    const char* text = std::getenv(variable);
+    const char* text = secure_getenv(variable);
     if (text == nullptr) return -FI_ENODATA;
     const int result = store(type_, text, value);
     if (result == -FI_EINVAL) {

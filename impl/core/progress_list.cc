@@ -10,6 +10,18 @@ namespace selvage::impl {
 
 void ProgressList::Wakes::wake() { wait_.signal(); }
 
+void ApplicationActivity::begin_sleep() {
+    sleepers_.fetch_add(1);
+    if (napping_.load()) thread_.signal();
+}
+
+void ApplicationActivity::nap(int64_t nanoseconds) {
+    napping_.store(true);
+    const uint32_t generation = thread_.generation();
+    if (!sleeps()) thread_.nap(generation, nanoseconds);
+    napping_.store(false);
+}
+
 ProgressList::~ProgressList() {
     const size_t count = count_.load(std::memory_order_relaxed);
     for (size_t i = 0; i < count; ++i) free(items_[i]);
@@ -34,16 +46,26 @@ int ProgressList::add(Progressive* object, bool sleeps) {
     }
     void* block = malloc(sizeof(Item));
     if (!block) return -FI_ENOMEM;
-    const int descriptor = sleeps ? object->wait_descriptor() : -1;
-    const int error = descriptor >= 0 ? wait_.watch(descriptor) : 0;
+    auto* item =
+        new (block) Item{.object = object, .uses = 1, .sleeps = sleeps, .watched = -1, .sleeper = Wakes(wait_)};
+    const int error = sleeps ? watch(*item) : 0;
     if (error) {
         free(block);
         return error;
     }
-    items_[count] = new (block) Item{.object = object, .uses = 1, .sleeps = sleeps, .sleeper = Wakes(wait_)};
+    items_[count] = item;
     if (sleepers_ && sleeps) object->add_sleeper(items_[count]->sleeper);
     count_.store(count + 1, std::memory_order_relaxed);
     return 0;
+}
+
+// An object that has no descriptor now is attached all the same: reads make progress on it, and arm() tries again.
+int ProgressList::watch(Item& item) {
+    const int descriptor = item.object->wait_descriptor();
+    if (descriptor < 0) return 0;
+    const int error = wait_.watch(descriptor);
+    if (!error) item.watched = descriptor;
+    return error;
 }
 
 int ProgressList::attach(Progressive* object, bool sleeps) {
@@ -68,8 +90,7 @@ void ProgressList::detach(Progressive* object) {
     if (at < count && --items_[at]->uses == 0) {
         Item* item = items_[at];
         if (sleepers_ && item->sleeps) object->remove_sleeper(item->sleeper);
-        const int descriptor = item->sleeps ? object->wait_descriptor() : -1;
-        if (descriptor >= 0) wait_.unwatch(descriptor);
+        if (item->watched >= 0) wait_.unwatch(item->watched);
         items_[at] = items_[count - 1];
         count_.store(count - 1, std::memory_order_relaxed);
         free(item);
@@ -77,19 +98,29 @@ void ProgressList::detach(Progressive* object) {
     unlock();
 }
 
-bool ProgressList::arm_locked() {
+// Looks for the descriptor first: an object that made one since it was attached would wake nobody through it.
+Armed ProgressList::arm_item(Item& item) {
+    if (item.watched < 0 && item.object->wait_descriptor() != Progressive::kNoDescriptor) {
+        if (watch(item) || item.watched < 0) return Armed::kNoDescriptor;
+    }
+    return item.object->arm() ? Armed::kArmed : Armed::kBusy;
+}
+
+Armed ProgressList::arm_locked() {
     const size_t count = count_.load(std::memory_order_relaxed);
     if (sleepers_++ == 0) {
         for (size_t i = 0; i < count; ++i) {
             if (items_[i]->sleeps) items_[i]->object->add_sleeper(items_[i]->sleeper);
         }
+        if (activity_) activity_->begin_sleep();
     }
     for (size_t i = 0; i < count; ++i) {
-        if (!items_[i]->sleeps || items_[i]->object->arm()) continue;
+        const Armed armed = items_[i]->sleeps ? arm_item(*items_[i]) : Armed::kArmed;
+        if (armed == Armed::kArmed) continue;
         disarm_locked();
-        return false;
+        return armed;
     }
-    return true;
+    return Armed::kArmed;
 }
 
 void ProgressList::disarm_locked() {
@@ -98,11 +129,12 @@ void ProgressList::disarm_locked() {
     for (size_t i = 0; i < count; ++i) {
         if (items_[i]->sleeps) items_[i]->object->remove_sleeper(items_[i]->sleeper);
     }
+    if (activity_) activity_->end_sleep();
 }
 
-bool ProgressList::arm() {
+Armed ProgressList::arm() {
     lock();
-    const bool armed = arm_locked();
+    const Armed armed = arm_locked();
     unlock();
     return armed;
 }
@@ -115,7 +147,7 @@ void ProgressList::disarm() {
 
 bool ProgressList::arm_native() {
     lock();
-    const bool armed = arm_locked();
+    const bool armed = arm_locked() == Armed::kArmed;
     if (armed && native_) --sleepers_;  // registered once
     native_ |= armed;
     native_reads_ = 0;
@@ -142,7 +174,9 @@ bool ProgressList::has_descriptor() {
     lock();
     bool found = false;
     const size_t count = count_.load(std::memory_order_relaxed);
-    for (size_t i = 0; i < count; ++i) found |= items_[i]->sleeps && items_[i]->object->wait_descriptor() >= 0;
+    for (size_t i = 0; i < count; ++i) {
+        found |= items_[i]->sleeps && items_[i]->object->wait_descriptor() != Progressive::kNoDescriptor;
+    }
     unlock();
     return found;
 }

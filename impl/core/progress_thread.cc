@@ -2,14 +2,13 @@
 #include "impl/core/progress_thread.h"
 
 #include <csignal>
-#include <ctime>
 
 #include "impl/core/wait_block.h"
 
 namespace selvage::impl {
 namespace {
 
-constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 1'000'000};
+constexpr int64_t kNap = 1'000'000;  // nanoseconds
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr int kForever = -1;
 
@@ -63,24 +62,27 @@ void* ProgressThread::enter(void* self) {
 }
 
 bool ProgressThread::application_is_active(uint32_t* seen) const {
-    const uint32_t now = activity_.load(std::memory_order_relaxed);
+    const uint32_t now = activity_.calls();
     const bool moved = now != *seen;
     *seen = now;
-    return moved;
+    return moved && !activity_.sleeps();
 }
 
 void ProgressThread::sleep() {
     wait_.want();
     const uint32_t seen = wait_.generation();
-    if (!stopping_.load() && list_.arm()) {
+    const Armed armed = stopping_.load() ? Armed::kBusy : list_.arm();
+    if (armed == Armed::kArmed) {
         wait_.wait(seen, Deadline(kForever));
         list_.disarm();
+    } else if (armed == Armed::kNoDescriptor) {
+        wait_.nap_undescribed(seen, Deadline(kForever));
     }
     wait_.unwant();
 }
 
 void ProgressThread::run() {
-    uint32_t seen = activity_.load(std::memory_order_relaxed);
+    uint32_t seen = activity_.calls();
     while (!stopping_.load()) {
         SpinBudget spin(wait_.spin_budget());
         bool active;
@@ -89,7 +91,7 @@ void ProgressThread::run() {
             active = application_is_active(&seen);
         } while (!active && spin.left() && !stopping_.load(std::memory_order_relaxed));
         if (active) {
-            nanosleep(&kNap, nullptr);
+            activity_.nap(kNap);
         } else {
             sleep();
         }

@@ -3,7 +3,8 @@
 // It is started by the first attach and ends with the domain. It sleeps on the descriptors of what is attached, spins
 // for a short time after it was woken, and keeps out of the way while the application makes progress itself: every
 // advance() of a queue of such a domain counts up activity(), and as long as that moves, the thread naps for a
-// millisecond at a time, unarmed, so that peers need not wake anybody.
+// millisecond at a time, unarmed, so that peers need not wake anybody. A thread of the application that is about to
+// sleep ends the nap, and there is none while it sleeps, since nobody else would look for what is to wake it.
 #ifndef SELVAGE_IMPL_CORE_PROGRESS_THREAD_H
 #define SELVAGE_IMPL_CORE_PROGRESS_THREAD_H
 
@@ -26,7 +27,7 @@ public:
     // Nothing is attached any more.
     void stop();
 
-    std::atomic<uint32_t>& activity() { return activity_; }
+    ApplicationActivity& activity() { return activity_; }
     bool running() const { return running_; }
 
 private:
@@ -38,7 +39,7 @@ private:
 
     WaitObject wait_;
     ProgressList list_{wait_};
-    std::atomic<uint32_t> activity_{0};
+    ApplicationActivity activity_{wait_};
     std::atomic<bool> stopping_{false};
     Mutex lock_;  // protects what follows
     bool opened_ = false;

@@ -36,9 +36,11 @@ public:
     virtual void progress() = 0;
     // Before sleeping: true when nothing is left to do, and wait_descriptor() will become readable when there is.
     virtual bool arm() = 0;
-    // A descriptor for poll, the same from attach to detach, or -1 if none is needed (everything happens in the calls
-    // of this process).
+    // A descriptor for poll, or kNoDescriptor if none is needed (everything happens in the calls of this process).
+    // Another negative value is the errno for which there is none now; a later call may find one. A descriptor stays
+    // the same until detach.
     virtual int wait_descriptor() const = 0;
+    static constexpr int kNoDescriptor = -1;
 
     // What the queues call.
     void advance() {

@@ -33,7 +33,7 @@ const Param<const char*> provider_row{nullptr, "provider", nullptr,
 class Filter {
 public:
     Filter() {
-        const char* value = getenv("FI_PROVIDER");
+        const char* value = secure_getenv("FI_PROVIDER");
         if (!value) return;
         const size_t length = strnlen(value, sizeof text_);
         if (length == sizeof text_) {

@@ -11,7 +11,7 @@ namespace selvage::impl {
 
 struct SharedTransmit {
     fid_stx descriptor{};
-    UseCount uses;  // endpoints bound to it
+    UseCount uses;  // none: an endpoint that is bound to it has no need of it
     Domain* domain = nullptr;
     fi_tx_attr attr{};
 };

@@ -13,11 +13,13 @@
 #include <cstdlib>
 
 #include "impl/core/fabric.h"
+#include "impl/core/log.h"
 
 namespace selvage::impl {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kNapMax = 1'000'000;
 
 // Returns 0 or the errno.
 int futex_wait(std::atomic<uint32_t>& word, uint32_t expected, const timespec* timeout) {
@@ -176,17 +178,32 @@ void WaitObject::broadcast() {
 WaitObject::Woken WaitObject::wait(uint32_t seen, const Deadline& deadline) {
     if (generation() != seen) return Woken::kSignal;
     if (deadline.passed()) return Woken::kTimeout;
-    if (kind_ == FI_WAIT_YIELD) {
+    if (polls()) {
         sched_yield();
         return Woken::kSignal;
     }
-    return epoll_.load() < 0 ? wait_on_futex(seen, deadline) : wait_on_descriptors(seen, deadline);
+    if (epoll_.load() >= 0) return wait_on_descriptors(seen, deadline);
+    const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
+    return wait_on_futex(seen, deadline.endless() ? nullptr : &left);
 }
 
-WaitObject::Woken WaitObject::wait_on_futex(uint32_t seen, const Deadline& deadline) {
-    const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
+WaitObject::Woken WaitObject::nap(uint32_t seen, int64_t nanoseconds) {
+    const timespec left = to_timespec(nanoseconds);
+    return wait_on_futex(seen, &left);
+}
+
+WaitObject::Woken WaitObject::nap_undescribed(uint32_t seen, const Deadline& deadline) {
+    if (!warned_.exchange(true)) {
+        log(FI_LOG_WARN, FI_LOG_CORE, "no file descriptor left to sleep on: looking for arrivals every millisecond");
+    }
+    const int64_t left = deadline.endless() ? kNapMax : std::min(kNapMax, deadline.remaining());
+    const Woken woken = nap(seen, left);
+    return woken == Woken::kTimeout ? Woken::kSignal : woken;
+}
+
+WaitObject::Woken WaitObject::wait_on_futex(uint32_t seen, const timespec* limit) {
     sleepers_.fetch_add(1);
-    const int error = futex_wait(generation_, seen, deadline.endless() ? nullptr : &left);
+    const int error = futex_wait(generation_, seen, limit);
     sleepers_.fetch_sub(1);
     if (error == ETIMEDOUT) return generation() != seen ? Woken::kSignal : Woken::kTimeout;
     return error == EINTR ? Woken::kInterrupted : Woken::kSignal;

@@ -34,6 +34,8 @@ public:
     // What is left, in nanoseconds; 0 when it has passed.
     int64_t remaining() const;
     bool passed() const { return !endless_ && remaining() == 0; }
+    // At a time of monotonic_nanoseconds().
+    bool passed_at(int64_t now) const { return !endless_ && now >= at_; }
 
 private:
     bool endless_;
@@ -61,8 +63,11 @@ public:
     void close();
 
     fi_wait_obj kind() const { return kind_; }
-    // May a thread block in a read of the owner?
-    bool blocks() const { return kind_ != FI_WAIT_NONE && kind_ != FI_WAIT_SET; }
+    // May a thread wait in a read of the owner? The pages have it that an owner without a wait object is not waited
+    // on; who does all the same gets what the call is for, by polling.
+    bool waits_here() const { return kind_ != FI_WAIT_SET; }
+    // Nothing wakes who waits: it gives up its processor and looks again.
+    bool polls() const { return kind_ == FI_WAIT_YIELD || kind_ == FI_WAIT_NONE; }
 
     // For writers, after publishing.
     bool wanted() const { return wanted_->load() != 0; }
@@ -78,6 +83,11 @@ public:
     uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
     enum class Woken { kSignal, kTimeout, kInterrupted };
     Woken wait(uint32_t seen, const Deadline& deadline);
+    // The same for at most `nanoseconds`, and only signals end it: what is watched is not looked at.
+    Woken nap(uint32_t seen, int64_t nanoseconds);
+    // In place of wait() while there is no descriptor through which arrivals could wake (Armed::kNoDescriptor): a nap
+    // of at most a millisecond, after which the caller looks by itself. The first one is logged.
+    Woken nap_undescribed(uint32_t seen, const Deadline& deadline);
 
     // For an application that blocks outside the library: makes the descriptor unreadable, and from then on signals
     // are wanted. The caller looks for events afterwards.
@@ -106,7 +116,7 @@ private:
     void raise();
     void broadcast();
     void reset();
-    Woken wait_on_futex(uint32_t seen, const Deadline& deadline);
+    Woken wait_on_futex(uint32_t seen, const timespec* limit);  // nullptr: none
     Woken wait_on_descriptors(uint32_t seen, const Deadline& deadline);
     int get_wait(void* argument);
 
@@ -117,6 +127,7 @@ private:
     std::atomic<uint32_t> sleepers_{0};  // on the futex
     std::atomic<bool> raised_{false};
     std::atomic<bool> has_event_{false};
+    std::atomic<bool> warned_{false};
     std::atomic<uint32_t> spin_budget_{10'000};  // nanoseconds
     bool has_condition_ = false;
     Mutex lock_;           // protects what follows
@@ -146,7 +157,7 @@ struct WaitSet {
     // Of all members; see ProgressList.
     bool pending();
     void advance();
-    bool arm();
+    Armed arm();
     void disarm();
     bool arm_native();
     void disarm_native();

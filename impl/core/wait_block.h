@@ -1,4 +1,6 @@
-// Blocking: makes progress, looks, spins for as long as that has paid of late, arms, sleeps, and again.
+// Blocking: makes progress, looks, spins for as long as that has paid of late, arms, sleeps, and again. The clock is
+// looked at in every round, since there are rounds without a sleep: there may be something to do at each of them that
+// is not what is waited for.
 #ifndef SELVAGE_IMPL_CORE_WAIT_BLOCK_H
 #define SELVAGE_IMPL_CORE_WAIT_BLOCK_H
 
@@ -28,8 +30,11 @@ public:
     bool left() {
         waited_ = true;
         for (int i = 0; i < kPauses; ++i) relax_processor();
-        return monotonic_nanoseconds() - start_ < limit_;
+        now_ = monotonic_nanoseconds();
+        return now_ - start_ < limit_;
     }
+    // The time of the last left().
+    int64_t now() const { return now_; }
 
 private:
     static constexpr uint32_t kMin = 1'000;
@@ -38,9 +43,31 @@ private:
 
     std::atomic<uint32_t>& budget_;
     int64_t start_;
+    int64_t now_ = 0;
     uint32_t limit_;
     bool waited_ = false;
 };
+
+// Sleeps unless there is something to do or read. The owner's signals are wanted meanwhile.
+template <typename Progress, typename Ready>
+WaitObject::Woken sleep_once(WaitObject& wait, Progress& progress, const Deadline& deadline, Ready& ready) {
+    wait.want();
+    const uint32_t seen = wait.generation();
+    auto woken = WaitObject::Woken::kSignal;
+    if (wait.polls()) {
+        woken = wait.wait(seen, deadline);
+    } else if (!ready()) {
+        const Armed armed = progress.arm();
+        if (armed == Armed::kArmed) {
+            woken = wait.wait(seen, deadline);
+            progress.disarm();
+        } else if (armed == Armed::kNoDescriptor) {
+            woken = wait.nap_undescribed(seen, deadline);
+        }
+    }
+    wait.unwant();
+    return woken;
+}
 
 // `progress` has advance(), arm() and disarm() (ProgressList, WaitSet); `ready` looks for what is waited for. A last
 // look follows the deadline and an interruption.
@@ -51,25 +78,13 @@ Blocked block(WaitObject& wait, Progress& progress, const Deadline& deadline, Re
     if (deadline.passed()) return Blocked::kTimeout;
     SpinBudget spin(wait.spin_budget());
     for (;;) {
-        if (!spin.left()) {
-            wait.want();
-            const uint32_t seen = wait.generation();
-            auto woken = WaitObject::Woken::kSignal;
-            if (wait.kind() == FI_WAIT_YIELD) {
-                woken = wait.wait(seen, deadline);
-            } else if (!ready() && progress.arm()) {
-                woken = wait.wait(seen, deadline);
-                progress.disarm();
-            }
-            wait.unwant();
-            if (woken != WaitObject::Woken::kSignal) {
-                progress.advance();
-                if (ready()) return Blocked::kReady;
-                return woken == WaitObject::Woken::kTimeout ? Blocked::kTimeout : Blocked::kInterrupted;
-            }
-        }
+        const bool sleeps = !spin.left();
+        const auto woken = sleeps ? sleep_once(wait, progress, deadline, ready) : WaitObject::Woken::kSignal;
+        const bool over = sleeps ? deadline.passed() : deadline.passed_at(spin.now());
         progress.advance();
         if (ready()) return Blocked::kReady;
+        if (over) return Blocked::kTimeout;
+        if (woken == WaitObject::Woken::kInterrupted) return Blocked::kInterrupted;
     }
 }
 

@@ -21,15 +21,16 @@ void WaitSet::advance() {
     for (const WaitMember* member = members; member; member = member->next) member->progress->advance();
 }
 
-bool WaitSet::arm() {
+Armed WaitSet::arm() {
     LockGuard guard(lock);
     for (const WaitMember* member = members; member; member = member->next) {
-        if (member->progress->arm()) continue;
+        const Armed armed = member->progress->arm();
+        if (armed == Armed::kArmed) continue;
         for (const WaitMember* done = members; done != member; done = done->next) done->progress->disarm();
-        return false;
+        return armed;
     }
     ++sleeping;
-    return true;
+    return Armed::kArmed;
 }
 
 void WaitSet::disarm() {

@@ -4,7 +4,9 @@
 
 #include "impl/core/capabilities.h"
 #include "impl/engine/engine_atomic.h"
+#include "impl/engine/engine_budget.h"
 #include "impl/engine/engine_calls.h"
+#include "impl/engine/engine_revoke.h"
 #include "impl/engine/engine_rma.h"
 #include "impl/engine/memory_calls.h"
 

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_ARRIVE_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_ARRIVE_H
 
-#include "impl/engine/engine_share.h"
+#include "impl/engine/engine_pull.h"
 
 namespace selvage::impl {
 
@@ -60,12 +60,6 @@ template <Transport T, bool Locked>
             return on_atomic(peer, header, payload);
         case FrameOp::kCredit:
             return on_credit(peer, header);
-        case FrameOp::kShare:
-            if constexpr (T::kPulls) return on_share(peer, header, payload);
-            break;
-        case FrameOp::kShareDone:
-            if constexpr (T::kPulls) return on_share_done(peer, header);
-            break;
     }
     drop(peer, kBrokenProtocol);
 }
@@ -209,7 +203,9 @@ template <Transport T, bool Locked>
     // What a read or an atomic returns comes in other frames.
     const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
     if (fetches && !error) return drop(peer, kBrokenProtocol);
-    if (error) {
+    if (error == kPullFailed && op->kind == Transmit::Kind::kWrite && op->way == Transmit::Way::kAnnounce) {
+        if constexpr (T::kPulls) resend_write(peer, *op);
+    } else if (error) {
         fail(*op, static_cast<int>(error));
     } else {
         op->awaited = false;
@@ -218,7 +214,7 @@ template <Transport T, bool Locked>
     resume(*state);
 }
 
-// Operations never wait for units, so nothing has to be started again.
+// Writes with data wait for units.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_credit(Peer& peer, const Header& header) {
     const uint64_t units = header.word[0];
@@ -226,6 +222,7 @@ void Engine<T, Locked>::on_credit(Peer& peer, const Header& header) {
         return drop(peer, kBrokenProtocol);
     }
     peer.regain(static_cast<int>(units));
+    if (PeerState* state = state_in(peer)) resume(*state);
 }
 
 template <Transport T, bool Locked>
@@ -307,6 +304,7 @@ void Engine<T, Locked>::end(Peer& peer, const Header& header, Landing*, int erro
     if (!state) return;
     const LandingKind kind = state->landing;
     state->landing = LandingKind::kNone;
+    state->landing_region_count = 0;
     if (error) return;  // Sink::down follows and ends what was under way
     switch (kind) {
         case LandingKind::kNone:
@@ -337,6 +335,8 @@ void Engine<T, Locked>::end(Peer& peer, const Header& header, Landing*, int erro
         }
         case LandingKind::kWriteSegment:
             return write_segment_placed(peer, *state, header.size);
+        case LandingKind::kLostWrite:
+            return access_failed(peer, header.word[0], FI_ENOKEY, false);
     }
 }
 

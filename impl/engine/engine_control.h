@@ -28,6 +28,8 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     bounded_ = domain.resource_mgmt == FI_RM_ENABLED && endpoint.tx_cq;
     strict_ = endpoint.tx.comp_order & FI_ORDER_STRICT;
     ordered_writes_ = endpoint.tx.msg_order & (FI_ORDER_WAR | FI_ORDER_RMA_WAR | FI_ORDER_ATOMIC_WAR);
+    ordered_after_writes_ = endpoint.tx.msg_order & (FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_RMA_RAW |
+                                                     FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAW);
     inject_max_ = endpoint.tx.inject_size;
     message_max_ = endpoint.max_msg_size;
     iov_max_ = endpoint.tx.iov_limit;
@@ -53,10 +55,7 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     context->lock.lock();
     open_receiver(endpoint, context);
     context->lock.unlock();
-    if constexpr (T::kPulls) {
-        LockGuard guard(endpoint.domain->lock);
-        endpoint.domain->foreign.add(*this);
-    }
+    endpoint.domain->region_users.add(*this);
     return 0;
 }
 
@@ -78,10 +77,7 @@ void Engine<T, Locked>::close() {
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::close_unattached() {
-    if constexpr (T::kPulls) {
-        LockGuard guard(endpoint_->domain->lock);
-        endpoint_->domain->foreign.remove(*this);
-    }
+    endpoint_->domain->region_users.remove(*this);
     // Receives of a shared context are posted by threads that know nothing of this endpoint's end.
     context_->lock.lock();
     transport_.close();
@@ -97,9 +93,24 @@ void Engine<T, Locked>::progress() {
         if (!context_->lock.try_lock()) return;
     }
     transport_.progress(*this);
+    if (unread_units_) [[unlikely]]
+        return_units();
     if (!working_.empty()) [[unlikely]]
         work();
     if constexpr (Locked) context_->lock.unlock();
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::set_counter(CounterSlot slot, Counter* counter) {
+    Guard guard(*this);
+    reports.counters[slot] = counter;
+}
+
+// Two queues may ask at once, and the transport may make the descriptor only now.
+template <Transport T, bool Locked>
+int Engine<T, Locked>::wait_descriptor() const {
+    Guard guard(const_cast<Engine&>(*this));
+    return transport_.wait_descriptor();
 }
 
 template <Transport T, bool Locked>
@@ -195,8 +206,8 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
         take_back(*op);
         transmits_.give(op);
     }
-    write_ended(state.write);
     free(state.bounce);
+    forget_unread(state);
     states_.remove(&state);
     destroy(&state);
 }

@@ -3,7 +3,7 @@
 // One template over the transport and over whether the application may call from several threads at once, so that a
 // small message costs no indirect call and, where it is promised that calls are serialised, no lock. The class is here;
 // its parts are in a file each: calls (engine_calls.h), what is sent (engine_transmit.h), what arrives
-// (engine_arrive.h), what both sides copy (engine_share.h), memory access (engine_rma.h), atomics
+// (engine_arrive.h), what is pulled (engine_pull.h), memory access (engine_rma.h), atomics
 // (engine_atomic.h), control (engine_control.h).
 //
 // Lock order: the engine's lock, then the domain's, then a queue's. Everything private here is called with the lock.
@@ -18,10 +18,8 @@
 
 namespace selvage::impl {
 
-struct Pull;  // engine_share.h
-
 template <Transport T, bool Locked>
-class Engine final : public DataPath, public Receiver, private WriteWatch {
+class Engine final : public DataPath, public Receiver, private RegionUser {
 public:
     using Peer = typename T::Peer;
 
@@ -39,8 +37,9 @@ public:
     // DataPath.
     void progress() override;
     bool arm() override;
-    int wait_descriptor() const override { return transport_.wait_descriptor(); }
+    int wait_descriptor() const override;
     int cancel(void* context) override;
+    void set_counter(CounterSlot slot, Counter* counter) override;
     size_t transmit_left() override;
     size_t receive_left() override;
     void* transport() override { return &transport_; }
@@ -123,11 +122,8 @@ private:
         T::kFrameMax - kPrefixMax < T::kEagerMax ? T::kFrameMax - kPrefixMax : T::kEagerMax;
     // Bytes of a read that are copied before a later write can change them.
     static constexpr size_t kSnapshotMax = kWholeMax < T::kCopied ? kWholeMax : T::kCopied;
-    // Answers that a peer may leave unread: what it can ask for at a time, and a margin.
-    static constexpr uint32_t kResponsesMax = 1 << 18;
-    static constexpr int kErrnoMax = 4095;              // of what a peer may answer
-    static constexpr int kStreamBudget = 64;            // segments between two looks at what arrives
-    static constexpr uint64_t kHalvedMin = 256 * 1024;  // messages of which both sides copy a half, in a stream, too
+    static constexpr int kErrnoMax = 4095;    // of what a peer may answer
+    static constexpr int kStreamBudget = 64;  // segments between two looks at what arrives
     // Flags that take an operation off the shortest path.
     static constexpr uint64_t kUnusual = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT |
                                          FI_COMMIT_COMPLETE | FI_MULTICAST | (kDelivers ? 0 : FI_TRANSMIT_COMPLETE);
@@ -220,7 +216,8 @@ private:
     SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key);
     void on_write_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_write_segment(Peer& peer, const Header& header, const std::byte* payload);
-    bool write_part(PeerState& state, const Header& header, iovec* out, size_t* count);
+    bool write_part(PeerState& state, const Header& header, Resolved* memory, iovec* out, size_t* count);
+    static void place_in(PeerState& state, const Resolved& memory);
     void write_placed(Peer& peer, const PeerState::Write& write);
     int resolve(const Target* targets, size_t count, uint64_t access, Resolved* out);
     bool may_be_quiet(uint64_t flags) const;
@@ -230,6 +227,7 @@ private:
     void write_done(Peer& peer, const Header& header, const Target* targets, size_t count, uint64_t length,
                     uint64_t data);
     void access_failed(Peer& peer, uint64_t reply_id, int error, bool atomic);
+    void write_failed(Peer& peer, uint64_t reply_id, uint8_t frame_flags, int error);
     void on_read(Peer& peer, const Header& header, const std::byte* payload);
     void on_read_reply(Peer& peer, const Header& header, const std::byte* payload);
     void on_read_grant(Peer& peer, const Header& header, const std::byte* payload);
@@ -240,24 +238,26 @@ private:
     void read_placed(Transmit& op, uint32_t size);
     void came_in_parts(Peer& peer, size_t length);
 
-    // Transfers that both sides copy (engine_share.h).
-    int pull_part(Peer& peer, const Pull& pull, uint64_t offset, uint64_t size);
-    bool may_share(Peer& peer, const Pull& pull);
-    int pull_halves(Peer& peer, const Pull& pull, bool share, uint64_t* ticket);
-    int pull_rest(Peer& peer, const Pull& pull);
-    uint64_t offer_share(Peer& peer, const Pull& pull, uint64_t offset);
+    // Long transfers that this side copies (engine_pull.h).
+    int pull(Peer& peer, const LocalRange* sources, size_t source_count, const iovec* ranges, size_t range_count,
+             uint64_t length);
     bool fetch_pulled(Peer& peer, Receive& receive, const LocalRange* sources, size_t count);
-    void pulled(Peer& peer, Receive& receive);
-    void settle_offer(PeerState& state);
-    void read_granted(Peer& peer, Transmit& op);
-    void read_pulled(Peer& peer, Transmit& op, bool failed);
-    int pull_write(Peer& peer, const Resolved& memory);
-    void settle_write(PeerState& state);
-    void look_at_writes() override;
-    void write_ended(PeerState::Write& write);
-    bool shared_source(Peer& peer, const Header& header, Reader& reader, uint64_t length, Resolved* memory);
-    void on_share(Peer& peer, const Header& header, const std::byte* payload);
-    void on_share_done(Peer& peer, const Header& header);
+    void pull_read(Peer& peer, Transmit& op, const LocalRange* sources, size_t count, uint64_t epoch);
+    int pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
+                   const Resolved& memory);
+    void resend_write(Peer& peer, Transmit& op);
+
+    // What peers may be made to keep, and may make this side keep (engine_budget.h).
+    static bool within_budget(const PeerState& state, const Transmit& op);
+    static void charge(PeerState& state, Transmit& op);
+    static void refund(PeerState& state, Transmit& op);
+    bool keep_unread(PeerBase& peer);
+    void return_units();
+    void forget_unread(PeerState& state);
+
+    // Regions that are closed (engine_revoke.h).
+    void revoke(const MemoryRegion& region) override;
+    void revoke_landing(Peer& peer, PeerState& state);
 
     // Accesses by the device (engine_direct.h).
     bool may_be_direct(uint64_t flags, size_t length) const;
@@ -285,6 +285,7 @@ private:
     bool connected_ = false;
     bool strict_ = false;          // completions in the order of posting
     bool ordered_writes_ = false;  // writes after reads
+    bool ordered_after_writes_ = false;
     bool domain_locked_ = true;
     bool may_receive_ = false;  // messages
     bool rma_events_ = false;
@@ -302,6 +303,9 @@ private:
     Pool<Response> responses_;
     List<PeerState> states_;
     List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
+    // Peers that caused entries which are not read yet, and the units of all of them.
+    List<PeerState, &PeerState::next_unread, &PeerState::previous_unread> unread_;
+    uint32_t unread_units_ = 0;
     std::byte** bounces_ = nullptr;  // copies of injected data, by Transmit::index
     size_t bounce_count_ = 0;
     ReceiveContext own_context_;

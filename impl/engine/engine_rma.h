@@ -103,6 +103,7 @@ inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, 
     op->fetches = op->streaming = op->finished = op->large = op->relayed = op->started = false;
     op->awaited = op->sent = true;
     op->held = 0;
+    op->asked = 0;
     op->error = 0;
     op->peer = state;
     op->flags = flags;
@@ -197,13 +198,14 @@ void Engine<T, Locked>::on_read_grant(Peer& peer, const Header& header, const st
     if constexpr (T::kPulls) {
         Transmit* op = answered(peer, header.word[0]);
         Reader reader(payload, header.size);
+        LocalRange granted[kRangesMax];
         uint64_t total;
-        const bool valid = op && op->sent && op->kind == Transmit::Kind::kRead && !op->offset && !op->shared &&
-                           header.aux && header.aux <= kRangesMax && reader.take(op->granted, header.aux) &&
-                           !reader.left() && sum_lengths(op->granted, header.aux, &total) && total == op->length;
+        const bool valid = op && op->sent && op->kind == Transmit::Kind::kRead && !op->offset &&
+                           !(op->header.flags & kFrameInParts) && header.aux && header.aux <= kRangesMax &&
+                           reader.take(granted, header.aux) && !reader.left() &&
+                           sum_lengths(granted, header.aux, &total) && total == op->length;
         if (!valid) return drop(peer, kBrokenProtocol);
-        op->granted_count = header.aux;
-        read_granted(peer, *op);
+        pull_read(peer, *op, granted, header.aux, header.word[1]);
     } else {
         static_cast<void>(header), static_cast<void>(payload);
         drop(peer, kBrokenProtocol);
@@ -222,12 +224,21 @@ void Engine<T, Locked>::access_failed(Peer& peer, uint64_t reply_id, int error, 
     respond(peer, header, nullptr);
 }
 
+// A write that leaves no entry: the unit that its data took is free again.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::write_failed(Peer& peer, uint64_t reply_id, uint8_t frame_flags, int error) {
+    if (frame_flags & kFrameHasData) taken(peer, 0);
+    access_failed(peer, reply_id, error, false);
+}
+
 // What the target's application learns of an access.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data,
                               bool entry) {
     if (rma_events_) reports.count(slot);
-    if (!entry || !reports.receive) return;
+    if (!entry) return;
+    if (!reports.receive) return taken(peer, 0);
+    if (!keep_unread(peer)) return drop(peer, kBrokenProtocol);
     reports.receive->write({.context = nullptr,
                             .flags = flags | FI_REMOTE_CQ_DATA,
                             .length = length,
@@ -276,7 +287,7 @@ template <Transport T, bool Locked>
     if (!sum_lengths(targets, count, &total) || total != reader.left()) return drop(peer, kBrokenProtocol);
     Resolved memory;
     const int error = resolve(targets, count, FI_REMOTE_WRITE, &memory);
-    if (error) return access_failed(peer, header.word[0], error, false);
+    if (error) return write_failed(peer, header.word[0], header.flags, error);
     scatter(memory.pieces, memory.count, 0, reader.rest(), total);
     write_done(peer, header, targets, count, total, data);
 }
@@ -296,8 +307,16 @@ bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& 
     if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Landing::kRanges) return false;
     state.landing = LandingKind::kWrite;
     landing->count = memory.count;
-    for (size_t i = 0; i < memory.count; ++i) landing->ranges[i] = memory.pieces[i];
+    std::copy_n(memory.pieces, memory.count, landing->ranges);
+    place_in(state, memory);
     return true;
+}
+
+// What is being placed is revoked with any of these regions.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::place_in(PeerState& state, const Resolved& memory) {
+    std::copy_n(memory.regions, memory.region_count, state.landing_regions);
+    state.landing_region_count = memory.region_count;
 }
 
 template <Transport T, bool Locked>
@@ -307,14 +326,14 @@ void Engine<T, Locked>::on_write_announce(Peer& peer, const Header& header, cons
     auto& write = state->write;
     Reader reader(payload, header.size);
     const uint64_t source_count = header.word[2];
+    LocalRange sources[kRangesMax];
     uint64_t total;
     write.data = 0;
     const bool valid = !(write.open && !write.error) && header.aux && header.aux <= kRangesMax &&
                        source_count <= kRangesMax && (!(header.flags & kFrameHasData) || reader.take(&write.data)) &&
-                       reader.take(write.targets, header.aux) && reader.take(write.sources, source_count) &&
-                       !reader.left() && sum_lengths(write.targets, header.aux, &total) && total == header.word[1] &&
-                       total && sum_lengths(write.sources, source_count, &total) &&
-                       (!source_count || total == header.word[1]);
+                       reader.take(write.targets, header.aux) && reader.take(sources, source_count) && !reader.left() &&
+                       sum_lengths(write.targets, header.aux, &total) && total == header.word[1] && total &&
+                       sum_lengths(sources, source_count, &total) && (!source_count || total == header.word[1]);
     if (!valid) return drop(peer, kBrokenProtocol);
     write.open = !source_count;
     write.frame_flags = header.flags;
@@ -324,17 +343,15 @@ void Engine<T, Locked>::on_write_announce(Peer& peer, const Header& header, cons
     write.target_count = header.aux;
     Resolved memory;
     write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
-    write.ticket = 0;
-    write.source_count = source_count;
     if (!write.error && source_count) {
         if constexpr (T::kPulls) {
-            write.error = pull_write(peer, memory);
+            write.error = pull_write(peer, write, sources, source_count, memory);
         } else {
             write.error = FI_EIO;
         }
     }
-    if (write.error) return access_failed(peer, header.word[0], write.error, false);
-    if (source_count && !write.ticket) write_placed(peer, write);
+    if (write.error) return write_failed(peer, header.word[0], header.flags, write.error);
+    if (source_count) write_placed(peer, write);
 }
 
 // All of an announced write is where it belongs.
@@ -346,7 +363,8 @@ void Engine<T, Locked>::write_placed(Peer& peer, const PeerState::Write& write) 
 
 // The memory that a segment is for. False: the segment does not belong here.
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::write_part(PeerState& state, const Header& header, iovec* out, size_t* count) {
+bool Engine<T, Locked>::write_part(PeerState& state, const Header& header, Resolved* memory, iovec* out,
+                                   size_t* count) {
     auto& write = state.write;
     *count = 0;
     if (!write.open || header.word[0] != write.reply_id || header.word[1] != write.offset || !header.size ||
@@ -354,12 +372,11 @@ bool Engine<T, Locked>::write_part(PeerState& state, const Header& header, iovec
         return false;
     }
     if (write.error) return true;
-    Resolved memory;
-    write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
+    write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, memory);
     if (write.error) {
-        access_failed(peer_of(state), write.reply_id, write.error, false);
+        write_failed(peer_of(state), write.reply_id, write.frame_flags, write.error);
     } else {
-        *count = slice(memory.pieces, memory.count, write.offset, header.size, out);
+        *count = slice(memory->pieces, memory->count, write.offset, header.size, out);
     }
     return true;
 }
@@ -378,21 +395,24 @@ void Engine<T, Locked>::write_segment_placed(Peer& peer, PeerState& state, uint3
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_write_segment(Peer& peer, const Header& header, const std::byte* payload) {
     PeerState* state = state_in(peer);
+    Resolved memory;
     iovec pieces[Resolved::kPieces];
     size_t count;
-    if (!state || !write_part(*state, header, pieces, &count)) return drop(peer, kBrokenProtocol);
+    if (!state || !write_part(*state, header, &memory, pieces, &count)) return drop(peer, kBrokenProtocol);
     if (!state->write.error) scatter(pieces, count, 0, payload, header.size);
     write_segment_placed(peer, *state, header.size);
 }
 
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::begin_write_segment(PeerState& state, const Header& header, Landing* landing) {
+    Resolved memory;
     iovec pieces[Resolved::kPieces];
     size_t count;
-    if (!write_part(state, header, pieces, &count) || !count || count > Landing::kRanges) return false;
+    if (!write_part(state, header, &memory, pieces, &count) || !count || count > Landing::kRanges) return false;
     state.landing = LandingKind::kWriteSegment;
     landing->count = count;
-    for (size_t i = 0; i < count; ++i) landing->ranges[i] = pieces[i];
+    std::copy_n(pieces, count, landing->ranges);
+    place_in(state, memory);
     return true;
 }
 
@@ -404,6 +424,8 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
     const bool valid = header.word[0] && header.aux && header.aux <= kRangesMax && reader.take(targets, header.aux) &&
                        !reader.left() && sum_lengths(targets, header.aux, &total) && total == header.word[1];
     if (!valid) return drop(peer, kBrokenProtocol);
+    uint64_t epoch = 0;
+    if constexpr (T::kPulls) epoch = transport_.grant_epoch();
     Resolved memory;
     const int error = resolve(targets, header.aux, FI_REMOTE_READ, &memory);
     if (error) return access_failed(peer, header.word[0], error, false);
@@ -414,12 +436,14 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
                   .aux = 0,
                   .word = {header.word[0], 0, 0}};
     if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
+    static_cast<void>(epoch);
     if constexpr (T::kPulls) {
-        if (memory.count <= kRangesMax && transport_.offers(peer, total)) {
+        if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && transport_.offers(peer, total)) {
             LocalRange ranges[kRangesMax];
             for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
             answer.op = static_cast<uint8_t>(FrameOp::kReadGrant);
             answer.aux = static_cast<uint16_t>(memory.count);
+            answer.word[1] = epoch;
             answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);
             return respond(peer, answer, ranges);
         }
@@ -440,11 +464,13 @@ void Engine<T, Locked>::reply_with(Peer& peer, const Header& header, const iovec
     }
     Response* response = queue_response(peer, header);
     if (!response || !header.size) return;
-    response->owned = malloc(header.size);
+    const bool affordable = state_in(peer)->response_bytes + header.size <= kAnswerBytesMost;
+    response->owned = affordable ? malloc(header.size) : nullptr;
     if (!response->owned) {
         response->header.size = 0;
-        return drop(peer, FI_ENOMEM);
+        return drop(peer, affordable ? FI_ENOMEM : FI_ENOBUFS);
     }
+    state_in(peer)->response_bytes += header.size;
     gather(pieces, count, 0, response->owned, header.size);
 }
 
@@ -456,7 +482,12 @@ void Engine<T, Locked>::reply_in_parts(Peer& peer, const Header& header, const T
     response->streams = true;
     response->length = length;
     response->target_count = static_cast<uint32_t>(count);
-    for (size_t i = 0; i < count; ++i) response->targets[i] = targets[i];
+    response->owned = malloc(count * sizeof *targets);
+    if (!response->owned) {
+        response->streams = false;
+        return drop(peer, FI_ENOMEM);
+    }
+    memcpy(response->owned, targets, count * sizeof *targets);
     PeerState& state = *state_in(peer);
     if (!state.blocked) drain(state);
 }

@@ -193,8 +193,8 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t fl
     op->large = false;
     op->direct = false;
     op->relayed = false;
-    op->shared = false;
     op->held = 0;
+    op->asked = 0;
     op->error = 0;
     op->peer = state;
     op->offset = 0;
@@ -341,6 +341,7 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
         return Step::kSent;
     }
     if (op.fenced && state.operations.first() != &op) return Step::kWait;
+    if (!within_budget(state, op)) return Step::kWait;
     const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
     if (writes && ordered_writes_ && state.large_reads) return Step::kWait;
     if (goes_direct(peer, op)) {
@@ -356,10 +357,12 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
                                                            : send_whole(peer, op, op.more || op.next);
     if (step != Step::kSent) return step;
     op.sent = true;
+    charge(state, op);
     if constexpr (T::kNativeRma) {
         op.relayed = op.way != Transmit::Way::kDirect && (writes || op.kind == Transmit::Kind::kRead);
         state.relayed += op.relayed;
     }
+    if constexpr (T::kPulls) op.mark = transport_.frames_sent(peer);
     if (op.large) ++state.large_reads;
     state.unsent = op.next;
     settle(op);
@@ -475,7 +478,7 @@ void Engine<T, Locked>::drain(PeerState& state) {
     if (step == Step::kWait) step = Step::kSent;
     while (step == Step::kSent && state.streams && budget-- > 0) step = send_stream_segment(peer, state);
     state.blocked = step == Step::kBlocked;
-    set_working(state, (step == Step::kSent && state.streams) || state.copies());
+    set_working(state, step == Step::kSent && state.streams);
     refresh(state);
 }
 
@@ -490,6 +493,7 @@ void Engine<T, Locked>::finish(Transmit& op) {
     PeerState& state = *op.peer;
     op.finished = true;
     if (op.large && op.sent) --state.large_reads;
+    if (op.asked) refund(state, op);
     state.relayed -= op.relayed;
     op.relayed = false;
     if (!strict_) {
@@ -552,17 +556,13 @@ void Engine<T, Locked>::room(Peer& peer) {
     if (state->responses || state->unsent || state->streams) drain(*state);
 }
 
-// Peers whose streams used up their share of the last look, or who may have taken what they were offered.
+// Peers whose streams used up their share of the last look.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::work() {
     PeerState* last = working_.last();
     for (PeerState* state = working_.first(); state;) {
         PeerState* next = state == last ? nullptr : state->next_working;
-        if constexpr (T::kPulls) {
-            if (state->offered.receive) settle_offer(*state);
-            if (state->write.ticket) settle_write(*state);
-        }
-        state->blocked ? set_working(*state, state->copies()) : drain(*state);
+        state->blocked ? set_working(*state, false) : drain(*state);
         state = next;
     }
 }
@@ -578,7 +578,7 @@ void Engine<T, Locked>::respond(Peer& peer, const Header& header, const void* pa
 template <Transport T, bool Locked>
 Response* Engine<T, Locked>::queue_response(Peer& peer, const Header& header) {
     PeerState* state = state_of(peer);
-    Response* response = state && state->response_count < kResponsesMax ? responses_.take() : nullptr;
+    Response* response = state && state->response_count < kAnswersMost ? responses_.take() : nullptr;
     if (!response) {
         drop(peer, state ? FI_ENOBUFS : FI_ENOMEM);
         return nullptr;
@@ -606,6 +606,7 @@ bool Engine<T, Locked>::send_responses(Peer& peer, PeerState& state) {
         state.responses = response->next;
         if (!state.responses) state.responses_end = &state.responses;
         --state.response_count;
+        if (response->owned && !response->streams) state.response_bytes -= response->header.size;
         free(response->owned);
         responses_.give(response);
     }
@@ -620,7 +621,7 @@ auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
     uint64_t size = response.header.size;
     if (response.streams) {
         response.header.word[1] = response.offset;
-        const int error = resolve_targets(*endpoint_->domain, domain_locked_, response.targets, response.target_count,
+        const int error = resolve_targets(*endpoint_->domain, domain_locked_, response.targets(), response.target_count,
                                           FI_REMOTE_READ, &memory);
         size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
         if (error) {

@@ -51,6 +51,7 @@ int resolve_one(const Domain& domain, const Target& target, uint64_t access, Res
     }
     if (region->range_count > kRangesMax || out->count + region->range_count > Resolved::kPieces) return FI_EINVAL;
     out->count += slice(region->ranges, region->range_count, offset, target.length, out->pieces + out->count);
+    out->regions[out->region_count++] = region;
     return 0;
 }
 
@@ -82,7 +83,7 @@ size_t gather(const iovec* ranges, size_t count, uint64_t offset, void* bytes, s
 
 int resolve_targets(Domain& domain, bool locked, const Target* targets, size_t count, uint64_t access, Resolved* out) {
     MaybeLock guard(domain.lock, locked);
-    out->count = 0;
+    out->count = out->region_count = 0;
     for (size_t i = 0; i < count; ++i) {
         const int error = resolve_one(domain, targets[i], access, out);
         if (error) return error;

@@ -39,6 +39,9 @@ struct Resolved {
     static constexpr size_t kPieces = kRangesMax * kRangesMax;
     iovec pieces[kPieces];
     size_t count = 0;
+    // That they are in, one for each target that is not empty. They can be closed once the caller's lock is released.
+    const MemoryRegion* regions[kRangesMax];
+    size_t region_count = 0;
 };
 
 // Finds the memory of targets that a peer names. All of it, or none and a positive fabric errno: FI_ENOKEY without a

@@ -51,9 +51,8 @@ struct Transmit {
     bool more;       // FI_MORE
     bool direct;     // the device may do it, where it reaches the peer
     bool relayed;    // an access that the peer's engine does: counted in PeerState
-    bool shared;     // the target writes the end of a read
-    bool spoiled;    // and what was this side's could not be read
     uint32_t held;   // frames whose payload the transport still reads
+    uint32_t asked;  // while it is under way: bytes of the answer that the peer has to copy, or 1 for an announcement
     int error;
     PeerState* peer;
     Transmit* next_stream;  // in PeerState::streams
@@ -64,18 +63,15 @@ struct Transmit {
     uint64_t offset;  // bytes sent (segments) or received (read)
     uint64_t wanted;  // bytes that the receiver cleared
     uint64_t receive_id;
+    uint64_t mark;         // of an announced write: frames sent to the peer, it among them (engine_pull.h)
     LongRange source;      // with kFrameLent or kFrameLands
     uint32_t range_count;  // the application's source, or the destination of a read
     uint32_t compare_count;
     uint32_t result_count;
-    uint32_t granted_count;
     uint32_t prefix_size;
     iovec ranges[kRangesMax];
     iovec compare[kRangesMax];
-    union {
-        iovec results[kRangesMax];
-        LocalRange granted[kRangesMax];  // of a read: the target's memory
-    };
+    iovec results[kRangesMax];
     std::byte prefix[kPrefixMax];
     // With `direct`.
     struct {
@@ -109,8 +105,6 @@ struct Receive {
     bool cleared;       // its segments may come
     bool fetched;       // the device reads it
     bool landing;       // the peer's device may send it
-    bool shared;        // the peer writes the end of it
-    bool spoiled;       // and what was this side's could not be read
     uint32_t arriving;  // messages on their way into a multi-receive buffer
     uint32_t range_count;
     size_t capacity;
@@ -165,9 +159,10 @@ struct Response {
     uint64_t offset;
     uint32_t range_count;
     bool streams;  // kReadReply: word 1 counts the bytes on
-    void* owned;   // malloc'ed, holds the payload
+    void* owned;   // malloc'ed, holds the payload; or, with `streams`, the targets
+    // With `streams` the payload is registered memory: resolved again for each frame.
     uint32_t target_count;
-    Target targets[kRangesMax];  // the payload is registered memory: resolved again for each frame
+    const Target* targets() const { return static_cast<const Target*>(owned); }
 };
 
 }  // namespace selvage::impl

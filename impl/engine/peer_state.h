@@ -2,12 +2,14 @@
 #ifndef SELVAGE_IMPL_ENGINE_PEER_STATE_H
 #define SELVAGE_IMPL_ENGINE_PEER_STATE_H
 
+#include <algorithm>
+
 #include "impl/engine/operation.h"
 
 namespace selvage::impl {
 
 // Where the payload of the frame that arrives in pieces goes.
-enum class LandingKind : uint8_t { kNone, kBounce, kMessage, kSegment, kWrite, kWriteSegment, kReadReply };
+enum class LandingKind : uint8_t { kNone, kBounce, kMessage, kSegment, kWrite, kWriteSegment, kReadReply, kLostWrite };
 
 struct PeerState {
     explicit PeerState(PeerBase& p) : peer(&p) {}
@@ -26,8 +28,10 @@ struct PeerState {
     List<Transmit> operations;
     Transmit* unsent = nullptr;
     uint32_t large_reads = 0;
-    uint32_t relayed = 0;  // accesses that the peer's engine was asked for and has not answered
-    uint64_t quiet = 0;    // operations that are answered only when they fail
+    uint64_t asked_bytes = 0;  // that the peer has to copy for this side (window.h)
+    uint32_t announced = 0;    // messages of this side that the peer may have to keep
+    uint32_t relayed = 0;      // accesses that the peer's engine was asked for and has not answered
+    uint64_t quiet = 0;        // operations that are answered only when they fail
     // Messages that the receiver cleared, to be sent in segments by turns.
     Transmit* streams = nullptr;
     Transmit** streams_end = &streams;
@@ -36,45 +40,42 @@ struct PeerState {
     Response* responses = nullptr;
     Response** responses_end = &responses;
     uint32_t response_count = 0;
+    uint64_t response_bytes = 0;  // that were copied for them
 
     // Messages of the peer without a receive: units of those that are here, and how many are announced.
     uint32_t kept_units = 0;
     uint32_t announcements = 0;
+    // Units of entries in the completion queue that the peer caused and the application has not read.
+    uint32_t unread_units = 0;
+    PeerState* next_unread = nullptr;
+    PeerState* previous_unread = nullptr;
 
     // Messages of the peer that are being placed.
     List<Receive> arriving;
 
-    // The announced message of the peer that it may write, if it takes it before this side comes to it.
-    struct {
-        Receive* receive = nullptr;
-        uint64_t ticket = 0;
-        size_t count = 0;
-        LocalRange sources[kRangesMax];
-    } offered;
-
-    // Something to look at that no frame may tell of.
-    bool copies() const { return offered.receive || write.ticket; }
+    bool lands_in(const MemoryRegion& region) const {
+        return std::find(landing_regions, landing_regions + landing_region_count, &region) !=
+               landing_regions + landing_region_count;
+    }
 
     // A frame that arrives in pieces.
     LandingKind landing = LandingKind::kNone;
     uint64_t landing_id = 0;
+    // Of a write: the regions that it is placed in. They are revoked before they go (engine_revoke.h).
+    const MemoryRegion* landing_regions[kRangesMax];
+    size_t landing_region_count = 0;
     std::byte* bounce = nullptr;  // malloc'ed, kFrameMax bytes
 
     // An announced write of the peer. Its bytes follow in segments (`open`; while it has failed they are ignored), or
-    // the peer writes the end of it (`ticket`).
+    // are pulled at once.
     struct Write {
         bool open = false;
-        bool spoiled = false;  // what was this side's could not be read
-        bool counted = false;  // as one of ForeignWrites
         int error = 0;
         uint8_t frame_flags = 0;
         uint64_t reply_id = 0;
         uint64_t length = 0;
         uint64_t offset = 0;
         uint64_t data = 0;
-        uint64_t ticket = 0;
-        uint64_t source_count = 0;  // of the peer's memory, where it is pulled
-        LocalRange sources[kRangesMax];
         uint32_t target_count = 0;
         Target targets[kRangesMax];
     } write;

@@ -17,12 +17,9 @@
 //   kWriteSegment     reply id    offset        -            bytes of an announced write
 //   kRead             reply id    length        -            targets (aux)
 //   kReadReply        reply id    offset        -            bytes
-//   kReadGrant        reply id    -             -            ranges of the target's memory (aux), to be pulled
+//   kReadGrant        reply id    epoch         -            ranges of the target's memory (aux), to be pulled
 //   kAtomic           reply id    AtomicWord    -            targets (aux), operands, comparands
 //   kCredit           units       -             -            -                  (window.h)
-//   kShare            peer's id   own id        ticket       offset (8), ranges of the sender's memory (aux), targets
-//                                                            (of a read): where the rest of a pull may be written
-//   kShareDone        the own id  errno         -            -                  (it was, or could not be)
 //
 // A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
 // kDone, only when it failed.
@@ -50,8 +47,6 @@ enum class FrameOp : uint8_t {
     kReadGrant,
     kAtomic,
     kCredit,
-    kShare,
-    kShareDone,
 };
 
 // Header::flags.
@@ -65,10 +60,11 @@ inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read
 inline constexpr uint8_t kFrameLands = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
 
-// A kShare is of a read, or of a write, and else of a message; a kShareDone is of a read. Writes need none
-// (engine_share.h).
-inline constexpr uint8_t kFrameOfRead = 1;
-inline constexpr uint8_t kFrameOfWrite = 2;
+// A kRead that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
+inline constexpr uint8_t kFrameInParts = 128;
+
+// Of a kDone: the target could not pull the sources of an announced write.
+inline constexpr int kPullFailed = FI_EAGAIN;
 
 // Part of the memory of the process that names it.
 struct LocalRange {

@@ -167,8 +167,6 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
     part->cleared = false;
     part->fetched = false;
     part->landing = false;
-    part->shared = false;
-    part->spoiled = false;
     state.arriving.append(part);
     if (strict_) {
         part->next_in_order = nullptr;

@@ -1,4 +1,5 @@
-// Where the completions of an endpoint go: its queues and counters, as they were bound when it was enabled.
+// Where the completions of an endpoint go: its queues and counters, as they were bound when it was enabled, and
+// counters that were bound since (DataPath::set_counter).
 //
 // Called with the endpoint's lock; queues and counters have their own.
 #ifndef SELVAGE_IMPL_ENGINE_REPORTS_H

@@ -15,7 +15,7 @@
 //   send: one frame                             sent: the payload of a held frame is no longer needed
 //   progress: look for arrivals                 room: a peer that had no room has some now
 //   arm, wait_descriptor: for blocking          down: the peer is gone
-//   pull, push (kPulls): a peer's memory
+//   pull (kPulls): a peer's memory
 #ifndef SELVAGE_IMPL_ENGINE_TRANSPORT_H
 #define SELVAGE_IMPL_ENGINE_TRANSPORT_H
 
@@ -126,18 +126,12 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   int pull(Peer&, const iovec* remote, size_t, const iovec* local, size_t): 0 or -errno; `remote` is the peer's
     //     claim and is read as data, never followed here.
     //   void came_pulled(Peer&, size_t length), came_in_parts(Peer&, size_t length): a transfer was read, or was not.
-    // and for a transfer that both sides copy
-    //   bool shares(Peer&, size_t length): the peer may be offered to write some of it
-    //   bool another_waits(const Peer&): a frame behind the one that is being delivered, as far as is known
-    //   uint64_t offer(Peer&): a ticket for it, not 0; the offer before was taken or withdrawn
-    //   bool taken(Peer&, uint64_t ticket): the peer has taken it
-    //   bool withdraw(Peer&, uint64_t ticket): it has not, and cannot any more
-    //   bool accept_offer(Peer&, uint64_t ticket): takes a peer's offer. False: it is no more, or cannot be done
-    //   int push(Peer&, const iovec* local, size_t, const iovec* remote, size_t): then writes, as pull reads
-    //   void share_failed(Peer&): the peer could not write
-    //   void halt(Peer&), go_on(Peer&): nothing of the peer is delivered in between
-    //   void end_share(Peer&, uint64_t ticket, int error): tells who has halted this side that it was written
-    //   bool share_ended(const Peer&, uint64_t ticket, bool* failed): the halted peer has told so
+    // and for memory that is granted to the peer's reads
+    //   uint64_t grant_epoch(): of what is granted now
+    //   void revoke_grants(): nothing that was granted before counts any more, before the caller's next store
+    //   bool still_granted(Peer&, uint64_t epoch): what the peer granted at that epoch was not revoked before the last
+    //     byte was pulled
+    //   uint64_t frames_sent(const Peer&): changes with every frame that is sent to the peer
     { T::kPulls } -> std::convertible_to<bool>;
     // The device can read and write a peer's memory by itself (verbs). Then there are
     //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
@@ -167,7 +161,12 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     { transport.arm() } -> std::same_as<bool>;
     { transport.wait_descriptor() } -> std::same_as<int>;
     // Optional, each found by its name:
-    //   static constexpr bool kDelivers: what send answers kDone for has reached the peer's memory (shared memory), so
+    //   void copy_sources(const iovec* ranges, size_t count): frames without a token that are held and lie in these
+    //   ranges
+    //     get a copy of their payload; the ranges are not read any more. A peer for which there is no memory goes down.
+    //   void discard_landing(Peer&): of the frame that is being placed nothing more is stored; Sink::end comes as
+    //   usual. static constexpr bool kDelivers: what send answers kDone for has reached the peer's memory (shared
+    //   memory), so
     //     that FI_TRANSMIT_COMPLETE needs no answer of the peer. Absent: false.
     //   bool address_of(Peer&, AvEntry*): the address that the peer sends from, as one for the address vector; false
     //     when it is not known (yet). For FI_SOURCE, FI_SOURCE_ERR, FI_DIRECTED_RECV.

@@ -7,8 +7,18 @@
 // operation occupies the sender's context, whose end is -FI_EAGAIN. Nobody stops reading what a peer sends, so answers
 // pass, and a message that has its receive is never behind one that has none.
 //
-// A receiver keeps at most 1 KiB per unit, and one record per announcement. A peer that sends more than it may is
-// dropped. FI_UNEXPECTED_SIZE gives peers more than kWindow: the difference is owed to them from the beginning.
+// What else makes this side keep something for the peer is counted in the same units, or has a budget of its own that
+// the peer waits for:
+//   - an entry in the completion queue that no receive was posted for (remote CQ data of a write) takes one unit, which
+//     is given back when the application has read it (engine_budget.h);
+//   - announcements without a receive: kAnnouncementsMost, one record each;
+//   - answers that the peer does not read: kAnswerBytesMost of copies, of which an initiator asks for half at most, and
+//     kAnswersMost records.
+// Writes with data, announcements and reads that are over budget wait at their initiator, in order. A peer that sends
+// more than it may is dropped.
+//
+// A receiver keeps at most 1 KiB per unit, and one record per announcement. FI_UNEXPECTED_SIZE gives peers more than
+// kWindow: the difference is owed to them from the beginning.
 #ifndef SELVAGE_IMPL_ENGINE_WINDOW_H
 #define SELVAGE_IMPL_ENGINE_WINDOW_H
 
@@ -20,8 +30,11 @@ inline constexpr uint64_t kUnitBytes = 512;
 inline constexpr int kWindow = 8192;           // 4 MiB
 inline constexpr int kWindowMost = INT16_MAX;  // 16 MiB
 inline constexpr unsigned kOwedMost = kWindow / 4;
-// Announcements of a peer without receives: more than its operations, of which a context has at most 65,536.
-inline constexpr uint32_t kAnnouncementsMost = 1 << 17;
+inline constexpr uint32_t kAnnouncementsMost = 1 << 14;
+inline constexpr uint64_t kAnswerBytesMost = 8 << 20;
+inline constexpr uint64_t kAskedBytesMost = kAnswerBytesMost / 2;
+// More than a peer's operations, of which a context has at most 65,536, and each has one answer at a time.
+inline constexpr uint32_t kAnswersMost = 1 << 17;
 
 constexpr int units_of(uint64_t length) { return 1 + static_cast<int>(length / kUnitBytes); }
 

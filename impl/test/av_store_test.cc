@@ -20,15 +20,16 @@ TEST(AvStoreTest, LowestFreeIndexFirst) {
     }
     store.remove(17);
     store.remove(4);
-    EXPECT_EQ(store.find(17), nullptr);
+    EXPECT_FALSE(store.holds(17));
     const uint64_t value = 1;
     EXPECT_EQ(store.insert(&value, 0), 4u);
     EXPECT_EQ(store.insert(&value, 0), 17u);
     ASSERT_EQ(store.reserve(1), 0);
     EXPECT_EQ(store.insert(&value, 0), 10000u);
-    EXPECT_EQ(*static_cast<const uint64_t*>(store.find(9999)), 9999u);
+    AvCopy copy;
+    EXPECT_EQ(*static_cast<const uint64_t*>(store.find(9999, &copy)), 9999u);
     EXPECT_EQ(store.user_id(9999), 19998u);
-    EXPECT_EQ(store.find(UINT64_MAX), nullptr);
+    EXPECT_EQ(store.find(UINT64_MAX, &copy), nullptr);
     EXPECT_EQ(store.reserve(SIZE_MAX), -FI_ENOMEM);
 }
 
@@ -46,7 +47,9 @@ TEST(AvStoreTest, TwoMappingsSeeEachOtherGrow) {
     }
     {
         AvLock guard(one);
-        EXPECT_EQ(*static_cast<const uint64_t*>(one.find(4999)), 4999u);
+        AvCopy copy;
+        EXPECT_EQ(*static_cast<const uint64_t*>(one.find(4999, &copy)), 4999u);
+        for (uint64_t i = 0; i < 5000; ++i) ASSERT_EQ(one.map()[i], i);
     }
     AvStore other_size;
     EXPECT_EQ(other_size.open_shared(name.c_str(), 16, 0, AvStore::Access::kCreate), -FI_EINVAL);

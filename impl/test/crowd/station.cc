@@ -59,12 +59,20 @@ Station::Station(const StationChoice& choice) : memory(choice.memory) {
     SELVAGE_MUST(fi_ep_bind(ep, &av->fid, 0));
     SELVAGE_MUST(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
     SELVAGE_MUST(fi_enable(ep));
-    if (memory.empty()) return;
+    if (!memory.empty()) expose();
+}
+
+void Station::expose() {
     constexpr uint64_t kAccess = FI_REMOTE_READ | FI_REMOTE_WRITE;
     SELVAGE_MUST(fi_mr_reg(domain_, memory.data(), memory.size(), kAccess, 0, 0, 0, &mr, nullptr));
     key = fi_mr_key(mr);
     const bool by_address = info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
     base = by_address ? reinterpret_cast<uintptr_t>(memory.data()) : 0;
+}
+
+void Station::close_region() {
+    if (mr) SELVAGE_MUST(fi_close(&mr->fid));
+    mr = nullptr;
 }
 
 void Station::close_endpoint() {
@@ -74,7 +82,7 @@ void Station::close_endpoint() {
 
 Station::~Station() {
     close_endpoint();
-    if (mr) SELVAGE_MUST(fi_close(&mr->fid));
+    close_region();
     SELVAGE_MUST(fi_close(&cq->fid));
     SELVAGE_MUST(fi_close(&av->fid));
     SELVAGE_MUST(fi_close(&domain_->fid));

@@ -44,8 +44,12 @@ public:
     std::string name() const;  // its address, as bytes
     fi_addr_t insert(const std::string& name);
     void remove(fi_addr_t address);
+    fid_domain* domain() const { return domain_; }
     // From here on nothing is written to the buffers of what was posted.
     void close_endpoint();
+    // `memory` for remote access, under a new key; and not any more.
+    void expose();
+    void close_region();
 
     fid_ep* ep = nullptr;
     fid_cq* cq = nullptr;

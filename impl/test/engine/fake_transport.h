@@ -5,12 +5,10 @@
 #ifndef SELVAGE_IMPL_TEST_ENGINE_FAKE_TRANSPORT_H
 #define SELVAGE_IMPL_TEST_ENGINE_FAKE_TRANSPORT_H
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -34,15 +32,11 @@ struct FakeNet {
     size_t pieces_above = SIZE_MAX;  // longer payloads are delivered by begin and end
     bool pulls = true;
     int pull_error = 0;
-    bool shares = false;          // the peer is offered the second half of what is pulled
-    bool sender_is_quick = true;  // and takes it
-    int push_error = 0;
     size_t per_progress = 100;
     // Sees every packet before it is delivered and may change it; false: it is lost.
     std::function<bool(Packet&)> inspect;
     uint64_t sent = 0;
     uint64_t pulled = 0;
-    uint64_t pushed = 0;
     std::map<std::string, void*> transports;
 
     static FakeNet*& current() {
@@ -67,10 +61,7 @@ public:
         bool closing = false;  // the other side has gone; what came before is delivered
         bool down = false;
         int error = FI_ECONNRESET;
-        uint64_t offer = 0;
-        std::set<uint64_t> taken;
-        std::atomic<uint64_t> ended;  // twice the ticket, + 1: it failed
-        bool halted = false;
+        uint64_t frames = 0;  // sent to it
     };
 
     static constexpr size_t kCopied = 512;
@@ -121,6 +112,7 @@ public:
             return SendResult::kAgain;
         }
         ++net_->sent;
+        ++peer.frames;
         Packet packet{.header = frame.header, .bytes = {}, .held = {}, .token = nullptr};
         size_t size = 0;
         for (size_t i = 0; i < frame.count; ++i) size += frame.payload[i].iov_len;
@@ -140,44 +132,10 @@ public:
     bool offers(Peer&, size_t) const { return Pulls && net_->pulls; }
     void came_in_parts(Peer&, size_t) {}
     void came_pulled(Peer&, size_t) {}
-    bool shares(Peer&, size_t length) const { return net_->shares && length > kEagerMax; }
-    static bool another_waits(const Peer& peer) { return !peer.incoming.empty(); }
-    uint64_t offer(Peer& peer) { return peer.offer = ++tickets_; }
-    // A quick peer takes it the moment it is looked at.
-    bool taken(Peer& peer, uint64_t ticket) const {
-        if (peer.offer == ticket && !net_->sender_is_quick) return false;
-        if (peer.offer == ticket) peer.taken.insert(ticket), peer.offer = 0;
-        return true;
-    }
-    bool withdraw(Peer& peer, uint64_t ticket) const {
-        if (taken(peer, ticket)) return false;
-        peer.offer = 0;
-        return true;
-    }
-    bool accept_offer(Peer& peer, uint64_t ticket) const {
-        if (!peer.back) return false;
-        Peer& owner = *peer.back;
-        if (owner.taken.erase(ticket)) return true;
-        if (owner.offer != ticket) return false;
-        owner.offer = 0;
-        return true;
-    }
-    static void halt(Peer& peer) { peer.halted = true; }
-    static void go_on(Peer& peer) { peer.halted = false; }
-    static void end_share(Peer& peer, uint64_t ticket, int error) {
-        if (peer.back) peer.back->ended = ticket * 2 + (error != 0);
-    }
-    static bool share_ended(const Peer& peer, uint64_t ticket, bool* failed) {
-        const uint64_t ended = peer.ended;
-        *failed = ended % 2;
-        return ended / 2 == ticket;
-    }
-    void share_failed(Peer&) { net_->shares = false; }
-    int push(Peer&, const iovec* local, size_t local_count, const iovec* remote, size_t count) {
-        if (net_->push_error) return net_->push_error;
-        ++net_->pushed;
-        return copy(local, local_count, remote, count);
-    }
+    uint64_t grant_epoch() const { return epoch_; }
+    void revoke_grants() { ++epoch_; }
+    bool still_granted(const Peer& peer, uint64_t epoch) const { return peer.other->epoch_ == epoch; }
+    static uint64_t frames_sent(const Peer& peer) { return peer.frames; }
     bool can_pull(Peer&) const { return Pulls && net_->pulls; }
     int pull(Peer&, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
         if (net_->pull_error) return net_->pull_error;
@@ -275,7 +233,7 @@ private:
             sink.room(peer);
             ++handled;
         }
-        for (size_t n = 0; n < net_->per_progress && !peer.incoming.empty() && !peer.halted; ++n, ++handled) {
+        for (size_t n = 0; n < net_->per_progress && !peer.incoming.empty(); ++n, ++handled) {
             Packet packet = std::move(peer.incoming.front());
             peer.incoming.pop_front();
             if (Peer* back = peer.back) {
@@ -327,7 +285,7 @@ private:
     AddressVector* av_ = nullptr;
     std::string name_;
     std::vector<std::unique_ptr<Peer>> peers_;
-    uint64_t tickets_ = 0;
+    uint64_t epoch_ = 0;  // of grants
 };
 
 }  // namespace selvage::impl::test

@@ -118,7 +118,6 @@ TEST(EngineFaults, DeathAtAnyMoment) {
         Setting setting = with_pulls(seed % 2);
         if (seed % 3 == 0) setting.comp_order = FI_ORDER_STRICT;
         Pair pair(setting);
-        pair.net.shares = seed % 4 == 1;
         pair.net.capacity = 1 + random() % 6;
         pair.net.holds = random() % 2;
         pair.net.pieces_above = random() % 2 ? 0 : SIZE_MAX;
@@ -133,7 +132,6 @@ TEST(EngineFaults, DeathAtAnyMoment) {
             sum.errors.insert(sum.errors.end(), more.errors.begin(), more.errors.end());
         };
         for (int i = 0; i < moment; ++i) {
-            pair.net.sender_is_quick = random() % 2;
             const size_t size = random() % 3 ? random() % 700 : random() % 60000;
             ssize_t result = 0;
             switch (random() % 7) {
@@ -226,7 +224,7 @@ TEST(EngineFaults, AFrameThatMakesNoSenseDropsItsPeerAlone) {
                 if (seed % 2) pair.net.pieces_above = 0;
                 if (pulls) {
                     // Ranges that a frame names are never followed here: the fake would.
-                    pair.net.pull_error = pair.net.push_error = -FI_EFAULT;
+                    pair.net.pull_error = -FI_EFAULT;
                     auto& transport = pair.b.transport<true>();
                     transport.forge(*transport.peer_called(pair.a.endpoint.shm_address), header, bytes);
                 } else {

@@ -222,6 +222,44 @@ TEST(EngineMessages, AShortMessageThatEndsABufferDoesNotReleaseItUnderALongOne) 
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), buffer.begin()));
 }
 
+// fi_endpoint(3), FI_FENCE: deferred until all previous operations to the peer have completed. A long message that the
+// peer has claimed and not received is one of them, however much comes between.
+TEST(EngineMessages, AFencedMessageWaitsForOneThatThePeerHasClaimedUntilItReceivesIt) {
+    Pair pair;
+    const Bytes large = pattern(60'000);
+    Bytes got(large.size());
+    char byte = 1, in = 0;
+    fi_context2 context{};
+    const auto send = [&](const void* bytes, size_t size, uint64_t flags) {
+        const iovec range{const_cast<void*>(bytes), size};
+        const fi_msg_tagged message{&range, nullptr, 1, pair.to_b, 5, 0, nullptr, 0};
+        ASSERT_EQ(fi_tsendmsg(pair.a.ep, &message, flags), 0);
+        pair.settle();
+    };
+    const auto completed = [](Node& node) {
+        fi_cq_tagged_entry entry;
+        int count = 0;
+        while (node.read(&entry) == 1) ++count;
+        return count;
+    };
+    send(large.data(), large.size(), 0);
+    const fi_msg_tagged look{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 5, 0, &context, 0};
+    ASSERT_EQ(fi_trecvmsg(pair.b.ep, &look, FI_PEEK | FI_CLAIM), 0);
+    ASSERT_EQ(completed(pair.b), 1);
+    ASSERT_EQ(fi_trecv(pair.b.ep, &in, 1, nullptr, FI_ADDR_UNSPEC, 5, 0, nullptr), 0);
+    send(&byte, 1, FI_FENCE);
+    EXPECT_EQ(completed(pair.a), 0);
+    EXPECT_EQ(completed(pair.b), 0);
+    const iovec range{got.data(), got.size()};
+    const fi_msg_tagged claim{&range, nullptr, 1, FI_ADDR_UNSPEC, 5, 0, &context, 0};
+    ASSERT_EQ(fi_trecvmsg(pair.b.ep, &claim, FI_CLAIM), 0);
+    pair.settle();
+    EXPECT_EQ(completed(pair.a), 2);
+    EXPECT_EQ(completed(pair.b), 2);
+    EXPECT_EQ(got, large);
+    EXPECT_EQ(in, 1);
+}
+
 TEST(EngineMessages, APeekTellsOfAMessageAndLeavesClaimsOrDropsIt) {
     Pair pair;
     fi_context context{};

@@ -25,6 +25,7 @@ struct Setting {
     uint64_t bind_receive = FI_RECV;
     uint64_t op_flags = 0;
     uint64_t comp_order = 0;
+    uint64_t order = kMessageOrder;
     size_t transmit_size = 64;
     size_t receive_size = 1000;
     size_t cq_size = 1024;
@@ -67,7 +68,7 @@ public:
         endpoint.tx.iov_limit = 8;
         endpoint.tx.rma_iov_limit = 8;
         endpoint.tx.comp_order = setting.comp_order;
-        endpoint.tx.msg_order = kMessageOrder;
+        endpoint.tx.msg_order = setting.order;
         endpoint.rx.caps = context_caps(setting.caps, kReceiveCaps);
         endpoint.rx.size = setting.receive_size;
         endpoint.rx.iov_limit = 8;

@@ -16,7 +16,6 @@ struct Temper {
     bool holds = false;
     size_t pieces_above = SIZE_MAX;
     size_t per_progress = 100;
-    bool shares = false;
 };
 
 Setting with(void (*change)(Setting&)) {
@@ -28,9 +27,7 @@ Setting with(void (*change)(Setting&)) {
 const Temper kTempers[] = {
     {"plain", {}},
     {"pulls", with([](Setting& s) { s.pulls = true; })},
-    {"shares", with([](Setting& s) { s.pulls = true; }), 1000, false, SIZE_MAX, 5, true},
-    {"shares_strictly", with([](Setting& s) { s.pulls = true, s.comp_order = FI_ORDER_STRICT; }), 3, false, SIZE_MAX, 3,
-     true},
+    {"pulls_strictly", with([](Setting& s) { s.pulls = true, s.comp_order = FI_ORDER_STRICT; }), 3, false, SIZE_MAX, 3},
     {"held", {}, 1000, true},
     {"narrow", {}, 2, false, SIZE_MAX, 3},
     {"narrow_and_held", {}, 1, true, 600, 2},
@@ -90,7 +87,6 @@ TEST_P(RandomStream, EveryMessageGoesWhereItBelongs) {
         pair.net.holds = temper.holds;
         pair.net.pieces_above = temper.pieces_above;
         pair.net.per_progress = temper.per_progress;
-        pair.net.shares = temper.shares;
         fid_ep* receiver = temper.setting.shared ? pair.b.srx : pair.b.ep;
 
         std::vector<Message> messages(kMessages);
@@ -130,7 +126,6 @@ TEST_P(RandomStream, EveryMessageGoesWhereItBelongs) {
         int idle = 0;
         while ((completed_sends < kMessages || received < expected) && idle < 3000) {
             ++idle;
-            if (temper.shares) pair.net.sender_is_quick = random() % 2;
             switch (random() % 5) {
                 case 0:
                 case 1: {

@@ -169,10 +169,12 @@ int open_shared(const Setting& setting, Opened<fid_av>& av, size_t count = 0) {
     return fi_av_open(setting.domain(), &attr, av.out(), nullptr);
 }
 
-// Inserts addresses one by one until there is no room; their number, or an error that does not say so.
-int fill(fid_av* av) {
-    const char* name = "fi_shm://peer";
+// Inserts addresses one by one, numbered from `first` on, until there is no room; their number, or an error that does
+// not say so.
+int fill(fid_av* av, int first = 0) {
     for (int count = 0;; ++count) {
+        const std::string peer = "fi_shm://peer" + std::to_string(first + count);
+        const char* name = peer.c_str();
         fi_addr_t given = 0;
         int error = 0;
         const int result = fi_av_insert(av, &name, 1, &given, FI_SYNC_ERR, &error);
@@ -198,12 +200,12 @@ TEST(Limits, AFullDevShmRefusesAddressVectorsAndKeepsTheirAddresses) {
         char name[64];
         for (int i = 0; i < count; ++i) {
             size_t length = sizeof name;
-            if (fi_av_lookup(av.get(), static_cast<fi_addr_t>(i), name, &length) || strcmp(name, "fi_shm://peer"))
-                return 5;
+            if (fi_av_lookup(av.get(), static_cast<fi_addr_t>(i), name, &length)) return 5;
+            if (name != "fi_shm://peer" + std::to_string(i)) return 5;
         }
         fi_addr_t last = static_cast<fi_addr_t>(count - 1);
         if (fi_av_remove(av.get(), &last, 1, 0)) return 6;
-        if (fill(av.get()) != 1) return 7;
+        if (fill(av.get(), count) != 1) return 7;
         if (av.close()) return 8;
         return count_files("/dev/shm") == empty ? 0 : 9;
     });

@@ -170,7 +170,7 @@ TEST(AvBothWays, EveryChangeIsAGeneration) {
 TEST(AvBothWays, OfEqualAddressesOneIsFound) {
     Place place;
     Vector av(place);
-    for (int i = 0; i < 4; ++i) av.insert(5);
+    for (fi_addr_t user = 0; user < 4; ++user) EXPECT_EQ(av.insert(5, FI_AV_USER_ID, user), user);
     av.insert(6);
     for (int left = 4; left > 0; --left) {
         const fi_addr_t found = av.reverse(5);
@@ -185,7 +185,33 @@ TEST(AvBothWays, OfEqualAddressesOneIsFound) {
     EXPECT_EQ(av.reverse(5), 0u);
 }
 
-// Against a plain table of what is in which place, with and without addresses that are there twice.
+TEST(AvBothWays, AnAddressInsertedAgainKeepsItsNumberUntilItIsRemovedAsOften) {
+    Place place;
+    Vector own(place);
+    Vector shared(place, ("twice-" + std::to_string(getpid())).c_str());
+    for (Vector* av : {&own, &shared}) {
+        EXPECT_EQ(av->insert(5), 0u);
+        EXPECT_EQ(av->insert(6), 1u);
+        EXPECT_EQ(av->insert(5), 0u);
+        const sockaddr_in twice[] = {inet(6), inet(7), inet(7)};
+        fi_addr_t given[3];
+        EXPECT_EQ(fi_av_insert(av->fid, twice, 3, given, 0, nullptr), 3);
+        EXPECT_EQ(given[0], 1u);
+        EXPECT_EQ(given[1], 2u);
+        EXPECT_EQ(given[2], 2u);
+        EXPECT_EQ(av->remove(0), 0);
+        EXPECT_EQ(av->reverse(5), 0u);
+        EXPECT_EQ(av->remove(0), 0);
+        EXPECT_EQ(av->reverse(5), FI_ADDR_NOTAVAIL);
+        EXPECT_EQ(av->remove(0), -FI_EINVAL);
+        EXPECT_EQ(fi_av_remove(av->fid, &given[1], 2, 0), 0) << "once for each of them";
+        EXPECT_EQ(av->reverse(7), FI_ADDR_NOTAVAIL);
+        EXPECT_EQ(av->reverse(6), 1u);
+    }
+}
+
+// Against a plain table of what is in which place, with and without addresses that are there twice, each time with an
+// identifier of its own.
 void compare_with_table(bool duplicates) {
     Place place;
     Vector av(place);
@@ -198,7 +224,8 @@ void compare_with_table(bool duplicates) {
             auto free = std::find(model.begin(), model.end(), -1);
             if (free == model.end()) free = model.insert(model.end(), -1);
             *free = number;
-            ASSERT_EQ(av.insert(number), static_cast<fi_addr_t>(free - model.begin()));
+            const auto index = static_cast<fi_addr_t>(free - model.begin());
+            ASSERT_EQ(duplicates ? av.insert(number, FI_AV_USER_ID, index) : av.insert(number), index);
         } else if (!model.empty()) {
             const size_t index = random() % model.size();
             ASSERT_EQ(av.remove(index), model[index] < 0 ? -FI_EINVAL : 0);

@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include <chrono>
 #include <thread>
@@ -112,6 +113,109 @@ TEST_P(Kinds, ArrivalsEndAWait) {
     queue->detach(&path);
 }
 
+// What a path without a descriptor, or with work at every call, does to those who sleep.
+class AwkwardPath final : public Progressive {
+public:
+    void progress() override {
+        calls.fetch_add(1);
+        if (arrived.exchange(false)) queue->write(completion(1));
+    }
+    bool arm() override {
+        armed = !busy && bell >= 0;
+        return armed;
+    }
+    int wait_descriptor() const override { return bell; }
+    void deliver() {
+        arrived = true;
+        if (!armed) return;
+        const uint64_t one = 1;
+        EXPECT_EQ(write(bell, &one, sizeof one), 8);
+    }
+
+    CompletionQueue* queue = nullptr;
+    int bell = -EMFILE;
+    std::atomic<bool> busy{false};
+    std::atomic<bool> armed{false};
+    std::atomic<bool> arrived{false};
+    std::atomic<uint64_t> calls{0};
+};
+
+int64_t thread_milliseconds() {
+    timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * 1000 + used.tv_nsec / 1'000'000;
+}
+
+TEST_P(Kinds, AWaitEndsInTimeWhileThereIsAlwaysSomethingElseToDo) {
+    Queue queue(place, GetParam());
+    AwkwardPath path;
+    path.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    path.busy = true;
+    ASSERT_EQ(queue->attach(&path), 0);
+    // A reader that looks at the clock only after a sleep stays for ever: it is let go then, long after its time.
+    std::thread rescue([&] {
+        for (int i = 0; i < 200 && path.busy; ++i) std::this_thread::sleep_for(milliseconds(10));
+        path.busy = false;
+    });
+    const auto start = steady_clock::now();
+    fi_cq_entry entry;
+    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 50), -FI_EAGAIN);
+    EXPECT_GE(since(start), 50);
+    EXPECT_LT(since(start), 1000);
+    path.busy = false;
+    rescue.join();
+    queue->detach(&path);
+    ::close(path.bell);
+}
+
+TEST_P(Kinds, AWaitWithoutADescriptorNapsUntilItsTimeIsOver) {
+    if (GetParam() == FI_WAIT_YIELD) GTEST_SKIP() << "never sleeps";
+    Queue queue(place, GetParam());
+    AwkwardPath path;
+    path.queue = &queue.get();
+    ASSERT_EQ(queue->attach(&path), 0);
+    std::atomic<bool> over{false};
+    std::thread rescue([&] {
+        for (int i = 0; i < 500 && !over; ++i) std::this_thread::sleep_for(milliseconds(10));
+        if (!over) path.deliver();
+    });
+    const auto start = steady_clock::now();
+    const int64_t before = thread_milliseconds();
+    fi_cq_entry entry;
+    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 300), -FI_EAGAIN);
+    EXPECT_GE(since(start), 300);
+    EXPECT_LT(since(start), 2000);
+    EXPECT_LT(thread_milliseconds() - before, 150) << "it burns instead of napping";
+    over = true;
+    rescue.join();
+    std::thread peer([&] {
+        std::this_thread::sleep_for(milliseconds(20));
+        path.deliver();
+    });
+    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 20000), 1) << "an arrival that nothing signals is found";
+    peer.join();
+    queue->detach(&path);
+}
+
+TEST_P(Kinds, ADescriptorFoundAfterTheAttachWakesSleepers) {
+    Queue queue(place, GetParam());
+    AwkwardPath path;
+    path.queue = &queue.get();
+    ASSERT_EQ(queue->attach(&path), 0);
+    path.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    std::thread peer([&] {
+        std::this_thread::sleep_for(milliseconds(50));
+        path.deliver();
+    });
+    const auto start = steady_clock::now();
+    fi_cq_entry entry;
+    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 8000), 1);
+    EXPECT_LT(since(start), 4000) << "found at the end of the time only";
+    peer.join();
+    queue->detach(&path);
+    ::close(path.bell);
+}
+
 // The second queue's reader makes progress on the path and so disarms it, while the first one's sleeps.
 TEST_P(Kinds, AnotherThreadsProgressLeavesSleepersArmed) {
     Queue queue(place, GetParam());
@@ -154,12 +258,15 @@ TEST_P(Kinds, WhatIsAttachedLaterIsWatchedToo) {
     queue->detach(&path);
 }
 
-TEST(CqWait, NotWithoutAWaitObject) {
+TEST(CqWait, WithoutAWaitObjectItPollsAndNothingSignalsIt) {
     Place place;
     Queue queue(place, FI_WAIT_NONE);
     fi_cq_entry entry;
-    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 0), -FI_EINVAL);
+    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 0), -FI_EAGAIN);
     EXPECT_EQ(fi_cq_signal(queue.fid), -FI_EINVAL);
+    std::thread writer([&] { queue->write(completion(1)); });
+    EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, -1), 1);
+    writer.join();
 }
 
 TEST(CqWait, AThresholdWaitsForSoMany) {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "impl/test/shm/fake_sink.h"
-#include "impl/transport/shm/socket_name.h"
+#include "impl/transport/shm/socket_file.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -58,7 +58,7 @@ TEST_F(ShmIntroductions, AFullSocketIsToldLater) {
 
 TEST_F(ShmIntroductions, WhatIsNoneIsThrownAway) {
     sockaddr_un name;
-    const socklen_t length = shm::socket_name("selvage-shm-who", id, &name);
+    const socklen_t length = shm::socket_file_name(shm::SocketKind::kIntroductions, id, &name);
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
     for (const size_t size : {0, 1, 19, 21, 4096}) {
         const std::string bytes(size, 'x');

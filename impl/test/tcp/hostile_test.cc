@@ -1,10 +1,16 @@
 // Strangers at the port, and many peers.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <random>
+#include <utility>
 
 #include "impl/test/tcp/fake_sink.h"
 
@@ -132,6 +138,119 @@ TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
     }
 }
 
+// Connections without end from a process of their own, which never say anything: `rate` a second, or all at once.
+class IdleCallers {
+public:
+    // From 127.0.0.`host`.
+    IdleCallers(const SocketAddress& to, uint8_t host, int count, int rate) {
+        process_ = fork();
+        if (process_ == 0) be(to, host, count, rate);
+    }
+    ~IdleCallers() {
+        kill(process_, SIGKILL);
+        waitpid(process_, nullptr, 0);
+    }
+    IdleCallers(const IdleCallers&) = delete;
+    IdleCallers& operator=(const IdleCallers&) = delete;
+
+private:
+    // Nothing but system calls, as other threads of the parent may have held locks.
+    [[noreturn]] static void be(const SocketAddress& to, uint8_t host, int count, int rate) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const int64_t start = tcp::now_milliseconds();
+        for (int i = 0; i < count; ++i) {
+            const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            SocketAddress from = loopback();
+            from.v4.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
+            (void)bind(socket, &from.any, static_cast<socklen_t>(from.length()));
+            (void)connect(socket, &to.any, static_cast<socklen_t>(to.length()));
+            while (rate && (tcp::now_milliseconds() - start) * rate < int64_t{1000} * i) usleep(500);
+        }
+        for (;;) pause();
+    }
+    pid_t process_;
+};
+
+size_t descriptors_left() {
+    std::vector<int> opened;
+    for (int one; (one = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) opened.push_back(one);
+    for (const int one : opened) close(one);
+    return opened.size();
+}
+
+TEST(TcpStrangers, ThoseWhoSayNothingLeaveTheApplicationItsDescriptors) {
+    Pair pair;
+    ASSERT_TRUE(pair.talk());
+    Side late;
+    rlimit old{};
+    getrlimit(RLIMIT_NOFILE, &old);
+    rlimit tight = old;
+    tight.rlim_cur = 64;
+    setrlimit(RLIMIT_NOFILE, &tight);
+    const size_t before = descriptors_left();
+    {
+        IdleCallers idle(pair.b.transport.address(), 1, 58, 0);
+        run(
+            {&pair.b}, [] { return false; }, 300);
+        const size_t left = descriptors_left();
+        setrlimit(RLIMIT_NOFILE, &old);
+        EXPECT_LE(before - left, 64 / tcp::kStrangersShare) << before << ", then " << left;
+        // And they keep nobody out.
+        setrlimit(RLIMIT_NOFILE, &tight);
+        send_text(late.transport, *late.peer(pair.b), "let me in");
+        ++pair.sent;
+        EXPECT_TRUE(run(
+            {&pair.b, &late}, [&] { return pair.b.sink.frames.size() == pair.sent; }, 1000));
+    }
+    setrlimit(RLIMIT_NOFILE, &old);
+    EXPECT_TRUE(pair.talk());
+}
+
+// One handshake after the other, without a second attempt: how many of them are dropped.
+int count_dropped(Side& target, int count) {
+    int dropped = 0;
+    for (int i = 0; i < count; ++i) {
+        tcp::Dial dial;
+        tcp::Note hello;
+        hello.port = static_cast<uint16_t>(1 + i);
+        hello.instance = static_cast<uint64_t>(4711 + i);
+        if (dial.start(loopback(), target.transport.address(), hello)) return -1;
+        tcp::Step step = tcp::Step::kPending;
+        const bool ended = run(
+            {&target}, [&] { return (step = dial.advance({})) != tcp::Step::kPending; }, 2000);
+        dropped += !ended || step != tcp::Step::kDone;
+        usleep(20'000);
+    }
+    return dropped;
+}
+
+TEST(TcpStrangers, HundredsASecondWhoSayNothingKeepNobodyOut) {
+    for (const uint8_t host : {uint8_t{2}, uint8_t{1}}) {  // another address than that of the others, and the same one
+        Pair pair;
+        ASSERT_TRUE(pair.talk());
+        IdleCallers idle(pair.b.transport.address(), host, 100'000, 600);
+        run(
+            {&pair.b}, [] { return false; }, 1000);  // until there is no place left
+        EXPECT_EQ(count_dropped(pair.b, 40), 0) << "idle callers at 127.0.0." << int{host};
+        EXPECT_TRUE(pair.talk());
+    }
+}
+
+// Somebody who has sent the hello, and takes time for the proof.
+TEST(TcpStrangers, ACallerOfAnotherAddressIsNotEvictedForThoseWhoSayNothing) {
+    Side b;
+    const int slow = knock(b.transport.address());
+    uint8_t hello[tcp::kNoteMax], challenge[tcp::kNoteFixed];
+    const size_t size = tcp::write_note(tcp::Note{}, hello);
+    ASSERT_EQ(::send(slow, hello, size, 0), static_cast<ssize_t>(size));
+    IdleCallers idle(b.transport.address(), 2, 100'000, 2000);
+    run(
+        {&b}, [] { return false; }, 1500);
+    ASSERT_EQ(recv(slow, challenge, sizeof challenge, MSG_DONTWAIT), static_cast<ssize_t>(sizeof challenge));
+    EXPECT_FALSE(was_closed(slow));
+    close(slow);
+}
+
 TEST(TcpStrangers, ReplyingLateDoesNotBlockOthers) {
     Pair pair;
     const int slow = knock(pair.b.transport.address());
@@ -145,6 +264,53 @@ TEST(TcpStrangers, ReplyingLateDoesNotBlockOthers) {
         }
     }
     close(slow);
+}
+
+// The other end of a connection by hand: it proves itself and can then send what it likes.
+class Impostor {
+public:
+    Impostor(Side& target, uint16_t port) {
+        tcp::Note hello;
+        hello.port = port;
+        hello.instance = uint64_t{4711} << 16 | port;
+        tcp::Dial dial;
+        if (dial.start(loopback(), target.transport.address(), hello)) return;
+        tcp::Step step = tcp::Step::kPending;
+        run({&target}, [&] { return (step = dial.advance({})) != tcp::Step::kPending; });
+        if (step == tcp::Step::kDone) socket = dial.release_socket();
+    }
+    ~Impostor() {
+        if (socket >= 0) close(socket);
+    }
+    Impostor(Impostor&& other) noexcept : socket(std::exchange(other.socket, -1)) {}
+    Impostor& operator=(Impostor&& other) noexcept {
+        std::swap(socket, other.socket);
+        return *this;
+    }
+
+    int socket = -1;  // or -1: it was not let in
+};
+
+TEST(TcpPeers, OneAddressHasOnlySoManyOfThoseWhoCallThemselves) {
+    setenv("FI_TCP_PEERS_PER_HOST", "40", 1);
+    Side hub;
+    unsetenv("FI_TCP_PEERS_PER_HOST");
+    std::vector<Impostor> callers;
+    for (uint16_t i = 0; i < 50; ++i) {
+        callers.emplace_back(hub, static_cast<uint16_t>(1000 + i));
+        EXPECT_EQ(callers.back().socket >= 0, i < 40) << i;
+    }
+    EXPECT_EQ(hub.transport.peers_up(), 40u);
+    // Whom the endpoint calls itself is not among them; and who goes makes room.
+    Side called;
+    ASSERT_EQ(send_text(hub.transport, *hub.peer(called), "hello"), SendResult::kDone);
+    EXPECT_TRUE(run({&hub, &called}, [&] { return called.sink.frames.size() == 1; }));
+    callers.erase(callers.begin());
+    ASSERT_TRUE(run({&hub}, [&] { return hub.transport.peers_up() == 40; }));
+    Impostor next(hub, 2000);
+    EXPECT_GE(next.socket, 0);
+    Impostor another(hub, 2001);
+    EXPECT_LT(another.socket, 0);
 }
 
 TEST(TcpPeers, AThousandCostFewKilobytesEach) {

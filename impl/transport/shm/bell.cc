@@ -8,20 +8,20 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "impl/transport/shm/socket_name.h"
+#include <cerrno>
+
+#include "impl/transport/shm/socket_file.h"
 
 namespace selvage::impl::shm {
 namespace {
 
 int membarrier(int command) { return static_cast<int>(syscall(__NR_membarrier, command, 0, 0)); }
 
-constexpr char kKind[] = "selvage-shm";
-
 }  // namespace
 
 bool fenced_by_others() {
-    static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
-    return registered;
+    // Each time: it costs nothing again, and holds for the process that asks, whatever it was forked from.
+    return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
 bool can_fence_others() {
@@ -32,29 +32,39 @@ bool can_fence_others() {
     return able;
 }
 
-void fence_senders() {
+bool fence_senders() {
     full_fence();
-    if (can_fence_others()) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    return !can_fence_others() || membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
 }
 
 int Bell::open(const uint8_t (&instance)[kIdBytes]) {
-    sockaddr_un name;
-    const socklen_t length = socket_name(kKind, instance, &name);
     poll_ = epoll_create1(EPOLL_CLOEXEC);
     socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     epoll_event event{};
     event.events = EPOLLIN;
-    if (poll_ >= 0 && socket_ >= 0 && timer_ >= 0 && bind(socket_, reinterpret_cast<sockaddr*>(&name), length) == 0 &&
-        epoll_ctl(poll_, EPOLL_CTL_ADD, socket_, &event) == 0 && epoll_ctl(poll_, EPOLL_CTL_ADD, timer_, &event) == 0) {
-        return 0;
+    int error = 0;
+    if (poll_ < 0 || socket_ < 0 || timer_ < 0 || epoll_ctl(poll_, EPOLL_CTL_ADD, socket_, &event) ||
+        epoll_ctl(poll_, EPOLL_CTL_ADD, timer_, &event)) {
+        error = -errno;
     }
-    const int error = -errno;
-    close();
-    return error;
+    if (!error) error = bind_socket_file(socket_, SocketKind::kBell, instance);
+    if (error) {
+        close_descriptors();
+        return error;
+    }
+    memcpy(instance_, instance, sizeof instance_);
+    return 0;
 }
 
 void Bell::close() {
+    if (is_open()) remove_socket_file(SocketKind::kBell, instance_);
+    close_descriptors();
+}
+
+void Bell::forget() { close_descriptors(); }
+
+void Bell::close_descriptors() {
     for (int* file : {&poll_, &socket_, &timer_}) {
         if (*file >= 0) ::close(*file);
         *file = -1;
@@ -73,25 +83,36 @@ void Bell::set_timer(unsigned milliseconds) {
 
 void Bell::silence() {
     char byte;
-    while (recv(socket_, &byte, sizeof byte, MSG_TRUNC) >= 0) {
+    for (int i = 0; i < kSilencedMost && recv(socket_, &byte, sizeof byte, MSG_TRUNC) >= 0; ++i) {
     }
     uint64_t expired;
     [[maybe_unused]] const ssize_t ignored = read(timer_, &expired, sizeof expired);
 }
 
-void ring_bell(RegionHeader& owner, const Bell& own) {
-    // Of many senders one rings. The frame was published before; nothing else depends on the word.
-    if (!owner.armed.exchange(0, std::memory_order_acq_rel)) return;
+namespace {
+
+// A full socket rings already.
+bool send_ring(const RegionHeader& owner, const Bell& own) {
     uint8_t instance[kIdBytes];
     memcpy(instance, owner.instance, sizeof instance);
     sockaddr_un name;
-    const socklen_t length = socket_name(kKind, instance, &name);
+    const socklen_t length = socket_file_name(SocketKind::kBell, instance, &name);
     const int socket = own.is_open() ? own.socket() : ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket < 0) return;  // the owner's timer will do
+    if (socket < 0) return false;
     const char byte = 0;
-    // A full socket rings already.
-    sendto(socket, &byte, sizeof byte, MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&name), length);
+    const bool rung = sendto(socket, &byte, sizeof byte, MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&name), length) >= 0;
+    const bool full = !rung && errno == EAGAIN;
     if (!own.is_open()) ::close(socket);
+    return rung || full;
+}
+
+}  // namespace
+
+void ring_bell(RegionHeader& owner, const Bell& own) {
+    const uint32_t sleep = owner.armed.exchange(0, std::memory_order_acq_rel);
+    if (!sleep || send_ring(owner, own)) return;
+    uint32_t awake = 0;
+    owner.armed.compare_exchange_strong(awake, sleep, std::memory_order_relaxed);
 }
 
 }  // namespace selvage::impl::shm

@@ -6,12 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "impl/transport/shm/socket_name.h"
+#include "impl/transport/shm/socket_file.h"
 
 namespace selvage::impl::shm {
 namespace {
 
-constexpr char kKind[] = "selvage-shm-who";
+constexpr int kTakenMost = 16;  // datagrams at a time that are no introductions
 
 // What is sent, beside what the kernel adds.
 struct Message {
@@ -37,25 +37,29 @@ int Introductions::open(const uint8_t (&instance)[kIdBytes]) {
     socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket_ < 0) return -errno;
     const int on = 1;
-    sockaddr_un name;
-    const socklen_t length = socket_name(kKind, instance, &name);
-    if (setsockopt(socket_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 &&
-        bind(socket_, reinterpret_cast<sockaddr*>(&name), length) == 0) {
-        return 0;
+    int error = setsockopt(socket_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) ? -errno : 0;
+    if (!error) error = bind_socket_file(socket_, SocketKind::kIntroductions, instance);
+    if (error) {
+        forget();
+        return error;
     }
-    const int error = -errno;
-    close();
-    return error;
+    memcpy(instance_, instance, sizeof instance_);
+    return 0;
 }
 
 void Introductions::close() {
+    if (socket_ >= 0) remove_socket_file(SocketKind::kIntroductions, instance_);
+    forget();
+}
+
+void Introductions::forget() {
     if (socket_ >= 0) ::close(socket_);
     socket_ = -1;
 }
 
 bool Introductions::take(Introduction* out) const {
     if (socket_ < 0) return false;
-    for (;;) {
+    for (int i = 0; i < kTakenMost; ++i) {
         Message said;
         iovec bytes{.iov_base = &said, .iov_len = sizeof said};
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
@@ -72,6 +76,7 @@ bool Introductions::take(Introduction* out) const {
         memcpy(out->instance, said.instance, sizeof out->instance);
         return true;
     }
+    return false;
 }
 
 Introductions::Told Introductions::introduce(const uint8_t (&owner)[kIdBytes], uint32_t slot,
@@ -79,7 +84,7 @@ Introductions::Told Introductions::introduce(const uint8_t (&owner)[kIdBytes], u
     Message say{.slot = slot, .instance = {}};
     memcpy(say.instance, self, sizeof say.instance);
     sockaddr_un name;
-    const socklen_t length = socket_name(kKind, owner, &name);
+    const socklen_t length = socket_file_name(SocketKind::kIntroductions, owner, &name);
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) return Told::kLater;
     const ssize_t sent = sendto(socket, &say, sizeof say, MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&name), length);

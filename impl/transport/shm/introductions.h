@@ -5,8 +5,8 @@
 // adds the id of the process that sent it (SCM_CREDENTIALS), as the owner's own namespace knows it. The owner reads
 // from no process that has not introduced itself.
 //
-// Anybody on the machine can send to the socket: an introduction of another user's process, or one that names a slot or
-// an instance that is not there, is thrown away by whoever takes it.
+// Processes of this user can send to the socket (socket_file.h): an introduction that names a slot or an instance that
+// is not there is thrown away by whoever takes it, and so is one of another user, who may be root.
 #ifndef SELVAGE_IMPL_TRANSPORT_SHM_INTRODUCTIONS_H
 #define SELVAGE_IMPL_TRANSPORT_SHM_INTRODUCTIONS_H
 
@@ -27,7 +27,9 @@ public:
     // The socket of the endpoint with this instance id. 0 or a negative errno; without it, nothing is ever taken.
     int open(const uint8_t (&instance)[kIdBytes]);
     void close();
-    // False: there is none (now). Never blocks.
+    // In a child of fork(): the file stays, it is the parent's.
+    void forget();
+    // False: there is none (now), or only other things in the first few datagrams. Never blocks.
     bool take(Introduction* out) const;
 
     enum class Told : uint8_t { kYes, kLater, kNever };
@@ -35,6 +37,7 @@ public:
     static Told introduce(const uint8_t (&owner)[kIdBytes], uint32_t slot, const uint8_t (&self)[kIdBytes]);
 
 private:
+    uint8_t instance_[kIdBytes] = {};  // while it is open
     int socket_ = -1;
 };
 

@@ -9,7 +9,8 @@
 // made when its sender comes and given back when it goes.
 //
 // Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,
-// however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h).
+// however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h). Sockets of
+// the owner lie beside the region under its instance id (socket_file.h), and are removed with it.
 //     byte 0        held by the owner
 //     byte 1        held for a moment by a sender that takes a slot
 //     byte 2        held for a moment by whoever looks whether the owner is dead; before byte 0, which he takes then
@@ -21,6 +22,8 @@
 // a release store, and is what the consumer polls: bit 31 of it is the parity of the lap, so that what is left of the
 // lap before is never taken for a frame. Where the lap before has left payload at the place where the next frame will
 // begin, its first word is cleared before the frame in front of it is published (ring.h).
+//
+// bell.h draws the protocols between sender and owner, word by word.
 //
 // Everything here can be written by any process of the same user. Nobody trusts a word of it: positions of one's own
 // are kept in private memory, sizes and indices are checked after they were copied.
@@ -34,7 +37,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 3;
+inline constexpr uint32_t kRegionVersion = 4;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -74,9 +77,6 @@ inline constexpr Geometry kGeometry = {
     .ring_bytes = kRingBytes,
 };
 
-// SlotControl::pulls: the owner can read and write the memory of who fills the slot.
-inline constexpr uint32_t kReaches = uint32_t{1} << 31;
-
 enum SlotState : uint32_t { kSlotFree, kSlotReady };
 
 // The words that are written while messages flow are 128 bytes apart: processors fetch lines in pairs.
@@ -93,6 +93,7 @@ struct RegionHeader {
     alignas(512) std::atomic<uint64_t> attention;   // bit n: look at the slots n, n + 64, ...; set by senders
     alignas(128) std::atomic<uint32_t> armed;       // the owner sleeps: whoever publishes rings the bell
     alignas(128) std::atomic<uint32_t> slots_used;  // no slot at or above it was ever taken
+    std::atomic<uint64_t> revocations;  // regions of memory that the owner has closed: grants before count no more
     alignas(
         kPage) std::atomic<uint32_t> state[kSlots];  // free -> ready: the sender, with the set-up lock. Back: owner.
 };
@@ -108,14 +109,10 @@ struct SlotControl {
     // The owner's words.
     alignas(512) std::atomic<uint64_t> consumed;  // lines given back, so far; lazily
     std::atomic<uint32_t> cold;                   // the owner does not poll this ring: raise its attention
-    std::atomic<uint32_t> pulls;    // sizes of transfers whose source the owner reads (pull_choice.h), and kReaches
-    std::atomic<uint32_t> refused;  // positive fabric errno: nothing of this sender is looked at any more
+    std::atomic<uint32_t> pulls;                  // sizes of transfers whose source the owner reads (pull_choice.h)
+    std::atomic<uint32_t> refused;                // positive fabric errno: nothing of this sender is looked at any more
     // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
-    std::atomic<uint32_t> writes;               // it is about to write into the owner's memory, or does (shm_share.cc)
-    std::atomic<uint64_t> ended;  // twice the ticket of the last write that it is done with; + 1: it failed
-    // Both: the ticket of the owner's last offer, until one of them takes it (shm_share.cc).
-    alignas(128) std::atomic<uint64_t> offer;
 };
 static_assert(sizeof(SlotControl) <= kPage);
 

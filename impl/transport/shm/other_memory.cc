@@ -7,23 +7,6 @@
 #include <cstring>
 
 namespace selvage::impl::shm {
-namespace {
-
-using Move = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
-
-int move(Move move, pid_t process, Rest& there, Rest& here) {
-    for (size_t left = here.bytes(); left;) {
-        const ssize_t moved = move(process, here.ranges(), here.count(), there.ranges(), there.count(), 0);
-        if (moved < 0 && errno == EINTR) continue;
-        if (moved <= 0) return moved ? -errno : -FI_EIO;
-        left -= static_cast<size_t>(moved);
-        here.skip(static_cast<size_t>(moved));
-        there.skip(static_cast<size_t>(moved));
-    }
-    return 0;
-}
-
-}  // namespace
 
 size_t Rest::bytes() const {
     size_t sum = 0;
@@ -38,8 +21,17 @@ void Rest::skip(size_t bytes) {
     ranges_[first_].iov_len -= bytes;
 }
 
-int read_from(pid_t process, Rest& there, Rest& here) { return move(process_vm_readv, process, there, here); }
-int write_to(pid_t process, Rest& there, Rest& here) { return move(process_vm_writev, process, there, here); }
+int read_from(pid_t process, Rest& there, Rest& here) {
+    for (size_t left = here.bytes(); left;) {
+        const ssize_t got = process_vm_readv(process, here.ranges(), here.count(), there.ranges(), there.count(), 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got ? -errno : -FI_EIO;
+        left -= static_cast<size_t>(got);
+        here.skip(static_cast<size_t>(got));
+        there.skip(static_cast<size_t>(got));
+    }
+    return 0;
+}
 
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]) {
     uint8_t seen[kIdBytes];

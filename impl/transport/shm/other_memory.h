@@ -1,5 +1,5 @@
-// The memory of another process, as far as the kernel lets us (process_vm_readv, process_vm_writev). No address in it
-// is ever followed here. No state; any thread.
+// The memory of another process, as far as the kernel lets us read it (process_vm_readv). No address in it is ever
+// followed here. No state; any thread.
 #ifndef SELVAGE_IMPL_TRANSPORT_SHM_OTHER_MEMORY_H
 #define SELVAGE_IMPL_TRANSPORT_SHM_OTHER_MEMORY_H
 
@@ -29,9 +29,8 @@ private:
     size_t first_ = 0;
 };
 
-// As many bytes as `here` has. 0, or a negative errno; then some of it may have been moved.
+// As many bytes as `here` has. 0, or a negative errno; then some of it may have been read.
 int read_from(pid_t process, Rest& there, Rest& here);
-int write_to(pid_t process, Rest& there, Rest& here);
 
 // This id lies there in that process.
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);

@@ -44,6 +44,11 @@ public:
         for (unsigned c = 0; c < kPullClasses; ++c) decide(c);
     }
 
+    void forbid() {
+        allowed_ = false;
+        word_ = 0;
+    }
+
     // A transfer of `length` bytes, at least kPullMin, has come, at this time in nanoseconds; since the one before,
     // `moved` bytes have come in all.
     void finished(Way way, uint64_t length, uint64_t moved, uint64_t now) {

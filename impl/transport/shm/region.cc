@@ -4,14 +4,16 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 
+#include "impl/core/log.h"
+#include "impl/core/random.h"
 #include "impl/transport/shm/forked.h"
+#include "impl/transport/shm/socket_file.h"
 
 namespace selvage::impl::shm {
 namespace {
@@ -53,13 +55,18 @@ bool is_held(int file, int64_t byte) {
     return fcntl(file, F_OFD_GETLK, &range) != 0 || range.l_type != F_UNLCK;
 }
 
-// The name still leads to this file.
-bool is_linked(int file, const char* name) {
+// What the name leads to, if it leads anywhere.
+bool find_file(const char* name, struct stat* status) {
     char path[kFileNameMax + sizeof kFolder];
     snprintf(path, sizeof path, "%s%s", kFolder, name);
+    return lstat(path, status) == 0;
+}
+
+// The name still leads to this file.
+bool is_linked(int file, const char* name) {
     struct stat here {
     }, there{};
-    return fstat(file, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino &&
+    return fstat(file, &here) == 0 && find_file(name, &there) && here.st_ino == there.st_ino &&
            here.st_dev == there.st_dev;
 }
 
@@ -84,23 +91,47 @@ int check_owner(int file, size_t* size) {
     return 0;
 }
 
-enum class Owner : uint8_t { kGone, kLives, kUnknown };
+// Anybody can make a file in /dev/shm under the name of an address of ours, to keep us from using it or to be taken for
+// us.
+void report_foreign(const char* name) {
+    struct stat status {};
+    if (!find_file(name, &status)) return;
+    log_for("shm", FI_LOG_WARN, FI_LOG_EP_CTRL,
+            "%s%s is not used: it belongs to user %u and has mode %o, and should be a file of user %u alone", kFolder,
+            name, status.st_uid, status.st_mode, geteuid());
+}
+
+// What opening a file of another user gives, or something that is no file (shm_open: EINVAL for a folder).
+bool is_foreign(int error) { return error == -EACCES || error == -ELOOP || error == -ENXIO || error == -EINVAL; }
+
+// Of the dead owner of a region.
+void remove_sockets(int file) {
+    uint8_t instance[kIdBytes];
+    const ssize_t got = pread(file, instance, sizeof instance, offsetof(RegionHeader, instance));
+    if (got == static_cast<ssize_t>(sizeof instance)) remove_socket_files(instance);
+}
+
+enum class Owner : uint8_t { kGone, kLives, kUnknown, kForeign };
 
 // A file whose owner is dead is removed: kGone. Whoever looks holds the owner's lock for a moment, and says so before
-// by another; kUnknown: somebody else is looking.
+// by another; kUnknown: somebody else is looking. kForeign: it is none of this user's regions.
 Owner remove_if_dead(const char* name) {
     int file = -1;
     const int error = open_noted(name, kOpenFlags, &file);
+    if (is_foreign(error)) return Owner::kForeign;
     if (error) return error == -ENOENT ? Owner::kGone : Owner::kLives;
     size_t size;
     Owner owner = Owner::kLives;
-    if (check_owner(file, &size) == 0) {
-        if (take_lock(file, kSweepLock) != 0) {
-            owner = Owner::kUnknown;
-        } else if (take_lock(file, kOwnerLock) == 0) {
-            if (is_linked(file, name)) shm_unlink(name);
-            owner = Owner::kGone;
+    if (check_owner(file, &size) != 0) {
+        owner = Owner::kForeign;
+    } else if (take_lock(file, kSweepLock) != 0) {
+        owner = Owner::kUnknown;
+    } else if (take_lock(file, kOwnerLock) == 0) {
+        if (is_linked(file, name)) {
+            remove_sockets(file);
+            shm_unlink(name);
         }
+        owner = Owner::kGone;
     }
     close_noted(file);
     return owner;
@@ -112,7 +143,8 @@ int create_file(const char* name, int* file) {
         const int error = open_noted(name, kOpenFlags | O_CREAT | O_EXCL, file);
         if (error == -EEXIST) {
             const Owner owner = remove_if_dead(name);
-            if (owner == Owner::kLives) return -FI_EADDRINUSE;
+            if (owner == Owner::kForeign) report_foreign(name);
+            if (owner == Owner::kForeign || owner == Owner::kLives) return -FI_EADDRINUSE;
             if (owner == Owner::kUnknown) usleep(kSweepPauseUs);
             continue;
         }
@@ -184,6 +216,12 @@ void hello_proof(Bytes key, const uint8_t (&owner)[kIdBytes], const uint8_t (&se
     keyed_digest(key, pieces, out);
 }
 
+bool region_exists(const char* text) {
+    char name[kFileNameMax];
+    struct stat status {};
+    return file_name(text, name) && find_file(name, &status);
+}
+
 void unmap_slot(SlotControl* slot) { munmap(slot, kMappedSlot); }
 
 void reclaim_region(const char* text) {
@@ -208,13 +246,12 @@ void sweep_stale_regions() {
 int OwnRegion::create(Identity* self, bool senders_fence) {
     if (!valid_text(self->text)) return -FI_EINVAL;
     if (!file_name(self->text, name)) return -FI_EINVAL;
-    if (getrandom(self->instance, sizeof self->instance, 0) != static_cast<ssize_t>(sizeof self->instance)) {
-        return -FI_EIO;
-    }
-    int error = create_file(name, &file);
+    int error = draw_random(self->instance, sizeof self->instance);
+    if (error) return error;
+    error = create_file(name, &file);
     if (error) {
         file = -1;
-        return error == -EACCES ? -FI_EADDRINUSE : error;
+        return error;
     }
     error = allocate(file, 0, kHeaderBytes);
     if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
@@ -329,10 +366,12 @@ int RemoteSlot::enter(const char* text, const Identity& self) {
     int error = open_noted(name, kOpenFlags, &file);
     if (error) {
         file = -1;
-        return error == -ENOENT ? -FI_EAGAIN : error;
+        if (is_foreign(error)) report_foreign(name);
+        return error == -ENOENT ? -FI_EAGAIN : is_foreign(error) ? -FI_EACCES : error;
     }
     size_t size = 0;
     error = check_owner(file, &size);
+    if (error) report_foreign(name);
     if (!error && (size < kHeaderBytes || !owner_is_alive())) error = -FI_EAGAIN;
     if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
     if (!error) error = check_header(*header, text, self.key);

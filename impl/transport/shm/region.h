@@ -64,6 +64,8 @@ void unmap_slot(SlotControl* slot);
 
 // True if the text is an address as this provider makes them, with a name in it.
 bool valid_text(const char (&text)[kShmTextMax]);
+// There is a file of that address's region, whoever's it is.
+bool region_exists(const char* text);
 // That a sender holds the key, to an owner.
 void hello_proof(Bytes key, const uint8_t (&owner)[kIdBytes], const uint8_t (&sender)[kIdBytes],
                  const char (&text)[kShmTextMax], uint8_t (&out)[kProofBytes]);

@@ -3,8 +3,8 @@
 //
 // Ordering. The producer's stores to a line are ordered before its first word (release); the consumer loads the first
 // word (acquire) before the rest. `consumed` goes the other way: the consumer has read a line before it gives it back
-// (release), the producer sees that (acquire) before it writes there again. No other order is needed: the producer's
-// question whether the owner sleeps is the bell's matter (bell.h).
+// (release), the producer sees that (acquire) before it writes there again. Whether the owner has to be woken for a
+// frame takes a full fence as well: bell.h draws that, and every other protocol between the two processes.
 #ifndef SELVAGE_IMPL_TRANSPORT_SHM_RING_H
 #define SELVAGE_IMPL_TRANSPORT_SHM_RING_H
 
@@ -133,8 +133,7 @@ struct Inbound {
     uint32_t index = 0;     // of the slot
     uint32_t idle = 0;      // polls in a row that found nothing
     bool hot = false;       // polled by every progress
-    bool broken = false;    // nothing in it counts any more, or for now
-    bool halted = false;    // for now
+    bool broken = false;    // nothing in it counts any more
     uint32_t expected = 0;  // lines of the next frame that are asked for before it is there
     uint64_t measured = 0;  // position when the cost of a way was last looked at (pull_choice.h)
 

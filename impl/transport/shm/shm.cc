@@ -4,6 +4,7 @@
 #include "impl/core/registry.h"
 #include "impl/core/surface.h"
 #include "impl/engine/engine.h"
+#include "impl/transport/shm/chosen_name.h"
 #include "impl/transport/shm/shm_transport.h"
 
 namespace selvage::impl {
@@ -36,6 +37,7 @@ const Provider kShmProvider = {
     .endpoint_types = type_bit(FI_EP_RDM),
     .discover_follows_interfaces = false,
     .start = start_engine<ShmTransport>,
+    .choose_address = shm::choose_text,
 };
 
 }  // namespace selvage::impl

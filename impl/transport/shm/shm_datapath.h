@@ -63,7 +63,7 @@ unsigned ShmTransport::progress(S& sink) {
         } else {
             if (peer.in.expected && peer.answers()) peer.in.await();
             if (++peer.in.idle >= kIdlePolls) [[unlikely]]
-                make_cold(i);
+                cool_rings();
         }
     }
     return handled;

@@ -22,22 +22,18 @@ struct alignas(64) ShmPeer : PeerBase {
     bool starved = false;  // in the list of those who wait for room
     int error = 0;         // why it is doomed: a positive fabric errno
     ShmPeer* next_starved = nullptr;
-    ShmPeer* next_doomed = nullptr;  // or, when it is down, the next that is
+    ShmPeer* next_doomed = nullptr;  // or, when it is down, the next that went down
     size_t place = 0;                // among the living
     shm::RemoteSlot remote;
     uint64_t missing_since = 0;  // milliseconds; when nobody was found at its address first
     bool known = false;          // `instance` is the peer's
     uint8_t instance[shm::kIdBytes] = {};
     char text[kShmTextMax] = {};
-    // Reading and writing its memory (shm_pull.cc, shm_share.cc).
+    // Reading its memory (shm_pull.cc).
     bool introduced = false;   // it was told who we are, or need not be
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;
-    uint64_t tickets = 0;  // offers that were made to it
-    uint32_t untaken = 0;  // the last so many were not taken
-    uint32_t passed = 0;   // transfers that were not offered to it, as it had taken none
-    bool writable = true;  // it has not failed to write into our memory
 
     // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
     bool answers() const { return sent_before != out.position; }

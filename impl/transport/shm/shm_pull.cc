@@ -11,8 +11,10 @@
 namespace selvage::impl {
 // The sender may be read if its process lets us see that its instance id lies where it says.
 void ShmTransport::meet() {
+    constexpr int kMetMost = 16;  // at a time: who introduces itself for ever must not keep us here
     shm::Introduction met;
-    while (introductions_.take(&met)) {
+    for (int i = 0; i < kMetMost; ++i) {
+        if (!introductions_.take(&met)) return;
         Peer* peer = met.slot < shm::kSlots ? by_slot_[met.slot] : nullptr;
         if (!peer || peer->life != ShmPeerLife::kLiving || memcmp(peer->instance, met.instance, sizeof met.instance))
             continue;
@@ -25,6 +27,8 @@ void ShmTransport::meet() {
         peer->choice.allow();
         tell_choice(*peer);
     }
+    // The next progress comes back for the rest.
+    region_.header->attention.fetch_or(1, std::memory_order_relaxed);
 }
 
 // At most once per peer, unless its socket is full.
@@ -45,9 +49,23 @@ int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iove
     shm::Rest there(remote, count), here(local, local_count);
     there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});
     here.add({.iov_base = seen, .iov_len = sizeof seen});
-    const int error = shm::read_from(peer.process, there, here);
-    if (error) return error;
-    return memcmp(seen, peer.instance, sizeof seen) == 0 ? 0 : -FI_ECONNRESET;
+    int error = shm::read_from(peer.process, there, here);
+    // A sender that has dropped this peer has its memory for itself again. Acquire: what was read was there before.
+    const bool gone = peer.in.slot().closed.load(std::memory_order_acquire);
+    if (!error && (gone || memcmp(seen, peer.instance, sizeof seen) != 0)) error = -FI_ECONNRESET;
+    if (error) forbid_pulls(peer, error);
+    return error;
+}
+
+// What could be read once can become forbidden: by a process that makes itself undumpable, by the administrator. From
+// then on everything comes through the ring. A bad address of the application's, or a shortage, says nothing of others.
+void ShmTransport::forbid_pulls(Peer& peer, int error) {
+    if (error == -EFAULT || error == -ENOMEM) return;
+    log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA, "the memory of process %d can't be read any more (%s)", peer.process,
+            fi_strerror(-error));
+    peer.process = 0;
+    peer.choice.forbid();
+    tell_choice(peer);
 }
 
 void ShmTransport::came_pulled(Peer& peer, size_t length) {

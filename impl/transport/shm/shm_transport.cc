@@ -17,13 +17,15 @@ using shm::SlotControl;
 
 namespace {
 
-constexpr uint64_t kLookMs = 5;           // between two looks at some of the peers
-constexpr size_t kLooksPerRound = 8;      // in which every peer is looked at once
-constexpr uint64_t kStartGraceMs = 1000;  // a peer may come up later than the first message to it
-constexpr uint64_t kBusyGraceMs = 30000;  // many may want a slot of the same peer, and lose their processor meanwhile
-constexpr uint64_t kSweepMs = 1000;       // between two searches for what the dead have left
-constexpr unsigned kSleepMs = 100;        // a sleeper with peers wakes to see whether they live
-constexpr unsigned kStarvedSleepMs = 1;   // one that waits for room to see whether there is some
+constexpr uint64_t kLookMs = 5;            // between two looks at some of the peers
+constexpr size_t kLooksPerRound = 8;       // in which every peer is looked at once
+constexpr uint64_t kStartGraceMs = 1000;   // a peer may come up, or room for it, later than the first message to it
+constexpr uint64_t kBusyGraceMs = 30000;   // many may want a slot of the same peer, and lose their processor meanwhile
+constexpr size_t kDownKept = 16;           // peers that are down and whose memory is not used again
+constexpr uint64_t kSweepMs = 1000;        // between two searches for what the dead have left
+constexpr unsigned kSleepMs = 100;         // a sleeper with peers wakes to see whether they live
+constexpr unsigned kLonelySleepMs = 1000;  // one without, to see whether the first could not wake it
+constexpr unsigned kShortSleepMs = 1;  // one that waits for room, or may miss the bell, to see whether there is some
 
 uint64_t now_ms() {
     timespec now;
@@ -31,9 +33,9 @@ uint64_t now_ms() {
     return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
 }
 
-ShmPeer* create_peer() {
-    void* block = aligned_alloc(alignof(ShmPeer), sizeof(ShmPeer));
-    return block ? new (block) ShmPeer : nullptr;
+void destroy_peer(ShmPeer* peer) {
+    peer->~ShmPeer();
+    free(peer);
 }
 
 // Clears away what the dead have left, unless that was just done. A process that lives long opens its later endpoints
@@ -71,21 +73,18 @@ void ShmTransport::close() {
     // Whoever reads our memory sees that it is no longer meant for it (shm_pull.cc).
     explicit_bzero(self_.instance, sizeof self_.instance);
     const bool ours = generation_ == shm::fork_generation();
-    const Patience patience;
-    while (peer_count_) ours ? release(*peers_[0], patience) : set_aside(*peers_[0]);
-    while (down_) {
-        Peer* peer = down_;
-        down_ = peer->next_doomed;
-        peer->~ShmPeer();
-        free(peer);
-    }
+    while (peer_count_) ours ? release(*peers_[0]) : set_aside(*peers_[0]);
+    while (down_) destroy_peer(take_oldest_down());
     if (ours) {
+        // Before the region, by which others would find what is left of them.
+        bell_.close();
+        introductions_.close();
         region_.remove();
     } else {
+        bell_.forget();
+        introductions_.forget();
         region_.forget();
     }
-    bell_.close();
-    introductions_.close();
     free(peers_);
     free(hot_);
     free(by_slot_);
@@ -128,8 +127,32 @@ void ShmTransport::set_aside(Peer& peer) {
     peer.life = ShmPeerLife::kDown;
     peers_[peer.place] = peers_[--peer_count_];
     peers_[peer.place]->place = peer.place;
-    peer.next_doomed = down_;
-    down_ = &peer;
+    peer.next_doomed = nullptr;
+    (down_ ? last_down_->next_doomed : down_) = &peer;
+    last_down_ = &peer;
+    ++down_count_;
+}
+
+ShmPeer* ShmTransport::take_oldest_down() {
+    Peer* oldest = down_;
+    down_ = oldest->next_doomed;
+    --down_count_;
+    return oldest;
+}
+
+// The memory of a peer that is down serves another one: after Sink::down nobody names it. The oldest first, and not the
+// last few: whoever still did would meet a peer that is down, and not another's. One that went down while it waited for
+// room stays in that list until the end of settle().
+ShmPeer* ShmTransport::create_peer() {
+    void* block;
+    if (down_count_ > kDownKept && !down_->starved) {
+        Peer* oldest = take_oldest_down();
+        oldest->~ShmPeer();
+        block = oldest;
+    } else {
+        block = aligned_alloc(alignof(Peer), sizeof(Peer));
+    }
+    return block ? new (block) Peer : nullptr;
 }
 
 int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
@@ -143,14 +166,16 @@ int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     return 0;
 }
 
-// Takes a slot in the peer's region. A peer that nobody has seen yet may be starting: -FI_EAGAIN for a while.
+// Takes a slot in the peer's region. A peer that nobody has seen yet may be starting, and a full /dev/shm may be
+// emptied: -FI_EAGAIN for a while.
 int ShmTransport::connect(Peer& peer) {
     const int error = peer.remote.enter(peer.text, self_);
-    if (error == -FI_EAGAIN || error == -FI_EBUSY) {
+    if (error == -FI_EAGAIN || error == -FI_EBUSY || error == -FI_ENOSPC) {
         const uint64_t now = now_ms();
         if (!peer.missing_since) peer.missing_since = now;
         const uint64_t grace = error == -FI_EBUSY ? kBusyGraceMs : kStartGraceMs;
-        return now - peer.missing_since < grace ? -FI_EAGAIN : -FI_EHOSTUNREACH;
+        if (now - peer.missing_since < grace) return -FI_EAGAIN;
+        return error == -FI_ENOSPC ? error : -FI_EHOSTUNREACH;
     }
     if (error) return error;
     peer.missing_since = 0;
@@ -172,7 +197,7 @@ int ShmTransport::connect(Peer& peer) {
 }
 
 // Gives back everything but the peer itself.
-void ShmTransport::release(Peer& peer, const Patience& patience) {
+void ShmTransport::release(Peer& peer) {
     set_aside(peer);
     if (peer.out.region) {
         peer.remote.say_closed();
@@ -183,11 +208,13 @@ void ShmTransport::release(Peer& peer, const Patience& patience) {
     }
     peer.out = {};
     if (peer.in.lines) {
-        await_writer(peer, patience);
         by_slot_[peer.in.index] = nullptr;
         // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
         const bool held = region_.slot_is_held(peer.in.index);
-        if (held) peer.in.slot().refused.store(FI_ECONNABORTED, std::memory_order_relaxed);
+        if (held) {
+            const int cause = peer.error == FI_ENOSPC ? FI_ENOSPC : FI_ECONNABORTED;
+            peer.in.slot().refused.store(static_cast<uint32_t>(cause), std::memory_order_relaxed);
+        }
         shm::unmap_slot(&peer.in.slot());
         if (!held) region_.free_slot(peer.in.index);
     }
@@ -196,7 +223,7 @@ void ShmTransport::release(Peer& peer, const Patience& patience) {
 
 // Nothing of a process that was killed stays behind.
 void ShmTransport::bury(Peer& peer) {
-    release(peer, Patience());
+    release(peer);
     shm::reclaim_region(peer.text);
 }
 
@@ -204,7 +231,7 @@ void ShmTransport::doom(Peer& peer, int error, bool drainable) {
     if (peer.life != ShmPeerLife::kLiving) return;
     peer.life = ShmPeerLife::kDoomed;
     peer.error = error;
-    peer.in.broken = !drainable || peer.in.halted;
+    peer.in.broken = !drainable;
     peer.next_doomed = doomed_;
     doomed_ = &peer;
 }
@@ -216,7 +243,8 @@ void ShmTransport::check_life(Peer& peer) {
     if (!peer.out.region) return;
     if (!peer.remote.owner_is_alive()) return doom(peer, FI_ECONNRESET, true);
     const uint32_t refused = peer.remote.slot->refused.load(std::memory_order_relaxed);
-    if (refused) doom(peer, refused == FI_EACCES ? FI_EACCES : FI_ECONNABORTED, true);
+    const bool known = refused == FI_EACCES || refused == FI_ENOSPC;
+    if (refused) doom(peer, known ? static_cast<int>(refused) : FI_ECONNABORTED, true);
 }
 
 void ShmTransport::look_around() {
@@ -331,21 +359,33 @@ void ShmTransport::make_hot(Peer& peer) {
     hot_[hot_count_++] = &peer;
 }
 
-// A ring that has long been idle raises our attention when it is used again. If its sender publishes at this very
-// moment and does not see the word, the next look into the ring, at the latest in arm(), finds the frame.
-void ShmTransport::make_cold(size_t position) {
-    Peer& peer = *hot_[position];
-    peer.in.idle = 0;
-    if (hot_count_ <= kAlwaysHot) return;
-    peer.in.slot().cold.store(1, std::memory_order_relaxed);
-    shm::full_fence();
-    uint64_t first;
-    if (peer.in.poll(&first)) {
-        peer.in.slot().cold.store(0, std::memory_order_relaxed);
-        return;
+// Rings that are idle raise our attention when they are used again (the protocol of `cold` in bell.h). The fence is a
+// system call that interrupts other processors, so one serves all rings that are or will soon be due: the others have
+// been idle for less than half of kIdlePolls, so the next is at least that many calls of progress away.
+void ShmTransport::cool_rings() {
+    uint32_t hot = hot_count_;
+    for (uint32_t i = 0; i < hot;) {
+        Peer& peer = *hot_[i];
+        if (hot > kAlwaysHot && peer.in.idle >= kIdlePolls / 2) {
+            peer.in.slot().cold.store(1, std::memory_order_relaxed);
+            std::swap(hot_[i], hot_[--hot]);
+            continue;
+        }
+        if (peer.in.idle >= kIdlePolls) peer.in.idle = 0;
+        ++i;
     }
-    peer.in.hot = false;
-    hot_[position] = hot_[--hot_count_];
+    if (hot == hot_count_) return;
+    const bool fenced = shm::fence_senders();
+    for (uint32_t i = hot; i < hot_count_; ++i) {
+        Peer& peer = *hot_[i];
+        uint64_t first;
+        peer.in.idle = 0;
+        peer.in.hot = !fenced || peer.in.poll(&first);
+        if (!peer.in.hot) continue;
+        peer.in.slot().cold.store(0, std::memory_order_relaxed);
+        hot_[hot++] = &peer;
+    }
+    hot_count_ = hot;
 }
 
 void ShmTransport::leave_hot(Peer& peer) {
@@ -407,11 +447,16 @@ int ShmTransport::wait_descriptor() const {
 bool ShmTransport::something_waits() {
     if (doomed_ || region_.header->attention.load(std::memory_order_acquire)) return true;
     const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    bool waits = false;
     for (size_t slot = 0; slot < used; ++slot) {
         uint64_t first;
-        const Peer* peer = by_slot_[slot];
-        if (peer && peer->in.poll(&first)) return true;
+        Peer* peer = by_slot_[slot];
+        if (!peer || !peer->in.poll(&first)) continue;
+        // progress() would not look there, and the caller would come back for ever.
+        if (!peer->in.hot) make_hot(*peer);
+        waits = true;
     }
+    if (waits) return true;
     for (const Peer* peer = starved_; peer; peer = peer->next_starved) {
         if (peer->life != ShmPeerLife::kLiving || !peer->out.lines) continue;
         const uint64_t consumed = peer->out.slot().consumed.load(std::memory_order_acquire);
@@ -423,13 +468,13 @@ bool ShmTransport::something_waits() {
 bool ShmTransport::arm() {
     if (wait_descriptor() < 0) return false;
     armed_ = true;
-    region_.header->armed.store(1, std::memory_order_relaxed);
-    shm::fence_senders();
+    region_.header->armed.store(sleep_ += 2, std::memory_order_relaxed);  // odd
+    const bool fenced = shm::fence_senders();
     if (something_waits()) {
         disarm();
         return false;
     }
-    bell_.set_timer(starved_ ? kStarvedSleepMs : peer_count_ ? kSleepMs : 0);
+    bell_.set_timer(starved_ || !fenced ? kShortSleepMs : peer_count_ ? kSleepMs : kLonelySleepMs);
     return true;
 }
 

@@ -6,7 +6,7 @@
 //
 // Large transfers go through the ring in pieces, both sides copying at the same time, or are read out of the sender's
 // memory by the kernel: whichever was measured to be faster between these two (pull_choice.h, shm_pull.cc). Where a
-// process may not read another, all goes through the ring. Who is read can copy a part itself (shm_share.cc).
+// process may not read another, all goes through the ring. Nobody writes into the memory of another process.
 //
 // A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
 // copies it first.
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 
-#include "impl/core/foreign_writes.h"
 #include "impl/transport/shm/bell.h"
 #include "impl/transport/shm/introductions.h"
 #include "impl/transport/shm/shm_peer.h"
@@ -36,6 +35,8 @@ public:
     static constexpr bool kNativeRma = false;
     // A frame that was sent lies in the receiver's region and outlives its sender.
     static constexpr bool kDelivers = true;
+
+    static constexpr unsigned kAlwaysHot = 8;  // so many rings are polled even if they are idle
 
     ShmTransport() = default;
     ~ShmTransport() { close(); }
@@ -66,8 +67,8 @@ public:
     }
     // After a frame was sent: whether wake_owner is to be called.
     static bool owner_sleeps(const Peer& peer) {
-        // The question comes after the frame: for the processor, that is the owner's fence (or ours, where it cannot),
-        // for the compiler this one.
+        // After the frame (bell.h): for the processor by the owner's fence, or ours where it cannot make it; for the
+        // compiler by this one.
         std::atomic_signal_fence(std::memory_order_seq_cst);
         return peer.out.region->armed.load(std::memory_order_relaxed) |
                peer.out.slot().cold.load(std::memory_order_relaxed);
@@ -86,22 +87,19 @@ public:
     void came_pulled(Peer& peer, size_t length);
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
 
-    // shm_share.cc
-    bool shares(Peer& peer, size_t length);
-    static bool another_waits(const Peer& peer);
-    static uint64_t offer(Peer& peer);
-    static bool taken(Peer& peer, uint64_t ticket);
-    static bool withdraw(Peer& peer, uint64_t ticket);
-    bool accept_offer(Peer& peer, uint64_t ticket);
-    int push(Peer& peer, const iovec* local, size_t local_count, const iovec* remote, size_t count);
-    static void share_failed(Peer& peer) { peer.writable = false; }
-    static void halt(Peer& peer) { peer.in.broken = peer.in.halted = true; }
-    static void go_on(Peer& peer) {
-        peer.in.broken = peer.life != ShmPeerLife::kLiving;
-        peer.in.halted = false;
+    // Grants of this side's memory, and of the peer's (engine/engine_pull.h). The owner of the memory counts before the
+    // memory is used for anything else; who pulls looks behind the last byte that it has read: it sees the count, or
+    // read what was there before (models/grant.pml). A grant has the count from before its key was looked up.
+    uint64_t grant_epoch() const { return region_.header->revocations.load(std::memory_order_relaxed); }
+    void revoke_grants() {
+        region_.header->revocations.fetch_add(1, std::memory_order_acq_rel);
+        shm::full_fence();  // before what the application stores into the memory next
     }
-    static void end_share(Peer& peer, uint64_t ticket, int error);
-    static bool share_ended(const Peer& peer, uint64_t ticket, bool* failed);
+    static bool still_granted(const Peer& peer, uint64_t epoch) {
+        return peer.out.region && peer.out.region->revocations.load(std::memory_order_acquire) == epoch;
+    }
+    // Changes with every frame that is sent to the peer.
+    static uint64_t frames_sent(const Peer& peer) { return peer.out.position; }
 
     bool arm();
     // Made at the first call; a negative errno when there is none to be had, and then arm() never lets anybody sleep.
@@ -110,7 +108,6 @@ public:
 private:
     static constexpr unsigned kBatch = 32;         // frames of one peer per progress
     static constexpr unsigned kCallsPerLook = 64;  // between two looks at the clock
-    static constexpr unsigned kAlwaysHot = 8;      // so many rings are polled even if they are idle
     static constexpr uint32_t kIdlePolls = 2048;   // after which a ring beyond those is polled no more
     static constexpr size_t kRoomLines = shm::lines_of(kFrameMax);
 
@@ -131,11 +128,10 @@ private:
     void introduce(Peer& peer);
     // Relaxed: the peer acts on it when it sees it, and nothing else goes with it.
     static void tell_choice(const Peer& peer) {
-        peer.in.slot().pulls.store(peer.choice.word() | (peer.process ? shm::kReaches : 0), std::memory_order_relaxed);
+        peer.in.slot().pulls.store(peer.choice.word(), std::memory_order_relaxed);
     }
-
+    static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
-    void await_writer(const Peer& peer, const Patience& patience);
 
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
@@ -149,11 +145,13 @@ private:
     int connect(Peer& peer);
     Peer* find_living(const char (&text)[kShmTextMax]);
     Peer* add_peer(const char (&text)[kShmTextMax]);
+    Peer* create_peer();
     void set_aside(Peer& peer);
-    void release(Peer& peer, const Patience& patience);
+    Peer* take_oldest_down();
+    void release(Peer& peer);
     void bury(Peer& peer);
     void make_hot(Peer& peer);
-    void make_cold(size_t position);
+    [[gnu::noinline, gnu::cold]] void cool_rings();
     void leave_hot(Peer& peer);
     void disarm();
     bool something_waits();
@@ -172,11 +170,14 @@ private:
     shm::Identity self_;
     uint64_t generation_ = 0;  // of the process that opened it (forked.h)
     Peer** peers_ = nullptr;   // that are not down
-    Peer* down_ = nullptr;     // kept until close, as the engine may still name them
+    Peer* down_ = nullptr;     // a queue; their memory is used again (create_peer)
+    Peer* last_down_ = nullptr;
+    size_t down_count_ = 0;
     size_t peer_count_ = 0;
     size_t peer_capacity_ = 0;
     Peer** by_slot_ = nullptr;  // kSlots entries
     uint64_t last_look_ = 0;    // milliseconds
+    uint32_t sleep_ = 1;        // what `armed` was last set to: each sleep has its own value, never 0
     size_t next_checked_ = 0;
     mutable shm::Bell bell_;
     shm::Introductions introductions_;

@@ -1,9 +1,11 @@
 // See flusher.h.
 #include "impl/transport/tcp/flusher.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "impl/core/lock.h"
@@ -14,14 +16,19 @@ namespace selvage::impl::tcp {
 std::atomic<bool> Deferring::flusher_sleeps_{false};
 
 // Static, and usable at any time of the process: nothing in it has a constructor or destructor that does anything.
+//
+// The descriptors of all members are in one epoll, each for one event at a time: a member whose application makes
+// progress wakes the thread once per tick, not once per event.
 class Flusher {
 public:
     bool add(Deferring* member) {
+        LockGuard changing(changing_);  // so that no thread is still ending
         LockGuard guard(lock_);
         forget_after_fork();
         if (!running_ && !start()) return false;
+        if (member->setup_descriptor_ >= 0 && !watch(member, EPOLL_CTL_ADD)) return false;
         member->next_ = members_;
-        member->seen_ = false;
+        member->seen_ = member->called_ = false;
         members_ = member;
         return true;
     }
@@ -36,20 +43,26 @@ public:
             while (*at && *at != member) at = &(*at)->next_;
             if (!*at) return;
             *at = member->next_;
-            if (members_ || !running_ || owner_ != getpid()) return;
+            if (!running_ || owner_ != getpid()) return;
+            if (member->setup_descriptor_ >= 0) {
+                epoll_ctl(epoll_, EPOLL_CTL_DEL, member->setup_descriptor_, nullptr);
+            }
+            if (members_) return;
             stop_ = true;
             running_ = false;
             ended = thread_;
-            pthread_cond_signal(&wake_);
+            wake();
         }
         pthread_join(ended, nullptr);
         LockGuard guard(lock_);
         stop_ = false;
+        close_descriptors();
     }
 
-    void wake() {
-        LockGuard guard(lock_);
-        pthread_cond_signal(&wake_);
+    // By members, and so while the descriptor is open.
+    void wake() const {
+        const uint64_t one = 1;
+        (void)!write(event_, &one, sizeof one);
     }
 
 private:
@@ -60,17 +73,44 @@ private:
         owner_ = self;
         running_ = false;
         members_ = nullptr;
+        close_descriptors();
+    }
+
+    void close_descriptors() {
+        for (int* descriptor : {&event_, &epoll_}) {
+            if (*descriptor >= 0) close(*descriptor);
+            *descriptor = -1;
+        }
+    }
+
+    bool open_descriptors() {
+        event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        epoll_ = epoll_create1(EPOLL_CLOEXEC);
+        epoll_event event{};
+        event.events = EPOLLIN;
+        return event_ >= 0 && epoll_ >= 0 && !epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &event);
     }
 
     bool start() {
-        if (stop_) return false;  // the last thread is still ending
+        running_ = open_descriptors() && start_thread();
+        if (!running_) close_descriptors();
+        return running_;
+    }
+
+    bool start_thread() {
         sigset_t all, old;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &old);
         const int error = pthread_create(&thread_, nullptr, run, this);
         pthread_sigmask(SIG_SETMASK, &old, nullptr);
-        running_ = error == 0;
-        return running_;
+        return error == 0;
+    }
+
+    bool watch(Deferring* member, int operation) const {
+        epoll_event event{};
+        event.events = EPOLLIN | EPOLLONESHOT;
+        event.data.ptr = member;
+        return epoll_ctl(epoll_, operation, member->setup_descriptor_, &event) == 0;
     }
 
     static void* run(void* self) {
@@ -81,28 +121,41 @@ private:
 
     void loop() {
         LockGuard guard(lock_);
-        int idle = 0;
+        int idle = kFlushIdle;
         while (!stop_) {
             idle = tick() ? 0 : idle + 1;
             if (idle > kFlushIdle) {
                 Deferring::flusher_sleeps_.store(true, std::memory_order_seq_cst);
-                if (!anything_deferred()) pthread_cond_wait(&wake_, lock_.native());
+                if (!anything_deferred()) collect(anything_timed() ? kSetupTick : -1);
                 Deferring::flusher_sleeps_.store(false, std::memory_order_relaxed);
-                idle = 0;
+                idle = kFlushIdle;
+            } else {
+                wait_for_tick();
+                if (!stop_) collect(0);
             }
-            if (!stop_) wait_for_tick();
         }
     }
 
+    // The lock is given up meanwhile. Both waits are for a length of time, whatever happens to the clock on the wall.
     void wait_for_tick() {
-        timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += kFlushTick * 1'000'000;
-        if (until.tv_nsec >= 1'000'000'000) {
-            until.tv_nsec -= 1'000'000'000;
-            ++until.tv_sec;
+        lock_.unlock();
+        pollfd wait{.fd = event_, .events = POLLIN, .revents = 0};
+        (void)poll(&wait, 1, kFlushTick);
+        lock_.lock();
+    }
+    void collect(int milliseconds) {
+        constexpr int kBatch = 16;
+        epoll_event events[kBatch];
+        lock_.unlock();
+        const int count = epoll_wait(epoll_, events, kBatch, milliseconds);
+        lock_.lock();
+        for (int i = 0; i < count; ++i) {
+            Deferring* member = members_;  // it may have left in the meantime
+            while (member && member != events[i].data.ptr) member = member->next_;
+            if (member) member->called_ = true;
+            uint64_t count_of_wakes;
+            if (!events[i].data.ptr) (void)!read(event_, &count_of_wakes, sizeof count_of_wakes);
         }
-        pthread_cond_timedwait(&wake_, lock_.native(), &until);
     }
 
     bool anything_deferred() const {
@@ -111,28 +164,48 @@ private:
         }
         return false;
     }
+    bool anything_timed() const {
+        for (const Deferring* member = members_; member; member = member->next_) {
+            if (member->setup_descriptor_ >= 0 && member->timed_.load(std::memory_order_seq_cst)) return true;
+        }
+        return false;
+    }
 
+    // True if something is to be looked at again a tick later.
     bool tick() {
         bool busy = false;
-        for (Deferring* member = members_; member; member = member->next_) {
-            const uint32_t round = member->round();
-            if (!member->deferred_.load(std::memory_order_relaxed)) {
-                member->seen_ = false;
-                continue;
-            }
-            busy = true;
-            if (member->seen_ && member->seen_round_ == round) member->flush_deferred();
-            member->seen_ = true;
-            member->seen_round_ = round;
-        }
+        for (Deferring* member = members_; member; member = member->next_) busy |= look_at(*member);
         return busy;
     }
 
+    bool look_at(Deferring& member) const {
+        const bool deferred = member.deferred_.load(std::memory_order_relaxed);
+        const bool setup = member.called_ || (member.setup_descriptor_ >= 0 && member.timed());
+        if (!deferred && !setup) {
+            member.seen_ = false;
+            return false;
+        }
+        const uint32_t round = member.round();
+        const bool seen = member.seen_;
+        const bool quiet = seen && member.seen_round_ == round;
+        member.seen_ = true;
+        member.seen_round_ = round;
+        if (quiet) {
+            if (setup) member.advance_setup();
+            member.flush_deferred();
+        }
+        const bool called = member.called_;
+        // Either it was seen to, or the application makes progress and will see to it.
+        if (called && seen && watch(&member, EPOLL_CTL_MOD)) member.called_ = false;
+        return deferred || called;
+    }
+
     Mutex lock_;      // protects what follows
-    Mutex changing_;  // one removal at a time
-    pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
+    Mutex changing_;  // one addition or removal at a time; before lock_
     pthread_t thread_{};
     pid_t owner_ = 0;
+    int event_ = -1;  // wakes the thread
+    int epoll_ = -1;
     bool running_ = false;
     bool stop_ = false;
     Deferring* members_ = nullptr;
@@ -142,8 +215,10 @@ namespace {
 constinit Flusher flusher;
 }
 
-bool Deferring::join_flusher() {
-    if (!joined_) joined_ = flusher.add(this);
+bool Deferring::join_flusher(int setup) {
+    if (joined_) return true;
+    setup_descriptor_ = setup;
+    joined_ = flusher.add(this);
     return joined_;
 }
 

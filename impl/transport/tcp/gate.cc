@@ -2,12 +2,32 @@
 #include "impl/transport/tcp/gate.h"
 
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "impl/core/create.h"
 #include "impl/transport/tcp/knobs.h"
 
 namespace selvage::impl::tcp {
+namespace {
+
+// What this process may spend on pending connections, of the descriptors that it may have now.
+struct Budget {
+    size_t strangers = kStrangersMax;
+    int first_reserved = INT32_MAX;  // descriptors are given out from the lowest, so this many are in use
+};
+
+Budget current_budget() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= size_t{1} << 20) return {};
+    const size_t share = static_cast<size_t>(limit.rlim_cur) / kStrangersShare;
+    return {.strangers = std::clamp<size_t>(share, 1, kStrangersMax),
+            .first_reserved = static_cast<int>(limit.rlim_cur - share)};
+}
+
+}  // namespace
 
 Stranger::~Stranger() {
     if (socket >= 0) close(socket);
@@ -46,6 +66,11 @@ void Stranger::refuse(Refusal reason, const uint8_t* data, size_t data_size) {
     shutdown(socket, SHUT_WR);
 }
 
+bool Stranger::left() const {
+    uint8_t byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
 int Stranger::release_socket() {
     const int result = socket;
     socket = -1;
@@ -71,6 +96,7 @@ void Gate::close() {
     socket_ = -1;
     while (Stranger* stranger = list_) {
         list_ = stranger->next;
+        leave_source(*stranger);
         destroy(stranger);
     }
     while (Stranger* stranger = next_proved()) destroy(stranger);
@@ -79,40 +105,88 @@ void Gate::close() {
     paused_until_ = 0;
 }
 
-// With no descriptor left the listener would stay readable, and every wait would return at once: it is set aside.
-void Gate::pause() {
+// With no descriptor or place left the listener would stay readable, and every wait would return at once: it is set
+// aside.
+void Gate::pause(int64_t milliseconds) {
     (void)watch_socket(epoll_, socket_, 0, this, true);
-    paused_until_ = now_milliseconds() + kAcceptPause;
+    paused_until_ = now_milliseconds() + milliseconds;
 }
 
 void Gate::accept_some() {
+    const Budget budget = current_budget();
     for (int i = 0; i < 64; ++i) {
+        if (strangers_ >= budget.strangers && !evict(kStrangerGrace)) return pause(kStrangerGrace);
         sockaddr_storage storage{};
         socklen_t size = sizeof storage;
         const int socket = accept4(socket_, reinterpret_cast<sockaddr*>(&storage), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (socket >= 0) {
+            if (socket >= budget.first_reserved) (void)evict(0);
             admit(socket, from_storage(storage));
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            return pause();
+            return pause(kAcceptPause);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;
         }  // anything else is the fault of that one connection
     }
 }
 
-bool Gate::make_room() {
-    if (strangers_ < kStrangersMax) return true;
-    Stranger* oldest = nullptr;
+// Of those that have been here for so long: see gate.h. The list begins with the newest.
+Stranger* Gate::find_victim(int64_t grace) const {
+    size_t most = 0;
+    for (const Source* source = sources_; source; source = source->next) most = std::max(most, source->count);
+    const int64_t now = now_milliseconds();
+    Stranger* victim = nullptr;
     for (Stranger* stranger = list_; stranger; stranger = stranger->next) {
-        if (stranger->state != Stranger::State::kDead) oldest = stranger;
+        if (stranger->state == Stranger::State::kDead || stranger->source->count != most) continue;
+        if (now - stranger->since < grace) continue;
+        const bool silent = stranger->state == Stranger::State::kHello;
+        if (!victim || silent || victim->state != Stranger::State::kHello) victim = stranger;
     }
-    if (!oldest || now_milliseconds() - oldest->since < kStrangerGrace) return false;
-    kill(oldest);
+    return victim;
+}
+
+// False when nobody may be evicted.
+bool Gate::evict(int64_t grace) {
+    const size_t before = strangers_;
+    while (Stranger* victim = find_victim(grace)) {
+        const Stranger::State state = victim->state;
+        const size_t size = victim->in_size;
+        advance(victim);  // it may be this side that is late
+        if (strangers_ != before) return true;
+        if (victim->state != state || victim->in_size != size) continue;
+        kill(victim);
+        return true;
+    }
+    return false;
+}
+
+bool Gate::enter_source(Stranger& stranger) {
+    Source* source = sources_;
+    while (source && !source->host.same_host(stranger.from)) source = source->next;
+    if (!source) {
+        source = create<Source>();
+        if (!source) return false;
+        source->host = stranger.from;
+        source->next = sources_;
+        sources_ = source;
+    }
+    ++source->count;
+    stranger.source = source;
     return true;
 }
 
+void Gate::leave_source(Stranger& stranger) {
+    Source* source = stranger.source;
+    stranger.source = nullptr;
+    if (!source || --source->count) return;
+    Source** at = &sources_;
+    while (*at != source) at = &(*at)->next;
+    *at = source->next;
+    destroy(source);
+}
+
 void Gate::admit(int socket, const SocketAddress& from) {
-    Stranger* stranger = make_room() ? create<Stranger>() : nullptr;
+    auto* stranger = create<Stranger>();
     if (!stranger) {
         ::close(socket);
         return;
@@ -121,18 +195,26 @@ void Gate::admit(int socket, const SocketAddress& from) {
     stranger->from = from;
     stranger->since = now_milliseconds();
     tune_stream(socket);
-    if (from.kind == AddressKind::kNone || watch_socket(epoll_, socket, EPOLLIN, stranger)) {
+    if (from.kind == AddressKind::kNone || !enter_source(*stranger)) {
+        destroy(stranger);
+        return;
+    }
+    if (watch_socket(epoll_, socket, EPOLLIN, stranger)) {
+        leave_source(*stranger);
         destroy(stranger);
         return;
     }
     stranger->next = list_;
     list_ = stranger;
     ++strangers_;
+    advance(stranger);  // its hello is often there
 }
 
 // The object lives until sweep(), as an event for it may be in the hand of the caller.
 void Gate::kill(Stranger* stranger) {
     stranger->state = Stranger::State::kDead;
+    leave_source(*stranger);
+    unwatch_socket(epoll_, stranger->socket);
     ::close(stranger->socket);
     stranger->socket = -1;
     --strangers_;
@@ -165,6 +247,7 @@ bool Gate::take(Stranger& stranger, const Note& note, size_t size) {
 }
 
 void Gate::advance(Stranger* stranger) {
+    if (stranger->state == Stranger::State::kProved) return;  // an event of before
     while (stranger->state == Stranger::State::kHello || stranger->state == Stranger::State::kProof) {
         const size_t want = wanted_bytes(stranger->in, stranger->in_size);
         const ssize_t got =
@@ -181,7 +264,8 @@ void Gate::advance(Stranger* stranger) {
         stranger->in_size = 0;
     }
     if (stranger->state != Stranger::State::kProved) return;
-    (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, stranger->socket, nullptr);
+    unwatch_socket(epoll_, stranger->socket);
+    leave_source(*stranger);
     Stranger** at = &list_;
     while (*at != stranger) at = &(*at)->next;
     *at = stranger->next;

@@ -1,8 +1,21 @@
 // The listening side until frames flow: accepts, and lets strangers prove themselves.
 //
-// A stranger costs a descriptor and some 1.5 KiB, has a time limit, and there are never more than kStrangersMax: with
-// all places taken, the oldest makes room once it had its grace. Nothing a stranger sends is acted upon but the notes
-// of the handshake. Owner: a transport (FI_EP_RDM) or a passive endpoint (FI_EP_MSG), whose lock is held in every call.
+// Nothing a stranger sends is acted upon but the notes of the handshake. Owner: a transport (FI_EP_RDM) or a passive
+// endpoint (FI_EP_MSG), whose lock is held in every call.
+//
+// The budget. A pending connection costs a descriptor and some 1.5 KiB, and has a time limit. There are at most
+// kStrangersMax, and an eighth of the descriptors that the process may open. The last eighth of the descriptors is the
+// application's: when an accepted connection gets one of those, another pending connection is closed for it.
+//
+// With the budget spent, one is evicted for the next: of the source address that has most of them, one that has not
+// sent its hello, and of these the oldest. What it has sent is read before that, so that nobody is evicted who waits
+// for this side. And it has had kStrangerGrace: without such a one, callers wait in the kernel's queue. So
+//   1. a source with fewer pending connections than another loses none,
+//   2. a caller that is as fast as its network gets in beside N silent ones a second from its own address, as long as
+//      each of its notes takes less than budget / N seconds; N at most budget / kStrangerGrace,
+//   3. beyond that, who gets in is up to the kernel's queue; a dial that is dropped is repeated (tcp_setup.cc).
+// Nobody can use the address of another, as a handshake needs the answers; many addresses of one's own are many
+// sources.
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_GATE_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_GATE_H
 
@@ -10,6 +23,13 @@
 #include "impl/transport/tcp/wire.h"
 
 namespace selvage::impl::tcp {
+
+// Where pending connections come from.
+struct Source {
+    SocketAddress host;
+    size_t count = 0;
+    Source* next = nullptr;
+};
 
 // An incoming connection. First it belongs to the gate; once it has sent its proof, to whoever it is handed to, who
 // answers with welcome() or refuse() and destroys it.
@@ -30,12 +50,15 @@ struct Stranger : Watched {
     };
     bool welcome(const Key& key, const Self& self, const uint8_t* data, size_t data_size);
     void refuse(Refusal reason, const uint8_t* data = nullptr, size_t data_size = 0);
+    // The other end has closed the connection, or says more than it may.
+    bool left() const;
     int release_socket();
 
     State state = State::kHello;
     int socket = -1;
-    SocketAddress from;  // as the kernel says
-    int64_t since = 0;   // milliseconds
+    SocketAddress from;        // as the kernel says
+    Source* source = nullptr;  // while it belongs to the gate
+    int64_t since = 0;         // milliseconds
     Note hello;
     Note proof;
     Transcript transcript{};
@@ -69,10 +92,13 @@ public:
 
 private:
     void admit(int socket, const SocketAddress& from);
-    bool make_room();
+    Stranger* find_victim(int64_t grace) const;
+    bool evict(int64_t grace);
+    bool enter_source(Stranger& stranger);
+    void leave_source(Stranger& stranger);
     bool take(Stranger& stranger, const Note& note, size_t size);
     void kill(Stranger* stranger);
-    void pause();
+    void pause(int64_t milliseconds);
 
     CallKind kind_;
     int socket_ = -1;
@@ -81,6 +107,7 @@ private:
     bool any_dead_ = false;
     size_t strangers_ = 0;      // in list_, dead ones aside
     Stranger* list_ = nullptr;  // newest first
+    Source* sources_ = nullptr;
     Stranger* proved_ = nullptr;
     Stranger** proved_end_ = &proved_;
 };

@@ -29,6 +29,9 @@ inline constexpr size_t kSendAt = 16u << 10;
 // And so many bytes of payload that was not copied. Several long frames in one system call make fewer packets: the
 // odd end of each would be one of its own.
 inline constexpr size_t kSendBulk = 1024u << 10;
+// Ranges of the payload of a frame: the most that the engine gives (a reply to a read of kRangesMax targets, each in a
+// region of kRangesMax ranges), which tcp_endpoint.cc checks.
+inline constexpr size_t kPiecesMax = 64;
 // Frames per peer whose payload the kernel has not taken yet.
 inline constexpr size_t kHeldMax = 16;
 // Up to here header and payload are joined on the stack: one plain send is cheaper than a gathering one.
@@ -45,10 +48,12 @@ inline constexpr int kReadsPerTurn = 16;
 // Between two looks at everything that is not a hot peer (new connections, dials, idle peers), in nanoseconds.
 inline constexpr int64_t kControlInterval = 50'000;
 
-// Connections that have not proved themselves yet; more wait in the kernel's queue.
+// Connections that have not proved themselves yet (gate.h): at most so many, and this part of the descriptors that the
+// process may have. As many descriptors are left to the application.
 inline constexpr size_t kStrangersMax = 256;
-// With all places taken, a stranger that has been here so long (milliseconds) makes room for the next.
-inline constexpr int64_t kStrangerGrace = 500;
+inline constexpr size_t kStrangersShare = 8;
+// Milliseconds after which a pending connection may be evicted for another: many times what the next note takes.
+inline constexpr int64_t kStrangerGrace = 10;
 // Milliseconds a stranger may take to prove itself.
 inline constexpr int64_t kStrangerLimit = 5000;
 // Milliseconds before the listener is tried again when no descriptor is left.
@@ -56,12 +61,22 @@ inline constexpr int64_t kAcceptPause = 50;
 // Milliseconds before a dial that the other side put off (it has one of its own under way) is tried again.
 inline constexpr int64_t kCrossedPause = 1000;
 inline constexpr int64_t kBusyPause = 20;
-// Milliseconds that closing an endpoint may take to hand over what was sent and not yet taken.
+// The longest pause before an attempt is repeated that was dropped in the middle of the handshake.
+inline constexpr int64_t kDroppedPause = 1000;
+// Milliseconds for which an address where nobody listens is called again, and the pauses in between, while frames wait
+// that were reported as sent.
+inline constexpr int64_t kRefusedLimit = 1000;
+inline constexpr int64_t kRefusedPause = 50;
+// Milliseconds that closing an endpoint may take to hand over what was sent and not yet taken, and before that to
+// finish handshakes with peers for which something waits.
 inline constexpr int64_t kLinger = 1000;
+inline constexpr int64_t kSetupLinger = 3000;
 // Milliseconds that a deferred frame waits at most for an application that stopped calling, twice.
 inline constexpr int64_t kFlushTick = 1;
 // Ticks without work after which the flusher sleeps until it is woken.
 inline constexpr int kFlushIdle = 50;
+// Milliseconds between two looks of the sleeping flusher at what is due without anything arriving (redialing, limits).
+inline constexpr int kSetupTick = 20;
 
 // A silent host is gone after these: seconds of silence, seconds between probes, probes.
 inline constexpr int kKeepIdle = 20;

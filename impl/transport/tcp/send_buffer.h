@@ -2,8 +2,9 @@
 // caller's memory, in the order of sending.
 //
 // Positions count the copied bytes since the buffer was cleared. A held payload stands between the copied bytes before
-// and after position `at` (its header is copied). No system calls, no lock: the caller's. A peer has a buffer only
-// while something waits; it is memory of its own malloc block.
+// and after position `at` (its header is copied). The ranges of all held payloads share one ring, so that a frame of
+// kPiecesMax ranges costs no more room than several short ones: can_hold() is true only if any frame fits. No system
+// calls, no lock: the caller's. A peer has a buffer only while something waits; it is memory of its own malloc block.
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_SEND_BUFFER_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_SEND_BUFFER_H
 
@@ -11,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "impl/core/rdma.h"
@@ -18,26 +20,31 @@
 
 namespace selvage::impl::tcp {
 
-inline constexpr size_t kHeldRanges = 20;  // more than any operation of the engine has
+// Ranges of held payloads; a power of two, as positions in it wrap.
+inline constexpr uint32_t kRangeRing = 256;
+static_assert(kRangeRing > kPiecesMax && std::has_single_bit(kRangeRing));
 
 struct Held {
     void* token;
     uint64_t at;
-    uint32_t first;  // range that the kernel has not taken in full
-    uint32_t count;
-    iovec ranges[kHeldRanges];
+    uint32_t first;  // range that the kernel has not taken in full, and the end of this payload's; modulo kRangeRing
+    uint32_t end;
+    std::byte* copy;  // malloc'ed: the payload is in here now
 };
 
 class SendBuffer {
 public:
-    // `ring_` and `held_`, the largest parts, are left as they are.
+    // `ring_`, `held_` and `ranges_`, the largest parts, are left as they are.
     SendBuffer() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
 
     bool empty() const { return head_ == tail_ && held_done_ == held_end_; }
     size_t bytes() const { return static_cast<size_t>(tail_ - head_); }
     size_t held_bytes() const { return held_bytes_; }
     size_t room() const { return kSendRing - bytes(); }
-    bool can_hold() const { return held_end_ - held_first_ < kHeldMax; }
+    // Any frame that an engine can build can be held.
+    bool can_hold() const {
+        return held_end_ - held_first_ < kHeldMax && kRangeRing - (range_end_ - range_first()) >= kPiecesMax;
+    }
 
     void append(const void* data, size_t size) {
         const auto* from = static_cast<const std::byte*>(data);
@@ -48,18 +55,27 @@ public:
         tail_ += size;
     }
 
-    // The payload that follows what was appended so far. can_hold(), count <= kHeldRanges.
-    void hold(const iovec* ranges, size_t count, void* token) {
+    // The payload that follows what was appended so far, but for its first `skip` bytes.
+    // REQUIRES: can_hold(), count <= kPiecesMax, skip is less than the payload.
+    void hold(const iovec* ranges, size_t count, void* token, size_t skip = 0) {
         Held& held = held_[held_end_++ % kHeldMax];
         held.token = token;
         held.at = tail_;
-        held.first = 0;
-        held.count = static_cast<uint32_t>(count);
-        memcpy(held.ranges, ranges, count * sizeof *ranges);
-        for (size_t i = 0; i < count; ++i) held_bytes_ += ranges[i].iov_len;
+        held.copy = nullptr;
+        held.first = range_end_;
+        for (size_t i = 0; i < count; ++i) {
+            const size_t gone = std::min(skip, ranges[i].iov_len);
+            const size_t left = ranges[i].iov_len - gone;
+            skip -= gone;
+            if (!left) continue;
+            range_at(range_end_++) = {static_cast<std::byte*>(ranges[i].iov_base) + gone, left};
+            held_bytes_ += left;
+        }
+        held.end = range_end_;
     }
 
-    // What is to be sent next, in at most `limit` pieces; *total is their size.
+    // What is to be sent next, in at most `limit` pieces (at least two); *total is their size. A payload of more ranges
+    // is gathered in parts.
     size_t gather(iovec* out, size_t limit, size_t* total) const {
         size_t count = 0;
         uint64_t at = head_;
@@ -71,10 +87,13 @@ public:
         };
         for (uint32_t i = held_done_; i != held_end_; ++i) {
             const Held& held = held_[i % kHeldMax];
-            if (count + 2 + (held.count - held.first) > limit) return count;
+            if (count + 2 > limit) return count;
             add_bytes(at, held.at, add);
             at = held.at;
-            for (uint32_t k = held.first; k < held.count; ++k) add(held.ranges[k].iov_base, held.ranges[k].iov_len);
+            for (uint32_t k = held.first; k != held.end; ++k) {
+                if (count == limit) return count;
+                add(range_at(k).iov_base, range_at(k).iov_len);
+            }
         }
         if (count + 2 <= limit) add_bytes(at, tail_, add);
         return count;
@@ -88,6 +107,7 @@ public:
             head_ += before;
             taken -= before;
             if (head_ != held.at || !advance_held(held, &taken)) return;
+            free(held.copy);
         }
         head_ += taken;
     }
@@ -106,14 +126,31 @@ public:
     }
     bool has_done() const { return held_first_ != held_done_; }
     bool any_held() const { return held_first_ != held_end_; }
+    // Held payloads without a token that lie in any of these ranges are copied, and the ranges are not read any more.
+    // False when there is no memory for that: then a payload is missing, and nothing of this buffer may be sent.
+    bool copy_sources(const iovec* ranges, size_t count) {
+        bool whole = true;
+        for (uint32_t i = held_done_; i != held_end_; ++i) {
+            Held& held = held_[i % kHeldMax];
+            if (held.token || held.copy || !overlaps(held, ranges, count) || copy_of(held)) continue;
+            held.end = held.first;
+            whole = false;
+        }
+        return whole;
+    }
     // The peer is gone: every held payload counts as done.
     void abandon() {
+        for (; held_done_ != held_end_; ++held_done_) free(held_[held_done_ % kHeldMax].copy);
         head_ = tail_;
-        held_done_ = held_end_;
         held_bytes_ = 0;
     }
 
 private:
+    iovec& range_at(uint32_t at) { return ranges_[at % kRangeRing]; }
+    const iovec& range_at(uint32_t at) const { return ranges_[at % kRangeRing]; }
+    // Ranges before this one are no longer read.
+    uint32_t range_first() const { return held_done_ == held_end_ ? range_end_ : held_[held_done_ % kHeldMax].first; }
+
     template <typename Add>
     void add_bytes(uint64_t from, uint64_t to, Add& add) const {
         const size_t at = static_cast<size_t>(from % kSendRing);
@@ -123,9 +160,33 @@ private:
         add(const_cast<std::byte*>(ring_), size - straight);
     }
 
+    bool overlaps(const Held& held, const iovec* ranges, size_t count) const {
+        for (uint32_t k = held.first; k != held.end; ++k) {
+            const auto from = reinterpret_cast<uintptr_t>(range_at(k).iov_base);
+            for (size_t i = 0; i < count; ++i) {
+                const auto start = reinterpret_cast<uintptr_t>(ranges[i].iov_base);
+                if (from < start + ranges[i].iov_len && start < from + range_at(k).iov_len) return true;
+            }
+        }
+        return false;
+    }
+    bool copy_of(Held& held) {
+        size_t left = 0;
+        for (uint32_t k = held.first; k != held.end; ++k) left += range_at(k).iov_len;
+        held.copy = static_cast<std::byte*>(malloc(left));
+        if (!held.copy) return false;
+        size_t at = 0;
+        for (uint32_t k = held.first; k != held.end; at += range_at(k++).iov_len) {
+            memcpy(held.copy + at, range_at(k).iov_base, range_at(k).iov_len);
+        }
+        range_at(held.first) = {held.copy, left};
+        held.end = held.first + 1;
+        return true;
+    }
+
     bool advance_held(Held& held, size_t* taken) {
-        while (held.first < held.count) {
-            iovec& range = held.ranges[held.first];
+        while (held.first != held.end) {
+            iovec& range = range_at(held.first);
             const size_t part = std::min(*taken, range.iov_len);
             range.iov_base = static_cast<std::byte*>(range.iov_base) + part;
             range.iov_len -= part;
@@ -143,7 +204,9 @@ private:
     uint32_t held_first_ = 0;  // oldest that was not reported
     uint32_t held_done_ = 0;   // oldest that the kernel has not taken in full
     uint32_t held_end_ = 0;
+    uint32_t range_end_ = 0;
     Held held_[kHeldMax];
+    iovec ranges_[kRangeRing];
     std::byte ring_[kSendRing];
 };
 

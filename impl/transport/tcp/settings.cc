@@ -10,6 +10,8 @@ const Param<int> connect_row{"tcp", "connect_timeout", 10000,
                              "Milliseconds until a connection that could not be set up is reported as failed"};
 const Param<int> peer_row{"tcp", "peer_timeout", 60000,
                           "Milliseconds after which a peer that takes no data is reported as gone, 0 for the system's"};
+const Param<size_t> host_row{"tcp", "peers_per_host", 1024,
+                             "Peers of one address that an endpoint lets connect to it at a time, 0 for any number"};
 
 }  // namespace
 
@@ -22,5 +24,7 @@ int peer_timeout() {
     const int value = peer_row.get();
     return value >= 0 ? value : peer_row.standard();
 }
+
+size_t peers_per_host() { return host_row.get(); }
 
 }  // namespace selvage::impl::tcp

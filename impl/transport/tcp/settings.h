@@ -2,12 +2,17 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_SETTINGS_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_SETTINGS_H
 
+#include <cstddef>
+
 namespace selvage::impl::tcp {
 
 // Milliseconds until a connection that is not set up is given up.
 int connect_timeout();
 // Milliseconds after which a peer that acknowledges nothing is gone; 0 leaves it to the system.
 int peer_timeout();
+
+// Peers of one address that an endpoint lets connect to it; 0: any number.
+size_t peers_per_host();
 
 }  // namespace selvage::impl::tcp
 

@@ -41,6 +41,8 @@ int watch_socket(int epoll, int socket, uint32_t events, Watched* owner, bool ch
     return epoll_ctl(epoll, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) ? -errno : 0;
 }
 
+void unwatch_socket(int epoll, int socket) { (void)epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nullptr); }
+
 int64_t now_nanoseconds() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -12,12 +12,14 @@
 namespace selvage::impl::tcp {
 
 // What epoll gives back: the first member of whatever was registered.
-enum class Watch : uint8_t { kListener, kStranger, kPeer, kTimer };
+enum class Watch : uint8_t { kListener, kStranger, kPeer, kTimer, kSetup };
 struct Watched {
     Watch watch;
 };
 // Adds (or with `change` alters) a registration. 0 or a negative fabric errno.
 int watch_socket(int epoll, int socket, uint32_t events, Watched* owner, bool change = false);
+// Before a socket is closed: a child of fork() may keep it open, and its events would go on.
+void unwatch_socket(int epoll, int socket);
 
 int64_t now_nanoseconds();
 inline int64_t now_milliseconds() { return now_nanoseconds() / 1'000'000; }

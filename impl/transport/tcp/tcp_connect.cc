@@ -5,6 +5,7 @@
 namespace selvage::impl {
 
 int TcpTransport::connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events) {
+    LockGuard setup(setup_);
     Peer* peer = only_ ? nullptr : peers_.add(to);
     if (!peer) return only_ ? -FI_EISCONN : -FI_ENOMEM;
     private_size_ = std::min(size, sizeof private_data_);
@@ -20,6 +21,7 @@ int TcpTransport::connect_to(const SocketAddress& to, const uint8_t* data, size_
 }
 
 int TcpTransport::adopt(tcp::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events) {
+    LockGuard setup(setup_);
     int error = 0;
     Peer* peer = nullptr;
     if (only_) {
@@ -32,8 +34,10 @@ int TcpTransport::adopt(tcp::Stranger* stranger, const uint8_t* data, size_t siz
         error = -FI_ENOMEM;
     } else if (!stranger->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {
         error = -FI_ECONNABORTED;
-    } else if (!raise_peer(*peer, stranger->release_socket())) {
+    } else if (!become_ready(*peer, stranger->release_socket(), stranger->hello.instance, 0)) {
         error = -FI_ENOMEM;
+    } else {
+        raise_peer(*peer);
     }
     destroy(stranger);
     if (error) {

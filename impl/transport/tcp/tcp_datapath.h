@@ -43,7 +43,8 @@ void TcpTransport::flush(Sink& sink) {
         Peer* next = peer->next_queued;
         Flushed result;
         flush_peer(*peer, &result);
-        if (peer->queued && peer->blocked && peer->tx >= 0 && ++blocked > kRetries) watch_room(*peer, true);
+        const bool up = peer->phase == Peer::Phase::kUp;
+        if (peer->queued && peer->blocked && up && ++blocked > kRetries) watch_room(*peer, true);
         for (size_t i = 0; i < result.token_count; ++i) sink.sent(*peer, result.tokens[i], 0);
         if (result.room) sink.room(*peer);
         peer = next;
@@ -109,23 +110,20 @@ size_t TcpTransport::poll_events(Sink& sink) {
     epoll_event events[kBatch];
     const int count = epoll_wait(epoll_, events, kBatch, 0);
     size_t done = 0;
+    bool setup = timed();
     for (int i = 0; i < count; ++i) {
         auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
         switch (watched->watch) {
             case tcp::Watch::kListener:
-                gate_.accept_some();
-                break;
             case tcp::Watch::kStranger:
-                gate_.advance(static_cast<tcp::Stranger*>(watched));
-                break;
+                break;  // not in this epoll
+            case tcp::Watch::kSetup:
             case tcp::Watch::kTimer:
-                break;  // looked at below
+                setup = true;
+                break;
             case tcp::Watch::kPeer: {
                 auto& peer = *static_cast<Peer*>(watched);
-                if (peer.phase == Peer::Phase::kDialing) {
-                    step_dial(sink, peer);
-                    ++done;
-                } else if (peer.phase == Peer::Phase::kUp) {
+                if (peer.phase == Peer::Phase::kUp) {
                     if (events[i].events & EPOLLOUT) watch_room(peer, false);
                     if (!(events[i].events & ~static_cast<uint32_t>(EPOLLOUT))) break;
                     const size_t frames = receive(sink, peer);
@@ -136,119 +134,74 @@ size_t TcpTransport::poll_events(Sink& sink) {
             }
         }
     }
-    while (tcp::Stranger* stranger = gate_.next_proved()) {
-        admit(sink, stranger);
+    tcp::Stranger* callers = nullptr;
+    if (setup) {
+        LockGuard guard(setup_);
+        step_setup(&callers);
+    }
+    // Pairs with add_outcome.
+    if (any_outcome_.load(std::memory_order_acquire)) done += take_outcomes(sink);
+    while (tcp::Stranger* caller = callers) {
+        callers = caller->next;
+        answer_caller(sink, caller);
         ++done;
     }
     look_at_time(sink);
     return done;
 }
 
+// Connections that were set up or given up, by this thread or the flusher's.
 template <typename Sink>
-void TcpTransport::step_dial(Sink& sink, Peer& peer) {
-    if (!peer.dial) return;
-    const tcp::Step step = peer.dial->advance(key_);
-    if (step == tcp::Step::kPending) {
-        tcp::watch_socket(epoll_, peer.dial->socket(), peer.dial->events(), &peer, true);
-    } else if (step == tcp::Step::kDone) {
-        const tcp::Note answer = peer.dial->answer;
-        const int socket = peer.dial->release_socket();
-        peer.instance = answer.instance;
-        peer.sequence = answer.sequence;
-        if (!raise_peer(peer, socket)) return take_down(sink, peer, FI_ENOMEM);
-        if (connected_ && events_) events_->connected(answer.data, answer.data_size);
-        if (peer.wants_room && !peer.queued) {
-            peer.wants_room = false;
-            sink.room(peer);
+size_t TcpTransport::take_outcomes(Sink& sink) {
+    size_t done = 0;
+    Outcome outcome;
+    for (; Peer* peer = next_outcome(&outcome); ++done) {
+        if (peer->phase == Peer::Phase::kUp) {
+            if (connected_ && events_) events_->connected(outcome.answer.data, outcome.answer.data_size);
+            if (!peer->wants_room || peer->queued) continue;
+            peer->wants_room = false;
+            sink.room(*peer);
+            continue;
         }
-    } else if (step == tcp::Step::kRefused) {
-        const tcp::Note answer = peer.dial->answer;
-        if (retry_later(peer, answer.refusal)) return;
-        const int error = tcp::error_of(answer.refusal);
-        if (connected_ && events_) {
+        if (outcome.answered && outcome.answer.type == tcp::NoteType::kReject && events_) {
             ConnectionEvents* events = events_;
             events_ = nullptr;
-            events->failed(error, answer.data, answer.data_size);
+            events->failed(outcome.error, outcome.answer.data, outcome.answer.data_size);
         }
-        take_down(sink, peer, error);
-    } else {
-        take_down(sink, peer, peer.dial->error);
+        take_down(sink, *peer, outcome.error);
     }
+    return done;
 }
 
+// A caller at the address of a peer that is connected. The same endpoint has lost that connection; another one may have
+// come in its place, if the old one's end shows now.
 template <typename Sink>
-void TcpTransport::admit(Sink& sink, tcp::Stranger* stranger) {
-    SocketAddress from = stranger->from;
-    from.set_port(stranger->hello.port);
-    tcp::Refusal refusal = tcp::Refusal::kNone;
-    Peer* peer = nullptr;
-    if (!stranger->holds(key_)) {
-        refusal = tcp::Refusal::kKey;
-    } else if (is_self(from)) {
-        refusal = tcp::Refusal::kTaken;  // nobody else listens there
-    } else if (peer = peers_.find(from); !peer && !(peer = peers_.add(from))) {
-        refusal = tcp::Refusal::kBusy;
-    } else {
-        Verdict verdict = judge(*peer, stranger->hello);
-        if (verdict == Verdict::kProbe) {
-            // Another endpoint at the address of one that seems to be there: was that the last sign of the old one?
+void TcpTransport::answer_caller(Sink& sink, tcp::Stranger* caller) {
+    bool same = false;
+    if (Peer* peer = connected_at(*caller, &same)) {
+        if (same) {
+            take_down(sink, *peer, FI_ECONNRESET);
+        } else {
             receive(sink, *peer);
-            verdict = peer->phase == Peer::Phase::kDown ? Verdict::kAdopt : Verdict::kRefuse;
-            refusal = tcp::Refusal::kTaken;
-        }
-        if (verdict == Verdict::kReplace) take_down(sink, *peer, FI_ECONNRESET);
-        if (verdict != Verdict::kRefuse) {
-            refusal = tcp::Refusal::kNone;
-        } else if (refusal == tcp::Refusal::kNone) {
-            refusal = tcp::Refusal::kCrossed;
         }
     }
-    if (refusal != tcp::Refusal::kNone) {
-        stranger->refuse(refusal);
-        destroy(stranger);
-        return;
-    }
-    const bool waiting = peer->phase == Peer::Phase::kDialing;
-    welcome(stranger, *peer);
-    if (waiting && peer->phase == Peer::Phase::kUp && peer->wants_room && !peer->queued) {
-        peer->wants_room = false;
-        sink.room(*peer);
-    }
+    LockGuard guard(setup_);
+    admit(caller, nullptr);
 }
 
-// Dials that take too long or are due again, strangers that take too long, sends that found no memory.
+// Sends that found no memory.
 template <typename Sink>
 void TcpTransport::look_at_time(Sink& sink) {
     last_look_ = tcp::now_nanoseconds();
-    const int64_t now = last_look_ / 1'000'000;
-    gate_.sweep(now);
-    Peer* kept = nullptr;
-    for (Peer* peer = dialing_; peer;) {
-        Peer* next = peer->next_dialing;
-        int error = 0;
-        if (over_time(*peer, now, &error)) {
-            dialing_ = next;  // take_down may lead to a new dial of any peer, which is added in front
-            peer->in_dialing = false;
-            take_down(sink, *peer, error);
-            next = dialing_;
-        } else if (peer->phase == Peer::Phase::kDialing) {
-            peer->next_dialing = kept;
-            kept = peer;
-        } else {
-            peer->in_dialing = false;
-        }
-        peer = next;
-    }
-    dialing_ = kept;
     if (starved_) {
         starved_ = false;
-        for (Peer* peer = peers_.first(); peer; peer = peer->next) {
+        for (Peer* peer = first_peer(); peer; peer = peer->next) {
             if (!peer->wants_room || peer->queued || peer->phase != Peer::Phase::kUp) continue;
             peer->wants_room = false;
             sink.room(*peer);
         }
     }
-    want_look_ = dialing_ || gate_.has_strangers() || up_ == 0 || starved_;
+    want_look_ = timed() || up_ == 0 || starved_;
 }
 
 template <typename Sink>

@@ -7,6 +7,9 @@
 
 namespace selvage::impl {
 
+// No frame has more ranges than resolved targets, or than an operation of the application with what stands before it.
+static_assert(tcp::kPiecesMax >= Resolved::kPieces && tcp::kPiecesMax >= 1 + 2 * kRangesMax);
+
 int TcpTransport::open(Endpoint& endpoint) {
     const Domain& domain = *endpoint.domain;
     const tcp::Key key{domain.auth_key, domain.attr.auth_key_size};

@@ -12,10 +12,19 @@
 
 namespace selvage::impl::tcp {
 
+// An address from which peers have connected: how many of them are connected now.
+struct CallingHost {
+    explicit CallingHost(const SocketAddress& address) : remote(address) {}
+    SocketAddress remote;  // without a port
+    size_t connected = 0;
+    CallingHost* next_same_hash = nullptr;
+    CallingHost* next = nullptr;
+};
+
 struct Peer : Watched, PeerBase {
     enum class Phase : uint8_t {
         kDown,     // also before the first dial
-        kDialing,  // frames are kept, as far as they are small
+        kDialing,  // frames are kept, as far as they are small; the flusher's thread may have the connection already
         kUp,
     };
 
@@ -30,10 +39,9 @@ struct Peer : Watched, PeerBase {
     bool dropped = false;       // with broken: nothing further of it is delivered
     bool hot = false;
     bool landing_active = false;
-    bool bulk = false;        // long payloads arrive: read little ahead, the rest goes to its place
-    bool in_dialing = false;  // in the transport's list
-    int error = 0;            // with broken
-    int tx = -1;              // the same socket in both directions, but for the endpoint itself. Guarded while queued.
+    bool bulk = false;  // long payloads arrive: read little ahead, the rest goes to its place
+    int error = 0;      // with broken
+    int tx = -1;        // the same socket in both directions, but for the endpoint itself. Guarded while queued.
     int rx = -1;
     uint32_t sent_round = UINT32_MAX;  // the round in which the last frame went out at once
     uint32_t misses = 0;               // hot, and nothing was there
@@ -47,22 +55,34 @@ struct Peer : Watched, PeerBase {
     Header landing_header{};
     Landing landing{};
 
-    Dial* dial = nullptr;    // while kDialing, but for pauses
-    int64_t deadline = 0;    // of dialing, in milliseconds
-    int64_t dial_again = 0;  // the dial was put off until then
-    uint64_t instance = 0;   // of the other endpoint, and the last of its calls that is known
+    // Connecting: protected by the transport's setup lock, under which `phase`, too, is changed.
+    Dial* dial = nullptr;      // while kDialing, but for pauses
+    bool ready = false;        // not kUp yet, but tx and rx are a connection: an outcome that the next progress takes
+    bool in_outcomes = false;  // in the transport's list
+    bool in_dialing = false;   // in the transport's list
+    int failure = 0;           // with kDialing: it is given up, which the next progress reports
+    int last_error = 0;        // of the attempts so far
+    uint32_t attempts = 0;     // that were dropped
+    int64_t dial_since = 0;    // milliseconds
+    int64_t deadline = 0;      // of dialing, in milliseconds
+    int64_t dial_again = 0;    // the dial was put off until then
+    uint64_t instance = 0;     // of the other endpoint, and the last of its calls that is known
     uint32_t sequence = 0;
-    SocketAddress remote;  // where it listens
+    CallingHost* host = nullptr;  // counted there, as it has connected to an endpoint that did not call it
+    uint32_t taken = 0;           // frames reported as sent before there was a connection; the owner's
+    SocketAddress remote;         // where it listens
     Peer* next_same_hash = nullptr;
     Peer* next_queued = nullptr;
     Peer* next_broken = nullptr;
     Peer* next_dialing = nullptr;
+    Peer* next_outcome = nullptr;
     Peer* next = nullptr;  // of all
 };
 
 inline constexpr size_t kLeftMax = sizeof(Header) + kWholeMax;
 
 using PeerTable = AddressTable<Peer>;
+using HostTable = AddressTable<CallingHost>;
 
 }  // namespace selvage::impl::tcp
 

@@ -13,7 +13,7 @@ using tcp::SendBuffer;
 
 namespace {
 
-constexpr size_t kPieces = 64;  // of one system call
+constexpr size_t kSendPieces = 64;  // of one system call
 
 size_t join(const Frame& frame, std::byte* out) {
     memcpy(out, &frame.header, sizeof frame.header);
@@ -24,6 +24,17 @@ size_t join(const Frame& frame, std::byte* out) {
         at += frame.payload[i].iov_len;
     }
     return at;
+}
+
+// The payload of a frame but for its first `skip` bytes.
+void append_payload(SendBuffer& buffer, const Frame& frame, size_t skip) {
+    for (size_t i = 0; i < frame.count; ++i) {
+        const iovec& range = frame.payload[i];
+        const size_t gone = std::min(skip, range.iov_len);
+        skip -= gone;
+        if (range.iov_len == gone) continue;
+        buffer.append(static_cast<const std::byte*>(range.iov_base) + gone, range.iov_len - gone);
+    }
 }
 
 // Bytes sent, 0 when the socket is full, or a negative errno.
@@ -48,8 +59,8 @@ SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
         join(frame, bytes);
         sent = sent_or_full(tcp::raw_send(peer.tx, bytes, total));
     } else {
-        iovec pieces[1 + tcp::kHeldRanges];
-        if (frame.count > tcp::kHeldRanges) return SendResult::kDown;  // no engine does that
+        iovec pieces[1 + tcp::kPiecesMax];
+        if (frame.count > tcp::kPiecesMax) return refuse(peer);
         pieces[0] = {const_cast<Header*>(&frame.header), sizeof(Header)};
         memcpy(pieces + 1, frame.payload, frame.count * sizeof *pieces);
         sent = send_gathered(peer.tx, pieces, 1 + frame.count);
@@ -62,6 +73,12 @@ SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
     }
     peer.blocked = true;
     return keep_rest(peer, frame, static_cast<size_t>(sent));
+}
+
+// A frame that no engine builds (tcp_endpoint.cc). Whoever waits for it learns that it never comes.
+[[gnu::cold]] SendResult TcpTransport::refuse(Peer& peer) {
+    if (peer.phase == Peer::Phase::kUp) mark_broken(peer, FI_EINVAL);
+    return SendResult::kDown;
 }
 
 // The socket took a part of the frame, or nothing.
@@ -81,43 +98,40 @@ SendResult TcpTransport::keep_rest(Peer& peer, const Frame& frame, size_t sent) 
         if (sent < sizeof(Header)) {
             buffer.append(reinterpret_cast<const std::byte*>(&frame.header) + sent, sizeof(Header) - sent);
         }
-        size_t skip = sent < sizeof(Header) ? 0 : sent - sizeof(Header);
-        iovec rest[tcp::kHeldRanges];
-        size_t count = 0;
-        for (size_t i = 0; i < frame.count; ++i) {
-            const iovec& range = frame.payload[i];
-            const size_t gone = std::min(skip, range.iov_len);
-            skip -= gone;
-            if (range.iov_len == gone) continue;
-            rest[count++] = {static_cast<std::byte*>(range.iov_base) + gone, range.iov_len - gone};
-        }
+        const size_t skip = sent < sizeof(Header) ? 0 : sent - sizeof(Header);
         if (frame.header.size <= kCopied) {
-            for (size_t i = 0; i < count; ++i) buffer.append(rest[i].iov_base, rest[i].iov_len);
+            append_payload(buffer, frame, skip);
         } else {
-            buffer.hold(rest, count, frame.token);
+            buffer.hold(frame.payload, frame.count, frame.token, skip);
             result = SendResult::kHeld;
         }
         enqueue(peer);
     }
-    if (join_flusher()) note_deferred();
+    if (join_thread()) note_deferred();
     return result;
 }
 
 SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
     if (peer.phase == Peer::Phase::kDown || peer.broken) return SendResult::kDown;
+    if (frame.count > tcp::kPiecesMax) return refuse(peer);
     const bool up = peer.phase == Peer::Phase::kUp;
     if (!up && frame.header.size > kCopied) {
         peer.wants_room = true;
         return SendResult::kAgain;
     }
-    if (up && !peer.queued && !join_flusher()) return send_now(peer, frame);  // nobody could bound the delay
+    if (!peer.queued && !join_thread()) {  // nobody could bound the delay, or set up the connection
+        if (up) return send_now(peer, frame);
+        peer.wants_room = true;
+        return SendResult::kAgain;
+    }
     if (!ensure_buffer(peer)) {
         peer.wants_room = starved_ = true;
         return SendResult::kAgain;
     }
     const bool first = !peer.queued;
     const SendResult result = put_in_buffer(peer, frame);
-    if (first && peer.queued && up) note_deferred();
+    if (first && peer.queued) note_deferred();
+    if (!up && result == SendResult::kDone) ++peer.taken;
     return result;
 }
 
@@ -128,7 +142,9 @@ SendResult TcpTransport::put_in_buffer(Peer& peer, const Frame& frame) {
     const size_t need = sizeof(Header) + (small ? frame.header.size : 0);
     int error = 0;
     const auto fits = [&] { return buffer.room() >= need && (small || buffer.can_hold()); };
-    if (!fits() && !peer.blocked) error = push_out(peer);
+    // Before the connection is the owner's, the flusher sends.
+    const bool pushes = peer.phase == Peer::Phase::kUp && !peer.blocked;
+    if (!fits() && pushes) error = push_out(peer);
     enqueue(peer);
     if (!error && !fits()) {
         peer.wants_room = true;
@@ -137,12 +153,13 @@ SendResult TcpTransport::put_in_buffer(Peer& peer, const Frame& frame) {
     SendResult result = SendResult::kDone;
     if (!error) {
         buffer.append(&frame.header, sizeof frame.header);
-        for (size_t i = 0; small && i < frame.count; ++i) {
-            if (frame.payload[i].iov_len) buffer.append(frame.payload[i].iov_base, frame.payload[i].iov_len);
+        if (small) {
+            append_payload(buffer, frame, 0);
+        } else {
+            buffer.hold(frame.payload, frame.count, frame.token);
         }
-        if (!small) buffer.hold(frame.payload, std::min(frame.count, tcp::kHeldRanges), frame.token);
         const bool enough = buffer.bytes() >= tcp::kSendAt || buffer.held_bytes() >= tcp::kSendBulk;
-        if (enough && !peer.blocked) error = push_out(peer);
+        if (enough && pushes) error = push_out(peer);
         if (!small) result = buffer.take_back() ? SendResult::kDone : SendResult::kHeld;
     }
     if (!error) return result;
@@ -178,9 +195,9 @@ void TcpTransport::free_buffers() {
 int TcpTransport::push_out(Peer& peer) {
     if (peer.tx < 0) return 0;
     for (;;) {
-        iovec pieces[kPieces];
+        iovec pieces[kSendPieces];
         size_t total;
-        const size_t count = peer.buffer->gather(pieces, kPieces, &total);
+        const size_t count = peer.buffer->gather(pieces, kSendPieces, &total);
         if (!count) return 0;
         const ssize_t sent = send_gathered(peer.tx, pieces, count);
         if (sent < 0) return static_cast<int>(-sent);
@@ -241,7 +258,7 @@ void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
     bool idle = true;
     int error = 0;
     if (SendBuffer* buffer = peer.buffer) {
-        if (!peer.watches_room) error = push_out(peer);
+        if (peer.phase == Peer::Phase::kUp && !peer.watches_room) error = push_out(peer);
         while (buffer->pop_done(&result->tokens[result->token_count])) ++result->token_count;
         idle = buffer->empty();
         peer.blocked = !idle;
@@ -249,8 +266,8 @@ void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
             spare_buffer(buffer);
             peer.buffer = nullptr;
         } else {
-            result->room =
-                peer.wants_room && peer.tx >= 0 && buffer->room() >= tcp::kSendRing / 2 && buffer->can_hold();
+            result->room = peer.wants_room && peer.phase == Peer::Phase::kUp && buffer->room() >= tcp::kSendRing / 2 &&
+                           buffer->can_hold();
         }
     }
     peer.queued = false;

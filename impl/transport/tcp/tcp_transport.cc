@@ -11,13 +11,10 @@
 #include <cstdlib>
 
 #include "impl/core/create.h"
+#include "impl/core/log.h"
 #include "impl/transport/tcp/settings.h"
 
 namespace selvage::impl {
-
-using tcp::Note;
-using tcp::NoteType;
-using tcp::Refusal;
 
 namespace {
 
@@ -28,10 +25,15 @@ constexpr int kBacklog = 4096;  // the kernel's limit cuts it
 int TcpTransport::open_epoll(const tcp::Key& key) {
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) return -errno;
-    arrivals_ = static_cast<std::byte*>(malloc(tcp::kReceiveBuffer));
-    if (!arrivals_) {
+    setup_epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    int error = setup_epoll_ < 0 ? -errno : tcp::watch_socket(epoll_, setup_epoll_, EPOLLIN, &setup_watch_);
+    if (!error) {
+        arrivals_ = static_cast<std::byte*>(malloc(tcp::kReceiveBuffer));
+        if (!arrivals_) error = -FI_ENOMEM;
+    }
+    if (error) {
         close();
-        return -FI_ENOMEM;
+        return error;
     }
     key_ = key;
     want_look_ = true;
@@ -43,9 +45,15 @@ int TcpTransport::open_datagram(const SocketAddress& address, const tcp::Key& ke
     int error = open_epoll(key);
     if (error) return error;
     address_ = address;
-    error = gate_.open(&address_, kBacklog, epoll_);
-    if (error) close();
-    return error;
+    error = gate_.open(&address_, kBacklog, setup_epoll_);
+    if (error) {
+        close();
+        return error;
+    }
+    host_limit_ = tcp::peers_per_host();
+    // Without a thread, callers wait for the application, and frames in the engine until there is a connection.
+    (void)join_thread();
+    return 0;
 }
 
 int TcpTransport::open_connected(const SocketAddress& address, const tcp::Key& key) {
@@ -58,36 +66,54 @@ int TcpTransport::open_connected(const SocketAddress& address, const tcp::Key& k
 
 void TcpTransport::close() {
     leave_flusher();
-    if (epoll_ >= 0) linger();
+    if (arrivals_) linger();
     gate_.close();
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
         forget_dial(*peer);
+        report_lost(*peer);
         close_sockets(*peer);
+        if (peer->buffer) peer->buffer->abandon();
         free(peer->buffer);
         free(peer->left);
     }
     peers_.clear();
+    hosts_.clear();
     free_buffers();
     free(arrivals_);
     arrivals_ = nullptr;
-    for (int* descriptor : {&epoll_, &timer_}) {
+    for (int* descriptor : {&epoll_, &setup_epoll_, &timer_}) {
         if (*descriptor >= 0) ::close(*descriptor);
         *descriptor = -1;
     }
-    queued_ = broken_ = dialing_ = only_ = nullptr;
+    queued_ = broken_ = dialing_ = outcomes_ = only_ = nullptr;
+    any_outcome_ = false;
     hot_count_ = up_ = 0;
-    connected_ = starved_ = false;
+    connected_ = starved_ = closing_ = false;
     events_ = nullptr;
     av_ = nullptr;
     note_flushed();
+    note_untimed();
 }
 
 // Frames that were reported as sent leave before the sockets are closed, as far as the peers take them in time.
 void TcpTransport::linger() {
+    closing_ = true;
+    if (dialing_) finish_dials(tcp::now_milliseconds() + tcp::kSetupLinger);
     const int64_t deadline = tcp::now_milliseconds() + tcp::kLinger;
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
-        if (peer->phase == Peer::Phase::kUp && !peer->broken) hand_over(*peer, deadline);
+        if (peer->ready || (peer->phase == Peer::Phase::kUp && !peer->broken)) hand_over(*peer, deadline);
     }
+}
+
+// Frames that were reported as sent and that no peer will ever get.
+void TcpTransport::report_lost(Peer& peer) {
+    if (peer.taken && peer.phase == Peer::Phase::kDialing && frames_wait(peer)) {
+        log_for(
+            "tcp", FI_LOG_WARN, FI_LOG_EP_DATA,
+            "%u messages that were reported as sent are lost: no connection to port %u of their peer came about (%s)",
+            peer.taken, peer.remote.port(), strerror(peer.failure ? peer.failure : peer.last_error));
+    }
+    peer.taken = 0;
 }
 
 // What arrives is read and forgotten: unread input would make the close a reset, which discards what
@@ -117,10 +143,15 @@ bool TcpTransport::is_self(const SocketAddress& address) const {
 }
 
 int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
+    LockGuard setup(setup_);
     Peer* peer = peers_.find(address);
     if (!peer && !(peer = peers_.add(address))) return -FI_ENOMEM;
     *out = peer;
     if (peer->phase != Peer::Phase::kDown) return 0;
+    if (peer->ready) {  // it has called meanwhile
+        raise_peer(*peer);
+        return 0;
+    }
     const int error = is_self(address) ? connect_self(*peer) : dial(*peer);
     if (error) *out = nullptr;
     return error;
@@ -130,134 +161,21 @@ int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
 int TcpTransport::connect_self(Peer& peer) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair)) return -errno;
-    if (!raise_peer(peer, pair[0])) {
-        ::close(pair[1]);
-        return -FI_ENOMEM;
-    }
     if (tcp::watch_socket(epoll_, pair[1], 0, &peer)) {
+        ::close(pair[0]);
         ::close(pair[1]);
-        Fallen fallen;
-        bring_down(peer, &fallen);
         return -FI_ENOMEM;
     }
-    peer.tx = pair[1];
-    return 0;
-}
-
-// Gives the peer time, and calls.
-int TcpTransport::dial(Peer& peer) {
-    peer.deadline = tcp::now_milliseconds() + tcp::connect_timeout();
-    const int error = start_dial(peer);
-    if (error) return error;
-    peer.phase = Peer::Phase::kDialing;
-    if (!peer.in_dialing) {
-        peer.in_dialing = true;
-        peer.next_dialing = dialing_;
-        dialing_ = &peer;
-    }
-    return 0;
-}
-
-int TcpTransport::start_dial(Peer& peer) {
-    auto* dial = create<tcp::Dial>();
-    if (!dial) return -FI_ENOMEM;
-    Note hello;
-    hello.type = NoteType::kHello;
-    hello.kind = connected_ ? tcp::CallKind::kMessage : tcp::CallKind::kReliableDatagram;
-    hello.port = connected_ ? uint16_t{0} : address_.port();
-    hello.instance = instance_;
-    hello.sequence = ++sequence_;
-    tcp::fill_random(hello.random, sizeof hello.random);
-    if (connected_ && private_size_) {
-        hello.data_size = static_cast<uint16_t>(private_size_);
-        memcpy(hello.data, private_data_, private_size_);
-    }
-    SocketAddress from = address_;
-    if (!connected_) from.set_port(0);
-    int error = dial->start(from, peer.remote, hello);
-    if (!error) error = tcp::watch_socket(epoll_, dial->socket(), dial->events(), &peer);
-    if (error) {
-        destroy(dial);
-        return error;
-    }
-    peer.dial = dial;
-    peer.dial_again = 0;
-    want_look_ = true;
-    return 0;
-}
-
-void TcpTransport::forget_dial(Peer& peer) {
-    if (peer.dial) destroy(peer.dial);
-    peer.dial = nullptr;
-}
-
-// The other side does not want this call, but there may be another: its own, or a later one.
-bool TcpTransport::retry_later(Peer& peer, Refusal refusal) {
-    if (connected_) return false;
-    if (refusal != Refusal::kCrossed && refusal != Refusal::kTaken && refusal != Refusal::kBusy) return false;
-    forget_dial(peer);
-    peer.dial_again = tcp::now_milliseconds() + (refusal == Refusal::kCrossed ? tcp::kCrossedPause : tcp::kBusyPause);
-    return true;
-}
-
-// True when the peer is to be given up.
-bool TcpTransport::over_time(Peer& peer, int64_t now, int* error) {
-    if (peer.phase != Peer::Phase::kDialing) return false;
-    if (connected_ && peer.dial && peer.dial->waits_for_welcome()) return false;
-    *error = FI_ETIMEDOUT;
-    if (now >= peer.deadline) return true;
-    if (peer.dial || now < peer.dial_again) return false;
-    *error = -start_dial(peer);
-    return *error != 0;
-}
-
-TcpTransport::Verdict TcpTransport::judge(const Peer& peer, const Note& hello) const {
-    switch (peer.phase) {
-        case Peer::Phase::kDown:
-            return Verdict::kAdopt;
-        case Peer::Phase::kDialing:
-            // Both call: the lower instance's call counts. Without a call of our own under way, the other's does.
-            return !peer.dial || hello.instance < instance_ ? Verdict::kAdopt : Verdict::kRefuse;
-        case Peer::Phase::kUp:
-            break;
-    }
-    if (peer.instance != hello.instance) return Verdict::kProbe;
-    // The same endpoint calls again: it has lost the connection, unless the call is older than the connection.
-    return static_cast<int32_t>(hello.sequence - peer.sequence) > 0 ? Verdict::kReplace : Verdict::kRefuse;
-}
-
-void TcpTransport::welcome(tcp::Stranger* stranger, Peer& peer) {
-    const bool welcomed = stranger->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0);
-    if (welcomed) {
-        forget_dial(peer);
-        peer.instance = stranger->hello.instance;
-        peer.sequence = stranger->hello.sequence;
-        const bool dialing = peer.phase == Peer::Phase::kDialing;
-        if (!raise_peer(peer, stranger->release_socket()) && dialing) peer.dial_again = tcp::now_milliseconds();
-    }
-    destroy(stranger);
-}
-
-// The socket carries frames from now on. False: it was closed, and the peer is as it was.
-bool TcpTransport::raise_peer(Peer& peer, int socket) {
-    const bool watched = peer.dial != nullptr;
-    forget_dial(peer);
-    if (tcp::watch_socket(epoll_, socket, EPOLLIN, &peer, watched)) {
-        ::close(socket);
-        return false;
+    if (!become_ready(peer, pair[0], instance_, 0)) {
+        ::close(pair[1]);
+        return -FI_ENOMEM;
     }
     {
         SpinGuard guard(guard_);
-        peer.tx = peer.rx = socket;
+        peer.tx = pair[1];
     }
-    tcp::tune_connected(socket);
-    peer.phase = Peer::Phase::kUp;
-    peer.blocked = peer.watches_room = peer.broken = peer.bulk = false;
-    peer.misses = 0;
-    ++up_;
-    make_hot(peer);
-    if (peer.queued && join_flusher()) note_deferred();
-    return true;
+    raise_peer(peer);
+    return 0;
 }
 
 void TcpTransport::close_sockets(Peer& peer) {
@@ -269,9 +187,13 @@ void TcpTransport::close_sockets(Peer& peer) {
 // Everything but telling; afterwards the peer may come up again. It may stay in the list of queued peers, without a
 // buffer.
 void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
+    LockGuard setup(setup_);
     fallen->was_up = peer.phase == Peer::Phase::kUp;
     fallen->landing = peer.landing_active;
     forget_dial(peer);
+    remove_outcome(peer);
+    leave_host(peer);
+    report_lost(peer);
     {
         SpinGuard guard(guard_);
         close_sockets(peer);
@@ -292,6 +214,8 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
         break;
     }
     peer.phase = Peer::Phase::kDown;
+    peer.ready = false;
+    peer.failure = 0;
     peer.dropped = peer.broken = peer.blocked = peer.watches_room = peer.wants_room = peer.landing_active = peer.bulk =
         false;
     free(peer.left);
@@ -332,6 +256,7 @@ bool TcpTransport::keep_left(Peer& peer, const std::byte* at, size_t size) {
 }
 
 bool TcpTransport::arm_peer(Peer& peer) {
+    if (peer.phase != Peer::Phase::kUp) return true;  // an outcome wakes
     SpinGuard guard(guard_);
     if (!peer.buffer || peer.tx < 0) return true;
     if (push_out(peer)) return false;  // the next progress finds the error
@@ -341,7 +266,7 @@ bool TcpTransport::arm_peer(Peer& peer) {
 }
 
 bool TcpTransport::arm() {
-    if (broken_ || starved_) return false;
+    if (broken_ || starved_ || any_outcome_.load(std::memory_order_acquire)) return false;
     for (Peer* peer = queued_; peer; peer = peer->next_queued) {
         if (!arm_peer(*peer)) return false;
     }
@@ -350,6 +275,7 @@ bool TcpTransport::arm() {
 
 // Wakes a sleeper for what is due without anything arriving.
 bool TcpTransport::set_timer() {
+    LockGuard setup(setup_);
     if (!dialing_ && !gate_.needs_timer()) return true;
     if (timer_ < 0) {
         timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -358,13 +284,14 @@ bool TcpTransport::set_timer() {
     const int64_t now = tcp::now_milliseconds();
     int64_t wait = gate_.needs_timer() ? tcp::kAcceptPause : 1000;
     for (Peer* peer = dialing_; peer; peer = peer->next_dialing) {
-        if (peer->phase != Peer::Phase::kDialing) continue;
+        if (peer->phase != Peer::Phase::kDialing || peer->ready || peer->failure) continue;
         wait = std::min(wait, (peer->dial ? peer->deadline : std::min(peer->deadline, peer->dial_again)) - now);
     }
     wait = std::max<int64_t>(wait, 1);
     itimerspec when{};
     when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000};
-    return timerfd_settime(timer_, 0, &when, nullptr) == 0;
+    // An outcome that came meanwhile may have set the timer off.
+    return timerfd_settime(timer_, 0, &when, nullptr) == 0 && !any_outcome_.load(std::memory_order_relaxed);
 }
 
 }  // namespace selvage::impl

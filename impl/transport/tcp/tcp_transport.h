@@ -12,14 +12,25 @@
 // Receiving: a few hot peers are read from directly, all others by epoll. One buffer per endpoint takes what arrives,
 // many frames per system call; the payload of a large frame is read straight to its place.
 //
-// Locks: every call is made under the endpoint's lock but the flusher's, which touches nothing but send buffers and the
-// descriptors to send on, under `guard_`. Guarded are: the list of queued peers, and `buffer` and `tx` of peers in it.
+// Small frames to a peer that is being dialed are reported as sent once they are in its send buffer; so the connection
+// is set up, and the buffer sent, though the application stops calling, at either end: by the flusher's thread. An
+// attempt that fails does not cost the buffer; it is repeated until the peer's time is over (FI_TCP_CONNECT_TIMEOUT).
+// Closing the endpoint waits for such peers, kSetupLinger at most. What is then still in the buffer is lost, which is
+// reported as Sink::down and, as it has been reported as sent, by a warning in the log.
 //
-// Control is in tcp_transport.cc, sending in tcp_send.cc; what is a template over the Sink in tcp_datapath.h.
+// Locks: every call is made under the endpoint's lock but those of the flusher's thread, which never calls the Sink.
+//   setup_  connections until frames flow (tcp_setup.cc): the gate, the table of peers, dials, outcomes; `phase` is
+//           changed under it, by the owner alone, who may read it without.
+//   guard_  the list of queued peers; `buffer` and `tx` of peers in it, or not kUp. A spin lock: setup_ is taken first.
+// The Sink is called with neither, as the engine may send or find peers.
+//
+// Control is in tcp_transport.cc, connecting in tcp_setup.cc, sending in tcp_send.cc, what is taken back in
+// tcp_revoke.cc; what is a template over the Sink in tcp_datapath.h.
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
 
 #include "impl/core/connect.h"
+#include "impl/core/lock.h"
 #include "impl/core/spin_lock.h"
 #include "impl/transport/tcp/flusher.h"
 #include "impl/transport/tcp/gate.h"
@@ -56,6 +67,8 @@ public:
     // Optional parts of the concept.
     bool address_of(Peer& peer, AvEntry* out);
     void drop(Peer& peer, int error);
+    void discard_landing(Peer& peer);
+    void copy_sources(const iovec* ranges, size_t count);
 
     // The same without an endpoint. `key` is used until close().
     int open_datagram(const SocketAddress& address, const tcp::Key& key);
@@ -78,13 +91,45 @@ public:
     size_t peers_up() const { return up_; }
 
 private:
-    // tcp_transport.cc
-    int open_epoll(const tcp::Key& key);
-    int start_dial(Peer& peer);
+    // tcp_setup.cc
     int dial(Peer& peer);
-    int connect_self(Peer& peer);
-    bool raise_peer(Peer& peer, int socket);
+    int start_dial(Peer& peer);
     void forget_dial(Peer& peer);
+    void dial_later(Peer& peer, int64_t pause);
+    bool retry_later(Peer& peer, tcp::Refusal refusal);
+    bool redial(Peer& peer, int error);
+    void attempt_failed(Peer& peer, int error);
+    bool frames_wait(Peer& peer);
+    void step_dial(Peer& peer);
+    void add_outcome(Peer& peer);
+    void remove_outcome(Peer& peer);
+    bool become_ready(Peer& peer, int socket, uint64_t instance, uint32_t sequence);
+    void give_up(Peer& peer, int error);
+    void raise_peer(Peer& peer);
+    struct Outcome {
+        int error = 0;
+        bool answered = false;
+        tcp::Note answer;  // FI_EP_MSG: what the other side said
+    };
+    Peer* next_outcome(Outcome* out);
+    void look_at_dials(int64_t now);
+    void step_setup(tcp::Stranger** callers);
+    void advance_setup() override;
+    tcp::Refusal judge(const tcp::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner);
+    void admit(tcp::Stranger* stranger, tcp::Stranger** callers);
+    bool enter_host(Peer& peer);
+    void leave_host(Peer& peer);
+    Peer* connected_at(const tcp::Stranger& stranger, bool* same);
+    void finish_dials(int64_t deadline);
+    // Of all, the newest first: later ones are not seen, and none goes.
+    Peer* first_peer() {
+        LockGuard setup(setup_);
+        return peers_.first();
+    }
+    // tcp_transport.cc
+    bool join_thread() { return join_flusher(connected_ ? -1 : setup_epoll_); }
+    int open_epoll(const tcp::Key& key);
+    int connect_self(Peer& peer);
     struct Fallen {  // what the engine is told of a peer that went down
         void* tokens[tcp::kHeldMax];
         size_t token_count = 0;
@@ -98,17 +143,13 @@ private:
     bool is_self(const SocketAddress& address) const;
     bool set_timer();
     void linger();
+    void report_lost(Peer& peer);
     void hand_over(Peer& peer, int64_t deadline);
     bool arm_peer(Peer& peer);
-    // What to do with a caller that proved himself.
-    enum class Verdict : uint8_t { kAdopt, kReplace, kProbe, kRefuse };
-    Verdict judge(const Peer& peer, const tcp::Note& hello) const;
-    void welcome(tcp::Stranger* stranger, Peer& peer);
-    bool retry_later(Peer& peer, tcp::Refusal refusal);
-    bool over_time(Peer& peer, int64_t now, int* error);
     // tcp_send.cc
     SendResult send_now(Peer& peer, const Frame& frame);
     SendResult send_later(Peer& peer, const Frame& frame);
+    SendResult refuse(Peer& peer);
     SendResult keep_rest(Peer& peer, const Frame& frame, size_t sent);
     SendResult put_in_buffer(Peer& peer, const Frame& frame);
     bool ensure_buffer(Peer& peer);
@@ -138,9 +179,9 @@ private:
     template <typename Sink>
     size_t poll_events(Sink& sink);
     template <typename Sink>
-    void step_dial(Sink& sink, Peer& peer);
+    size_t take_outcomes(Sink& sink);
     template <typename Sink>
-    void admit(Sink& sink, tcp::Stranger* stranger);
+    void answer_caller(Sink& sink, tcp::Stranger* stranger);
     template <typename Sink>
     void look_at_time(Sink& sink);
     template <typename Sink>
@@ -153,16 +194,21 @@ private:
     bool control_is_due(size_t done);
     bool keep_left(Peer& peer, const std::byte* at, size_t size);
 
+    Mutex setup_;
     SpinLock guard_;
     Peer* queued_ = nullptr;  // peers with something to send
     Peer* broken_ = nullptr;
     Peer* dialing_ = nullptr;   // and some that dialed and are still in the list
+    Peer* outcomes_ = nullptr;  // peers that are ready or failed
+    std::atomic<bool> any_outcome_{false};
+    bool closing_ = false;
     bool connected_ = false;    // FI_EP_MSG
     bool want_look_ = false;    // something other than hot peers is going on
     bool starved_ = false;      // a send found no memory
     bool in_progress_ = false;  // what is sent now answers what arrived
     bool answered_ = false;     // and some of it waits for the end of progress
     int epoll_ = -1;
+    int setup_epoll_ = -1;  // listener, callers, dials; in epoll_, and watched by the flusher
     int timer_ = -1;
     uint32_t hot_count_ = 0;
     uint32_t up_ = 0;
@@ -181,7 +227,10 @@ private:
     SocketAddress address_;
     tcp::Key key_;
     tcp::PeerTable peers_;
+    tcp::HostTable hosts_;
+    size_t host_limit_ = 0;
     tcp::Watched timer_watch_{tcp::Watch::kTimer};
+    tcp::Watched setup_watch_{tcp::Watch::kSetup};
     tcp::Gate gate_{tcp::CallKind::kReliableDatagram};
 };
 

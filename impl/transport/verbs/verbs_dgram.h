@@ -61,6 +61,11 @@ public:
     bool arm() override;
     int wait_descriptor() const override { return epoll_; }
     int cancel(void* context) override;
+    void set_counter(CounterSlot slot, Counter* counter) override {
+        lock();
+        reports_.counters[slot] = counter;
+        unlock();
+    }
     size_t transmit_left() override;
     size_t receive_left() override;
     void* transport() override { return nullptr; }

@@ -1,0 +1,200 @@
+// Long transfers that one side copies: what becomes of those that cannot be copied, and of memory that is taken back.
+#include "impl/test/engine/pair.h"
+
+namespace selvage::impl::test {
+namespace {
+
+constexpr size_t kLong = 100'000;
+
+class EnginePull : public testing::Test {
+protected:
+    static Setting pulling(uint64_t order = kMessageOrder) {
+        Setting setting;
+        setting.pulls = true;
+        setting.order = order;
+        return setting;
+    }
+    explicit EnginePull(const Setting& setting = pulling()) : pair(setting) {
+        pair.net.inspect = [this](Packet& packet) {
+            ++frames[packet.header.op];
+            return !on_frame || on_frame(packet);
+        };
+    }
+    int count(FrameOp op) const { return frames[static_cast<int>(op)]; }
+    // The error of the next completion at side a, 0 for a success, -1 when none comes.
+    int next() {
+        pair.settle();
+        fi_cq_tagged_entry entry;
+        const ssize_t result = pair.a.read(&entry);
+        if (result < 0) return pair.a.read_error().err;
+        return result == 1 ? 0 : -1;
+    }
+    void expose() { key = pair.b.exposes(memory.data(), memory.size()); }
+    void close_region() {
+        EXPECT_EQ(fi_close(&pair.b.regions.back()->fid), 0);
+        pair.b.regions.pop_back();
+    }
+    void read() { ASSERT_EQ(fi_read(pair.a.ep, local.data(), kLong, nullptr, pair.to_b, 0, key, nullptr), 0); }
+    void write(const Bytes& bytes, uint64_t at = 0) {
+        ASSERT_EQ(fi_write(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, at, key, nullptr), 0);
+    }
+    void on(FrameOp op, const std::function<void()>& act) {
+        on_frame = [op, act](const Packet& packet) {
+            if (packet.header.op == static_cast<uint8_t>(op)) act();
+            return true;
+        };
+    }
+
+    Pair pair;
+    int frames[256] = {};
+    std::function<bool(Packet&)> on_frame;
+    Bytes memory = pattern(kLong, 1);
+    Bytes local = Bytes(kLong);
+    uint64_t key = 0;
+};
+
+TEST_F(EnginePull, AReadThatCannotBePulledComesInFrames) {
+    expose();
+    read();
+    pair.net.pull_error = -FI_EPERM;
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(local, memory);
+    EXPECT_EQ(count(FrameOp::kRead), 2);
+    EXPECT_GT(count(FrameOp::kReadReply), 0);
+}
+
+TEST_F(EnginePull, ARegionThatIsClosedBeforeItIsPulledFailsTheReadWithItsKey) {
+    expose();
+    read();
+    on(FrameOp::kReadGrant, [&] {
+        if (pair.b.regions.empty()) return;
+        close_region();
+        std::fill(memory.begin(), memory.end(), 0xee);  // it is somebody else's by now
+    });
+    EXPECT_EQ(next(), FI_ENOKEY);
+    EXPECT_EQ(next(), -1);
+}
+
+TEST_F(EnginePull, AReadOfOneRegionSurvivesTheCloseOfAnother) {
+    expose();
+    Bytes other(64);
+    pair.b.exposes(other.data(), other.size(), FI_REMOTE_READ, 8);
+    read();
+    bool closed = false;
+    on(FrameOp::kReadGrant, [&] {
+        if (!closed) close_region();
+        closed = true;
+    });
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(local, memory);
+}
+
+TEST_F(EnginePull, AWriteThatCannotBePulledIsSentInSegments) {
+    expose();
+    const Bytes bytes = pattern(kLong, 2);
+    write(bytes);
+    pair.net.pull_error = -FI_EPERM;
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(memory, bytes);
+    EXPECT_GT(count(FrameOp::kWriteSegment), 0);
+    // What comes after finds its way, too.
+    const Bytes more = pattern(kLong, 3);
+    write(more);
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(memory, more);
+}
+
+TEST_F(EnginePull, AWriteIsNotSentAgainBehindWhatFollowsItInOrder) {
+    expose();
+    const Bytes bytes = pattern(kLong, 2), later = pattern(100, 3);
+    write(bytes);
+    write(later);
+    pair.net.pull_error = -FI_EPERM;
+    int failed = 0, good = 0;
+    for (int i = 0; i < 2; ++i) {
+        const int error = next();
+        failed += error == FI_EIO;
+        good += error == 0;
+    }
+    EXPECT_EQ(failed, 1);
+    EXPECT_EQ(good, 1);
+    EXPECT_TRUE(std::equal(later.begin(), later.end(), memory.begin()));
+}
+
+class EnginePullUnordered : public EnginePull {
+protected:
+    EnginePullUnordered() : EnginePull(pulling(0)) {}
+};
+
+TEST_F(EnginePullUnordered, WithoutOrderEveryWriteIsSentAgain) {
+    expose();
+    const Bytes bytes = pattern(kLong / 2, 2), later = pattern(100, 3);
+    write(bytes);
+    write(later, kLong / 2);
+    pair.net.pull_error = -FI_EPERM;
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(next(), 0);
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), memory.begin()));
+    EXPECT_TRUE(std::equal(later.begin(), later.end(), memory.begin() + kLong / 2));
+}
+
+TEST_F(EnginePull, AWriteIntoARegionThatIsClosedMeanwhileIsNotPulled) {
+    expose();
+    const Bytes bytes = pattern(kLong, 2), before = memory;
+    write(bytes);
+    close_region();
+    EXPECT_EQ(next(), FI_ENOKEY);
+    EXPECT_EQ(memory, before);
+}
+
+TEST_F(EnginePull, AMessageThatCannotBePulledComesInSegments) {
+    const Bytes bytes = pattern(kLong, 2);
+    ASSERT_EQ(fi_recv(pair.b.ep, local.data(), local.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, nullptr), 0);
+    pair.net.pull_error = -FI_EPERM;
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(local, bytes);
+}
+
+TEST_F(EnginePull, OnlyWhatTheReceiveHasRoomForIsPulled) {
+    const Bytes bytes = pattern(kLong, 2);
+    const size_t room = kLong / 3;
+    ASSERT_EQ(fi_recv(pair.b.ep, local.data(), room, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, nullptr), 0);
+    EXPECT_EQ(next(), 0);
+    EXPECT_TRUE(std::equal(local.begin(), local.begin() + room, bytes.begin()));
+    EXPECT_EQ(local[room], 0);
+}
+
+TEST_F(EnginePull, RangesAtBothEndsMeet) {
+    const Bytes bytes = pattern(kLong, 2);
+    const auto part = [](const Bytes& of, size_t from, size_t to) {
+        return iovec{const_cast<unsigned char*>(of.data()) + from, to - from};
+    };
+    const iovec from[] = {part(bytes, 0, 1), part(bytes, 1, 50'000), part(bytes, 50'000, kLong)};
+    const iovec to[] = {part(local, 0, 30'000), part(local, 30'000, 99'999), part(local, 99'999, kLong)};
+    ASSERT_EQ(fi_recvv(pair.b.ep, to, nullptr, 3, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_sendv(pair.a.ep, from, nullptr, 3, pair.to_b, nullptr), 0);
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(local, bytes);
+}
+
+TEST_F(EnginePull, APeerThatGrantsWhatWasToComeInFramesIsDropped) {
+    expose();
+    read();
+    pair.net.pull_error = -FI_EPERM;
+    Header first{};
+    std::vector<std::byte> ranges;
+    on_frame = [&](Packet& packet) {
+        if (packet.header.op == static_cast<uint8_t>(FrameOp::kReadGrant)) first = packet.header, ranges = packet.bytes;
+        if (packet.header.op == static_cast<uint8_t>(FrameOp::kReadReply) && first.op) {
+            packet.header = first;
+            packet.bytes = ranges;
+        }
+        return true;
+    };
+    EXPECT_EQ(next(), FI_ECONNABORTED);
+}
+
+}  // namespace
+}  // namespace selvage::impl::test

@@ -1,0 +1,388 @@
+// See tcp_transport.h: connections until frames flow.
+//
+// The setup lock is held in all of this, by the endpoint's thread or the flusher's; neither calls the Sink here. What
+// has come of a connection is an outcome: `ready` (the socket carries frames, and is watched by the endpoint's epoll)
+// or `failure`. The endpoint's next progress takes it (TcpTransport::take_outcomes); until then the flusher may already
+// send on the socket, in the order of the peer's send buffer.
+//
+//   kDown --dial()--> kDialing --+--> ready ----(owner)--> kUp
+//     |                          +--> failure --(owner)--> kDown, Sink::down
+//     +------- a call came ------+--> ready
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "impl/core/create.h"
+#include "impl/transport/tcp/settings.h"
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+
+using tcp::Note;
+using tcp::Refusal;
+
+// Gives the peer time, and calls.
+int TcpTransport::dial(Peer& peer) {
+    peer.dial_since = tcp::now_milliseconds();
+    peer.deadline = peer.dial_since + tcp::connect_timeout();
+    peer.attempts = 0;
+    peer.last_error = FI_ETIMEDOUT;
+    const int error = start_dial(peer);
+    if (error) return error;
+    peer.phase = Peer::Phase::kDialing;
+    if (!peer.in_dialing) {
+        peer.in_dialing = true;
+        peer.next_dialing = dialing_;
+        dialing_ = &peer;
+    }
+    want_look_ = true;
+    note_timed();
+    return 0;
+}
+
+int TcpTransport::start_dial(Peer& peer) {
+    auto* dial = create<tcp::Dial>();
+    if (!dial) return -FI_ENOMEM;
+    Note hello;
+    hello.type = tcp::NoteType::kHello;
+    hello.kind = connected_ ? tcp::CallKind::kMessage : tcp::CallKind::kReliableDatagram;
+    hello.port = connected_ ? uint16_t{0} : address_.port();
+    hello.instance = instance_;
+    hello.sequence = ++sequence_;
+    tcp::fill_random(hello.random, sizeof hello.random);
+    if (connected_ && private_size_) {
+        hello.data_size = static_cast<uint16_t>(private_size_);
+        memcpy(hello.data, private_data_, private_size_);
+    }
+    SocketAddress from = address_;
+    if (!connected_) from.set_port(0);
+    int error = dial->start(from, peer.remote, hello);
+    if (!error) error = tcp::watch_socket(setup_epoll_, dial->socket(), dial->events(), &peer);
+    if (error) {
+        destroy(dial);
+        return error;
+    }
+    peer.dial = dial;
+    peer.dial_again = 0;
+    return 0;
+}
+
+void TcpTransport::forget_dial(Peer& peer) {
+    if (!peer.dial) return;
+    if (peer.dial->socket() >= 0) tcp::unwatch_socket(setup_epoll_, peer.dial->socket());
+    destroy(peer.dial);
+    peer.dial = nullptr;
+}
+
+void TcpTransport::dial_later(Peer& peer, int64_t pause) {
+    forget_dial(peer);
+    peer.dial_again = tcp::now_milliseconds() + pause;
+}
+
+// The other side does not want this call, but there may be another: its own, or a later one.
+bool TcpTransport::retry_later(Peer& peer, Refusal refusal) {
+    if (connected_) return false;
+    if (refusal != Refusal::kCrossed && refusal != Refusal::kTaken && refusal != Refusal::kBusy) return false;
+    dial_later(peer, refusal == Refusal::kCrossed ? tcp::kCrossedPause : tcp::kBusyPause);
+    return true;
+}
+
+// Whether an attempt that failed is repeated. One that was dropped is, until the peer's time is over: a listener that
+// has too many callers drops some. Where nobody listens, only frames that were reported as sent are worth waiting for,
+// and not for long.
+bool TcpTransport::redial(Peer& peer, int error) {
+    if (connected_) return false;
+    switch (error) {
+        case ECONNREFUSED:
+        case EHOSTUNREACH:
+        case ENETUNREACH:
+        case EHOSTDOWN:
+        case ENETDOWN:
+            if (!frames_wait(peer)) return false;
+            if (tcp::now_milliseconds() - peer.dial_since >= tcp::kRefusedLimit) return false;
+            dial_later(peer, tcp::kRefusedPause);
+            break;
+        case ECONNRESET:
+        case EPIPE:
+        case ETIMEDOUT:
+        case EMFILE:
+        case ENFILE:
+        case ENOMEM:
+        case ENOBUFS:
+        case EADDRINUSE:
+        case EADDRNOTAVAIL:
+            dial_later(peer, std::min(tcp::kBusyPause << std::min(peer.attempts, 10u), tcp::kDroppedPause));
+            ++peer.attempts;
+            break;
+        default:
+            return false;
+    }
+    peer.last_error = error;
+    return true;
+}
+
+void TcpTransport::attempt_failed(Peer& peer, int error) {
+    if (!redial(peer, error)) give_up(peer, error);
+}
+
+// Small frames to a peer without a connection are reported as sent when they are in its buffer.
+bool TcpTransport::frames_wait(Peer& peer) {
+    SpinGuard guard(guard_);
+    return peer.buffer && !peer.buffer->empty();
+}
+
+void TcpTransport::step_dial(Peer& peer) {
+    if (!peer.dial || peer.ready || peer.failure) return;
+    tcp::Dial& dial = *peer.dial;
+    switch (dial.advance(key_)) {
+        case tcp::Step::kPending:
+            (void)tcp::watch_socket(setup_epoll_, dial.socket(), dial.events(), &peer, true);
+            return;
+        case tcp::Step::kDone:
+            tcp::unwatch_socket(setup_epoll_, dial.socket());
+            if (!become_ready(peer, dial.release_socket(), dial.answer.instance, dial.answer.sequence)) {
+                attempt_failed(peer, FI_ENOMEM);
+            }
+            return;
+        case tcp::Step::kRefused:
+            if (!retry_later(peer, dial.answer.refusal)) give_up(peer, tcp::error_of(dial.answer.refusal));
+            return;
+        case tcp::Step::kFailed:
+            return attempt_failed(peer, dial.error);
+    }
+}
+
+void TcpTransport::add_outcome(Peer& peer) {
+    if (!peer.in_outcomes) {
+        peer.in_outcomes = true;
+        peer.next_outcome = outcomes_;
+        outcomes_ = &peer;
+    }
+    // Pairs with the look in poll_events and arm: whoever sees it takes the setup lock before anything else.
+    any_outcome_.store(true, std::memory_order_release);
+}
+
+void TcpTransport::remove_outcome(Peer& peer) {
+    for (Peer** at = &outcomes_; peer.in_outcomes && *at; at = &(*at)->next_outcome) {
+        if (*at != &peer) continue;
+        *at = peer.next_outcome;
+        break;
+    }
+    peer.in_outcomes = false;
+}
+
+// The socket carries frames from now on. False: it was closed, and the peer is as it was.
+bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint32_t sequence) {
+    // There is room in it, so an endpoint that sleeps on its descriptor wakes and takes the outcome.
+    if (tcp::watch_socket(epoll_, socket, EPOLLIN | EPOLLOUT, &peer)) {
+        ::close(socket);
+        return false;
+    }
+    tcp::tune_connected(socket);
+    peer.rx = socket;
+    {
+        SpinGuard guard(guard_);
+        peer.tx = socket;
+    }
+    peer.instance = instance;
+    peer.sequence = sequence;
+    peer.ready = true;
+    peer.failure = 0;
+    add_outcome(peer);
+    return true;
+}
+
+// Nothing comes of this connection. What the other side said stays in the dial until the outcome is taken.
+void TcpTransport::give_up(Peer& peer, int error) {
+    if (peer.dial && peer.dial->socket() >= 0) tcp::unwatch_socket(setup_epoll_, peer.dial->socket());
+    peer.failure = error;
+    add_outcome(peer);
+    if (timer_ < 0) return;  // made by arm(), before the endpoint sleeps
+    const itimerspec now{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
+    (void)timerfd_settime(timer_, 0, &now, nullptr);
+}
+
+// By the owner: a peer whose connection is ready sends and receives.
+void TcpTransport::raise_peer(Peer& peer) {
+    remove_outcome(peer);
+    peer.ready = false;
+    (void)tcp::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
+    peer.phase = Peer::Phase::kUp;
+    peer.blocked = peer.watches_room = peer.broken = peer.bulk = false;
+    peer.misses = peer.taken = 0;
+    ++up_;
+    make_hot(peer);
+    if (peer.queued && join_thread()) note_deferred();
+}
+
+// The next outcome, or nullptr. After it the peer is kUp, or is to be taken down for `error`.
+TcpTransport::Peer* TcpTransport::next_outcome(Outcome* out) {
+    LockGuard setup(setup_);
+    Peer* peer = outcomes_;
+    if (!peer) {
+        any_outcome_.store(false, std::memory_order_relaxed);
+        return nullptr;
+    }
+    out->answered = connected_ && peer->dial;
+    if (out->answered) out->answer = peer->dial->answer;
+    out->error = peer->failure;
+    if (peer->ready) raise_peer(*peer);
+    remove_outcome(*peer);
+    forget_dial(*peer);
+    return peer;
+}
+
+// Dials that take too long or are due again.
+void TcpTransport::look_at_dials(int64_t now) {
+    for (Peer** at = &dialing_; Peer* peer = *at;) {
+        if (peer->phase != Peer::Phase::kDialing || peer->ready || peer->failure) {
+            *at = peer->next_dialing;
+            peer->in_dialing = false;
+            continue;
+        }
+        at = &peer->next_dialing;
+        // How long an application takes to accept is its own affair.
+        if (connected_ && peer->dial && peer->dial->waits_for_welcome()) continue;
+        if (now >= peer->deadline) {
+            give_up(*peer, peer->last_error);
+        } else if (!peer->dial && now >= peer->dial_again) {
+            const int error = start_dial(*peer);
+            if (error) attempt_failed(*peer, -error);
+        }
+    }
+}
+
+// One look at everything that is being set up. Callers that can be answered only after something is reported to the
+// engine are returned in a list; without one they are told to call again.
+void TcpTransport::step_setup(tcp::Stranger** callers) {
+    constexpr int kBatch = 64;
+    epoll_event events[kBatch];
+    const int count = epoll_wait(setup_epoll_, events, kBatch, 0);
+    for (int i = 0; i < count; ++i) {
+        auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
+        if (watched->watch == tcp::Watch::kListener) gate_.accept_some();
+        if (watched->watch == tcp::Watch::kStranger) gate_.advance(static_cast<tcp::Stranger*>(watched));
+        if (watched->watch == tcp::Watch::kPeer) step_dial(*static_cast<Peer*>(watched));
+    }
+    while (tcp::Stranger* stranger = gate_.next_proved()) admit(stranger, callers);
+    const int64_t now = tcp::now_milliseconds();
+    gate_.sweep(now);
+    look_at_dials(now);
+    if (dialing_ || gate_.needs_timer()) {
+        note_timed();
+    } else {
+        note_untimed();
+    }
+}
+
+// The flusher's thread.
+void TcpTransport::advance_setup() {
+    LockGuard setup(setup_);
+    step_setup(nullptr);
+}
+
+// What to do with a caller who has sent a proof: kNone when the peer is to be his, or why not.
+Refusal TcpTransport::judge(const tcp::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner) {
+    if (!stranger.holds(key_)) return Refusal::kKey;
+    if (is_self(from)) return Refusal::kTaken;  // nobody else listens there
+    Peer* peer = peers_.find(from);
+    // An endpoint that closes finishes what it has begun, and begins nothing.
+    if (closing_ && !(peer && frames_wait(*peer))) return Refusal::kGone;
+    if (!peer && !(peer = peers_.add(from))) return Refusal::kBusy;
+    *out = peer;
+    const Note& hello = stranger.hello;
+    if (peer->phase == Peer::Phase::kUp || peer->ready) {
+        // Another endpoint at the address of one that seems to be there: was that the last sign of the old one? Or the
+        // same endpoint calls again: it has lost the connection, unless the call is older than the connection.
+        const bool newer = static_cast<int32_t>(hello.sequence - peer->sequence) > 0;
+        *owner = peer->instance != hello.instance || newer;
+        return *owner ? Refusal::kTaken : Refusal::kCrossed;
+    }
+    if (peer->failure && !peer->in_outcomes) return Refusal::kBusy;  // it is just being taken down
+    // Both call: the lower instance's call counts. Without a call of our own under way, the other's does.
+    const bool crossed = peer->dial && !peer->failure && hello.instance >= instance_;
+    return crossed ? Refusal::kCrossed : Refusal::kNone;
+}
+
+void TcpTransport::admit(tcp::Stranger* stranger, tcp::Stranger** callers) {
+    SocketAddress from = stranger->from;
+    from.set_port(stranger->hello.port);
+    Peer* peer = nullptr;
+    bool owner = false;
+    Refusal refusal = judge(*stranger, from, &peer, &owner);
+    if (owner && callers) {
+        stranger->next = *callers;
+        *callers = stranger;
+        return;
+    }
+    if (refusal == Refusal::kNone && !enter_host(*peer)) refusal = Refusal::kBusy;
+    if (refusal != Refusal::kNone) {
+        stranger->refuse(refusal);
+    } else if (!stranger->left() &&
+               stranger->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0)) {
+        forget_dial(*peer);
+        const Note& hello = stranger->hello;
+        if (!become_ready(*peer, stranger->release_socket(), hello.instance, hello.sequence) &&
+            peer->phase == Peer::Phase::kDialing) {
+            peer->dial_again = tcp::now_milliseconds();
+        }
+    }
+    if (peer && !peer->ready && peer->phase != Peer::Phase::kUp) leave_host(*peer);
+    destroy(stranger);
+}
+
+// What a peer may have of this side's memory is bounded (a record and a window of unexpected messages, window.h), so
+// the peers are counted that one address may have; those that this endpoint calls itself are the application's choice.
+// False: there are too many.
+bool TcpTransport::enter_host(Peer& peer) {
+    if (!host_limit_ || peer.host || peer.phase == Peer::Phase::kDialing) return true;
+    SocketAddress address = peer.remote;
+    address.set_port(0);
+    tcp::CallingHost* host = hosts_.find(address);
+    if (!host && !(host = hosts_.add(address))) return false;
+    if (host->connected >= host_limit_) return false;
+    ++host->connected;
+    peer.host = host;
+    return true;
+}
+
+void TcpTransport::leave_host(Peer& peer) {
+    if (peer.host) --peer.host->connected;
+    peer.host = nullptr;
+}
+
+// A caller at an address whose peer is connected, and that has to be seen to first.
+TcpTransport::Peer* TcpTransport::connected_at(const tcp::Stranger& stranger, bool* same) {
+    LockGuard setup(setup_);
+    SocketAddress from = stranger.from;
+    from.set_port(stranger.hello.port);
+    Peer* peer = peers_.find(from);
+    if (!peer || peer->phase != Peer::Phase::kUp) return nullptr;
+    *same = peer->instance == stranger.hello.instance;
+    return peer;
+}
+
+// Closing: handshakes with peers for which frames wait go on.
+void TcpTransport::finish_dials(int64_t deadline) {
+    for (;;) {
+        {
+            LockGuard setup(setup_);
+            step_setup(nullptr);
+        }
+        flush_deferred();
+        bool waiting = false;
+        for (Peer* peer = dialing_; peer && !waiting; peer = peer->next_dialing) {
+            waiting = peer->phase == Peer::Phase::kDialing && !peer->ready && !peer->failure && frames_wait(*peer);
+        }
+        const int64_t left = deadline - tcp::now_milliseconds();
+        if (!waiting || left <= 0) return;
+        pollfd wait{.fd = setup_epoll_, .events = POLLIN, .revents = 0};
+        (void)poll(&wait, 1, static_cast<int>(std::min(left, tcp::kBusyPause)));
+    }
+}
+
+}  // namespace selvage::impl
