@@ -4,13 +4,13 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "impl/core/fabric.h"
 #include "impl/core/log.h"
@@ -102,21 +102,43 @@ int WaitObject::open_condition() {
     return 0;
 }
 
-// With the lock held.
+// With the lock held. What was opened is closed again when one fails. Signals raise events before anybody sleeps on
+// one.
 int WaitObject::open_descriptors() {
-    if (event_ < 0) event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (event_ < 0) return -errno;
-    const int group = epoll_create1(EPOLL_CLOEXEC);
-    if (group < 0) return -errno;
-    epoll_event interest{.events = EPOLLIN, .data = {.fd = event_}};
-    if (epoll_ctl(group, EPOLL_CTL_ADD, event_, &interest)) {
-        const int error = -errno;
-        ::close(group);
+    int error = event_.open();
+    const int group = error ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    if (!error && group < 0) error = -errno;
+    if (!error && gives_descriptor()) error = open_native(group);
+    if (error) {
+        if (group >= 0) ::close(group);
+        close_descriptors();
         return error;
     }
     has_event_.store(true);
-    epoll_.store(group);
+    group_.store(group);
     return 0;
+}
+
+int WaitObject::open_native(int group) {
+    const int error = native_event_.open();
+    if (error) return error;
+    native_epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    if (native_epoll_ < 0) return -errno;
+    for (const int descriptor : {native_event_.descriptor(), group}) {
+        epoll_event interest{.events = EPOLLIN, .data = {.fd = descriptor}};
+        if (epoll_ctl(native_epoll_, EPOLL_CTL_ADD, descriptor, &interest)) return -errno;
+    }
+    return 0;
+}
+
+void WaitObject::close_descriptors() {
+    has_event_.store(false);
+    if (native_epoll_ >= 0) ::close(native_epoll_);
+    native_epoll_ = -1;
+    if (group_.load() >= 0) ::close(group_.load());
+    group_.store(-1);
+    native_event_.close();
+    event_.close();
 }
 
 void WaitObject::close() {
@@ -129,11 +151,7 @@ void WaitObject::close() {
     if (set_) set_->uses.release();
     set_ = nullptr;
     wanted_ = &own_wanted_;
-    if (epoll_.load() >= 0) ::close(epoll_.load());
-    if (event_ >= 0) ::close(event_);
-    epoll_.store(-1);
-    has_event_.store(false);
-    event_ = -1;
+    close_descriptors();
     free(watched_);
     watched_ = nullptr;
     watched_count_ = watched_capacity_ = 0;
@@ -151,15 +169,11 @@ void WaitObject::signal() {
     }
     generation_.fetch_add(1);
     if (sleepers_.load()) futex_wake_all(generation_);
-    if (has_event_.load()) raise();
+    if (has_event_.load()) {
+        event_.raise();
+        if (gives_descriptor()) native_event_.raise();
+    }
     if (has_condition_) broadcast();
-}
-
-// The exchange pairs with the one in reset(): who finds it raised leaves its generation to the thread that resets.
-void WaitObject::raise() {
-    if (raised_.exchange(true)) return;
-    const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(event_, &one, sizeof one);
 }
 
 // The application's mutex is free within its own few instructions between fi_trywait and pthread_cond_wait, or is held
@@ -182,7 +196,7 @@ WaitObject::Woken WaitObject::wait(uint32_t seen, const Deadline& deadline) {
         sched_yield();
         return Woken::kSignal;
     }
-    if (epoll_.load() >= 0) return wait_on_descriptors(seen, deadline);
+    if (group_.load() >= 0) return wait_on_descriptors(seen, deadline);
     const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
     return wait_on_futex(seen, deadline.endless() ? nullptr : &left);
 }
@@ -213,17 +227,16 @@ WaitObject::Woken WaitObject::wait_on_futex(uint32_t seen, const timespec* limit
 WaitObject::Woken WaitObject::wait_on_descriptors(uint32_t seen, const Deadline& deadline) {
     {
         LockGuard guard(lock_);
-        if (polling_++ == 0) reset();
+        if (polling_++ == 0) event_.reset();
     }
     int ready = 1;
     int error = 0;
     if (generation() == seen) {
-        pollfd group{.fd = epoll_.load(), .events = POLLIN, .revents = 0};
+        pollfd sources[] = {{.fd = event_.descriptor(), .events = POLLIN, .revents = 0},
+                            {.fd = group_.load(), .events = POLLIN, .revents = 0}};
         const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
-        ready = ppoll(&group, 1, deadline.endless() ? nullptr : &left, nullptr);
+        ready = ppoll(sources, std::size(sources), deadline.endless() ? nullptr : &left, nullptr);
         error = errno;
-    } else {
-        raise();  // for those outside the library whose event was taken back above
     }
     {
         LockGuard guard(lock_);
@@ -233,20 +246,11 @@ WaitObject::Woken WaitObject::wait_on_descriptors(uint32_t seen, const Deadline&
     return ready == 0 && generation() == seen ? Woken::kTimeout : Woken::kSignal;
 }
 
-// With the lock held. A signal that comes while the event is still marked raised writes nothing; its generation, and
-// what was published before it, are visible after the exchange, and the caller looks then.
-void WaitObject::reset() {
-    if (event_ < 0 || !raised_.load()) return;
-    uint64_t count;
-    [[maybe_unused]] const ssize_t taken = read(event_, &count, sizeof count);
-    raised_.exchange(false);
-}
-
 void WaitObject::prepare_native() {
     LockGuard guard(lock_);
     if (!native_) want();
     native_ = true;
-    if (polling_ == 0) reset();
+    if (gives_descriptor()) native_event_.reset();
 }
 
 int WaitObject::watch(int descriptor) {
@@ -255,7 +259,7 @@ int WaitObject::watch(int descriptor) {
     int error;
     {
         LockGuard guard(lock_);
-        error = epoll_.load() < 0 ? open_descriptors() : 0;
+        error = group_.load() < 0 ? open_descriptors() : 0;
         if (!error) error = add_watched(descriptor);
     }
     signal();  // who sleeps on the futex, or without this descriptor
@@ -276,7 +280,7 @@ int WaitObject::add_watched(int descriptor) {
         watched_capacity_ = capacity;
     }
     epoll_event interest{.events = EPOLLIN, .data = {.fd = descriptor}};
-    if (epoll_ctl(epoll_.load(), EPOLL_CTL_ADD, descriptor, &interest)) return -errno;
+    if (epoll_ctl(group_.load(), EPOLL_CTL_ADD, descriptor, &interest)) return -errno;
     watched_[watched_count_++] = {.descriptor = descriptor, .uses = 1};
     return 0;
 }
@@ -290,7 +294,7 @@ void WaitObject::unwatch(int descriptor) {
     for (size_t i = 0; i < watched_count_; ++i) {
         if (watched_[i].descriptor != descriptor) continue;
         if (--watched_[i].uses) return;
-        epoll_ctl(epoll_.load(), EPOLL_CTL_DEL, descriptor, nullptr);
+        epoll_ctl(group_.load(), EPOLL_CTL_DEL, descriptor, nullptr);
         watched_[i] = watched_[--watched_count_];
         return;
     }
@@ -298,7 +302,7 @@ void WaitObject::unwatch(int descriptor) {
 
 int WaitObject::get_wait(void* argument) {
     if (kind_ == FI_WAIT_FD) {
-        *static_cast<int*>(argument) = epoll_.load();
+        *static_cast<int*>(argument) = native_epoll_;
         return 0;
     }
     if (kind_ == FI_WAIT_MUTEX_COND) {
@@ -312,7 +316,7 @@ int WaitObject::get_wait(void* argument) {
     const size_t room = list->nfds;
     list->nfds = 1;
     if (room < 1) return -FI_ETOOSMALL;
-    list->fd[0] = {.fd = epoll_.load(), .events = POLLIN, .revents = 0};
+    list->fd[0] = {.fd = native_epoll_, .events = POLLIN, .revents = 0};
     return 0;
 }
 

@@ -8,8 +8,10 @@
 // because all four are sequentially consistent. So no signal is lost, and a writer pays one load when nobody sleeps.
 //
 // While nothing attached to the owner has a descriptor, threads sleep on a futex. From the first descriptor on (watch)
-// they sleep on an epoll descriptor that holds an eventfd of the wait object's own and those of what is attached. That
-// is also what an application gets for FI_WAIT_FD and FI_WAIT_POLLFD: one descriptor, for ever.
+// they sleep on an event of theirs and on a group (epoll) of what is attached. An application gets for FI_WAIT_FD and
+// FI_WAIT_POLLFD one descriptor, for ever: an epoll of the same group and of an event of the application's own. With
+// one event for both, a thread of the library that waits for more than there is would take the application's wake-up
+// back.
 #ifndef SELVAGE_IMPL_CORE_WAIT_H
 #define SELVAGE_IMPL_CORE_WAIT_H
 
@@ -18,6 +20,7 @@
 #include "impl/core/lock.h"
 #include "impl/core/object.h"
 #include "impl/core/progress_list.h"
+#include "impl/core/wake_event.h"
 
 namespace selvage::impl {
 
@@ -113,9 +116,9 @@ private:
     int open_condition();
     int open_descriptors();
     int add_watched(int descriptor);
-    void raise();
+    int open_native(int group);
+    void close_descriptors();
     void broadcast();
-    void reset();
     Woken wait_on_futex(uint32_t seen, const timespec* limit);  // nullptr: none
     Woken wait_on_descriptors(uint32_t seen, const Deadline& deadline);
     int get_wait(void* argument);
@@ -125,16 +128,17 @@ private:
     std::atomic<uint32_t> own_wanted_{0};
     std::atomic<uint32_t> generation_{0};
     std::atomic<uint32_t> sleepers_{0};  // on the futex
-    std::atomic<bool> raised_{false};
     std::atomic<bool> has_event_{false};
     std::atomic<bool> warned_{false};
     std::atomic<uint32_t> spin_budget_{10'000};  // nanoseconds
     bool has_condition_ = false;
     Mutex lock_;           // protects what follows
     bool native_ = false;  // counted in wanted_
-    int event_ = -1;
-    std::atomic<int> epoll_{-1};
-    unsigned polling_ = 0;  // threads in poll
+    WakeEvent event_;
+    WakeEvent native_event_;
+    int native_epoll_ = -1;       // what the application has
+    std::atomic<int> group_{-1};  // of what is watched
+    unsigned polling_ = 0;        // threads in poll
     Watched* watched_ = nullptr;
     size_t watched_count_ = 0;
     size_t watched_capacity_ = 0;

@@ -11,8 +11,10 @@
  *     WANTED           WaitObject::own_wanted_
  *     GENERATION       generation_
  *     SLEEPERS         sleepers_
- *     RAISED           raised_
- *     event            what the descriptor event_ holds
+ *     RAISED           event_.raised_
+ *     event            what the descriptor of event_ holds
+ *     NATIVE_RAISED    native_event_.raised_
+ *     native_event     what the descriptor of native_event_ holds
  *     mutex, polling   lock_, polling_
  *
  * Abstracted: no deadline, interruption or spinning; nothing else is attached, so that advance() and arm() do nothing.
@@ -20,10 +22,9 @@
  *
  * Property: when nothing can happen any more, no waiter sleeps though what it waits for is there.
  *
- * With NATIVE the model is not the code's, which has one event for its own threads and for the application
- * (SHARED_EVENT). A thread that waits for more than there is takes the event back before it sleeps again, and if the
- * application has not run since, it sleeps in poll() though what it waits for is there. Here each has an event of its
- * own, native_event and NATIVE_RAISED for the application.
+ * The application has an event of its own. With one for both (SHARED_EVENT, as it once was) a thread that waits for more
+ * than there is takes the event back before it sleeps again, and if the application has not run since, it sleeps in
+ * poll() though what it waits for is there.
  *
  * Mutations: LOOK_BEFORE_WANT, GENERATION_AFTER_LOOK, COUNT_RELAXED (a store for a locked instruction); with QUEUE,
  * LOOK_WITHOUT_LOCK; with DESCRIPTORS, RESET_FORGETS_FIRST (raised_ is cleared before the event is read), RESET_BY_ALL
@@ -44,7 +45,12 @@
 #define RAISED 5
 #define NATIVE_RAISED 6
 
+#ifndef LAST
 #define LAST 2  /* what the writer counts up to */
+#endif
+#ifndef OTHER_LEAST
+#define OTHER_LEAST 1  /* what the second waiter waits for */
+#endif
 
 bool asleep[THREADS];  /* on the futex */
 bool event, native_event, mutex;
@@ -175,7 +181,7 @@ inline wait_on_descriptors(t) {
     :: now == seen ->
 end_polling:
         event
-    :: else -> raise(t, RAISED, event)
+    :: else -> skip
     fi;
     acquire_mutex(t);
     polling--;
@@ -286,7 +292,7 @@ active proctype other_waiter() {
     byte seen, now, old;
     bool looked;
 
-    block(2, 1);
+    block(2, OTHER_LEAST);
     done[2] = true
 }
 #endif

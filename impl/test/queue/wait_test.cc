@@ -290,6 +290,27 @@ TEST(CqWait, AThresholdWaitsForSoMany) {
     EXPECT_EQ(fi_cq_sread(queue.fid, entries, 16, ten, -1), -FI_EAVAIL);
 }
 
+// One reads with a threshold that is not reached, another polls outside the library and has not run yet: what woke the
+// first is still there for the second.
+TEST(CqDescriptor, AReaderThatWaitsForMoreLeavesTheApplicationsWakeUp) {
+    Place place;
+    fi_cq_attr attr = Queue::attributes(FI_WAIT_FD, FI_CQ_FORMAT_CONTEXT, 0);
+    attr.wait_cond = FI_CQ_COND_THRESHOLD;
+    Queue queue(place, attr);
+    fid* waits[] = {&queue.fid->fid};
+    ASSERT_EQ(fabric_trywait(&place.fabric.descriptor, waits, 1), 0);
+    std::thread reader([&] {
+        fi_cq_entry entry;
+        EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, reinterpret_cast<void*>(2), 200), 1);
+    });
+    std::this_thread::sleep_for(milliseconds(50));
+    queue->write(completion(1));
+    std::this_thread::sleep_for(milliseconds(50));
+    pollfd group{.fd = queue.descriptor(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&group, 1, 0), 1);
+    reader.join();
+}
+
 // The loop of fi_poll(3): fi_trywait, poll, read until there is nothing.
 void read_with_poll(Place& place, Queue& queue, uint64_t last) {
     pollfd ready{.fd = queue.descriptor(), .events = POLLIN, .revents = 0};
