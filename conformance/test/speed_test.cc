@@ -1,7 +1,9 @@
-// Judging costs less than calling, and a million judged questions take under a minute.
+// A million judged questions take under a minute.
 //
-// The bounds are generous: machines that run tests are busy with other things.  Only shares and CPU time are compared,
-// which a busy machine changes little.
+// Processor time is compared, which a busy machine changes little. What judging costs is counted in instructions by
+// judging_test.sh, which runs this program: the share of the time that the library has says nothing about the kit,
+// since the library spends its time in system calls, and these cost three times as much on one machine as on another
+// (the library had 63 % on one and 44 % on the other, with the same programs).
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -86,7 +88,7 @@ constexpr bool kMeasures = false;
 constexpr bool kMeasures = true;
 #endif
 
-TEST(Speed, JudgingCostsLessThanCalling) {
+TEST(Speed, AMillionJudgedQuestionsTakeUnderAMinute) {
     if (!kMeasures) GTEST_SKIP() << "sanitizers slow us down, not the library";
     constexpr std::size_t kCases = 60'000;
     const Spent s = ask_and_judge(kCases);
@@ -96,8 +98,7 @@ TEST(Speed, JudgingCostsLessThanCalling) {
         "shm: a question takes %.2f us to make, %.2f in the library, %.2f to put and judge; the library has %.0f %%; "
         "a million take %.0f s of processor time\n",
         s.making * each, s.inside * each, (s.all - s.inside - s.making) * each, s.inside / s.all * 100, s.cpu * each);
-    EXPECT_GE(s.inside / s.all, 0.5);
-    EXPECT_LT(s.cpu * each, 4 * 60);
+    EXPECT_LT(s.cpu * each, 60);
 }
 
 }  // namespace
