@@ -34,10 +34,15 @@ bool is_32_bits(Field f) { return f == Field::ep_protocol_version; }
 // The largest value of these means a shared context.
 bool counts_contexts(Field f) { return f == Field::ep_tx_ctx_cnt || f == Field::ep_rx_ctx_cnt; }
 
-constexpr std::array kChoices = {Field::addr_format,          Field::tx_tclass,
-                                 Field::domain_threading,     Field::domain_control_progress,
-                                 Field::domain_data_progress, Field::domain_resource_mgmt,
-                                 Field::domain_av_type,       Field::domain_tclass};
+constexpr std::array kChoices = {Field::addr_format,
+                                 Field::tx_tclass,
+                                 Field::ep_protocol,
+                                 Field::domain_threading,
+                                 Field::domain_control_progress,
+                                 Field::domain_data_progress,
+                                 Field::domain_resource_mgmt,
+                                 Field::domain_av_type,
+                                 Field::domain_tclass};
 constexpr std::array kBits = {Field::tx_caps,       Field::tx_op_flags,   Field::tx_msg_order,
                               Field::tx_comp_order, Field::rx_caps,       Field::rx_op_flags,
                               Field::rx_msg_order,  Field::rx_comp_order, Field::domain_caps};
@@ -94,10 +99,11 @@ private:
         return answer;
     }
 
-    // Is the offer of the entry in hand?  In another format it is, unless it is of another entry.
+    // Is the offer of the entry in hand?  In another format, or of another protocol, it is, unless it is of another
+    // entry.
     bool is_ours(const Info& offer) {
         if (same_thing(offer, entry().offer)) return true;
-        if (!same_but_format(offer, entry().offer)) return false;
+        if (!same_but_choice(offer, entry().offer)) return false;
         for (const auto& e : profile_.entries)
             if (same_thing(offer, e.offer)) return false;
         return true;

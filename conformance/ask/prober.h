@@ -25,15 +25,18 @@ struct Prober {
     }
 };
 
-/// The same thing but for its address format, which may be chosen.
-inline bool same_but_format(const model::Info& a, const model::Info& b) {
-    return a.ep.type == b.ep.type && a.ep.protocol == b.ep.protocol && a.domain.name == b.domain.name &&
-           a.fabric.name == b.fabric.name;
+inline bool same_place(const model::Info& a, const model::Info& b) {
+    return a.ep.type == b.ep.type && a.domain.name == b.domain.name && a.fabric.name == b.fabric.name;
 }
 
 /// Do two offers belong to one entry of a profile?
 inline bool same_thing(const model::Info& a, const model::Info& b) {
-    return a.addr_format == b.addr_format && same_but_format(a, b);
+    return same_place(a, b) && a.addr_format == b.addr_format && a.ep.protocol == b.ep.protocol;
+}
+
+/// The same thing but for its address format or its protocol, which may be chosen.
+inline bool same_but_choice(const model::Info& a, const model::Info& b) {
+    return same_place(a, b) && (a.addr_format == b.addr_format || a.ep.protocol == b.ep.protocol);
 }
 
 }  // namespace selvage::conformance

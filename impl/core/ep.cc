@@ -67,7 +67,9 @@ fi_ep_type type_of(const InfoSet& set, bool given) {
 // Attributes may have been edited since fi_getinfo; what the offer cannot do is refused here as it would be there.
 int check_limits(const InfoSet& set, const Offer& offer) {
     if (set.info.caps & ~offer.set.info.caps) return -FI_EINVAL;
-    if ((set.tx.caps & ~offer.set.tx.caps) || (set.rx.caps & ~offer.set.rx.caps)) return -FI_EINVAL;
+    if ((set.tx.caps | set.rx.caps) & ~offer.set.info.caps) return -FI_EINVAL;
+    if (set.tx.caps && !(set.tx.caps & kTransmitCaps)) return -FI_EINVAL;
+    if (set.rx.caps && !(set.rx.caps & kReceiveCaps)) return -FI_EINVAL;
     if (set.tx.size > offer.tx_size_max || set.rx.size > offer.rx_size_max) return -FI_EINVAL;
     if (set.tx.inject_size > offer.set.tx.inject_size) return -FI_EINVAL;
     if (set.tx.iov_limit > offer.set.tx.iov_limit || set.rx.iov_limit > offer.set.rx.iov_limit) return -FI_EINVAL;
@@ -81,6 +83,8 @@ void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer)
     endpoint->caps = set.info.caps ? with_implied_modifiers(set.info.caps) : offer.set.info.caps;
     endpoint->tx = set.info.tx_attr ? set.tx : offer.set.tx;
     endpoint->rx = set.info.rx_attr ? set.rx : offer.set.rx;
+    endpoint->tx.caps &= kTransmitCaps;  // what is of the other side counts for nothing
+    endpoint->rx.caps &= kReceiveCaps;
     if (!endpoint->tx.caps) endpoint->tx.caps = context_caps(endpoint->caps, kTransmitCaps);
     if (!endpoint->rx.caps) endpoint->rx.caps = context_caps(endpoint->caps, kReceiveCaps);
     if (!endpoint->tx.size) endpoint->tx.size = offer.set.tx.size;

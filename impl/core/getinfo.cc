@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "impl/core/capabilities.h"
 #include "impl/core/explain.h"
@@ -106,7 +107,7 @@ int list_providers(const Query& query, InfoList& list) {
     }
     for (const Provider* provider : all_providers()) {
         if (!is_registered(provider->name) || !provider->layered_name) continue;
-        if (!is_registered(provider->layered_name) || is_repeated_layer(*provider)) continue;
+        if (!is_layer_registered(provider->layered_name) || is_repeated_layer(*provider)) continue;
         if (const int error = list_name(query, provider->layered_name, provider->version, list)) return error;
     }
     return list.empty() ? -FI_ENODATA : 0;
@@ -126,12 +127,23 @@ bool routed_source(const SocketAddress& destination, SocketAddress* source) {
     return known;
 }
 
-int match_all(const Query& query, const Table& table, InfoList& list) {
-    Refusals refusals;
+// The first answer is what most programs take. Where nothing says whom they want to reach, what reaches other machines
+// comes before what does not, and layered names, which say nothing new, stay last.
+bool comes_by_reach(const Query& query) {
+    const bool says_whom = query.node || query.hints.info.src_addr || query.hints.info.dest_addr;
+    return !query.provider_name() && !says_whom && !(query.hints.info.caps & FI_LOCAL_COMM);
+}
+
+constexpr unsigned kReaches = 4;
+unsigned reach_of(const Offer& offer) { return (offer.layered ? 2U : 0U) + (offer.reaches_others() ? 0U : 1U); }
+
+// The offers of one reach, or of any, in order of preference.
+int match_all(const Query& query, const Table& table, std::optional<unsigned> reach, InfoList& list,
+              Refusals& refusals) {
     size_t internet_matches = 0;
     SocketAddress destination;
     for (const Offer& offer : table) {
-        if (!match_provider(query, offer)) continue;
+        if (!match_provider(query, offer) || (reach && *reach != reach_of(offer))) continue;
         Match match(query, table, offer);
         if (!match_offer(match)) {
             refusals.note(offer, match.why);
@@ -147,7 +159,20 @@ int match_all(const Query& query, const Table& table, InfoList& list) {
     }
     SocketAddress source;
     if (internet_matches > 1 && routed_source(destination, &source)) list.prefer(source);
-    if (!list.empty()) return 0;
+    return 0;
+}
+
+int match_all(const Query& query, const Table& table, InfoList& list) {
+    Refusals refusals;
+    int result = 0;
+    if (comes_by_reach(query)) {
+        for (unsigned reach = 0; reach < kReaches && !result; ++reach) {
+            result = match_all(query, table, reach, list, refusals);
+        }
+    } else {
+        result = match_all(query, table, std::nullopt, list, refusals);
+    }
+    if (result || !list.empty()) return result;
     refusals.tell();
     return -FI_ENODATA;
 }
@@ -199,7 +224,6 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     if (!info) return -FI_EINVAL;
     *info = nullptr;
     if (version > kApiVersion) return -FI_ENOSYS;
-    if (version < FI_VERSION(1, 0)) return -FI_ENODATA;
     if (flags & ~kFlags) return -FI_EBADFLAGS;
     Query query;
     query.version = version;

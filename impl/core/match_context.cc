@@ -7,14 +7,17 @@
 namespace selvage::impl {
 namespace {
 
-// Capabilities of a context: a subset of the endpoint's, of the kind that applies to the context.
+// Capabilities of a context: a subset of the endpoint's. Programs copy info.caps into both contexts; what belongs to
+// the other side counts for nothing, unless there is nothing else.
 bool context_subset(Match& match, const char* field, uint64_t asked, uint64_t applicable) {
-    return match.subset(field, asked, match.out.info.caps & applicable, FI_TYPE_CAPS);
+    const uint64_t granted = match.out.info.caps;
+    return match.subset(field, asked, asked & applicable ? granted : granted & applicable, FI_TYPE_CAPS);
 }
 
 // What the context can do of what was asked: named bits and the modifiers they imply, as far as the endpoint has them.
 uint64_t grant_context(const Match& match, uint64_t asked, uint64_t applicable) {
     if (asked == 0) return context_caps(match.out.info.caps, applicable);
+    asked &= applicable;
     return asked | (with_implied_modifiers(asked) & match.out.info.caps & applicable);
 }
 
@@ -24,7 +27,7 @@ uint64_t grant_order(uint64_t asked, uint64_t offered) { return asked ? asked : 
 
 size_t grant_size(size_t asked, size_t standard) { return asked ? asked : standard; }
 
-// The labels, or a DSCP value. Memory has no classes: what it does is the best effort and low latency at once.
+// The labels, or a DSCP value: wishes without a duty. Memory, which has no classes, takes them too.
 bool valid_tclass(uint32_t tclass) {
     if (tclass >= FI_TC_LABEL && tclass <= FI_TC_NETWORK_CTRL) return true;
     return (tclass & ~0x3fu) == FI_TC_DSCP;
@@ -34,9 +37,7 @@ bool valid_tclass(uint32_t tclass) {
 
 bool match_tclass(Match& match, const char* field, uint32_t asked) {
     if (asked == FI_TC_UNSPEC) return true;
-    const bool granted =
-        match.offer.any_tclass ? valid_tclass(asked) : asked == FI_TC_BEST_EFFORT || asked == FI_TC_LOW_LATENCY;
-    return granted || match.refuse(field, asked, FI_TC_UNSPEC);
+    return valid_tclass(asked) || match.refuse(field, asked, FI_TC_UNSPEC);
 }
 
 bool match_transmit(Match& match) {

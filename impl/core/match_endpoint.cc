@@ -29,7 +29,7 @@ bool match_endpoint(Match& match) {
     const fi_ep_attr& asked = match.hints().ep;
     const fi_ep_attr& offered = match.offer.set.ep;
     const fi_domain_attr& domain = match.offer.set.domain;
-    if (asked.protocol != FI_PROTO_UNSPEC && asked.protocol != offered.protocol) {
+    if (asked.protocol != FI_PROTO_UNSPEC && !match.offer.has_protocol(asked.protocol)) {
         return match.refuse("ep_attr.protocol", asked.protocol, offered.protocol, FI_TYPE_PROTOCOL);
     }
     const bool granted =
@@ -46,6 +46,7 @@ bool match_endpoint(Match& match) {
         match_key(match, "ep_attr.auth_key_size", asked.auth_key_size, asked.auth_key);
     if (!granted) return false;
     fi_ep_attr& out = match.out.ep;
+    if (asked.protocol != FI_PROTO_UNSPEC) out.protocol = asked.protocol;
     // Every bit of a tag is matched on its own, so any division into fields is as good as any other.
     if (asked.mem_tag_format) out.mem_tag_format = asked.mem_tag_format;
     if (asked.tx_ctx_cnt) out.tx_ctx_cnt = asked.tx_ctx_cnt;

@@ -86,6 +86,7 @@ int TableBuilder::add_layered(const Provider& provider) {
         if (!offer) return -FI_ENOMEM;
         new (offer) Offer(table_->offers_[i]);
         offer->layered = true;
+        offer->known_as = {FI_PROTO_RXM};
     }
     return 0;
 }

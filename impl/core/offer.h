@@ -6,6 +6,8 @@
 #ifndef SELVAGE_IMPL_CORE_OFFER_H
 #define SELVAGE_IMPL_CORE_OFFER_H
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "impl/core/address.h"
@@ -62,12 +64,17 @@ struct Offer {
     // otherwise the engine does without.
     int mr_mode_kept = 0;
     NicValues nic;
-    bool any_tclass = false;     // every label and DSCP value, or only those that cost nothing
+    std::array<uint32_t, 2>
+        known_as{};              // protocols of other libraries that a hint may name in place of set.ep.protocol
     char layered_name[32] = {};  // of a layered offer: "tcp;ofi_rxm"
     char domain_name[FI_NAME_MAX] = {};
     char fabric_name[FI_NAME_MAX] = {};
     char source_text[kAddressBytesMax] = {};  // shm: the address as text
 
+    bool reaches_others() const { return set.info.caps & FI_REMOTE_COMM; }
+    bool has_protocol(uint32_t protocol) const {
+        return protocol && (protocol == set.ep.protocol || std::ranges::find(known_as, protocol) != known_as.end());
+    }
     // Sets the strings and the source address of `set` from the fields above.
     void link();
 };

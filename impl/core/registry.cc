@@ -49,6 +49,8 @@ public:
     Filter& operator=(const Filter&) = delete;
 
     bool admits(std::string_view name) const { return names_.empty() || contains(name) != negated_; }
+    // A list of providers to register names those that move data; layers follow them.
+    bool admits_layer(std::string_view name) const { return !negated_ || !contains(name); }
 
 private:
     bool contains(std::string_view name) const {
@@ -112,7 +114,7 @@ int build_table(Table** result) {
     }
     // Layered names say nothing that the plain ones did not: last.
     for (const Provider* provider : kProviders) {
-        if (!provider->layered_name || !is_registered(provider->name) || !is_registered(provider->layered_name))
+        if (!provider->layered_name || !is_registered(provider->name) || !is_layer_registered(provider->layered_name))
             continue;
         const int error = builder.add_layered(*provider);
         if (error) return error;
@@ -126,6 +128,7 @@ int build_table(Table** result) {
 std::span<const Provider* const> all_providers() { return kProviders; }
 
 bool is_registered(std::string_view name) { return filter().admits(name); }
+bool is_layer_registered(std::string_view name) { return filter().admits_layer(name); }
 
 int current_table(bool follow_changes, TableRef* result) {
     arm_fork_handlers();
@@ -167,7 +170,7 @@ const Provider* find_provider(std::string_view name) {
 // An answer has one spelling of a layered name, and what was asked for has to be in it: here the case counts.
 bool is_layer(std::string_view name) {
     for (const Provider* provider : kProviders) {
-        if (provider->layered_name && provider->layered_name == name) return is_registered(name);
+        if (provider->layered_name && provider->layered_name == name) return is_layer_registered(name);
     }
     return false;
 }

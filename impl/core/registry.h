@@ -33,8 +33,9 @@ private:
 
 // All providers of the build, best first, registered or not.
 std::span<const Provider* const> all_providers();
-// What FI_PROVIDER says of a name: either a provider's or that of a layer ("ofi_rxm").
+// What FI_PROVIDER says of the name of a provider, and of a layer ("ofi_rxm").
 bool is_registered(std::string_view name);
+bool is_layer_registered(std::string_view name);
 
 // The current table of every registered provider. Returns 0 or a negative fabric errno.
 // With `follow_changes` false the last table is good enough (nothing in the question depends on interfaces).

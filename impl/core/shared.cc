@@ -38,7 +38,7 @@ constexpr fi_ops kReceiveFidOps =
 int domain_open_shared_transmit(fid_domain* descriptor, fi_tx_attr* attr, fid_stx** result, void* context) {
     if (!descriptor || !result) return -FI_EINVAL;
     *result = nullptr;
-    if (attr && (attr->caps & ~kTransmitCaps)) return -FI_EINVAL;
+    if (attr && (attr->caps & ~kKnownCaps)) return -FI_EINVAL;
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
@@ -56,7 +56,7 @@ int domain_open_shared_transmit(fid_domain* descriptor, fi_tx_attr* attr, fid_st
 int domain_open_shared_receive(fid_domain* descriptor, fi_rx_attr* attr, fid_ep** result, void* context) {
     if (!descriptor || !result) return -FI_EINVAL;
     *result = nullptr;
-    if (attr && (attr->caps & ~kReceiveCaps)) return -FI_EINVAL;
+    if (attr && (attr->caps & ~kKnownCaps)) return -FI_EINVAL;
     auto* domain = Domain::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;

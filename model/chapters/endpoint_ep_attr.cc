@@ -125,7 +125,7 @@ Ruling endpoint_type_named(const OfferCase& c) {
     return offer_to_value(c, Field::ep_type, Relation::Differs, FI_EP_UNSPEC);
 }
 
-Fit endpoint_protocol_granted(const MatchCase& c) { return fit_equal(c, Field::ep_protocol); }
+Fit endpoint_protocol_granted(const MatchCase& c) { return fit_choice(c, Field::ep_protocol); }
 Ruling endpoint_protocol_returned(const OfferCase& c) { return offer_to_hint(c, Field::ep_protocol, Relation::Equals); }
 Ruling endpoint_protocol_known(const OfferCase& c) {
     const auto actual = get(c.offer, Field::ep_protocol);

@@ -19,7 +19,7 @@ Ruling getinfo_errors_listed_only(const AnswerCase& c) {
 }
 
 Ruling getinfo_errors_badflags_justified(const AnswerCase& c) {
-    if (c.answer.ret != -FI_EBADFLAGS) return Ruling::not_applicable();
+    if (c.answer.ret != -FI_EBADFLAGS || c.query.version < Version(1, 0)) return Ruling::not_applicable();
     return Ruling::check(!breaks_no_rule(c),
                          [&] { return returned(c, FI_ENODATA, "no flag or capability of the call is invalid"); });
 }

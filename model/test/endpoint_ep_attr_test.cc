@@ -3,6 +3,7 @@
 #include <rdma/fabric.h>
 
 #include "model/test/endpoint_make.h"
+#include "model/text/profile_text.h"
 
 namespace selvage::model {
 namespace {
@@ -32,10 +33,13 @@ TEST(EndpointType, IsNamedInTheAnswer) {
     EXPECT_EQ(rule(clause::endpoint_type_named, flagged(ask(Values{}), FI_PROV_ATTR_ONLY), Values{}), kSkips);
 }
 
-TEST(EndpointProtocol, FitsOnlyTheSameProtocol) {
+TEST(EndpointProtocol, FitsTheSameProtocolOrOneThatIsDeclaredToBeGranted) {
     const auto q = ask({{ep_protocol, FI_PROTO_UDP}});
     EXPECT_EQ(declared(clause::endpoint_protocol_granted, q, {{ep_protocol, FI_PROTO_UDP}}), Choice::Fits);
     EXPECT_EQ(declared(clause::endpoint_protocol_granted, q, {{ep_protocol, FI_PROTO_RXD}}), Choice::No);
+    EXPECT_EQ(declared(clause::endpoint_protocol_granted, q, {{ep_protocol, FI_PROTO_RXD}},
+                       {{ep_protocol, choice_bit(Family::protocol, FI_PROTO_UDP)}}),
+              Choice::Fits);
     EXPECT_EQ(declared(clause::endpoint_protocol_granted, ask(Values{}), {{ep_protocol, FI_PROTO_RXD}}),
               Choice::NotAsked);
 }

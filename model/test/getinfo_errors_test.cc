@@ -23,6 +23,7 @@ TEST(GetinfoErrors, BadFlagsNeedsABadFlag) {
     EXPECT_EQ(answer(getinfo_errors_badflags_justified, kUnsound, refused(FI_EBADFLAGS)), Holds);
     EXPECT_EQ(answer(getinfo_errors_badflags_justified, kSound, refused(FI_EBADFLAGS)), Broken);
     EXPECT_EQ(answer(getinfo_errors_badflags_justified, kSound, refused()), NotApplicable);
+    EXPECT_EQ(answer(getinfo_errors_badflags_justified, ask(0, Version(0, 9)), refused(FI_EBADFLAGS)), NotApplicable);
 }
 
 TEST(GetinfoErrors, NoSysNeedsANewerVersion) {

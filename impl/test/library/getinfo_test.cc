@@ -114,8 +114,6 @@ TEST(GetInfo, ContextCapabilitiesAreASubsetOfTheEndpoints) {
     EXPECT_EQ(answer->rx_attr->caps, FI_TAGGED | FI_RECV | FI_MULTI_RECV);
     hints->tx_attr->caps = FI_RMA;
     EXPECT_EQ(ask(hints).result, -FI_ENODATA);
-    hints->tx_attr->caps = FI_MSG | FI_RECV;
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, RegistrationModes) {

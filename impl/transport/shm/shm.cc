@@ -21,6 +21,7 @@ int discover(const Provider& self, TableBuilder& table) {
     offer->kind = AddressKind::kShm;
     offer->loopback = true;
     offer->set.ep.protocol = kProtocol;
+    offer->known_as = {FI_PROTO_SHM};
     offer->set.info.addr_format = FI_ADDR_STR;
     memcpy(offer->domain_name, "shm", sizeof "shm");
     memcpy(offer->fabric_name, "shm", sizeof "shm");

@@ -34,7 +34,7 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     offer->prefix = interface.prefix;
     offer->interface = interface.index;
     offer->loopback = interface.loopback;
-    offer->any_tclass = true;
+    offer->known_as = {FI_PROTO_SOCK_TCP, FI_PROTO_XNET};
     offer->set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
     offer->set.info.addr_format = v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     snprintf(offer->domain_name, sizeof offer->domain_name, "%s", interface.name);

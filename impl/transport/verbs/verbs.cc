@@ -101,7 +101,8 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     offer->prefix = interface.prefix;
     offer->interface = interface.index;
     offer->reaches_own_only = true;
-    offer->any_tclass = true;
+    if (type == FI_EP_MSG) offer->known_as = {FI_PROTO_RDMA_CM_IB_RC};
+    if (type == FI_EP_RDM) offer->known_as = {FI_PROTO_RXM};
     offer->mr_mode_kept = kDeviceAccess;
     InfoSet& set = offer->set;
     set.info.addr_format = offer->kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
@@ -134,7 +135,7 @@ int add_address(const Provider& self, TableBuilder& table, const verbs::PortFind
     *found = true;
     int result = add_offer(self, table, interface, port, FI_EP_MSG);
     if (!result && does_datagrams(port)) result = add_offer(self, table, interface, port, FI_EP_DGRAM);
-    if (result || !is_registered(self.layered_name)) return result;
+    if (result || !is_layer_registered(self.layered_name)) return result;
     return add_offer(self, table, interface, port, FI_EP_RDM);
 }
 
