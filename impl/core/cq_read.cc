@@ -155,7 +155,10 @@ ssize_t sreadfrom_cq(fid_cq* descriptor, void* buffer, size_t count, fi_addr_t* 
     auto* cq = CompletionQueue::of(descriptor);
     if (!cq->wait.waits_here() || (count && !buffer)) return -FI_EINVAL;
     const size_t threshold = threshold_of(*cq, condition);
-    if (threshold == 1 && cq->ring.size()) return readfrom_cq<kFormat>(descriptor, buffer, count, sources);
+    if (threshold == 1 && cq->ring.size()) {
+        const ssize_t result = readfrom_cq<kFormat>(descriptor, buffer, count, sources);
+        if (result != -FI_EAGAIN) return result;  // else another thread has taken what was there
+    }
     const Deadline deadline(timeout);
     const uint32_t answered = cq->answered_wakeups.load();
     for (;;) {

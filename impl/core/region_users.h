@@ -5,9 +5,8 @@
 // access:
 //   1. The key leaves the domain's table, so that no new access begins.
 //   2. Each user takes back what it has begun (RegionUser::revoke), with its own lock. Whoever looks a key up and
-//   copies
-//      does both in one critical section of that lock, so after the revocation of a user none of its copies is under
-//      way.
+//      copies does both in one critical section of that lock, so after the revocation of a user none of its copies is
+//      under way.
 //   3. The region is freed.
 // A user whose domain is serialised by the application has no lock, and the application's promise stands for it.
 //

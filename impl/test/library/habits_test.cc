@@ -18,7 +18,8 @@ INSTANTIATE_TEST_SUITE_P(Providers, Habits, testing::Values("shm", "tcp", "tcp;o
     return name;
 });
 
-constexpr uint64_t kBothSides = FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+constexpr uint64_t kBothSides =
+    FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 TEST_P(Habits, CapabilitiesOfTheOtherSideCountForNothingInAContext) {
     hints_->caps = kBothSides;
