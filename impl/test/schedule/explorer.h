@@ -4,7 +4,8 @@
 // its processor up, sleeps, waits for a mutex or on a futex, or loads the same value again and again, the one that has
 // waited longest has to. So the choices are who begins and where a thread is preempted; they are walked depth first:
 // those of the last schedule are repeated up to the last that has an untried alternative. Only so many preemptions are
-// tried, as most mistakes need one or two. Nothing but the choices may differ between runs, so tests use no clock and no random numbers.
+// tried, as most mistakes need one or two. Nothing but the choices may differ between runs, so tests use no clock and
+// no random numbers.
 //
 // The processor's store buffers are not part of it (each access is done before the next thread runs); they are the
 // business of the models (docs/models.md).
@@ -41,8 +42,8 @@ struct Explored {
     uint64_t schedules = 0;
     uint64_t points = 0;  // of the longest schedule
     bool complete = false;
-    std::string failure;               // of the first schedule that failed
-    std::vector<uint32_t> choices;     // which it was
+    std::string failure;            // of the first schedule that failed
+    std::vector<uint32_t> choices;  // which it was
 };
 
 Explored explore(const std::function<std::unique_ptr<Scenario>()>& make, const Bounds& bounds);

@@ -23,8 +23,8 @@ using selvage::impl::test::Access;
 using selvage::impl::test::reach_point;
 
 // An order that is known at run time only would be taken for the strongest, and hide what a weaker one does.
-#define SELVAGE_STORE(address, value, order)                                                            \
-    ((order) == __ATOMIC_SEQ_CST ? __atomic_store_n(address, value, __ATOMIC_SEQ_CST)                  \
+#define SELVAGE_STORE(address, value, order)                                          \
+    ((order) == __ATOMIC_SEQ_CST ? __atomic_store_n(address, value, __ATOMIC_SEQ_CST) \
                                  : __atomic_store_n(address, value, __ATOMIC_RELEASE))
 
 // Exchanges are locked instructions on x86, whatever their order.
@@ -71,12 +71,12 @@ using selvage::impl::test::reach_point;
         return __atomic_compare_exchange_n(address, expected, value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
 
-#define SELVAGE_PLAIN(size)                        \
-    void __tsan_read##size(void*) {}               \
-    void __tsan_write##size(void*) {}              \
-    void __tsan_unaligned_read##size(void*) {}     \
-    void __tsan_unaligned_write##size(void*) {}    \
-    void __tsan_volatile_read##size(void*) {}      \
+#define SELVAGE_PLAIN(size)                     \
+    void __tsan_read##size(void*) {}            \
+    void __tsan_write##size(void*) {}           \
+    void __tsan_unaligned_read##size(void*) {}  \
+    void __tsan_unaligned_write##size(void*) {} \
+    void __tsan_volatile_read##size(void*) {}   \
     void __tsan_volatile_write##size(void*) {}
 
 // NOLINTBEGIN: names of the compiler's

@@ -38,6 +38,10 @@ while (($(date +%s) < end)); do
         step "kill-$provider" with_delays "$crowd/impl_kill" "$provider" --kills 10 --seed "$seed"
         step "kill-$provider-automatic" with_delays "$crowd/impl_kill" "$provider" --kills 5 --automatic --seed "$seed"
     done
+    for provider in shm tcp; do
+        step "endurance-$provider" "$crowd/impl_endurance" "$provider" --seconds 60 --processes 16 --seed "$seed"
+        step "delayed-endurance-$provider" with_delays "$crowd/impl_endurance" "$provider" --seconds 30 --processes 8 --seed "$seed"
+    done
     step cold-race "$crowd/impl_cold_race" --seconds 20 --senders 40
     SELVAGE_SCHEDULE_SEED=$seed step schedules "$delayed/impl_schedule_test" --gtest_filter='*AtRandomEither'
     seed=$((seed + 1))
