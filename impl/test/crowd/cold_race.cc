@@ -41,6 +41,7 @@ constexpr double kLostAfter = 0.2;  // seconds
 // What owner and senders share. Each word is written by one side alone.
 struct Shared {
     alignas(128) std::atomic<uint32_t> turn[kSendersMost];  // futex: it is this sender's turn
+    alignas(128) std::atomic<bool> open;                    // the owner's endpoint is
     alignas(128) std::atomic<uint64_t> round;               // the sender whose turn it is publishes now
     alignas(128) std::atomic<uint64_t> ready;               // it waits for this round
     alignas(128) std::atomic<uint64_t> published;           // it has
@@ -104,6 +105,7 @@ public:
         address(to, owner, 0);
         int error = transport_.open_at(own, {});
         if (error) give_up("open", error);
+        while (!shared.open.load(std::memory_order_acquire)) usleep(1000);
         while ((error = transport_.find_peer_at(to, &peer_)) == -FI_EAGAIN) usleep(1000);
         if (error) give_up("find_peer", error);
         slow_.resize(kSlowBytes);
@@ -161,6 +163,7 @@ public:
         address(own, getpid(), 0);
         const int error = transport_.open_at(own, {});
         if (error) give_up("open", error);
+        shared.open.store(true, std::memory_order_release);
     }
     // Until time is up, and every sender's ring was hot once: those that the owner polls anyway never go cold.
     void take_turns(double seconds) {

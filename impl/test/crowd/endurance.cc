@@ -5,8 +5,8 @@
 //
 // Processes with an odd number have automatic progress, the others manual. The first two are stopped, but never killed.
 // What the processes know of each other is on a board in shared memory. A number on the board, the incarnation, goes up
-// before its process is killed: an operation may fail if the peer that it was posted to has another incarnation now, and
-// for no other reason. Messages are numbered for each pair of incarnations, so that a gap is a loss.
+// before its process is killed: an operation may fail if the peer that it was posted to has another incarnation now,
+// and for no other reason. Messages are numbered for each pair of incarnations, so that a gap is a loss.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,15 +23,15 @@
 namespace selvage::impl::test {
 namespace {
 
-constexpr size_t kMost = 64;                         // processes
-constexpr size_t kBytesMost = size_t{400} << 10;     // of a message or a write
+constexpr size_t kMost = 64;                      // processes
+constexpr size_t kBytesMost = size_t{400} << 10;  // of a message or a write
 constexpr size_t kSizes[] = {8, 8, 100, 5000, 5000, 40'000, kBytesMost};
 constexpr size_t kRegionBytes = size_t{1} << 20;
-constexpr size_t kGuardBytes = size_t{256} << 10;    // in front of the region, and behind it
+constexpr size_t kGuardBytes = size_t{256} << 10;  // in front of the region, and behind it
 constexpr size_t kReceives = 8;
-constexpr size_t kSends = 16;                        // under way
-constexpr double kPatience = 60;                     // seconds until what should end counts as lost
-constexpr uint64_t kGrowthMost = size_t{24} << 20;   // of a process that lives: window, answers and allocator
+constexpr size_t kSends = 16;                       // under way
+constexpr double kPatience = 60;                    // seconds until what should end counts as lost
+constexpr uint64_t kGrowthMost = size_t{24} << 20;  // of a process that lives: window, answers and allocator
 
 double now() {
     timespec time;
@@ -39,8 +39,8 @@ double now() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// What a process tells the others. `incarnation` is the parent's, the rest the process's own; `ready` is the incarnation
-// of which the name is, stored last.
+// What a process tells the others. `incarnation` is the parent's, the rest the process's own; `ready` is the
+// incarnation of which the name is, stored last.
 struct Card {
     std::atomic<uint32_t> incarnation;
     std::atomic<uint32_t> ready;
@@ -93,8 +93,8 @@ public:
     std::byte* region() { return bytes_.data() + kGuardBytes; }
     void close() { at_close_.assign(region(), region() + kRegionBytes); }
     bool is_unchanged() {
-        const bool guards =
-            is_pattern(bytes_.data(), kGuardBytes) && is_pattern(bytes_.data() + kGuardBytes + kRegionBytes, kGuardBytes);
+        const bool guards = is_pattern(bytes_.data(), kGuardBytes) &&
+                            is_pattern(bytes_.data() + kGuardBytes + kRegionBytes, kGuardBytes);
         return guards && (at_close_.empty() || !memcmp(at_close_.data(), region(), kRegionBytes));
     }
     void open() { at_close_.clear(); }
@@ -110,7 +110,8 @@ public:
     void add(size_t from, uint32_t number) {
         const bool again = number < next_ || !early_.insert(number).second;
         while (early_.erase(next_)) ++next_;
-        if (again) give_up("a message", "came twice: from " + std::to_string(from) + ", number " + std::to_string(number));
+        if (again)
+            give_up("a message", "came twice: from " + std::to_string(from) + ", number " + std::to_string(number));
     }
 
 private:
@@ -171,7 +172,8 @@ private:
         return choice;
     }
     void post(std::vector<std::byte>& receive) {
-        SELVAGE_MUST(fi_trecv(station_.ep, receive.data(), receive.size(), nullptr, FI_ADDR_UNSPEC, 0, ~uint64_t{0}, &receive));
+        SELVAGE_MUST(
+            fi_trecv(station_.ep, receive.data(), receive.size(), nullptr, FI_ADDR_UNSPEC, 0, ~uint64_t{0}, &receive));
     }
     void finish(uint32_t stage) {
         card_.stage = stage;
@@ -223,8 +225,8 @@ private:
         Known& known = known_[operation.peer];
         const uint64_t tag = tag_of(rank_, incarnation_, known.incarnation, known.messages);
         write_pattern(operation.bytes.data(), operation.bytes.size(), tag);
-        const ssize_t result = fi_tsend(station_.ep, operation.bytes.data(), operation.bytes.size(), nullptr, address, tag,
-                                        &operation);
+        const ssize_t result =
+            fi_tsend(station_.ep, operation.bytes.data(), operation.bytes.size(), nullptr, address, tag, &operation);
         if (!result) {
             card_.sent[operation.peer].messages = ++known.messages;
             ++card_.all_messages;
@@ -342,7 +344,8 @@ private:
     void open_region() {
         memory_.open();
         constexpr uint64_t kAccess = FI_REMOTE_READ | FI_REMOTE_WRITE;
-        SELVAGE_MUST(fi_mr_reg(station_.domain(), memory_.region(), kRegionBytes, kAccess, 0, ++keys_, 0, &mr_, nullptr));
+        SELVAGE_MUST(
+            fi_mr_reg(station_.domain(), memory_.region(), kRegionBytes, kAccess, 0, ++keys_, 0, &mr_, nullptr));
         card_.key = fi_mr_key(mr_);
         card_.base = 0;
         card_.region_state = card_.region_state + 1;
@@ -477,8 +480,8 @@ private:
     void compare(const uint64_t (&early)[2]) {
         for (size_t rank = 0; rank < 2; ++rank) {
             const uint64_t late = resident_bytes(processes_[rank]);
-            printf("process %zu: %lu KiB resident after a quarter of the time, %lu KiB at its end\n", rank, early[rank] >> 10,
-                   late >> 10);
+            printf("process %zu: %lu KiB resident after a quarter of the time, %lu KiB at its end\n", rank,
+                   early[rank] >> 10, late >> 10);
             if (late > early[rank] + kGrowthMost) give_up("memory", "grows");
         }
     }
@@ -490,9 +493,10 @@ private:
             refused += board_.cards[rank].refused_writes;
             closes += board_.cards[rank].closes;
         }
-        printf("%s: %zu processes, %.0f s, %u killed, %u stopped; %lu messages, %lu writes, of which %lu met a closed "
-               "region; %lu regions closed; nothing lost, nothing changed\n",
-               provider_.c_str(), count_, seconds, kills_, stops_, messages, writes, refused, closes);
+        printf(
+            "%s: %zu processes, %.0f s, %u killed, %u stopped; %lu messages, %lu writes, of which %lu met a closed "
+            "region; %lu regions closed; nothing lost, nothing changed\n",
+            provider_.c_str(), count_, seconds, kills_, stops_, messages, writes, refused, closes);
         if (!messages || !writes || !closes) give_up("nothing", "was done");
     }
 

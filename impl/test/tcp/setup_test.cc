@@ -242,6 +242,22 @@ TEST(TcpSetup, WhatWaitsSurvivesThatNobodyListensForAMoment) {
     EXPECT_TRUE(a.sink.downs.empty());
 }
 
+// A process that is stopped, or has no processor, has a machine that takes its connections.
+TEST(TcpSetup, APeerWhoseMachineAnswersHasTheTimeOfOneThatIsUp) {
+    setenv("FI_TCP_CONNECT_TIMEOUT", "200", 1);
+    setenv("FI_TCP_PEER_TIMEOUT", "1000", 1);
+    Script script;
+    Side a;
+    ASSERT_EQ(send_text(a.transport, *peer_at(a, script.address), "first"), SendResult::kDone);
+    ASSERT_TRUE(script.go_to(1));  // and no further
+    run(
+        {&a}, [] { return false; }, 600);
+    EXPECT_TRUE(a.sink.downs.empty());
+    EXPECT_TRUE(run({&a}, [&] { return a.sink.downs.size() == 1; })) << "not for ever";
+    unsetenv("FI_TCP_CONNECT_TIMEOUT");
+    unsetenv("FI_TCP_PEER_TIMEOUT");
+}
+
 // The log's lines, instead of standard error.
 class Lines {
 public:

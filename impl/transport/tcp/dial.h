@@ -29,6 +29,8 @@ public:
     // What epoll should wake for.
     uint32_t events() const;
     int socket() const { return socket_; }
+    // The other end's kernel has taken the connection.
+    bool is_connected() const { return state_ != State::kConnecting; }
     // The other end is there; how long its application takes to accept is its own affair.
     bool waits_for_welcome() const { return state_ == State::kWelcome; }
     // With kDone: the socket is the caller's from now on.

@@ -6,8 +6,10 @@
 namespace selvage::impl::tcp {
 namespace {
 
-const Param<int> connect_row{"tcp", "connect_timeout", 10000,
-                             "Milliseconds until a connection that could not be set up is reported as failed"};
+const Param<int> connect_row{
+    "tcp", "connect_timeout", 10000,
+    "Milliseconds until a connection that could not be set up is reported as failed; an addressed "
+    "peer whose machine answers has peer_timeout"};
 const Param<int> peer_row{"tcp", "peer_timeout", 60000,
                           "Milliseconds after which a peer that takes no data is reported as gone, 0 for the system's"};
 const Param<size_t> host_row{"tcp", "peers_per_host", 1024,

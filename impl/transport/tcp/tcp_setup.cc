@@ -247,6 +247,10 @@ void TcpTransport::look_at_dials(int64_t now) {
         at = &peer->next_dialing;
         // How long an application takes to accept is its own affair.
         if (connected_ && peer->dial && peer->dial->waits_for_welcome()) continue;
+        if (!connected_ && peer->dial && peer->dial->is_connected()) {
+            // Its machine has answered: it may be stopped, or have no processor. It has as long as one that is up has.
+            peer->deadline = peer->dial_since + std::max(tcp::connect_timeout(), tcp::peer_timeout());
+        }
         if (now >= peer->deadline) {
             give_up(*peer, peer->last_error);
         } else if (!peer->dial && now >= peer->dial_again) {
