@@ -27,6 +27,15 @@ bool SocketAddress::is_wildcard() const {
     return kind == AddressKind::kInet6 && IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
 }
 
+SocketAddress SocketAddress::wildcard(AddressKind family, uint16_t port) {
+    SocketAddress address;
+    memset(&address.v6, 0, sizeof address.v6);
+    address.kind = family;
+    address.any.sa_family = family == AddressKind::kInet ? AF_INET : AF_INET6;
+    address.set_port(port);
+    return address;
+}
+
 bool SocketAddress::is_loopback() const {
     if (kind == AddressKind::kInet) return (ntohl(v4.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
     return kind == AddressKind::kInet6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);

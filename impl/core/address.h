@@ -53,6 +53,8 @@ struct SocketAddress {
     uint16_t port() const;         // host byte order; a device's address has none
     void set_port(uint16_t port);  // of an internet address
     bool is_wildcard() const;
+    // The wildcard of an internet family, with a port.
+    static SocketAddress wildcard(AddressKind family, uint16_t port);
     bool is_loopback() const;
     bool same_host(const SocketAddress& other) const;      // family, address and (where both name one) scope; or GID
     bool same_endpoint(const SocketAddress& other) const;  // the same host, and port or queue pair

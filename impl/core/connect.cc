@@ -270,7 +270,7 @@ int get_peer(fid_ep* descriptor, void* address, size_t* length) {
 int get_local(fid* descriptor, void* address, size_t* length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     LockGuard guard(endpoint->lock);
-    SocketAddress local = endpoint->address;
+    SocketAddress local = reachable_address(*endpoint);
     if (endpoint->path) {
         PathGuard path(*endpoint->path);
         ops_of(*endpoint)->local_name(*endpoint, &local);

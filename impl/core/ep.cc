@@ -27,6 +27,7 @@ int take_shm_address(Endpoint* endpoint, const fi_info& info) {
     return endpoint->domain->fabric->provider->choose_address(endpoint->shm_address);
 }
 
+// The source of a connection request is whatever address of this machine it came to.
 int take_socket_address(Endpoint* endpoint, const fi_info& info) {
     endpoint->address = endpoint->domain->source;
     if (!info.src_addr) return 0;
@@ -34,8 +35,12 @@ int take_socket_address(Endpoint* endpoint, const fi_info& info) {
     if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return -FI_EINVAL;
     if (parsed.kind != endpoint->domain->kind && !parsed.any_host) return -FI_EINVAL;
     if (parsed.any_host || parsed.socket.is_wildcard()) {
-        endpoint->address.set_port(parsed.socket.port());
-    } else if (parsed.socket.same_host(endpoint->domain->source)) {
+        const uint16_t port = parsed.socket.port();
+        endpoint->address.set_port(port);
+        if (endpoint->domain->fabric->provider->binds_wildcard) {
+            endpoint->address = SocketAddress::wildcard(endpoint->domain->kind, port);
+        }
+    } else if (info.handle || parsed.socket.same_host(endpoint->domain->source)) {
         endpoint->address = parsed.socket;
     } else {
         return -FI_EADDRNOTAVAIL;

@@ -83,12 +83,15 @@ struct Endpoint {
     static Endpoint* of(fid_ep* ep) { return object_of<Endpoint>(ep); }
 };
 
-int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);        // ep_bind.cc
-void release_bindings(Endpoint* endpoint);                             // ep_bind.cc
-int enable_endpoint(Endpoint* endpoint);                               // ep_bind.cc
-int control_endpoint(fid* descriptor, int command, void* argument);    // ep_control.cc
-extern const fi_ops_ep kEndpointOps;                                   // ep_control.cc
-extern const fi_ops_cm kEndpointCm;                                    // ep_control.cc
+int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);      // ep_bind.cc
+void release_bindings(Endpoint* endpoint);                           // ep_bind.cc
+int enable_endpoint(Endpoint* endpoint);                             // ep_bind.cc
+int control_endpoint(fid* descriptor, int command, void* argument);  // ep_control.cc
+extern const fi_ops_ep kEndpointOps;                                 // ep_control.cc
+extern const fi_ops_cm kEndpointCm;                                  // ep_control.cc
+// Where peers reach it: its address, or that of its domain's interface while it listens at every address of the
+// machine.
+SocketAddress reachable_address(const Endpoint& endpoint);             // ep_control.cc
 int set_endpoint_name(fid* descriptor, void* address, size_t length);  // ep_control.cc
 int close_endpoint(fid* descriptor);                                   // ep.cc
 // The data path and its tables, from the base to an alias.

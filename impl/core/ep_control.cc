@@ -149,10 +149,17 @@ int get_name(fid* descriptor, void* address, size_t* length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     LockGuard guard(endpoint->lock);
     if (endpoint->domain->kind == AddressKind::kShm) return get_shm_name(*endpoint, address, length);
-    return export_address(endpoint->address, endpoint->addr_format, address, length);
+    return export_address(reachable_address(*endpoint), endpoint->addr_format, address, length);
 }
 
 }  // namespace
+
+SocketAddress reachable_address(const Endpoint& endpoint) {
+    if (!endpoint.address.is_wildcard()) return endpoint.address;
+    SocketAddress address = endpoint.domain->source;
+    address.set_port(endpoint.address.port());
+    return address;
+}
 
 int set_endpoint_name(fid* descriptor, void* address, size_t length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;

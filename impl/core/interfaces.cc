@@ -63,10 +63,10 @@ void fill(const ifaddrs& entry, InterfaceAddress* out) {
 
 bool better(const InterfaceAddress& a, const InterfaceAddress& b) {
     if (a.loopback != b.loopback) return b.loopback;
+    if (a.link_local != b.link_local) return b.link_local;  // of no use to who is not told the link
     if (a.speed != b.speed) return a.speed > b.speed;
     if (a.index != b.index) return a.index < b.index;
-    if (a.address.kind != b.address.kind) return a.address.kind < b.address.kind;
-    return !a.link_local && b.link_local;
+    return a.address.kind < b.address.kind;
 }
 
 // A machine that lets nobody ask has no interfaces to offer. What may pass (no descriptor, no memory; the C library

@@ -59,22 +59,32 @@ bool reaches(const Match& match, const SocketAddress& target) {
     return true;
 }
 
-// The source: the interface's own address with the port that was asked for.
+// No host is named: every address of the machine, where the provider can listen at them all, else the interface's own.
+void choose_wildcard(const Offer& offer, uint16_t port, SocketAddress* out) {
+    if (offer.provider->binds_wildcard) *out = SocketAddress::wildcard(offer.kind, port);
+    out->set_port(port);
+}
+
+// The source: the wildcard, or the interface's own address, with the port that was asked for.
 bool choose_source(const Match& match, SocketAddress* out) {
     const AddressSpec& spec = match.query.source;
     *out = match.offer.source;
     if (!spec.given) return true;
     if (!spec.has_socket || !names_family(match.offer, spec)) return false;
     if (spec.any_host) {
-        out->set_port(spec.port);
+        choose_wildcard(match.offer, spec.port, out);
         return true;
     }
     for (size_t i = 0; i < spec.count; ++i) {
         const SocketAddress& wanted = spec.list[i];
+        if (wanted.is_wildcard() && wanted.kind == match.offer.kind) {
+            choose_wildcard(match.offer, wanted.port(), out);
+            return true;
+        }
         const bool by_host = match.offer.kind == AddressKind::kIbUd && wanted.kind != AddressKind::kIbUd;
         const SocketAddress& own = by_host ? match.offer.host : match.offer.source;
         if (wanted.kind != own.kind) continue;
-        if (!wanted.is_wildcard() && !wanted.same_host(own)) continue;
+        if (!wanted.same_host(own)) continue;
         out->set_port(wanted.port());
         return true;
     }

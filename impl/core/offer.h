@@ -41,6 +41,7 @@ struct Provider {
     int (*choose_address)(char (&text)[kShmTextMax]) = nullptr;
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
     const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
+    bool binds_wildcard = false;                 // listens at every address of the machine where none is named
 
     bool offers(fi_ep_type type) const { return static_cast<unsigned>(type) < 32 && (endpoint_types >> type & 1U); }
 };

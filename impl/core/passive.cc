@@ -34,7 +34,12 @@ namespace {
 int get_name(fid* descriptor, void* address, size_t* length) {
     auto* endpoint = object_of<PassiveEndpoint>(descriptor);
     LockGuard guard(endpoint->lock);
-    return export_address(endpoint->address, endpoint->addr_format, address, length);
+    SocketAddress name = endpoint->address;
+    if (name.is_wildcard()) {
+        name = endpoint->interface;
+        name.set_port(endpoint->address.port());
+    }
+    return export_address(name, endpoint->addr_format, address, length);
 }
 
 int set_name(fid* descriptor, void* address, size_t length) {
@@ -151,14 +156,7 @@ constexpr fi_ops_ep make_ep_ops() {
 }
 constexpr fi_ops_ep kEpOps = make_ep_ops();
 
-bool address_of(const Fabric& fabric, const fi_info& info, SocketAddress* out) {
-    if (info.src_addr) {
-        ParsedAddress parsed;
-        if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return false;
-        if (parsed.kind == AddressKind::kShm || parsed.kind == AddressKind::kIbUd || parsed.any_host) return false;
-        *out = parsed.socket;
-        return true;
-    }
+bool interface_of(const Fabric& fabric, SocketAddress* out) {
     TableRef table;
     if (current_table(true, &table)) return false;
     for (const Offer& offer : *table) {
@@ -169,6 +167,18 @@ bool address_of(const Fabric& fabric, const fi_info& info, SocketAddress* out) {
         }
     }
     return false;
+}
+
+// Where it listens, and what peers are told who ask for its name while that is the wildcard.
+bool take_addresses(PassiveEndpoint& endpoint, const fi_info& info) {
+    const bool known = interface_of(*endpoint.fabric, &endpoint.interface);
+    endpoint.address = endpoint.interface;
+    if (!info.src_addr) return known;
+    ParsedAddress parsed;
+    if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return false;
+    if (parsed.kind == AddressKind::kShm || parsed.kind == AddressKind::kIbUd || parsed.any_host) return false;
+    endpoint.address = parsed.socket;
+    return known || !endpoint.address.is_wildcard();
 }
 
 // What the requests of callers are made from, and the key that callers have to hold, as far as it is known here.
@@ -208,7 +218,8 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
     if (!use) return -FI_EINVAL;
     auto* endpoint = create<PassiveEndpoint>();
     if (!endpoint) return -FI_ENOMEM;
-    if (!address_of(*fabric, *info, &endpoint->address)) {
+    endpoint->fabric = fabric;
+    if (!take_addresses(*endpoint, *info)) {
         destroy(endpoint);
         return -FI_EINVAL;
     }
@@ -216,7 +227,6 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
     if (!endpoint->addr_format) {
         endpoint->addr_format = endpoint->address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     }
-    endpoint->fabric = fabric;
     if (!keep_info(*endpoint, *info)) {
         free_info_list(endpoint->info, Layout::k1_3);
         destroy(endpoint);

@@ -19,6 +19,7 @@ struct PassiveEndpoint {
     PassiveEndpoint* next_opened = nullptr;  // opened.cc
     uint32_t addr_format = FI_FORMAT_UNSPEC;
     SocketAddress address;
+    SocketAddress interface;  // an address of the fabric, for peers while `address` is the wildcard
     int backlog = 128;
     fi_info* info = nullptr;  // as it was opened with: what connection requests are made from
     uint8_t auth_key[64] = {};

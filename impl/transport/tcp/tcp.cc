@@ -68,6 +68,7 @@ const Provider kTcpProvider = {
     .discover_follows_interfaces = true,
     .start = start_tcp_endpoint,
     .connections = &kTcpConnections,
+    .binds_wildcard = true,
 };
 
 }  // namespace selvage::impl

@@ -12,6 +12,7 @@
 
 #include "impl/core/create.h"
 #include "impl/core/log.h"
+#include "impl/core/registry.h"
 #include "impl/transport/tcp/settings.h"
 
 namespace selvage::impl {
@@ -139,7 +140,11 @@ void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
 }
 
 bool TcpTransport::is_self(const SocketAddress& address) const {
-    return gate_.is_open() && tcp::same_address(address, address_);
+    if (!gate_.is_open()) return false;
+    if (!address_.is_wildcard()) return tcp::same_address(address, address_);
+    if (address.kind != address_.kind || address.port() != address_.port()) return false;
+    TableRef table;
+    return address.is_loopback() || (!current_table(true, &table) && table->is_local(address));
 }
 
 int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
