@@ -25,8 +25,14 @@ public:
         LockGuard changing(changing_);  // so that no thread is still ending
         LockGuard guard(lock_);
         forget_after_fork();
-        if (!running_ && !start()) return false;
-        if (member->setup_descriptor_ >= 0 && !watch(member, EPOLL_CTL_ADD)) return false;
+        // The thread starts last, so that none is left without a member. It waits for the lock.
+        const bool watched =
+            (running_ || open_descriptors()) && (member->setup_descriptor_ < 0 || watch(member, EPOLL_CTL_ADD));
+        if (!watched || (!running_ && !start_thread())) {
+            if (!running_) close_descriptors();
+            return false;
+        }
+        running_ = true;
         member->next_ = members_;
         member->seen_ = member->called_ = false;
         members_ = member;
@@ -89,12 +95,6 @@ private:
         epoll_event event{};
         event.events = EPOLLIN;
         return event_ >= 0 && epoll_ >= 0 && !epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &event);
-    }
-
-    bool start() {
-        running_ = open_descriptors() && start_thread();
-        if (!running_) close_descriptors();
-        return running_;
     }
 
     bool start_thread() {

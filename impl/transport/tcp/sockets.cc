@@ -132,8 +132,19 @@ SocketAddress remote_address(int socket) {
 }
 
 bool send_all(int socket, const void* bytes, size_t size) {
-    const ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    return sent == static_cast<ssize_t>(size);
+    const auto* at = static_cast<const std::byte*>(bytes);
+    for (size_t left = size; left;) {
+        const ssize_t sent = send(socket, at, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0) {
+            // A note of which a part was sent can only be followed by its rest.
+            if (left != size && errno == EAGAIN) errno = ENOBUFS;
+            return false;
+        }
+        at += sent;
+        left -= static_cast<size_t>(sent);
+    }
+    return true;
 }
 
 void fill_random(void* bytes, size_t size) {

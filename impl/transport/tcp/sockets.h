@@ -60,7 +60,8 @@ SocketAddress remote_address(int socket);
 // From what accept filled in.
 SocketAddress from_storage(const sockaddr_storage& storage);
 
-// Sends what it can of bytes the kernel is expected to take at once (a note on a fresh connection).
+// Sends bytes that the kernel is expected to take at once (a note on a fresh connection). False: not all of them were
+// sent, errno says why, and the connection is of no further use unless it is ENOTCONN.
 bool send_all(int socket, const void* bytes, size_t size);
 
 void fill_random(void* bytes, size_t size);
