@@ -48,7 +48,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr auto kPatience = milliseconds(8000);    // of one wait
+constexpr auto kPatience = milliseconds(8000);     // of one wait
 constexpr auto kStandstill = milliseconds(20000);  // of a worker
 constexpr size_t kShort = 100, kMiddle = 3000, kLong = 200'000, kHuge = 1'300'000;
 constexpr size_t kRegion = 2'000'000;
@@ -62,15 +62,23 @@ struct ErrorChoice {
     bool wide = false;  // the kernel does not interrupt calls that do not wait
 };
 constexpr ErrorChoice kChoices[] = {
-    {CallClass::kAllocation, "allocation", ENOMEM}, {CallClass::kDescriptor, "descriptor", EMFILE},
-    {CallClass::kMap, "map", ENOMEM},               {CallClass::kSpace, "space", ENOSPC},
-    {CallClass::kSend, "send", ENOBUFS},            {CallClass::kSend, "send", ENOMEM},
-    {CallClass::kSend, "send", kPartial},           {CallClass::kSend, "send", kPartialAndNoMemory},
-    {CallClass::kReceive, "receive", ENOMEM},       {CallClass::kReceive, "receive", kPartial},
+    {CallClass::kAllocation, "allocation", ENOMEM},
+    {CallClass::kDescriptor, "descriptor", EMFILE},
+    {CallClass::kMap, "map", ENOMEM},
+    {CallClass::kSpace, "space", ENOSPC},
+    {CallClass::kSend, "send", ENOBUFS},
+    {CallClass::kSend, "send", ENOMEM},
+    {CallClass::kSend, "send", kPartial},
+    {CallClass::kSend, "send", kPartialAndNoMemory},
+    {CallClass::kReceive, "receive", ENOMEM},
+    {CallClass::kReceive, "receive", kPartial},
     {CallClass::kReceive, "receive", kPartialAndNoMemory},
-    {CallClass::kControl, "control", ENOMEM},       {CallClass::kThread, "thread", EAGAIN},
-    {CallClass::kPull, "pull", ENOMEM},             {CallClass::kPull, "pull", EPERM},
-    {CallClass::kPull, "pull", kPartial},           {CallClass::kSend, "send", EINTR, true},
+    {CallClass::kControl, "control", ENOMEM},
+    {CallClass::kThread, "thread", EAGAIN},
+    {CallClass::kPull, "pull", ENOMEM},
+    {CallClass::kPull, "pull", EPERM},
+    {CallClass::kPull, "pull", kPartial},
+    {CallClass::kSend, "send", EINTR, true},
     {CallClass::kReceive, "receive", EINTR, true},
 };
 constexpr int kChoiceCount = sizeof kChoices / sizeof *kChoices;
@@ -113,8 +121,8 @@ void at(const char* step) {
     va_end(rest);
     const ErrorChoice& choice = kChoices[board->choice];
     ++board->violations;
-    printf("%s, %s (%d), n = %ld, %s: %s\n", options.provider.c_str(), choice.name, choice.error, board->n.load(), board->step,
-           text);
+    printf("%s, %s (%d), n = %ld, %s: %s\n", options.provider.c_str(), choice.name, choice.error, board->n.load(),
+           board->step, text);
     fflush(stdout);
 }
 
@@ -468,10 +476,10 @@ private:
             return std::all_of(messages, messages + count,
                                [](const Message& m) { return m.taken->state != State::kPending; });
         };
-        const bool all_sent = std::all_of(messages, messages + count,
-                                          [](const Message& m) { return m.sent->state == State::kDone; });
+        const bool all_sent =
+            std::all_of(messages, messages + count, [](const Message& m) { return m.sent->state == State::kDone; });
         // Without a fault nothing is lost, and no other message is needed to see that.
-        if (!all_sent || !wait_shortly(all_taken)) synchronise(from);
+        if (!all_sent || !wait_shortly(all_taken)) (void)synchronise(from);
         for (int i = 0; i < 3; ++i) poll();
         if (overrun()) return;
         for (size_t i = 0; i < count; ++i) {
@@ -600,7 +608,9 @@ private:
             write_pattern(bytes + 1, kShort - 1, ++tag_);
             if (i % 3 == 0) {
                 ssize_t result = -FI_EAGAIN;
-                wait([&] { return (result = fi_inject(sides_[0].ep, bytes, kShort, sides_[0].peer)) != -FI_EAGAIN; });
+                const bool ended = wait(
+                    [&] { return (result = fi_inject(sides_[0].ep, bytes, kShort, sides_[0].peer)) != -FI_EAGAIN; });
+                if (!ended && !overrun()) violated("no room for an injected message");
                 sent[i] = !result;
                 continue;
             }
@@ -749,7 +759,8 @@ private:
             const size_t offset = i * kSize;
             writes[i] = operation();
             post(writes[i], [&](Operation* o) {
-                return i % 2 ? fi_write(here.ep, here.arena.out + offset, kSize, nullptr, here.peer, base + offset, key, o)
+                return i % 2 ? fi_write(here.ep, here.arena.out + offset, kSize, nullptr, here.peer, base + offset, key,
+                                        o)
                              : fi_writedata(here.ep, here.arena.out + offset, kSize, nullptr, i, here.peer,
                                             base + offset, key, o);
             });
@@ -758,9 +769,10 @@ private:
                 return fi_read(here.ep, here.arena.local + offset, kSize, nullptr, here.peer,
                                base + kCount * kSize + offset, key, o);
             });
-            wait([&] {
+            const bool ended = wait([&] {
                 return fi_inject_write(here.ep, here.arena.out, 64, here.peer, base + kRegion - 64, key) != -FI_EAGAIN;
             });
+            if (!ended && !overrun()) violated("no room for an injected write");
         }
         for (size_t i = 0; i < kCount; ++i) {
             const size_t offset = i * kSize;
@@ -797,7 +809,8 @@ private:
             const fi_msg any{nullptr, nullptr, 0, FI_ADDR_UNSPEC, op, 0};
             constexpr uint64_t kFlags = FI_PEEK | FI_DISCARD | FI_COMPLETION;
             post(op, [&](Operation*) {
-                return tagged ? fi_trecvmsg(side.ep, &any_tagged, kFlags) : fi_recvmsg(side.ep, &any, FI_PEEK | FI_DISCARD | FI_COMPLETION);
+                return tagged ? fi_trecvmsg(side.ep, &any_tagged, kFlags)
+                              : fi_recvmsg(side.ep, &any, FI_PEEK | FI_DISCARD | FI_COMPLETION);
             });
             await(op, "a look for messages");
             if (overrun()) return;
@@ -874,7 +887,11 @@ void work(long last) {
     at("warm-up");
     const ErrorChoice& choice = kChoices[board->choice];
     if (!options.cold) {
-        for (int i = 0; i < 3; ++i) run_once(nullptr);
+        for (int i = 0; i < 3; ++i) {
+            const auto begin = Clock::now();
+            run_once(nullptr);
+            if (Clock::now() - begin > milliseconds(5000)) violated("a run without a fault takes seconds");
+        }
     }
     for (; board->n <= last; ++board->n) {
         const Held before = held();
@@ -946,16 +963,26 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
         const std::string word = argv[i];
         const auto value = [&] { return i + 1 < argc ? argv[++i] : "0"; };
-        if (word == "--automatic") options.automatic = true;
-        else if (word == "--cold") options.cold = true;
-        else if (word == "--quick") options.quick = true;
-        else if (word == "--wide") options.wide = true;
-        else if (word == "--verbose") options.verbose = true;
-        else if (word == "--class") only = value();
-        else if (word == "--error") only_error = atoi(value());
-        else if (word == "--n") only_n = atol(value());
-        else if (word == "--burst") options.burst = atol(value());
-        else return 2;
+        if (word == "--automatic")
+            options.automatic = true;
+        else if (word == "--cold")
+            options.cold = true;
+        else if (word == "--quick")
+            options.quick = true;
+        else if (word == "--wide")
+            options.wide = true;
+        else if (word == "--verbose")
+            options.verbose = true;
+        else if (word == "--class")
+            only = value();
+        else if (word == "--error")
+            only_error = atoi(value());
+        else if (word == "--n")
+            only_n = atol(value());
+        else if (word == "--burst")
+            options.burst = atol(value());
+        else
+            return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     static char output[BUFSIZ];  // or else it counts as a block that the library keeps
@@ -988,9 +1015,10 @@ int main(int argc, char** argv) {
         fflush(stdout);
     }
     const std::chrono::duration<double> took = Clock::now() - start;
-    printf("%s%s: %ld runs in %.1f s; %ld could not open, %ld calls refused, %ld error completions, %ld messages lost "
-           "with a connection, %ld with new endpoints; %ld violations\n",
-           options.provider.c_str(), options.automatic ? ", automatic" : "", executions, took.count(),
-           board->failed_opens, board->refused, board->errors, board->lost, board->renewed, board->violations);
+    printf(
+        "%s%s: %ld runs in %.1f s; %ld could not open, %ld calls refused, %ld error completions, %ld messages lost "
+        "with a connection, %ld with new endpoints; %ld violations\n",
+        options.provider.c_str(), options.automatic ? ", automatic" : "", executions, took.count(), board->failed_opens,
+        board->refused, board->errors, board->lost, board->renewed, board->violations);
     return board->violations ? 1 : 0;
 }

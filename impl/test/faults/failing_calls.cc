@@ -70,7 +70,11 @@ template <typename Function>
 Function* real(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
-#define SELVAGE_REAL(name) (*[] { static auto* const found = real<decltype(::name)>(#name); return found; }())
+#define SELVAGE_REAL(name)                                        \
+    (*[] {                                                        \
+        static auto* const found = real<decltype(::name)>(#name); \
+        return found;                                             \
+    }())
 
 void count(const void* block) {
     if (block) blocks.fetch_add(1, std::memory_order_relaxed);
@@ -161,9 +165,7 @@ int shm_open(const char* name, int flags, mode_t mode) {
 int memfd_create(const char* name, unsigned flags) {
     return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(memfd_create)(name, flags);
 }
-DIR* opendir(const char* name) {
-    return fails(CallClass::kDescriptor) ? nullptr : SELVAGE_REAL(opendir)(name);
-}
+DIR* opendir(const char* name) { return fails(CallClass::kDescriptor) ? nullptr : SELVAGE_REAL(opendir)(name); }
 int open(const char* path, int flags, ...) {
     va_list rest;
     va_start(rest, flags);
@@ -198,9 +200,7 @@ int fallocate(int file, int mode, off_t offset, off_t size) {
 int posix_fallocate(int file, off_t offset, off_t size) {
     return fails(CallClass::kSpace) ? errno : SELVAGE_REAL(posix_fallocate)(file, offset, size);
 }
-int ftruncate(int file, off_t size) {
-    return fails(CallClass::kSpace) ? -1 : SELVAGE_REAL(ftruncate)(file, size);
-}
+int ftruncate(int file, off_t size) { return fails(CallClass::kSpace) ? -1 : SELVAGE_REAL(ftruncate)(file, size); }
 
 // Sending and receiving. The library writes and reads eventfds and timers alone, which does not fail.
 ssize_t send(int socket, const void* bytes, size_t size, int flags) {

@@ -26,8 +26,8 @@ inline constexpr int kPartialAndNoMemory = -2;  // and the next allocation of an
 
 struct Fault {
     CallClass calls;
-    int error;  // an errno, kPartial or kPartialAndNoMemory
-    long n;     // the first call that fails, counted from 1
+    int error;       // an errno, kPartial or kPartialAndNoMemory
+    long n;          // the first call that fails, counted from 1
     long burst = 1;  // and so many in a row
 };
 

@@ -73,7 +73,7 @@ template <typename S>
 unsigned ShmTransport::attend(S& sink) {
     // Acquire: pairs with the release of who raised it, so that its hello and its frames are seen.
     uint64_t raised = region_.header->attention.exchange(0, std::memory_order_acq_rel);
-    const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    const size_t used = slots_in_use();
     for (; raised; raised &= raised - 1) {
         for (auto slot = static_cast<size_t>(__builtin_ctzll(raised)); slot < used; slot += 64) notice(slot);
     }

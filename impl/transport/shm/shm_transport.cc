@@ -90,6 +90,7 @@ void ShmTransport::close() {
     free(by_slot_);
     peers_ = hot_ = by_slot_ = nullptr;
     peer_count_ = peer_capacity_ = hot_count_ = 0;
+    accepted_end_ = 0;
     starved_ = doomed_ = nullptr;
     armed_ = false;
 }
@@ -247,6 +248,13 @@ void ShmTransport::check_life(Peer& peer) {
     if (refused) doom(peer, known ? static_cast<int>(refused) : FI_ECONNABORTED, true);
 }
 
+// The words by which a sender raises our attention are anybody's to change. What was published in a ring that is not
+// polled is found here at the latest.
+void ShmTransport::look_at_cold(Peer& peer) {
+    uint64_t first;
+    if (peer.life == ShmPeerLife::kLiving && peer.in.lines && !peer.in.hot && peer.in.poll(&first)) make_hot(peer);
+}
+
 void ShmTransport::look_around() {
     calls_ = 0;
     const uint64_t now = now_ms();
@@ -254,7 +262,7 @@ void ShmTransport::look_around() {
     if (passed < kLookMs) return;
     last_look_ = now;
     // Slots whose sender could not raise our attention, or whose acceptance failed for lack of memory.
-    const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    const size_t used = slots_in_use();
     for (size_t slot = 0; slot < used; ++slot) {
         if (!by_slot_[slot]) notice(slot);
     }
@@ -262,16 +270,22 @@ void ShmTransport::look_around() {
     const bool all = passed >= kLookMs * kLooksPerRound;
     for (size_t left = all ? peer_count_ : (peer_count_ + kLooksPerRound - 1) / kLooksPerRound; left; --left) {
         if (next_checked_ >= peer_count_) next_checked_ = 0;
-        check_life(*peers_[next_checked_++]);
+        Peer& peer = *peers_[next_checked_++];
+        check_life(peer);
+        look_at_cold(peer);
     }
 }
 
 // Arrivals.
 
 void ShmTransport::notice(size_t slot) {
-    if (region_.header->state[slot].load(std::memory_order_acquire) != shm::kSlotReady) return;
     Peer* peer = by_slot_[slot];
-    if (!peer) return accept(slot);
+    // Of a slot that was accepted the owner alone says when it is free, whatever its state is made to be.
+    // A state that is none would keep senders away for ever; such a slot is looked at and freed like any other.
+    if (!peer) {
+        if (region_.header->state[slot].load(std::memory_order_acquire) != shm::kSlotFree) accept(slot);
+        return;
+    }
     if (peer->life != ShmPeerLife::kLiving) return;
     if (!peer->in.hot) make_hot(*peer);
     if (peer->in.slot().closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);
@@ -348,6 +362,7 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     peer->instance_at = hello.instance_at;
     tell_choice(*peer);
     by_slot_[slot] = peer;
+    accepted_end_ = std::max(accepted_end_, slot + 1);
     make_hot(*peer);
     if (control->closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);
 }
@@ -446,7 +461,7 @@ int ShmTransport::wait_descriptor() const {
 
 bool ShmTransport::something_waits() {
     if (doomed_ || region_.header->attention.load(std::memory_order_acquire)) return true;
-    const size_t used = std::min<size_t>(region_.header->slots_used.load(std::memory_order_relaxed), shm::kSlots);
+    const size_t used = slots_in_use();
     bool waits = false;
     for (size_t slot = 0; slot < used; ++slot) {
         uint64_t first;

@@ -136,6 +136,13 @@ private:
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
     void look_around();
+    void look_at_cold(Peer& peer);
+    // No slot at or above it is in use: as the senders say, and at least those that were accepted, as the senders' word
+    // is anybody's to change.
+    size_t slots_in_use() const {
+        const size_t told = region_.header->slots_used.load(std::memory_order_relaxed);
+        return std::max(std::min(told, shm::kSlots), accepted_end_);
+    }
     void accept(size_t slot);
     void accept_hello(size_t slot, shm::SlotControl* control);
     void notice(size_t slot);
@@ -176,6 +183,7 @@ private:
     size_t peer_count_ = 0;
     size_t peer_capacity_ = 0;
     Peer** by_slot_ = nullptr;  // kSlots entries
+    size_t accepted_end_ = 0;   // no slot at or above it was accepted
     uint64_t last_look_ = 0;    // milliseconds
     uint32_t sleep_ = 1;        // what `armed` was last set to: each sleep has its own value, never 0
     size_t next_checked_ = 0;
