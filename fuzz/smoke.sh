@@ -22,6 +22,7 @@ case $target in
     sequence) runs=250000 ;;
     conduct) runs=12000 ;;
     transfers) runs=8000 ;;
+    frames_peer) runs=20000 ;;
     *) runs=5000000 ;;
 esac
 dictionary=()

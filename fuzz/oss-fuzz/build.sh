@@ -11,7 +11,7 @@ esac
 cmake --preset "$preset"
 cmake --build --preset "$preset"
 build=build/$preset
-for target in hints sequence strings conduct transfers frames_notes frames_ring frames_values; do
+for target in hints sequence strings conduct transfers frames_notes frames_peer frames_ring frames_values; do
     cp "$build/fuzz/fuzz_$target" "$OUT/"
     if [ -d "fuzz/corpus/$target" ]; then
         (cd "fuzz/corpus/$target" && zip -q "$OUT/fuzz_${target}_seed_corpus.zip" ./*)
