@@ -1,4 +1,5 @@
-// Fuzz target: a peer over tcp that completes the handshake and then sends what the input says, against a live endpoint.
+// Fuzz target: a peer over tcp that completes the handshake and then sends what the input says, against a live
+// endpoint.
 //
 // For each input an endpoint (the victim) is opened, with receives posted (plain, tagged, multi-receive), regions that
 // peers may read and write, only read, or only write, and a long message, a delivered message, a read, a long write and
@@ -72,7 +73,7 @@ void check(bool holds, const char* what) {
 // Sum of the table in SECURITY.md, and what the honest peer, the allocator and two endpoints need beside it.
 constexpr std::size_t kBudget = (std::size_t{8 + 7 + 1 + 8 + 12 + 1} << 20) + (std::size_t{4} << 20);
 constexpr std::size_t kBytesMost = std::size_t{64} << 20;  // of one input, on the wire
-constexpr std::uint16_t kHostilePort = 1;                 // where nobody listens
+constexpr std::uint16_t kHostilePort = 1;                  // where nobody listens
 constexpr std::uint64_t kSecret = 0x5ec2e75ec2e75ec2;      // fills what no peer may read or change
 
 std::size_t allocated() {
@@ -128,9 +129,9 @@ struct Arena {
 
     template <typename Visit>
     void guards(Visit visit) {
-        for (Guard* guard : {&first, &plain.behind, &tagged.behind, &many.behind, &shared.behind, &readable.behind,
-                             &writable.behind, &answer.behind, &fetched.behind, &written.behind, &source.behind,
-                             &honest.behind}) {
+        for (Guard* guard :
+             {&first, &plain.behind, &tagged.behind, &many.behind, &shared.behind, &readable.behind, &writable.behind,
+              &answer.behind, &fetched.behind, &written.behind, &source.behind, &honest.behind}) {
             visit(*guard);
         }
     }
@@ -290,8 +291,7 @@ public:
             const std::uint64_t word = tag ^ i;
             std::memcpy(out.data() + i, &word, 8);
         }
-        SELVAGE_MUST(
-            fi_trecv(victim_.station.ep, victim_.honest.bytes, size, nullptr, from_, tag, 0, &victim_.honest));
+        SELVAGE_MUST(fi_trecv(victim_.station.ep, victim_.honest.bytes, size, nullptr, from_, tag, 0, &victim_.honest));
         victim_.honest.posted = true;
         const auto end = Clock::now() + std::chrono::seconds(10);
         ssize_t posted = -FI_EAGAIN;
@@ -322,8 +322,21 @@ private:
 class Hostile {
 public:
     explicit Hostile(Victim& victim) : victim_(victim), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        words_ = {0, 1, 2, 8, 64, 4096, 8192, 32768, 65536, 530'000, ~std::uint64_t{0}, ~std::uint64_t{0} - 7,
-                  std::uint64_t{1} << 63, std::uint64_t{1} << 32, (std::uint64_t{1} << 32) | 1};
+        words_ = {0,
+                  1,
+                  2,
+                  8,
+                  64,
+                  4096,
+                  8192,
+                  32768,
+                  65536,
+                  530'000,
+                  ~std::uint64_t{0},
+                  ~std::uint64_t{0} - 7,
+                  std::uint64_t{1} << 63,
+                  std::uint64_t{1} << 32,
+                  (std::uint64_t{1} << 32) | 1};
         const Arena& arena = victim.arena;
         for (const std::byte* bytes : {arena.shared.bytes, arena.readable.bytes, arena.writable.bytes}) {
             words_.push_back(victim.base_of(bytes));
@@ -434,7 +447,9 @@ private:
     std::uint64_t word(Input& input) {
         const std::uint8_t which = input.byte();
         if (which >= 0xf8) return input.take<std::uint64_t>();
-        if (which >= 0xe0) return AtomicWord{.form = input.byte(), .type = input.byte(), .op = input.byte(), .count = input.byte()}.pack();
+        if (which >= 0xe0)
+            return AtomicWord{.form = input.byte(), .type = input.byte(), .op = input.byte(), .count = input.byte()}
+                .pack();
         return words_[which % words_.size()];
     }
     std::uint32_t size(Input& input) {
@@ -499,6 +514,9 @@ private:
 
 void run(Input input) {
     static auto arena = std::make_unique<Arena>();
+    // Or else the thread that sends what waits would be started and ended for each input.
+    static const auto& keeper = *new Station({.provider = "tcp", .caps = FI_MSG, .service = {}});
+    static_cast<void>(keeper);
     Victim victim(*arena);
     Companion companion(victim);
     companion.exchange(64);
@@ -543,8 +561,8 @@ void run(Input input) {
                 break;
             case 12:
                 SELVAGE_MUST(fi_close(&victim.shared->fid));
-                victim.shared = victim.expose(arena->shared.bytes, sizeof arena->shared.bytes,
-                                              FI_REMOTE_READ | FI_REMOTE_WRITE);
+                victim.shared =
+                    victim.expose(arena->shared.bytes, sizeof arena->shared.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE);
                 if (step & 0x80) hostile.take_keys();
                 break;
             case 13:
