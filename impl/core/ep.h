@@ -20,6 +20,7 @@ struct Counter;
 struct EventQueue;
 struct MemoryRegion;
 struct SharedReceive;
+struct StatRecord;
 
 // Which kind of operation a counter counts.
 enum CounterSlot : uint8_t { kSlotSend, kSlotRecv, kSlotRead, kSlotWrite, kSlotRemoteRead, kSlotRemoteWrite, kSlots };
@@ -71,6 +72,7 @@ struct Endpoint {
     bool stx = false;  // bound to a shared transmit context: nothing of it is used, and it may be closed first
     SharedReceive* srx = nullptr;
     BoundRegion* regions = nullptr;
+    StatRecord* stat = nullptr;        // while it is enabled; what the transport counts
     Connection* connection = nullptr;  // FI_EP_MSG (connect.h), from opening to closing
     Endpoint* aliases = nullptr;       // of a base, linked by next_alias
     Endpoint* next_alias = nullptr;

@@ -8,6 +8,7 @@
 #include "impl/engine/engine_calls.h"
 #include "impl/engine/engine_revoke.h"
 #include "impl/engine/engine_rma.h"
+#include "impl/engine/engine_stat.h"
 #include "impl/engine/memory_calls.h"
 
 namespace selvage::impl {

@@ -100,10 +100,13 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
     }
     if constexpr (T::kPulls) {
         if (count && transport_.can_pull(peer) && fetch_pulled(peer, *receive, ranges, count)) return;
+        if (count) this->count(peer, Stat::kInFrames);
     } else {
         static_cast<void>(ranges), static_cast<void>(count);
     }
-    if (!fetch_direct(peer, *receive, ranges)) clear(peer, *receive);
+    if (fetch_direct(peer, *receive, ranges)) return;
+    clear(peer, *receive);
+    if ((receive->message.frame_flags & kFrameLent) && receive->cleared) this->count(peer, Stat::kInFrames);
 }
 
 // The sender is to send it.
@@ -345,6 +348,7 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::down(Peer& peer, int error) {
     forget_peers();
     forget_peer(peer);
+    count_loss(peer, error);
     PeerState* state = state_in(peer);
     peer.owed = extra_window();  // if it comes again, both sides begin anew
     if (!state) {

@@ -55,7 +55,9 @@ template <Transport T, bool Locked>
 bool Engine<T, Locked>::keep_unread(PeerBase& peer) {
     PeerState* state = state_of(peer);
     const auto most = static_cast<uint32_t>(kWindow + extra_window());
-    if (!state || state->kept_units + state->unread_units >= most) return false;
+    if (!state) return false;
+    over_budget_ = state->kept_units + state->unread_units >= most;
+    if (over_budget_) return false;
     if (!state->unread_units++) unread_.append(state);
     ++unread_units_;
     return true;

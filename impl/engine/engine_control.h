@@ -50,8 +50,13 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     own_context_.limit = endpoint.rx.size;
     own_context_.directed = !connected_ && (endpoint.rx.caps & FI_DIRECTED_RECV);
     ReceiveContext* context = endpoint.srx ? &endpoint.srx->context : &own_context_;
+    open_stat();
     const int error = transport_.open(endpoint);
-    if (error) return error;
+    if (error) {
+        close_stat();
+        return error;
+    }
+    name_stat();
     context->lock.lock();
     open_receiver(endpoint, context);
     context->lock.unlock();
@@ -81,8 +86,10 @@ void Engine<T, Locked>::close_unattached() {
     // Receives of a shared context are posted by threads that know nothing of this endpoint's end.
     context_->lock.lock();
     transport_.close();
+    log_stat();
     while (PeerState* state = states_.first()) drop_state(*state);
     close_receiver();
+    close_stat();
     context_->lock.unlock();
     destroy(this);
 }
@@ -154,8 +161,10 @@ int Engine<T, Locked>::look_up(fi_addr_t to, Peer** peer) {
     *peer = known_peer(to);
     if (*peer) return 0;
     const int error = transport_.find_peer(to, peer);
-    if (!error) remember(to, *peer);
-    return error;
+    if (error) return error;
+    remember(to, *peer);
+    if (lost_count_) find_again(**peer);
+    return 0;
 }
 
 template <Transport T, bool Locked>
@@ -190,6 +199,8 @@ PeerState* Engine<T, Locked>::state_of(PeerBase& peer) {
     auto* state = new (block) PeerState(peer);
     states_.append(state);
     peer.state = state;
+    state->stat = record_of(static_cast<Peer&>(peer));
+    if constexpr (!kTellsConnected) count_return(state->stat);
     return state;
 }
 
@@ -198,6 +209,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
     set_working(state, false);
     while (Response* response = state.responses) {
         state.responses = response->next;
+        count_answered(state, *response);
         free(response->owned);
         responses_.give(response);
     }
@@ -208,6 +220,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
     }
     free(state.bounce);
     forget_unread(state);
+    release_stat_record(state.stat);
     states_.remove(&state);
     destroy(&state);
 }
@@ -228,6 +241,7 @@ void Engine<T, Locked>::set_working(PeerState& state, bool working) {
 
 template <Transport T, bool Locked>
 [[gnu::noinline, gnu::cold]] void Engine<T, Locked>::drop(Peer& peer, int error) {
+    count_drop(peer, error);
     if constexpr (requires { transport_.drop(peer, error); }) transport_.drop(peer, error);
 }
 

@@ -62,6 +62,9 @@ public:
     void accessed(Peer& peer, void* token, int error);
     void landed(Peer& peer, void* token);
     void wrote(Peer& peer, uint64_t length, uint64_t data);
+    // What the transport tells for the counters alone (engine_stat.h).
+    void malformed(Peer& peer);
+    void connected(Peer& peer);
 
     // The calls of the application. `flags` are those of the operation, FI_COMPLETION among them if it gets an entry.
     template <FrameOp Op>
@@ -115,6 +118,8 @@ private:
     }();
     // The transport has a way for the shortest messages, and the queue is this thread's alone: nothing is locked.
     static constexpr bool kInlines = !Locked && requires { T::kInlineMax; };
+    // The transport says when a peer is connected (Sink::connected); else it is when it is found.
+    static constexpr bool kTellsConnected = requires(T transport, const Peer& peer) { transport.is_connected(peer); };
     // Sent at once, from the application's memory, which is then free again.
     static constexpr size_t kAtOnceMax = T::kCopied < T::kEagerMax ? T::kCopied : T::kEagerMax;
     // A write or the reply to a read that travels in one frame.
@@ -144,6 +149,21 @@ private:
         state.peer->set_busy(state.busy);
     }
     void set_working(PeerState& state, bool working);
+
+    // What is counted (engine_stat.h).
+    void open_stat();
+    void name_stat();
+    void close_stat();
+    void log_stat();
+    StatRecord* record_of(Peer& peer);
+    void keep_lost(StatRecord* record);
+    void count_drop(Peer& peer, int error);
+    void count_loss(Peer& peer, int error);
+    void count_return(StatRecord* record);
+    void count_answered(const PeerState& state, const Response& response);
+    void find_again(Peer& peer);
+    size_t find_lost(const char* name) const;
+    void name_peer(Peer& peer, char (&name)[kStatNameMax]);
 
     // Receiver.
     void reply(PeerBase& peer, uint64_t reply_id, int error) override;
@@ -309,6 +329,10 @@ private:
     std::byte** bounces_ = nullptr;  // copies of injected data, by Transmit::index
     size_t bounce_count_ = 0;
     ReceiveContext own_context_;
+    // Of peers that are down, the oldest first: they may come again.
+    static constexpr size_t kLostMost = 64;
+    StatRecord* lost_[kLostMost] = {};
+    size_t lost_count_ = 0;
 };
 
 }  // namespace selvage::impl

@@ -52,6 +52,7 @@ void Engine<T, Locked>::pull_read(Peer& peer, Transmit& op, const LocalRange* so
         op.offset = op.length;
         return read_placed(op, 0);
     }
+    this->count(peer, Stat::kInFrames);
     op.header.flags |= kFrameInParts;
     respond(peer, op.header, op.prefix);
 }
@@ -60,8 +61,10 @@ void Engine<T, Locked>::pull_read(Peer& peer, Transmit& op, const LocalRange* so
 template <Transport T, bool Locked>
 int Engine<T, Locked>::pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
                                   const Resolved& memory) {
-    if (!transport_.can_pull(peer)) return kPullFailed;
-    if (pull(peer, sources, count, memory.pieces, memory.count, write.length)) return kPullFailed;
+    if (!transport_.can_pull(peer) || pull(peer, sources, count, memory.pieces, memory.count, write.length)) {
+        this->count(peer, Stat::kInFrames);
+        return kPullFailed;
+    }
     transport_.came_pulled(peer, write.length);
     return 0;
 }
@@ -71,6 +74,7 @@ int Engine<T, Locked>::pull_write(Peer& peer, const PeerState::Write& write, con
 template <Transport T, bool Locked>
 void Engine<T, Locked>::resend_write(Peer& peer, Transmit& op) {
     PeerState& state = *op.peer;
+    count(peer, Stat::kInFrames);
     if (ordered_after_writes_ && transport_.frames_sent(peer) != op.mark) return fail(op, FI_EIO);
     const size_t sources = op.header.word[2] * sizeof(LocalRange);
     op.prefix_size -= static_cast<uint32_t>(sources);

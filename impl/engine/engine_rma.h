@@ -471,6 +471,8 @@ void Engine<T, Locked>::reply_with(Peer& peer, const Header& header, const iovec
         return drop(peer, affordable ? FI_ENOMEM : FI_ENOBUFS);
     }
     state_in(peer)->response_bytes += header.size;
+    add_stat(stat_, Stat::kAnswerBytes, header.size);
+    add_stat(state_in(peer)->stat, Stat::kAnswerBytes, header.size);
     gather(pieces, count, 0, response->owned, header.size);
 }
 

@@ -297,6 +297,7 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     if (op->awaited) header.word[2] = transmits_.id(op);
     if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
     if (!whole) {
+        if (length <= T::kEagerMax) count(*peer, Stat::kAnnouncedShort);
         op->way = Transmit::Way::kAnnounce;
         header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedAnnounce : FrameOp::kMessageAnnounce);
         Writer writer(op->prefix);
@@ -593,6 +594,8 @@ Response* Engine<T, Locked>::queue_response(Peer& peer, const Header& header) {
     *state->responses_end = response;
     state->responses_end = &response->next;
     ++state->response_count;
+    add_stat(stat_, Stat::kAnswers);
+    add_stat(state->stat, Stat::kAnswers);
     return response;
 }
 
@@ -606,6 +609,7 @@ bool Engine<T, Locked>::send_responses(Peer& peer, PeerState& state) {
         state.responses = response->next;
         if (!state.responses) state.responses_end = &state.responses;
         --state.response_count;
+        count_answered(state, *response);
         if (response->owned && !response->streams) state.response_bytes -= response->header.size;
         free(response->owned);
         responses_.give(response);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "impl/core/stat_file.h"
 #include "impl/engine/operation.h"
 
 namespace selvage::impl {
@@ -52,6 +53,9 @@ struct PeerState {
 
     // Messages of the peer that are being placed.
     List<Receive> arriving;
+
+    StatRecord* stat = nullptr;  // what is counted of it (engine_stat.h)
+    bool dropped = false;        // that was counted
 
     bool lands_in(const MemoryRegion& region) const {
         return std::find(landing_regions, landing_regions + landing_region_count, &region) !=

@@ -237,7 +237,10 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     uint32_t& kept_of = announced ? state->announcements : state->kept_units;
     const uint32_t most = announced ? kAnnouncementsMost : kWindow + extra_window();
     const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
-    if (units > most - kept_of) return nullptr;
+    if (units > most - kept_of) {
+        over_budget_ = true;
+        return nullptr;
+    }
     Unexpected* kept = context_->unexpected.take();
     if (!kept) return nullptr;
     kept_of += units;
@@ -249,11 +252,29 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     kept->peer = &peer;
     kept->message = message;
     kept->heap = nullptr;
+    count_kept(state, *kept, true);
+    count(peer, Stat::kUnexpected);
     return kept;
+}
+
+// `state`: of the peer, unless it is down.
+void Receiver::count_kept(PeerState* state, const Unexpected& message, bool kept) {
+    const uint64_t one = kept ? 1 : ~uint64_t{0};
+    for (StatRecord* record : {stat_, state ? state->stat : nullptr}) {
+        if (!record) continue;
+        if (message.announced) {
+            add_stat(record, Stat::kAnnouncements, one);
+            continue;
+        }
+        add_stat(record, Stat::kKeptMessages, one);
+        add_stat(record, Stat::kKeptBytes, one * message.message.length);
+        raise_stat(record, Stat::kKeptBytesMost, record->get(Stat::kKeptBytes));
+    }
 }
 
 // What was kept of a message is needed no more.
 void Receiver::let_go(Unexpected* kept) {
+    count_kept(kept->peer ? static_cast<PeerState*>(kept->peer->state) : nullptr, *kept, false);
     if (PeerBase* peer = kept->peer) {
         PeerState& state = *static_cast<PeerState*>(peer->state);  // made by keep(), there until the peer is down
         if (kept->announced) {
@@ -335,6 +356,7 @@ void Receiver::forget_peer(PeerBase& peer) {
             kept->error = FI_ECONNRESET;
             return;
         }
+        count_kept(nullptr, *kept, false);
         context_->match.forget(kept);
         context_->unexpected.give(kept);
     });

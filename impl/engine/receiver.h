@@ -193,14 +193,23 @@ protected:
     void report(const Arrival& message, void* context, uint64_t flags, void* buffer, uint64_t placed, int error,
                 PeerBase* peer);
 
+    // One more of what is counted, for the endpoint and for the peer.
+    void count(PeerBase& peer, Stat stat) {
+        add_stat(stat_, stat);
+        if (peer.state) add_stat(static_cast<PeerState*>(peer.state)->stat, stat);
+    }
+
     ReceiveContext* context_ = nullptr;
     Domain* domain_ = nullptr;
-    bool sources_ = false;  // reported with completions
+    bool sources_ = false;        // reported with completions
+    bool over_budget_ = false;    // why the next drop comes (engine_stat.h)
+    StatRecord* stat_ = nullptr;  // the endpoint's
 
 private:
     bool arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
     void let_go(Unexpected* message);
+    void count_kept(PeerState* state, const Unexpected& message, bool kept);
     size_t export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const;
     void report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer);
     void conclude(Receive* receive);

@@ -172,6 +172,8 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //     when it is not known (yet). For FI_SOURCE, FI_SOURCE_ERR, FI_DIRECTED_RECV.
     //   void drop(Peer&, int error): the peer broke the protocol. May come while a frame of that peer is delivered:
     //     nothing further of it is delivered, and Sink::down(peer, error) follows from progress.
+    //   bool is_connected(const Peer&): the transport knows, and calls Sink::connected when a peer gets its connection
+    //   other than by find_peer.
     // progress<Sink>(Sink&): handles what has arrived, a bounded amount; returns how many frames or events it handled.
 };
 
@@ -189,8 +191,9 @@ concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byt
     // After it, no call names the peer but find_peer. `error` is a positive fabric errno (FI_ECONNRESET,
     // FI_EHOSTDOWN...)
     { sink.down(peer, error) } -> std::same_as<void>;
-    // With kNativeRma also accessed(peer, token, error), landed(peer, token), and wrote(peer, length, data): the peer's
-    // device wrote `length` bytes with remote CQ data.
+    // Counted, nothing else: malformed(peer), before it goes down for a frame that is none; connected(peer) (see
+    // above). With kNativeRma also accessed(peer, token, error), landed(peer, token), and wrote(peer, length, data):
+    // the peer's device wrote `length` bytes with remote CQ data.
 };
 
 }  // namespace selvage::impl

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "impl/core/ep.h"
 #include "impl/core/log.h"
+#include "impl/core/stat_file.h"
 #include "impl/transport/shm/forked.h"
 #include "impl/transport/shm/settings.h"
 
@@ -335,12 +337,17 @@ bool ShmTransport::belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::k
     return peer.known && memcmp(peer.instance, instance, sizeof instance) != 0;
 }
 
+void ShmTransport::count_refused() {
+    if (endpoint_) add_stat(endpoint_->stat, Stat::kRefused);
+}
+
 void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     if (control->refused.load(std::memory_order_relaxed)) return;
     Hello hello;
     if (!read_hello(*control, self_, &hello)) {
         log_for("shm", FI_LOG_WARN, FI_LOG_EP_CTRL,
                 "a sender without the domain's key, or with a bad hello, is refused");
+        count_refused();
         control->refused.store(FI_EACCES, std::memory_order_relaxed);
         return;
     }
@@ -348,6 +355,7 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     if (peer && belongs_to_other(*peer, hello.instance)) {
         check_life(*peer);
         if (peer->life == ShmPeerLife::kLiving) {
+            count_refused();
             control->refused.store(FI_EADDRINUSE, std::memory_order_relaxed);
             return;
         }

@@ -144,6 +144,7 @@ private:
         return std::max(std::min(told, shm::kSlots), accepted_end_);
     }
     void accept(size_t slot);
+    void count_refused();
     void accept_hello(size_t slot, shm::SlotControl* control);
     void notice(size_t slot);
     bool belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]);

@@ -154,6 +154,7 @@ bool Gate::evict(int64_t grace) {
         advance(victim);  // it may be this side that is late
         if (strangers_ != before) return true;
         if (victim->state != state || victim->in_size != size) continue;
+        count(Stat::kExpired);
         kill(victim);
         return true;
     }
@@ -260,7 +261,10 @@ void Gate::advance(Stranger* stranger) {
         size_t used = 0;
         const Scan scan = read_note(stranger->in, stranger->in_size, &note, &used);
         if (scan == Scan::kMore) continue;
-        if (scan == Scan::kBad || !take(*stranger, note, used)) return kill(stranger);
+        if (scan == Scan::kBad || !take(*stranger, note, used)) {
+            count(Stat::kRefused);
+            return kill(stranger);
+        }
         stranger->in_size = 0;
     }
     if (stranger->state != Stranger::State::kProved) return;
@@ -292,7 +296,10 @@ void Gate::sweep(int64_t now) {
     if (!strangers_ && !any_dead_) return;
     for (Stranger** at = &list_; *at;) {
         Stranger* stranger = *at;
-        if (stranger->state != Stranger::State::kDead && now - stranger->since >= kStrangerLimit) kill(stranger);
+        if (stranger->state != Stranger::State::kDead && now - stranger->since >= kStrangerLimit) {
+            count(Stat::kExpired);
+            kill(stranger);
+        }
         if (stranger->state == Stranger::State::kDead) {
             *at = stranger->next;
             destroy(stranger);

@@ -19,6 +19,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_GATE_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_GATE_H
 
+#include "impl/core/stat_file.h"
 #include "impl/transport/tcp/sockets.h"
 #include "impl/transport/tcp/wire.h"
 
@@ -87,6 +88,9 @@ public:
     Stranger* next_proved();
     // Time limits, and destruction of what failed: once per round, after the events.
     void sweep(int64_t now);
+    // Where connections are counted that never get a peer.
+    void count_in(StatRecord* stat) { stat_ = stat; }
+    void count(Stat stat) { add_stat(stat_, stat); }
     bool has_strangers() const { return strangers_ != 0; }
     bool needs_timer() const { return strangers_ != 0 || paused_until_ != 0; }
 
@@ -101,6 +105,7 @@ private:
     void pause(int64_t milliseconds);
 
     CallKind kind_;
+    StatRecord* stat_ = nullptr;
     int socket_ = -1;
     int epoll_ = -1;
     int64_t paused_until_ = 0;  // no descriptor was left

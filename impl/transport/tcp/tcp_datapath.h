@@ -157,6 +157,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
     Outcome outcome;
     for (; Peer* peer = next_outcome(&outcome); ++done) {
         if (peer->phase == Peer::Phase::kUp) {
+            if constexpr (requires { sink.connected(*peer); }) sink.connected(*peer);
             if (connected_ && events_) events_->connected(outcome.answer.data, outcome.answer.data_size);
             if (!peer->wants_room || peer->queued) continue;
             peer->wants_room = false;
@@ -283,6 +284,7 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         const tcp::Scan scan = tcp::read_frame(at, size, kFrameMax, &header);
         if (scan == tcp::Scan::kMore) break;
         if (scan == tcp::Scan::kBad) {
+            if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;
         }
@@ -299,6 +301,7 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         if (header.size <= tcp::kWholeMax) break;
         peer.bulk = true;
         if (!sink.begin(peer, header, &peer.landing)) {
+            if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;
         }

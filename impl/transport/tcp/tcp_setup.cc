@@ -325,6 +325,7 @@ void TcpTransport::admit(tcp::Stranger* stranger, tcp::Stranger** callers) {
     }
     if (refusal == Refusal::kNone && !enter_host(*peer)) refusal = Refusal::kBusy;
     if (refusal != Refusal::kNone) {
+        if (refusal == Refusal::kKey || refusal == Refusal::kBusy) gate_.count(Stat::kRefused);
         stranger->refuse(refusal);
     } else if (!stranger->left() &&
                stranger->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0)) {

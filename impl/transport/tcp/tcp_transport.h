@@ -68,6 +68,7 @@ public:
     bool address_of(Peer& peer, AvEntry* out);
     void drop(Peer& peer, int error);
     void discard_landing(Peer& peer);
+    static bool is_connected(const Peer& peer) { return peer.phase == Peer::Phase::kUp; }
     void copy_sources(const iovec* ranges, size_t count);
 
     // The same without an endpoint. `key` is used until close().

@@ -253,6 +253,7 @@ void VerbsTransport::on_request(rdma_cm_id* id, const rdma_conn_param& given) {
     const uint8_t reads = std::min(given.responder_resources, given.initiator_depth);
     if (refusal == Refusal::kNone && answer(id, hello, reads, nullptr, 0, &call)) refusal = Refusal::kBusy;
     if (refusal != Refusal::kNone) {
+        add_stat(stat_, Stat::kRefused);
         uint8_t words[verbs::kRefusalBytes];
         const size_t size = verbs::write_refusal(refusal, nullptr, 0, words);
         (void)device_->library->reject(id, words, static_cast<uint8_t>(size));
@@ -377,6 +378,7 @@ void VerbsTransport::on_answer(Call& call, const Note& note) {
 
 // The reason is told over the connection, which ends when it has arrived.
 void VerbsTransport::turn_away(Call& call, Refusal refusal) {
+    if (refusal == Refusal::kKey || refusal == Refusal::kBusy) add_stat(stat_, Stat::kRefused);
     if (call.peer) {
         call.peer->call = nullptr;
         call.peer = nullptr;

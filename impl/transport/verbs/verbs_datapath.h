@@ -112,8 +112,10 @@ template <typename Sink>
     }
     Header header;
     const std::byte* payload = verbs::read_frame(told, bytes, length, &header);
-    if (!payload) [[unlikely]]
+    if (!payload) [[unlikely]] {
+        if constexpr (requires { sink.malformed(*peer); }) sink.malformed(*peer);
         return drop(*peer, FI_ECONNABORTED);
+    }
     sink.deliver(*peer, header, payload);
 }
 

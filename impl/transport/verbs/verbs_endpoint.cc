@@ -30,6 +30,7 @@ int VerbsTransport::open(Endpoint& endpoint) {
                       .key = {domain.auth_key, domain.attr.auth_key_size},
                       .features = features_of(endpoint),
                       .fenced = (endpoint.tx.msg_order & kAfterReads) != 0};
+    stat_ = endpoint.stat;
     if (endpoint.connected_type()) return open_connected(setup);
     const int error = open_datagram(setup);
     if (error) return error;

@@ -20,6 +20,7 @@
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
 
 #include "impl/core/connect.h"
+#include "impl/core/stat_file.h"
 #include "impl/transport/verbs/verbs_peer.h"
 
 namespace selvage::impl {
@@ -221,6 +222,7 @@ private:
     size_t private_size_ = 0;
     AddressVector* av_ = nullptr;
     SocketAddress address_;
+    StatRecord* stat_ = nullptr;  // where connections are counted that never get a peer
     verbs::Key key_;
     tcp::AddressTable<Peer> peers_;
     ibv_wc stash_[verbs::kPoll];

@@ -1,0 +1,161 @@
+// Engine: what it counts of itself and of its peers for others to see (core/stat_file.h).
+//
+// Nothing is counted where a message goes its shortest way. A peer has a record from its first operation that could not
+// be done at once, its first unexpected message or its first loss. When it goes down the record is kept, for the case
+// that it comes again: the last kLostMost of them. Its counters of what is kept are zero then; the messages that are
+// still here are the endpoint's.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_STAT_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_STAT_H
+
+#include "impl/core/log.h"
+#include "impl/core/stat_file.h"
+#include "impl/engine/engine_core.h"
+#include "impl/engine/stat_text.h"
+
+namespace selvage::impl {
+
+// Before the transport is opened, which counts, too.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::open_stat() {
+    stat_ =
+        acquire_stat_record(StatType::kEndpoint, next_endpoint_number(), endpoint_->domain->fabric->provider->name, "");
+    endpoint_->stat = stat_;
+}
+
+// The address may have been chosen by the transport.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::name_stat() {
+    char name[kStatNameMax];
+    write_stat_name(*endpoint_, name);
+    rename_stat_record(stat_, name);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::close_stat() {
+    for (size_t i = 0; i < lost_count_; ++i) release_stat_record(lost_[i]);
+    lost_count_ = 0;
+    release_stat_record(stat_);
+    stat_ = endpoint_->stat = nullptr;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::log_stat() {
+    const char* provider = endpoint_->domain->fabric->provider->name;
+    if (!stat_ || !log_enabled_for(provider, FI_LOG_INFO, FI_LOG_EP_CTRL)) return;
+    log_endpoint_stat(provider, *stat_);
+    for (const PeerState* state = states_.first(); state; state = state->next) log_peer_stat(provider, state->stat);
+    for (size_t i = 0; i < lost_count_; ++i) log_peer_stat(provider, lost_[i]);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::name_peer(Peer& peer, char (&name)[kStatNameMax]) {
+    AvEntry entry;
+    write_stat_name(*endpoint_->domain, raw_address_of(peer, &entry) ? &entry : nullptr, name);
+}
+
+// The one that it had before it went down, or a new one. nullptr when memory is short.
+template <Transport T, bool Locked>
+StatRecord* Engine<T, Locked>::record_of(Peer& peer) {
+    char name[kStatNameMax];
+    name_peer(peer, name);
+    const size_t i = find_lost(name);
+    if (i < lost_count_) {
+        StatRecord* record = lost_[i];
+        std::copy(lost_ + i + 1, lost_ + lost_count_, lost_ + i);
+        --lost_count_;
+        return record;
+    }
+    return acquire_stat_record(StatType::kPeer, stat_ ? stat_->endpoint : 0, endpoint_->domain->fabric->provider->name,
+                               name);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::keep_lost(StatRecord* record) {
+    if (!record) return;
+    if (lost_count_ == kLostMost) {
+        release_stat_record(lost_[0]);
+        std::copy(lost_ + 1, lost_ + lost_count_, lost_);
+        --lost_count_;
+    }
+    lost_[lost_count_++] = record;
+}
+
+// Once for each peer, until it is down: what else of it is under way may fail, too.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::count_drop(Peer& peer, int error) {
+    const bool over_budget = over_budget_ || error == FI_ENOBUFS;
+    over_budget_ = false;
+    PeerState* state = state_of(peer);
+    if (state && state->dropped) return;
+    if (state) state->dropped = true;
+    count(peer, over_budget ? Stat::kOverBudget : error == FI_ENOMEM ? Stat::kNoMemory : Stat::kBadFrames);
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline, gnu::cold]] void Engine<T, Locked>::malformed(Peer& peer) {
+    count_drop(peer, kBrokenProtocol);
+}
+
+// Its peer state, if it has one, is dropped next.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::count_loss(Peer& peer, int error) {
+    PeerState* state = state_in(peer);
+    StatRecord* record = state ? state->stat : record_of(peer);
+    add_stat(stat_, Stat::kLost);
+    add_stat(record, Stat::kLost);
+    for (const Stat now :
+         {Stat::kKeptMessages, Stat::kKeptBytes, Stat::kAnnouncements, Stat::kAnswers, Stat::kAnswerBytes}) {
+        if (record) record->at(now).store(0, std::memory_order_relaxed);
+    }
+    set_peer_life(record, PeerLife::kDown, error);
+    keep_lost(record);
+    if (state) state->stat = nullptr;
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::count_return(StatRecord* record) {
+    if (!record || record->life != PeerLife::kDown) return;
+    set_peer_life(record, PeerLife::kActive, 0);
+    add_stat(stat_, Stat::kReconnects);
+    add_stat(record, Stat::kReconnects);
+}
+
+// The place of its record among those of lost peers, or lost_count_.
+template <Transport T, bool Locked>
+size_t Engine<T, Locked>::find_lost(const char* name) const {
+    size_t i = 0;
+    while (i < lost_count_ && strcmp(lost_[i]->name, name) != 0) ++i;
+    return i;
+}
+
+// A peer that was looked up, while some are lost: it may be one of these.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::find_again(Peer& peer) {
+    if constexpr (kTellsConnected) {
+        if (!transport_.is_connected(peer)) return;
+    }
+    connected(peer);
+}
+
+template <Transport T, bool Locked>
+[[gnu::noinline, gnu::cold]] void Engine<T, Locked>::connected(Peer& peer) {
+    if (!peer.state) {
+        char name[kStatNameMax];
+        name_peer(peer, name);
+        if (find_lost(name) == lost_count_) return;
+    }
+    if (PeerState* state = state_of(peer)) count_return(state->stat);
+}
+
+// An answer that waited is sent, or given up.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::count_answered(const PeerState& state, const Response& response) {
+    for (StatRecord* record : {stat_, state.stat}) {
+        subtract_stat(record, Stat::kAnswers);
+        if (response.owned && !response.streams) subtract_stat(record, Stat::kAnswerBytes, response.header.size);
+    }
+}
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,89 @@
+// See stat_text.h.
+#include "impl/engine/stat_text.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "impl/core/log.h"
+
+namespace selvage::impl {
+namespace {
+
+// What is told at the end: the counters that only go up.
+struct Told {
+    Stat stat;
+    const char* name;  // as in docs/formats.md
+};
+constexpr Told kTold[] = {
+    {Stat::kUnexpected, "unexpected"}, {Stat::kKeptBytesMost, "kept_bytes_most"},
+    {Stat::kBadFrames, "bad_frames"},  {Stat::kOverBudget, "over_budget"},
+    {Stat::kNoMemory, "no_memory"},    {Stat::kAnnouncedShort, "announced_short"},
+    {Stat::kInFrames, "in_frames"},    {Stat::kLost, "lost"},
+    {Stat::kReconnects, "reconnects"}, {Stat::kRefused, "refused"},
+    {Stat::kExpired, "expired"},
+};
+constexpr size_t kListMax = 512;
+
+// "name=value name=value"; returns how many.
+size_t list(const StatRecord& record, bool all, char (&out)[kListMax]) {
+    size_t length = 0;
+    size_t listed = 0;
+    out[0] = 0;
+    for (const Told& told : kTold) {
+        const uint64_t value = record.get(told.stat);
+        if (!value && !all) continue;
+        const int written =
+            snprintf(out + length, sizeof out - length, "%s%s=%" PRIu64, listed ? " " : "", told.name, value);
+        if (written < 0 || static_cast<size_t>(written) >= sizeof out - length) break;
+        length += static_cast<size_t>(written);
+        ++listed;
+    }
+    return listed;
+}
+
+void write_socket(const SocketAddress& address, char (&out)[kStatNameMax]) {
+    out[0] = 0;
+    if (address.kind == AddressKind::kNone) return;
+    const uint32_t scheme = address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    write_text_address(address, scheme, out, sizeof out);
+    out[sizeof out - 1] = 0;
+}
+
+}  // namespace
+
+void write_stat_name(const Domain& domain, const AvEntry* entry, char (&out)[kStatNameMax]) {
+    static_assert(kStatNameMax == kShmTextMax);
+    out[0] = 0;
+    if (!entry) return;
+    if (domain.kind == AddressKind::kShm) {
+        memcpy(out, entry->text, sizeof out);
+        out[sizeof out - 1] = 0;
+    } else {
+        write_socket(entry->socket, out);
+    }
+}
+
+void write_stat_name(const Endpoint& endpoint, char (&out)[kStatNameMax]) {
+    if (endpoint.domain->kind == AddressKind::kShm) {
+        memcpy(out, endpoint.shm_address, sizeof out);
+    } else {
+        write_socket(endpoint.address, out);
+    }
+}
+
+void log_endpoint_stat(const char* provider, const StatRecord& record) {
+    char told[kListMax];
+    list(record, true, told);
+    log_for(provider, FI_LOG_INFO, FI_LOG_EP_CTRL, "endpoint %" PRIu64 " %s is closed: %s", record.endpoint,
+            record.name, told);
+}
+
+void log_peer_stat(const char* provider, const StatRecord* record) {
+    char told[kListMax];
+    if (!record || !list(*record, false, told)) return;
+    log_for(provider, FI_LOG_INFO, FI_LOG_EP_CTRL, "peer %s of endpoint %" PRIu64 ": %s",
+            record->name[0] ? record->name : "(unnamed)", record->endpoint, told);
+}
+
+}  // namespace selvage::impl
