@@ -15,6 +15,7 @@
 #include "impl/engine/protocol.h"
 #include "impl/test/crowd/leftovers.h"
 #include "impl/test/crowd/station.h"
+#include "impl/test/engine/stat_view.h"
 #include "impl/transport/tcp/wire.h"
 
 namespace selvage::impl::test {
@@ -207,6 +208,10 @@ TEST(Frames, WhatAnIntruderSendsDisturbsNobodyElse) {
     printf("%lu messages beside %lu sessions with %lu frames\n", static_cast<unsigned long>(exchanged),
            static_cast<unsigned long>(intruder.sessions), static_cast<unsigned long>(intruder.frames));
     EXPECT_GT(intruder.sessions, 10u);
+    uint64_t bad_frames = 0;
+    for (const StatView& view : read_stat())
+        bad_frames += view.type == StatType::kEndpoint ? view.at(Stat::kBadFrames) : 0;
+    EXPECT_GT(bad_frames, 0u);
     EXPECT_LT(holdings().descriptors, before.descriptors + 16);
 }
 

@@ -50,6 +50,8 @@ public:
     void sent(Peer&, void* token, int error) { tokens.push_back({token, error}); }
     void room(Peer& peer) { rooms.push_back(&peer); }
     void down(Peer& peer, int error) { downs.push_back({&peer, error}); }
+    void connected(Peer&) { ++connections; }
+    void malformed(Peer&) { ++malformed_frames; }
 
     std::deque<Arrived> frames;
     std::map<Peer*, std::string> places;
@@ -59,6 +61,8 @@ public:
     bool refuse_landing = false;
     int landings = 0;
     int broken_landings = 0;
+    int connections = 0;
+    int malformed_frames = 0;
 };
 
 inline SocketAddress loopback(uint16_t port = 0) {

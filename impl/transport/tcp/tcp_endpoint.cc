@@ -14,7 +14,7 @@ int TcpTransport::open(Endpoint& endpoint) {
     const Domain& domain = *endpoint.domain;
     const tcp::Key key{domain.auth_key, domain.attr.auth_key_size};
     if (endpoint.connected_type()) return open_connected(endpoint.address, key);
-    gate_.count_in(endpoint.stat);
+    count_in(endpoint.stat);
     const int error = open_datagram(endpoint.address, key);
     if (error) return error;
     av_ = endpoint.av;

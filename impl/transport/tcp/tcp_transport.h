@@ -90,6 +90,8 @@ public:
     bool local_name(SocketAddress* out) const;
 
     size_t peers_up() const { return up_; }
+    // Where connections are counted that never get a peer.
+    void count_in(StatRecord* stat) { gate_.count_in(stat); }
 
 private:
     // tcp_setup.cc
