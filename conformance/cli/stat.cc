@@ -32,8 +32,7 @@ std::string bytes_in_words(std::uint64_t bytes) {
 std::string row(const CounterSet& c, bool endpoint, std::string_view who) {
     const auto n = [&](Counter counter) { return c.at(counter); };
     const auto drops = n(Counter::BadFrames) + n(Counter::OverBudget) + n(Counter::NoMemory);
-    const std::string refused =
-        endpoint ? std::to_string(n(Counter::Refused) + n(Counter::Expired)) : std::string("-");
+    const std::string refused = endpoint ? std::to_string(n(Counter::Refused) + n(Counter::Expired)) : std::string("-");
     return fmt::format("{:>7} {:>10} {:>10} {:>9} {:>10} {:>10} {:>7} {:>7} {:>6} {:>5} {:>5} {:>7}  {}",
                        n(Counter::KeptMessages), bytes_in_words(n(Counter::KeptBytes)),
                        bytes_in_words(n(Counter::KeptBytesMost)), n(Counter::Announcements),

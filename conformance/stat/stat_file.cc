@@ -74,7 +74,8 @@ bool read_head(int file, Head& out, std::string& error) {
     }
     Block<kHeaderBytes> head{};
     if (!read_at(file, 0, head)) {
-        error = fmt::format("is cut short: it has {} bytes, and its header alone takes {}", status.st_size, kHeaderBytes);
+        error =
+            fmt::format("is cut short: it has {} bytes, and its header alone takes {}", status.st_size, kHeaderBytes);
         return false;
     }
     if (std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0) {
@@ -169,9 +170,9 @@ void add_peers(std::vector<Record>& peers, std::vector<EndpointStat>& endpoints)
 
 std::string_view name_of(Counter counter) {
     static constexpr std::array<std::string_view, kCounters> kNames = {
-        "kept_messages", "kept_bytes",  "kept_bytes_most", "announcements",   "answers",   "answer_bytes",
-        "unexpected",    "bad_frames",  "over_budget",     "no_memory",       "announced_short", "in_frames",
-        "lost",          "reconnects",  "refused",         "expired"};
+        "kept_messages", "kept_bytes", "kept_bytes_most", "announcements", "answers",         "answer_bytes",
+        "unexpected",    "bad_frames", "over_budget",     "no_memory",     "announced_short", "in_frames",
+        "lost",          "reconnects", "refused",         "expired"};
     return kNames[static_cast<std::size_t>(counter)];
 }
 

@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
     hints->fabric_attr->prov_name = strdup(argv[1]);
     hints->ep_attr->type = FI_EP_RDM;
     hints->caps = FI_TAGGED;
-    must(fi_getinfo(FI_VERSION(1, 17), shm ? NULL : "127.0.0.1", NULL, shm ? 0 : FI_SOURCE, hints, &info), "fi_getinfo");
+    must(fi_getinfo(FI_VERSION(1, 17), shm ? NULL : "127.0.0.1", NULL, shm ? 0 : FI_SOURCE, hints, &info),
+         "fi_getinfo");
     must(fi_fabric(info->fabric_attr, &fabric, NULL), "fi_fabric");
     must(fi_domain(fabric, info, &domain, NULL), "fi_domain");
     for (int i = 0; i < 2; ++i) open_side(&sides[i], domain, info);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,8 +66,10 @@ void in_child() {
 
 void watch_forks() { g_watched = pthread_atfork(before_fork, in_parent, in_child) == 0; }
 
-// An open descriptor, or a negative errno.
+// An open descriptor, or a negative errno. Beyond the limit the kernel would send SIGXFSZ.
 int make_file() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < kFileBytes) return -EFBIG;
     const int file = memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return -errno;
     if (ftruncate(file, static_cast<off_t>(kFileBytes)) == 0 && fchmod(file, 0600) == 0) return file;
@@ -113,19 +116,10 @@ void close_file() {
     g_hint = 0;
 }
 
-// A record of the file, or nullptr.
-StatRecord* take_record() {
-    if (!switched_on()) return nullptr;
-    pthread_once(&g_once, watch_forks);
-    if (!g_watched) return nullptr;
-    if (!g_header) {
-        const int error = open_file();
-        if (error) {
-            log(FI_LOG_INFO, FI_LOG_CORE, "other processes can't read the counters of this one: no memfd (%s)",
-                strerror(-error));
-            return nullptr;
-        }
-    }
+// A record of the file, or nullptr; with *error if there is no file.
+StatRecord* take_record(int* error) {
+    *error = g_header ? 0 : open_file();
+    if (*error) return nullptr;
     uint32_t word = g_hint / 64;
     while (word < kStatRecords / 64 && !~g_taken[word]) ++word;
     g_hint = word * 64;
@@ -168,10 +162,18 @@ void copy_text(char (&out)[Size], const char* text) {
 uint64_t next_endpoint_number() { return g_endpoints.fetch_add(1, std::memory_order_relaxed) + 1; }
 
 StatRecord* acquire_stat_record(StatType type, uint64_t endpoint, const char* provider, const char* name) {
-    StatRecord* record;
-    {
-        LockGuard guard(g_lock);
-        record = take_record();
+    StatRecord* record = nullptr;
+    if (switched_on()) {
+        pthread_once(&g_once, watch_forks);
+        int error = -ENOMEM;
+        if (g_watched) {
+            LockGuard guard(g_lock);
+            record = take_record(&error);
+        }
+        if (error) {
+            log(FI_LOG_INFO, FI_LOG_CORE, "other processes can't read the counters of this one: no memfd (%s)",
+                strerror(-error));
+        }
     }
     if (!record) {
         void* block = calloc(1, sizeof(StatRecord));

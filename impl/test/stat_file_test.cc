@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <set>
 
 #include "impl/test/engine/stat_view.h"
 
@@ -70,6 +71,7 @@ TEST(StatFile, MoreRecordsThanItHasRoomForAreAsGoodForTheirOwners) {
         add_stat(records.back(), Stat::kLost);
     }
     EXPECT_EQ(read_stat().size(), kStatRecords);
+    EXPECT_EQ(std::set<StatRecord*>(records.begin(), records.end()).size(), records.size());
     for (const StatRecord* record : records) ASSERT_EQ(record->get(Stat::kLost), 1U);
     for (StatRecord* record : records) release_stat_record(record);
     EXPECT_EQ(stat_path(), "");
@@ -146,6 +148,19 @@ TEST(StatFile, WithoutADescriptorForItRecordsAreAsGoodForTheirOwners) {
                   const bool counted = record->get(Stat::kLost) == 1;
                   release_stat_record(record);
                   return counted ? 0 : 3;
+              }),
+              0);
+}
+
+// Under a limit of the size of files (ulimit -f) growing one beyond it is answered with SIGXFSZ.
+TEST(StatFile, ALimitOfTheSizeOfFilesDoesNoHarm) {
+    EXPECT_EQ(in_child([] {
+                  const rlimit small{.rlim_cur = 4096, .rlim_max = 4096};
+                  if (setrlimit(RLIMIT_FSIZE, &small)) return 1;
+                  StatRecord* record = acquire("x");
+                  if (!record || !stat_path().empty()) return 2;
+                  release_stat_record(record);
+                  return 0;
               }),
               0);
 }

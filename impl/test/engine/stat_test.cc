@@ -117,6 +117,7 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudgetOnce) {
         pair.b.endpoint.path->progress();
     }
     ASSERT_TRUE(to.closing);
+    for (int i = 0; i < 3; ++i) pair.a.transport<false>().forge(to, message);  // were under way
     pair.settle();
     expect_at_b(Stat::kOverBudget, 1);
     expect_at_b(Stat::kBadFrames, 0);

@@ -64,7 +64,8 @@ TEST(TcpStat, ACallerThatIsWelcomeOrLeavesIsNotCounted) {
 TEST(TcpStat, ACallerThatSaysNothingIsCountedWhenItsTimeIsOver) {
     Counting b;
     const int socket = knock(b.side);
-    EXPECT_TRUE(run({&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * tcp::kStrangerLimit));
+    EXPECT_TRUE(run(
+        {&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * tcp::kStrangerLimit));
     EXPECT_EQ(b.at(Stat::kRefused), 0U);
     close(socket);
 }
