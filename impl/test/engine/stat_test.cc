@@ -106,7 +106,7 @@ TEST(EngineStat, AShortMessageThatIsAnnouncedForWantOfWindowIsCountedAtItsSender
     EXPECT_EQ(of_b(Stat::kAnnouncedShort), 0U);
 }
 
-TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudgetOnce) {
+TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
     Pair pair;
     send(pair, 1);
     pair.settle();
@@ -117,7 +117,6 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudgetOnce) {
         pair.b.endpoint.path->progress();
     }
     ASSERT_TRUE(to.closing);
-    for (int i = 0; i < 3; ++i) pair.a.transport<false>().forge(to, message);  // were under way
     pair.settle();
     expect_at_b(Stat::kOverBudget, 1);
     expect_at_b(Stat::kBadFrames, 0);
@@ -128,6 +127,36 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudgetOnce) {
     EXPECT_EQ(of_peer_a(Stat::kKeptMessages), 0U);
     receive(pair, 1);
     EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindow - 1));
+}
+
+// What waits for it fails, too, until the next progress takes it down.
+TEST(EngineStat, ADropIsCountedOnceThoughMoreFailsBeforeThePeerIsDown) {
+    Pair pair;
+    char memory = 0;
+    const uint64_t key = pair.b.exposes(&memory, 1);
+    send(pair, 50'000);
+    send(pair, 50'000);
+    pair.settle();
+    expect_at_b(Stat::kAnnouncements, 2);
+    pair.net.capacity = 1;
+    const Target target{.address = 0, .length = 0, .key = key};
+    std::vector<std::byte> bytes(sizeof target);
+    memcpy(bytes.data(), &target, sizeof target);
+    const Header read{
+        .size = sizeof target, .op = static_cast<uint8_t>(FrameOp::kRead), .flags = 0, .aux = 1, .word = {1, 0, 0}};
+    // The first answer is under way, the others wait: as many as may.
+    for (uint32_t i = 0; i <= kAnswersMost; ++i) {
+        pair.a.transport<false>().forge(peer_b(pair), read, bytes);
+        pair.b.endpoint.path->progress();
+    }
+    expect_at_b(Stat::kAnswers, kAnswersMost);
+    expect_at_b(Stat::kOverBudget, 0);
+    receive(pair, 50'000);
+    receive(pair, 50'000);
+    expect_at_b(Stat::kOverBudget, 1);
+    pair.settle();
+    expect_at_b(Stat::kOverBudget, 1);
+    expect_at_b(Stat::kAnswers, 0);
 }
 
 TEST(EngineStat, APeerThatBreaksTheProtocolIsCountedAndSaysWhy) {
@@ -277,9 +306,15 @@ TEST(EngineStat, ClosingAnEndpointLogsItsTotalsAndThePeersWithAnythingUnusual) {
     Node quiet("quiet");
     receive(pair, 10, 5);
     const Bytes bytes = pattern(10);
-    ASSERT_EQ(fi_tsend(quiet.ep, bytes.data(), 10, nullptr, quiet.knows(pair.b), 5, nullptr), 0);
+    const fi_addr_t to_b = quiet.knows(pair.b);
+    ASSERT_EQ(fi_tsend(quiet.ep, bytes.data(), 10, nullptr, to_b, 5, nullptr), 0);
+    // One that has a record, and nothing in it.
+    const Bytes large = pattern(20'000);
+    receive(pair, large.size(), 6);
+    ASSERT_EQ(fi_tsend(quiet.ep, large.data(), large.size(), nullptr, to_b, 6, nullptr), 0);
     send(pair, 300);
-    pair.settle();
+    for (int i = 0; i < 50; ++i) pair.settle(), quiet.progress();
+    EXPECT_EQ(peer_stat(kB, "fi_shm://quiet").type, StatType::kPeer);
     const std::string text = logged([&] { pair.b.close(); });
     EXPECT_EQ(lines_with(text, "\n"), 2U) << text;
     EXPECT_EQ(lines_with(text, "fi_shm://b is closed: unexpected=1 kept_bytes_most=300 bad_frames=0"), 1U) << text;
