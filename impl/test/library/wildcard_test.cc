@@ -28,9 +28,8 @@ InfoPtr v4_hints(fi_ep_type type) {
 }
 
 class NoNode : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Nodes, NoNode, testing::Values(nullptr, "0.0.0.0"), [](const auto& node) {
-    return std::string(node.param ? "Wildcard" : "None");
-});
+INSTANTIATE_TEST_SUITE_P(Nodes, NoNode, testing::Values(nullptr, "0.0.0.0"),
+                         [](const auto& node) { return std::string(node.param ? "Wildcard" : "None"); });
 
 TEST_P(NoNode, IsAnsweredWithTheWildcardAndThePort) {
     const Answer answer = ask(v4_hints(FI_EP_RDM), GetParam(), "9228", FI_SOURCE);

@@ -85,13 +85,47 @@ TEST(ShmProcesses, ASenderKilledAtAnyMomentLeavesAnIntactStream) {
         child.wait();
         EXPECT_TRUE(intact);
         EXPECT_EQ(sink.downs.size(), 1u);
-        EXPECT_FALSE(file_exists(other)) << "the region of a dead process stays behind";
+        // At once, unless somebody else looks whether its owner is dead at this very moment.
+        EXPECT_TRUE(progress_until(transport, sink, [&] { return !file_exists(other); }))
+            << "the region of a dead process stays behind";
     }
     FakeSink sink;
     EXPECT_TRUE(progress_until(transport, sink, [&] {
         struct stat status {};
         return stat(file_of(own).c_str(), &status) == 0 && status.st_blocks * 512 <= 8192 + 4096;
     })) << "slots of dead peers are given back";
+}
+
+// A process that starts looks for regions of dead owners. While it holds one to look at, nobody else removes it, and
+// what it has seen may be older than the owner's death.
+TEST(ShmProcesses, ARegionThatSomebodyElseLooksAtIsRemovedAfterwards) {
+    Name own("survivor"), other("victim");
+    ShmTransport transport;
+    ASSERT_EQ(transport.open_at(own.text, {}), 0);
+    Child child([&] {
+        flood(other, own);
+        return 1;
+    });
+    FakeSink sink;
+    sink.on_deliver = [](ShmPeer&, const Header&, const std::byte*) {};
+    ASSERT_TRUE(progress_until(transport, sink, [&] { return file_exists(other); }));
+    const int file = open(file_of(other).c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(file, 0);
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = shm::kSweepLock;
+    range.l_len = 1;
+    ASSERT_EQ(fcntl(file, F_OFD_SETLK, &range), 0);
+    usleep(100'000);
+    FakeSink second;
+    second.on_deliver = sink.on_deliver;
+    child.kill();
+    ASSERT_TRUE(progress_until(transport, second, [&] { return !second.downs.empty(); }));
+    child.wait();
+    EXPECT_TRUE(file_exists(other));
+    close(file);
+    EXPECT_TRUE(progress_until(transport, second, [&] { return !file_exists(other); }));
 }
 
 TEST(ShmProcesses, ASenderSeesThatTheReceiverWasKilled) {

@@ -224,9 +224,9 @@ bool region_exists(const char* text) {
 
 void unmap_slot(SlotControl* slot) { munmap(slot, kMappedSlot); }
 
-void reclaim_region(const char* text) {
+bool reclaim_region(const char* text) {
     char name[kFileNameMax];
-    if (file_name(text, name)) remove_if_dead(name);
+    return !file_name(text, name) || remove_if_dead(name) != Owner::kUnknown;
 }
 
 void sweep_stale_regions() {

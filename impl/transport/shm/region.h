@@ -71,8 +71,9 @@ void hello_proof(Bytes key, const uint8_t (&owner)[kIdBytes], const uint8_t (&se
                  const char (&text)[kShmTextMax], uint8_t (&out)[kProofBytes]);
 // Removes the regions of this user's dead processes.
 void sweep_stale_regions();
-// Removes the region of one address if its owner is dead.
-void reclaim_region(const char* text);
+// Removes the region of one address if its owner is dead. False: somebody else is just looking whether it is, and may
+// have begun when it was not yet; to be tried again.
+bool reclaim_region(const char* text);
 
 }  // namespace selvage::impl::shm
 

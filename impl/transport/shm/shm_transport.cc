@@ -93,6 +93,8 @@ void ShmTransport::close() {
     peers_ = hot_ = by_slot_ = nullptr;
     peer_count_ = peer_capacity_ = hot_count_ = 0;
     accepted_end_ = 0;
+    bury_the_rest();
+    unburied_count_ = 0;
     starved_ = doomed_ = nullptr;
     armed_ = false;
 }
@@ -227,7 +229,15 @@ void ShmTransport::release(Peer& peer) {
 // Nothing of a process that was killed stays behind.
 void ShmTransport::bury(Peer& peer) {
     release(peer);
-    shm::reclaim_region(peer.text);
+    if (shm::reclaim_region(peer.text) || unburied_count_ == kUnburiedMost) return;  // else a later sweep finds it
+    memcpy(unburied_[unburied_count_++], peer.text, sizeof peer.text);
+}
+
+void ShmTransport::bury_the_rest() {
+    for (size_t i = unburied_count_; i-- > 0;) {
+        if (!shm::reclaim_region(unburied_[i])) continue;
+        if (i != --unburied_count_) memcpy(unburied_[i], unburied_[unburied_count_], sizeof unburied_[i]);
+    }
 }
 
 void ShmTransport::doom(Peer& peer, int error, bool drainable) {
@@ -263,6 +273,7 @@ void ShmTransport::look_around() {
     const uint64_t passed = now - last_look_;
     if (passed < kLookMs) return;
     last_look_ = now;
+    bury_the_rest();
     // Slots whose sender could not raise our attention, or whose acceptance failed for lack of memory.
     const size_t used = slots_in_use();
     for (size_t slot = 0; slot < used; ++slot) {

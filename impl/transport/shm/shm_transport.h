@@ -137,6 +137,7 @@ private:
     SendResult make_room(Peer& peer, size_t lines);
     void look_around();
     void look_at_cold(Peer& peer);
+    void bury_the_rest();
     // No slot at or above it is in use: as the senders say, and at least those that were accepted, as the senders' word
     // is anybody's to change.
     size_t slots_in_use() const {
@@ -184,9 +185,13 @@ private:
     size_t peer_count_ = 0;
     size_t peer_capacity_ = 0;
     Peer** by_slot_ = nullptr;  // kSlots entries
-    size_t accepted_end_ = 0;   // no slot at or above it was accepted
-    uint64_t last_look_ = 0;    // milliseconds
-    uint32_t sleep_ = 1;        // what `armed` was last set to: each sleep has its own value, never 0
+    // Addresses of dead peers whose regions somebody else was looking at.
+    static constexpr size_t kUnburiedMost = 8;
+    char unburied_[kUnburiedMost][kShmTextMax];
+    size_t unburied_count_ = 0;
+    size_t accepted_end_ = 0;  // no slot at or above it was accepted
+    uint64_t last_look_ = 0;   // milliseconds
+    uint32_t sleep_ = 1;       // what `armed` was last set to: each sleep has its own value, never 0
     size_t next_checked_ = 0;
     mutable shm::Bell bell_;
     shm::Introductions introductions_;
