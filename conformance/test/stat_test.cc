@@ -358,6 +358,22 @@ TEST(StatProcess, ADamagedFileOfALiveProcessIsNamed) {
     close(file);
 }
 
+// As a child has its parent's that was made without the C library's fork().
+TEST(StatProcess, AFileThatAnotherProcessMadeIsPassedOver) {
+    Image image;
+    image.add(1, 1, "inherited");
+    for (const bool inherited : {true, false}) {
+        image.put32(24, static_cast<std::uint32_t>(getpid()) + (inherited ? 1 : 0));
+        const int file = memfd_create("selvage-stat", MFD_CLOEXEC);
+        const std::string bytes = image.str();
+        ASSERT_EQ(write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+        const Ran ran = run_tool({"stat", std::to_string(getpid())});
+        EXPECT_EQ(ran.status, inherited ? 2 : 0) << ran.err;
+        EXPECT_EQ(contains(ran.out, "inherited"), !inherited) << ran.out;
+        close(file);
+    }
+}
+
 TEST(StatProcess, OneThatDoesNotExistOrIsNoneIsNamed) {
     EXPECT_TRUE(contains(run_tool({"stat", "1073741823"}).err, "process 1073741823 does not exist"));
     for (const char* bad : {"0", "-4", "many", "99999999999"}) {
