@@ -116,6 +116,26 @@ TEST(Wildcard, AServerReachesItselfByItsNameAndByLoopback) {
     EXPECT_TRUE(server.reaches(loopback, server));
 }
 
+TEST(Ports, OfListenersThatNameNoneAreInTheRangeUntilItIsFull) {
+    setenv("FI_TCP_PORT_LOW_RANGE", "27410", 1);
+    setenv("FI_TCP_PORT_HIGH_RANGE", "27412", 1);
+    {
+        Server servers[3];
+        for (const Server& server : servers) {
+            EXPECT_GE(port_of(&server.name), 27410);
+            EXPECT_LE(port_of(&server.name), 27412);
+        }
+        Opened<fid_ep> fourth;
+        Server& any = servers[0];
+        ASSERT_EQ(fi_endpoint(any.domain.get(), any.info.get(), fourth.out(), nullptr), 0);
+        ASSERT_EQ(fi_ep_bind(fourth.get(), any.cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        ASSERT_EQ(fi_ep_bind(fourth.get(), any.av.base(), 0), 0);
+        EXPECT_EQ(fi_enable(fourth.get()), -FI_EADDRINUSE);
+    }
+    unsetenv("FI_TCP_PORT_LOW_RANGE");
+    unsetenv("FI_TCP_PORT_HIGH_RANGE");
+}
+
 // Both sides make progress.
 uint32_t next_event(fid_eq* eq, fid_eq* other, fi_eq_cm_entry* entry) {
     uint32_t type = 0;

@@ -15,6 +15,9 @@ const Param<int> peer_row{"tcp", "peer_timeout", 60000,
 const Param<size_t> host_row{"tcp", "peers_per_host", 1024,
                              "Peers of one address that an endpoint lets connect to it at a time, 0 for any number"};
 
+const Param<int> low_row{"tcp", "port_low_range", 0, "The lowest port for listeners that name none, 0 for any"};
+const Param<int> high_row{"tcp", "port_high_range", 0, "The highest port for listeners that name none, 0 for any"};
+
 }  // namespace
 
 int connect_timeout() {
@@ -25,6 +28,12 @@ int connect_timeout() {
 int peer_timeout() {
     const int value = peer_row.get();
     return value >= 0 ? value : peer_row.standard();
+}
+
+PortRange port_range() {
+    const int low = low_row.get(), high = high_row.get();
+    if (low <= 0 || high < low || high > UINT16_MAX) return {};
+    return {.low = static_cast<uint16_t>(low), .high = static_cast<uint16_t>(high)};
 }
 
 size_t peers_per_host() { return host_row.get(); }

@@ -3,6 +3,7 @@
 #define SELVAGE_IMPL_TRANSPORT_TCP_SETTINGS_H
 
 #include <cstddef>
+#include <cstdint>
 
 namespace selvage::impl::tcp {
 
@@ -13,6 +14,13 @@ int peer_timeout();
 
 // Peers of one address that an endpoint lets connect to it; 0: any number.
 size_t peers_per_host();
+
+// The ports of listeners that name none. {0, 0}: whatever the system chooses.
+struct PortRange {
+    uint16_t low = 0;
+    uint16_t high = 0;
+};
+PortRange port_range();
 
 }  // namespace selvage::impl::tcp
 

@@ -49,7 +49,9 @@ int64_t now_nanoseconds() {
     return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-int listen_at(SocketAddress* address, int backlog, int* out) {
+namespace {
+
+int listen_at_port(SocketAddress* address, int backlog, int* out) {
     const int socket = open_stream(address->kind);
     if (socket < 0) return fail(socket);
     // So that a program can be started again at once on the port it had; two listeners on one port stay impossible.
@@ -62,6 +64,23 @@ int listen_at(SocketAddress* address, int backlog, int* out) {
     address->set_port(bound.port());
     *out = socket;
     return 0;
+}
+
+}  // namespace
+
+// In a range, from a random port on, so that processes that start together seldom try the same.
+int listen_at(SocketAddress* address, int backlog, int* out) {
+    const PortRange range = port_range();
+    if (address->port() || !range.low) return listen_at_port(address, backlog, out);
+    uint32_t random = 0;
+    fill_random(&random, sizeof random);
+    const uint32_t ports = uint32_t{range.high} - range.low + 1;
+    int error = -FI_EADDRINUSE;
+    for (uint32_t i = 0; i < ports && error == -FI_EADDRINUSE; ++i) {
+        address->set_port(static_cast<uint16_t>(range.low + (random + i) % ports));
+        error = listen_at_port(address, backlog, out);
+    }
+    return error;
 }
 
 int start_connect(const SocketAddress& from, const SocketAddress& to, int* out, int* refused) {

@@ -1,8 +1,11 @@
 // Control part of the TCP provider: its table.
 #include "impl/transport/tcp/tcp.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string_view>
 
 #include "impl/core/interfaces.h"
 #include "impl/core/param.h"
@@ -16,10 +19,28 @@ namespace {
 constexpr uint32_t kMessageProtocol = FI_PROV_SPECIFIC | 0x5e02;
 constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e03;
 
-const Param<const char*> interface_row{"tcp", "iface", nullptr, "The only network interface to be used"};
+const Param<const char*> interface_row{"tcp", "iface", nullptr,
+                                       "The only network interfaces to be used: names, or beginnings of names, "
+                                       "separated by commas"};
 
-bool selected(const InterfaceAddress& interface, const char* only) {
-    return !only || strcmp(only, interface.name) == 0;
+using Interfaces = std::span<const InterfaceAddress>;
+
+// A name stands for the interface that has it; what is the name of none, for all that begin with it.
+bool is_selected_by(std::string_view item, const InterfaceAddress& interface, Interfaces all) {
+    const std::string_view name = interface.name;
+    const auto has_it = [&](const InterfaceAddress& each) { return item == each.name; };
+    return std::ranges::any_of(all, has_it) ? item == name : !item.empty() && name.starts_with(item);
+}
+
+bool is_selected(const InterfaceAddress& interface, Interfaces all, const char* only) {
+    if (!only) return true;
+    std::string_view rest = only;
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find(','), rest.size());
+        if (is_selected_by(rest.substr(0, end), interface, all)) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
 }
 
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface, fi_ep_type type) {
@@ -49,7 +70,7 @@ int discover(const Provider& self, TableBuilder& table) {
     int result = list_interfaces(&list, &count);
     const char* only = interface_row.get();
     for (size_t i = 0; i < count && !result; ++i) {
-        if (!selected(list[i], only)) continue;
+        if (!is_selected(list[i], {list, count}, only)) continue;
         result = add_offer(self, table, list[i], FI_EP_MSG);
         if (!result) result = add_offer(self, table, list[i], FI_EP_RDM);
     }
