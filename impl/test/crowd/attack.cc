@@ -1,0 +1,138 @@
+// What peers can make an endpoint keep: each does what costs the endpoint most, for some seconds, and the endpoint makes
+// progress and reads nothing. Its resident memory may grow by what SECURITY.md says, and no more.
+//   impl_attack PROVIDER [--seconds N]
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <cstdio>
+
+#include "impl/test/crowd/process.h"
+
+namespace selvage::impl::test {
+namespace {
+
+constexpr size_t kMemory = size_t{1} << 20;
+// SECURITY.md: the window with its records; answers; and what the allocator and the transport keep beside them.
+constexpr uint64_t kWindowBytes = uint64_t{8} << 20;
+constexpr uint64_t kAnswerBytes = uint64_t{8} << 20;
+constexpr uint64_t kBeside = uint64_t{4} << 20;
+
+double now() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+uint64_t resident_bytes() {
+    FILE* file = fopen("/proc/self/statm", "r");
+    unsigned long all = 0, resident = 0;
+    if (!file || fscanf(file, "%lu %lu", &all, &resident) != 2) give_up("statm", "cannot be read");
+    fclose(file);
+    return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// The attacker's side. Words: provider, kind, address, key, base.
+class Attacker {
+public:
+    Attacker(const std::string& provider, const std::string& target, uint64_t key, uint64_t base)
+        : station_({provider, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "", 0, 0}),
+          to_(station_.insert(target)),
+          key_(key),
+          base_(base) {}
+
+    [[noreturn]] void run(const std::string& kind) {
+        for (;;) {
+            const ssize_t result = post(kind);
+            if (result && result != -FI_EAGAIN) give_up(kind.c_str(), fi_strerror(static_cast<int>(-result)));
+            if (result && kind == "answers" && posted_) pause();  // what it has asked for it never takes
+            if (result) take();
+            posted_ += !result;
+        }
+    }
+
+private:
+    ssize_t post(const std::string& kind) {
+        if (kind == "data") return fi_writedata(station_.ep, bytes_, 0, nullptr, 1, to_, base_, key_ + 1, this);
+        if (kind == "answers") return fi_read(station_.ep, bytes_, sizeof bytes_, nullptr, to_, base_, key_, this);
+        return fi_send(station_.ep, bytes_, 4096, nullptr, to_, this);
+    }
+    void take() {
+        fi_cq_tagged_entry entry;
+        fi_cq_err_entry error{};
+        if (fi_cq_read(station_.cq, &entry, 1) == -FI_EAVAIL) (void)fi_cq_readerr(station_.cq, &error, 0);
+    }
+
+    Station station_;
+    fi_addr_t to_;
+    uint64_t key_, base_, posted_ = 0;
+    char bytes_[65536] = {};
+};
+
+class Target {
+public:
+    Target(std::string provider, double seconds) : provider_(std::move(provider)), seconds_(seconds) {}
+
+    // In a process of its own, so that memory which one attack has touched does not hide the next.
+    void run(const std::string& kind, size_t attackers, uint64_t budget) const {
+        const pid_t child = fork();
+        if (child == 0) {
+            be_attacked(kind, attackers, budget);
+            exit(0);
+        }
+        int status = 0;
+        if (waitpid(child, &status, 0) != child || status) give_up("an attack", kind);
+    }
+
+private:
+    void be_attacked(const std::string& kind, size_t attackers, uint64_t budget) const {
+        Station station({provider_, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "",
+                         kMemory, 0});
+        const std::string name = station.name();
+        std::vector<pid_t> processes;
+        for (size_t i = 0; i < attackers; ++i) {
+            processes.push_back(start_again({"--attack", provider_, kind, to_hex(name.data(), name.size()),
+                                             std::to_string(station.key), std::to_string(station.base)}));
+        }
+        const uint64_t before = resident_bytes();
+        uint64_t most = before;
+        for (const double end = now() + seconds_; now() < end;) {
+            for (int i = 0; i < 1000; ++i) fi_cq_read(station.cq, nullptr, 0);
+            most = std::max(most, resident_bytes());
+        }
+        for (const pid_t process : processes) kill_process(process);
+        const uint64_t grown = most - before;
+        printf("%s, %s by %zu: %.1f MiB more resident, %.1f are allowed\n", provider_.c_str(), kind.c_str(), attackers,
+               static_cast<double>(grown) / (1 << 20), static_cast<double>(budget) / (1 << 20));
+        fflush(stdout);
+        if (grown > budget) give_up("a peer", "makes the endpoint keep more than it may");
+    }
+
+    std::string provider_;
+    double seconds_;
+};
+
+int be_attacker(char** words) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    Attacker(words[0], from_hex(words[2]), std::stoull(words[3]), std::stoull(words[4])).run(words[1]);
+}
+
+int be_parent(int count, char** arguments) {
+    if (count < 2) give_up("usage", "impl_attack PROVIDER [--seconds N]");
+    double seconds = 3;
+    if (count == 4 && std::string(arguments[2]) == "--seconds") seconds = std::stod(arguments[3]);
+    const Target target(arguments[1], seconds);
+    target.run("data", 1, kWindowBytes + kBeside);
+    target.run("answers", 1, kAnswerBytes + kBeside);
+    target.run("unexpected", 1, kWindowBytes + kBeside);
+    target.run("unexpected", 40, 40 * kWindowBytes + kBeside);
+    return 0;
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
+
+int main(int count, char** arguments) {
+    using namespace selvage::impl::test;
+    const bool attacks = count > 6 && std::string(arguments[1]) == "--attack";
+    return attacks ? be_attacker(arguments + 2) : be_parent(count, arguments);
+}
