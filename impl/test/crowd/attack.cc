@@ -1,5 +1,5 @@
-// What peers can make an endpoint keep: each does what costs the endpoint most, for some seconds, and the endpoint makes
-// progress and reads nothing. Its resident memory may grow by what SECURITY.md says, and no more.
+// What peers can make an endpoint keep: each does what costs the endpoint most, for some seconds, and the endpoint
+// makes progress and reads nothing. Its resident memory may grow by what SECURITY.md says, and no more.
 //   impl_attack PROVIDER [--seconds N]
 #include <sys/prctl.h>
 #include <time.h>
@@ -85,8 +85,8 @@ public:
 
 private:
     void be_attacked(const std::string& kind, size_t attackers, uint64_t budget) const {
-        Station station({provider_, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "",
-                         kMemory, 0});
+        Station station(
+            {provider_, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "", kMemory, 0});
         const std::string name = station.name();
         std::vector<pid_t> processes;
         for (size_t i = 0; i < attackers; ++i) {
