@@ -33,6 +33,7 @@ public:
         pointer_ =
             probe.info ? part_of(encode(*probe.info, arena_, {.objects = {}, .tight = true}), probe.datatype) : number;
         if (probe.datatype == FI_TYPE_FID) pointer_ = &fid_;
+        if (is_of_later_release(probe.datatype)) pointer_ = zeros();
         arena_.protect();
     }
     [[nodiscard]] const void* get() const { return pointer_; }
@@ -41,6 +42,15 @@ public:
 
 private:
     static constexpr std::size_t kRoom = 256 * 1024;
+    // Later releases number their types after the last one here, and most are structures: what a program clears.
+    static bool is_of_later_release(std::uint64_t datatype) {
+        return datatype > FI_TYPE_LOG_SUBSYS && datatype <= FI_TYPE_LOG_SUBSYS + 63;
+    }
+    const void* zeros() {
+        constexpr std::size_t kSize = 512;
+        void* block = arena_.take(kSize, alignof(std::max_align_t));
+        return std::memset(block, 0, kSize);
+    }
     static const void* part_of(const fi_info* info, std::uint64_t datatype) {
         switch (datatype) {
             case FI_TYPE_TX_ATTR:

@@ -1,5 +1,6 @@
 // See av.h: opening, closing, looking up, removing.
 #include "impl/core/av.h"
+#include "impl/core/abi_2x.h"
 
 #include <unistd.h>
 
@@ -150,15 +151,20 @@ const char* to_text(fid_av* descriptor, const void* address, char* buffer, size_
 }
 
 constexpr fi_ops kFidOps = make_fid_ops(close_av, bind_av);
-constexpr fi_ops_av kAvOps = {
-    .size = sizeof(fi_ops_av),
-    .insert = insert_array,
-    .insertsvc = insert_service,
-    .insertsym = insert_symmetric,
-    .remove = remove_addresses,
-    .lookup = look_up,
-    .straddr = to_text,
-    .av_set = kMissing<decltype(fi_ops_av::av_set)>,
+constexpr AvOperations kAvOps = {
+    {
+        .size = sizeof(AvOperations),
+        .insert = insert_array,
+        .insertsvc = insert_service,
+        .insertsym = insert_symmetric,
+        .remove = remove_addresses,
+        .lookup = look_up,
+        .straddr = to_text,
+        .av_set = kMissing<decltype(fi_ops_av::av_set)>,
+    },
+    kMissing<decltype(AvOperations::insert_auth_key)>,
+    kMissing<decltype(AvOperations::lookup_auth_key)>,
+    kMissing<decltype(AvOperations::set_user_id)>,
 };
 
 int choose_type(const Domain& domain, fi_av_type asked, fi_av_type* out) {
@@ -220,7 +226,7 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
         return error;
     }
     init_fid(av->descriptor.fid, FI_CLASS_AV, context, kFidOps);
-    av->descriptor.ops = const_cast<fi_ops_av*>(&kAvOps);
+    av->descriptor.ops = const_cast<AvOperations*>(&kAvOps);
     attr->type = type;
     // Indices mean the same in every process, wherever the file is mapped. Programs take the i-th address of a vector
     // that another process filled from map_addr[i].

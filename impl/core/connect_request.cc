@@ -44,12 +44,12 @@ bool set_address(void** slot, size_t* length, const SocketAddress& address, uint
 }
 
 fi_info* describe(const PassiveEndpoint& owner, ConnectionRequest& request) {
-    fi_info* info = duplicate_info(*owner.info, Layout::k1_3);
+    fi_info* info = duplicate_info(*owner.info, kNewestLayout);
     if (!info) return nullptr;
     if (!info->addr_format) info->addr_format = owner.addr_format;
     if (!set_address(&info->src_addr, &info->src_addrlen, request.local, info->addr_format) ||
         !set_address(&info->dest_addr, &info->dest_addrlen, request.remote, info->addr_format)) {
-        free_info_list(info, Layout::k1_3);
+        free_info_list(info, kNewestLayout);
         return nullptr;
     }
     info->handle = &request.handle;
@@ -70,7 +70,7 @@ int add_request(PassiveEndpoint& owner, void* caller, const SocketAddress& local
     fi_info* info = describe(owner, *request);
     Event* event = Event::allocate(FI_CONNREQ, sizeof(fi_eq_cm_entry) + size);
     if (!info || !event) {
-        free_info_list(info, Layout::k1_3);
+        free_info_list(info, kNewestLayout);
         free(event);
         destroy(request);
         return -FI_ENOMEM;

@@ -5,6 +5,7 @@
 #include "impl/core/cq.h"
 #include "impl/core/cq_errors.h"
 #include "impl/core/domain.h"
+#include "impl/core/layout.h"
 
 namespace selvage::impl {
 
@@ -45,6 +46,11 @@ void fill_data(fi_cq_err_entry* out, const Failure& failure, uint32_t version) {
     if (out->err_data_size) memcpy(out->err_data, failure.data, out->err_data_size);
 }
 
+// Later still there is one more field behind the others.
+void fill_source(fi_cq_err_entry* out, fi_addr_t source, uint32_t version) {
+    if (has_grown_structures(version)) static_cast<CqErrorEntry*>(out)->src_addr = source;
+}
+
 // With the queue's lock held.
 ssize_t take_error(CompletionQueue& cq, fi_cq_err_entry* buffer) {
     const uint32_t version = cq.domain->version();
@@ -58,6 +64,7 @@ ssize_t take_error(CompletionQueue& cq, fi_cq_err_entry* buffer) {
                                           .data = {}};
         fill(buffer, Completion{}, kOverrun);
         fill_data(buffer, kOverrun, version);
+        fill_source(buffer, FI_ADDR_NOTAVAIL, version);
         return 1;
     }
     if (!cq.ring.at(0).failure) return -FI_EAGAIN;
@@ -65,6 +72,7 @@ ssize_t take_error(CompletionQueue& cq, fi_cq_err_entry* buffer) {
     const Failure* failure = cq.ring.pop_failure();
     fill(buffer, completion, *failure);
     fill_data(buffer, *failure, version);
+    fill_source(buffer, completion.source, version);
     return 1;
 }
 

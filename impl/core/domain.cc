@@ -120,7 +120,7 @@ void settle(fi_domain_attr& attr, const fi_domain_attr& offered) {
 }
 
 int take_attributes(Domain& domain, const fi_info& info, const Offer& offer) {
-    domain.attr = info.domain_attr ? *info.domain_attr : offer.set.domain;
+    domain.attr = info.domain_attr ? *info.domain_attr : static_cast<const fi_domain_attr&>(offer.set.domain);
     if (domain.version() < FI_VERSION(1, 5)) domain.attr.auth_key_size = 0;
     const size_t key_size = domain.attr.auth_key_size;
     if (key_size > sizeof domain.auth_key || (key_size && !domain.attr.auth_key)) return -FI_EINVAL;
@@ -135,7 +135,7 @@ int take_attributes(Domain& domain, const fi_info& info, const Offer& offer) {
 // What the caller owns of the info depends on the version the fabric was opened with.
 int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result, void* context) {
     InfoSet set;
-    set.widen_from(caller_info, layout_of_version(fabric.api_version));
+    set.widen_from(caller_info, layout_of_object(fabric.api_version));
     if (!caller_info.domain_attr) set.info.domain_attr = nullptr;
     TableRef table;
     const int no_table = current_table(fabric.provider->discover_follows_interfaces, &table);

@@ -52,7 +52,7 @@ void discard(Event* event) {
     if (!event->is_error && event->type == FI_CONNREQ) {
         fi_eq_cm_entry entry;
         memcpy(static_cast<void*>(&entry), event->payload(), sizeof entry);
-        free_info_list(entry.info, Layout::k1_3);
+        free_info_list(entry.info, kNewestLayout);
     }
     free(event);
 }

@@ -21,7 +21,7 @@ constexpr uint64_t kFlags = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE;
 // A list under construction. Frees what it holds unless it is handed over.
 class InfoList {
 public:
-    ~InfoList() { free_info_list(head_, Layout::k1_3); }
+    ~InfoList() { free_info_list(head_, kNewestLayout); }
     void push_back(fi_info* info) {
         *tail_ = info;
         tail_ = &info->next;
@@ -85,7 +85,7 @@ int list_name(const Query& query, const char* name, uint32_t provider_version, I
     set.fabric.prov_name = const_cast<char*>(name);
     set.fabric.prov_version = provider_version;
     set.fabric.api_version = query.version;
-    fi_info* info = duplicate_info(set.info, Layout::k1_3);
+    fi_info* info = duplicate_info(set.info, kNewestLayout);
     if (!info) return -FI_ENOMEM;
     list.push_back(info);
     return 0;
@@ -149,7 +149,7 @@ int match_all(const Query& query, const Table& table, std::optional<unsigned> re
             refusals.note(offer, match.why);
             continue;
         }
-        fi_info* info = duplicate_info(match.out.info, Layout::k1_3);
+        fi_info* info = duplicate_info(match.out.info, kNewestLayout);
         if (!info) return -FI_ENOMEM;
         list.push_back(info);
         if (offer.kind != AddressKind::kShm && offer.kind != AddressKind::kIbUd && query.destination.count) {
@@ -224,6 +224,9 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     if (!info) return -FI_EINVAL;
     *info = nullptr;
     if (version > kApiVersion) return -FI_ENOSYS;
+    note_symbol(layout);
+    // Interfaces are looked for again whenever the kernel says that they changed: that asks for nothing more.
+    if (version >= FI_VERSION(2, 0)) flags &= ~kFlagRescan;
     if (flags & ~kFlags) return -FI_EBADFLAGS;
     Query query;
     query.version = version;

@@ -1,6 +1,7 @@
 // See info_memory.h.
 #include "impl/core/info_memory.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace selvage::impl {
@@ -40,7 +41,7 @@ void InfoSet::widen_from(const fi_info& source, Layout layout) {
     if (source.tx_attr) memcpy(&tx, source.tx_attr, size.tx);
     if (source.rx_attr) memcpy(&rx, source.rx_attr, size.rx);
     if (source.ep_attr) memcpy(&ep, source.ep_attr, size.ep);
-    if (source.domain_attr) memcpy(&domain, source.domain_attr, size.domain);
+    if (source.domain_attr) memcpy(static_cast<void*>(&domain), source.domain_attr, size.domain);
     if (source.fabric_attr) memcpy(&fabric, source.fabric_attr, size.fabric);
     relink();
 }
@@ -55,22 +56,26 @@ T* zeroed() {
 // The copies below are always set, to nullptr if there is nothing to copy or no memory. `ok` turns false when memory is
 // short, and the rest goes on: one release at the end undoes whatever was made.
 
-// Copies the first `size` bytes of *source into a new full-size block; what lies behind is zero.
-template <typename T>
-[[gnu::always_inline]] inline T* copied_prefix(const T* source, size_t size, bool& ok) {
+// Copies the first `size` bytes of *source into a new block of full size (that of Full); what lies behind is zero.
+template <typename Full, typename T>
+[[gnu::always_inline]] inline T* copied_prefix_in(const T* source, size_t size, bool& ok) {
     if (!source) return nullptr;
     // Not cleared and then filled: compilers make calloc of malloc and memset, and the C library serves only malloc
     // from its per-thread cache.
-    auto* block = static_cast<T*>(malloc(sizeof(T)));
+    auto* block = static_cast<T*>(malloc(sizeof(Full)));
     if (!block) {
         ok = false;
-    } else if (size == sizeof(T)) {
-        memcpy(static_cast<void*>(block), source, sizeof(T));
+    } else if (size == sizeof(Full)) {
+        memcpy(static_cast<void*>(block), source, sizeof(Full));
     } else {
         memcpy(static_cast<void*>(block), source, size);
-        memset(reinterpret_cast<char*>(block) + size, 0, sizeof(T) - size);
+        memset(reinterpret_cast<char*>(block) + size, 0, sizeof(Full) - size);
     }
     return block;
+}
+template <typename T>
+[[gnu::always_inline]] inline T* copied_prefix(const T* source, size_t size, bool& ok) {
+    return copied_prefix_in<T>(source, size, ok);
 }
 
 // Copies the first and the last `part` bytes of `length`, which may overlap.
@@ -126,7 +131,7 @@ constexpr bool has_keys(Layout layout) { return layout >= Layout::k1_1; }
 }
 
 [[gnu::always_inline]] inline fi_domain_attr* copied_domain(const fi_domain_attr* source, Layout layout, bool& ok) {
-    auto* out = copied_prefix(source, sizes_of(layout).domain, ok);
+    auto* out = copied_prefix_in<DomainAttr>(source, sizes_of(layout).domain, ok);
     if (!out) return nullptr;
     out->name = copied_string(source->name, ok);
     out->auth_key = has_keys(layout) ? copied_key(source->auth_key, source->auth_key_size, ok) : nullptr;
@@ -190,10 +195,10 @@ fi_info* allocate_info() {
     info->tx_attr = zeroed<fi_tx_attr>();
     info->rx_attr = zeroed<fi_rx_attr>();
     info->ep_attr = zeroed<fi_ep_attr>();
-    info->domain_attr = zeroed<fi_domain_attr>();
+    info->domain_attr = zeroed<DomainAttr>();
     info->fabric_attr = zeroed<fi_fabric_attr>();
     if (info->tx_attr && info->rx_attr && info->ep_attr && info->domain_attr && info->fabric_attr) return info;
-    free_one(info, Layout::k1_3);
+    free_one(info, kNewestLayout);
     return nullptr;
 }
 
@@ -215,17 +220,29 @@ namespace {
     if (layout >= Layout::k1_2 && source.nic && !copy_nic(out->nic, source.nic)) ok = false;
     if (ok) [[likely]]
         return out;
-    free_one(out, Layout::k1_3);
+    free_one(out, kNewestLayout);
     return nullptr;
 }
 
 [[gnu::noinline]] fi_info* duplicate_older(const fi_info& source, Layout layout) { return duplicate(source, layout); }
 
+// What of the structures is the caller's own: see layout.h.
+Layout owned_layout(const fi_info& source, Layout symbol) {
+    if (symbol <= Layout::k1_3) return symbol;
+    const uint32_t version = source.fabric_attr ? source.fabric_attr->api_version : 0;
+    return std::max(Layout::k1_3, older(symbol, layout_of_version(version)));
+}
+
 }  // namespace
 
-// Nearly every caller has the newest layout. With sizes that the compiler knows, its copies need no calls.
+// Nearly every caller has one of two layouts. With sizes that the compiler knows, its copies need no calls.
 fi_info* duplicate_info(const fi_info& source, Layout layout) {
+    if (layout == kNewestLayout) return duplicate(source, kNewestLayout);
     return layout == Layout::k1_3 ? duplicate(source, Layout::k1_3) : duplicate_older(source, layout);
+}
+
+fi_info* duplicate_callers_info(const fi_info& source, Layout symbol) {
+    return duplicate_info(source, owned_layout(source, symbol));
 }
 
 void free_info_list(fi_info* list, Layout layout) {

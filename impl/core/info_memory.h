@@ -17,7 +17,7 @@ struct InfoSet {
     fi_tx_attr tx;
     fi_rx_attr rx;
     fi_ep_attr ep;
-    fi_domain_attr domain;
+    DomainAttr domain;
     fi_fabric_attr fabric;
 
     enum Raw { kRaw };
@@ -41,6 +41,8 @@ private:
 fi_info* allocate_info();
 // A deep copy of one element (`next` is nullptr in the copy), or nullptr when memory is short.
 fi_info* duplicate_info(const fi_info& source, Layout layout);
+// The same for an application's own, which is bound to the symbol of that layout.
+fi_info* duplicate_callers_info(const fi_info& source, Layout symbol);
 // Releases a list. Accepts nullptr. Looks at nothing that a caller with that layout does not own.
 void free_info_list(fi_info* list, Layout layout);
 

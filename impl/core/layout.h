@@ -1,19 +1,24 @@
-// The four binary layouts of the info structures (fabric(7), "ABI CHANGES").
+// The binary layouts of the info structures (fabric(7), "ABI CHANGES"; abi_2x.h).
 //
 // Structures only ever grew at the end, so a layout is a prefix length per structure. What lies behind the prefix does
 // not belong to the caller: it is neither read nor written. The layout of one call is the older of two: that of the
 // symbol the program was linked to, and that of the interface version it asks for (an application built from source
-// against newer headers leaves the fields it does not know of uninitialised).
+// against newer headers leaves the fields it does not know of uninitialised). Where a call has no version, the fields
+// of abi_2x.h are the caller's only if fabric_attr says that it asked for a release that has them.
 //
 // Invariant: what the library itself allocates always has the newest, full size; older callers see its prefix.
 #ifndef SELVAGE_IMPL_CORE_LAYOUT_H
 #define SELVAGE_IMPL_CORE_LAYOUT_H
 
+#include <atomic>
+
+#include "impl/core/abi_2x.h"
 #include "impl/core/rdma.h"
 
 namespace selvage::impl {
 
-enum class Layout : uint8_t { k1_0, k1_1, k1_2, k1_3 };
+enum class Layout : uint8_t { k1_0, k1_1, k1_2, k1_3, k1_7, k1_8, k1_9 };
+inline constexpr Layout kNewestLayout = Layout::k1_9;
 
 struct LayoutSizes {
     size_t info, tx, rx, ep, domain, fabric;
@@ -30,6 +35,9 @@ inline constexpr LayoutSizes kSizes[] = {
     {kInfoNoNic, kTxNoTclass, kRx, sizeof(fi_ep_attr), kDomainNoTclass, sizeof(fi_fabric_attr)},
     {sizeof(fi_info), kTxNoTclass, kRx, sizeof(fi_ep_attr), kDomainNoTclass, sizeof(fi_fabric_attr)},
     {sizeof(fi_info), sizeof(fi_tx_attr), kRx, sizeof(fi_ep_attr), sizeof(fi_domain_attr), sizeof(fi_fabric_attr)},
+    {sizeof(fi_info), sizeof(fi_tx_attr), kRx, sizeof(fi_ep_attr), kDomainAttrBytes1_7, sizeof(fi_fabric_attr)},
+    {sizeof(fi_info), sizeof(fi_tx_attr), kRx, sizeof(fi_ep_attr), kDomainAttrBytes1_8, sizeof(fi_fabric_attr)},
+    {sizeof(fi_info), sizeof(fi_tx_attr), kRx, sizeof(fi_ep_attr), sizeof(DomainAttr), sizeof(fi_fabric_attr)},
 };
 }  // namespace layout_detail
 
@@ -39,10 +47,30 @@ constexpr Layout layout_of_version(uint32_t version) {
     if (version < FI_VERSION(1, 5)) return Layout::k1_0;
     if (version < FI_VERSION(1, 7)) return Layout::k1_1;
     if (version < FI_VERSION(1, 9)) return Layout::k1_2;
-    return Layout::k1_3;
+    if (version < kVersionOfGrownStructures) return Layout::k1_3;
+    if (version < FI_VERSION(2, 0)) return Layout::k1_7;
+    if (version < FI_VERSION(2, 5)) return Layout::k1_8;
+    return Layout::k1_9;
 }
 
 constexpr Layout older(Layout a, Layout b) { return a < b ? a : b; }
+
+// Whether a program of this process is bound to a symbol of 1.20 or later, so that there are structures of that size.
+// Relaxed: who is bound so has called fi_getinfo before it hands over anything else.
+inline std::atomic<bool> newer_symbols_used{false};
+
+inline void note_symbol(Layout symbol) {
+    if (symbol > Layout::k1_3) newer_symbols_used.store(true, std::memory_order_relaxed);
+}
+
+// For calls on objects, which have no symbol of their own. Many programs ask for whatever fi_version() says: in a
+// process where all are bound to older symbols, structures are those of their headers all the same.
+inline bool has_grown_structures(uint32_t version) {
+    return version >= kVersionOfGrownStructures && newer_symbols_used.load(std::memory_order_relaxed);
+}
+inline Layout layout_of_object(uint32_t version) {
+    return has_grown_structures(version) ? layout_of_version(version) : older(layout_of_version(version), Layout::k1_3);
+}
 
 }  // namespace selvage::impl
 

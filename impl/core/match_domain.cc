@@ -1,6 +1,7 @@
 // fi_domain_attr, and how memory is registered.
 #include <algorithm>
 
+#include "impl/core/abi_2x.h"
 #include "impl/core/capabilities.h"
 #include "impl/core/match.h"
 
@@ -20,11 +21,17 @@ bool grant_enum(Match& match, const char* field, Enum asked, Enum last, Enum* ou
     return true;
 }
 
+// Since 2.0 applications may say that they drive both kinds of progress by the same calls, as manual progress means it.
+bool match_control_progress(Match& match, const fi_domain_attr& asked, fi_domain_attr& out) {
+    const bool unified = match.query.version >= FI_VERSION(2, 0) && asked.control_progress == kProgressControlUnified;
+    return grant_enum(match, "domain_attr.control_progress", asked.control_progress,
+                      unified ? kProgressControlUnified : FI_PROGRESS_MANUAL, &out.control_progress, FI_TYPE_PROGRESS);
+}
+
 bool match_models(Match& match, const fi_domain_attr& asked, fi_domain_attr& out) {
     return grant_enum(match, "domain_attr.threading", asked.threading, FI_THREAD_ENDPOINT, &out.threading,
                       FI_TYPE_THREADING) &&
-           grant_enum(match, "domain_attr.control_progress", asked.control_progress, FI_PROGRESS_MANUAL,
-                      &out.control_progress, FI_TYPE_PROGRESS) &&
+           match_control_progress(match, asked, out) &&
            grant_enum(match, "domain_attr.data_progress", asked.data_progress, FI_PROGRESS_MANUAL, &out.data_progress,
                       FI_TYPE_PROGRESS) &&
            grant_enum(match, "domain_attr.resource_mgmt", asked.resource_mgmt, FI_RM_ENABLED, &out.resource_mgmt,

@@ -105,7 +105,7 @@ int close_passive(fid* descriptor) {
     stop_listening(*endpoint);
     if (endpoint->eq) endpoint->eq->uses.release();
     endpoint->fabric->uses.release();
-    free_info_list(endpoint->info, Layout::k1_3);
+    free_info_list(endpoint->info, kNewestLayout);
     destroy(endpoint);
     return 0;
 }
@@ -183,7 +183,7 @@ bool take_addresses(PassiveEndpoint& endpoint, const fi_info& info) {
 
 // What the requests of callers are made from, and the key that callers have to hold, as far as it is known here.
 bool keep_info(PassiveEndpoint& endpoint, const fi_info& info) {
-    const Layout layout = layout_of_version(endpoint.fabric->api_version);
+    const Layout layout = layout_of_object(endpoint.fabric->api_version);
     endpoint.info = duplicate_info(info, layout);
     if (!endpoint.info) return false;
     InfoSet set;
@@ -228,7 +228,7 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
         endpoint->addr_format = endpoint->address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     }
     if (!keep_info(*endpoint, *info)) {
-        free_info_list(endpoint->info, Layout::k1_3);
+        free_info_list(endpoint->info, kNewestLayout);
         destroy(endpoint);
         return -FI_ENOMEM;
     }

@@ -41,7 +41,7 @@
 namespace selvage::impl {
 
 // The release of the interface that this library speaks, and the version its providers report for themselves.
-inline constexpr uint32_t kApiVersion = FI_VERSION(1, 18);
+inline constexpr uint32_t kApiVersion = FI_VERSION(2, 6);
 inline constexpr uint32_t kProviderVersion = FI_VERSION(118, 0);
 
 }  // namespace selvage::impl

@@ -1,6 +1,7 @@
 // Entry points fi_tostr and fi_tostr_r, and the choice of the writer by type. See tostr.h.
 #include "impl/core/tostr.h"
 
+#include "impl/core/tostr_attrs.h"
 #include "impl/core/tostr_bits.h"
 #include "impl/core/tostr_enums.h"
 #include "impl/core/tostr_info.h"
@@ -41,6 +42,12 @@ const BitFamily* bit_family(fi_type type) noexcept {
     }
 }
 
+// The types that the headers at hand lack.
+const EnumFamily* later_enum_family(unsigned type) noexcept {
+    if (type == kTypeWaitObj) return &kWaitObjNames;
+    return type == kTypeCqWaitCond ? &kWaitCondNames : nullptr;
+}
+
 const EnumFamily* enum_family(fi_type type) noexcept {
     switch (type) {
         case FI_TYPE_EP_TYPE:
@@ -74,7 +81,7 @@ const EnumFamily* enum_family(fi_type type) noexcept {
         case FI_TYPE_LOG_SUBSYS:
             return &kLogSubsysNames;
         default:
-            return nullptr;
+            return later_enum_family(static_cast<unsigned>(type));
     }
 }
 
@@ -106,13 +113,11 @@ bool write_structured(Writer& out, const void* data, fi_type type) noexcept {
             write_fid(out, as<fid>(data));
             return true;
         default:
-            return false;
+            return write_object_attr(out, data, static_cast<unsigned>(type));
     }
 }
 
-bool is_known(fi_type type) noexcept {
-    return static_cast<unsigned>(type) <= static_cast<unsigned>(FI_TYPE_LOG_SUBSYS);
-}
+bool is_known(fi_type type) noexcept { return static_cast<unsigned>(type) <= kTypeWaitObj; }
 
 void write_any(Writer& out, const void* data, fi_type type) noexcept {
     if (type == FI_TYPE_VERSION) {

@@ -1,6 +1,7 @@
 // Names of the enumerated values. See tostr_enums.h.
 #include "impl/core/tostr_enums.h"
 
+#include "impl/core/abi_2x.h"
 #include "impl/core/rdma.h"
 
 #include <strings.h>
@@ -34,6 +35,7 @@ constexpr EnumName kProgressRows[] = {
     SELVAGE_VALUE(FI_PROGRESS_UNSPEC),
     SELVAGE_VALUE(FI_PROGRESS_AUTO),
     SELVAGE_VALUE(FI_PROGRESS_MANUAL),
+    {kProgressControlUnified, "FI_PROGRESS_CONTROL_UNIFIED"},
 };
 
 constexpr EnumName kResourceMgmtRows[] = {
@@ -115,6 +117,22 @@ constexpr EnumName kCqFormatRows[] = {
     SELVAGE_VALUE(FI_CQ_FORMAT_DATA),   SELVAGE_VALUE(FI_CQ_FORMAT_TAGGED),
 };
 
+constexpr EnumName kWaitObjRows[] = {
+    SELVAGE_VALUE(FI_WAIT_NONE),   SELVAGE_VALUE(FI_WAIT_UNSPEC),     SELVAGE_VALUE(FI_WAIT_SET),
+    SELVAGE_VALUE(FI_WAIT_FD),     SELVAGE_VALUE(FI_WAIT_MUTEX_COND), SELVAGE_VALUE(FI_WAIT_YIELD),
+    SELVAGE_VALUE(FI_WAIT_POLLFD),
+};
+
+constexpr EnumName kWaitCondRows[] = {
+    SELVAGE_VALUE(FI_CQ_COND_NONE),
+    SELVAGE_VALUE(FI_CQ_COND_THRESHOLD),
+};
+
+constexpr EnumName kCntrEventRows[] = {
+    SELVAGE_VALUE(FI_CNTR_EVENTS_COMP),
+    {1, "FI_CNTR_EVENTS_BYTES"},
+};
+
 // Levels and subsystems are shown as the environment variables spell them.
 constexpr EnumName kLogLevelRows[] = {
     {FI_LOG_WARN, "warn"},
@@ -171,6 +189,9 @@ constinit const EnumFamily kHmemIfaceNames = family(kHmemIfaceRows);
 constinit const EnumFamily kCqFormatNames = family(kCqFormatRows);
 constinit const EnumFamily kLogLevelNames = family(kLogLevelRows);
 constinit const EnumFamily kLogSubsysNames = family(kLogSubsysRows);
+constinit const EnumFamily kWaitObjNames = family(kWaitObjRows);
+constinit const EnumFamily kWaitCondNames = family(kWaitCondRows);
+constinit const EnumFamily kCntrEventNames = family(kCntrEventRows);
 constinit const EnumFamily kBusTypeNames = family(kBusTypeRows);
 constinit const EnumFamily kLinkStateNames = family(kLinkStateRows);
 

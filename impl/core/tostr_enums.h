@@ -42,6 +42,9 @@ extern const EnumFamily kCqFormatNames;
 extern const EnumFamily kLogLevelNames;
 extern const EnumFamily kLogSubsysNames;
 extern const EnumFamily kBusTypeNames;
+extern const EnumFamily kWaitObjNames;
+extern const EnumFamily kWaitCondNames;
+extern const EnumFamily kCntrEventNames;
 extern const EnumFamily kLinkStateNames;
 
 // The name, or an empty view.

@@ -84,6 +84,9 @@ bool write_flags(Writer& out, Show show, const void* structure, std::size_t offs
         case Show::kMsgOrder:
             write_list(out, kMsgOrderBits, read<std::uint64_t>(structure, offset));
             return true;
+        case Show::kCqFlags:
+            write_list(out, kCqFlagBits, read<std::uint64_t>(structure, offset));
+            return true;
         case Show::kMrMode:
             write_list(out, kMrModeBits, read<std::uint32_t>(structure, offset));
             return true;
@@ -115,6 +118,16 @@ const EnumFamily& family_of(Show show) noexcept {
             return kAvTypeNames;
         case Show::kBusType:
             return kBusTypeNames;
+        case Show::kCqFormat:
+            return kCqFormatNames;
+        case Show::kWaitObj:
+            return kWaitObjNames;
+        case Show::kWaitCond:
+            return kWaitCondNames;
+        case Show::kCntrEvents:
+            return kCntrEventNames;
+        case Show::kHmemIface:
+            return kHmemIfaceNames;
         default:
             return kLinkStateNames;
     }

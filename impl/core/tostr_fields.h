@@ -40,6 +40,12 @@ enum class Show : std::uint8_t {
     kAvType,
     kBusType,
     kLinkState,
+    kCqFormat,
+    kWaitObj,
+    kWaitCond,
+    kCntrEvents,
+    kHmemIface,
+    kCqFlags,  // uint64_t, a list of names
 };
 
 struct Field {
@@ -67,6 +73,7 @@ constexpr std::size_t shown_bytes(Show show) noexcept {
         case Show::kOpFlags:
         case Show::kMsgOrder:
         case Show::kCompletionOrder:
+        case Show::kCqFlags:
             return 8;
         default:
             return 4;

@@ -265,13 +265,49 @@ TEST(ToStr, VersionIgnoresItsData) {
 }
 
 TEST(ToStr, UnknownTypesAndMissingDataAreNoReasonToFail) {
-    for (const int type : {29, 30, 1000, -1, INT32_MIN, INT32_MAX}) {
+    for (const int type : {FI_TYPE_LOG_SUBSYS + 8, FI_TYPE_LOG_SUBSYS + 9, 1000, -1, INT32_MIN, INT32_MAX}) {
         EXPECT_EQ(text_of(nullptr, type), "Unknown type");
         EXPECT_EQ(text_of("data", type), "Unknown type");
     }
     for (int type = FI_TYPE_INFO; type <= FI_TYPE_LOG_SUBSYS; ++type) {
         EXPECT_EQ(text_of(nullptr, type), type == FI_TYPE_VERSION ? std::string(kLibraryVersionText) : "(null)");
     }
+}
+
+// The types of 1.20, which the headers at hand do not name.
+TEST(ToStr, AttributesOfObjectsAreShown) {
+    fi_av_attr av{};
+    av.type = FI_AV_TABLE;
+    av.count = 7;
+    av.name = "vector";
+    fi_cq_attr cq{};
+    cq.format = FI_CQ_FORMAT_TAGGED;
+    cq.wait_obj = FI_WAIT_FD;
+    cq.wait_cond = FI_CQ_COND_THRESHOLD;
+    fi_mr_attr mr{};
+    mr.access = FI_REMOTE_READ;
+    fi_cntr_attr counter{};
+    counter.wait_obj = FI_WAIT_POLLFD;
+    fi_cq_err_entry error{};
+    error.flags = FI_RECV | FI_TAGGED;
+    error.err = 5;
+    const struct {
+        const void* data;
+        std::vector<const char*> lines;
+    } shown[] = {
+        {&av, {"fi_av_attr:", "type: FI_AV_TABLE", "count: 7", "name: vector"}},
+        {&cq, {"format: FI_CQ_FORMAT_TAGGED", "wait_obj: FI_WAIT_FD", "wait_cond: FI_CQ_COND_THRESHOLD"}},
+        {&mr, {"access: [ FI_REMOTE_READ ]", "iface: FI_HMEM_SYSTEM"}},
+        {&counter, {"events: FI_CNTR_EVENTS_COMP", "wait_obj: FI_WAIT_POLLFD"}},
+        {&error, {"flags: [ FI_RECV, FI_TAGGED ]", "err: 5"}},
+    };
+    int type = FI_TYPE_LOG_SUBSYS;
+    for (const auto& [data, lines] : shown) {
+        const std::string text = text_of(data, ++type);
+        for (const char* line : lines) EXPECT_NE(text.find(line), std::string::npos) << line << " in " << text;
+    }
+    EXPECT_EQ(text_of_value(int{FI_CQ_COND_THRESHOLD}, type + 1), "FI_CQ_COND_THRESHOLD");
+    EXPECT_EQ(text_of_value(int{FI_WAIT_YIELD}, type + 2), "FI_WAIT_YIELD");
 }
 
 TEST(ToStr, DoesNotTouchABufferOfNoLength) {

@@ -21,8 +21,15 @@ Ruling auto_granted(const OfferCase& c, Field f) {
     return offer_to_hint(c, f, Relation::Equals);
 }
 
+// FI_PROGRESS_CONTROL_UNIFIED: a model of control progress alone, since release 2.0; the headers at hand lack it.
+constexpr std::uint64_t kControlUnified = 3;
+bool asks_for_unified(const Query& query) {
+    return query.version >= Version{2, 0} && asked(query, Field::domain_control_progress) == kControlUnified;
+}
+
 Ruling defined(const OfferCase& c, Field f) {
     if (names_only(c.query)) return Ruling::not_applicable();
+    if (f == Field::domain_control_progress && asks_for_unified(c.query)) return offer_to_hint(c, f, Relation::Equals);
     Ruling specified = offer_to_value(c, f, Relation::Differs, FI_PROGRESS_UNSPEC);
     return specified.is_broken() ? std::move(specified) : offer_to_value(c, f, Relation::AtMost, FI_PROGRESS_MANUAL);
 }
@@ -36,7 +43,10 @@ bool leaves_open(const PairCase& c, Field f) {
 
 }  // namespace
 
-Demand domain_control_progress_known(const QueryCase& c) { return known_value(c, Field::domain_control_progress); }
+Demand domain_control_progress_known(const QueryCase& c) {
+    if (asks_for_unified(c.query)) return Demand::not_asked();  // for the provider to grant or not
+    return known_value(c, Field::domain_control_progress);
+}
 Fit domain_control_progress_auto_fits(const MatchCase& c) { return fit_auto(c, Field::domain_control_progress); }
 Ruling domain_control_progress_auto_granted(const OfferCase& c) {
     return auto_granted(c, Field::domain_control_progress);

@@ -26,10 +26,13 @@ void add_layers(std::set<std::string, std::less<>>& to, const Text& name) {
 }  // namespace
 
 Demand getinfo_flags_unknown_refused(const QueryCase& c) {
-    constexpr std::uint64_t kKnown = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE;
+    // FI_RESCAN, since release 2.0; the headers at hand lack it.
+    constexpr std::uint64_t kRescan = std::uint64_t{1} << 35;
+    const std::uint64_t later = c.query.version >= Version{2, 0} ? kRescan : 0;
+    const std::uint64_t known = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE | later;
     if (c.query.flags == 0) return Demand::not_asked();
-    if ((c.query.flags & ~kKnown) == 0) return Demand::nothing();
-    return Demand::must_refuse({FI_EBADFLAGS}, number(Field::call_flags, Relation::Within, kKnown, c.query.flags));
+    if ((c.query.flags & ~known) == 0) return Demand::nothing();
+    return Demand::must_refuse({FI_EBADFLAGS}, number(Field::call_flags, Relation::Within, known, c.query.flags));
 }
 
 Fit getinfo_flags_numeric_node_resolved(const MatchCase& c) {
