@@ -37,6 +37,9 @@ std::span<const Provider* const> all_providers();
 bool is_registered(std::string_view name);
 bool is_layer_registered(std::string_view name);
 
+// From now on FI_PROVIDER says nothing. Before the first question alone.
+void admit_all_providers();
+
 // The current table of every registered provider. Returns 0 or a negative fabric errno.
 // With `follow_changes` false the last table is good enough (nothing in the question depends on interfaces).
 int current_table(bool follow_changes, TableRef* result);

@@ -30,6 +30,9 @@ bin/selvage
 $libdir/selvage/libfabric.so
 $libdir/selvage/libfabric.so.1
 $libdir/selvage/libfabric.so.1.18.1
+$libdir/selvage/providers/libselvage_shm-fi.so
+$libdir/selvage/providers/libselvage_tcp-fi.so
+$libdir/selvage/providers/libselvage_verbs-fi.so
 $libdir/pkgconfig/selvage-fabric.pc
 $libdir/cmake/selvage-fabric/selvage-fabric-config.cmake
 $libdir/cmake/selvage-fabric/selvage-fabric-config-version.cmake

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The provider files in the distribution's own libfabric: it lists them, and its programs exchange messages over them,
+# also by way of its own layer.
+#   provider_files_test.sh FOLDER-OF-THE-FILES [PROGRAM-FOR-MPI]
+set -euo pipefail
+export FI_PROVIDER_PATH=$1
+unset LD_LIBRARY_PATH
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+for tool in fi_info fi_pingpong mpirun; do
+    command -v $tool >/dev/null || fail "$tool is not installed (packages libfabric-bin, openmpi-bin)"
+done
+scratch=$(mktemp -d)
+server=
+trap '[[ -z $server ]] || kill "$server" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
+# What each file exports: its entry, and nothing that a program could take for the host's.
+for file in "$FI_PROVIDER_PATH"/lib*-fi.so; do
+    [[ $(nm -D --defined-only "$file" | awk '{print $3}') == fi_prov_ini ]] || fail "$file exports more than its entry"
+done
+
+fi_info -l >"$scratch/list"
+for name in selvage_shm selvage_tcp selvage_verbs; do
+    grep -qx "$name:" "$scratch/list" || fail "$name is not listed"
+done
+for pair in selvage_shm:FI_EP_RDM selvage_tcp:FI_EP_MSG selvage_tcp:FI_EP_RDM; do
+    fi_info -p "${pair%:*}" -t "${pair#*:}" >"$scratch/offers" || fail "${pair%:*} does not offer ${pair#*:}"
+    grep -q "provider: ${pair%:*}\$" "$scratch/offers" || fail "${pair%:*} is not what answers for it"
+done
+# The host reads FI_PROVIDER; the files pass over it.
+FI_PROVIDER=selvage_tcp fi_info -p selvage_tcp >/dev/null || fail "FI_PROVIDER=selvage_tcp hides selvage_tcp"
+FI_PROVIDER=^selvage_tcp fi_info -p selvage_tcp >/dev/null 2>&1 && fail "FI_PROVIDER=^selvage_tcp does not hide it"
+
+# pingpong PROVIDER TYPE OPTION...: a port of its own for each run, as the last may linger.
+port=$((20000 + $$ % 20000))
+pingpong() {
+    local provider=$1 type=$2
+    shift 2
+    port=$((port + 1))
+    timeout 60 fi_pingpong -p "$provider" -e "$type" -B $port -I 200 "$@" >"$scratch/server" 2>&1 &
+    server=$!
+    for _ in $(seq 100); do
+        ss -Htln "sport = :$port" | grep -q . && break
+        sleep 0.05
+    done
+    timeout 60 fi_pingpong -p "$provider" -e "$type" -P $port -I 200 "$@" 127.0.0.1 >"$scratch/client" 2>&1 ||
+        fail "fi_pingpong over $provider, $type: $(tail -3 "$scratch/client")"
+    wait $server || fail "the server of fi_pingpong over $provider, $type: $(tail -3 "$scratch/server")"
+    server=
+    grep -q '^64 ' "$scratch/client" || fail "no figures from fi_pingpong over $provider: $(cat "$scratch/client")"
+}
+pingpong selvage_shm rdm
+pingpong selvage_tcp rdm -d lo
+pingpong selvage_tcp msg -d lo
+pingpong 'selvage_tcp;ofi_rxm' rdm -d lo
+
+if [[ $# -ge 2 ]]; then
+    timeout 120 mpirun --oversubscribe --allow-run-as-root --bind-to none --mca plm isolated \
+        --mca orte_tmpdir_base "$scratch" --mca mpi_yield_when_idle 1 --mca pml cm --mca mtl ofi \
+        --mca mtl_ofi_provider_include selvage_tcp --mca osc pt2pt --mca btl self -n 2 "$2" >"$scratch/mpi" 2>&1 ||
+        fail "Open MPI over selvage_tcp: $(tail -5 "$scratch/mpi")"
+fi
