@@ -223,8 +223,8 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
              const fi_info* hints, fi_info** info) {
     if (!info) return -FI_EINVAL;
     *info = nullptr;
-    if (version > kApiVersion) return -FI_ENOSYS;
     note_symbol(layout);
+    if (version > (layout > Layout::k1_3 ? kNewestVersion : kApiVersion)) return -FI_ENOSYS;
     // Interfaces are looked for again whenever the kernel says that they changed: that asks for nothing more.
     if (version >= FI_VERSION(2, 0)) flags &= ~kFlagRescan;
     if (flags & ~kFlags) return -FI_EBADFLAGS;

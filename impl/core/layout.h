@@ -68,6 +68,9 @@ inline void note_symbol(Layout symbol) {
 inline bool has_grown_structures(uint32_t version) {
     return version >= kVersionOfGrownStructures && newer_symbols_used.load(std::memory_order_relaxed);
 }
+inline uint32_t newest_version() {
+    return newer_symbols_used.load(std::memory_order_relaxed) ? kNewestVersion : kApiVersion;
+}
 inline Layout layout_of_object(uint32_t version) {
     return has_grown_structures(version) ? layout_of_version(version) : older(layout_of_version(version), Layout::k1_3);
 }

@@ -8,6 +8,7 @@
 //
 // The import ends with fi_close of what was bound, whose fid gets its table of operations from here. The object from
 // fi_open is only the way in: fi_import and fi_import_log close it before they return.
+#include "impl/core/layout.h"
 #include "impl/core/log.h"
 #include "impl/core/object.h"
 
@@ -77,7 +78,7 @@ int open_by_name(uint32_t version, const char* name, uint64_t flags, fid** resul
 int open_by_name(uint32_t version, const char* name, uint64_t flags, fid** result, void* context) {
     if (!name || !result) return -FI_EINVAL;
     *result = nullptr;
-    if (version > kApiVersion) return -FI_ENOSYS;
+    if (version > newest_version()) return -FI_ENOSYS;
     for (const Named& named : kNamed) {
         if (strcmp(name, named.name) == 0) return flags ? -FI_EBADFLAGS : open_way_in(named, result, context);
     }

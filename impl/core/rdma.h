@@ -41,7 +41,9 @@
 namespace selvage::impl {
 
 // The release of the interface that this library speaks, and the version its providers report for themselves.
-inline constexpr uint32_t kApiVersion = FI_VERSION(2, 6);
+inline constexpr uint32_t kApiVersion = FI_VERSION(1, 18);
+// The newest that programs which are bound to newer symbols may ask for (layout.h).
+inline constexpr uint32_t kNewestVersion = FI_VERSION(2, 6);
 inline constexpr uint32_t kProviderVersion = FI_VERSION(118, 0);
 
 }  // namespace selvage::impl

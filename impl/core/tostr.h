@@ -13,7 +13,7 @@
 namespace selvage::impl {
 
 // What FI_TYPE_VERSION shows.
-inline constexpr std::string_view kLibraryVersionText = "2.6.0";
+inline constexpr std::string_view kLibraryVersionText = "1.18.1";
 
 char* to_text(char* buffer, std::size_t length, const void* data, fi_type type) noexcept;
 

@@ -15,6 +15,7 @@
 #include "impl/core/rdma.h"
 #include "impl/core/registry.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -48,8 +49,8 @@ private:
 
 int get_info_for_host(uint32_t version, const char* node, const char* service, uint64_t flags, const fi_info* hints,
                       fi_info** info) {
-    if (version > kApiVersion) version = kApiVersion;
-    const Layout layout = layout_of_host(version);
+    if (version > kNewestVersion) version = kNewestVersion;
+    const Layout layout = std::max(Layout::k1_3, layout_of_host(version));
     constexpr uint64_t kPublicFlags = FI_NUMERICHOST | FI_SOURCE;
     const Hints inner(hints, layout);
     const int result = get_info(layout, version, node, service, flags & kPublicFlags, inner.get(), info);
