@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace selvage::impl {
 namespace {
@@ -25,20 +24,11 @@ namespace {
 constexpr char kInner[] = SELVAGE_PROVIDER;
 constexpr char kOuter[] = "selvage_" SELVAGE_PROVIDER;
 
-// Hosts are of 1.17 and older than 1.20, or newer: their version says which structures they have.
-Layout layout_of_host(uint32_t version) { return layout_of_version(version); }
-
 // The host's hints with this library's name in place of the one that the host knows it by.
 class Hints {
 public:
     Hints(const fi_info* hints, Layout layout) {
-        if (hints) {
-            set_.widen_from(*hints, layout);
-            if (!hints->tx_attr) set_.info.tx_attr = nullptr;
-            if (!hints->rx_attr) set_.info.rx_attr = nullptr;
-            if (!hints->ep_attr) set_.info.ep_attr = nullptr;
-            if (!hints->domain_attr) set_.info.domain_attr = nullptr;
-        }
+        if (hints) set_.widen_from(*hints, layout);
         set_.fabric.prov_name = const_cast<char*>(kInner);
     }
     const fi_info* get() const { return &set_.info; }
@@ -50,7 +40,8 @@ private:
 int get_info_for_host(uint32_t version, const char* node, const char* service, uint64_t flags, const fi_info* hints,
                       fi_info** info) {
     if (version > kNewestVersion) version = kNewestVersion;
-    const Layout layout = std::max(Layout::k1_3, layout_of_host(version));
+    // A host has the structures of 1.17 at least.
+    const Layout layout = std::max(Layout::k1_3, layout_of_version(version));
     constexpr uint64_t kPublicFlags = FI_NUMERICHOST | FI_SOURCE;
     const Hints inner(hints, layout);
     const int result = get_info(layout, version, node, service, flags & kPublicFlags, inner.get(), info);
