@@ -43,6 +43,9 @@ struct Action {
     bool operator==(const Action&) const = default;
 };
 
+/// Releases after the headers at hand number their datatypes next to the last one there; none adds so many.
+inline constexpr std::uint64_t kLaterDatatypes = 64;
+
 /// A string conversion.
 struct StringProbe {
     std::uint64_t datatype = 0;       ///< enum fi_type

@@ -42,9 +42,9 @@ public:
 
 private:
     static constexpr std::size_t kRoom = 256 * 1024;
-    // Later releases number their types after the last one here, and most are structures: what a program clears.
+    // Most of these are structures: what a program clears.
     static bool is_of_later_release(std::uint64_t datatype) {
-        return datatype > FI_TYPE_LOG_SUBSYS && datatype <= FI_TYPE_LOG_SUBSYS + 63;
+        return datatype > FI_TYPE_LOG_SUBSYS && datatype < FI_TYPE_LOG_SUBSYS + kLaterDatatypes;
     }
     const void* zeros() {
         constexpr std::size_t kSize = 512;

@@ -109,9 +109,8 @@ private:
         add({.datatype = FI_TYPE_VERSION, .value = 0, .info = {}, .length = 64, .reentrant = true, .data_null = true});
         add({.datatype = FI_TYPE_VERSION, .value = 0, .info = {}, .length = 64, .reentrant = false, .data_null = true});
         add_with_lengths({.datatype = FI_TYPE_VERSION, .value = 0, .info = {}}, kLengths.size());
-        // Releases after the headers at hand have types of their own, next to the last one here.
         for (const std::uint64_t unknown :
-             {std::uint64_t{FI_TYPE_LOG_SUBSYS} + 64, std::uint64_t{1000}, std::uint64_t{0x7FFFFFFF}}) {
+             {FI_TYPE_LOG_SUBSYS + kLaterDatatypes, std::uint64_t{1000}, std::uint64_t{0x7FFFFFFF}}) {
             add_with_lengths({.datatype = unknown, .value = 0, .info = {}}, 4);
         }
         add_with_lengths({.datatype = FI_TYPE_FID, .value = 0, .info = {}}, 3);

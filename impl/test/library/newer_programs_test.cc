@@ -1,6 +1,5 @@
 // Programs of releases 1.20 to 2.6: they are bound to symbols of their own, and their structures are larger. The
 // headers at hand are older, so what such a program sees is declared here, apart from the library's own declarations.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -9,14 +8,13 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "impl/test/library/ask.h"
+#include "impl/test/library/versioned.h"
 
 namespace selvage::test {
 namespace {
@@ -40,16 +38,7 @@ struct Release {
 constexpr Release kReleases[] = {
     {"FABRIC_1.7", FI_VERSION(1, 20), 8}, {"FABRIC_1.8", FI_VERSION(2, 0), 16}, {"FABRIC_1.9", FI_VERSION(2, 6), 32}};
 
-using GetInfoCall = int (*)(uint32_t, const char*, const char*, uint64_t, const fi_info*, fi_info**);
-using FreeInfoCall = void (*)(fi_info*);
-using DupInfoCall = fi_info* (*)(const fi_info*);
-using FabricCall = int (*)(fi_info*, fid_fabric**, uint64_t, void*);
-
-template <typename Call>
-Call symbol(const char* name, const char* node) {
-    static void* library = dlopen("libfabric.so.1", RTLD_NOW);
-    return reinterpret_cast<Call>(dlvsym(library, name, node));
-}
+using Fabric2Call = int (*)(fi_info*, fid_fabric**, uint64_t, void*);
 
 DomainTail tail_of(const fi_info* info) {
     DomainTail tail;
@@ -96,14 +85,9 @@ TEST_P(NewerPrograms, FindInACopyWhatTheyWroteAndNothingElse) {
 // A program of 1.17 that is linked with this library anew, and says so in what it hands over: its structures end where
 // an unreadable page begins.
 TEST_P(NewerPrograms, DoNotOwnWhatTheirVersionLacks) {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    auto* base =
-        static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    ASSERT_NE(base, MAP_FAILED);
-    ASSERT_EQ(mprotect(base + page, page, PROT_NONE), 0);
-    auto* domain = reinterpret_cast<fi_domain_attr*>(base + page - kTailAt);
+    AtEdge<fi_domain_attr> domain(kTailAt);
     fi_domain_attr* own = hints_->domain_attr;
-    hints_->domain_attr = domain;
+    hints_->domain_attr = domain.get();
     hints_->fabric_attr->api_version = FI_VERSION(1, 17);
     fi_info* copy = duplicate(hints_.get());
     EXPECT_TRUE(copy);
@@ -112,7 +96,6 @@ TEST_P(NewerPrograms, DoNotOwnWhatTheirVersionLacks) {
     EXPECT_EQ(get(FI_VERSION(1, 17), nullptr, nullptr, 0, hints_.get(), &answer), 0);
     release(answer);
     hints_->domain_attr = own;
-    munmap(base, 2 * page);
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, NewerPrograms, testing::ValuesIn(kReleases),
@@ -157,7 +140,7 @@ fi_addr_t source_in_error(uint32_t version, const char* node) {
     fid_av* av = nullptr;
     EXPECT_EQ(get(version, nullptr, nullptr, 0, hints.get(), &info), 0);
     EXPECT_EQ(info->fabric_attr->api_version, version);
-    const auto open = symbol<FabricCall>("fi_fabric2", "FABRIC_1.8");
+    const auto open = symbol<Fabric2Call>("fi_fabric2", "FABRIC_1.8");
     EXPECT_EQ(open(info, &fabric, 1, nullptr), -FI_EBADFLAGS);
     EXPECT_EQ(open(info, &fabric, 0, nullptr), 0);
     EXPECT_EQ(fi_domain(fabric, info, &domain, nullptr), 0);
