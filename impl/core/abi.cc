@@ -76,15 +76,14 @@ SELVAGE_OTHER_SYMBOL(selvage_fabric_1_0, fi_fabric, FABRIC_1.0);
 SELVAGE_SYMBOL(selvage_fabric_1_1, fi_fabric, FABRIC_1.1);
 // clang-format on
 
-extern "C" {
-
-// As fi_fabric, since 2.0. No flags are defined.
-__attribute__((visibility("default"))) int fi_fabric2(fi_info* info, fid_fabric** fabric, uint64_t flags,
-                                                      void* context) {
+// Since 2.0. No flags are defined.
+SELVAGE_EXPORT int fi_fabric2(fi_info* info, fid_fabric** fabric, uint64_t flags, void* context) {
     if (flags) return -FI_EBADFLAGS;
     if (!info) return -FI_EINVAL;
     return selvage::impl::open_fabric(Layout::k1_9, info->fabric_attr, fabric, context);
 }
+
+extern "C" {
 
 uint32_t fi_version(void) { return selvage::impl::kApiVersion; }
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "impl/core/abi_2x.h"
 #include "impl/core/cq.h"
 #include "impl/core/cq_errors.h"
 #include "impl/core/domain.h"
-#include "impl/core/layout.h"
 
 namespace selvage::impl {
 
@@ -48,7 +48,7 @@ void fill_data(fi_cq_err_entry* out, const Failure& failure, uint32_t version) {
 
 // Later still there is one more field behind the others.
 void fill_source(fi_cq_err_entry* out, fi_addr_t source, uint32_t version) {
-    if (has_grown_structures(version)) static_cast<CqErrorEntry*>(out)->src_addr = source;
+    if (version >= kVersionOfGrownStructures) static_cast<CqErrorEntry*>(out)->src_addr = source;
 }
 
 // With the queue's lock held.

@@ -135,7 +135,7 @@ int take_attributes(Domain& domain, const fi_info& info, const Offer& offer) {
 // What the caller owns of the info depends on the version the fabric was opened with.
 int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result, void* context) {
     InfoSet set;
-    set.widen_from(caller_info, layout_of_object(fabric.api_version));
+    set.widen_from(caller_info, layout_of_version(fabric.api_version));
     if (!caller_info.domain_attr) set.info.domain_attr = nullptr;
     TableRef table;
     const int no_table = current_table(fabric.provider->discover_follows_interfaces, &table);

@@ -105,7 +105,7 @@ void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer)
 
 int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* context) {
     InfoSet set;
-    set.widen_from(info, layout_of_object(domain.version()));
+    set.widen_from(info, layout_of_version(domain.version()));
     const fi_ep_type type = type_of(set, info.ep_attr != nullptr);
     TableRef table;
     const int no_table = current_table(domain.fabric->provider->discover_follows_interfaces, &table);

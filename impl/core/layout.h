@@ -55,7 +55,9 @@ constexpr Layout layout_of_version(uint32_t version) {
 
 constexpr Layout older(Layout a, Layout b) { return a < b ? a : b; }
 
-// Whether a program of this process is bound to a symbol of 1.20 or later, so that there are structures of that size.
+// Whether a program of this process is bound to a symbol of 1.20 or later. Calls without such a symbol of their own
+// (fi_fabric, fi_open) take newer versions only then, so an object of a newer version belongs to a program whose
+// structures have that size: layout_of_version() says it for calls on objects.
 // Relaxed: who is bound so has called fi_getinfo before it hands over anything else.
 inline std::atomic<bool> newer_symbols_used{false};
 
@@ -63,16 +65,8 @@ inline void note_symbol(Layout symbol) {
     if (symbol > Layout::k1_3) newer_symbols_used.store(true, std::memory_order_relaxed);
 }
 
-// For calls on objects, which have no symbol of their own. Many programs ask for whatever fi_version() says: in a
-// process where all are bound to older symbols, structures are those of their headers all the same.
-inline bool has_grown_structures(uint32_t version) {
-    return version >= kVersionOfGrownStructures && newer_symbols_used.load(std::memory_order_relaxed);
-}
 inline uint32_t newest_version() {
     return newer_symbols_used.load(std::memory_order_relaxed) ? kNewestVersion : kApiVersion;
-}
-inline Layout layout_of_object(uint32_t version) {
-    return has_grown_structures(version) ? layout_of_version(version) : older(layout_of_version(version), Layout::k1_3);
 }
 
 }  // namespace selvage::impl

@@ -23,8 +23,6 @@ bool match_offer(Match& match) {
     if (!match_endpoint_type(match)) return false;
     match.out.copy_from(match.offer.set);
     match.out.fabric.api_version = match.query.version;
-    match.out.domain.max_cntr_value = UINT64_MAX;
-    match.out.domain.max_err_cntr_value = UINT64_MAX;
     if (!match.query.nic_known) match.out.info.nic = nullptr;
     // No mode is ever required, so none is left set whatever the application supports.
     match.out.info.mode = 0;

@@ -183,7 +183,7 @@ bool take_addresses(PassiveEndpoint& endpoint, const fi_info& info) {
 
 // What the requests of callers are made from, and the key that callers have to hold, as far as it is known here.
 bool keep_info(PassiveEndpoint& endpoint, const fi_info& info) {
-    const Layout layout = layout_of_object(endpoint.fabric->api_version);
+    const Layout layout = layout_of_version(endpoint.fabric->api_version);
     endpoint.info = duplicate_info(info, layout);
     if (!endpoint.info) return false;
     InfoSet set;

@@ -44,7 +44,7 @@ int domain_open_shared_transmit(fid_domain* descriptor, fi_tx_attr* attr, fid_st
     if (!use) return -FI_EINVAL;
     auto* shared = create<SharedTransmit>();
     if (!shared) return -FI_ENOMEM;
-    if (attr) memcpy(&shared->attr, attr, sizes_of(layout_of_object(domain->version())).tx);
+    if (attr) memcpy(&shared->attr, attr, sizes_of(layout_of_version(domain->version())).tx);
     shared->domain = domain;
     init_fid(shared->descriptor.fid, FI_CLASS_STX_CTX, context, kTransmitFidOps);
     shared->descriptor.ops = const_cast<fi_ops_ep*>(&kMissingEp);

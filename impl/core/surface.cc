@@ -52,7 +52,7 @@ void fill_endpoint(fi_ep_attr& ep, fi_ep_type type) {
     ep.rx_ctx_cnt = 1;
 }
 
-void fill_domain(fi_domain_attr& domain, uint64_t caps) {
+void fill_domain(DomainAttr& domain, uint64_t caps) {
     domain.threading = FI_THREAD_SAFE;
     domain.control_progress = FI_PROGRESS_MANUAL;
     domain.data_progress = FI_PROGRESS_MANUAL;
@@ -73,6 +73,8 @@ void fill_domain(fi_domain_attr& domain, uint64_t caps) {
     domain.caps = caps & kDomainCaps;
     domain.max_err_data = kErrorDataMax;
     domain.mr_cnt = kObjectsMax;
+    domain.max_cntr_value = UINT64_MAX;
+    domain.max_err_cntr_value = UINT64_MAX;
 }
 
 }  // namespace
