@@ -72,7 +72,9 @@ Options parse(int count, char** arguments) {
     return options;
 }
 
-uint64_t tag_of(uint64_t endpoint, uint64_t sequence) { return endpoint << 32 | sequence; }
+// A forged frame may have any tag, and is a message like others; a mark keeps it out of the receives for honest peers.
+constexpr uint64_t kTagMark = 0x5e1a9e;
+uint64_t tag_of(uint64_t endpoint, uint64_t sequence) { return kTagMark << 40 | endpoint << 32 | sequence; }
 size_t size_of(uint64_t tag) {
     constexpr size_t kSizes[] = {8, 24, 100, 3000, 20'000, kLongest};
     return kSizes[(tag * 0x9e3779b97f4a7c15u >> 40) % 6];
@@ -334,12 +336,13 @@ private:
     // A line that may be taken for a frame.
     void forge(std::byte* ring) {
         std::byte* line = ring + random_.below(shm::kRingLines) * shm::kLine;
-        Header header{
-            .size = static_cast<uint32_t>(random_.below(3) ? random_.below(200) : random_.below(20'000)),
-            .op = static_cast<uint8_t>(random_.below(17)),
-            .flags = static_cast<uint8_t>(random_.below(3) ? 0 : random_.next()),
-            .aux = static_cast<uint16_t>(random_.below(10)),
-            .word = {word(), random_.below(2) ? options_.base : word(), random_.below(2) ? options_.key : word()}};
+        // With the key a forged access is one like others: what it reaches is not what honest peers compare.
+        const uint64_t own = options_.base + kGivenUp * kSlice;
+        Header header{.size = static_cast<uint32_t>(random_.below(3) ? random_.below(200) : random_.below(20'000)),
+                      .op = static_cast<uint8_t>(random_.below(17)),
+                      .flags = static_cast<uint8_t>(random_.below(3) ? 0 : random_.next()),
+                      .aux = static_cast<uint16_t>(random_.below(10)),
+                      .word = {word(), random_.below(2) ? own : word(), random_.below(2) ? options_.key : word()}};
         if (random_.below(2)) header.size |= shm::kParityBit;
         for (size_t i = sizeof header; i < shm::kLine; i += 8) {
             const uint64_t value = word();
