@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 
 #include "impl/test/library/allocation.h"
 #include "impl/test/library/cycles.h"
+#include "impl/test/own_shm.h"
 
 namespace selvage::test {
 namespace {
@@ -154,13 +154,6 @@ TEST_P(Limits, EachOpeningWithoutAddressSpace) {
 INSTANTIATE_TEST_SUITE_P(Providers, Limits, testing::Values("shm", "tcp"),
                          [](const auto& param_info) { return std::string(param_info.param); });
 
-// A /dev/shm of this process alone, of so many bytes.
-bool mount_shared_memory(const char* size) {
-    if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) return false;
-    if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr)) return false;
-    return mount("tmpfs", "/dev/shm", "tmpfs", 0, size) == 0;
-}
-
 int open_shared(const Setting& setting, Opened<fid_av>& av, size_t count = 0) {
     fi_av_attr attr{};
     attr.type = FI_AV_TABLE;
@@ -185,7 +178,7 @@ int fill(fid_av* av, int first = 0) {
 
 TEST(Limits, AFullDevShmRefusesAddressVectorsAndKeepsTheirAddresses) {
     in_child([] {
-        if (!mount_shared_memory("size=64k")) return kSkipped;
+        if (!impl::test::use_own_shm("size=64k")) return kSkipped;
         const Setting setting("shm");
         const int empty = count_files("/dev/shm");
         {

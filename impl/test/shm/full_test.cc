@@ -1,9 +1,8 @@
 // A /dev/shm without room for another ring.
 #include <fcntl.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "impl/test/own_shm.h"
 #include "impl/test/shm/fake_sink.h"
 
 namespace selvage::impl::test {
@@ -11,12 +10,6 @@ namespace {
 
 constexpr int kNotPermitted = 77;
 constexpr const char* kFiller = "/dev/shm/filler";
-
-// A /dev/shm of this process alone, and small.
-bool use_small_folder() {
-    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-           mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=512k") == 0;
-}
 
 void fill() {
     const int file = open(kFiller, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -73,7 +66,7 @@ struct Full {
 void run(int (Full::*body)()) {
     const pid_t child = fork();
     if (child == 0) {
-        if (!use_small_folder()) _exit(kNotPermitted);
+        if (!use_own_shm("size=512k")) _exit(kNotPermitted);
         Full full;
         _exit(full.set_up() ? (full.*body)() : 1);  // its files go with the folder
     }
