@@ -185,16 +185,6 @@ std::uint64_t now_ms() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
 }
 
-// True for one caller in each interval, however many threads ask at once.
-bool take_turn(std::uint64_t* showtime) noexcept {
-    if (showtime == nullptr) return true;
-    const std::uint64_t now = now_ms();
-    std::atomic_ref<std::uint64_t> next(*showtime);
-    std::uint64_t expected = next.load(std::memory_order_relaxed);
-    if (now < expected) return false;
-    return next.compare_exchange_strong(expected, now + settings.interval_ms, std::memory_order_relaxed);
-}
-
 // One write for one line; a signal or a full pipe may force a second.
 void write_line(const char* text, std::size_t length) noexcept {
     while (length != 0) {
@@ -336,6 +326,15 @@ void reload_log_settings() noexcept {
     read_settings();
 }
 
+bool log_turn(std::uint64_t* showtime) noexcept {
+    if (showtime == nullptr) return true;
+    const std::uint64_t now = now_ms();
+    std::atomic_ref<std::uint64_t> next(*showtime);
+    std::uint64_t expected = next.load(std::memory_order_relaxed);
+    if (now < expected) return false;
+    return next.compare_exchange_strong(expected, now + settings.interval_ms, std::memory_order_relaxed);
+}
+
 }  // namespace selvage::impl
 
 extern "C" {
@@ -355,7 +354,7 @@ __attribute__((visibility("default"))) int fi_log_ready(const struct fi_provider
         const fi_provider provider = named_provider(name_of(prov));
         return logger->ops->ready(&provider, level, subsys, import_flags(provider.name), showtime) != 0 ? 1 : 0;
     }
-    return log_enabled_for(name_of(prov), level, subsys) && take_turn(showtime) ? 1 : 0;
+    return log_enabled_for(name_of(prov), level, subsys) && log_turn(showtime) ? 1 : 0;
 }
 
 // Writes without asking whether it should: the macros of fi_log.h have asked.

@@ -59,6 +59,10 @@ void log(LevelHere at, fi_log_subsys subsys, const char* format, ...) noexcept _
 void log_for(const char* provider, LevelHere at, fi_log_subsys subsys, const char* format, ...) noexcept
     __attribute__((format(printf, 4, 5)));
 
+// For messages that others can cause without end: true for one caller in each interval (FI_LOG_INTERVAL), however many
+// threads ask at once. `showtime` is zero at first, and each kind of message has its own; nullptr: always true.
+bool log_turn(std::uint64_t* showtime) noexcept;
+
 // The object named "logging" of fi_open: from now on the callbacks of logger decide and write; nullptr restores the
 // library's own. The caller keeps logger alive until it is replaced and no other thread can be logging.
 void import_logger(const fid_logging* logger) noexcept;

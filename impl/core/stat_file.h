@@ -39,7 +39,7 @@ enum class Stat : uint8_t {
     kAnswerBytes,     ///< copied for them
     kUnexpected,      ///< messages that came before their receive, whole or announced
     kBadFrames,       ///< drops of a peer that broke the protocol
-    kOverBudget,      ///< drops of a peer that made this side keep more than it may
+    kOverBudget,      ///< drops of a peer that made this side keep too much, or of what a lost one left
     kNoMemory,        ///< drops of a peer that there was no memory for
     kAnnouncedShort,  ///< messages of this side that the peer's window had no room for: short, but announced
     kInFrames,        ///< transfers that were to be read from memory by the other side or a device, and came in frames

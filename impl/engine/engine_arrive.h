@@ -220,20 +220,32 @@ template <Transport T, bool Locked>
 // Writes with data wait for units.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_credit(Peer& peer, const Header& header) {
-    const uint64_t units = header.word[0];
-    if (header.size || !units || units > static_cast<uint64_t>(kWindowMost - peer.units_left())) {
-        return drop(peer, kBrokenProtocol);
-    }
+    const uint64_t units = header.word[0], announcements = header.word[1];
+    PeerState* state = state_in(peer);
+    const bool valid = !header.size && (units || announcements) &&
+                       units <= static_cast<uint64_t>(kWindowLimit - peer.units_left()) &&
+                       announcements <= (state ? kAnnouncementsMost - state->may_announce : 0);
+    if (!valid) return drop(peer, kBrokenProtocol);
     peer.regain(static_cast<int>(units));
-    if (PeerState* state = state_in(peer)) resume(*state);
+    if (!state) return;
+    state->may_announce += static_cast<uint32_t>(announcements);
+    resume(*state);
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::give_credit(PeerBase& base) {
+    const uint64_t units = base.owed + uint64_t{widen_window(base)};
     const Header header{
-        .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {base.owed, 0, 0}};
+        .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {units, 0, 0}};
     base.owed = 0;
     respond(static_cast<Peer&>(base), header, nullptr);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::allow_announcements(PeerBase& peer, uint32_t more) {
+    const Header header{
+        .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {0, more, 0}};
+    respond(static_cast<Peer&>(peer), header, nullptr);
 }
 
 // Frames whose payload the transport brings in pieces: straight to its place where that is known from the header.
@@ -350,11 +362,7 @@ void Engine<T, Locked>::down(Peer& peer, int error) {
     forget_peer(peer);
     count_loss(peer, error);
     PeerState* state = state_in(peer);
-    peer.owed = extra_window();  // if it comes again, both sides begin anew
-    if (!state) {
-        peer.ahead = kWindow;
-        return;
-    }
+    if (!state) return reset_window(peer);
     state->blocked = true;  // nothing more is sent
     while (Receive* receive = state->arriving.first()) finish_receive(receive, error);
     while (Transmit* op = first_unfinished(*state)) {
@@ -363,7 +371,7 @@ void Engine<T, Locked>::down(Peer& peer, int error) {
     }
     drop_state(*state);
     peer.state = nullptr;
-    peer.ahead = kWindow;
+    reset_window(peer);
 }
 
 }  // namespace selvage::impl

@@ -3,7 +3,7 @@
 // As initiator: what an operation will make the peer keep is charged when it is sent and refunded when it is finished;
 // until there is room it waits, and what was posted after it waits behind it. Of each kind one operation always passes.
 // As target: entries in the completion queue that no receive accounts for. The queue is read in order, so when it holds
-// fewer entries than there are such units, the oldest of them have been read.
+// fewer entries than there are such units, the oldest of them have been read: those of lost peers count as the oldest.
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_BUDGET_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_BUDGET_H
 
@@ -25,7 +25,7 @@ inline bool takes_unit(const Transmit& op) {
 
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::within_budget(const PeerState& state, const Transmit& op) {
-    if (is_announced_message(op)) return state.announced < kAnnouncementsMost;
+    if (is_announced_message(op)) return state.announced < state.may_announce;
     if (asks_for_copy(op)) return !state.asked_bytes || state.asked_bytes + op.length <= kAskedBytesMost;
     return !takes_unit(op) || state.peer->units_left() > 0;
 }
@@ -54,9 +54,8 @@ void Engine<T, Locked>::refund(PeerState& state, Transmit& op) {
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::keep_unread(PeerBase& peer) {
     PeerState* state = state_of(peer);
-    const auto most = static_cast<uint32_t>(kWindow + extra_window());
     if (!state) return false;
-    over_budget_ = state->kept_units + state->unread_units >= most;
+    over_budget_ = state->kept_units + state->unread_units >= peer.window() || orphan_entries_ >= kOrphanUnits;
     if (over_budget_) return false;
     if (!state->unread_units++) unread_.append(state);
     ++unread_units_;
@@ -67,21 +66,28 @@ template <Transport T, bool Locked>
 [[gnu::noinline]] void Engine<T, Locked>::return_units() {
     const size_t unread = reports.receive->ring.size();
     while (unread_units_ > unread) {
+        const auto read = static_cast<uint32_t>(unread_units_ - unread);
+        if (orphan_entries_) {
+            const uint32_t units = std::min(orphan_entries_, read);
+            orphan_entries_ -= units;
+            unread_units_ -= units;
+            continue;
+        }
         PeerState& state = *unread_.first();
-        const auto units = std::min(state.unread_units, unread_units_ - static_cast<uint32_t>(unread));
+        const auto units = std::min(state.unread_units, read);
         state.unread_units -= units;
         unread_units_ -= units;
         if (!state.unread_units) unread_.remove(&state);
         PeerBase& peer = *state.peer;
         peer.owed = static_cast<uint16_t>(peer.owed + units);
-        if (peer.owed >= kOwedMost) give_credit(peer);
+        if (peer.owed >= peer.credit_at) give_credit(peer);
     }
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::forget_unread(PeerState& state) {
     if (state.unread_units) unread_.remove(&state);
-    unread_units_ -= state.unread_units;
+    orphan_entries_ += state.unread_units;
     state.unread_units = 0;
 }
 

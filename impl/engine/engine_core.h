@@ -172,6 +172,7 @@ private:
     bool raw_address_of(PeerBase& peer, AvEntry* out) override;
     PeerState* state_of(PeerBase& peer) override;
     void give_credit(PeerBase& peer) override;
+    void allow_announcements(PeerBase& peer, uint32_t more) override;
 
     // Sending (engine_transmit.h).
     template <FrameOp Op>
@@ -323,9 +324,10 @@ private:
     Pool<Response> responses_;
     List<PeerState> states_;
     List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
-    // Peers that caused entries which are not read yet, and the units of all of them.
+    // Peers that caused entries which are not read yet, the units of all of them, and those among them of lost peers.
     List<PeerState, &PeerState::next_unread, &PeerState::previous_unread> unread_;
     uint32_t unread_units_ = 0;
+    uint32_t orphan_entries_ = 0;
     std::byte** bounces_ = nullptr;  // copies of injected data, by Transmit::index
     size_t bounce_count_ = 0;
     ReceiveContext own_context_;

@@ -6,6 +6,7 @@
 
 #include "impl/core/stat_file.h"
 #include "impl/engine/operation.h"
+#include "impl/engine/window.h"
 
 namespace selvage::impl {
 
@@ -30,9 +31,10 @@ struct PeerState {
     Transmit* unsent = nullptr;
     uint32_t large_reads = 0;
     uint64_t asked_bytes = 0;  // that the peer has to copy for this side (window.h)
-    uint32_t announced = 0;    // messages of this side that the peer may have to keep
-    uint32_t relayed = 0;      // accesses that the peer's engine was asked for and has not answered
-    uint64_t quiet = 0;        // operations that are answered only when they fail
+    uint32_t announced = 0;    // messages of this side that the peer may have to keep, of may_announce
+    uint32_t may_announce = kAnnouncementsFirst;
+    uint32_t relayed = 0;  // accesses that the peer's engine was asked for and has not answered
+    uint64_t quiet = 0;    // operations that are answered only when they fail
     // Messages that the receiver cleared, to be sent in segments by turns.
     Transmit* streams = nullptr;
     Transmit** streams_end = &streams;
@@ -46,6 +48,7 @@ struct PeerState {
     // Messages of the peer without a receive: units of those that are here, and how many are announced.
     uint32_t kept_units = 0;
     uint32_t announcements = 0;
+    uint32_t announcements_most = kAnnouncementsFirst;
     // Units of entries in the completion queue that the peer caused and the application has not read.
     uint32_t unread_units = 0;
     PeerState* next_unread = nullptr;

@@ -19,7 +19,7 @@
 //   kReadReply        reply id    offset        -            bytes
 //   kReadGrant        reply id    epoch         -            ranges of the target's memory (aux), to be pulled
 //   kAtomic           reply id    AtomicWord    -            targets (aux), operands, comparands
-//   kCredit           units       -             -            -                  (window.h)
+//   kCredit           units       announcements -            -                  what more may be sent (window.h)
 //
 // A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
 // kDone, only when it failed.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "impl/core/log.h"
 #include "impl/engine/memory.h"
 
 namespace selvage::impl {
@@ -235,7 +236,7 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     PeerState* state = state_of(peer);
     if (!state) return nullptr;
     uint32_t& kept_of = announced ? state->announcements : state->kept_units;
-    const uint32_t most = announced ? kAnnouncementsMost : kWindow + extra_window();
+    const uint32_t most = announced ? state->announcements_most : peer.window();
     const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
     if (units > most - kept_of) {
         over_budget_ = true;
@@ -254,6 +255,7 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     kept->heap = nullptr;
     count_kept(state, *kept, true);
     count(peer, Stat::kUnexpected);
+    if (announced && kept_of * 4 >= most * 3) widen_announcements(*state);
     return kept;
 }
 
@@ -283,6 +285,10 @@ void Receiver::let_go(Unexpected* kept) {
             state.kept_units -= static_cast<uint32_t>(units_of(kept->message.length));
             taken(*peer, kept->message.length);
         }
+    } else if (!kept->announced) {
+        const auto units = static_cast<uint32_t>(units_of(kept->message.length));
+        orphan_units_ -= units;
+        shared_units_ -= units;
     }
     free(kept->heap);
     context_->unexpected.give(kept);
@@ -347,19 +353,64 @@ void Receiver::discard(Unexpected* kept) {
 }
 
 void Receiver::forget_peer(PeerBase& peer) {
+    if (auto* state = static_cast<PeerState*>(peer.state)) {
+        shared_units_ -= state->announcements_most - kAnnouncementsFirst;
+        state->announcements_most = kAnnouncementsFirst;
+    }
+    size_t discarded = 0;
     context_->unexpected.for_each_taken([&](Unexpected* kept) {
         if (kept->peer != &peer) return;
         kept->message.from = address_of(peer);
         kept->peer = nullptr;
-        if (!kept->announced) return;
-        if (kept->claimed) {
-            kept->error = FI_ECONNRESET;
-            return;
-        }
+        if (kept->announced && kept->claimed) kept->error = FI_ECONNRESET;
+        if (kept->announced ? kept->claimed : keep_orphan(*kept)) return;
+        discarded += !kept->announced;
         count_kept(nullptr, *kept, false);
         context_->match.forget(kept);
+        free(kept->heap);
         context_->unexpected.give(kept);
     });
+    if (!discarded) return;
+    count(peer, Stat::kOverBudget);
+    if (!log_turn(&orphans_logged_)) return;
+    log(FI_LOG_WARN, FI_LOG_EP_DATA,
+        "%zu messages of a lost peer are discarded: more than %u MiB wait for receives whose senders are gone",
+        discarded, static_cast<unsigned>(kOrphanUnits * kUnitBytes >> 20));
+}
+
+// A whole message stays though its peer is lost. The application holds one that it has claimed.
+bool Receiver::keep_orphan(const Unexpected& kept) {
+    const auto units = static_cast<uint32_t>(units_of(kept.message.length));
+    if (!kept.claimed && orphan_units_ + units > kOrphanUnits) return false;
+    orphan_units_ += units;
+    shared_units_ += units;
+    return true;
+}
+
+uint32_t Receiver::take_shared(uint32_t size, uint32_t most) {
+    const uint32_t left = kSharedUnits - std::min(shared_units_, kSharedUnits);
+    const uint32_t growth = std::min({size, most - size, left}) & ~3U;
+    shared_units_ += growth;
+    return growth;
+}
+
+uint16_t Receiver::widen_window(PeerBase& peer) {
+    const uint32_t growth = take_shared(peer.window(), window_most());
+    peer.set_window(static_cast<uint16_t>(peer.window() + growth));
+    return static_cast<uint16_t>(growth);
+}
+
+void Receiver::widen_announcements(PeerState& state) {
+    const uint32_t growth = take_shared(state.announcements_most, kAnnouncementsMost);
+    state.announcements_most += growth;
+    if (growth) allow_announcements(*state.peer, growth);
+}
+
+void Receiver::reset_window(PeerBase& peer) {
+    shared_units_ -= static_cast<uint32_t>(peer.window() - kWindowFirst);
+    peer.set_window(kWindowFirst);
+    peer.ahead = kWindowFirst;
+    peer.owed = 0;
 }
 
 bool Receiver::cancel_receive(void* context) {

@@ -100,8 +100,9 @@ public:
     virtual fi_addr_t address_of(PeerBase& peer) = 0;
     virtual bool raw_address_of(PeerBase& peer, AvEntry* out) = 0;
     virtual PeerState* state_of(PeerBase& peer) = 0;  // nullptr when memory is short
-    // Tells a peer of the units that it is owed (window.h).
+    // Tells a peer of the units that it is owed, and what more it may announce (window.h).
     virtual void give_credit(PeerBase& peer) = 0;
+    virtual void allow_announcements(PeerBase& peer, uint32_t more) = 0;
 
     // A message whose receive is known, all of it or its announcement. True: the receive, a multi-receive buffer, has
     // room for more.
@@ -156,7 +157,7 @@ protected:
     // A whole message of so many bytes has its receive.
     void taken(PeerBase& peer, uint64_t length) {
         peer.owed = static_cast<uint16_t>(peer.owed + units_of(length));
-        if (peer.owed >= kOwedMost) [[unlikely]]
+        if (peer.owed >= peer.credit_at) [[unlikely]]
             give_credit(peer);
     }
     // A whole message. False when memory for it is short, or more is kept of the peer than may be.
@@ -187,8 +188,15 @@ protected:
     Receive* fetching(Receive* receive, const Arrival& message, PeerState& state, bool* open);
     // Every byte that was wanted is placed, or none will be any more.
     void finish_receive(Receive* receive, int error);
-    // Messages that can no longer be fetched go; those that are here stay.
+    // Messages that can no longer be fetched go; those that are here stay, as far as orphans may.
     void forget_peer(PeerBase& peer);
+    // Doubles the window of a peer, as far as it may grow; returns by how many units it grew.
+    uint16_t widen_window(PeerBase& peer);
+    void widen_announcements(PeerState& state);
+    // How much may grow that is so large and has a limit.
+    uint32_t take_shared(uint32_t size, uint32_t most);
+    // Of a peer that is down: if it comes again, both sides begin anew.
+    void reset_window(PeerBase& peer);
     bool cancel_receive(void* context);
     void report(const Arrival& message, void* context, uint64_t flags, void* buffer, uint64_t placed, int error,
                 PeerBase* peer);
@@ -209,12 +217,16 @@ private:
     bool arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
     void let_go(Unexpected* message);
+    bool keep_orphan(const Unexpected& message);
     void count_kept(PeerState* state, const Unexpected& message, bool kept);
     size_t export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const;
     void report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer);
     void conclude(Receive* receive);
     void flush_order();
 
+    uint32_t shared_units_ = 0;  // in use of kSharedUnits: what windows have grown by, and orphan_units_
+    uint32_t orphan_units_ = 0;  // of kept messages whose peers are lost
+    uint64_t orphans_logged_ = 0;
     bool source_errors_ = false;
     bool plain_ = true;    // completions need neither order nor a source
     bool strict_ = false;  // completions in the order of matching

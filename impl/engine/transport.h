@@ -97,14 +97,18 @@ struct PeerBase {
     void* state = nullptr;                     // the engine's, from its first use until down or close
     fi_addr_t address = FI_ADDR_NOTAVAIL;      // of the peer in the bound address vector, if it is there
     uint32_t address_generation = UINT32_MAX;  // of the address vector when `address` was looked up
-    uint16_t ahead = kWindow;        // units that it may still be sent ahead of its receives (window.h), and kBusy
-    uint16_t owed = extra_window();  // units of its messages that it will be given back
+    uint16_t ahead = kWindowFirst;  // units that it may still be sent ahead of its receives (window.h), and kBusy
+    uint16_t owed = 0;              // units of its messages that it will be given back
+    uint16_t credit_at = kWindowFirst / 4;  // it is given back what it is owed when that is a quarter of its window
 
     // An operation cannot be sent at once (PeerState::busy): no message may overtake it. Beside the units, so that the
     // shortest path asks once.
     static constexpr uint16_t kBusy = 0x8000;
     bool may_send(int units) const { return static_cast<int16_t>(ahead) >= units; }
     int units_left() const { return ahead & ~kBusy; }
+    // Units of its messages that this side keeps at most.
+    uint16_t window() const { return static_cast<uint16_t>(4 * credit_at); }
+    void set_window(uint16_t units) { credit_at = static_cast<uint16_t>(units / 4); }
     void spend(int units) { ahead = static_cast<uint16_t>(ahead - units); }
     void regain(int units) { ahead = static_cast<uint16_t>(ahead + units); }
     void set_busy(bool busy) { ahead = static_cast<uint16_t>(units_left() | (busy ? kBusy : 0)); }

@@ -1,11 +1,19 @@
 // What peers can make an endpoint keep: each does what costs the endpoint most, for some seconds, and the endpoint
 // makes progress and reads nothing. Its resident memory may grow by what SECURITY.md says, and no more.
 //   impl_attack PROVIDER [--seconds N]
+//
+//   data        writes with remote CQ data and a key that is none
+//   answers     reads whose answers are not taken
+//   unexpected  messages without end
+//   trusted     the same, once the endpoint has received so many that its windows for all of them have grown
+//   leavers     peers that send what they may, go, and come again under another address
 #include <sys/prctl.h>
 #include <time.h>
 
 #include <cstdio>
+#include <memory>
 
+#include "impl/engine/window.h"
 #include "impl/test/crowd/process.h"
 
 namespace selvage::impl::test {
@@ -13,7 +21,10 @@ namespace {
 
 constexpr size_t kMemory = size_t{1} << 20;
 // SECURITY.md: the window with its records; answers; and what the allocator and the transport keep beside them.
-constexpr uint64_t kWindowBytes = uint64_t{8} << 20;
+constexpr uint64_t kUnitBytesKept = 1024;
+constexpr uint64_t kFirstBytes = (kWindowFirst + kAnnouncementsFirst) * kUnitBytesKept;
+constexpr uint64_t kSharedBytes = kSharedUnits * kUnitBytesKept;
+constexpr uint64_t kOrphanBytes = kOrphanUnits * kUnitBytesKept;
 constexpr uint64_t kAnswerBytes = uint64_t{8} << 20;
 constexpr uint64_t kBeside = uint64_t{4} << 20;
 
@@ -35,10 +46,9 @@ uint64_t resident_bytes() {
 class Attacker {
 public:
     Attacker(const std::string& provider, const std::string& target, uint64_t key, uint64_t base)
-        : station_({provider, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "", 0, 0}),
-          to_(station_.insert(target)),
-          key_(key),
-          base_(base) {}
+        : provider_(provider), target_(target), key_(key), base_(base) {
+        arrive();
+    }
 
     [[noreturn]] void run(const std::string& kind) {
         for (;;) {
@@ -47,23 +57,33 @@ public:
             if (result && kind == "answers" && posted_) pause();  // what it has asked for it never takes
             if (result) take();
             posted_ += !result;
+            if (kind != "leavers" || !posted_ || result != -FI_EAGAIN) continue;
+            arrive();
+            posted_ = 0;
         }
     }
 
 private:
+    void arrive() {
+        station_.reset();
+        station_ = std::make_unique<Station>(StationChoice{provider_, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL,
+                                                           FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "", 0, 0});
+        to_ = station_->insert(target_);
+    }
     ssize_t post(const std::string& kind) {
-        if (kind == "data") return fi_writedata(station_.ep, bytes_, 0, nullptr, 1, to_, base_, key_ + 1, this);
-        if (kind == "answers") return fi_read(station_.ep, bytes_, sizeof bytes_, nullptr, to_, base_, key_, this);
-        return fi_send(station_.ep, bytes_, 4096, nullptr, to_, this);
+        if (kind == "data") return fi_writedata(station_->ep, bytes_, 0, nullptr, 1, to_, base_, key_ + 1, this);
+        if (kind == "answers") return fi_read(station_->ep, bytes_, sizeof bytes_, nullptr, to_, base_, key_, this);
+        return fi_send(station_->ep, bytes_, 4096, nullptr, to_, this);
     }
     void take() {
         fi_cq_tagged_entry entry;
         fi_cq_err_entry error{};
-        if (fi_cq_read(station_.cq, &entry, 1) == -FI_EAVAIL) (void)fi_cq_readerr(station_.cq, &error, 0);
+        if (fi_cq_read(station_->cq, &entry, 1) == -FI_EAVAIL) (void)fi_cq_readerr(station_->cq, &error, 0);
     }
 
-    Station station_;
-    fi_addr_t to_;
+    std::string provider_, target_;
+    std::unique_ptr<Station> station_;
+    fi_addr_t to_ = FI_ADDR_UNSPEC;
     uint64_t key_, base_, posted_ = 0;
     char bytes_[65536] = {};
 };
@@ -88,12 +108,14 @@ private:
         Station station(
             {provider_, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "", kMemory, 0});
         const std::string name = station.name();
+        const uint64_t before = resident_bytes();
+        std::vector<char> landing(4096);
         std::vector<pid_t> processes;
         for (size_t i = 0; i < attackers; ++i) {
             processes.push_back(start_again({"--attack", provider_, kind, to_hex(name.data(), name.size()),
                                              std::to_string(station.key), std::to_string(station.base)}));
         }
-        const uint64_t before = resident_bytes();
+        if (kind == "trusted") receive_for_a_while(station, landing);
         uint64_t most = before;
         for (const double end = now() + seconds_; now() < end;) {
             for (int i = 0; i < 1000; ++i) fi_cq_read(station.cq, nullptr, 0);
@@ -105,6 +127,19 @@ private:
                static_cast<double>(grown) / (1 << 20), static_cast<double>(budget) / (1 << 20));
         fflush(stdout);
         if (grown > budget) give_up("a peer", "makes the endpoint keep more than it may");
+    }
+
+    void receive_for_a_while(Station& station, std::vector<char>& bytes) const {
+        constexpr size_t kReceives = 64;
+        fi_cq_tagged_entry entry;
+        const auto post = [&] {
+            if (fi_recv(station.ep, bytes.data(), bytes.size(), nullptr, FI_ADDR_UNSPEC, nullptr))
+                give_up("a receive", "cannot be posted");
+        };
+        for (size_t i = 0; i < kReceives; ++i) post();
+        for (const double end = now() + seconds_; now() < end;) {
+            if (fi_cq_read(station.cq, &entry, 1) == 1) post();
+        }
     }
 
     std::string provider_;
@@ -121,10 +156,12 @@ int be_parent(int count, char** arguments) {
     double seconds = 3;
     if (count == 4 && std::string(arguments[2]) == "--seconds") seconds = std::stod(arguments[3]);
     const Target target(arguments[1], seconds);
-    target.run("data", 1, kWindowBytes + kBeside);
+    target.run("data", 1, kFirstBytes + kBeside);
     target.run("answers", 1, kAnswerBytes + kBeside);
-    target.run("unexpected", 1, kWindowBytes + kBeside);
-    target.run("unexpected", 40, 40 * kWindowBytes + kBeside);
+    target.run("unexpected", 1, kFirstBytes + kAnnouncementsMost * kUnitBytesKept + kBeside);
+    target.run("unexpected", 40, kSharedBytes + 40 * kFirstBytes + kBeside);
+    target.run("trusted", 40, kSharedBytes + 40 * kFirstBytes + kBeside);
+    target.run("leavers", 4, kOrphanBytes + 4 * kFirstBytes + kBeside);
     return 0;
 }
 

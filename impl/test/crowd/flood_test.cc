@@ -64,7 +64,7 @@ TEST_P(Flooding, KeepsNoMoreThanTheWindowAndLosesNothing) {
     }
     EXPECT_LT(posted, messages) << "nobody was held up";
     // A kilobyte per unit, and what the sender keeps of operations that wait: a sixteenth of it at most.
-    constexpr size_t kBound = size_t{kWindow} * 1024 * 17 / 16;
+    constexpr size_t kBound = size_t{kWindowUsual} * 1024 * 17 / 16;
     if (selvage::test::allocation_control()) {
         EXPECT_LT(most, kBound);
     }

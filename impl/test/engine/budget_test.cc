@@ -1,10 +1,11 @@
 // What a peer can make an endpoint keep has a budget; who keeps to it waits at its limit and loses nothing.
 #include "impl/test/engine/pair.h"
+#include "impl/test/engine/stat_view.h"
 
 namespace selvage::impl::test {
 namespace {
 
-constexpr size_t kWindowEntries = kWindow;
+constexpr size_t kWindowEntries = kWindowFirst;
 
 size_t unread(const Node& node) { return CompletionQueue::of(node.cq)->ring.size(); }
 // Progress of a side whose application reads nothing.
@@ -153,6 +154,50 @@ TEST(EngineBudget, AnnouncementsBeyondTheBudgetWaitAndAllArrive) {
         while (pair.a.read(&entry) == 1) continue;
     }
     EXPECT_EQ(got, bytes);
+}
+
+TEST(EngineBudget, AnnouncementsOfAllPeersTogetherHaveALimit) {
+    constexpr size_t kPeers = kSharedUnits / (kAnnouncementsMost - kAnnouncementsFirst) + 2;
+    FakeNet net;
+    Node target("target");
+    const Bytes bytes = pattern(9000);
+    std::vector<std::unique_ptr<Node>> peers;
+    for (size_t i = 0; i < kPeers; ++i) {
+        peers.push_back(
+            std::make_unique<Node>(("peer" + std::to_string(i)).c_str(), with_room(kAnnouncementsMost + 1)));
+        Node& peer = *peers.back();
+        const fi_addr_t to = peer.knows(target);
+        for (size_t k = 0; k <= kAnnouncementsMost; ++k) {
+            ASSERT_EQ(fi_tsend(peer.ep, bytes.data(), bytes.size(), nullptr, to, k, nullptr), 0);
+            if (k % 64 == 0) progress_only(target), progress_only(peer);
+        }
+        for (int k = 0; k < 1000; ++k) progress_only(target), progress_only(peer);
+    }
+    EXPECT_EQ(endpoint_stat("fi_shm://target").at(Stat::kAnnouncements), kSharedUnits + kPeers * kAnnouncementsFirst);
+}
+
+TEST(EngineBudget, APeerThatAnnouncesMoreThanItMayIsDropped) {
+    Pair pair;
+    char byte = 1;
+    ASSERT_EQ(fi_send(pair.a.ep, &byte, 1, nullptr, pair.to_b, nullptr), 0);
+    pair.settle();
+    auto& transport = pair.a.transport<false>();
+    auto* to = transport.peer_called(pair.b.endpoint.shm_address);
+    const uint64_t length = 9000;
+    std::vector<std::byte> bytes(sizeof length);
+    memcpy(bytes.data(), &length, sizeof length);
+    size_t announced = 0;
+    for (; announced < 2 * kAnnouncementsMost && !to->closing; ++announced) {
+        const Header header{.size = sizeof length,
+                            .op = static_cast<uint8_t>(FrameOp::kMessageAnnounce),
+                            .flags = 0,
+                            .aux = 0,
+                            .word = {0, 0, announced + 1}};
+        transport.forge(*to, header, bytes);
+        progress_only(pair.b);
+    }
+    EXPECT_EQ(announced, kAnnouncementsMost + 1);
+    pair.settle();
 }
 
 }  // namespace

@@ -92,10 +92,10 @@ TEST(EngineStat, WhatIsDiscardedIsGivenBack) {
 
 TEST(EngineStat, AShortMessageThatIsAnnouncedForWantOfWindowIsCountedAtItsSender) {
     Setting setting;
-    setting.transmit_size = 2 * kWindow;
+    setting.transmit_size = 2 * kWindowFirst;
     Pair pair(setting);
     char byte = 0;
-    for (int i = 0; i < kWindow + 5; ++i) {
+    for (int i = 0; i < kWindowFirst + 5; ++i) {
         ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
         if (i % 100 == 0) pair.settle();
         fi_cq_tagged_entry entry;
@@ -112,7 +112,7 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
     pair.settle();
     auto& to = peer_b(pair);
     const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::kTagged), .flags = 0, .aux = 0, .word = {}};
-    for (int i = 0; i < 2 * kWindow && !to.closing; ++i) {
+    for (int i = 0; i < 2 * kWindowFirst && !to.closing; ++i) {
         pair.a.transport<false>().forge(to, message);
         pair.b.endpoint.path->progress();
     }
@@ -123,10 +123,10 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
     expect_at_b(Stat::kNoMemory, 0);
     expect_at_b(Stat::kLost, 1);
     EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::kDown);
-    EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindow)) << "what it sent before is still here";
+    EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindowFirst)) << "what it sent before is still here";
     EXPECT_EQ(of_peer_a(Stat::kKeptMessages), 0U);
     receive(pair, 1);
-    EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindow - 1));
+    EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindowFirst - 1));
 }
 
 // What waits for it fails, too, until the next progress takes it down.

@@ -19,7 +19,7 @@ struct Flood : Pair {
     }
     // Short messages, tags from 0 on, until no more are taken.
     void pour() {
-        for (const size_t end = sent + 4 * kWindow; sent < end;) {
+        for (const size_t end = sent + 4 * kWindowUsual; sent < end;) {
             const ssize_t result = fi_tsend(a.ep, &value, sizeof value, nullptr, to_b, sent, nullptr);
             if (result && result != -FI_EAGAIN) {
                 ADD_FAILURE() << result;
@@ -34,6 +34,27 @@ struct Flood : Pair {
             if (result) ++sent;
         }
     }
+    // How far b lets a peer send ahead.
+    size_t window_of(const Node& node) {
+        auto* peer = b.transport<false>().peer_called(node.endpoint.shm_address);
+        return peer ? peer->window() : 0;
+    }
+    size_t window() { return window_of(a); }
+    // So many messages from a node, each received at once: b's window for it grows as far as it may.
+    void exchange(Node& from, size_t count) {
+        const fi_addr_t to = from.knows(b);
+        fi_cq_tagged_entry entry;
+        constexpr uint64_t kTag = uint64_t{1} << 61;
+        for (size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(fi_trecv(b.ep, nullptr, 0, nullptr, FI_ADDR_UNSPEC, kTag, 0, nullptr), 0);
+            ASSERT_EQ(fi_tsend(from.ep, nullptr, 0, nullptr, to, kTag, nullptr), 0);
+            ssize_t got = 0;
+            for (int k = 0; k < 20 && !(got = b.read(&entry)); ++k) from.progress();
+            ASSERT_EQ(got, 1);
+            ASSERT_EQ(from.read(&entry), 1);
+        }
+    }
+    void grow() { exchange(a, kWindowUsual); }
     // The messages with these tags, each for a receive of its own, in this order.
     void take(size_t from, size_t to) {
         for (size_t tag = from; tag < to; ++tag) {
@@ -52,18 +73,87 @@ struct Flood : Pair {
 TEST(EngineWindow, WhatIsSentTooFarAheadWaitsAtTheSenderAndArrivesInOrder) {
     Flood flood;
     flood.pour();
-    EXPECT_EQ(flood.sent, kWindow + kTransmits);
-    EXPECT_EQ(flood.completed, static_cast<size_t>(kWindow));
+    EXPECT_EQ(flood.sent, kWindowFirst + kTransmits);
+    EXPECT_EQ(flood.completed, static_cast<size_t>(kWindowFirst));
     flood.take(0, flood.sent);
     flood.settle();
     flood.reap();
     EXPECT_EQ(flood.completed, flood.sent);
     // The receives have given the window back, but for less than a quarter.
     const size_t before = flood.sent;
+    const size_t window = flood.window();
     flood.pour();
-    EXPECT_GT(flood.sent - before, static_cast<size_t>(kWindow) * 3 / 4);
-    EXPECT_LE(flood.sent - before, kWindow + kTransmits);
+    EXPECT_GT(flood.sent - before, window * 3 / 4);
+    EXPECT_LE(flood.sent - before, window + kTransmits);
     flood.take(before, flood.sent);
+}
+
+TEST(EngineWindow, AWindowGrowsWithItsUseUpToItsMost) {
+    Flood flood;
+    flood.grow();
+    EXPECT_EQ(flood.window(), window_most());
+    const size_t before = flood.sent;
+    flood.pour();
+    EXPECT_GT(flood.sent - before, size_t{window_most()} * 3 / 4);
+    EXPECT_LE(flood.sent - before, window_most() + kTransmits);
+    flood.take(before, flood.sent);
+}
+
+TEST(EngineWindow, AllPeersOfAnEndpointShareWhatTheirWindowsGrowBy) {
+    constexpr size_t kPeers = kSharedUnits / (kWindowUsual - kWindowFirst) + 3;
+    Flood flood;
+    flood.grow();
+    std::vector<std::unique_ptr<Node>> others;
+    size_t shared = flood.window() - kWindowFirst;
+    for (size_t i = 1; i < kPeers; ++i) {
+        others.push_back(std::make_unique<Node>(("other" + std::to_string(i)).c_str()));
+        flood.exchange(*others.back(), kWindowUsual);
+        shared += flood.window_of(*others.back()) - kWindowFirst;
+    }
+    EXPECT_EQ(shared, kSharedUnits);
+    EXPECT_EQ(flood.window_of(*others.back()), kWindowFirst) << "nothing was left for it";
+    // What one had is there for another once it is gone.
+    others.front()->close();
+    flood.settle();
+    flood.exchange(*others.back(), kWindowUsual);
+    EXPECT_EQ(flood.window_of(*others.back()), window_most());
+}
+
+TEST(EngineWindow, MessagesOfLostPeersCountUntilTheyAreReceived) {
+    constexpr size_t kFit = kOrphanUnits / kWindowFirst;
+    FakeNet net;
+    Node target("target");
+    const auto flood_and_go = [&](size_t i) {
+        Node sender(("sender" + std::to_string(i)).c_str());
+        const fi_addr_t to = sender.knows(target);
+        fi_cq_tagged_entry entry;
+        for (size_t k = 0; k < kWindowFirst; ++k) {
+            ASSERT_EQ(fi_tsend(sender.ep, nullptr, 0, nullptr, to, i, nullptr), 0);
+            target.progress();
+            ASSERT_EQ(sender.read(&entry), 1);
+        }
+        sender.close();
+        target.progress();
+    };
+    const auto received = [&](size_t i) {
+        size_t count = 0;
+        fi_cq_tagged_entry entry;
+        for (; count < kWindowFirst; ++count) {
+            EXPECT_EQ(fi_trecv(target.ep, nullptr, 0, nullptr, FI_ADDR_UNSPEC, i, 0, &count), 0);
+            if (target.read(&entry) != 1) break;
+        }
+        if (count < kWindowFirst) {
+            EXPECT_EQ(fi_cancel(&target.ep->fid, &count), 0);
+            EXPECT_EQ(target.read_error().err, FI_ECANCELED);
+        }
+        return count;
+    };
+    for (size_t i = 0; i <= kFit; ++i) flood_and_go(i);
+    EXPECT_EQ(received(kFit), 0U) << "discarded";
+    EXPECT_EQ(received(0), static_cast<size_t>(kWindowFirst));
+    flood_and_go(kFit + 1);
+    for (size_t i = 1; i < kFit; ++i) ASSERT_EQ(received(i), static_cast<size_t>(kWindowFirst));
+    EXPECT_EQ(received(kFit + 1), static_cast<size_t>(kWindowFirst));
 }
 
 TEST(EngineWindow, LongMessagesUseMoreOfIt) {
@@ -75,7 +165,7 @@ TEST(EngineWindow, LongMessagesUseMoreOfIt) {
         pair.settle();
         if (pair.a.read(&entry) == 1) ++at_once;
     }
-    EXPECT_EQ(at_once, static_cast<size_t>(kWindow / units_of(bytes.size())));
+    EXPECT_EQ(at_once, static_cast<size_t>(kWindowFirst / units_of(bytes.size())));
 }
 
 TEST(EngineWindow, AnswersPassAPeerThatIsFarAhead) {
@@ -132,7 +222,7 @@ TEST(EngineWindow, WhatIsThrownAwayUnreadIsGivenBack) {
     flood.reap();
     const size_t before = flood.sent;
     flood.pour();
-    EXPECT_GT(flood.sent - before, static_cast<size_t>(kWindow) * 3 / 4);
+    EXPECT_GT(flood.sent - before, flood.window() * 3 / 4);
 }
 
 TEST(EngineWindow, WhoComesAgainBeginsAnew) {
@@ -151,7 +241,7 @@ TEST(EngineWindow, WhoComesAgainBeginsAnew) {
     flood.b.progress();
     flood.sent = flood.completed = 0;
     flood.pour();
-    EXPECT_EQ(flood.completed, static_cast<size_t>(kWindow));
+    EXPECT_EQ(flood.completed, static_cast<size_t>(kWindowFirst));
 }
 
 TEST(EngineWindow, WhatWasCancelledIsGivenBack) {
@@ -180,15 +270,18 @@ TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
         auto& transport = pair.a.transport<false>();
         auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
         const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::kTagged), .flags = 0, .aux = 0, .word = {}};
-        const Header gift{
-            .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {kWindowMost, 0, 0}};
+        const Header gift{.size = 0,
+                          .op = static_cast<uint8_t>(FrameOp::kCredit),
+                          .flags = 0,
+                          .aux = 0,
+                          .word = {kWindowLimit, 0, 0}};
         int forged = 0;
-        while (forged < 2 * kWindow && !peer.down && !peer.closing) {
+        while (forged < 2 * kWindowFirst && !peer.down && !peer.closing) {
             transport.forge(peer, credits ? gift : message);
             ++forged;
             pair.b.progress();
         }
-        EXPECT_EQ(forged, credits ? 1 : kWindow) << "the first message was honest";
+        EXPECT_EQ(forged, credits ? 1 : kWindowFirst) << "the first message was honest";
         pair.settle();
     }
 }

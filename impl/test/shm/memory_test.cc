@@ -54,7 +54,7 @@ TEST_F(ShmVisitors, APeerInTheMemoryOfAnotherBeginsAnew) {
     sink.on_deliver = [&](ShmPeer& peer, const Header&, const std::byte*) {
         seen.push_back(&peer);
         EXPECT_EQ(peer.state, nullptr);
-        EXPECT_EQ(peer.ahead, kWindow);
+        EXPECT_EQ(peer.ahead, kWindowFirst);
         EXPECT_EQ(peer.life, ShmPeerLife::kLiving);
         EXPECT_EQ(peer.out.lines, nullptr);
         EXPECT_EQ(peer.in.position, 0u);

@@ -167,16 +167,24 @@ size_t send_many(Node& a, fi_addr_t to, size_t count) {
     return done;
 }
 
+bool exchange(Node& from, Node& to, fi_addr_t address) {
+    uint64_t in = 0, out = 1;
+    size_t done = 0;
+    if (fi_trecv(to.ep, &in, sizeof in, nullptr, FI_ADDR_UNSPEC, 7, 0, nullptr)) return false;
+    if (fi_tsend(from.ep, &out, sizeof out, nullptr, address, 7, nullptr)) return false;
+    for (int i = 0; i < 1'000'000 && done < 2; ++i) done += from.read() + to.read();
+    return done == 2;
+}
+
 int measure(bool sends, size_t count) {
     FakeDevice device;
     Node a(device), b(device);
     const fi_addr_t to_b = a.knows(b);
-    uint64_t in = 0, out = 1;
-    size_t done = 0;
-    fi_trecv(b.ep, &in, sizeof in, nullptr, FI_ADDR_UNSPEC, 7, 0, nullptr);
-    fi_tsend(a.ep, &out, sizeof out, nullptr, to_b, 7, nullptr);
-    for (int i = 0; i < 1'000'000 && done < 2; ++i) done += a.read() + b.read();
-    if (done != 2) return 2;
+    // Until the windows have grown: the receiver makes no progress any more while sends are counted.
+    const fi_addr_t to_a = b.knows(a);
+    for (int i = 0; i < kWindowUsual; ++i) {
+        if (!exchange(a, b, to_b) || !exchange(b, a, to_a)) return 2;
+    }
     // The receives that are posted at this moment are known to the fake device alone: they are handed over.
     device.receives_of_last_caller([&](const ibv_recv_wr& each, const ibv_sge& place) {
         quick.places[quick.place_head % 64] = each.wr_id;

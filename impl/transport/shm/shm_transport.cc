@@ -356,8 +356,10 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     if (control->refused.load(std::memory_order_relaxed)) return;
     Hello hello;
     if (!read_hello(*control, self_, &hello)) {
-        log_for("shm", FI_LOG_WARN, FI_LOG_EP_CTRL,
-                "a sender without the domain's key, or with a bad hello, is refused");
+        if (log_turn(&refusals_logged_)) {
+            log_for("shm", FI_LOG_WARN, FI_LOG_EP_CTRL,
+                    "a sender without the domain's key, or with a bad hello, is refused");
+        }
         count_refused();
         control->refused.store(FI_EACCES, std::memory_order_relaxed);
         return;

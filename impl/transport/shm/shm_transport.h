@@ -176,6 +176,7 @@ private:
     Peer* doomed_ = nullptr;
 
     Endpoint* endpoint_ = nullptr;
+    uint64_t refusals_logged_ = 0;
     shm::Identity self_;
     uint64_t generation_ = 0;  // of the process that opened it (forked.h)
     Peer** peers_ = nullptr;   // that are not down

@@ -30,7 +30,7 @@
 
 namespace selvage::impl::tcp {
 
-inline constexpr uint16_t kWireVersion = 1;
+inline constexpr uint16_t kWireVersion = 2;
 inline constexpr size_t kRandomBytes = 32;
 inline constexpr size_t kPrivateMax = 256;
 inline constexpr size_t kNoteFixed = 96;
