@@ -313,6 +313,32 @@ TEST(TcpPeers, OneAddressHasOnlySoManyOfThoseWhoCallThemselves) {
     EXPECT_LT(another.socket, 0);
 }
 
+TEST(TcpPeers, ThoseWhoComeAndGoOrAreRefusedLeaveNothing) {
+    setenv("FI_TCP_PEERS_PER_HOST", "2", 1);
+    Side hub;
+    unsetenv("FI_TCP_PEERS_PER_HOST");
+    const auto come_and_go = [&](uint16_t first, uint16_t count) {
+        for (uint16_t port = first; port < first + count; port = static_cast<uint16_t>(port + 3)) {
+            {
+                const Impostor in(hub, port), another(hub, static_cast<uint16_t>(port + 1)),
+                    refused(hub, static_cast<uint16_t>(port + 2));
+                ASSERT_GE(another.socket, 0);
+                ASSERT_LT(refused.socket, 0);
+            }
+            ASSERT_TRUE(run({&hub}, [&] { return hub.transport.peers_up() == 0; }));
+        }
+        hub.sink.downs.clear();
+        hub.sink.downs.shrink_to_fit();
+        run(
+            {&hub}, [] { return false; }, 50);
+    };
+    come_and_go(1000, 300);
+    const size_t before = mallinfo2().uordblks;
+    come_and_go(2000, 1500);
+    const size_t after = mallinfo2().uordblks;
+    EXPECT_LT(after, before + (size_t{64} << 10)) << "1,500 callers: a record of each would take 900 KiB";
+}
+
 TEST(TcpPeers, AThousandCostFewKilobytesEach) {
 #ifdef SELVAGE_SANITIZED
     GTEST_SKIP() << "it measures time and memory, and a sanitizer takes both";

@@ -1,7 +1,7 @@
 // The peers of an endpoint by the address at which they listen; both transports over internet addresses use it.
 //
-// Peer has: SocketAddress remote; Peer* next_same_hash; Peer* next (of all); and is made from its address. Records
-// never move and stay until clear().
+// Peer has: SocketAddress remote; Peer* next_same_hash; Peer *next, *previous (of all); and is made from its address.
+// Records never move and stay until remove() or clear(), which free them; what they own was released before.
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_ADDRESS_TABLE_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_ADDRESS_TABLE_H
 
@@ -29,7 +29,9 @@ public:
     // A peer that was not there; nullptr when memory is short.
     Peer* add(const SocketAddress& address);
     Peer* first() const { return first_; }
-    void clear();  // frees the records; what they own was released before
+    // REQUIRES: the peer is in the table.
+    void remove(Peer& peer);
+    void clear();
 
 private:
     bool grow();
@@ -89,9 +91,21 @@ Peer* AddressTable<Peer>::add(const SocketAddress& address) {
     peer->next_same_hash = chain;
     chain = peer;
     peer->next = first_;
+    if (first_) first_->previous = peer;
     first_ = peer;
     ++count_;
     return peer;
+}
+
+template <typename Peer>
+void AddressTable<Peer>::remove(Peer& peer) {
+    Peer** link = &buckets_[bucket(peer.remote)];
+    while (*link != &peer) link = &(*link)->next_same_hash;
+    *link = peer.next_same_hash;
+    (peer.previous ? peer.previous->next : first_) = peer.next;
+    if (peer.next) peer.next->previous = peer.previous;
+    --count_;
+    destroy(&peer);
 }
 
 }  // namespace selvage::impl::tcp

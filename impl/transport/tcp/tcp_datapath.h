@@ -76,6 +76,7 @@ void TcpTransport::take_down(Sink& sink, Peer& peer, int error) {
     if (fallen.landing) sink.end(peer, peer.landing_header, &peer.landing, error);
     for (size_t i = 0; i < fallen.token_count; ++i) sink.sent(peer, fallen.tokens[i], error);
     if (fallen.was_up || !connected_) sink.down(peer, error);
+    let_fall(peer);
     if (!connected_ || !events_) return;
     ConnectionEvents* events = events_;
     events_ = nullptr;  // nothing comes after
@@ -106,6 +107,7 @@ size_t TcpTransport::poll_hot(Sink& sink) {
 
 template <typename Sink>
 size_t TcpTransport::poll_events(Sink& sink) {
+    if (fallen_) discard_fallen();
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
     const int count = epoll_wait(epoll_, events, kBatch, 0);

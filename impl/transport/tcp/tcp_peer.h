@@ -1,7 +1,8 @@
 // One peer of a TCP transport.
 //
-// A peer is made once per address and stays until the endpoint is closed: going down and coming up again it keeps its
-// place, so that hostile comings and goings cost no memory beyond one record per listening address of another host.
+// A peer is made for an address when that is used or calls, and goes when it is down and nothing refers to it any more:
+// in a later progress (TcpTransport::discard_fallen), so that whoever took it down may still look at it. So what comes
+// and goes costs no memory.
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
 
@@ -16,9 +17,10 @@ namespace selvage::impl::tcp {
 struct CallingHost {
     explicit CallingHost(const SocketAddress& address) : remote(address) {}
     SocketAddress remote;  // without a port
-    size_t connected = 0;
+    size_t connected = 0;  // not zero but while it is made
     CallingHost* next_same_hash = nullptr;
     CallingHost* next = nullptr;
+    CallingHost* previous = nullptr;
 };
 
 struct Peer : Watched, PeerBase {
@@ -39,9 +41,10 @@ struct Peer : Watched, PeerBase {
     bool dropped = false;       // with broken: nothing further of it is delivered
     bool hot = false;
     bool landing_active = false;
-    bool bulk = false;  // long payloads arrive: read little ahead, the rest goes to its place
-    int error = 0;      // with broken
-    int tx = -1;        // the same socket in both directions, but for the endpoint itself. Guarded while queued.
+    bool fallen = false;  // in the transport's list of peers that may be discarded
+    bool bulk = false;    // long payloads arrive: read little ahead, the rest goes to its place
+    int error = 0;        // with broken
+    int tx = -1;          // the same socket in both directions, but for the endpoint itself. Guarded while queued.
     int rx = -1;
     uint32_t sent_round = UINT32_MAX;  // the round in which the last frame went out at once
     uint32_t misses = 0;               // hot, and nothing was there
@@ -76,7 +79,14 @@ struct Peer : Watched, PeerBase {
     Peer* next_broken = nullptr;
     Peer* next_dialing = nullptr;
     Peer* next_outcome = nullptr;
+    Peer* next_fallen = nullptr;
     Peer* next = nullptr;  // of all
+    Peer* previous = nullptr;
+
+    // REQUIRES: the setup lock. Nobody but its table refers to it, or will without a look into that.
+    bool idle() const {
+        return phase == Phase::kDown && !ready && !dial && !in_dialing && !in_outcomes && !queued && !broken && !hot;
+    }
 };
 
 inline constexpr size_t kLeftMax = sizeof(Header) + kWholeMax;

@@ -289,11 +289,12 @@ void TcpTransport::advance_setup() {
     step_setup(nullptr);
 }
 
-// What to do with a caller who has sent a proof: kNone when the peer is to be his, or why not.
+// What to do with a caller who has sent a proof: kNone when the peer is to be his, or why not. `out`: the peer at his
+// address, which is made when it is not there.
 Refusal TcpTransport::judge(const tcp::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner) {
     if (!stranger.holds(key_)) return Refusal::kKey;
     if (is_self(from)) return Refusal::kTaken;  // nobody else listens there
-    Peer* peer = peers_.find(from);
+    Peer* peer = *out;
     // An endpoint that closes finishes what it has begun, and begins nothing.
     if (closing_ && !(peer && frames_wait(*peer))) return Refusal::kGone;
     if (!peer && !(peer = peers_.add(from))) return Refusal::kBusy;
@@ -315,7 +316,8 @@ Refusal TcpTransport::judge(const tcp::Stranger& stranger, const SocketAddress& 
 void TcpTransport::admit(tcp::Stranger* stranger, tcp::Stranger** callers) {
     SocketAddress from = stranger->from;
     from.set_port(stranger->hello.port);
-    Peer* peer = nullptr;
+    Peer* peer = peers_.find(from);
+    const bool known = peer;
     bool owner = false;
     Refusal refusal = judge(*stranger, from, &peer, &owner);
     if (owner && callers) {
@@ -337,6 +339,7 @@ void TcpTransport::admit(tcp::Stranger* stranger, tcp::Stranger** callers) {
         }
     }
     if (peer && !peer->ready && peer->phase != Peer::Phase::kUp) leave_host(*peer);
+    if (peer && !known && peer->idle()) peers_.remove(*peer);  // nobody has seen it yet
     destroy(stranger);
 }
 
@@ -349,14 +352,14 @@ bool TcpTransport::enter_host(Peer& peer) {
     address.set_port(0);
     tcp::CallingHost* host = hosts_.find(address);
     if (!host && !(host = hosts_.add(address))) return false;
-    if (host->connected >= host_limit_) return false;
+    if (host->connected >= host_limit_) return false;  // not zero, so the host was there
     ++host->connected;
     peer.host = host;
     return true;
 }
 
 void TcpTransport::leave_host(Peer& peer) {
-    if (peer.host) --peer.host->connected;
+    if (peer.host && !--peer.host->connected) hosts_.remove(*peer.host);
     peer.host = nullptr;
 }
 

@@ -86,7 +86,7 @@ void TcpTransport::close() {
         if (*descriptor >= 0) ::close(*descriptor);
         *descriptor = -1;
     }
-    queued_ = broken_ = dialing_ = outcomes_ = only_ = nullptr;
+    queued_ = broken_ = fallen_ = dialing_ = outcomes_ = only_ = nullptr;
     any_outcome_ = false;
     hot_count_ = up_ = 0;
     connected_ = starved_ = closing_ = false;
@@ -158,7 +158,9 @@ int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
         return 0;
     }
     const int error = is_self(address) ? connect_self(*peer) : dial(*peer);
-    if (error) *out = nullptr;
+    if (!error) return 0;
+    let_fall(*peer);
+    *out = nullptr;
     return error;
 }
 
@@ -227,6 +229,30 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     peer.left = nullptr;
     peer.left_size = 0;
     want_look_ = true;
+}
+
+// A peer is down, and may be discarded if it stays so.
+void TcpTransport::let_fall(Peer& peer) {
+    if (connected_ || peer.fallen) return;
+    peer.fallen = true;
+    peer.next_fallen = fallen_;
+    fallen_ = &peer;
+}
+
+// By the owner, with no peer in hand. Those that came up again go on; those that a list still has wait for a later
+// look.
+void TcpTransport::discard_fallen() {
+    LockGuard setup(setup_);
+    for (Peer** at = &fallen_; Peer* peer = *at;) {
+        const bool idle = peer->idle();
+        if (!idle && peer->phase == Peer::Phase::kDown && !peer->ready) {
+            at = &peer->next_fallen;
+            continue;
+        }
+        *at = peer->next_fallen;
+        peer->fallen = false;
+        if (idle) peers_.remove(*peer);
+    }
 }
 
 void TcpTransport::make_hot(Peer& peer) {

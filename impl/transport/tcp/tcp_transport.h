@@ -124,7 +124,9 @@ private:
     void leave_host(Peer& peer);
     Peer* connected_at(const tcp::Stranger& stranger, bool* same);
     void finish_dials(int64_t deadline);
-    // Of all, the newest first: later ones are not seen, and none goes.
+    void let_fall(Peer& peer);
+    void discard_fallen();
+    // Of all, the newest first: later ones are not seen, and none goes before the next progress.
     Peer* first_peer() {
         LockGuard setup(setup_);
         return peers_.first();
@@ -201,6 +203,7 @@ private:
     SpinLock guard_;
     Peer* queued_ = nullptr;  // peers with something to send
     Peer* broken_ = nullptr;
+    Peer* fallen_ = nullptr;    // that went down; the owner's
     Peer* dialing_ = nullptr;   // and some that dialed and are still in the list
     Peer* outcomes_ = nullptr;  // peers that are ready or failed
     std::atomic<bool> any_outcome_{false};

@@ -128,6 +128,7 @@ void VerbsTransport::refused(Call& call, Refusal refusal, const uint8_t* data, s
 // Events of the connection manager.
 
 void VerbsTransport::look() {
+    if (fallen_) discard_fallen();
     while (take_event()) continue;
     look_at_time();
 }

@@ -193,6 +193,7 @@ void VerbsTransport::reap(Sink& sink) {
         peer->features = 0;
         if (was_down) continue;
         sink.down(*peer, error);
+        let_fall(*peer);
         if (!connected_ || !events_) continue;
         ConnectionEvents* events = events_;
         events_ = nullptr;  // nothing comes after

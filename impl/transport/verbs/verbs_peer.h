@@ -1,7 +1,8 @@
 // A peer of a verbs transport, and a call: one connection from the moment somebody wants it until nothing of it is
 // left.
 //
-// A peer is made once per address and stays until the endpoint is closed. It has at most one call, its own or one that
+// A peer is made for an address when that is used or calls, and goes when it is down and nothing refers to it any more
+// (VerbsTransport::discard_fallen). It has at most one call, its own or one that
 // it took over from a caller who proved himself. A call belongs to the transport, which finds it by the index and
 // generation in its completions and by the context of its identifier in its events.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
@@ -35,6 +36,7 @@ struct Peer : PeerBase {
     bool chained = false;        // in the list of peers with requests that wait for others
     bool dialing = false;        // in the list of peers that are called
     bool awaits_answer = false;  // FI_EP_MSG: this end called
+    bool fallen = false;         // in the list of peers that may be discarded
     bool ending = false;         // FI_EP_MSG: goes down when all that was sent has arrived
     uint8_t features = 0;        // of the other endpoint
     int error = 0;               // with broken
@@ -50,7 +52,12 @@ struct Peer : PeerBase {
     Peer* next_waiting = nullptr;
     Peer* next_chained = nullptr;
     Peer* next_dialing = nullptr;
+    Peer* next_fallen = nullptr;
     Peer* next = nullptr;  // of all
+    Peer* previous = nullptr;
+
+    // Nobody but its table refers to it, or will without a look into that.
+    bool idle() const { return phase == Phase::kDown && !call && !broken && !wants_room && !chained && !dialing; }
 };
 
 struct Call {

@@ -98,7 +98,7 @@ void VerbsTransport::close() {
     completions_ = nullptr;
     wakes_ = nullptr;
     channel_ = nullptr;
-    broken_ = waiting_ = chained_ = dialing_ = only_ = self_ = nullptr;
+    broken_ = fallen_ = waiting_ = chained_ = dialing_ = only_ = self_ = nullptr;
     strangers_ = 0;
     stash_count_ = 0;
     any_dead_ = gone_ = connected_ = false;
@@ -160,7 +160,9 @@ int VerbsTransport::peer_at(const SocketAddress& address, Peer** out) {
     *out = peer;
     if (peer->phase != Peer::Phase::kDown) return 0;
     const int error = dial(*peer);
-    if (error) *out = nullptr;
+    if (!error) return 0;
+    let_fall(*peer);
+    *out = nullptr;
     return error;
 }
 
@@ -252,6 +254,29 @@ void VerbsTransport::mark_broken(Peer& peer, int error) {
     peer.error = error;
     peer.next_broken = broken_;
     broken_ = &peer;
+}
+
+// A peer is down, and may be discarded if it stays so.
+void VerbsTransport::let_fall(Peer& peer) {
+    if (connected_ || &peer == self_ || peer.fallen) return;
+    peer.fallen = true;
+    peer.next_fallen = fallen_;
+    fallen_ = &peer;
+    want_look_ = true;
+}
+
+// With no peer in hand. Those that came up again go on; those that a list still has wait for a later look.
+void VerbsTransport::discard_fallen() {
+    for (Peer** at = &fallen_; Peer* peer = *at;) {
+        const bool idle = peer->idle();
+        if (!idle && peer->phase == Peer::Phase::kDown) {
+            at = &peer->next_fallen;
+            continue;
+        }
+        *at = peer->next_fallen;
+        peer->fallen = false;
+        if (idle) peers_.remove(*peer);
+    }
 }
 
 void VerbsTransport::drop(Peer& peer, int error) {

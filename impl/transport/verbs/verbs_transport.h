@@ -120,6 +120,8 @@ private:
     void linger();
     void collect_sent();
     void mark_broken(Peer& peer, int error);
+    void let_fall(Peer& peer);
+    void discard_fallen();
     void await_room(Peer& peer);
     void flush_chains();
     bool set_timer();
@@ -191,6 +193,7 @@ private:
     uint32_t slot_count_ = 0;
     uint32_t rounds_ = 0;
     Peer* broken_ = nullptr;
+    Peer* fallen_ = nullptr;   // that went down
     Peer* waiting_ = nullptr;  // want room
     Peer* chained_ = nullptr;
     Call* due_ = nullptr;     // its receives are posted again when progress is made the next time
