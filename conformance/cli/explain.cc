@@ -1,9 +1,12 @@
-// selvage explain: why hints are refused, by clause and field, and the smallest change that would be granted.
+// selvage explain: why hints are refused, a line for each provider, and the smallest change that is granted; with --all
+// by clause and entry.
 #include "conformance/explain/explain.h"
+#include "conformance/explain/summary.h"
 
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "conformance/cli/commands.h"
 #include "conformance/cli/terminal.h"
@@ -25,7 +28,10 @@ struct Options {
     std::string hints;
     std::string node, service, flags;
     std::string call;
+    bool all = false;
 };
+
+constexpr std::size_t kObstaclesShown = 2;
 
 // One line: what is wrong, and the text around it with an arrow at the place.
 std::string point_at(const std::string& what, const std::string& text, const TextError& error) {
@@ -116,7 +122,7 @@ void tell_entry(Teller& tell, const Query& q, const Explained& e) {
     }
 }
 
-void tell_proposals(Teller& tell, const std::string& provider, const std::vector<Proposal>& proposals) {
+void tell_all_proposals(Teller& tell, const std::string& provider, const std::vector<Proposal>& proposals) {
     if (proposals.empty()) {
         tell.say("no change was found that {} grants", printable(provider));
         return;
@@ -134,7 +140,115 @@ bool offers_any(const Answer& a, const std::string& provider) {
     return std::any_of(a.offers.begin(), a.offers.end(), [&](const Info& o) { return offer_is_of(o, provider); });
 }
 
-// What one provider makes of the call: entry by entry, then what it answers.  @return its entries, if it refuses.
+// What one provider makes of a call.
+struct Answered {
+    std::unique_ptr<Lab> lab;
+    Verdict verdict;
+    std::vector<Explained> entries;
+    std::vector<Info> offers;          // of this provider, in the library's answer
+    std::vector<std::string> others;   // that are in the answer, too
+    std::optional<Proposal> proposal;  // the smallest change, where it refuses
+    int ret = 0;
+
+    [[nodiscard]] bool refused() const { return offers.empty(); }
+};
+
+Answered ask_provider(std::unique_ptr<Lab> lab, const Query& query) {
+    Answered out;
+    const std::string& provider = lab->provider();
+    const Profile& profile = lab->profile(query.version);
+    out.verdict = expect(query, lab->world(), profile);
+    out.entries = explain(query, lab->world(), profile);
+    Answer answer = lab->single().ask(query).answer;
+    out.ret = answer.ret;
+    for (auto& o : answer.offers) {
+        const auto name = o.fabric.prov_name.value_or("");
+        if (offer_is_of(o, provider)) {
+            out.offers.push_back(std::move(o));
+        } else if (std::find(out.others.begin(), out.others.end(), name) == out.others.end()) {
+            out.others.push_back(name);
+        }
+    }
+    if (out.refused()) {
+        const auto granted = [&](const Query& q, const std::string& name) {
+            return offers_any(lab->single().ask(q).answer, name);
+        };
+        auto proposals = propose(query, lab->world(), out.entries, granted, 1);
+        if (!proposals.empty()) out.proposal = std::move(proposals.front());
+    }
+    out.lab = std::move(lab);
+    return out;
+}
+
+std::string reason(const Query& query, const Answered& a) {
+    if (a.verdict.kind == Verdict::Kind::MustRefuse && !a.verdict.because.empty())
+        return printable(print_evidence(a.verdict.because.front().evidence));
+    if (a.entries.empty()) return fmt::format("offers nothing here to callers of version {}", query.version.str());
+    const auto found = obstacles(query, a.entries, a.proposal ? &*a.proposal : nullptr);
+    std::string out;
+    for (std::size_t i = 0; i < std::min(found.size(), kObstaclesShown); ++i)
+        out += (i ? "; " : "") + printable(found[i]);
+    if (found.size() > kObstaclesShown) out += fmt::format("; and {} more", found.size() - kObstaclesShown);
+    if (a.verdict.kind == Verdict::Kind::Granted)
+        return out + (out.empty() ? "" : "; ") + "a deviation: the text demands an offer";
+    return out.empty() ? "refuses for no reason that is known" : out;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string out;
+    for (const auto& n : names) out += (out.empty() ? "" : ", ") + printable(n);
+    return out;
+}
+
+void tell_verdict(Teller& tell, const std::vector<Answered>& answers) {
+    const auto granting = std::count_if(answers.begin(), answers.end(), [](const Answered& a) { return !a.refused(); });
+    const auto refused = tinted("refused", Tint::Bad);
+    if (answers.empty()) {
+        tell.say("{}: the library has no providers", refused);
+    } else if (granting) {
+        tell.say("{} by {} of {} providers", tinted("granted", Tint::Good), granting, answers.size());
+    } else if (answers.front().ret != 0) {
+        tell.say("{}: fi_getinfo answers -{}", refused, print_error(answers.front().ret));
+    } else {
+        tell.say("{}, and granted by others: {}", refused, joined(answers.front().others));
+    }
+}
+
+void tell_summary(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
+    std::size_t width = 0;
+    for (const auto& a : answers) width = std::max(width, printable(a.lab->provider()).size());
+    bool any_unasked = false;
+    for (const auto& a : answers) {
+        const auto name = fmt::format("{:<{}}", printable(a.lab->provider()), width);
+        if (a.refused()) {
+            tell.say("  {}  {}", name, reason(query, a));
+            continue;
+        }
+        const auto unasked = unasked_capabilities(query, a.offers);
+        any_unasked = any_unasked || !unasked.empty();
+        tell.say("  {}  granted by {} offer{}{}{}", name, a.offers.size(), a.offers.size() == 1 ? "" : "s",
+                 unasked.empty() ? "" : "; unasked: ", unasked);
+    }
+    if (any_unasked) tell.say("  (implied: by what was asked; secondary: a provider may add what costs nothing)");
+}
+
+// The smallest change of all, as a table, as the C lines to change and as hints.
+void tell_best(Teller& tell, const std::vector<Answered>& answers) {
+    const Proposal* best = nullptr;
+    for (const auto& a : answers) {
+        if (a.proposal && (!best || a.proposal->changes.size() < best->changes.size())) best = &*a.proposal;
+    }
+    if (!best) return tell.say("no change was found that is granted");
+    tell.say("smallest change that is granted, by {}:", tinted(printable(best->granted_by), Tint::Bold));
+    for (const auto& c : best->changes) {
+        tell.say("  {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
+        const auto statement = printable(c_statement(best->query, c.field));
+        if (!statement.empty()) tell.say("      {}", statement);
+    }
+    tell.say("  {}", tinted(printable(print_call(best->query)), Tint::Dim));
+}
+
+// Entry by entry, then what it answers.  @return its entries, if it refuses.
 std::vector<Explained> tell_provider(Teller& tell, Lab& lab, const Query& query) {
     const std::string name = printable(lab.provider());
     const Profile& profile = lab.profile(query.version);
@@ -159,7 +273,28 @@ std::vector<Explained> tell_provider(Teller& tell, Lab& lab, const Query& query)
     return explained;
 }
 
+void work_in_short(const Options& options, const std::vector<std::string>& providers, const Query& query,
+                   Channel& channel) {
+    Teller tell(channel);
+    std::vector<Answered> answers;
+    std::string error;
+    for (const auto& p : providers) {
+        auto lab = Lab::open(options.plan, p, error);
+        if (!lab) return;
+        answers.push_back(ask_provider(std::move(lab), query));
+    }
+    tell_verdict(tell, answers);
+    tell_summary(tell, query, answers);
+    if (std::all_of(answers.begin(), answers.end(), [](const Answered& a) { return a.refused(); })) {
+        tell.say("");
+        tell_best(tell, answers);
+    }
+    tell.say("");
+    tell.say("--all shows each offer of each provider, with the clauses");
+}
+
 void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
+    if (!options.all) return work_in_short(options, providers, query, channel);
     Teller tell(channel);
     std::vector<std::pair<std::unique_ptr<Lab>, std::vector<Explained>>> refusing;
     std::string error;
@@ -179,8 +314,8 @@ void work(const Options& options, const std::vector<std::string>& providers, con
         const auto granted = [&](const Query& q, const std::string& name) {
             return offers_any(lab->single().ask(q).answer, name);
         };
-        tell_proposals(tell, lab->provider(),
-                       propose(query, lab->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
+        tell_all_proposals(tell, lab->provider(),
+                           propose(query, lab->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
     }
 }
 
@@ -218,6 +353,7 @@ void add_explain(CLI::App& app, Run& run) {
     command->add_option("--service", options->service, "the service argument");
     command->add_option("--flags", options->flags, "the flags argument, such as FI_SOURCE|FI_NUMERICHOST");
     command->add_option("--call", options->call, "a whole call as text instead; - is standard input");
+    command->add_flag("--all", options->all, "each offer of each provider with the clauses that grant or refuse it");
     command->footer(
         "A field that is not named is not asked for; mode bits that are not named are not supported.\n"
         "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'");

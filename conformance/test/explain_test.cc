@@ -47,7 +47,7 @@ void expect_granted_proposals(const Ran& ran, std::size_t least) {
 }
 
 TEST(Explain, TellsOfEachEntryWhetherItIsGrantedOrWhy) {
-    const Ran ran = run_tool({"explain", "--version", "1.17", "--hints", kHints});
+    const Ran ran = run_tool({"explain", "--all", "--version", "1.17", "--hints", kHints});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(ran.out.starts_with("version=1.17 hints={" + kHints.substr(0, kHints.find(", domain")))) << ran.out;
     for (const char* provider : {"tcp", "shm", "udp", "sockets", "tcp;ofi_rxm", "udp;ofi_rxd"}) {
@@ -58,7 +58,7 @@ TEST(Explain, TellsOfEachEntryWhetherItIsGrantedOrWhy) {
 }
 
 TEST(Explain, ARefusalNamesClauseFieldAskedAndOffered) {
-    const Ran ran = run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints});
+    const Ran ran = run_tool({"explain", "--all", "--provider", "udp", "--version", "1.17", "--hints", kHints});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "refused udp FI_EP_DGRAM")) << ran.out;
     EXPECT_TRUE(contains(ran.out,
@@ -68,17 +68,51 @@ TEST(Explain, ARefusalNamesClauseFieldAskedAndOffered) {
     EXPECT_TRUE(contains(ran.out, "        caps: asked FI_MSG|FI_ATOMIC, offered FI_MSG|")) << ran.out;
 }
 
+TEST(Explain, IsALineForEachProviderAndTheSmallestChangeInC) {
+    const Ran ran =
+        run_tool({"explain", "--version", "1.17", "--hints", "caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_DGRAM"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_TRUE(contains(ran.out, "\nrefused: fi_getinfo answers -FI_ENODATA\n")) << ran.out;
+    EXPECT_FALSE(
+        matches(ran.out, std::regex("\n  (shm) +ep_attr.type: asked FI_EP_DGRAM, offered FI_EP_RDM\n")).empty())
+        << ran.out;
+    EXPECT_FALSE(matches(ran.out, std::regex("\n  (udp) +caps: FI_ATOMIC is not offered\n")).empty()) << ran.out;
+    EXPECT_TRUE(
+        contains(ran.out, "\n  ep_attr.type: FI_EP_DGRAM -> FI_EP_RDM\n      hints->ep_attr->type = FI_EP_RDM;\n"))
+        << ran.out;
+    EXPECT_LE(lines_of(ran.out), 20U) << ran.out;
+}
+
+TEST(Explain, ShowsNoConflictWhereNothingHasToChange) {
+    const Ran ran = run_tool({"explain", "--provider", "shm", "--hints", "caps=FI_REMOTE_COMM"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_TRUE(contains(ran.out, "refused, and granted by others: ")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "\n  shm  caps: FI_REMOTE_COMM is not offered\n")) << ran.out;
+    EXPECT_FALSE(contains(ran.out, "mr_mode: asked none")) << ran.out;
+}
+
+TEST(Explain, SaysWhichCapabilitiesComeUnasked) {
+    const Ran ran = run_tool({"explain", "--provider", "shm", "--hints", "caps=FI_TAGGED, ep_attr.type=FI_EP_RDM"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_TRUE(contains(ran.out, "unasked: FI_SEND|FI_RECV (implied), FI_MULTI_RECV")) << ran.out;
+    EXPECT_FALSE(contains(ran.out, "smallest change")) << ran.out;
+}
+
 TEST(Explain, ProposesOnlyWhatTheLibraryGrants) {
-    expect_granted_proposals(run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints}), 1);
     expect_granted_proposals(
-        run_tool({"explain", "--provider", "tcp", "--hints", "caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_MSG"}), 1);
+        run_tool({"explain", "--all", "--provider", "udp", "--version", "1.17", "--hints", kHints}), 1);
     expect_granted_proposals(
-        run_tool({"explain", "--provider", "shm", "--hints", "addr_format=FI_SOCKADDR_IN, ep_attr.type=FI_EP_MSG"}), 1);
-    expect_granted_proposals(run_tool({"explain", "--hints", "fabric_attr.name=\"no such net\", caps=FI_TAGGED"}), 1);
+        run_tool({"explain", "--all", "--provider", "tcp", "--hints", "caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_MSG"}),
+        1);
+    expect_granted_proposals(run_tool({"explain", "--all", "--provider", "shm", "--hints",
+                                       "addr_format=FI_SOCKADDR_IN, ep_attr.type=FI_EP_MSG"}),
+                             1);
+    expect_granted_proposals(
+        run_tool({"explain", "--all", "--hints", "fabric_attr.name=\"no such net\", caps=FI_TAGGED"}), 1);
 }
 
 TEST(Explain, WhatIsGrantedNeedsNoChange) {
-    const Ran ran = run_tool({"explain", "--provider", "shm", "--hints",
+    const Ran ran = run_tool({"explain", "--all", "--provider", "shm", "--hints",
                               "caps=FI_MSG, mode=FI_CONTEXT, domain_attr.mr_mode=FI_MR_VIRT_ADDR"});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "granted shm")) << ran.out;
@@ -86,30 +120,32 @@ TEST(Explain, WhatIsGrantedNeedsNoChange) {
 }
 
 TEST(Explain, ReadsHintsAndCallsFromStandardInput) {
-    const Ran given = run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", kHints});
-    EXPECT_EQ(run_tool({"explain", "--provider", "udp", "--version", "1.17", "--hints", "-"}, {}, kHints + "\n").out,
-              given.out);
+    const Ran given = run_tool({"explain", "--all", "--provider", "udp", "--version", "1.17", "--hints", kHints});
     EXPECT_EQ(
-        run_tool({"explain", "--provider", "udp", "--call", "-"}, {}, "version=1.17 hints={" + kHints + "}\n").out,
+        run_tool({"explain", "--all", "--provider", "udp", "--version", "1.17", "--hints", "-"}, {}, kHints + "\n").out,
+        given.out);
+    EXPECT_EQ(
+        run_tool({"explain", "--all", "--provider", "udp", "--call", "-"}, {}, "version=1.17 hints={" + kHints + "}\n")
+            .out,
         given.out);
 }
 
 TEST(Explain, SaysThatACallIsRefusedWhateverTheHints) {
-    const Ran ran = run_tool({"explain", "--provider", "shm", "--call", "version=9.9 hints={caps=FI_MSG}"});
+    const Ran ran = run_tool({"explain", "--all", "--provider", "shm", "--call", "version=9.9 hints={caps=FI_MSG}"});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "refused shm: the call itself")) << ran.out;
     EXPECT_TRUE(contains(ran.out, "version is 9.9, must be at most 1.17")) << ran.out;
 }
 
 TEST(Explain, SaysThatAProviderNamedInTheHintsIsNotThere) {
-    const Ran ran = run_tool({"explain", "--hints", "fabric_attr.prov_name=\"tpc\""});
+    const Ran ran = run_tool({"explain", "--all", "--hints", "fabric_attr.prov_name=\"tpc\""});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_TRUE(contains(ran.out, "refused tpc: it offers nothing")) << ran.out;
 }
 
 TEST(Explain, OfALibraryThatDiesOfTheQuestionIsOneLineAndExit2) {
-    const Ran ran =
-        run_tool({"explain", "--library", broken_library("hostile"), "--provider", "fake"}, {"HOSTILE=crash:3+"});
+    const Ran ran = run_tool({"explain", "--all", "--library", broken_library("hostile"), "--provider", "fake"},
+                             {"HOSTILE=crash:3+"});
     EXPECT_EQ(ran.status, 2) << ran.out;
     EXPECT_EQ(lines_of(ran.err), 1U) << ran.err;
 }
