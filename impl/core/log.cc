@@ -2,6 +2,7 @@
 #include "impl/core/log.h"
 
 #include "impl/core/lock.h"
+#include "impl/core/log_sink.h"
 #include "impl/core/param.h"
 #include "impl/core/tostr_enums.h"
 #include "impl/core/tostr_writer.h"
@@ -99,6 +100,7 @@ struct Settings {
 
 constinit Settings settings;
 pthread_once_t settings_once = PTHREAD_ONCE_INIT;
+bool settings_read = false;  // by settings_once; for reload_log_settings alone
 constinit std::atomic<const fid_logging*> imported{nullptr};
 constinit Mutex import_lock;  // held while `imported` and `mask` change together
 
@@ -128,6 +130,8 @@ std::uint64_t chosen_interval() noexcept {
     return static_cast<std::uint64_t>(milliseconds);
 }
 
+void open_sink() noexcept;
+
 void read_settings() noexcept {
     const std::uint64_t subsystems = chosen_subsystems();
     const auto most_detailed = static_cast<unsigned>(chosen_level());
@@ -137,10 +141,16 @@ void read_settings() noexcept {
     const std::string_view list = environment("FI_LOG_PROV").substr(0, sizeof settings.provider_list);
     std::memcpy(settings.provider_list, list.data(), list.size());
     settings.providers = NameFilter(std::string_view(settings.provider_list, list.size()));
+    open_sink();
     if (imported.load(std::memory_order_acquire) == nullptr) mask.store(settings.mask, std::memory_order_release);
 }
 
-void read_settings_once() noexcept { pthread_once(&settings_once, read_settings); }
+void read_first_settings() noexcept {
+    read_settings();
+    settings_read = true;
+}
+
+void read_settings_once() noexcept { pthread_once(&settings_once, read_first_settings); }
 
 bool in_range(fi_log_level level, fi_log_subsys subsys) noexcept {
     return static_cast<unsigned>(level) < FI_LOG_MAX && static_cast<unsigned>(subsys) < FI_LOG_SUBSYS_MAX;
@@ -183,19 +193,6 @@ std::uint64_t now_ms() noexcept {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
-}
-
-// One write for one line; a signal or a full pipe may force a second.
-void write_line(const char* text, std::size_t length) noexcept {
-    while (length != 0) {
-        const ssize_t written = ::write(STDERR_FILENO, text, length);
-        if (written < 0) {
-            if (errno == EINTR) continue;
-            return;
-        }
-        text += written;
-        length -= static_cast<std::size_t>(written);
-    }
 }
 
 struct Message {
@@ -243,7 +240,21 @@ void write_own(const Message& message, const char* format, std::va_list argument
     put_prefix(out, message);
     const auto prefix = static_cast<std::size_t>(out.position() - line);
     const int text = std::vsnprintf(line + prefix, sizeof line - prefix, format, arguments);
-    write_line(line, end_line(line, prefix + (text < 0 ? 0 : static_cast<std::size_t>(text))));
+    write_log(line, end_line(line, prefix + (text < 0 ? 0 : static_cast<std::size_t>(text))));
+}
+
+__attribute__((format(printf, 2, 3))) void write_formatted(const Message& message, const char* format, ...) noexcept {
+    std::va_list arguments;
+    va_start(arguments, format);
+    write_own(message, format, arguments);
+    va_end(arguments);
+}
+
+// What is wrong with the location goes where the log goes now, whatever is filtered.
+void open_sink() noexcept {
+    char error[kSinkErrorMax] = "";
+    if (open_log_sink(error)) return;
+    write_formatted({nullptr, FI_LOG_WARN, FI_LOG_CORE, __func__, __LINE__}, "%s", error);
 }
 
 void write_imported(const fid_logging& logger, const Message& message, const char* function, const char* format,
@@ -321,9 +332,11 @@ void remove_logger(const fid_logging* logger) noexcept {
     mask.store(settings.mask, std::memory_order_release);
 }
 
+// Not twice in a row: the second time a new log file would be there already.
 void reload_log_settings() noexcept {
+    const bool again = settings_read;
     read_settings_once();
-    read_settings();
+    if (again) read_settings();
 }
 
 bool log_turn(std::uint64_t* showtime) noexcept {

@@ -1,4 +1,5 @@
-// Logging: FI_LOG_LEVEL, FI_LOG_PROV and FI_LOG_SUBSYS decide, one line for each message goes to standard error.
+// Logging: FI_LOG_LEVEL, FI_LOG_PROV and FI_LOG_SUBSYS decide, one line for each message goes to standard error, or
+// where FI_LOG_LOCATION says (log_sink.h).
 //
 // Invariants: settings are read once, at the first question asked; a disabled message costs one relaxed load and one
 // branch; a line is handed to the kernel in a single write of at most kMaxLogLine bytes, which pipes keep whole; errno

@@ -1,14 +1,21 @@
 // Logging: which messages the environment lets through, the form of a line, imported loggers, rate limits.
 #include "impl/core/log.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,13 +73,13 @@ protected:
     }
 };
 
-// What happens on standard error while it lives. Reads a pipe, so that a write is seen as a read.
+// What happens on standard error, or output, while it lives. Reads a pipe, so that a write is seen as a read.
 class StderrPipe {
 public:
-    StderrPipe() {
+    explicit StderrPipe(int stream = STDERR_FILENO) : stream_(stream) {
         EXPECT_EQ(pipe(ends_), 0);
-        saved_ = dup(STDERR_FILENO);
-        dup2(ends_[1], STDERR_FILENO);
+        saved_ = dup(stream_);
+        dup2(ends_[1], stream_);
     }
     ~StderrPipe() {
         restore();
@@ -93,15 +100,177 @@ public:
 private:
     void restore() {
         if (saved_ < 0) return;
-        dup2(saved_, STDERR_FILENO);
+        dup2(saved_, stream_);
         close(saved_);
         close(ends_[1]);
         saved_ = -1;
     }
 
+    int stream_;
     int ends_[2] = {-1, -1};
     int saved_ = -1;
 };
+
+// A directory for log files; sets FI_LOG_LOCATION and has it read.
+class LogLocationTest : public LogTest {
+protected:
+    void SetUp() override {
+        std::string name = testing::TempDir() + "selvage-log-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+    }
+    void TearDown() override {
+        unsetenv("FI_LOG_LOCATION");
+        unsetenv("FI_LOG_LOCATION_MODE");
+        LogTest::TearDown();
+        std::filesystem::remove_all(folder_);
+    }
+
+    static void location(const std::string& value, const char* mode = nullptr) {
+        setenv("FI_LOG_LOCATION", value.c_str(), 1);
+        set("FI_LOG_LOCATION_MODE", mode);
+        settings(nullptr, nullptr, nullptr);
+    }
+    static void say(const char* text) { fi_log(nullptr, FI_LOG_WARN, FI_LOG_CQ, "f", 1, "%s", text); }
+    std::string path(const char* name) const { return folder_ + "/" + name; }
+    static std::string read(const std::string& file) {
+        std::ostringstream text;
+        text << std::ifstream(file).rdbuf();
+        return text.str();
+    }
+    static mode_t mode_of(const std::string& file) {
+        struct stat status {};
+        EXPECT_EQ(stat(file.c_str(), &status), 0) << file;
+        return status.st_mode & 07777;
+    }
+    // The descriptor of an open file.
+    static int descriptor_of(const std::string& file) {
+        for (int number = 3; number < 1024; ++number) {
+            std::error_code error;
+            if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), error) == file) return number;
+        }
+        return -1;
+    }
+    static long lines(const std::string& text) { return std::ranges::count(text, '\n'); }
+
+    std::string folder_;
+};
+
+TEST_F(LogLocationTest, LinesGoToAFileThatOnlyItsOwnerReads) {
+    const std::string file = path("log");
+    StderrPipe captured;
+    location(file);
+    say("one");
+    say("two");
+    EXPECT_EQ(captured.text(), "");
+    const std::string text = read(file);
+    EXPECT_EQ(lines(text), 2) << text;
+    EXPECT_NE(text.find("<warn> one\n"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("<warn> two\n")) << text;
+    EXPECT_EQ(mode_of(file), 0600U);
+}
+
+TEST_F(LogLocationTest, InADirectoryTheFileIsNamedAfterTheProcess) {
+    location(folder_);
+    say("here");
+    const std::string text = read(path(("ofi_" + std::to_string(getpid()) + ".log").c_str()));
+    EXPECT_TRUE(text.ends_with("<warn> here\n")) << text;
+}
+
+TEST_F(LogLocationTest, TheStandardStreamsAreLocations) {
+    {
+        StderrPipe errors;
+        StderrPipe output(STDOUT_FILENO);
+        location("stdout");
+        say("to stdout");
+        EXPECT_TRUE(output.text().ends_with("<warn> to stdout\n"));
+        EXPECT_EQ(errors.text(), "");
+    }
+    for (const char* name : {"stderr", "STDERR", ""}) {
+        StderrPipe errors;
+        location(name);
+        say("to stderr");
+        EXPECT_TRUE(errors.text().ends_with("<warn> to stderr\n")) << name;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+// One warning, however many lines follow.
+TEST_F(LogLocationTest, WhatIsThereIsNotWrittenToAndTheLogGoesToStandardError) {
+    std::ofstream(path("mine")) << "mine";
+    std::filesystem::create_symlink(path("nothing"), path("link"));
+    ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+    for (const char* name : {"mine", "link", "fifo", "no folder/log"}) {
+        StderrPipe captured;
+        location(path(name));
+        say("a line");
+        say("a line");
+        const std::string text = captured.text();
+        EXPECT_EQ(lines(text), 3) << text;
+        EXPECT_NE(text.find("<warn> FI_LOG_LOCATION=" + path(name) + ": "), std::string::npos) << text;
+        EXPECT_TRUE(text.ends_with("<warn> a line\n")) << text;
+    }
+    EXPECT_EQ(read(path("mine")), "mine");
+    EXPECT_FALSE(std::filesystem::exists(path("nothing")));
+}
+
+TEST_F(LogLocationTest, APathOfAnyLengthAndAnyBytesIsOneLineOfWarning) {
+    for (const std::string& name : {std::string(100000, 'x'), std::string("/nowhere/a\nb\x1b[31m")}) {
+        StderrPipe captured;
+        location(name);
+        const std::string text = captured.text();
+        EXPECT_EQ(lines(text), 1) << text;
+        EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+        EXPECT_LT(text.size(), 1000U);
+    }
+}
+
+TEST_F(LogLocationTest, TheModeIsOctal) {
+    const mode_t mask = umask(0);
+    location(path("open"), "640");
+    EXPECT_EQ(mode_of(path("open")), 0640U);
+    int number = 0;
+    for (const char* wrong : {"", "0888", "rw", "77777", "4755", "-1"}) {
+        StderrPipe captured;
+        const std::string file = path(std::to_string(number++).c_str());
+        location(file, wrong);
+        say("a line");
+        EXPECT_EQ(captured.text(), "") << wrong;
+        EXPECT_EQ(mode_of(file), 0600U) << wrong;
+        const std::string text = read(file);
+        EXPECT_EQ(lines(text), 2) << text;
+        EXPECT_NE(text.find("<warn> FI_LOG_LOCATION_MODE="), std::string::npos) << text;
+    }
+    umask(mask);
+}
+
+// A program that closes all descriptors and opens its own must not find the log in its files.
+TEST_F(LogLocationTest, ADescriptorThatTheApplicationUsesAgainIsNotWrittenTo) {
+    location(path("log"));
+    const int descriptor = descriptor_of(path("log"));
+    ASSERT_GE(descriptor, 3);
+    const int other = open(path("other").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(dup2(other, descriptor), descriptor);
+    StderrPipe captured;
+    say("a line");
+    EXPECT_TRUE(captured.text().ends_with("<warn> a line\n"));
+    EXPECT_EQ(read(path("other")), "");
+    settings(nullptr, nullptr, nullptr);
+    EXPECT_EQ(fcntl(descriptor, F_GETFD), 0) << "not the library's to close";
+    close(descriptor);
+    close(other);
+}
+
+TEST_F(LogLocationTest, AnApplicationWithoutStandardErrorDoesNotWriteIntoTheLog) {
+    const int saved = dup(STDERR_FILENO);
+    close(STDERR_FILENO);
+    location(path("log"));
+    const bool free_number = fcntl(STDERR_FILENO, F_GETFD) < 0;
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    EXPECT_TRUE(free_number);
+    EXPECT_GE(descriptor_of(path("log")), 3);
+}
 
 TEST_F(LogTest, TheLevelShowsItselfAndAllBeforeIt) {
     settings(nullptr, nullptr, nullptr);
