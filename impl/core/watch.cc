@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace selvage::impl {
 
@@ -24,7 +25,7 @@ bool InterfaceWatch::open_socket() {
     if (socket_ < 0) return false;
     sockaddr_nl address{};
     address.nl_family = AF_NETLINK;
-    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
     socklen_t length = sizeof cookie_;
     if (bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
         getsockopt(socket_, SOL_SOCKET, SO_COOKIE, &cookie_, &length) == 0) {
@@ -41,12 +42,36 @@ bool InterfaceWatch::is_ours() const {
     return getsockopt(socket_, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 && cookie == cookie_;
 }
 
-void InterfaceWatch::drain() {
-    char scrap[4096];
-    ssize_t received;
-    do {
-        received = recv(socket_, scrap, sizeof scrap, MSG_DONTWAIT);
-    } while (received >= 0 || errno == EINTR || errno == ENOBUFS);
+namespace {
+
+// Of routes, those that interfaces are ordered by (interfaces.cc). A router has many others, which come and go.
+bool matters(const char* bytes, size_t size) {
+    constexpr unsigned kLongestDefault = 3;
+    nlmsghdr header;
+    rtmsg route;
+    if (size < NLMSG_LENGTH(sizeof route)) return true;
+    memcpy(&header, bytes, sizeof header);
+    if (header.nlmsg_type != RTM_NEWROUTE && header.nlmsg_type != RTM_DELROUTE) return true;
+    memcpy(&route, bytes + NLMSG_LENGTH(0), sizeof route);
+    return route.rtm_dst_len <= kLongestDefault;
+}
+
+}  // namespace
+
+// Each message is a datagram. More than the socket had room for (ENOBUFS) may have been anything.
+bool InterfaceWatch::drain() {
+    char message[4096];
+    bool changed = false;
+    for (;;) {
+        const ssize_t received = recv(socket_, message, sizeof message, MSG_DONTWAIT);
+        if (received >= 0) {
+            changed = changed || matters(message, static_cast<size_t>(received));
+        } else if (errno == ENOBUFS) {
+            changed = true;
+        } else if (errno != EINTR) {
+            return changed;
+        }
+    }
 }
 
 bool InterfaceWatch::changed() {
@@ -57,12 +82,9 @@ bool InterfaceWatch::changed() {
     char byte;
     const ssize_t received = recv(socket_, &byte, sizeof byte, MSG_DONTWAIT | MSG_PEEK);
     if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
-    if (is_ours()) {
-        drain();
-    } else {
-        socket_ = -1;
-        open_socket();
-    }
+    if (is_ours()) return drain();
+    socket_ = -1;
+    open_socket();
     return true;
 }
 

@@ -1,4 +1,4 @@
-// Tells whether the kernel's interfaces or addresses changed since the last question.
+// Tells whether the kernel's interfaces, addresses or default routes changed since the last question.
 //
 // A netlink socket that the kernel writes to on every change. Asking is one non-blocking receive that leaves the
 // message where it is, so a descriptor that the application closed (and the number of which now belongs to something
@@ -28,7 +28,8 @@ public:
 private:
     bool open_socket();
     bool is_ours() const;
-    void drain();
+    // Whether anything of it matters.
+    bool drain();
     void close_socket();
 
     int socket_ = -1;
