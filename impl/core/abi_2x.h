@@ -46,6 +46,7 @@ inline constexpr unsigned kTypeWaitObj = FI_TYPE_LOG_SUBSYS + 7;
 inline constexpr uint32_t kVersionOfGrownStructures = FI_VERSION(1, 20);
 
 inline constexpr uint64_t kFlagRescan = uint64_t{1} << 35;                    // FI_RESCAN, of fi_getinfo
+inline constexpr auto kCounterEventsBytes = static_cast<fi_cntr_events>(1);   // FI_CNTR_EVENTS_BYTES
 inline constexpr auto kProgressControlUnified = static_cast<fi_progress>(3);  // FI_PROGRESS_CONTROL_UNIFIED
 
 }  // namespace selvage::impl

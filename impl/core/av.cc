@@ -13,7 +13,10 @@
 namespace selvage::impl {
 namespace {
 
-constexpr uint64_t kOpenFlags = FI_EVENT | FI_READ | FI_SYMMETRIC;
+uint64_t open_flags(const Domain& domain) {
+    constexpr uint64_t kAlways = FI_EVENT | FI_READ | FI_SYMMETRIC;
+    return domain.version() >= kVersionOfGrownStructures ? kAlways | FI_AV_USER_ID : kAlways;
+}
 
 int close_av(fid* descriptor) {
     auto* av = object_of<AddressVector>(descriptor);
@@ -105,6 +108,17 @@ int remove_addresses(fid_av* descriptor, fi_addr_t* addresses, size_t count, uin
     return 0;
 }
 
+// fi_av(3) of 1.20. No address of a vector stands for an authorization key, so there is no flag.
+int set_user_id(fid_av* descriptor, fi_addr_t address, fi_addr_t user_id, uint64_t flags) {
+    auto* av = AddressVector::of(descriptor);
+    if (flags) return -FI_EBADFLAGS;
+    if (!av->user_ids) return -FI_EINVAL;
+    AvLock guard(av->store);
+    if (!av->store.holds(address)) return -FI_EINVAL;
+    av->store.set_user_id(address, user_id);
+    return 0;
+}
+
 size_t export_entry(const AddressVector& av, const AvEntry& entry, char (&out)[kAddressBytesMax]) {
     if (av.holds_text()) {
         const size_t length = strlen(entry.text);
@@ -164,7 +178,7 @@ constexpr AvOperations kAvOps = {
     },
     kMissing<decltype(AvOperations::insert_auth_key)>,
     kMissing<decltype(AvOperations::lookup_auth_key)>,
-    kMissing<decltype(AvOperations::set_user_id)>,
+    set_user_id,
 };
 
 int choose_type(const Domain& domain, fi_av_type asked, fi_av_type* out) {
@@ -205,10 +219,12 @@ int open_store(AddressVector* av, const fi_av_attr& asked) {
 int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, void* context) {
     if (!descriptor || !attr || !result) return -FI_EINVAL;
     *result = nullptr;
-    if (attr->flags & ~kOpenFlags) return -FI_EBADFLAGS;
+    auto* domain = Domain::of(descriptor);
+    if (attr->flags & ~open_flags(*domain)) return -FI_EBADFLAGS;
+    // An identifier is of one process; the vector of several.
+    if ((attr->flags & FI_AV_USER_ID) && attr->name) return -FI_EBADFLAGS;
     // Named receive contexts are not offered, so no bits of an address can name one.
     if (attr->rx_ctx_bits) return -FI_EINVAL;
-    auto* domain = Domain::of(descriptor);
     fi_av_type type;
     int error = choose_type(*domain, attr->type, &type);
     if (error) return error;
@@ -219,6 +235,7 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
     av->domain = domain;
     av->type = type;
     av->async = attr->flags & FI_EVENT;
+    av->user_ids = attr->flags & FI_AV_USER_ID;
     av->index.set_text(av->holds_text());
     error = open_store(av, *attr);
     if (error) {

@@ -2,6 +2,8 @@
 //
 // MAP and TABLE alike give the index of the slot. An address that is in the vector already keeps its number, unless it
 // comes with another identifier of the user; it leaves with the removal that is as many times as it was inserted.
+// A vector opened with FI_AV_USER_ID (1.20) has each address once: completions report what fi_av_set_user_id gave its
+// number, and FI_ADDR_NOTAVAIL until then.
 // Insertion is immediate; an AV opened with FI_EVENT reports through its event queue as if it were not.
 #ifndef SELVAGE_IMPL_CORE_AV_H
 #define SELVAGE_IMPL_CORE_AV_H
@@ -22,7 +24,9 @@ struct AvEntry {
     char text[kShmTextMax] = {};  // shm
 };
 
-// An address found: what transfers name, and what completions report (the user's identifier where one was given).
+// An address found: what transfers name, and what messages are compared by and completions report (the user's
+// identifier where one was given). With AddressVector::user_ids both are the number, and what completions report is
+// asked for by it.
 struct AvMatch {
     fi_addr_t address = FI_ADDR_NOTAVAIL;
     fi_addr_t reported = FI_ADDR_NOTAVAIL;
@@ -33,7 +37,8 @@ struct AddressVector {
     UseCount uses;  // endpoints bound to it
     Domain* domain = nullptr;
     fi_av_type type = FI_AV_TABLE;
-    bool async = false;  // FI_EVENT
+    bool async = false;     // FI_EVENT
+    bool user_ids = false;  // FI_AV_USER_ID: see above
     AvStore store;
     AvIndex index{store};      // used with the store's lock held
     EventQueue* eq = nullptr;  // bound; holds a use of it. Protected by the domain's lock.
@@ -49,6 +54,8 @@ struct AddressVector {
     fi_addr_t reverse(const AvEntry& entry) { return match(entry).reported; }
     // What completions report for a number that is in use.
     fi_addr_t reported(fi_addr_t address);
+    // What messages from a number that is in use are compared by.
+    fi_addr_t compared(fi_addr_t address);
     // Changes with every insertion and removal, by any process; never UINT32_MAX. Read it before match().
     uint32_t generation() const { return store.generation(); }
 

@@ -12,7 +12,7 @@ int AddressVector::reserve(size_t count) {
 
 fi_addr_t AddressVector::insert(const AvEntry& entry, uint64_t user_id) {
     const fi_addr_t known = index.find(stored_form(entry));
-    if (known != FI_ADDR_NOTAVAIL && store.user_id(known) == user_id) {
+    if (known != FI_ADDR_NOTAVAIL && (user_ids || store.user_id(known) == user_id)) {
         store.use_again(known);
         return known;
     }
@@ -67,7 +67,7 @@ AvMatch AddressVector::match(const AvEntry& entry) {
     AvMatch found;
     found.address = index.find(stored_form(entry));
     if (found.address == FI_ADDR_NOTAVAIL) return found;
-    const uint64_t user_id = store.user_id(found.address);
+    const uint64_t user_id = user_ids ? FI_ADDR_NOTAVAIL : store.user_id(found.address);
     found.reported = user_id == FI_ADDR_NOTAVAIL ? found.address : user_id;
     return found;
 }
@@ -76,7 +76,13 @@ fi_addr_t AddressVector::reported(fi_addr_t address) {
     AvLock guard(store);
     if (!store.holds(address)) return FI_ADDR_NOTAVAIL;
     const uint64_t user_id = store.user_id(address);
-    return user_id == FI_ADDR_NOTAVAIL ? address : user_id;
+    return user_id == FI_ADDR_NOTAVAIL && !user_ids ? address : user_id;
+}
+
+fi_addr_t AddressVector::compared(fi_addr_t address) {
+    if (!user_ids) return reported(address);
+    AvLock guard(store);
+    return store.holds(address) ? address : FI_ADDR_NOTAVAIL;
 }
 
 }  // namespace selvage::impl

@@ -34,8 +34,8 @@ constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID;
 int check(const AddressVector& av, const AvRequest& request) {
     if (request.flags & ~kInsertFlags) return -FI_EBADFLAGS;
     const bool by_user = request.flags & FI_AV_USER_ID;
-    // An identifier is of one process; the vector of several.
-    if (by_user && av.store.shared()) return -FI_EBADFLAGS;
+    // An identifier is of one process; the vector of several. Where fi_av_set_user_id gives them, insertions do not.
+    if (by_user && (av.store.shared() || av.user_ids)) return -FI_EBADFLAGS;
     if (by_user && request.count && !request.addresses) return -FI_EINVAL;
     if ((request.flags & FI_SYNC_ERR) && (av.async || (request.count && !request.context))) return -FI_EINVAL;
     if (av.type == FI_AV_MAP && request.count && !request.addresses) return -FI_EINVAL;

@@ -62,6 +62,8 @@ public:
     bool remove(fi_addr_t index);
     bool used_once(fi_addr_t index);
     uint64_t user_id(fi_addr_t index);  // FI_ADDR_NOTAVAIL in a shared store
+    // REQUIRES: !shared() && holds(index)
+    void set_user_id(fi_addr_t index, uint64_t user_id) { slot(index)->user_id = user_id; }
 
     // Entries there are, and the index behind the highest that was ever used.
     uint64_t used();

@@ -278,8 +278,7 @@ inline ssize_t Engine<T, Locked>::receive(ReceiveRequest request) {
     if (!context_->directed) [[likely]] {
         request.source = FI_ADDR_UNSPEC;
     } else if (request.source != FI_ADDR_UNSPEC && av_) {
-        // Messages are compared by the address that completions report.
-        request.source = av_->reported(request.source);
+        request.source = av_->compared(request.source);
     }
     return post_receive(*context_, request);
 }

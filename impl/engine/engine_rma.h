@@ -245,7 +245,7 @@ void Engine<T, Locked>::event(Peer& peer, CounterSlot slot, uint64_t flags, uint
                             .buffer = nullptr,
                             .data = data,
                             .tag = 0,
-                            .source = sources_ ? address_of(peer) : FI_ADDR_NOTAVAIL});
+                            .source = sources_ ? reported(address_of(peer)) : FI_ADDR_NOTAVAIL});
 }
 
 template <Transport T, bool Locked>

@@ -17,7 +17,8 @@ void Receiver::open_receiver(Endpoint& endpoint, ReceiveContext* context) {
     sources_ = endpoint.caps & FI_SOURCE;
     source_errors_ = endpoint.caps & FI_SOURCE_ERR;
     strict_ = endpoint.rx.comp_order & FI_ORDER_STRICT;
-    plain_ = !strict_ && !source_errors_;
+    user_ids_ = endpoint.av && endpoint.av->user_ids ? endpoint.av : nullptr;
+    plain_ = !strict_ && !source_errors_ && !user_ids_;
     reports.open(endpoint);
 }
 
@@ -58,6 +59,7 @@ size_t Receiver::export_source(const AvEntry& entry, char (&out)[kAddressBytesMa
 
 void Receiver::report(const Arrival& message, void* context, uint64_t flags, void* buffer, uint64_t placed, int error,
                       PeerBase* peer) {
+    const fi_addr_t source = sources_ ? (peer ? current_address(*peer) : message.from) : FI_ADDR_NOTAVAIL;
     const Completion completion{
         .context = context,
         .flags = received_flags(message) | (flags & FI_MULTI_RECV),
@@ -65,9 +67,9 @@ void Receiver::report(const Arrival& message, void* context, uint64_t flags, voi
         .buffer = buffer,
         .data = message.data,
         .tag = message.tag,
-        .source = sources_ ? (peer ? current_address(*peer) : message.from) : FI_ADDR_NOTAVAIL,
+        .source = reported(source),
     };
-    if (error || placed != message.length || (source_errors_ && completion.source == FI_ADDR_NOTAVAIL)) [[unlikely]] {
+    if (error || placed != message.length || (source_errors_ && source == FI_ADDR_NOTAVAIL)) [[unlikely]] {
         report_failure(completion, message.length, error, peer);
         return;
     }

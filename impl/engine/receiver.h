@@ -149,6 +149,10 @@ protected:
     fi_addr_t current_address(PeerBase& peer) {
         return peer.address_generation == av_generation() ? peer.address : address_of(peer);
     }
+    // What completions report for an address that current_address() gave.
+    fi_addr_t reported(fi_addr_t address) const {
+        return user_ids_ && address != FI_ADDR_NOTAVAIL ? user_ids_->reported(address) : address;
+    }
     uint32_t av_generation() const {
         return __atomic_load_n(generation_word_, __ATOMIC_ACQUIRE) & AvStore::kGenerationMask;
     }
@@ -228,8 +232,9 @@ private:
     uint32_t orphan_units_ = 0;  // of kept messages whose peers are lost
     uint64_t orphans_logged_ = 0;
     bool source_errors_ = false;
-    bool plain_ = true;    // completions need neither order nor a source
-    bool strict_ = false;  // completions in the order of matching
+    bool plain_ = true;                  // completions need neither order nor a source that is asked for
+    AddressVector* user_ids_ = nullptr;  // the address vector, if completions report what it says of an address
+    bool strict_ = false;                // completions in the order of matching
     Receive* order_ = nullptr;
     Receive** order_end_ = &order_;
 };

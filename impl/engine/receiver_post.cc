@@ -82,7 +82,7 @@ void Receiver::peek(const ReceiveRequest& request, Unexpected* kept) {
         .buffer = nullptr,
         .data = kept->message.data,
         .tag = kept->message.tag,
-        .source = sources_ ? source_of(kept) : FI_ADDR_NOTAVAIL,
+        .source = sources_ ? reported(source_of(kept)) : FI_ADDR_NOTAVAIL,
     };
     const bool discards = request.flags & FI_DISCARD;
     if (!discards && request.count && !kept->announced && reports.receive->format >= FI_CQ_FORMAT_DATA) {

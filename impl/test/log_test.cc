@@ -255,6 +255,7 @@ TEST_F(LogLocationTest, ADescriptorThatTheApplicationUsesAgainIsNotWrittenTo) {
     say("a line");
     EXPECT_TRUE(captured.text().ends_with("<warn> a line\n"));
     EXPECT_EQ(read(path("other")), "");
+    unsetenv("FI_LOG_LOCATION");
     settings(nullptr, nullptr, nullptr);
     EXPECT_EQ(fcntl(descriptor, F_GETFD), 0) << "not the library's to close";
     close(descriptor);

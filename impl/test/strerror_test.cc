@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <set>
@@ -40,6 +41,9 @@ TEST(StrError, SystemNumbersReadAsTheSystemReadsThem) {
         EXPECT_EQ(fi_strerror(number), fi_strerror(-number));
     }
 }
+
+// FI_EPROTO, which has a name since 2.x.
+TEST(StrError, AProtocolErrorHasItsText) { EXPECT_STREQ(fi_strerror(-EPROTO), "Protocol error"); }
 
 TEST(StrError, NoNumberIsWithoutText) {
     for (const int number : {int{FI_ERRNO_MAX}, 1000, INT_MAX, -INT_MAX, INT_MIN}) {

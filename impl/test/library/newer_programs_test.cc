@@ -9,11 +9,13 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 
+#include <bit>
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "impl/test/library/ask.h"
+#include "impl/test/library/objects.h"
 #include "impl/test/library/versioned.h"
 
 namespace selvage::test {
@@ -180,6 +182,69 @@ TEST(NewerVersions, ErrorEntriesNameTheirSourceSince1_20) {
     EXPECT_EQ(source_in_error(FI_VERSION(1, 20), "FABRIC_1.7"), 0U);
     EXPECT_EQ(source_in_error(FI_VERSION(2, 6), "FABRIC_1.9"), 0U);
     EXPECT_EQ(source_in_error(FI_VERSION(1, 18), "FABRIC_1.9"), 4711U) << "not the caller's to be written to";
+}
+
+struct DomainOf {
+    fi_info* info = nullptr;
+    Opened<fid_fabric> fabric;
+    Opened<fid_domain> domain;
+
+    explicit DomainOf(uint32_t version, const char* provider = "shm") {
+        InfoPtr hints = make_hints(provider, FI_EP_RDM);
+        EXPECT_EQ(symbol<GetInfoCall>("fi_getinfo", "FABRIC_1.9")(version, nullptr, nullptr, 0, hints.get(), &info), 0);
+        EXPECT_EQ(fi_fabric(info->fabric_attr, fabric.out(), nullptr), 0);
+        EXPECT_EQ(fi_domain(fabric.get(), info, domain.out(), nullptr), 0);
+    }
+    ~DomainOf() { symbol<FreeInfoCall>("fi_freeinfo", "FABRIC_1.9")(info); }
+    DomainOf(const DomainOf&) = delete;
+    DomainOf& operator=(const DomainOf&) = delete;
+};
+
+// fi_mr(3): "-FI_EBADFLAGS: Returned if the specified flags are not supported by the provider." What stands in place of
+// the ranges is not taken for them.
+TEST(NewerVersions, RegistrationOfMemoryOfADeviceIsRefusedByItsFlag) {
+    constexpr uint64_t kDmaBuf = uint64_t{1} << 40, kSingleUse = uint64_t{1} << 41;
+    constexpr size_t kMrAttrBytes = 112, kDmaBufBytes = 32;
+    AtEdge<fi_mr_attr> attr(kMrAttrBytes);
+    AtEdge<char> dmabuf(kDmaBufBytes);
+    attr->mr_iov = reinterpret_cast<const iovec*>(dmabuf.get());
+    attr->iov_count = 1;
+    attr->access = FI_REMOTE_READ;
+    for (const char* provider : {"shm", "tcp"}) {
+        const DomainOf of(FI_VERSION(2, 0), provider);
+        for (const uint64_t flags : {kDmaBuf, kSingleUse, kDmaBuf | uint64_t{FI_RMA_EVENT}}) {
+            auto* region = reinterpret_cast<fid_mr*>(1);
+            EXPECT_EQ(fi_mr_regattr(of.domain.get(), attr.get(), flags, &region), -FI_EBADFLAGS) << provider;
+        }
+    }
+}
+
+TEST(NewerVersions, CountersOfBytesAreNotImplementedAndNoValueOfOlderReleases) {
+    const DomainOf now(FI_VERSION(2, 0)), before(FI_VERSION(1, 18));
+    fi_cntr_attr attr{};
+    fid_cntr* counter = nullptr;
+    attr.events = static_cast<fi_cntr_events>(1);  // FI_CNTR_EVENTS_BYTES
+    EXPECT_EQ(fi_cntr_open(now.domain.get(), &attr, &counter, nullptr), -FI_ENOSYS);
+    EXPECT_EQ(fi_cntr_open(before.domain.get(), &attr, &counter, nullptr), -FI_EINVAL);
+    attr.events = std::bit_cast<fi_cntr_events>(2);
+    EXPECT_EQ(fi_cntr_open(now.domain.get(), &attr, &counter, nullptr), -FI_EINVAL);
+    EXPECT_FALSE(counter);
+}
+
+TEST(NewerVersions, DatatypesAndOperationsOfThatReleaseHaveNamesAndAreNotOffered) {
+    const DomainOf of(FI_VERSION(2, 0));
+    const auto name = [](unsigned value, fi_type type) { return std::string(fi_tostr(&value, type)); };
+    const char* const types[] = {"FI_FLOAT16", "FI_BFLOAT16", "FI_FLOAT8_E4M3", "FI_FLOAT8_E5M2"};
+    fi_atomic_attr attr{};
+    for (unsigned i = 0; i < 4; ++i) {
+        const unsigned value = FI_UINT128 + 1 + i;
+        EXPECT_EQ(name(value, FI_TYPE_ATOMIC_TYPE), types[i]);
+        EXPECT_EQ(fi_query_atomic(of.domain.get(), static_cast<fi_datatype>(value), FI_SUM, &attr, 0), -FI_EOPNOTSUPP);
+    }
+    EXPECT_EQ(name(FI_MSWAP + 1, FI_TYPE_ATOMIC_OP), "FI_DIFF");
+    const auto difference = static_cast<fi_op>(FI_MSWAP + 1);
+    EXPECT_EQ(fi_query_atomic(of.domain.get(), FI_INT32, difference, &attr, 0), -FI_EOPNOTSUPP);
+    EXPECT_STREQ(fi_strerror(-EPROTO), strerror(EPROTO)) << "FI_EPROTO";
 }
 
 // The structures of such a program are those of its headers.

@@ -233,6 +233,7 @@ fi_addr_t DatagramPath::source_of(const Arrived& datagram, AvEntry* out) const {
 
 void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram, uint64_t placed) {
     AvEntry source;
+    const fi_addr_t address = sources_ ? source_of(datagram, &source) : FI_ADDR_NOTAVAIL;
     const Completion completion{
         .context = receive.context,
         .flags = FI_RECV | FI_MSG | (datagram.has_data ? FI_REMOTE_CQ_DATA : 0),
@@ -240,9 +241,9 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
         .buffer = receive.count ? receive.ranges[0].iov_base : nullptr,
         .data = datagram.has_data ? datagram.data : 0,
         .tag = 0,
-        .source = sources_ ? source_of(datagram, &source) : FI_ADDR_NOTAVAIL,
+        .source = av_ && av_->user_ids && address != FI_ADDR_NOTAVAIL ? av_->reported(address) : address,
     };
-    const bool unknown = source_errors_ && completion.source == FI_ADDR_NOTAVAIL;
+    const bool unknown = source_errors_ && address == FI_ADDR_NOTAVAIL;
     if (placed == datagram.size && !unknown) [[likely]] {
         if ((receive.flags | reports_.receive_always) & FI_COMPLETION) reports_.receive->write(completion);
         reports_.count(kSlotRecv);
