@@ -26,7 +26,7 @@ system)
         exit 77
     fi
     # Which of them a link takes is each library's own affair.
-    missing=$(comm -23 <(exported "$system" | sed 's/@@/@/' | sort) <(sed 's/@@/@/' <<<"$own" | sort))
+    missing=$(comm -23 <(exported "$system" | sed 's/@@/@/' | sort) <(printf '%s\n' "${own//@@/@}" | sort))
     [ -z "$missing" ] || die "exported by $system and not by $library:
 $missing"
     ;;

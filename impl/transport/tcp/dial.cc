@@ -28,6 +28,12 @@ Step Dial::fail(int code) {
     return Step::kFailed;
 }
 
+Step Dial::fail_to_read(int code) {
+    const bool silent = state_ == State::kChallenge && !in_size_ && (code == ECONNRESET || code == EPIPE);
+    if (silent) foreign = Foreign::kSilent;
+    return fail(code);
+}
+
 // The socket is writable or has failed. A connection to oneself, which TCP permits when the kernel happens to choose
 // the destination's port, is nobody listening.
 Step Dial::send_hello() {
@@ -68,7 +74,10 @@ Step Dial::read_answer(const Key& key) {
         Note note;
         size_t used = 0;
         const Scan scan = in_size_ ? read_note(in_, in_size_, &note, &used) : Scan::kMore;
-        if (scan == Scan::kBad) return fail(FI_ECONNABORTED);
+        if (scan == Scan::kBad) {
+            foreign = Foreign::kSpeaks;
+            return fail(FI_ECONNABORTED);
+        }
         if (scan == Scan::kWhole) {
             const Step step = take(key, note, used);
             in_size_ = 0;
@@ -77,10 +86,10 @@ Step Dial::read_answer(const Key& key) {
         }
         const size_t want = wanted_bytes(in_, in_size_);
         const ssize_t got = recv(socket_, in_ + in_size_, want - in_size_, MSG_DONTWAIT);
-        if (got == 0) return fail(FI_ECONNRESET);
+        if (got == 0) return fail_to_read(FI_ECONNRESET);
         if (got < 0) {
             if (errno == EINTR) continue;
-            return errno == EAGAIN || errno == EWOULDBLOCK ? Step::kPending : fail(errno);
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Step::kPending : fail_to_read(errno);
         }
         in_size_ += static_cast<size_t>(got);
     }

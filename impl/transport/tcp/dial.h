@@ -16,6 +16,13 @@ enum class Step : uint8_t {
     kFailed,   // `error` says why
 };
 
+// Why the other end of an attempt that failed may be no endpoint of this library.
+enum class Foreign : uint8_t {
+    kNo,
+    kSilent,  // it took the connection, and closed it without an answer to the hello; so does a listener without room
+    kSpeaks,  // what it said is no note
+};
+
 class Dial {
 public:
     ~Dial();
@@ -36,12 +43,14 @@ public:
     // With kDone: the socket is the caller's from now on.
     int release_socket();
 
-    int error = 0;  // positive fabric errno
-    Note answer;    // kWelcome or kReject
+    int error = 0;                   // positive fabric errno
+    Foreign foreign = Foreign::kNo;  // with kFailed
+    Note answer;                     // kWelcome or kReject
 
 private:
     enum class State : uint8_t { kConnecting, kChallenge, kWelcome };
     Step fail(int code);
+    Step fail_to_read(int code);
     Step send_hello();
     Step read_answer(const Key& key);
     Step take(const Key& key, const Note& note, size_t size);

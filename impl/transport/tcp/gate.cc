@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "impl/core/create.h"
+#include "impl/core/log.h"
 #include "impl/transport/tcp/knobs.h"
 
 namespace selvage::impl::tcp {
@@ -222,6 +223,17 @@ void Gate::kill(Stranger* stranger) {
     any_dead_ = true;
 }
 
+// Anybody may connect and say anything, so not each of them has a line.
+void Gate::report_foreign(const Stranger& stranger) {
+    const int64_t now = now_milliseconds();
+    if (stranger.state != Stranger::State::kHello || now < quiet_until_) return;
+    quiet_until_ = now + kForeignPause;
+    char address[kAddressBytesMax];
+    write_text_address(stranger.from, FI_SOCKADDR, address, sizeof address);
+    log_for("tcp", FI_LOG_WARN, FI_LOG_EP_CTRL,
+            "%s called and speaks another protocol than this library's: the connection is closed", address);
+}
+
 // False: a note that has no place here.
 bool Gate::take(Stranger& stranger, const Note& note, size_t size) {
     if (stranger.state == Stranger::State::kHello) {
@@ -261,6 +273,7 @@ void Gate::advance(Stranger* stranger) {
         size_t used = 0;
         const Scan scan = read_note(stranger->in, stranger->in_size, &note, &used);
         if (scan == Scan::kMore) continue;
+        if (scan == Scan::kBad) report_foreign(*stranger);
         if (scan == Scan::kBad || !take(*stranger, note, used)) {
             count(Stat::kRefused);
             return kill(stranger);

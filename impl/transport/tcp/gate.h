@@ -102,6 +102,7 @@ private:
     void leave_source(Stranger& stranger);
     bool take(Stranger& stranger, const Note& note, size_t size);
     void kill(Stranger* stranger);
+    void report_foreign(const Stranger& stranger);
     void pause(int64_t milliseconds);
 
     CallKind kind_;
@@ -109,6 +110,7 @@ private:
     int socket_ = -1;
     int epoll_ = -1;
     int64_t paused_until_ = 0;  // no descriptor was left
+    int64_t quiet_until_ = 0;   // no line of the log about foreign callers before
     bool any_dead_ = false;
     size_t strangers_ = 0;      // in list_, dead ones aside
     Stranger* list_ = nullptr;  // newest first

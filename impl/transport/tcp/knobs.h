@@ -63,6 +63,11 @@ inline constexpr int64_t kCrossedPause = 1000;
 inline constexpr int64_t kBusyPause = 20;
 // The longest pause before an attempt is repeated that was dropped in the middle of the handshake.
 inline constexpr int64_t kDroppedPause = 1000;
+// Attempts in a row that end without an answer to the hello after which the other end is taken for a stranger's, once
+// the time of a connection is over, too.
+inline constexpr uint32_t kUnansweredMost = 5;
+// Milliseconds between two lines of the log about callers that speak another protocol.
+inline constexpr int64_t kForeignPause = 2000;
 // Milliseconds for which an address where nobody listens is called again, and the pauses in between, while frames wait
 // that were reported as sent.
 inline constexpr int64_t kRefusedLimit = 1000;

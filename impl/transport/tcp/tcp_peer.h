@@ -66,6 +66,7 @@ struct Peer : Watched, PeerBase {
     int failure = 0;           // with kDialing: it is given up, which the next progress reports
     int last_error = 0;        // of the attempts so far
     uint32_t attempts = 0;     // that were dropped
+    uint32_t unanswered = 0;   // of these, the last in a row that ended with Foreign::kSilent
     int64_t dial_since = 0;    // milliseconds
     int64_t deadline = 0;      // of dialing, in milliseconds
     int64_t dial_again = 0;    // the dial was put off until then

@@ -17,6 +17,8 @@
 #include <cstdlib>
 
 #include "impl/core/create.h"
+#include "impl/core/log.h"
+#include "impl/core/strerror.h"
 #include "impl/transport/tcp/settings.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
@@ -29,7 +31,7 @@ using tcp::Refusal;
 int TcpTransport::dial(Peer& peer) {
     peer.dial_since = tcp::now_milliseconds();
     peer.deadline = peer.dial_since + tcp::connect_timeout();
-    peer.attempts = 0;
+    peer.attempts = peer.unanswered = 0;
     peer.last_error = FI_ETIMEDOUT;
     const int error = start_dial(peer);
     if (error) return error;
@@ -129,6 +131,35 @@ void TcpTransport::attempt_failed(Peer& peer, int error) {
     if (!redial(peer, error)) give_up(peer, error);
 }
 
+// The other end seems to be no endpoint of this library: one line, as the error alone does not say that.
+void TcpTransport::report_foreign(const Peer& peer, tcp::Foreign foreign, int error) const {
+    char address[kAddressBytesMax];
+    write_text_address(peer.remote, FI_SOCKADDR, address, sizeof address);
+    const char* how = foreign == tcp::Foreign::kSpeaks ? "answers in another protocol than this library's"
+                      : connected_ ? "closed the connection without an answer: it speaks another protocol than this "
+                                     "library's, or has no room, or is gone"
+                                   : "closes every connection without an answer: it speaks another protocol than this "
+                                     "library's";
+    log_for("tcp", FI_LOG_WARN, FI_LOG_EP_CTRL, "%s %s (%s)", address, how, error_text(error));
+}
+
+// A listener that has no room drops hellos for a while; one that drops all of them speaks another protocol.
+bool TcpTransport::seems_foreign(const Peer& peer) const {
+    return peer.unanswered >= (connected_ ? 1 : tcp::kUnansweredMost);
+}
+
+// An attempt failed at the other end's doing. Who drops every hello has the time of a peer that does not answer, no
+// more.
+void TcpTransport::dial_failed(Peer& peer, const tcp::Dial& dial) {
+    const int error = dial.error;
+    const tcp::Foreign foreign = dial.foreign;
+    peer.unanswered = foreign == tcp::Foreign::kSilent ? peer.unanswered + 1 : 0;
+    const bool over = connected_ || tcp::now_milliseconds() - peer.dial_since >= tcp::connect_timeout();
+    if (foreign != tcp::Foreign::kSpeaks && !(over && seems_foreign(peer))) return attempt_failed(peer, error);
+    report_foreign(peer, foreign, error);
+    give_up(peer, error);
+}
+
 // Small frames to a peer without a connection are reported as sent when they are in its buffer.
 bool TcpTransport::frames_wait(Peer& peer) {
     SpinGuard guard(guard_);
@@ -152,7 +183,7 @@ void TcpTransport::step_dial(Peer& peer) {
             if (!retry_later(peer, dial.answer.refusal)) give_up(peer, tcp::error_of(dial.answer.refusal));
             return;
         case tcp::Step::kFailed:
-            return attempt_failed(peer, dial.error);
+            return dial_failed(peer, dial);
     }
 }
 
@@ -252,6 +283,7 @@ void TcpTransport::look_at_dials(int64_t now) {
             peer->deadline = peer->dial_since + std::max(tcp::connect_timeout(), tcp::peer_timeout());
         }
         if (now >= peer->deadline) {
+            if (seems_foreign(*peer)) report_foreign(*peer, tcp::Foreign::kSilent, peer->last_error);
             give_up(*peer, peer->last_error);
         } else if (!peer->dial && now >= peer->dial_again) {
             const int error = start_dial(*peer);

@@ -102,6 +102,9 @@ private:
     bool retry_later(Peer& peer, tcp::Refusal refusal);
     bool redial(Peer& peer, int error);
     void attempt_failed(Peer& peer, int error);
+    void dial_failed(Peer& peer, const tcp::Dial& dial);
+    bool seems_foreign(const Peer& peer) const;
+    void report_foreign(const Peer& peer, tcp::Foreign foreign, int error) const;
     bool frames_wait(Peer& peer);
     void step_dial(Peer& peer);
     void add_outcome(Peer& peer);
