@@ -164,7 +164,7 @@ size_t export_error(const EventQueue& eq, const fi_eq_err_entry& stored, void* d
     if (sized && out->err_data_size && out->err_data) {
         entry.err_data = out->err_data;
         entry.err_data_size = std::min(out->err_data_size, details_size);
-        if (entry.err_data_size) memcpy(entry.err_data, details, entry.err_data_size);
+        if (details) memcpy(entry.err_data, details, entry.err_data_size);
     }
     const size_t size = sized ? sizeof entry : offsetof(fi_eq_err_entry, err_data_size);
     memcpy(static_cast<void*>(out), &entry, size);

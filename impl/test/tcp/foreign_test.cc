@@ -37,7 +37,7 @@ tcp::Foreign foreign_after(const std::string& answer, bool takes_hello = true) {
     return dial.foreign;
 }
 
-TEST(TcpForeign, AnAnswerThatIsNoNoteIsToldFromNone) {
+TEST(TcpForeign, AnAnswerThatIsNoNoteIsDistinguishedFromNone) {
     EXPECT_EQ(foreign_after("SSH-2.0-OpenSSH_9.2\r\n"), tcp::Foreign::kSpeaks);
     EXPECT_EQ(foreign_after(""), tcp::Foreign::kSilent);
     EXPECT_EQ(foreign_after("", false), tcp::Foreign::kSilent) << "closed over an unread hello: a reset";
