@@ -1,11 +1,10 @@
 // The entry points of discovery at their versioned symbols. No exception passes here: nothing below throws.
 //
 // A symbol of an older node belongs to a program that was built against smaller structures; see layout.h.
-#include "impl/core/fabric.h"
-#include "impl/core/getinfo.h"
 #include "impl/core/info_memory.h"
 #include "impl/core/layout.h"
 #include "impl/core/rdma.h"
+#include "impl/provider/all_providers.h"
 
 namespace selvage::impl {
 int open_by_name(uint32_t version, const char* name, uint64_t flags, fid** result, void* context);  // open.cc
@@ -21,7 +20,7 @@ using selvage::impl::Layout;
 #define SELVAGE_INFO_CALLS(suffix, layout)                                                                        \
     SELVAGE_EXPORT int selvage_getinfo_##suffix(uint32_t version, const char* node, const char* service,          \
                                                 uint64_t flags, const fi_info* hints, fi_info** info) {           \
-        return selvage::impl::get_info(layout, version, node, service, flags, hints, info);                       \
+        return selvage::impl::get_info_of_all(layout, version, node, service, flags, hints, info);                \
     }                                                                                                             \
     SELVAGE_EXPORT void selvage_freeinfo_##suffix(fi_info* info) { selvage::impl::free_info_list(info, layout); } \
     SELVAGE_EXPORT fi_info* selvage_dupinfo_##suffix(const fi_info* info) {                                       \
@@ -65,10 +64,10 @@ SELVAGE_OTHER_SYMBOL(selvage_dupinfo_1_9, fi_dupinfo, FABRIC_1.9);
 // clang-format on
 
 SELVAGE_EXPORT int selvage_fabric_1_0(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
-    return selvage::impl::open_fabric(Layout::k1_0, attr, fabric, context);
+    return selvage::impl::open_fabric_of_all(Layout::k1_0, attr, fabric, context);
 }
 SELVAGE_EXPORT int selvage_fabric_1_1(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
-    return selvage::impl::open_fabric(Layout::k1_3, attr, fabric, context);
+    return selvage::impl::open_fabric_of_all(Layout::k1_3, attr, fabric, context);
 }
 // Formatting would take the version of a node apart.
 // clang-format off
@@ -80,7 +79,7 @@ SELVAGE_SYMBOL(selvage_fabric_1_1, fi_fabric, FABRIC_1.1);
 SELVAGE_EXPORT int fi_fabric2(fi_info* info, fid_fabric** fabric, uint64_t flags, void* context) {
     if (flags) return -FI_EBADFLAGS;
     if (!info) return -FI_EINVAL;
-    return selvage::impl::open_fabric(Layout::k1_9, info->fabric_attr, fabric, context);
+    return selvage::impl::open_fabric_of_all(Layout::k1_9, info->fabric_attr, fabric, context);
 }
 
 extern "C" {

@@ -202,7 +202,6 @@ int answer(Query& query, InfoList& list) {
             return -FI_ENODATA;
         }
     }
-    if ((query.flags & FI_SOURCE) && !query.node && !query.service) return -FI_ENODATA;
     if (query.flags & FI_PROV_ATTR_ONLY) return list_providers(query, list);
     if (has_invalid_bits(query.hints)) return -FI_EBADFLAGS;
     if (asks_for_a_type_nobody_has(query)) return -FI_ENODATA;
@@ -217,20 +216,29 @@ int answer(Query& query, InfoList& list) {
     return match_all(query, *table, list);
 }
 
+inline int check_arguments(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags) {
+    note_symbol(layout);
+    if (version > (layout > Layout::k1_3 ? kNewestVersion : kApiVersion)) return -FI_ENOSYS;
+    // Interfaces are looked for again whenever the kernel says that they changed: that asks for nothing more.
+    const uint64_t known = kFlags | (version >= FI_VERSION(2, 0) ? kFlagRescan : 0);
+    if (flags & ~known) return -FI_EBADFLAGS;
+    return (flags & FI_SOURCE) && !node && !service ? -FI_ENODATA : 0;
+}
+
 }  // namespace
+
+int check_call(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags) {
+    return check_arguments(layout, version, node, service, flags);
+}
 
 int get_info(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags,
              const fi_info* hints, fi_info** info) {
     if (!info) return -FI_EINVAL;
     *info = nullptr;
-    note_symbol(layout);
-    if (version > (layout > Layout::k1_3 ? kNewestVersion : kApiVersion)) return -FI_ENOSYS;
-    // Interfaces are looked for again whenever the kernel says that they changed: that asks for nothing more.
-    if (version >= FI_VERSION(2, 0)) flags &= ~kFlagRescan;
-    if (flags & ~kFlags) return -FI_EBADFLAGS;
+    if (const int error = check_arguments(layout, version, node, service, flags)) return error;
     Query query;
     query.version = version;
-    query.flags = flags;
+    query.flags = flags & kFlags;
     query.node = node;
     query.service = service;
     query.has_hints = hints != nullptr;

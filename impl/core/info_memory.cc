@@ -16,6 +16,8 @@ inline size_t opaque(size_t size) {
 
 }  // namespace
 
+bool has_operations(const fid_nic& nic) { return nic.fid.ops && nic.fid.ops->control && nic.fid.ops->close; }
+
 void InfoSet::relink() {
     info.tx_attr = &tx;
     info.rx_attr = &rx;
@@ -146,12 +148,10 @@ constexpr bool has_keys(Layout layout) { return layout >= Layout::k1_1; }
     return out;
 }
 
-bool has_operations(const fid_nic* nic) { return nic->fid.ops && nic->fid.ops->control && nic->fid.ops->close; }
-
 // A nic belongs to the provider that made it: it knows how to copy itself.
 bool copy_nic(fid_nic*& target, const fid_nic* nic) {
     target = nullptr;
-    if (!has_operations(nic)) return true;
+    if (!has_operations(*nic)) return true;
     fid* copy = nullptr;
     auto* source = const_cast<fid*>(&nic->fid);
     const int result = source->ops->control(source, FI_DUP, &copy);
@@ -176,7 +176,7 @@ void free_if_any(void* block) {
         free(info->fabric_attr->name);
         free(info->fabric_attr->prov_name);
     }
-    if (layout >= Layout::k1_2 && info->nic && has_operations(info->nic)) info->nic->fid.ops->close(&info->nic->fid);
+    if (layout >= Layout::k1_2 && info->nic && has_operations(*info->nic)) info->nic->fid.ops->close(&info->nic->fid);
     free(info->src_addr);
     free_if_any(info->dest_addr);
     free(info->tx_attr);

@@ -43,6 +43,8 @@ fi_info* allocate_info();
 fi_info* duplicate_info(const fi_info& source, Layout layout);
 // The same for an application's own, which is bound to the symbol of that layout.
 fi_info* duplicate_callers_info(const fi_info& source, Layout symbol);
+// Whether a nic can copy and release itself; one that cannot is passed over.
+bool has_operations(const fid_nic& nic);
 // Releases a list. Accepts nullptr. Looks at nothing that a caller with that layout does not own.
 void free_info_list(fi_info* list, Layout layout);
 

@@ -104,6 +104,12 @@ bool find_opened(const Provider& provider, const char* fabric_name, const char* 
     return true;
 }
 
+bool is_opened(const fid_fabric* fabric, const fid_domain* domain) {
+    if ((!fabric && !domain) || opened.count.load(std::memory_order_acquire) == 0) return false;
+    LockGuard guard(opened.lock);
+    return (fabric && opened.fabrics.find(fabric)) || (domain && opened.domains.find(domain));
+}
+
 bool is_open_passive(const fid* handle) {
     if (!handle || opened.count.load(std::memory_order_acquire) == 0) return false;
     LockGuard guard(opened.lock);

@@ -25,6 +25,8 @@ void note_closed(PassiveEndpoint* endpoint);
 bool find_opened(const Provider& provider, const char* fabric_name, const char* domain_name, fid_fabric* want_fabric,
                  fid_domain* want_domain, fid_fabric** fabric, fid_domain** domain);
 bool is_open_passive(const fid* handle);
+// Whether one of these (either may be nullptr) is an open object of this library.
+bool is_opened(const fid_fabric* fabric, const fid_domain* domain);
 
 }  // namespace selvage::impl
 

@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <strings.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <iterator>
 
 #include "impl/core/lock.h"
 #include "impl/core/log.h"
@@ -74,13 +76,27 @@ const Filter& filter() {
     return instance;
 }
 
-bool all_admitted = false;
+// What is not as usual with the names of providers; one word, as every query reads it several times.
+//   bit i           an external provider has taken the place of kProviders[i]
+//   kAllAdmitted    FI_PROVIDER says nothing
+// Set before any query that may see it: by who loads external providers, or is one.
+constinit std::atomic<unsigned> exceptions{0};
+constexpr unsigned kAllAdmitted = 1U << 31;
+static_assert(std::size(kProviders) < 31);
+
+[[gnu::noinline]] bool is_registered_with(unsigned unusual, std::string_view name) {
+    for (unsigned i = 0; i < std::size(kProviders); ++i) {
+        if ((unusual >> i & 1U) && name == kProviders[i]->name) return false;
+    }
+    return (unusual & kAllAdmitted) || filter().admits(name);
+}
 
 // The table and what keeps it current.
 struct Cache {
     Mutex lock;
     InterfaceWatch watch;
     Table* table = nullptr;
+    unsigned unusual = 0;  // the exceptions that it was built with
 
     // A handler of exit() that still asks finds an empty cache, not a dead one.
     ~Cache() {
@@ -100,11 +116,6 @@ void in_parent() { cache().lock.unlock(); }
 void in_child() {
     cache().watch.forget();
     cache().lock.unlock();
-}
-
-void arm_fork_handlers() {
-    static const int armed = pthread_atfork(before_fork, in_parent, in_child);
-    static_cast<void>(armed);
 }
 
 int build_table(Table** result) {
@@ -129,15 +140,38 @@ int build_table(Table** result) {
 
 std::span<const Provider* const> all_providers() { return kProviders; }
 
-bool is_registered(std::string_view name) { return all_admitted || filter().admits(name); }
-bool is_layer_registered(std::string_view name) { return all_admitted || filter().admits_layer(name); }
-void admit_all_providers() { all_admitted = true; }
+bool is_admitted(std::string_view name) { return filter().admits(name); }
+
+bool is_registered(std::string_view name) {
+    const unsigned unusual = exceptions.load(std::memory_order_relaxed);
+    if (unusual) [[unlikely]]
+        return is_registered_with(unusual, name);
+    return filter().admits(name);
+}
+
+bool is_layer_registered(std::string_view name) {
+    return (exceptions.load(std::memory_order_relaxed) & kAllAdmitted) || filter().admits_layer(name);
+}
+
+void admit_all_providers() { exceptions.fetch_or(kAllAdmitted, std::memory_order_relaxed); }
+
+void replace_provider(const Provider& own) {
+    for (unsigned i = 0; i < std::size(kProviders); ++i) {
+        if (kProviders[i] == &own) exceptions.fetch_or(1U << i, std::memory_order_relaxed);
+    }
+}
+
+void arm_registry_for_fork() {
+    static const int armed = pthread_atfork(before_fork, in_parent, in_child);
+    static_cast<void>(armed);
+}
 
 int current_table(bool follow_changes, TableRef* result) {
-    arm_fork_handlers();
+    arm_registry_for_fork();
     Cache& state = cache();
     LockGuard guard(state.lock);
-    const bool stale = !state.table || (follow_changes && state.watch.changed());
+    const unsigned unusual = exceptions.load(std::memory_order_relaxed);
+    const bool stale = !state.table || state.unusual != unusual || (follow_changes && state.watch.changed());
     if (stale) {
         if (!state.table) state.watch.changed();
         Table* fresh = nullptr;
@@ -149,6 +183,7 @@ int current_table(bool follow_changes, TableRef* result) {
         }
         if (state.table) state.table->release();
         state.table = fresh;
+        state.unusual = unusual;
     }
     state.table->retain();
     result->adopt(state.table);

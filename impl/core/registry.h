@@ -1,6 +1,7 @@
 // Which providers there are and what they offer right now.
 //
-// The list of providers is fixed when the library is built and filtered once by FI_PROVIDER. The table of offers is
+// The list of providers is fixed when the library is built, and filtered once by FI_PROVIDER and by the external
+// providers that take the place of one (provider/external.h). The table of offers is
 // built at the first question and rebuilt only after the kernel reported a change. Any thread may call.
 #ifndef SELVAGE_IMPL_CORE_REGISTRY_H
 #define SELVAGE_IMPL_CORE_REGISTRY_H
@@ -33,12 +34,21 @@ private:
 
 // All providers of the build, best first, registered or not.
 std::span<const Provider* const> all_providers();
-// What FI_PROVIDER says of the name of a provider, and of a layer ("ofi_rxm").
-bool is_registered(std::string_view name);
+// What FI_PROVIDER says of the name of a provider, whoever has it, and of a layer ("ofi_rxm").
+bool is_admitted(std::string_view name);
 bool is_layer_registered(std::string_view name);
+// Of a name in all_providers(): admitted, and no external provider has taken its place.
+bool is_registered(std::string_view name);
+
+// From now on `own` is not registered: an external provider answers to its name.
+void replace_provider(const Provider& own);
 
 // From now on FI_PROVIDER says nothing. Before the first question alone.
 void admit_all_providers();
+
+// Registers what fork() needs here, unless it has been. A lock that may be held around current_table() has to have its
+// handlers registered after these, so that fork() takes it first, too.
+void arm_registry_for_fork();
 
 // The current table of every registered provider. Returns 0 or a negative fabric errno.
 // With `follow_changes` false the last table is good enough (nothing in the question depends on interfaces).

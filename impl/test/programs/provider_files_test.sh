@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# The provider files in the distribution's own libfabric: it lists them, and its programs exchange messages over them,
-# also by way of its own layer.
-#   provider_files_test.sh FOLDER-OF-THE-FILES [PROGRAM-FOR-MPI]
+# The provider files in the distribution's own libfabric, or in the one of a folder: it lists them, and programs exchange
+# messages over them; with the distribution's also by way of its own layer.
+#   provider_files_test.sh FOLDER-OF-THE-FILES [PROGRAM-FOR-MPI|'' [FOLDER-OF-A-LIBFABRIC]]
 set -euo pipefail
 export FI_PROVIDER_PATH=$1
+program=${2-} host=${3-}
 unset LD_LIBRARY_PATH
+[[ -z $host ]] || export LD_LIBRARY_PATH=$host
 
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+[[ -z $host ]] || grep -q "$host/libfabric.so.1 " <<<"$(ldd "$(command -v fi_info)")" || fail "not run on $host"
 for tool in fi_info fi_pingpong mpirun; do
     command -v $tool >/dev/null || fail "$tool is not installed (packages libfabric-bin, openmpi-bin)"
 done
@@ -52,11 +55,11 @@ pingpong() {
 pingpong selvage_shm rdm
 pingpong selvage_tcp rdm -d lo
 pingpong selvage_tcp msg -d lo
-pingpong 'selvage_tcp;ofi_rxm' rdm -d lo
+[[ -n $host ]] || pingpong 'selvage_tcp;ofi_rxm' rdm -d lo
 
-if [[ $# -ge 2 ]]; then
+if [[ -n $program ]]; then
     timeout 120 mpirun --oversubscribe --allow-run-as-root --bind-to none --mca plm isolated \
         --mca orte_tmpdir_base "$scratch" --mca mpi_yield_when_idle 1 --mca pml cm --mca mtl ofi \
-        --mca mtl_ofi_provider_include selvage_tcp --mca osc pt2pt --mca btl self -n 2 "$2" >"$scratch/mpi" 2>&1 ||
+        --mca mtl_ofi_provider_include selvage_tcp --mca osc pt2pt --mca btl self -n 2 "$program" >"$scratch/mpi" 2>&1 ||
         fail "Open MPI over selvage_tcp: $(tail -5 "$scratch/mpi")"
 fi
