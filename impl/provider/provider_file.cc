@@ -63,7 +63,7 @@ int open_fabric_for_host(fi_fabric_attr* attr, fid_fabric** fabric, void* contex
 void clean_up() {}  // threads end with the objects that they serve
 
 fi_provider provider = {.version = kProviderVersion,
-                        .fi_version = FI_VERSION(1, 17),
+                        .fi_version = kNewestVersion,
                         .context = {},
                         .name = kOuter,
                         .getinfo = get_info_for_host,

@@ -334,5 +334,23 @@ TEST(OwnFiles, AreProvidersBesideTheLibrarysOwn) {
                 }).empty());
 }
 
+TEST(OwnFiles, AnswerProgramsOfAllReleases) {
+    in_child(SELVAGE_OWN_FILES, [] {
+        EXPECT_EQ(ask(make_hints("selvage_shm"), nullptr, nullptr, 0, FI_VERSION(1, 18)).result, 0);
+        const auto get = symbol<GetInfoCall>("fi_getinfo", "FABRIC_1.9");
+        const InfoPtr hints = make_hints("selvage_shm");
+        fi_info* list = nullptr;
+        ASSERT_EQ(get(FI_VERSION(2, 6), nullptr, nullptr, 0, hints.get(), &list), 0);
+        fid_fabric* fabric = nullptr;
+        EXPECT_EQ(fi_fabric(list->fabric_attr, &fabric, nullptr), 0);
+        EXPECT_EQ(fabric->api_version, FI_VERSION(2, 6));
+        fid_domain* domain = nullptr;
+        EXPECT_EQ(fi_domain(fabric, list, &domain, nullptr), 0);
+        fi_close(&domain->fid);
+        fi_close(&fabric->fid);
+        symbol<FreeInfoCall>("fi_freeinfo", "FABRIC_1.9")(list);
+    });
+}
+
 }  // namespace
 }  // namespace selvage::test
