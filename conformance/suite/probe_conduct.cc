@@ -248,8 +248,14 @@ void watch_dup(Watch& w) {
     for (const fi_info* p = list.get(); p != nullptr && i < 4 && i < list.answer().offers.size(); p = p->next, ++i) {
         watch_dup_of(w, p, list.answer().offers[i]);
     }
-    if (list.get() != nullptr && !list.answer().offers.empty())
-        watch_handle(w, list.get(), list.answer().offers.front());
+    // Objects of another provider say nothing of this one.
+    i = 0;
+    for (fi_info* p = list.get(); p != nullptr && i < list.answer().offers.size(); p = p->next, ++i) {
+        const Info& offer = list.answer().offers[i];
+        if (!offer_is_of(offer, w.lab().provider())) continue;
+        watch_handle(w, p, offer);
+        break;
+    }
     if (!w.shown().first.hints) return;
     Arena arena(room_for(w.shown().first));
     const fi_info* hints = encode(*w.shown().first.hints, arena, {});
