@@ -134,7 +134,8 @@ public:
     void came_pulled(Peer&, size_t) {}
     uint64_t grant_epoch() const { return epoch_; }
     void revoke_grants() { ++epoch_; }
-    bool still_granted(const Peer& peer, uint64_t epoch) const { return peer.other->epoch_ == epoch; }
+    // What came before the other side went is delivered after it.
+    bool still_granted(const Peer& peer, uint64_t epoch) const { return peer.back && peer.other->epoch_ == epoch; }
     static uint64_t frames_sent(const Peer& peer) { return peer.frames; }
     bool can_pull(Peer&) const { return Pulls && net_->pulls; }
     int pull(Peer&, const iovec* remote, size_t count, const iovec* local, size_t local_count) {

@@ -148,8 +148,11 @@ TEST_P(UserIds, AreReportedOfAMessageThatWasLookedAt) {
     for (int i = 0; i < 100000 && result != 1; ++i) {
         EXPECT_EQ(fi_trecvmsg(b.ep.get(), &message, FI_PEEK | FI_COMPLETION), 0);
         result = next(b, &source);
-        fi_cq_err_entry error{};
-        if (result == -FI_EAVAIL) fi_cq_readerr(b.cq.get(), &error, 0);
+        struct {
+            fi_cq_err_entry of_1_17;
+            fi_addr_t src_addr;
+        } error{};
+        if (result == -FI_EAVAIL) fi_cq_readerr(b.cq.get(), &error.of_1_17, 0);
     }
     EXPECT_EQ(result, 1);
     EXPECT_EQ(source, 4711U);
