@@ -59,18 +59,21 @@ struct Peer : Watched, PeerBase {
     Landing landing{};
 
     // Connecting: protected by the transport's setup lock, under which `phase`, too, is changed.
-    Dial* dial = nullptr;      // while kDialing, but for pauses
-    bool ready = false;        // not kUp yet, but tx and rx are a connection: an outcome that the next progress takes
-    bool in_outcomes = false;  // in the transport's list
-    bool in_dialing = false;   // in the transport's list
-    int failure = 0;           // with kDialing: it is given up, which the next progress reports
-    int last_error = 0;        // of the attempts so far
-    uint32_t attempts = 0;     // that were dropped
-    uint32_t unanswered = 0;   // of these, the last in a row that ended with Foreign::kSilent
-    int64_t dial_since = 0;    // milliseconds
-    int64_t deadline = 0;      // of dialing, in milliseconds
-    int64_t dial_again = 0;    // the dial was put off until then
-    uint64_t instance = 0;     // of the other endpoint, and the last of its calls that is known
+    Dial* dial = nullptr;       // while kDialing, but for pauses
+    bool ready = false;         // not kUp yet, but tx and rx are a connection: an outcome that the next progress takes
+    bool in_outcomes = false;   // in the transport's list
+    bool in_dialing = false;    // in the transport's list
+    int failure = 0;            // with kDialing: it is given up, which the next progress reports
+    int last_error = 0;         // of the attempts so far
+    uint32_t attempts = 0;      // that were dropped
+    uint32_t unanswered = 0;    // of these, the last in a row that ended with Foreign::kSilent
+    int64_t dial_since = 0;     // milliseconds; the first attempt began
+    int64_t attempt_since = 0;  // and the last one
+    bool posted_since = false;  // frames were put into the buffer since then; protected by the transport's guard
+    bool refusal_extended = false;  // refused_dial.h
+    int64_t deadline = 0;           // of dialing, in milliseconds
+    int64_t dial_again = 0;         // the dial was put off until then
+    uint64_t instance = 0;          // of the other endpoint, and the last of its calls that is known
     uint32_t sequence = 0;
     CallingHost* host = nullptr;  // counted there, as it has connected to an endpoint that did not call it
     uint32_t taken = 0;           // frames reported as sent before there was a connection; the owner's

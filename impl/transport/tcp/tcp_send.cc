@@ -153,6 +153,7 @@ SendResult TcpTransport::put_in_buffer(Peer& peer, const Frame& frame) {
     SendResult result = SendResult::kDone;
     if (!error) {
         buffer.append(&frame.header, sizeof frame.header);
+        peer.posted_since = true;
         if (small) {
             append_payload(buffer, frame, 0);
         } else {

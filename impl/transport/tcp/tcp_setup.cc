@@ -19,6 +19,7 @@
 #include "impl/core/create.h"
 #include "impl/core/log.h"
 #include "impl/core/strerror.h"
+#include "impl/transport/tcp/refused_dial.h"
 #include "impl/transport/tcp/settings.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
@@ -32,6 +33,7 @@ int TcpTransport::dial(Peer& peer) {
     peer.dial_since = tcp::now_milliseconds();
     peer.deadline = peer.dial_since + tcp::connect_timeout();
     peer.attempts = peer.unanswered = 0;
+    peer.refusal_extended = false;
     peer.last_error = FI_ETIMEDOUT;
     const int error = start_dial(peer);
     if (error) return error;
@@ -70,6 +72,9 @@ int TcpTransport::start_dial(Peer& peer) {
     }
     peer.dial = dial;
     peer.dial_again = 0;
+    peer.attempt_since = tcp::now_milliseconds();
+    SpinGuard guard(guard_);
+    peer.posted_since = false;
     return 0;
 }
 
@@ -93,6 +98,24 @@ bool TcpTransport::retry_later(Peer& peer, Refusal refusal) {
     return true;
 }
 
+// Nobody listened, and frames wait that were reported as sent.
+bool TcpTransport::redial_refused(Peer& peer) {
+    bool posted;
+    {
+        SpinGuard guard(guard_);
+        posted = peer.posted_since;
+    }
+    const tcp::AfterRefusal next = tcp::after_refusal({.now = tcp::now_milliseconds(),
+                                                       .since = peer.dial_since,
+                                                       .attempt = peer.attempt_since,
+                                                       .posted = posted,
+                                                       .extended = peer.refusal_extended});
+    if (next == tcp::AfterRefusal::kGiveUp) return false;
+    peer.refusal_extended |= next == tcp::AfterRefusal::kExtend;
+    dial_later(peer, next == tcp::AfterRefusal::kExtend ? 0 : tcp::kRefusedPause);
+    return true;
+}
+
 // Whether an attempt that failed is repeated. One that was dropped is, until the peer's time is over: a listener that
 // has too many callers drops some. Where nobody listens, only frames that were reported as sent are worth waiting for,
 // and not for long.
@@ -104,9 +127,7 @@ bool TcpTransport::redial(Peer& peer, int error) {
         case ENETUNREACH:
         case EHOSTDOWN:
         case ENETDOWN:
-            if (!frames_wait(peer)) return false;
-            if (tcp::now_milliseconds() - peer.dial_since >= tcp::kRefusedLimit) return false;
-            dial_later(peer, tcp::kRefusedPause);
+            if (!frames_wait(peer) || !redial_refused(peer)) return false;
             break;
         case ECONNRESET:
         case EPIPE:

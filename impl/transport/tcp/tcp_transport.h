@@ -101,6 +101,7 @@ private:
     void dial_later(Peer& peer, int64_t pause);
     bool retry_later(Peer& peer, tcp::Refusal refusal);
     bool redial(Peer& peer, int error);
+    bool redial_refused(Peer& peer);
     void attempt_failed(Peer& peer, int error);
     void dial_failed(Peer& peer, const tcp::Dial& dial);
     bool seems_foreign(const Peer& peer) const;

@@ -1,0 +1,38 @@
+// What is posted to an endpoint that has just come does not fail for an attempt that was made before.
+#include "impl/transport/tcp/refused_dial.h"
+
+#include <gtest/gtest.h>
+
+namespace selvage::impl::test {
+namespace {
+
+using tcp::after_refusal;
+using tcp::AfterRefusal;
+using tcp::kRefusedLimit;
+using tcp::kRefusedPause;
+
+TEST(RefusedDial, IsRepeatedUntilItsTimeIsOver) {
+    EXPECT_EQ(after_refusal({.now = kRefusedLimit - 1, .since = 0, .attempt = 900, .posted = false, .extended = false}),
+              AfterRefusal::kCallAgain);
+    EXPECT_EQ(after_refusal({.now = kRefusedLimit, .since = 0, .attempt = 990, .posted = false, .extended = false}),
+              AfterRefusal::kGiveUp);
+}
+
+TEST(RefusedDial, OfWhichThisSideLearnsLateSaysNothingOfNow) {
+    constexpr int64_t kLate = 3000;
+    EXPECT_EQ(after_refusal({.now = kLate, .since = 0, .attempt = 900, .posted = false, .extended = true}),
+              AfterRefusal::kCallAgain);
+    EXPECT_EQ(
+        after_refusal({.now = kLate, .since = 0, .attempt = kLate - kRefusedPause, .posted = false, .extended = true}),
+        AfterRefusal::kGiveUp);
+}
+
+TEST(RefusedDial, IsRepeatedOnceForWhatWasPostedSinceItBegan) {
+    EXPECT_EQ(after_refusal({.now = kRefusedLimit, .since = 0, .attempt = 990, .posted = true, .extended = false}),
+              AfterRefusal::kExtend);
+    EXPECT_EQ(after_refusal({.now = kRefusedLimit, .since = 0, .attempt = 990, .posted = true, .extended = true}),
+              AfterRefusal::kGiveUp);
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
