@@ -102,8 +102,10 @@ int open_file() {
     g_header->records = kStatRecords;
     g_header->pid = static_cast<uint32_t>(getpid());
     // Readers that see the magic see the rest: they read the header twice.
-    std::atomic_thread_fence(std::memory_order_release);
-    memcpy(g_header->magic, kStatMagic, sizeof kStatMagic);
+    uint64_t magic;
+    static_assert(sizeof magic == sizeof kStatMagic);
+    memcpy(&magic, kStatMagic, sizeof magic);
+    std::atomic_ref(*reinterpret_cast<uint64_t*>(g_header->magic)).store(magic, std::memory_order_release);
     return 0;
 }
 

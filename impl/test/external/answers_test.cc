@@ -123,6 +123,9 @@ TEST(ExternalAnswers, ComeUnderNoLayeredName) {
 
 // A caller of 1.0, whose structures end where an unreadable page begins, and who cannot release a nic.
 TEST(ExternalAnswers, ToOldProgramsAreAskedForWithWhatTheyOwn) {
+#ifdef SELVAGE_SANITIZED
+    GTEST_SKIP() << "a structure of 28 bytes that ends where a page does is not aligned";
+#endif
     in_child(folder("good"), [] {
         const auto get = symbol<GetInfoCall>("fi_getinfo", "FABRIC_1.0");
         const AtEdge<fi_info> info(offsetof(fi_info, nic));
@@ -274,6 +277,9 @@ TEST(ExternalFabrics, AreTheProvidersOwnObjects) {
 }
 
 TEST(ExternalFabrics, CanBeOpenedByTheFirstCallOfAProcess) {
+#ifdef SELVAGE_SANITIZED
+    GTEST_SKIP() << "a structure of 28 bytes that ends where a page does is not aligned";
+#endif
     in_child(folder("good"), [] {
         char provider[] = "small";
         char name[] = "small-fabric";

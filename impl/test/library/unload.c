@@ -40,6 +40,9 @@ static int open_all(void* library, char* provider) {
     *(void**)&open_fabric = find(library, "fi_fabric");
     *(void**)&dupinfo = find(library, "fi_dupinfo");
     if (!getinfo || !open_fabric || !dupinfo) return 1;
+    void (*freeinfo)(struct fi_info*);
+    *(void**)&freeinfo = find(library, "fi_freeinfo");
+    if (!freeinfo) return 1;
     struct fi_info* hints = dupinfo(NULL);
     struct fi_info* info;
     hints->fabric_attr->prov_name = strdup(provider);
@@ -56,6 +59,8 @@ static int open_all(void* library, char* provider) {
     CHECK(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
     CHECK(fi_ep_bind(ep, &av->fid, 0));
     CHECK(fi_enable(ep));
+    freeinfo(info);
+    freeinfo(hints);
     return 0;
 }
 
