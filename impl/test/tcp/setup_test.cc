@@ -258,6 +258,36 @@ TEST(TcpSetup, APeerWhoseMachineAnswersHasTheTimeOfOneThatIsUp) {
     unsetenv("FI_TCP_PEER_TIMEOUT");
 }
 
+// Who gets no processor looks at a connection when it has been taken and has ended.
+TEST(TcpSetup, AConnectionThatEndedBeforeAnyoneLookedWasTaken) {
+    for (const bool listens : {true, false}) {
+        const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        SocketAddress at = loopback();
+        socklen_t length = sizeof at.v4;
+        ASSERT_EQ(bind(listener, &at.any, length), 0);
+        ASSERT_EQ(getsockname(listener, &at.any, &length), 0);
+        if (listens) {
+            ASSERT_EQ(listen(listener, 1), 0);
+        }
+        tcp::Dial dial;
+        ASSERT_EQ(dial.start(loopback(), at, tcp::Note{}), 0);
+        if (listens) {
+            const int taken = accept(listener, nullptr, nullptr);
+            const linger reset{.l_onoff = 1, .l_linger = 0};
+            ASSERT_EQ(setsockopt(taken, SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+            close(taken);
+        }
+        tcp::Step step = tcp::Step::kPending;
+        for (int i = 0; i < 1000 && step == tcp::Step::kPending; ++i) {
+            usleep(kMillisecond);
+            step = dial.advance({});
+        }
+        EXPECT_EQ(step, tcp::Step::kFailed);
+        EXPECT_EQ(dial.was_taken(), listens) << strerror(dial.error);
+        close(listener);
+    }
+}
+
 // The log's lines, instead of standard error.
 class Lines {
 public:

@@ -4,6 +4,8 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_DIAL_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_DIAL_H
 
+#include <cerrno>
+
 #include "impl/transport/tcp/sockets.h"
 #include "impl/transport/tcp/wire.h"
 
@@ -38,6 +40,8 @@ public:
     int socket() const { return socket_; }
     // The other end's kernel has taken the connection.
     bool is_connected() const { return state_ != State::kConnecting; }
+    // It had, though the connection may have ended before this side looked: then it was not refused, but reset.
+    bool was_taken() const { return is_connected() || error == ECONNRESET || error == EPIPE; }
     // The other end is there; how long its application takes to accept is its own affair.
     bool waits_for_welcome() const { return state_ == State::kWelcome; }
     // With kDone: the socket is the caller's from now on.

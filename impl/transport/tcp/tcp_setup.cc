@@ -187,6 +187,13 @@ bool TcpTransport::frames_wait(Peer& peer) {
     return peer.buffer && !peer.buffer->empty();
 }
 
+// Its machine has answered: it may be stopped, or have no processor. It has as long as one that is up has, also when
+// the connection was taken and ended between two looks at it.
+void TcpTransport::note_connected(Peer& peer) {
+    if (connected_ || !peer.dial || !peer.dial->was_taken()) return;
+    peer.deadline = peer.dial_since + std::max(tcp::connect_timeout(), tcp::peer_timeout());
+}
+
 void TcpTransport::step_dial(Peer& peer) {
     if (!peer.dial || peer.ready || peer.failure) return;
     tcp::Dial& dial = *peer.dial;
@@ -204,6 +211,7 @@ void TcpTransport::step_dial(Peer& peer) {
             if (!retry_later(peer, dial.answer.refusal)) give_up(peer, tcp::error_of(dial.answer.refusal));
             return;
         case tcp::Step::kFailed:
+            note_connected(peer);
             return dial_failed(peer, dial);
     }
 }
@@ -299,10 +307,7 @@ void TcpTransport::look_at_dials(int64_t now) {
         at = &peer->next_dialing;
         // How long an application takes to accept is its own affair.
         if (connected_ && peer->dial && peer->dial->waits_for_welcome()) continue;
-        if (!connected_ && peer->dial && peer->dial->is_connected()) {
-            // Its machine has answered: it may be stopped, or have no processor. It has as long as one that is up has.
-            peer->deadline = peer->dial_since + std::max(tcp::connect_timeout(), tcp::peer_timeout());
-        }
+        note_connected(*peer);
         if (now >= peer->deadline) {
             if (seems_foreign(*peer)) report_foreign(*peer, tcp::Foreign::kSilent, peer->last_error);
             give_up(*peer, peer->last_error);

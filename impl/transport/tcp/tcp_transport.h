@@ -107,6 +107,7 @@ private:
     bool seems_foreign(const Peer& peer) const;
     void report_foreign(const Peer& peer, tcp::Foreign foreign, int error) const;
     bool frames_wait(Peer& peer);
+    void note_connected(Peer& peer);
     void step_dial(Peer& peer);
     void add_outcome(Peer& peer);
     void remove_outcome(Peer& peer);
