@@ -6,6 +6,7 @@
 set -euo pipefail
 folder=$1 program=$2 shim=$3 provider=$4
 export LD_LIBRARY_PATH=$folder
+export PMIX_MCA_gds=hash # with PMIx's default, spawned processes now and then hang in PMIx_Init, with any libfabric
 
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 command -v mpirun >/dev/null || fail "mpirun is not installed (package openmpi-bin)"

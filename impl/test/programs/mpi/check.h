@@ -10,6 +10,7 @@
 
 extern int world_rank;
 extern int world_size;
+extern const char* program_name; /* to start it once more */
 
 #define CHECK(condition)                                                                         \
     do {                                                                                         \
@@ -30,5 +31,8 @@ uint64_t seed_of(int from, int to, int tag, size_t size);
 void point_to_point(void);
 void collectives(void);
 void one_sided(void);
+void dynamic(void);
+/* What a process does that dynamic() has started. */
+void spawned(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* Preloaded into Open MPI: takes FI_REMOTE_COMM out of every question. Open MPI always asks for it, and a provider that
- * reaches this machine only must refuse it. */
+/* Preloaded into Open MPI: takes FI_REMOTE_COMM and FI_LOCAL_COMM out of every query. Open MPI always asks for the
+ * first, and a provider that reaches this machine only must refuse it; the shm provider of libfabric 1.17 does not know
+ * the second. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -26,8 +27,8 @@ int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t
     if (!hints) return ask(version, node, service, flags, hints, info);
     copy = fi_dupinfo(hints);
     if (!copy) return -FI_ENOMEM;
-    copy->caps &= ~FI_REMOTE_COMM;
-    if (copy->domain_attr) copy->domain_attr->caps &= ~FI_REMOTE_COMM;
+    copy->caps &= ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
+    if (copy->domain_attr) copy->domain_attr->caps &= ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
     result = ask(version, node, service, flags, copy, info);
     fi_freeinfo(copy);
     return result;

@@ -1,6 +1,6 @@
 /* A real MPI program: every way to move a message that MPI has, with contents that are verified. Knows nothing of the
  * library below.
- *   mpi_program [point_to_point] [collectives] [one_sided]      all three when none is named */
+ *   mpi_program [point_to_point] [collectives] [one_sided] [dynamic]      all when none is named */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 
 int world_rank;
 int world_size;
+const char* program_name;
 
 void* need(size_t size) {
     void* bytes = malloc(size ? size : 1);
@@ -52,7 +53,8 @@ uint64_t seed_of(int from, int to, int tag, size_t size) {
 static const struct {
     const char* name;
     void (*run)(void);
-} parts[] = {{"point_to_point", point_to_point}, {"collectives", collectives}, {"one_sided", one_sided}};
+} parts[] = {
+    {"point_to_point", point_to_point}, {"collectives", collectives}, {"one_sided", one_sided}, {"dynamic", dynamic}};
 
 static int wanted(const char* name, int count, char** names) {
     for (int i = 1; i < count; ++i) {
@@ -65,6 +67,14 @@ int main(int count, char** arguments) {
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    program_name = arguments[0];
+    MPI_Comm parents;
+    MPI_Comm_get_parent(&parents);
+    if (parents != MPI_COMM_NULL) {
+        spawned();
+        MPI_Finalize();
+        return 0;
+    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
         if (!wanted(parts[i].name, count, arguments)) continue;
         MPI_Barrier(MPI_COMM_WORLD);
