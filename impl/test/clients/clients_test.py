@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The driver judged by programs made up here: what passes, fails, spins, sleeps, daemonizes, and how pages count it."""
+import fcntl
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+sys.dont_write_bytecode = True  # nothing is left in the tree
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import clients  # noqa: E402
+import report  # noqa: E402
+import watch  # noqa: E402
+from case import FAILED, HUNG, PASSED, Case, Limits, last_words  # noqa: E402
+from tally import Result, Tally, broken  # noqa: E402
+from workplace import DEBIAN, OWN, Workplace  # noqa: E402
+
+
+def shell(text, **more):
+    return Case('made up', 'tcp', 1, ('sh', '-c', text), **more)
+
+
+class Watching(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        watch.adopt_orphans()
+
+    def run_case(self, case):
+        with tempfile.TemporaryDirectory() as folder:
+            return watch.run(case, folder, dict(os.environ))
+
+    def test_status_and_output_of_a_program_are_returned(self):
+        outcome = self.run_case(shell('echo here; exit 3'))
+        self.assertEqual((outcome.status, outcome.output, outcome.ended), (3, 'here\n', ''))
+
+    def test_a_file_that_a_case_names_is_part_of_its_output(self):
+        outcome = self.run_case(shell('echo inside > result', results=('result', 'missing')))
+        self.assertEqual(outcome.output, 'inside\n')
+
+    def test_a_program_that_spins_is_ended_by_its_processor_time(self):
+        outcome = self.run_case(shell('while :; do :; done', limits=Limits(work=1)))
+        self.assertIsNone(outcome.status)
+        self.assertIn('processor time', outcome.ended)
+
+    def test_processor_time_of_children_counts(self):
+        outcome = self.run_case(shell('sh -c "while :; do :; done" & sleep 1000', limits=Limits(work=1)))
+        self.assertIn('processor time', outcome.ended)
+
+    def test_a_program_whose_processes_all_sleep_is_ended(self):
+        outcome = self.run_case(shell('sleep 1000 & sleep 1000', limits=Limits(sleep=2)))
+        self.assertIn('slept', outcome.ended)
+
+    def test_a_program_that_works_now_and_then_does_not_sleep(self):
+        text = 'for i in 1 2 3 4 5 6; do sleep 0.7; j=0; while [ $j -lt 60000 ]; do j=$((j+1)); done; done'
+        outcome = self.run_case(shell(text, limits=Limits(sleep=3)))
+        self.assertEqual((outcome.status, outcome.ended), (0, ''))
+
+    def test_nothing_of_a_run_is_alive_behind_it(self):
+        outcome = self.run_case(shell('setsid sh -c "echo $$; exec sleep 1000" & sleep 0.2'))
+        self.assertEqual(outcome.status, 0)
+        self.assertEqual(watch.descendants(os.getpid()), {})
+
+    def test_a_signal_is_a_negative_status(self):
+        self.assertEqual(self.run_case(shell('kill -9 $$')).status, -signal.SIGKILL)
+
+    def test_what_a_killed_process_left_in_shared_memory_is_removed_and_nothing_else(self):
+        other = f'/dev/shm/selvage-clients-test-other-{os.getpid()}'
+        with open(other, 'w', encoding='ascii'):
+            pass
+        try:
+            outcome = self.run_case(shell('echo x > /dev/shm/selvage-clients-test-$$; echo $$; kill -9 $$'))
+            self.assertFalse(os.path.exists('/dev/shm/selvage-clients-test-' + outcome.output.strip()))
+            self.assertTrue(os.path.exists(other))
+        finally:
+            os.unlink(other)
+
+
+class Reasons(unittest.TestCase):
+    def test_the_line_that_names_an_error_is_the_reason(self):
+        self.assertEqual(last_words('one\nFound 3 errors\nlast'), 'Found 3 errors')
+
+    def test_without_such_a_line_it_is_the_last(self):
+        self.assertEqual(last_words('one\nlast\n----\n'), 'last')
+
+
+def result(name, library, verdict, program='some'):
+    return Result(program, name, 'tcp', 2, library, verdict, '', 0.1, '2026-01-01')
+
+
+class Counting(unittest.TestCase):
+    def setUp(self):
+        self.tally = Tally()
+        for name, own, debian in (('a', PASSED, PASSED), ('b', FAILED, PASSED), ('c', HUNG, HUNG), ('d', PASSED, HUNG)):
+            self.tally.add(result(name, OWN, own))
+            self.tally.add(result(name, DEBIAN, debian))
+
+    def test_broken_is_what_fails_here_and_passes_there(self):
+        self.assertEqual([own.name for own, debian in self.tally.pairs() if broken(own, debian)], ['b'])
+
+    def test_without_the_other_library_every_failure_is_broken(self):
+        self.assertTrue(broken(result('x', OWN, HUNG), None))
+        self.assertFalse(broken(result('x', OWN, PASSED), None))
+
+    def test_the_page_counts_and_names_what_differs(self):
+        page = report.page(self.tally)
+        self.assertIn('| some | tcp | 2 | 2 | 1 | 1 | 0 | 2 | 0 | 2 | 0 | 2026-01-01 |', page)
+        differing = page.partition('## Cases that differ')[2].partition('## Cases that fail')[0]
+        self.assertIn('`some b`', differing)
+        self.assertIn('`some d`', differing)
+        self.assertNotIn('`some c`', differing)
+        self.assertIn('`some c`', page.partition('## Cases that fail or hang on both')[2])
+
+    def test_the_end_says_how_many_are_broken(self):
+        lines = []
+        self.assertEqual(report.end(self.tally, lines.append), 1)
+        self.assertTrue(any(line.startswith('BROKEN `some b`') for line in lines))
+
+    def test_results_are_kept_from_one_run_to_the_next_and_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'results.json')
+            first = Tally(path)
+            first.add(result('a', OWN, FAILED))
+            first.save()
+            second = Tally(path)
+            second.add(result('a', OWN, PASSED))
+            self.assertEqual([entry.verdict for entry in second.results.values()], [PASSED])
+
+
+class Environments(unittest.TestCase):
+    def test_only_the_library_under_test_is_put_in_front(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Workplace(folder, '/somewhere')
+            self.assertEqual(place.environment(OWN, shell(''))['LD_LIBRARY_PATH'], '/somewhere')
+            self.assertNotIn('LD_LIBRARY_PATH', place.environment(DEBIAN, shell('')))
+
+    def test_variables_of_libfabric_and_mpi_are_the_cases_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ['FI_PROVIDER'] = 'verbs'
+            try:
+                place = Workplace(folder, '/somewhere')
+                self.assertNotIn('FI_PROVIDER', place.environment(OWN, shell('')))
+                self.assertEqual(place.environment(OWN, shell('', environment={'FI_PROVIDER': 'tcp'}))['FI_PROVIDER'], 'tcp')
+            finally:
+                del os.environ['FI_PROVIDER']
+
+
+class TheCommand(unittest.TestCase):
+    def test_two_runs_do_not_share_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            open(os.path.join(folder, 'libfabric.so.1'), 'w', encoding='ascii').close()
+            with open(os.path.join(folder, 'lock'), 'w', encoding='ascii') as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                with unittest.mock.patch('clients.own_is_loaded', return_value=True), \
+                        unittest.mock.patch('sys.stderr', io.StringIO()) as said:
+                    self.assertEqual(clients.main(['--library', folder, '--folder', folder]), 2)
+        self.assertIn('another run', said.getvalue())
+
+    def test_without_a_library_it_could_not_run(self):
+        driver = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'clients.py')
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, driver, '--library', folder, '--folder', folder], capture_output=True, text=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('no libfabric.so.1', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
