@@ -15,6 +15,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -137,6 +138,7 @@ def main(arguments):
         print(f'programs do not load {library}/libfabric.so.1 (package libfabric-bin is needed)', file=sys.stderr)
         return 2
     watch.adopt_orphans()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that what runs is ended, too
     workplace = Workplace(os.path.realpath(options.folder), library)
     lock = open(workplace.path('lock'), 'w', encoding='ascii')  # held until this process ends
     try:

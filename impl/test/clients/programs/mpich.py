@@ -105,4 +105,4 @@ class Program(Program):
                 yield Case(label, provider, ranks,
                            (os.path.join(self.prefix, 'bin/mpiexec'), '-launcher', 'fork', '-n', str(ranks), program, *arguments),
                            {'FI_PROVIDER': provider} | environment,
-                           limits=Limits(work=60), judge=judge if result != 'TestStatus' else judge_status)
+                           limits=Limits(work=180), judge=judge if result != 'TestStatus' else judge_status)
