@@ -20,7 +20,7 @@ SIZES = ('1', '64', '4096', '65536', '1048576')
 def names_provider(provider):
     def judge(outcome):
         verdict, reason = by_status(outcome)
-        if verdict == PASSED and not re.search(f'(provider|prov_name): {provider}$', outcome.output, re.M):
+        if verdict == PASSED and not re.search(f'(provider|prov_name): {provider}(;.*)?$', outcome.output, re.M):
             return FAILED, 'the provider is not listed'
         return verdict, reason
     return judge
