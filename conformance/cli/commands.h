@@ -22,6 +22,7 @@ using Run = std::function<int()>;
 
 void add_check(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
+void add_record(CLI::App& app, Run& run);
 void add_replay(CLI::App& app, Run& run);
 void add_clauses(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);
@@ -43,6 +44,15 @@ bool has_deviation(const Report& report, bool strict);
 /// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked
 /// for its providers may have any.
 std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found);
+
+/// What `selvage replay` is given where the files are traces.
+struct ReplayTraces {
+    std::vector<std::string> files, texts;
+    std::string library;
+    int seconds = 10;
+    bool keep_going = false;
+};
+int replay_traces(ReplayTraces options);
 
 /// Options that several commands share.
 void add_library_option(CLI::App& command, std::string& library);

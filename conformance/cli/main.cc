@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
     add_check(app, run);
     add_explain(app, run);
     add_replay(app, run);
+    add_record(app, run);
     add_clauses(app, run);
     add_info(app, run);
     add_profile(app, run);

@@ -1,4 +1,4 @@
-// selvage replay: runs a saved case again and says whether it still shows its deviation.
+// selvage replay: runs a saved case again and says whether it still shows its deviation; plays a recorded trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "conformance/suite/rolled.h"
 #include "conformance/suite/runner.h"
 #include "conformance/suite/smaller.h"
+#include "conformance/trace/trace.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
@@ -25,6 +26,7 @@ struct Options {
     bool c = false;
     bool shrink = false;
     bool as_is = false;
+    ReplayTraces traces;
 };
 
 // A file as read: text, or the bytes of a fuzzer.
@@ -33,9 +35,7 @@ struct ReadCase : CaseFile {
     Input input;  ///< of bytes
 };
 
-bool read_case(const std::string& file, ReadCase& out, std::string& error) {
-    std::string text;
-    if (!read_file(file, text, error)) return false;
+bool read_case(const std::string& file, const std::string& text, ReadCase& out, std::string& error) {
     if (is_case_bytes(text)) {
         out.input = read_input(text);
         out.shown = to_case(out.input);
@@ -106,9 +106,20 @@ int replay_one(const Options& options, const std::string& file, ReadCase read, c
 
 int replay(const Options& options) {
     std::string error;
+    std::vector<std::string> texts(options.files.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (!read_file(options.files[i], texts[i], error)) return could_not_run(error);
+    }
+    if (std::any_of(texts.begin(), texts.end(), is_trace)) {
+        ReplayTraces traces = options.traces;
+        traces.files = options.files;
+        traces.texts = std::move(texts);
+        traces.library = options.plan.library;
+        return replay_traces(std::move(traces));
+    }
     std::vector<ReadCase> cases(options.files.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!read_case(options.files[i], cases[i], error)) return could_not_run(error);
+        if (!read_case(options.files[i], texts[i], cases[i], error)) return could_not_run(error);
     }
     const Survey found = survey(options.plan);
     if (!found.error.empty()) return could_not_run(found.error);
@@ -123,23 +134,30 @@ int replay(const Options& options) {
 
 void add_replay(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command = app.add_subcommand("replay", "run saved cases again: do they still show their deviation?");
+    auto* command = app.add_subcommand("replay", "run saved cases again, or play recorded traces");
     add_library_option(*command, options->plan.library);
     command
         ->add_option("FILE", options->files,
-                     "case files, calls as text, or inputs of the fuzz targets; - is standard input")
+                     "case files, calls as text, inputs of the fuzz targets, or traces; - is standard input")
         ->required();
     command->add_option("--provider", options->provider, "ask this provider instead of the case's own")
         ->type_name("NAME");
     command->add_flag("--c", options->c, "print the C program that shows it");
     command->add_flag("--shrink", options->shrink, "make a case smaller even if it names its clause");
     command->add_flag("--as-is", options->as_is, "make no case smaller");
+    command->add_flag("--keep-going", options->traces.keep_going, "traces: play on after the first difference");
+    command->add_option("--seconds", options->traces.seconds, "traces: how long a call is waited for")
+        ->check(CLI::Range(1, 3600));
     command->footer(
         "A case that breaks a promise and does not name it yet is made smaller; of an input of a fuzz target the C\n"
         "program is printed too.\n\n"
         "Example:  selvage replay cases/001-tcp-getinfo.caps.msg-both-ways.case\n"
         "          echo 'version=1.17 hints={caps=FI_MSG}' | selvage replay --provider shm -\n\n"
-        "Exit status: 0 kept, 1 a case shows its deviation, 2 could not run.");
+        "A trace (selvage record) is played against the library: its calls are made again, in order, and the first\n"
+        "result that is not as recorded is shown. Of a program of several processes give all traces at once: then the\n"
+        "transfers between them are made, too; with one alone, what needs the peer is left out.\n\n"
+        "Example:  selvage replay --library ./libfabric.so.1 rank0.trace rank1.trace\n\n"
+        "Exit status: 0 kept (no difference), 1 a case shows its deviation (a result differs), 2 could not run.");
     command->callback([options, &run] { run = [options] { return replay(*options); }; });
 }
 

@@ -71,8 +71,9 @@ std::size_t size_of_address(std::uint32_t format, const void* address) {
 
 // What a completion is of: the bytes that a receive or a read brought.
 void put_arrived(Line& line, const void* context, std::uint64_t flags, std::size_t size) {
+    if ((flags & (FI_RECV | FI_READ)) == 0) return;
     const Receive receive = receive_ended(context);
-    if (receive.buffer == nullptr || (flags & (FI_RECV | FI_READ)) == 0) return;
+    if (receive.buffer == nullptr) return;
     if (size != 0 && size <= receive.size) put_payload(line, receive.buffer, size);
 }
 

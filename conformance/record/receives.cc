@@ -32,7 +32,6 @@ Entry* find_entry(const void* context, bool free_too) {
 }  // namespace
 
 void receive_posted(const void* context, const void* buffer, std::size_t size) {
-    if (context == nullptr) return;
     const std::scoped_lock guard(lock);
     Entry* entry = find_entry(context, true);
     if (entry == nullptr) return;
@@ -42,7 +41,6 @@ void receive_posted(const void* context, const void* buffer, std::size_t size) {
 }
 
 Receive receive_ended(const void* context) {
-    if (context == nullptr) return {};
     const std::scoped_lock guard(lock);
     Entry* entry = find_entry(context, false);
     if (entry == nullptr) return {};

@@ -1,7 +1,7 @@
 // Buffers that wait to be filled, by the context of their operation, so that their contents can be digested when the
 // completion is read.
 //
-// Of fixed size: what finds no room, has no context, or shares its context with another operation is not digested.
+// Of fixed size: what finds no room, or shares its context with another operation, is not digested.
 // Any thread.
 #pragma once
 

@@ -97,7 +97,10 @@ void stop(const char* what, const char* why) {
     }
     drop_window();
     if (sink.file >= 0) {
+        // What was written is a whole trace, of the program's first calls.
         if (ftruncate(sink.file, static_cast<off_t>(sink.position)) != 0) errno = 0;
+        if (sink.position != 0 && pwrite(sink.file, kEnd.data(), kEnd.size(), static_cast<off_t>(sink.position)) < 0)
+            errno = 0;
         close(sink.file);
     }
     sink.file = -1;

@@ -1,0 +1,217 @@
+// Messages and remote memory: posted with the buffers, contexts, addresses and keys of this replay.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "conformance/play/player.h"
+
+namespace selvage::conformance {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+void synthesize(std::uint64_t digest, char* to, std::size_t size, std::size_t offset) {
+    for (std::size_t i = 0; i < size; ++i) {
+        std::uint64_t word = digest + (offset + i) / 8 * 0x9e3779b97f4a7c15U;
+        word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9U;
+        word ^= word >> 27;
+        to[i] = static_cast<char>(word >> (offset + i) % 8 * 8);
+    }
+}
+
+template <class Call>
+void Player::until_taken(const TraceCall& call, Call post) {
+    ssize_t got = post();
+    for (const auto since = Clock::now(); got == -FI_EAGAIN && call.result != -FI_EAGAIN && !over(since);
+         got = post()) {
+        progress();
+        pause();
+    }
+    expect(call, got);
+}
+
+void* Player::descriptor(std::string_view text) {
+    std::uint64_t number = 0;
+    if (!text.starts_with('#') || !parse_trace_number(text.substr(1), number)) return nullptr;
+    Opened& opened = object(number);
+    return opened.is_region ? fi_mr_desc(reinterpret_cast<fid_mr*>(opened.object)) : nullptr;
+}
+
+Player::Pieces Player::pieces(const TraceCall& call, const Arguments& message) {
+    Pieces out;
+    const auto add_piece = [&](std::uint64_t address, std::uint64_t size) {
+        char* now = set_.memory[number_].at(address);
+        if (now == nullptr && size != 0 && address != 0) differ("a buffer", "it is not in memory");
+        out.iov.push_back({now, size});
+    };
+    if (message.has("buf")) {
+        add_piece(message.number("buf"), message.number("len"));
+        out.desc.push_back(descriptor(message.text("desc")));
+        return out;
+    }
+    for (const auto& text : message.list("iov")) {
+        std::uint64_t address = 0;
+        std::uint64_t size = 0;
+        if (!parse_piece(text, address, size)) differ("a buffer", "it can't be read");
+        add_piece(address, size);
+    }
+    for (const auto& text : message.list("desc")) out.desc.push_back(descriptor(text));
+    out.desc.resize(std::max<std::size_t>(out.iov.size(), 1));
+    static_cast<void>(call);
+    return out;
+}
+
+void Player::fill(const TraceCall& call, const std::vector<iovec>& iov) const {
+    if (!call.in.has("digest")) return;
+    const auto bytes = call.in.bytes("bytes");
+    std::size_t offset = 0;
+    for (const auto& piece : iov) {
+        if (piece.iov_base == nullptr) continue;
+        auto* to = static_cast<char*>(piece.iov_base);
+        if (bytes && offset + piece.iov_len <= bytes->size()) {
+            std::memcpy(to, bytes->data() + offset, piece.iov_len);
+        } else {
+            synthesize(call.in.number("digest"), to, piece.iov_len, offset);
+        }
+        offset += piece.iov_len;
+    }
+}
+
+fi_addr_t Player::peer_of(const Opened& ep, const Arguments& in, std::string_view name) {
+    const auto recorded = in.number(name);
+    if (!in.has(name) || recorded == FI_ADDR_UNSPEC || ep.av == 0) return recorded;
+    const auto found = addresses_.find({ep.av, recorded});
+    return found != addresses_.end() ? found->second : recorded;
+}
+
+// Which trace the other side of a remote access is of.
+std::size_t Player::target_of(const Opened& ep, fi_addr_t recorded) const {
+    const auto inserted = inserted_.find({ep.av, recorded});
+    const auto name = inserted != inserted_.end() ? set_.names.find(inserted->second) : set_.names.find(ep.peer);
+    if (name != set_.names.end()) return name->second;
+    return set_.traces.size() == 2 ? 1 - number_ : number_;
+}
+
+std::uint64_t Player::key_now(std::size_t trace, std::uint64_t recorded) {
+    const PlayerPart& part = set_.shared->parts[trace];
+    for (const auto since = Clock::now();;) {
+        const auto count = part.key_count.load(std::memory_order_acquire);
+        for (std::uint32_t i = count; i-- > 0;)
+            if (part.keys[i].recorded == recorded) return part.keys[i].now;
+        if (over(since)) return recorded;  // a key of no region
+        progress();
+        pause();
+    }
+}
+
+std::uint64_t Player::target_address(std::size_t trace, std::uint64_t recorded) const {
+    const char* now = set_.memory[trace].at(recorded);
+    return now != nullptr ? reinterpret_cast<std::uintptr_t>(now) : recorded;  // an offset
+}
+
+void Player::message(const TraceCall& call) {
+    Opened& opened = object(call.object);
+    auto* ep = reinterpret_cast<fid_ep*>(opened.object);
+    const bool by_structure = call.in.has("msg");
+    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const bool tagged = call.call.starts_with("fi_t");
+    const bool receives = call.call.find("recv") != std::string::npos;
+    Pieces p = pieces(call, in);
+    const auto recorded_context = in.number("context");
+    void* given = context(recorded_context);
+    const fi_addr_t peer = peer_of(opened, in, by_structure ? "addr" : receives ? "src_addr" : "dest_addr");
+    const std::uint64_t flags = call.in.number("flags");
+    const std::uint64_t data = in.number("data");
+    const std::uint64_t tag = in.number("tag");
+    const std::uint64_t ignore = in.number("ignore");
+    if (receives) {
+        if (p.iov.size() == 1) {
+            std::uint64_t address = in.number("buf");
+            std::uint64_t size = p.iov[0].iov_len;
+            if (by_structure || !in.has("buf")) parse_piece(in.list("iov")[0], address, size);
+            receives_[recorded_context] = {address, size};
+        } else {
+            receives_.erase(recorded_context);
+        }
+    } else {
+        fill(call, p.iov);
+    }
+    const auto* buffer = p.iov.empty() ? nullptr : p.iov[0].iov_base;
+    auto* writable = p.iov.empty() ? nullptr : p.iov[0].iov_base;
+    const std::size_t size = p.iov.empty() ? 0 : p.iov[0].iov_len;
+    const fi_msg plain = {p.iov.data(), p.desc.data(), p.iov.size(), peer, given, data};
+    const fi_msg_tagged with_tag = {p.iov.data(), p.desc.data(), p.iov.size(), peer, tag, ignore, given, data};
+    const std::string_view what = std::string_view(call.call).substr(tagged ? 4 : 3);
+    until_taken(call, [&]() -> ssize_t {
+        if (what == "recv")
+            return tagged ? fi_trecv(ep, writable, size, p.desc[0], peer, tag, ignore, given)
+                          : fi_recv(ep, writable, size, p.desc[0], peer, given);
+        if (what == "recvv")
+            return tagged ? fi_trecvv(ep, p.iov.data(), p.desc.data(), p.iov.size(), peer, tag, ignore, given)
+                          : fi_recvv(ep, p.iov.data(), p.desc.data(), p.iov.size(), peer, given);
+        if (what == "recvmsg") return tagged ? fi_trecvmsg(ep, &with_tag, flags) : fi_recvmsg(ep, &plain, flags);
+        if (what == "send")
+            return tagged ? fi_tsend(ep, buffer, size, p.desc[0], peer, tag, given)
+                          : fi_send(ep, buffer, size, p.desc[0], peer, given);
+        if (what == "sendv")
+            return tagged ? fi_tsendv(ep, p.iov.data(), p.desc.data(), p.iov.size(), peer, tag, given)
+                          : fi_sendv(ep, p.iov.data(), p.desc.data(), p.iov.size(), peer, given);
+        if (what == "sendmsg") return tagged ? fi_tsendmsg(ep, &with_tag, flags) : fi_sendmsg(ep, &plain, flags);
+        if (what == "inject")
+            return tagged ? fi_tinject(ep, buffer, size, peer, tag) : fi_inject(ep, buffer, size, peer);
+        if (what == "senddata")
+            return tagged ? fi_tsenddata(ep, buffer, size, p.desc[0], data, peer, tag, given)
+                          : fi_senddata(ep, buffer, size, p.desc[0], data, peer, given);
+        return tagged ? fi_tinjectdata(ep, buffer, size, data, peer, tag) : fi_injectdata(ep, buffer, size, data, peer);
+    });
+}
+
+void Player::remote_access(const TraceCall& call) {
+    Opened& opened = object(call.object);
+    auto* ep = reinterpret_cast<fid_ep*>(opened.object);
+    const bool by_structure = call.in.has("msg");
+    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const bool reads = call.call.starts_with("fi_read");
+    Pieces p = pieces(call, in);
+    if (!reads) fill(call, p.iov);
+    const std::string_view name = by_structure ? "addr" : reads ? "src_addr" : "dest_addr";
+    const fi_addr_t peer = peer_of(opened, in, name);
+    const std::size_t target = target_of(opened, in.number(name));
+    std::vector<fi_rma_iov> remote;
+    if (by_structure) {
+        for (const auto& text : in.list("rma_iov")) {
+            fi_rma_iov r = {};
+            const auto last = text.rfind(':');
+            if (!parse_piece(text, r.addr, r.len) || last == std::string::npos ||
+                !parse_trace_number(std::string_view(text).substr(last + 1), r.key))
+                differ("a target", "it can't be read");
+            remote.push_back({target_address(target, r.addr), r.len, key_now(target, r.key)});
+        }
+    } else {
+        remote.push_back({target_address(target, in.number("addr")), 0, key_now(target, in.number("key"))});
+    }
+    if (remote.empty()) differ("a target", "none");
+    const auto [address, ignored, key] = remote[0];
+    void* given = context(in.number("context"));
+    const std::uint64_t data = in.number("data");
+    const std::uint64_t flags = call.in.number("flags");
+    auto* buffer = p.iov.empty() ? nullptr : p.iov[0].iov_base;
+    const std::size_t size = p.iov.empty() ? 0 : p.iov[0].iov_len;
+    const fi_msg_rma msg = {p.iov.data(), p.desc.data(), p.iov.size(), peer, remote.data(), remote.size(), given, data};
+    const std::string& what = call.call;
+    until_taken(call, [&, at = address, with = key]() -> ssize_t {
+        if (what == "fi_read") return fi_read(ep, buffer, size, p.desc[0], peer, at, with, given);
+        if (what == "fi_readv") return fi_readv(ep, p.iov.data(), p.desc.data(), p.iov.size(), peer, at, with, given);
+        if (what == "fi_readmsg") return fi_readmsg(ep, &msg, flags);
+        if (what == "fi_write") return fi_write(ep, buffer, size, p.desc[0], peer, at, with, given);
+        if (what == "fi_writev") return fi_writev(ep, p.iov.data(), p.desc.data(), p.iov.size(), peer, at, with, given);
+        if (what == "fi_writemsg") return fi_writemsg(ep, &msg, flags);
+        if (what == "fi_inject_write") return fi_inject_write(ep, buffer, size, peer, at, with);
+        if (what == "fi_writedata") return fi_writedata(ep, buffer, size, p.desc[0], data, peer, at, with, given);
+        return fi_inject_writedata(ep, buffer, size, data, peer, at, with);
+    });
+}
+
+}  // namespace selvage::conformance
