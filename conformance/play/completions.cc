@@ -86,6 +86,12 @@ void Player::take_entry(const TraceCall& call, const Arguments& wanted, bool kno
         if (found != pool.entries.end()) break;
         const std::string expected =
             known ? "a completion with context=" + std::string(wanted.text("context")) : std::string("a completion");
+        const auto peek = pool.errors.empty() ? peeks_.end() : peeks_.find(recorded);
+        if (peek != peeks_.end() && pool.errors.front().err == FI_ENOMSG && pool.errors.front().op_context == now) {
+            if (over(since)) differ(expected, "no message to peek at");
+            pool.errors.pop_front();
+            if (peek->second() != 0) differ(expected, "a peek that is refused");
+        }
         if (!pool.errors.empty()) {
             const auto& error = pool.errors.front();
             differ(expected, "an error entry: " + model::print_error(error.err) + ", flags " + flags_text(error.flags));

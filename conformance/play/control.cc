@@ -190,6 +190,10 @@ void Player::close(const TraceCall& call) {
 void Player::bind(const TraceCall& call) {
     Opened& opened = object(call.object);
     const auto number = call.in.object("bfid");
+    if (call.in.text("bfid") == "#foreign") {  // the program's own, such as a monitor of its memory
+        left_out_.insert("fi_bind of an object of the program's own");
+        return;
+    }
     Opened* bound = number != 0 ? &object(number) : nullptr;
     const std::uint64_t flags = call.in.number("flags");
     const int got = opened.object->ops->bind(opened.object, bound != nullptr ? bound->object : nullptr, flags);

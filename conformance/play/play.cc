@@ -47,7 +47,7 @@ bool lacks_connections(const PlaySet& set) {
     std::size_t seen = 0;
     for (const auto& trace : set.traces) {
         for (const auto& call : trace.calls) {
-            asked += call.call == "fi_connect" && call.result == 0 ? 1U : 0U;
+            asked += call.call == "fi_connect" ? 1U : 0U;
             seen += call.out.text("event") == "FI_CONNREQ" ? 1U : 0U;
         }
     }
@@ -71,8 +71,6 @@ bool same_machine(const PlaySet& set) {
     };
     try {
         Player(set, number).run();
-    } catch (const Difference& d) {
-        say((d.expected + ": " + d.got).c_str());
     } catch (const std::exception& e) {
         say(e.what());
     }

@@ -69,6 +69,7 @@ const Player::Row Player::kRows[] = {
     {"fi_cntr_set", &Player::counter_change, false},
     {"fi_cntr_adderr", &Player::counter_change, false},
     {"fi_cntr_seterr", &Player::counter_change, false},
+    {"fi_cancel", &Player::cancel, true},
     {"fi_recv", &Player::message, true},
     {"fi_recvv", &Player::message, true},
     {"fi_recvmsg", &Player::message, true},
@@ -120,10 +121,12 @@ Player::Player(const PlaySet& set, std::size_t number)
       part_(set.shared->parts[number]),
       infos_(nullptr),
       ends_(trace_.calls.size() + 1, ~std::uint64_t{0}) {
+    for (const auto& call : trace_.calls) vain_.push_back(call.vain);
+    mark_vain_peeks();
     const std::uint64_t clock = trace_.header.number("clock");
     for (std::size_t i = trace_.calls.size(); i-- > 0;) {
         const auto& call = trace_.calls[i];
-        ends_[i] = call.vain ? ends_[i + 1] : std::min(ends_[i + 1], clock + call.start + call.took);
+        ends_[i] = vain_[i] ? ends_[i + 1] : std::min(ends_[i + 1], clock + call.start + call.took);
     }
 }
 
@@ -137,6 +140,30 @@ bool Player::open_library(std::string& error) {
     }
     infos_.set_duplicate(function<PlayInfos::Duplicate>("fi_dupinfo", "FABRIC_1.3"));
     return true;
+}
+
+void Player::mark_vain_peeks() {
+    std::unordered_map<std::uint64_t, std::size_t> peeks;  // context -> call
+    for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
+        const auto& call = trace_.calls[i];
+        if (call.result == 0 && call.in.has("msg") && (call.in.number("flags") & FI_PEEK) != 0) {
+            peeks[call.in.fields("msg").number("context")] = i;
+        } else if (call.call == "fi_cq_readerr" && call.result > 0) {
+            const auto error = call.out.fields("error");
+            const auto peek = peeks.find(error.number("context"));
+            if (peek == peeks.end() || error.text("err") != "FI_ENOMSG") continue;
+            vain_[peek->second] = true;
+            vain_[i] = true;
+            // The read that told of the error.
+            for (std::size_t j = i; j-- > peek->second;) {
+                const auto& read = trace_.calls[j];
+                if (read.object != call.object || read.result != -FI_EAVAIL) continue;
+                vain_[j] = true;
+                break;
+            }
+            peeks.erase(peek);
+        }
+    }
 }
 
 void Player::publish_progress(std::size_t next) {
@@ -153,18 +180,17 @@ void Player::run() {
     bool same = true;
     for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
         const auto& call = trace_.calls[i];
-        if (set_.shared->stop.load(std::memory_order_relaxed)) {
-            part_.ending.store(Ending::Stopped, std::memory_order_release);
-            return;
-        }
         publish_progress(i);
         part_.under_way.store(call.sequence, std::memory_order_relaxed);
         try {
             play(call);
         } catch (const Difference& d) {
-            if (same) report(call, d);
+            report(call, d);
             same = false;
             if (!set_.keep_going) break;
+        } catch (const PlayStopped&) {
+            part_.ending.store(same ? Ending::Stopped : Ending::Differs, std::memory_order_release);
+            return;
         }
     }
     publish_progress(trace_.calls.size());
@@ -175,9 +201,12 @@ void Player::run() {
     part_.ending.store(same ? Ending::Same : Ending::Differs, std::memory_order_release);
 }
 
+// Behind what was reported before, while there is room.
 void Player::report(const TraceCall& call, const Difference& d) {
-    copy_text(part_.message, fmt::format("call {} differs: {}\n    expected {}\n    got      {}\n", call.sequence,
-                                         call.shown, d.expected, d.got));
+    std::string all = part_.message.data();
+    all += fmt::format("call {} differs: {}\n    expected {}\n    got      {}\n", call.sequence, call.shown, d.expected,
+                       d.got);
+    copy_text(part_.message, all);
 }
 
 void Player::differ(std::string expected, std::string got) { throw Difference{std::move(expected), std::move(got)}; }
@@ -187,7 +216,7 @@ void Player::expect(const TraceCall& call, std::int64_t got) {
 }
 
 void Player::play(const TraceCall& call) {
-    if (call.vain) return;
+    if (vain_[call.sequence - 1]) return;
     const Row* row = row_of(call.call);
     if (row == nullptr || (row->transfers && !set_.transfers)) {
         ++part_.skipped;
@@ -206,7 +235,7 @@ void Player::play(const TraceCall& call) {
 }
 
 bool Player::over(Clock::time_point since) const {
-    if (set_.shared->stop.load(std::memory_order_relaxed)) differ("the other side to go on", "it has stopped");
+    if (set_.shared->stop.load(std::memory_order_relaxed)) throw PlayStopped{};
     return Clock::now() - since > set_.limit;
 }
 

@@ -53,6 +53,9 @@ struct Difference {
     std::string expected, got;
 };
 
+/// Another player has ended, and this one has to.
+struct PlayStopped {};
+
 class Player {
 public:
     Player(const PlaySet& set, std::size_t number);
@@ -160,6 +163,9 @@ private:
     // transfer.cc
     void message(const TraceCall& call);
     void remote_access(const TraceCall& call);
+    void cancel(const TraceCall& call);
+    /// Marks peeks that found nothing: they are polls.
+    void mark_vain_peeks();
     template <class Call>
     void until_taken(const TraceCall& call, Call post);
     struct Pieces {
@@ -198,6 +204,8 @@ private:
     std::unordered_map<const void*, std::uint64_t> recorded_contexts_;
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> receives_;  // context -> address, size
     std::set<std::string> left_out_;
+    std::unordered_map<std::uint64_t, std::function<ssize_t()>> peeks_;  // context -> peeks again
+    std::vector<bool> vain_;                                             // by call
     std::vector<std::uint64_t> ends_;  // by call: when it and all behind it had returned, at the earliest
 };
 

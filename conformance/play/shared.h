@@ -37,8 +37,8 @@ struct PlayerPart {
     std::atomic<std::uint64_t> under_way;  ///< the number of the call that is played now
     std::atomic<Ending> ending;
     std::uint64_t played, skipped;
-    std::array<char, 4096> message;  ///< what differs
-    std::array<char, 512> left_out;  ///< names of calls that are not replayed
+    std::array<char, 65536> message;  ///< what differs
+    std::array<char, 512> left_out;   ///< names of calls that are not replayed
 };
 
 struct PlayShared {

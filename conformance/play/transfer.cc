@@ -144,6 +144,14 @@ void Player::message(const TraceCall& call) {
     const fi_msg plain = {p.iov.data(), p.desc.data(), p.iov.size(), peer, given, data};
     const fi_msg_tagged with_tag = {p.iov.data(), p.desc.data(), p.iov.size(), peer, tag, ignore, given, data};
     const std::string_view what = std::string_view(call.call).substr(tagged ? 4 : 3);
+    peeks_.erase(recorded_context);
+    if (receives && (flags & FI_PEEK) != 0) {
+        peeks_[recorded_context] = [=]() -> ssize_t {
+            const fi_msg again = {nullptr, nullptr, 0, peer, given, data};
+            const fi_msg_tagged again_tagged = {nullptr, nullptr, 0, peer, tag, ignore, given, data};
+            return tagged ? fi_trecvmsg(ep, &again_tagged, flags) : fi_recvmsg(ep, &again, flags);
+        };
+    }
     until_taken(call, [&]() -> ssize_t {
         if (what == "recv")
             return tagged ? fi_trecv(ep, writable, size, p.desc[0], peer, tag, ignore, given)
@@ -166,6 +174,10 @@ void Player::message(const TraceCall& call) {
                           : fi_senddata(ep, buffer, size, p.desc[0], data, peer, given);
         return tagged ? fi_tinjectdata(ep, buffer, size, data, peer, tag) : fi_injectdata(ep, buffer, size, data, peer);
     });
+}
+
+void Player::cancel(const TraceCall& call) {
+    expect(call, fi_cancel(object(call.object).object, context(call.in.number("context"))));
 }
 
 void Player::remote_access(const TraceCall& call) {
