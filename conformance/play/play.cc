@@ -82,7 +82,7 @@ std::string line_of(const Trace& trace, std::uint64_t sequence) {
     return fmt::format("call {}: {}", sequence, trace.calls[sequence - 1].shown);
 }
 
-// Waits for the players. One that hangs inside the library is ended: no call of its own takes that long.
+// Waits for the players. One that hangs inside the library is ended.
 void wait_for_players(const PlaySet& set, std::vector<pid_t>& players, std::vector<int>& statuses) {
     std::vector<std::uint64_t> at(players.size(), 0);
     std::vector<Clock::time_point> since(players.size(), Clock::now());
@@ -98,11 +98,13 @@ void wait_for_players(const PlaySet& set, std::vector<pid_t>& players, std::vect
                 continue;
             }
             alive = true;
-            const auto now = set.shared->parts[i].under_way.load(std::memory_order_relaxed);
+            const auto& part = set.shared->parts[i];
+            const auto now =
+                part.under_way.load(std::memory_order_relaxed) + part.turns.load(std::memory_order_relaxed);
             if (now != at[i]) {
                 at[i] = now;
                 since[i] = Clock::now();
-            } else if (Clock::now() - since[i] > 2 * set.limit + std::chrono::seconds(5)) {
+            } else if (Clock::now() - since[i] > set.limit) {
                 kill(players[i], SIGKILL);
             }
         }

@@ -257,6 +257,7 @@ void Player::wait_for_others(const TraceCall& call) {
 }
 
 void Player::progress() {
+    part_.turns.fetch_add(1, std::memory_order_relaxed);
     for (auto& [number, opened] : objects_)
         if (opened.is_cq || opened.is_eq) read_queue(number);
 }

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "conformance/record/line.h"
+#include "conformance/trace/layout.h"
 #include "model_gen/vocabulary.h"
 
 namespace selvage::record {
@@ -40,11 +41,7 @@ void put_address(Line& line, fi_addr_t address);
 /// hex: and the bytes, or NULL.
 void put_bytes(Line& line, const void* from, std::size_t size);
 
-/// Whose structures a call takes: the node that its symbol is of, and the version that it names.
-struct Layout {
-    int node = 3;  ///< FABRIC_1.node
-    std::uint32_t version = FI_VERSION(1, 17);
-};
+using conformance::Layout;
 /// One fi_info without what follows it, in braces.
 void put_info(Line& line, const fi_info* info, Layout layout);
 /// A list, in square brackets.
