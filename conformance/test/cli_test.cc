@@ -146,7 +146,7 @@ TEST(BadInput, OptionsThatMakeNoSenseAreNamed) {
 }
 
 TEST(Help, EveryCommandTeachesWithAnExample) {
-    for (const char* command : {"check", "explain", "replay", "clauses", "info", "profile", "stat"}) {
+    for (const char* command : {"check", "explain", "replay", "record", "clauses", "info", "profile", "stat"}) {
         const Ran ran = run_tool({command, "--help"});
         EXPECT_EQ(ran.status, 0) << command;
         EXPECT_TRUE(contains(ran.out, "selvage " + std::string(command) + " ")) << ran.out;

@@ -30,6 +30,7 @@ bin/selvage
 $libdir/selvage/libfabric.so
 $libdir/selvage/libfabric.so.1
 $libdir/selvage/libfabric.so.1.18.1
+$libdir/selvage/libselvage-record.so
 $libdir/selvage/providers/libselvage_shm-fi.so
 $libdir/selvage/providers/libselvage_tcp-fi.so
 $libdir/selvage/providers/libselvage_verbs-fi.so
