@@ -189,11 +189,13 @@ void Player::run() {
             same = false;
             if (!set_.keep_going) break;
         } catch (const PlayStopped&) {
+            close_rest();
             part_.ending.store(same ? Ending::Stopped : Ending::Differs, std::memory_order_release);
             return;
         }
     }
     publish_progress(trace_.calls.size());
+    close_rest();
     part_.under_way.store(0, std::memory_order_relaxed);
     std::string names;
     for (const auto& name : left_out_) names += (names.empty() ? "" : ", ") + name;
@@ -260,6 +262,20 @@ void Player::progress() {
     part_.turns.fetch_add(1, std::memory_order_relaxed);
     for (auto& [number, opened] : objects_)
         if (opened.is_cq || opened.is_eq) read_queue(number);
+}
+
+void Player::close_rest() {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [number, opened] : objects_)
+        if (opened.object != nullptr && opened.object->fclass != FI_CLASS_CONNREQ) numbers.push_back(number);
+    // Endpoints before what they are bound to; then the youngest first.
+    std::sort(numbers.begin(), numbers.end(), [this](std::uint64_t a, std::uint64_t b) {
+        const bool first = objects_[a].is_endpoint;
+        const bool second = objects_[b].is_endpoint;
+        return first != second ? first : a > b;
+    });
+    for (const auto number : numbers) fi_close(objects_[number].object);
+    objects_.clear();
 }
 
 Player::Opened& Player::object(std::uint64_t number) {

@@ -105,6 +105,8 @@ private:
     /// Says when the calls from `next` on had returned.
     void publish_progress(std::size_t next);
     void progress();
+    /// Closes what the trace left open, or did not come to close: a library may have files in /dev/shm.
+    void close_rest();
     void expect(const TraceCall& call, std::int64_t got);
     [[noreturn]] static void differ(std::string expected, std::string got);
     void report(const TraceCall& call, const Difference& difference);

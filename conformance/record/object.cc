@@ -240,7 +240,8 @@ void refresh(Object& object) {
         const bool ours = table.stand_in != nullptr && now == table_in(table.stand_in);
         if (ours && std::memcmp(table.original, table.snapshot, table.size) == 0) continue;
         if (ours) *table.at = table.original;
-        // The old stand-in may be in use by the call that led here, so it is kept until the object goes.
+        // The old stand-in may be in use by the call that led here, and is never freed: a provider exchanges tables
+        // once.
         Object::Table before = table;
         table.stand_in = nullptr;
         table.snapshot = nullptr;
