@@ -11,6 +11,7 @@ by `./run clients` (impl/test/clients/); a call with names of programs replaces 
 * **Ranks** are those that the cases were run on. MPICH's cases have each the number that its list gives.
 * **Hung** is a run whose processes used more processor time than its limit, or all slept for 40 s; wall time ends nothing.
 * A case that a program does not support on a provider is skipped.
+* A row has the cases that were run, on each library; `./run clients --list PROGRAM` names all that there are.
 * Every message goes through libfabric: MPICH is built without shared memory of its own, Open MPI runs `pml cm`, `mtl ofi`.
 '''
 
