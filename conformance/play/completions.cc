@@ -205,7 +205,7 @@ void Player::eq_read(const TraceCall& call) {
             model::Info recorded;
             if (!parse_trace_info(call.out.text("info"), recorded)) differ("an fi_info", "it can't be read");
             infos_.pair(recorded, e.info);
-            if (recorded.handle != 0) add(recorded.handle, e.info->handle);
+            if (recorded.handle != 0) add(recorded.handle, e.info->handle).is_handle = true;
             return;
         }
         if (!pool.event_errors.empty())

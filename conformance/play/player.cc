@@ -267,7 +267,7 @@ void Player::progress() {
 void Player::close_rest() {
     std::vector<std::uint64_t> numbers;
     for (const auto& [number, opened] : objects_)
-        if (opened.object != nullptr && opened.object->fclass != FI_CLASS_CONNREQ) numbers.push_back(number);
+        if (opened.object != nullptr && !opened.is_handle) numbers.push_back(number);
     // Endpoints before what they are bound to; then the youngest first.
     std::sort(numbers.begin(), numbers.end(), [this](std::uint64_t a, std::uint64_t b) {
         const bool first = objects_[a].is_endpoint;

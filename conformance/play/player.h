@@ -78,6 +78,7 @@ private:
         std::uint64_t av = 0;  ///< of an endpoint
         std::string peer;      ///< recorded name that it is connected to
         bool is_endpoint = false, is_passive = false, is_cq = false, is_eq = false, is_region = false;
+        bool is_handle = false;  ///< of a connection request: the library frees it at its own time
         std::uint64_t region_start = 0;
     };
     struct Entry {
