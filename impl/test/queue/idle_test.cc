@@ -83,37 +83,87 @@ TEST(IdleReader, OfACounterGivesItsProcessorToTheThreadThatItWaitsFor) {
     EXPECT_EQ(fi_close(&fid->fid), 0);
 }
 
-// Reads an empty queue so many times, then one entry.
-void read_after(Queue& queue, int empty) {
-    fi_cq_entry entry{};
-    for (int i = 0; i < empty; ++i) ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), -FI_EAGAIN);
-    queue->write(completion(1));
-    ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), 1);
+// A processor on which time passes when it is given up: as long as a test says.
+struct FakeProcessor {
+    static inline int64_t time = 0;
+    static inline int64_t away = 0;  // nanoseconds for which others run when it is given up
+    static inline long changes = 0;
+    static inline int given_up = 0;
+
+    static int64_t now() { return time; }
+    static long switches() { return changes; }
+    static void give_up() {
+        time += away;
+        ++given_up;
+    }
+    static void reset(int64_t for_others) {
+        time = changes = given_up = 0;
+        away = for_others;
+    }
+};
+using Reads = BasicIdleReads<FakeProcessor>;
+constexpr int64_t kNobody = 300;
+constexpr int64_t kSomebody = 5000;
+
+// So many empty reads, then one that finds something.
+void read_after(Reads& reads, int empty) {
+    for (int i = 0; i < empty; ++i) reads.empty();
+    reads.found();
 }
 
-// A queue whose reader has seen that others want his processor: he slept, which looks the same.
-void crowd(Queue& queue) {
-    for (int i = 0; i < 100 && !queue->idle.crowded(); ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        read_after(queue, 1000);
+// A reader that has seen that others want his processor.
+void crowd(Reads& reads) {
+    FakeProcessor::time += 2'000'000;
+    ++FakeProcessor::changes;
+    read_after(reads, 256);
+    ASSERT_TRUE(reads.crowded());
+}
+
+TEST(IdleReader, HasItsProcessorForItselfUntilOthersAreSeen) {
+    FakeProcessor::reset(kSomebody);
+    Reads reads;
+    for (int i = 0; i < 100'000; ++i) {
+        FakeProcessor::time += 50;
+        reads.empty();
     }
-    ASSERT_TRUE(queue->idle.crowded());
+    EXPECT_EQ(FakeProcessor::given_up, 0);
+}
+
+TEST(IdleReader, StopsGivingItUpWhereNobodyTakesIt) {
+    FakeProcessor::reset(kNobody);
+    Reads reads;
+    crowd(reads);
+    for (int round = 0; round < 40; ++round) read_after(reads, 80);
+    EXPECT_FALSE(reads.crowded());
+    EXPECT_EQ(FakeProcessor::given_up, 32);
 }
 
 TEST(IdleReader, StopsGivingItUpWhereMessagesComeWithoutThat) {
-    Place place;
-    Queue queue(place, FI_WAIT_NONE);
-    crowd(queue);
-    for (int round = 0; round < 40; ++round) read_after(queue, 80);
-    EXPECT_FALSE(queue->idle.crowded());
+    FakeProcessor::reset(kSomebody);
+    Reads reads;
+    crowd(reads);
+    for (int round = 0; round < 5000; ++round) read_after(reads, 80);
+    EXPECT_FALSE(reads.crowded());
+}
+
+// Where more processes wait for each other than there are processors, a message comes after many turns of the others.
+TEST(IdleReader, InACrowdGoesOnGivingItUpThoughAThousandTurnsBroughtNothing) {
+    FakeProcessor::reset(kSomebody);
+    Reads reads;
+    crowd(reads);
+    for (int round = 0; round < 1000; ++round) read_after(reads, 80);
+    EXPECT_TRUE(reads.crowded());
+    EXPECT_EQ(FakeProcessor::given_up, 1000);
 }
 
 TEST(IdleReader, GoesOnGivingItUpWhereThatBringsMessages) {
-    Place place;
-    Queue queue(place, FI_WAIT_NONE);
-    crowd(queue);
-    for (int round = 0; round < 400; ++round) read_after(queue, round % 4 ? 80 : 64);
-    EXPECT_TRUE(queue->idle.crowded());
+    for (const int64_t away : {kNobody, kSomebody}) {
+        FakeProcessor::reset(away);
+        Reads reads;
+        crowd(reads);
+        for (int round = 0; round < 20'000; ++round) read_after(reads, round % 4 ? 80 : 64);
+        EXPECT_TRUE(reads.crowded());
+    }
 }
 
 TEST(IdleReader, DoesNotGiveItUpWhileMessagesComeInTime) {
