@@ -50,7 +50,8 @@ class Program(Program):
     def cases(self, workplace, provider, quick):
         environment = open_mpi.environment(workplace, provider)
         for ranks in (2, 4):
-            for part in ('point_to_point', 'collectives', 'one_sided', 'dynamic'):
+            # Spawned processes hang in PMIx_Init now and then, with any libfabric (docs/endurance.md).
+            for part in ('point_to_point', 'collectives', 'one_sided', 'dynamic', *(() if quick else ('spawning',))):
                 yield Case(part, provider, ranks, open_mpi.command(provider, ranks, self.own, part), environment)
             if 'ofi_rxm' not in provider:  # btl ofi refuses every provider with that in its name
                 yield Case('one_sided by remote access', provider, ranks,

@@ -32,7 +32,8 @@ void point_to_point(void);
 void collectives(void);
 void one_sided(void);
 void dynamic(void);
-/* What a process does that dynamic() has started. */
+void spawning(void);
+/* What a process does that spawning() has started. */
 void spawned(void);
 
 #endif

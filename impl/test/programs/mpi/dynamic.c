@@ -92,11 +92,14 @@ static void meet(MPI_Comm half, int accepts, int round) {
     if (!world_rank) DO(MPI_Close_port(port));
 }
 
+void spawning(void) {
+    for (int round = 0; round < kRounds; ++round) spawn(program_name, round);
+}
+
 void dynamic(void) {
     MPI_Comm half, between;
     const int middle = (world_size + 1) / 2;
     const int first = world_rank < middle;
-    for (int round = 0; round < kRounds; ++round) spawn(program_name, round);
     if (world_size < 2) return;
     DO(MPI_Comm_split(MPI_COMM_WORLD, first, world_rank, &half));
     DO(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first ? middle : 0, 7, &between));

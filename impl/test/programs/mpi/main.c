@@ -53,14 +53,18 @@ uint64_t seed_of(int from, int to, int tag, size_t size) {
 static const struct {
     const char* name;
     void (*run)(void);
-} parts[] = {
-    {"point_to_point", point_to_point}, {"collectives", collectives}, {"one_sided", one_sided}, {"dynamic", dynamic}};
+    int if_named; /* and not with all others */
+} parts[] = {{"point_to_point", point_to_point, 0},
+             {"collectives", collectives, 0},
+             {"one_sided", one_sided, 0},
+             {"dynamic", dynamic, 0},
+             {"spawning", spawning, 1}};
 
-static int wanted(const char* name, int count, char** names) {
+static int wanted(size_t part, int count, char** names) {
     for (int i = 1; i < count; ++i) {
-        if (strcmp(names[i], name) == 0) return 1;
+        if (strcmp(names[i], parts[part].name) == 0) return 1;
     }
-    return count < 2;
+    return count < 2 && !parts[part].if_named;
 }
 
 int main(int count, char** arguments) {
@@ -76,7 +80,7 @@ int main(int count, char** arguments) {
         return 0;
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-        if (!wanted(parts[i].name, count, arguments)) continue;
+        if (!wanted(i, count, arguments)) continue;
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
         parts[i].run();
