@@ -301,15 +301,25 @@ void put_attr(Line& line, const fi_av_set_attr* attr) {
     f.hex("flags", attr->flags);
 }
 
+namespace {
+
+// What the structures of all transfers begin with.
+template <class Message>
+void put_local(Line& line, const Message& m) {
+    line.name("iov");
+    put_vector(line, m.msg_iov, m.iov_count);
+    line.name("desc");
+    put_descriptors(line, m.desc, m.iov_count);
+    line.name("addr");
+    put_address(line, m.addr);
+}
+
+}  // namespace
+
 void put_attr(Line& line, const fi_msg* m) {
     if (m == nullptr) return line.text("NULL");
     Fields f(line);
-    line.name("iov");
-    put_vector(line, m->msg_iov, m->iov_count);
-    line.name("desc");
-    put_descriptors(line, m->desc, m->iov_count);
-    line.name("addr");
-    put_address(line, m->addr);
+    put_local(line, *m);
     f.hex("data", m->data);
     f.pointer("context", m->context);
 }
@@ -317,12 +327,7 @@ void put_attr(Line& line, const fi_msg* m) {
 void put_attr(Line& line, const fi_msg_tagged* m) {
     if (m == nullptr) return line.text("NULL");
     Fields f(line);
-    line.name("iov");
-    put_vector(line, m->msg_iov, m->iov_count);
-    line.name("desc");
-    put_descriptors(line, m->desc, m->iov_count);
-    line.name("addr");
-    put_address(line, m->addr);
+    put_local(line, *m);
     f.hex("tag", m->tag);
     f.hex("ignore", m->ignore);
     f.hex("data", m->data);
@@ -332,12 +337,7 @@ void put_attr(Line& line, const fi_msg_tagged* m) {
 void put_attr(Line& line, const fi_msg_rma* m) {
     if (m == nullptr) return line.text("NULL");
     Fields f(line);
-    line.name("iov");
-    put_vector(line, m->msg_iov, m->iov_count);
-    line.name("desc");
-    put_descriptors(line, m->desc, m->iov_count);
-    line.name("addr");
-    put_address(line, m->addr);
+    put_local(line, *m);
     line.name("rma_iov");
     put_vector(line, m->rma_iov, m->rma_iov_count);
     f.hex("data", m->data);
@@ -347,12 +347,7 @@ void put_attr(Line& line, const fi_msg_rma* m) {
 void put_attr(Line& line, const fi_msg_atomic* m) {
     if (m == nullptr) return line.text("NULL");
     Fields f(line);
-    line.name("iov");
-    put_vector(line, m->msg_iov, m->iov_count);
-    line.name("desc");
-    put_descriptors(line, m->desc, m->iov_count);
-    line.name("addr");
-    put_address(line, m->addr);
+    put_local(line, *m);
     line.name("rma_iov");
     put_vector(line, m->rma_iov, m->rma_iov_count);
     f.word("datatype", Family::datatype, wide(m->datatype));

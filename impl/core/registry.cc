@@ -22,10 +22,6 @@ namespace {
 // Adding a transport is its folder and its line here.
 constexpr const Provider* kProviders[] = {&kVerbsProvider, &kShmProvider, &kTcpProvider};
 
-bool equal_names(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 // Declares the variable for fi_getparams; the filter below reads it.
 const Param<const char*> provider_row{nullptr, "provider", nullptr,
                                       "Providers registered, separated by commas; a leading ^ registers all but these"};
@@ -137,6 +133,10 @@ int build_table(Table** result) {
 }
 
 }  // namespace
+
+bool equal_names(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
 
 std::span<const Provider* const> all_providers() { return kProviders; }
 

@@ -32,6 +32,8 @@ private:
     Table* table_ = nullptr;
 };
 
+// The case of a name does not count.
+bool equal_names(std::string_view a, std::string_view b);
 // All providers of the build, best first, registered or not.
 std::span<const Provider* const> all_providers();
 // What FI_PROVIDER says of the name of a provider, whoever has it, and of a layer ("ofi_rxm").

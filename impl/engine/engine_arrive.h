@@ -235,16 +235,22 @@ void Engine<T, Locked>::on_credit(Peer& peer, const Header& header) {
 template <Transport T, bool Locked>
 void Engine<T, Locked>::give_credit(PeerBase& base) {
     const uint64_t units = base.owed + uint64_t{widen_window(base)};
-    const Header header{
-        .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {units, 0, 0}};
     base.owed = 0;
-    respond(static_cast<Peer&>(base), header, nullptr);
+    send_credit(base, units, 0);
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::allow_announcements(PeerBase& peer, uint32_t more) {
-    const Header header{
-        .size = 0, .op = static_cast<uint8_t>(FrameOp::kCredit), .flags = 0, .aux = 0, .word = {0, more, 0}};
+    send_credit(peer, 0, more);
+}
+
+template <Transport T, bool Locked>
+void Engine<T, Locked>::send_credit(PeerBase& peer, uint64_t units, uint64_t announcements) {
+    const Header header{.size = 0,
+                        .op = static_cast<uint8_t>(FrameOp::kCredit),
+                        .flags = 0,
+                        .aux = 0,
+                        .word = {units, announcements, 0}};
     respond(static_cast<Peer&>(peer), header, nullptr);
 }
 

@@ -65,14 +65,13 @@ bool Engine<T, Locked>::keep_unread(PeerBase& peer) {
 template <Transport T, bool Locked>
 [[gnu::noinline]] void Engine<T, Locked>::return_units() {
     const size_t unread = reports.receive->ring.size();
+    if (unread_units_ > unread) {
+        const uint32_t units = std::min(orphan_entries_, static_cast<uint32_t>(unread_units_ - unread));
+        orphan_entries_ -= units;
+        unread_units_ -= units;
+    }
     while (unread_units_ > unread) {
         const auto read = static_cast<uint32_t>(unread_units_ - unread);
-        if (orphan_entries_) {
-            const uint32_t units = std::min(orphan_entries_, read);
-            orphan_entries_ -= units;
-            unread_units_ -= units;
-            continue;
-        }
         PeerState& state = *unread_.first();
         const auto units = std::min(state.unread_units, read);
         state.unread_units -= units;

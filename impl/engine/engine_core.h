@@ -173,6 +173,7 @@ private:
     PeerState* state_of(PeerBase& peer) override;
     void give_credit(PeerBase& peer) override;
     void allow_announcements(PeerBase& peer, uint32_t more) override;
+    void send_credit(PeerBase& peer, uint64_t units, uint64_t announcements);
 
     // Sending (engine_transmit.h).
     template <FrameOp Op>

@@ -4,7 +4,6 @@
 // nothing else.
 #include <dirent.h>
 #include <dlfcn.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,10 +110,6 @@ bool check(const char* file, const fi_provider* source, ExternalProvider* out) {
             .cleanup = source->cleanup};
     memcpy(out->name, source->name, length);
     return true;
-}
-
-bool equal_names(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 ExternalProvider* find(std::string_view name) {

@@ -1,7 +1,6 @@
 // A sender without end, and a receiver that makes progress and posts nothing: what the receiver keeps is bounded, and
 // then all of it arrives, in order.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include "impl/engine/window.h"
 #include "impl/test/crowd/station.h"
@@ -12,12 +11,6 @@ namespace {
 
 constexpr size_t kSize = 4096;
 constexpr int kQuiet = 20'000;  // calls in a row that change nothing: the flood has come to rest
-
-// Bytes in use in this process, but for what is in /dev/shm or in the kernel.
-size_t in_use() {
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
 
 class Flooding : public testing::TestWithParam<const char*> {
 protected:
@@ -55,12 +48,12 @@ INSTANTIATE_TEST_SUITE_P(Providers, Flooding, testing::Values("shm", "tcp"),
 TEST_P(Flooding, KeepsNoMoreThanTheWindowAndLosesNothing) {
     fi_cq_tagged_entry entry;
     while (!posted) step(), read(receiver, &entry);
-    const size_t before = in_use();
+    const size_t before = selvage::test::bytes_in_use();
     size_t most = 0;
     for (int quiet = 0; quiet < kQuiet;) {
         quiet = step() ? 0 : quiet + 1;
         read(receiver, &entry);
-        if (posted % 64 == 0) most = std::max(most, in_use() - before);
+        if (posted % 64 == 0) most = std::max(most, selvage::test::bytes_in_use() - before);
     }
     EXPECT_LT(posted, messages) << "nobody was held up";
     // A kilobyte per unit, and what the sender keeps of operations that wait: a sixteenth of it at most.

@@ -1,18 +1,11 @@
 // Endpoints that come, exchange messages with one that stays, and go: nothing of them is kept.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include "impl/test/crowd/station.h"
 #include "impl/test/library/allocation.h"
 
 namespace selvage::impl::test {
 namespace {
-
-// Bytes in use in this process, but for what is in /dev/shm or in the kernel.
-size_t in_use() {
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
 
 class Visitors : public testing::TestWithParam<const char*> {
 protected:
@@ -57,9 +50,9 @@ TEST_P(Visitors, LeaveNothingBehind) {
     if (!selvage::test::allocation_control()) GTEST_SKIP() << "a sanitizer has the allocator";
     constexpr int kFirst = 200, kVisits = 1000;
     for (int i = 0; i < kFirst; ++i) visit();
-    const size_t before = in_use();
+    const size_t before = selvage::test::bytes_in_use();
     for (int i = 0; i < kVisits; ++i) visit();
-    const size_t after = in_use();
+    const size_t after = selvage::test::bytes_in_use();
     EXPECT_LT(after, before + (size_t{64} << 10)) << (after - before) / kVisits << " bytes for each visitor";
 }
 

@@ -1,6 +1,8 @@
 // See allocation.h: malloc and its family, in front of those of the C library.
 #include "impl/test/library/allocation.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -28,6 +30,10 @@ void fail_allocation(size_t n) {
 }
 bool allocation_failed() { return failed; }
 long live_blocks() { return blocks.load(); }
+size_t bytes_in_use() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
 unsigned long allocations() { return made; }
 
 #ifdef SELVAGE_SANITIZED

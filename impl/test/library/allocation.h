@@ -14,6 +14,8 @@ void fail_allocation(size_t n);
 bool allocation_failed();
 // Blocks allocated and not freed by this process.
 long live_blocks();
+// Bytes allocated and not freed by this process: nothing of /dev/shm or the kernel.
+size_t bytes_in_use();
 // Allocations that this thread has made.
 unsigned long allocations();
 
