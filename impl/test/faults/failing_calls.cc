@@ -2,7 +2,6 @@
 #include "impl/test/faults/failing_calls.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -21,6 +20,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+
+#include "impl/test/next_symbol.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -65,16 +66,6 @@ size_t take_part(const iovec* from, size_t count, iovec* to) {
     }
     return used;
 }
-
-template <typename Function>
-Function* real(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-#define SELVAGE_REAL(name)                                        \
-    (*[] {                                                        \
-        static auto* const found = real<decltype(::name)>(#name); \
-        return found;                                             \
-    }())
 
 void count(const void* block) {
     if (block) blocks.fetch_add(1, std::memory_order_relaxed);
@@ -144,47 +135,47 @@ void free(void* block) {
 
 // Descriptors.
 int socket(int domain, int type, int protocol) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(socket)(domain, type, protocol);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(socket)(domain, type, protocol);
 }
 int socketpair(int domain, int type, int protocol, int* pair) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(socketpair)(domain, type, protocol, pair);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(socketpair)(domain, type, protocol, pair);
 }
 int accept4(int listener, sockaddr* address, socklen_t* size, int flags) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(accept4)(listener, address, size, flags);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(accept4)(listener, address, size, flags);
 }
 int eventfd(unsigned value, int flags) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(eventfd)(value, flags);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(eventfd)(value, flags);
 }
-int epoll_create1(int flags) { return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(epoll_create1)(flags); }
+int epoll_create1(int flags) { return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(epoll_create1)(flags); }
 int timerfd_create(clockid_t clock, int flags) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(timerfd_create)(clock, flags);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(timerfd_create)(clock, flags);
 }
 int shm_open(const char* name, int flags, mode_t mode) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(shm_open)(name, flags, mode);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(shm_open)(name, flags, mode);
 }
 int memfd_create(const char* name, unsigned flags) {
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(memfd_create)(name, flags);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(memfd_create)(name, flags);
 }
-DIR* opendir(const char* name) { return fails(CallClass::kDescriptor) ? nullptr : SELVAGE_REAL(opendir)(name); }
+DIR* opendir(const char* name) { return fails(CallClass::kDescriptor) ? nullptr : SELVAGE_NEXT(opendir)(name); }
 int open(const char* path, int flags, ...) {
     va_list rest;
     va_start(rest, flags);
     const mode_t mode = va_arg(rest, mode_t);
     va_end(rest);
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(open)(path, flags, mode);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(open)(path, flags, mode);
 }
 int open64(const char* path, int flags, ...) {
     va_list rest;
     va_start(rest, flags);
     const mode_t mode = va_arg(rest, mode_t);
     va_end(rest);
-    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_REAL(open)(path, flags, mode);
+    return fails(CallClass::kDescriptor) ? -1 : SELVAGE_NEXT(open)(path, flags, mode);
 }
 
 // Mappings and space.
 void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {
     if (fails(CallClass::kMap)) return MAP_FAILED;
-    return SELVAGE_REAL(mmap)(address, size, protection, flags, file, offset);
+    return SELVAGE_NEXT(mmap)(address, size, protection, flags, file, offset);
 }
 void* mremap(void* old, size_t size, size_t grown, int flags, ...) {
     if (fails(CallClass::kMap)) return MAP_FAILED;
@@ -192,15 +183,15 @@ void* mremap(void* old, size_t size, size_t grown, int flags, ...) {
     va_start(rest, flags);
     void* to = flags & MREMAP_FIXED ? va_arg(rest, void*) : nullptr;
     va_end(rest);
-    return SELVAGE_REAL(mremap)(old, size, grown, flags, to);
+    return SELVAGE_NEXT(mremap)(old, size, grown, flags, to);
 }
 int fallocate(int file, int mode, off_t offset, off_t size) {
-    return fails(CallClass::kSpace) ? -1 : SELVAGE_REAL(fallocate)(file, mode, offset, size);
+    return fails(CallClass::kSpace) ? -1 : SELVAGE_NEXT(fallocate)(file, mode, offset, size);
 }
 int posix_fallocate(int file, off_t offset, off_t size) {
-    return fails(CallClass::kSpace) ? errno : SELVAGE_REAL(posix_fallocate)(file, offset, size);
+    return fails(CallClass::kSpace) ? errno : SELVAGE_NEXT(posix_fallocate)(file, offset, size);
 }
-int ftruncate(int file, off_t size) { return fails(CallClass::kSpace) ? -1 : SELVAGE_REAL(ftruncate)(file, size); }
+int ftruncate(int file, off_t size) { return fails(CallClass::kSpace) ? -1 : SELVAGE_NEXT(ftruncate)(file, size); }
 
 // Sending and receiving. The library writes and reads eventfds and timers alone, which does not fail.
 ssize_t send(int socket, const void* bytes, size_t size, int flags) {
@@ -208,22 +199,22 @@ ssize_t send(int socket, const void* bytes, size_t size, int flags) {
         if (!partial()) return -1;
         size = part_of(size);
     }
-    return SELVAGE_REAL(send)(socket, bytes, size, flags);
+    return SELVAGE_NEXT(send)(socket, bytes, size, flags);
 }
 ssize_t sendto(int socket, const void* bytes, size_t size, int flags, const sockaddr* to, socklen_t length) {
     if (fails(CallClass::kSend) && !partial()) return -1;  // a datagram is sent whole or not at all
-    return SELVAGE_REAL(sendto)(socket, bytes, size, flags, to, length);
+    return SELVAGE_NEXT(sendto)(socket, bytes, size, flags, to, length);
 }
 ssize_t recv(int socket, void* bytes, size_t size, int flags) {
     if (fails(CallClass::kReceive)) {
         if (!partial()) return -1;
         size = part_of(size);
     }
-    return SELVAGE_REAL(recv)(socket, bytes, size, flags);
+    return SELVAGE_NEXT(recv)(socket, bytes, size, flags);
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags) {
     if (fails(CallClass::kReceive) && !partial()) return -1;
-    return SELVAGE_REAL(recvmsg)(socket, message, flags);
+    return SELVAGE_NEXT(recvmsg)(socket, message, flags);
 }
 ssize_t process_vm_readv(pid_t process, const iovec* local, unsigned long local_count, const iovec* remote,
                          unsigned long remote_count, unsigned long flags) {
@@ -233,7 +224,7 @@ ssize_t process_vm_readv(pid_t process, const iovec* local, unsigned long local_
         local_count = take_part(local, std::min<size_t>(local_count, kPieces), pieces);
         local = pieces;
     }
-    return SELVAGE_REAL(process_vm_readv)(process, local, local_count, remote, remote_count, flags);
+    return SELVAGE_NEXT(process_vm_readv)(process, local, local_count, remote, remote_count, flags);
 }
 
 // The calls of the hot path (transport/tcp/sockets.h), memory barriers and futexes.
@@ -260,30 +251,30 @@ long syscall(long number, ...) {
         }
     }
     if (number == SYS_membarrier && fails(CallClass::kControl)) return -1;
-    return SELVAGE_REAL(syscall)(number, word[0], word[1], word[2], word[3], word[4], word[5]);
+    return SELVAGE_NEXT(syscall)(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }
 
 // Control.
 int epoll_ctl(int epoll, int operation, int file, epoll_event* event) {
     // Taking a descriptor away, or changing what is watched of it, takes no memory.
     if (operation == EPOLL_CTL_ADD && fails(CallClass::kControl)) return -1;
-    return SELVAGE_REAL(epoll_ctl)(epoll, operation, file, event);
+    return SELVAGE_NEXT(epoll_ctl)(epoll, operation, file, event);
 }
 int bind(int socket, const sockaddr* address, socklen_t size) {
-    return fails(CallClass::kControl) ? -1 : SELVAGE_REAL(bind)(socket, address, size);
+    return fails(CallClass::kControl) ? -1 : SELVAGE_NEXT(bind)(socket, address, size);
 }
-int listen(int socket, int backlog) { return fails(CallClass::kControl) ? -1 : SELVAGE_REAL(listen)(socket, backlog); }
+int listen(int socket, int backlog) { return fails(CallClass::kControl) ? -1 : SELVAGE_NEXT(listen)(socket, backlog); }
 int connect(int socket, const sockaddr* address, socklen_t size) {
-    return fails(CallClass::kControl) ? -1 : SELVAGE_REAL(connect)(socket, address, size);
+    return fails(CallClass::kControl) ? -1 : SELVAGE_NEXT(connect)(socket, address, size);
 }
 int setsockopt(int socket, int level, int option, const void* value, socklen_t size) {
-    return fails(CallClass::kControl) ? -1 : SELVAGE_REAL(setsockopt)(socket, level, option, value, size);
+    return fails(CallClass::kControl) ? -1 : SELVAGE_NEXT(setsockopt)(socket, level, option, value, size);
 }
 int getsockname(int socket, sockaddr* address, socklen_t* size) {
-    return fails(CallClass::kControl) ? -1 : SELVAGE_REAL(getsockname)(socket, address, size);
+    return fails(CallClass::kControl) ? -1 : SELVAGE_NEXT(getsockname)(socket, address, size);
 }
 int madvise(void* address, size_t size, int advice) {
-    return fails(CallClass::kControl) ? -1 : SELVAGE_REAL(madvise)(address, size, advice);
+    return fails(CallClass::kControl) ? -1 : SELVAGE_NEXT(madvise)(address, size, advice);
 }
 int fcntl(int file, int command, ...) {
     va_list rest;
@@ -293,10 +284,10 @@ int fcntl(int file, int command, ...) {
     // Giving a lock up always works.
     const bool locks = command == F_OFD_SETLK && static_cast<const struct flock*>(argument)->l_type != F_UNLCK;
     if (locks && fails(CallClass::kControl)) return -1;
-    return SELVAGE_REAL(fcntl)(file, command, argument);
+    return SELVAGE_NEXT(fcntl)(file, command, argument);
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) {
     if (fails(CallClass::kThread)) return current.error;
-    return SELVAGE_REAL(pthread_create)(thread, attributes, run, argument);
+    return SELVAGE_NEXT(pthread_create)(thread, attributes, run, argument);
 }
 }

@@ -1,7 +1,6 @@
 // See explorer.h.
 #include "impl/test/schedule/explorer.h"
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "impl/test/crowd/random.h"
+#include "impl/test/next_symbol.h"
 #include "impl/test/schedule/points.h"
 
 namespace selvage::impl::test {
@@ -287,11 +287,6 @@ Explored Explorer::run(const std::function<std::unique_ptr<Scenario>()>& make) {
     return result;
 }
 
-template <typename Function>
-Function* next_of(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 
 Explored explore(const std::function<std::unique_ptr<Scenario>()>& make, const Bounds& bounds) {
@@ -303,32 +298,30 @@ Explored explore(const std::function<std::unique_ptr<Scenario>()>& make, const B
 // What blocks or gives the processor up in the C library, in front of the library's calls.
 using selvage::impl::test::explorer;
 using selvage::impl::test::is_ours;
-using selvage::impl::test::next_of;
 
 extern "C" {
 
 int sched_yield() {
-    if (!is_ours()) return static_cast<int>(next_of<long(long, ...)>("syscall")(SYS_sched_yield));
+    if (!is_ours()) return static_cast<int>(SELVAGE_NEXT(syscall)(SYS_sched_yield));
     explorer->step_aside();
     return 0;
 }
 
 int nanosleep(const timespec* time, timespec* left) {
-    if (!is_ours()) return next_of<int(const timespec*, timespec*)>("nanosleep")(time, left);
+    if (!is_ours()) return SELVAGE_NEXT(nanosleep)(time, left);
     explorer->step_aside();
     return 0;
 }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
-    if (!is_ours()) return static_cast<int>(next_of<long(long, ...)>("syscall")(SYS_clock_gettime, clock, time));
+    if (!is_ours()) return static_cast<int>(SELVAGE_NEXT(syscall)(SYS_clock_gettime, clock, time));
     const int64_t now = explorer->look_at_clock();
     *time = {.tv_sec = now / 1'000'000'000, .tv_nsec = now % 1'000'000'000};
     return 0;
 }
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-    static auto* const lock = next_of<int(pthread_mutex_t*)>("pthread_mutex_lock");
-    if (!is_ours()) return lock(mutex);
+    if (!is_ours()) return SELVAGE_NEXT(pthread_mutex_lock)(mutex);
     for (;;) {
         explorer->point(selvage::impl::test::Access::kExchange, mutex);
         const int error = pthread_mutex_trylock(mutex);
@@ -338,10 +331,9 @@ int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 }
 
 int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-    static auto* const unlock = next_of<int(pthread_mutex_t*)>("pthread_mutex_unlock");
-    if (!is_ours()) return unlock(mutex);
+    if (!is_ours()) return SELVAGE_NEXT(pthread_mutex_unlock)(mutex);
     explorer->point(selvage::impl::test::Access::kStore, mutex);
-    const int error = unlock(mutex);
+    const int error = SELVAGE_NEXT(pthread_mutex_unlock)(mutex);
     explorer->point(selvage::impl::test::Access::kDone, mutex);
     return error;
 }
@@ -352,7 +344,7 @@ long syscall(long number, ...) noexcept {
     long of[6];
     for (long& each : of) each = va_arg(arguments, long);
     va_end(arguments);
-    static auto* const real = next_of<long(long, ...)>("syscall");
+    auto& real = SELVAGE_NEXT(syscall);
     if (number != SYS_futex || !is_ours()) return real(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     const auto* word = reinterpret_cast<const uint32_t*>(of[0]);
     const int command = static_cast<int>(of[1]) & FUTEX_CMD_MASK;
