@@ -51,6 +51,12 @@ Talk long_inject(int (*post)(Talk&), std::int64_t ret) {
     k.op(0).length = 65;
     return k;
 }
+Talk long_read_by_default() {
+    Talk k;
+    k.t.transmit_flags = FI_INJECT;
+    k.sent(k.read(A, 65));
+    return k;
+}
 Talk selected(int (*post)(Talk&), bool told) {
     Talk k;
     k.t.selective_transmit = true;
@@ -142,6 +148,8 @@ Rows memory_rows() {
         HOLDS(rma_inject_limit, "refused", long_inject(a_write, -FI_EMSGSIZE)),
         BREAKS(rma_inject_limit, "accepted", long_inject(a_write, 0)),
         SKIPS(rma_inject_limit, "short enough", injected(a_write)),
+        SKIPS(rma_inject_limit, "a read of an endpoint whose default is FI_INJECT", long_read_by_default()),
+        HOLDS(rma_call_accepted, "a long read of an endpoint whose default is FI_INJECT", long_read_by_default()),
         HOLDS(rma_write_whole, "its bytes stand there", written()),
         BREAKS(rma_write_whole, "a part of them stands there", but(written(), cut)),
         SKIPS(rma_write_whole, "another write may have replaced them",

@@ -48,9 +48,10 @@ inline bool flagged(const Traffic& t, const Operation& o, std::uint64_t bits) {
 
 /// One of the inject calls, of which no success is told.
 inline bool is_inject_call(const Operation& o) { return o.form == CallForm::Inject || o.form == CallForm::InjectData; }
-/// Its buffer is free for other use when the call returns.
+/// Its buffer is free for other use when the call returns.  FI_INJECT is about outbound buffers: a read has none, even
+/// if it is a default of its endpoint.
 inline bool injects(const Traffic& t, const Operation& o) {
-    return transmits(o) && (is_inject_call(o) || flagged(t, o, FI_INJECT));
+    return transmits(o) && o.what != Transfer::Read && (is_inject_call(o) || flagged(t, o, FI_INJECT));
 }
 inline bool carries_data(const Operation& o) {
     return o.form == CallForm::Data || o.form == CallForm::InjectData ||
