@@ -35,3 +35,6 @@ shows many-overlaps msg.multi-recv.packed
 shows source-untold cq.source.told
 shows atomic-vector atomic.update.vector
 shows swap-always atomic.update.compared
+shows send-reordered msg.match.order
+shows tag-changed tagged.match.tag
+shows boundary-lost msg.match.boundaries

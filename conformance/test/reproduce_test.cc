@@ -70,7 +70,46 @@ std::uint64_t signed_value(int v) { return static_cast<std::uint64_t>(static_cas
 
 #define TCP "provider = \"tcp\"\ncall = version=1.17 hints={fabric_attr.prov_name=\"tcp\"}\n"
 
+// Two messages for two receives: on a sound library the first takes the first.
+#define TWO_MESSAGES                                                             \
+    "kind = traffic\nprovider = \"sockets\"\n"                                   \
+    "call = version=1.17 hints={caps=FI_MSG|FI_TAGGED, ep_attr.type=FI_EP_RDM, " \
+    "fabric_attr.prov_name=\"sockets\"}\n"
+
+// What a clause notes of operations.
+Evidence noted(const char* note, Field f = Field::operation, Relation r = Relation::Happens, std::uint64_t wanted = 0) {
+    Evidence e = number(f, r, wanted);
+    e.note = note;
+    return e;
+}
+
 const Sample kSamples[] = {
+    {"match_order_kept", "msg.match.order",
+     TWO_MESSAGES "B recv length=16\nB recv length=16\nA send length=16\nA send length=16\n",
+     noted("operation 1 (B recv): it took the message of operation 4 (A send), not that of operation 3 (A send)"),
+     kKept},
+    {"match_order_broken", "msg.match.order",
+     TWO_MESSAGES "B recv length=16\nB recv length=16\nA send length=16\nA send length=16\n",
+     noted("operation 1 (B recv): it took the message of operation 3 (A send), not that of operation 4 (A send)"),
+     kBroken},
+    {"match_tag_kept", "tagged.match.tag",
+     TWO_MESSAGES "B trecv length=16 tag=0x1\nA tsend length=16 tag=0x2\nA tsend length=16 tag=0x1\n",
+     noted("operation 1 (B trecv): the tag of operation 2 (A tsend) does not match", Field::completion,
+           Relation::Equals, 1),
+     kKept},
+    {"match_tag_broken", "tagged.match.tag",
+     TWO_MESSAGES "B trecv length=16 tag=0x1\nA tsend length=16 tag=0x2\nA tsend length=16 tag=0x1\n",
+     noted("operation 1 (B trecv): the tag of operation 3 (A tsend) does not match", Field::completion,
+           Relation::Equals, 1),
+     kBroken},
+    {"boundaries_kept", "msg.match.boundaries", TWO_MESSAGES "B recv length=16\nA send length=8\n",
+     noted("operation 1 (B recv): not the length of the message of operation 2 (A send)", Field::completion,
+           Relation::Equals, 8),
+     kKept},
+    {"boundaries_broken", "msg.match.boundaries", TWO_MESSAGES "B recv length=16\nA send length=8\n",
+     noted("operation 1 (B recv): not the length of the message of operation 2 (A send)", Field::completion,
+           Relation::Equals, 9),
+     kBroken},
     {"number_kept", "endpoint.tx-caps.within-info", "kind = call\n" TCP, within(Field::tx_caps, Field::caps), kAny},
     {"number_broken", "fabric.api-version.equal", "kind = call\n" TCP,
      number(Field::fabric_api_version, Relation::Equals, 0x10001), kBroken},

@@ -27,6 +27,15 @@ const Info& entry_of(Lab& lab, const Case& c) {
     return entry;
 }
 
+// All calls of the exchange came back, and fi_close of what it went through did not.
+void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& broken) {
+    Evidence e;
+    e.note = t.hung ? kDidNotReturn : t.exited ? kEndedTheProcess : kDied;
+    e.actual = static_cast<std::uint64_t>(t.crashed_signal);
+    tally.note(Clause::domain_close_child, Outcome::Broken);
+    broken.push_back({.clause = Clause::domain_close_child, .evidence = std::move(e)});
+}
+
 // A death that breaks no clause is passed on, for whoever watches this process.
 [[noreturn]] void die_alike(const Ending& e) {
     if (e.kind == Ending::Kind::Crashed) {
@@ -57,6 +66,7 @@ void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& 
         return;                                                   // nothing was opened, or there was no room
     if (t.open_ret != 0 || t.died_opening) t.operations.clear();  // none was posted
     judge_traffic({t, nullptr}, tally, broken);
+    if (t.died_closing) charge_the_closing(t, tally, broken);
     // Without a call there is nothing that a clause would speak of.
     const bool calls = std::any_of(t.operations.begin(), t.operations.end(),
                                    [](const Operation& o) { return o.what < Transfer::Cancel; });

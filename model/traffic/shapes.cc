@@ -88,7 +88,7 @@ bool is_alone(const TrafficCase& c, int i) {
 }
 
 Ruling comes_back(const TrafficCase& c, Kind kind) {
-    if (!any_of_kind(c, kind) || c.traffic.died_opening) return Ruling::not_applicable();
+    if (!any_of_kind(c, kind) || c.traffic.died_opening || c.traffic.died_closing) return Ruling::not_applicable();
     // A death belongs to the kind of operation that was called last, where that is known.
     const int at = c.traffic.died_at;
     const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));
@@ -258,7 +258,8 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
 }
 
 Ruling matched_in_order(const TrafficCase& c, Kind kind) {
-    if (!c.account->returned) return Ruling::not_applicable();
+    // An error may disable an endpoint, and what is discarded then leaves its receive to a later message.
+    if (!c.account->returned || !c.account->calm) return Ruling::not_applicable();
     Tour tour;
     for (int r = 0; r < operation_count(c); ++r) {
         const Operation& o = operation(c, r);

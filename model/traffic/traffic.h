@@ -123,6 +123,7 @@ struct Traffic {
     bool hung = false;
     bool exited = false;
     bool died_opening = false;  ///< of a death: before anything was posted
+    bool died_closing = false;  ///< of a death: when all was over and the endpoints were closed
     int died_at = -1;           ///< of a death: the operation whose call was made last; -1: not known
     std::string detail;
 };
