@@ -46,9 +46,11 @@ Ruling fabric_open_api_version(const Step& s) {
 }
 
 Ruling fabric_open_error_negative(const Step& s) {
-    const bool opening = opens_fabric(s);
-    if (!opening && !closes(s, ObjectClass::Fabric)) return Ruling::not_applicable();
-    return negative_errno(s);
+    if (opens_fabric(s) || closes(s, ObjectClass::Fabric)) return negative_errno(s);
+    // What other calls on a fabric return is the business of other pages; that they do is not.
+    const bool on_fabric =
+        calm(s) && s.verb == Verb::Open && s.target() != nullptr && s.target()->kind == ObjectClass::Fabric;
+    return on_fabric && !s.returned() ? Ruling::broken(death(s)) : Ruling::not_applicable();
 }
 
 Ruling fabric_open_unknown_provider(const Step& s) {

@@ -12,11 +12,9 @@ namespace selvage::model::rules {
 
 inline std::uint64_t wide(int value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
 
-/// The call did not come back: evidence of how it ended.
+/// The call did not come back: evidence of how it ended, which makes the finding a fatal one (tells_of_death()).
 inline Evidence death(const Step& s) {
-    Evidence e = told(Field::object, s.hung     ? "the call does not return"
-                                     : s.exited ? "the call ends the process"
-                                                : "the process dies of signal " + std::to_string(s.crashed_signal));
+    Evidence e = told(Field::subject, std::string(s.hung ? kDidNotReturn : s.exited ? kEndedTheProcess : kDied));
     e.actual = static_cast<std::uint64_t>(s.crashed_signal);
     return e;
 }
@@ -75,14 +73,15 @@ inline Ruling empty_close(const Step& s, ObjectClass kind, bool had_children) {
     return returned(s, 0);
 }
 
-/// What is on an object of class `kind`, and is used by nothing else, can be closed.
+/// What is on an object of class `kind`, and is used by nothing else, can be closed.  While something uses it the close
+/// may be refused, but it returns.
 inline Ruling child_close(const Step& s, ObjectClass kind) {
-    if (s.verb != Verb::Close || !calm(s) || s.target() == nullptr || s.before->is_bound(s.object))
-        return Ruling::not_applicable();
+    if (s.verb != Verb::Close || !calm(s) || s.target() == nullptr) return Ruling::not_applicable();
     const Object* parent = s.before->find_open(static_cast<std::uint64_t>(s.target()->parent));
     // Domains have clauses of their own.
     if (parent == nullptr || parent->kind != kind || s.target()->kind == ObjectClass::Domain)
         return Ruling::not_applicable();
+    if (s.returned() && s.before->is_bound(s.object)) return Ruling::not_applicable();
     return returned(s, 0);
 }
 

@@ -124,6 +124,38 @@ TEST(LifeFabric, StaysWholeAfterARefusedClose) {
     EXPECT_VACUOUS(domain_close_whole_after_busy, s.close(eq));
 }
 
+TEST(LifeFabric, ACloseOfWhatIsBoundMayBeRefusedAndReturns) {
+    Stage s;
+    const int fabric = s.fabric();
+    const int domain = s.domain(fabric);
+    const int eq = s.take(s.open(ObjectClass::Eq, fabric));
+    s.take(s.bind(domain, eq));
+    EXPECT_VACUOUS(fabric_close_item, s.close(eq));
+    EXPECT_VACUOUS(fabric_close_item, s.close(eq, -FI_EBUSY));
+    EXPECT_BROKEN(fabric_close_item, crashing(s.close(eq)));
+}
+
+TEST(LifeFabric, OpeningSomethingOnItReturns) {
+    Stage s;
+    const int fabric = s.fabric();
+    const Step open = s.open(ObjectClass::Eq, fabric);
+    EXPECT_VACUOUS(fabric_open_error_negative, returning(open, -FI_ENOSYS));
+    EXPECT_BROKEN(fabric_open_error_negative, crashing(open));
+}
+
+TEST(LifeDomain, ACallThatDoesNotComeBackIsToldAsADeath) {
+    Stage s;
+    const int domain = s.domain(s.fabric());
+    Step close = crashing(s.close(domain));
+    EXPECT_TRUE(tells_of_death(clause::domain_close_empty(close).evidence()));
+    close = s.close(domain);
+    close.hung = true;
+    EXPECT_TRUE(tells_of_death(clause::domain_close_empty(close).evidence()));
+    close.hung = false;
+    close.exited = true;
+    EXPECT_TRUE(tells_of_death(clause::domain_close_empty(close).evidence()));
+}
+
 TEST(LifeDomain, EachAnswerOpens) {
     Stage s;
     const int fabric = s.fabric();
