@@ -2,6 +2,7 @@
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
+#include "model/judge/judge.h"
 
 namespace selvage::conformance {
 namespace {
@@ -29,8 +30,18 @@ void emit_offers(Program& p) {
     p.kept(kCleanup);
 }
 
-// The call must be refused by every library: with one of `errnos`, or in any way if there is none.
+// The call names the provider: whatever it is answered with is its own.
+bool is_named(const Program& p) {
+    const auto& hints = p.shown().first.hints;
+    return p.shown().provider.empty() ||
+           (hints && hints->fabric.prov_name && model::offer_is_of(*hints, p.shown().provider));
+}
+
+// The call must be refused: with one of `errnos`, or in any way if there is none.  Where it names no provider it is
+// granted by those whose entries are in the answer.
 void emit_refusal(Program& p, const std::vector<int>& errnos) {
+    const bool named = is_named(p);
+    if (!named) p.count();
     make_call(p);
     std::string names;
     std::string wrong;
@@ -39,7 +50,8 @@ void emit_refusal(Program& p, const std::vector<int>& errnos) {
         wrong += " && ret != " + c::error(-e);
     }
     const std::string what = names.empty() ? "the call is refused" : "the call is refused with " + names;
-    p.main("\tif (ret == 0" + (wrong.empty() ? "" : " || (" + wrong.substr(4) + ")") +
+    p.main(std::string("\tif (") + (named ? "ret == 0" : "(ret == 0 && count(list) > 0)") +
+           (wrong.empty() ? "" : " || (ret != 0 && " + wrong.substr(4) + ")") +
            ") {\n\t\tprintf(\"broken: promised: " + what +
            "; seen: %d (%s)\\n\", ret, fi_strerror(ret < 0 ? -ret : ret));\n\t\treturn "
            "1;\n\t}\n\tputs(\"kept\");\n\treturn 0;\n");
@@ -125,10 +137,12 @@ void emit_list_ends(Program& p) {
 // Under FI_PROV_ATTR_ONLY no name may come twice.
 void emit_once_each(Program& p) {
     p.include("string.h");
+    p.of_provider();
     make_call(p);
     p.declare("\tstruct fi_info *a, *b;\n");
     p.main(
-        "\tfor (a = ret == 0 ? list : NULL; a; a = a->next) {\n\t\tfor (b = a->next; b; b = b->next) {\n"
+        "\tfor (a = ret == 0 ? list : NULL; a; a = a->next) {\n\t\tfor (b = of_provider(a) ? a->next : NULL; b; b = "
+        "b->next) {\n"
         "\t\t\tif (strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0) {\n"
         "\t\t\t\tprintf(\"broken: promised: one entry for each provider; seen: %s twice\\n\",\n"
         "\t\t\t\t       a->fabric_attr->prov_name);\n\t\t\t\treturn 1;\n\t\t\t}\n\t\t}\n\t}\n");

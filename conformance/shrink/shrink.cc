@@ -129,9 +129,27 @@ bool shrink_parts(Shrinker& s) {
     return any;
 }
 
-// The provider's name goes last: without it every provider answers, which makes each further trial a hundred times
-// slower.
+// A call that names the provider is answered by it alone: what it shows is no other's doing.
+bool names_its_provider(const Case& c) {
+    return !c.provider.empty() && c.first.hints && c.first.hints->fabric.prov_name == c.provider;
+}
+
+void name_provider(Shrinker& s) {
+    const std::string provider = s.best().provider;
+    if (provider.empty()) return;
+    attempt_on_calls(s, [&](Query& q) {
+        if (q.hints && q.hints->fabric.prov_name) return false;
+        if (!q.hints) q.hints.emplace();
+        q.hints->add(Part::Fabric);
+        q.hints->fabric.prov_name = provider;
+        return true;
+    });
+}
+
+// The name of another provider, or of none.  It goes last: without it every provider answers, which makes each further
+// trial a hundred times slower.
 bool forget_provider(Shrinker& s) {
+    if (names_its_provider(s.best())) return false;
     bool any = attempt_on_calls(s, [](Query& q) { return drop_text(q, Field::fabric_prov_name); });
     any |= attempt_on_calls(s, [](Query& q) { return drop_part(q, Part::Fabric); });
     any |= attempt_on_calls(s, [](Query& q) { return std::exchange(q.hints, std::nullopt).has_value(); });
@@ -239,7 +257,9 @@ bool shrink_string(Shrinker& s) {
 Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::size_t* trials) {
     Shrinker s(std::move(start), still_shows, budget);
     bool any = true;
-    if (s.best().kind == Case::Kind::Traffic) {
+    const Case::Kind kind = s.best().kind;
+    if (kind == Case::Kind::Call || kind == Case::Kind::Pair) name_provider(s);
+    if (kind == Case::Kind::Traffic) {
         const auto attempt = [&s](const Case& c) { return s.attempt(c); };
         while (any && !s.spent()) any = shrink_exchange([&s]() -> const Case& { return s.best(); }, attempt);
     }

@@ -95,12 +95,28 @@ Demands gather_demands(const QueryCase& c, Tally* tally) {
     return out;
 }
 
-void judge_demands(const Demands& demands, const Answer& answer, Tally& tally, std::vector<Because>& broken) {
+// What an answer is to the provider that is judged.
+struct Share {
+    bool granted;   // the call was granted, and the provider has a part in that
+    bool answered;  // what the call returned is the provider's doing
+};
+
+// A call that names the provider is answered by it alone.  To others several providers answer, and each is judged by
+// its own entries: where there are none it granted nothing, and an error of a call that names nobody is no one's.
+Share share_of(const Query& query, const Answer& answer, const Profile* profile) {
+    if (profile == nullptr || (query.hints && offer_is_of(*query.hints, profile->provider)))
+        return {.granted = answer.ret == 0, .answered = true};
+    const bool names_another = query.hints && query.hints->fabric.prov_name;
+    return {.granted = answer.ret == 0 && offers_of(answer, profile) > 0, .answered = answer.ret != 0 && names_another};
+}
+
+void judge_demands(const Demands& demands, const Answer& answer, Share share, Tally& tally,
+                   std::vector<Because>& broken) {
     for (const auto& [clause, demand] : demands.rules) {
         if (demand.kind != Demand::Kind::MustRefuse) continue;
-        if (answer.ret == 0) {
+        if (share.granted) {
             judge_granted(clause, demand, tally, broken);
-        } else if (!demands.any_errno) {
+        } else if (answer.ret != 0 && share.answered && !demands.any_errno) {
             judge_errno(clause, demand, demands.errnos, answer, tally, broken);
         }
     }
@@ -154,6 +170,19 @@ void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
         tally.note(p.clause, r.outcome());
         if (r.is_broken()) broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
     }
+}
+
+// The whole answer, as far as it is the provider's.
+void judge_answer(const Query& query, const World& world, const Answer& answer, const Profile* profile, Share share,
+                  Tally& tally, std::vector<Because>& broken) {
+    const bool asks_all = !query.node && !query.service && query.flags == 0 && !query.hints;
+    const bool empty = answer.ret == 0 && answer.offers.empty();
+    if (share.answered || empty || (asks_all && answer.ret == 0 && !share.granted))
+        return judge_all(answer_predicates(), AnswerCase{query, world, answer, profile}, query.version, tally, broken);
+    if (!share.granted) return;
+    Answer own = answer;
+    std::erase_if(own.offers, [&](const Info& o) { return !offer_is_of(o, profile->provider); });
+    judge_all(answer_predicates(), AnswerCase{query, world, own, profile}, query.version, tally, broken);
 }
 
 // Nothing that the provider declares fits, yet it offered something.
@@ -263,7 +292,8 @@ Verdict expect(const Query& query, const World& world, const Profile& profile, T
 void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
            std::vector<Because>& broken) {
     const Demands demands = gather_demands(QueryCase{query, world}, &tally);
-    judge_demands(demands, answer, tally, broken);
+    const Share share = share_of(query, answer, profile);
+    judge_demands(demands, answer, share, tally, broken);
     if (profile != nullptr && !demands.refused && !demands.open) {
         const Verdict v = expect_of_entries({}, false, false, query, world, *profile, &tally);
         const auto offered = offers_of(answer, profile);
@@ -274,7 +304,7 @@ void judge(const Query& query, const World& world, const Answer& answer, const P
             judge_grant(v, tally, broken);
         }
     }
-    judge_all(answer_predicates(), AnswerCase{query, world, answer, profile}, query.version, tally, broken);
+    judge_answer(query, world, answer, profile, share, tally, broken);
     for (std::size_t i = 0; i < answer.offers.size(); ++i) {
         judge_offer(OfferCase{query, world, answer.offers[i], static_cast<int>(i), profile}, tally, broken);
     }

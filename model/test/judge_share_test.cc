@@ -1,0 +1,92 @@
+// Who is charged with what: a call that names no provider is answered by all of them, and each is judged by its
+// entries.
+#include <algorithm>
+
+#include "model/judge/judge.h"
+#include "model/test/getinfo_make.h"
+
+namespace selvage::model::getinfo_test {
+namespace {
+
+Profile mine() {
+    Profile p;
+    p.provider = "mine";
+    return p;
+}
+
+Answer answer_of(std::initializer_list<const char*> providers) {
+    Answer a;
+    a.list_null = false;
+    for (const char* name : providers) {
+        a.offers.push_back(rdm());
+        a.offers.back().fabric.prov_name = name;
+    }
+    return a;
+}
+
+std::vector<Clause> charges(const Query& q, const Answer& a) {
+    const Profile profile = mine();
+    const World world;
+    Tally tally;
+    std::vector<Because> broken;
+    judge(q, world, a, &profile, tally, broken);
+    std::vector<Clause> out;
+    for (const Because& b : broken) out.push_back(b.clause);
+    return out;
+}
+
+bool charges(const Query& q, const Answer& a, Clause c) {
+    const auto all = charges(q, a);
+    return std::find(all.begin(), all.end(), c) != all.end();
+}
+
+// FI_READ without FI_RMA or FI_ATOMIC must be refused.
+Query lonely_read() { return ask(FI_READ); }
+
+TEST(JudgeShare, AnotherProvidersGrantIsNobodyElsesDoing) {
+    constexpr Clause kClause = Clause::getinfo_caps_read_needs_partner;
+    EXPECT_FALSE(charges(lonely_read(), answer_of({"another"}), kClause));
+    EXPECT_TRUE(charges(lonely_read(), answer_of({"another", "mine"}), kClause));
+    Query named = lonely_read();
+    named.hints->fabric.prov_name = "mine";
+    EXPECT_TRUE(charges(named, answer_of({"mine"}), kClause));
+}
+
+TEST(JudgeShare, AnErrorOfACallThatNamesNobodyIsNoOnes) {
+    Answer refused;
+    refused.ret = -FI_EPERM;
+    EXPECT_TRUE(charges(lonely_read(), refused).empty());
+    Query named = lonely_read();
+    named.hints->fabric.prov_name = "mine";
+    EXPECT_TRUE(charges(named, refused, Clause::getinfo_caps_read_needs_partner));
+}
+
+TEST(JudgeShare, ANameThatComesTwiceIsItsBearersDoing) {
+    Query q = nothing();
+    q.flags = FI_PROV_ATTR_ONLY;
+    constexpr Clause kClause = Clause::getinfo_flags_attr_only_once_each;
+    EXPECT_FALSE(charges(q, answer_of({"mine", "another", "another"}), kClause));
+    EXPECT_TRUE(charges(q, answer_of({"mine", "another", "mine"}), kClause));
+}
+
+TEST(JudgeShare, WhoIsMissingWhereEveryoneIsListedIsCharged) {
+    Profile profile = mine();
+    Entry e;
+    e.offer = rdm();
+    e.offer.fabric.prov_name = "mine";
+    profile.entries.push_back(e);
+    const World world;
+    for (const bool there : {false, true}) {
+        Tally tally;
+        std::vector<Because> broken;
+        judge(nothing(), world, there ? answer_of({"another", "mine"}) : answer_of({"another"}), &profile, tally,
+              broken);
+        const bool charged = std::any_of(broken.begin(), broken.end(), [](const Because& b) {
+            return b.clause == Clause::getinfo_call_nothing_given_lists_all;
+        });
+        EXPECT_EQ(charged, !there);
+    }
+}
+
+}  // namespace
+}  // namespace selvage::model::getinfo_test
