@@ -58,6 +58,10 @@ public:
         std::string out;
         if (worker_ != nullptr)
             for (const auto& t : worker_->troubles()) out += (out.empty() ? "" : "; ") + t;
+        if (worker_ != nullptr && worker_->timed() > 0)
+            out += (out.empty() ? "" : "; ") + std::to_string(worker_->timed()) +
+                   " exchanges were judged after a time alone: the provider promises no order that would prove that "
+                   "nothing more comes, or nothing came through behind them";
         if (left_out_ == 0) return out;
         return out + (out.empty() ? "" : "; ") + "the library died or lost something too often; " +
                std::to_string(left_out_) + " exchanges were not run";

@@ -6,6 +6,9 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
+#include <rdma/fi_tagged.h>
+
+#include <algorithm>
 
 #include "conformance/ask/rng.h"
 #include "conformance/case/case_text.h"
@@ -15,6 +18,7 @@
 #include "conformance/suite/explore.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/traffic/atomic.h"
+#include "conformance/traffic/barrier.h"
 #include "conformance/traffic/forecast.h"
 #include "conformance/traffic/pattern.h"
 #include "conformance/traffic/programs.h"
@@ -245,7 +249,102 @@ TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
     EXPECT_EQ(e.operations[1].of, 0);
 }
 
+// A provider that works on a thread of its own is not done because nothing came for a moment: the first transfer of a
+// pair waits for a connection here.  The system's library has such a one.
+TEST(TrafficRun, WhatAThreadOfTheProviderHasNotDoneYetIsNotTakenForLost) {
+    constexpr int kTries = 12;
+    const auto never_came = [](const char* lines) {
+        CaseFile file;
+        CaseError error;
+        EXPECT_TRUE(parse_case(std::string("selvage-case 1\nkind = traffic\nprovider = \"sockets\"\n"
+                                           "call = version=1.17 hints={caps=FI_MSG|FI_RMA|FI_ATOMIC, "
+                                           "ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"sockets\"}\n") +
+                                   lines,
+                               file, error))
+            << error.str();
+        const Seen seen = in_child([&](Channel& channel) {
+            std::string trouble;
+            const auto library = Library::open("", trouble);
+            if (!library) return;
+            for (int i = 0; i < kTries; ++i) {
+                model::Traffic out;
+                Worker worker(*library);  // a new pair each time
+                worker.run(file.shown, out);
+                if (out.open_ret != 0 || out.operations.empty()) return channel.send("no sockets");
+                channel.send(out.operations.back().remote == model::Seen::Whole ? "came" : "lost");
+            }
+        });
+        if (std::count(seen.records.begin(), seen.records.end(), "no sockets") > 0) return -1L;
+        EXPECT_EQ(seen.records.size(), static_cast<std::size_t>(kTries));
+        return static_cast<long>(std::count(seen.records.begin(), seen.records.end(), "lost"));
+    };
+    const long lost = never_came("A inject_write length=8\n");
+    if (lost < 0) GTEST_SKIP() << "the system's library has no provider sockets here";
+    EXPECT_EQ(lost, 0);
+    EXPECT_EQ(never_came("selective = transmit\nA write length=64\n"), 0);
+    EXPECT_EQ(never_came("A inject_atomic type=FI_UINT64 op=FI_SUM count=1\n"), 0);
+}
+
 #ifdef SELVAGE_OWN_LIBRARY
+// A barrier behind these operations of B, which are posted and outstanding, on the reference library's shm.
+// @return "passed" or "lost", and how many entries were not the barrier's.
+std::string barrier_behind(const std::vector<Operation>& outstanding) {
+    CaseFile file;
+    CaseError error;
+    EXPECT_TRUE(
+        parse_case("selvage-case 1\nkind = traffic\nprovider = \"shm\"\n"
+                   "call = version=1.17 hints={ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"shm\"}\n"
+                   "B recv length=64\n",
+                   file, error))
+        << error.str();
+    const Seen seen = in_child([&](Channel& channel) {
+        std::string trouble;
+        const auto library = Library::open(SELVAGE_OWN_LIBRARY, trouble);
+        std::int64_t ret = 0;
+        const auto pair = library ? Pair::open(library->entries(), file.shown, ret, trouble) : nullptr;
+        if (!pair) return;
+        model::Traffic done;
+        done.operations = outstanding;
+        static std::array<fi_context2, 8> contexts;
+        std::array<char, 64> space{};
+        for (std::size_t i = 0; i < outstanding.size(); ++i) {
+            const Operation& o = outstanding[i];
+            fid_ep* const ep = pair->end(model::Side::B).ep;
+            done.operations[i].ret =
+                o.what == Transfer::Recv
+                    ? fi_recv(ep, space.data(), 8, nullptr, FI_ADDR_UNSPEC, &contexts[i])
+                    : fi_trecv(ep, space.data(), 8, nullptr, FI_ADDR_UNSPEC, o.tag, o.ignore, &contexts[i]);
+        }
+        Barrier barrier(*pair, file.shown.exchange);
+        int others = 0;
+        const auto poll = [&] {
+            for (const model::Side side : {model::Side::A, model::Side::B}) {
+                for (fid_cq* const cq : pair->end(side).queue) {
+                    fi_cq_tagged_entry e = {};
+                    if (fi_cq_read(cq, &e, 1) == 1 && !barrier.took(e.op_context, false)) ++others;
+                }
+            }
+        };
+        const bool passed = barrier.pass(done, 2'000'000, poll);
+        channel.send((passed ? "passed " : "lost ") + std::to_string(others));
+    });
+    return seen.records.empty() ? "nothing" : seen.records.front();
+}
+
+TEST(TrafficBarrier, IsTakenByNoReceiveOfTheExchange) {
+    Operation any, tagged, wild;
+    any.what = Transfer::Recv;
+    tagged.what = wild.what = Transfer::TaggedRecv;
+    any.side = tagged.side = wild.side = model::Side::B;
+    tagged.tag = 5;
+    wild.ignore = ~std::uint64_t{0};
+    EXPECT_EQ(barrier_behind({}), "passed 0");
+    EXPECT_EQ(barrier_behind({any}), "passed 0");
+    EXPECT_EQ(barrier_behind({any, tagged}), "passed 0");
+    EXPECT_EQ(barrier_behind({wild}), "passed 0");
+    EXPECT_EQ(barrier_behind({any, wild}), "passed 0") << "by reading alone";
+}
+
 // The exchange of these lines on the reference library's shm, as it was seen.
 model::Traffic carried(const std::string& lines) {
     CaseFile file;

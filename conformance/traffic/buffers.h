@@ -11,6 +11,9 @@
 
 namespace selvage::conformance {
 
+/// The first bytes of each arena are no exchange's: a barrier's messages lie there (barrier.h).
+inline constexpr std::size_t kBarrierRoom = 4 * kGuardBytes;
+
 /// One operation's memory.
 struct Buffers {
     std::vector<iovec> local;           ///< what is sent, or where something is received
@@ -55,7 +58,7 @@ private:
     Pair& pair_;
     const Exchange& exchange_;
     std::vector<Buffers> all_;
-    std::size_t used_[2] = {};
+    std::size_t used_[2] = {kBarrierRoom, kBarrierRoom};
     bool fits_ = true;
 };
 

@@ -72,6 +72,7 @@ bool Pair::ask(const Entries& entries, const Case& c) {
         failed_ = "fi_getinfo";
         return false;
     }
+    if (decode(info_, {}, answered_) != nullptr) answered_ = {};
     info_->tx_attr->op_flags |= c.exchange.transmit_flags;
     info_->rx_attr->op_flags |= c.exchange.receive_flags;
     return true;

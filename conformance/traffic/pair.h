@@ -56,6 +56,8 @@ public:
     Pair& operator=(const Pair&) = delete;
 
     [[nodiscard]] const fi_info& info() const { return *info_; }
+    /// The entry as it was answered, before the exchange's flags were added.
+    [[nodiscard]] const model::Info& answered() const { return answered_; }
     End& end(model::Side side) { return ends_[static_cast<std::size_t>(side)]; }
     /// The region of a side for these accesses, registered on first use.  Its mr is NULL if that fails.
     const Region& region(model::Side side, std::uint64_t access);
@@ -85,6 +87,7 @@ private:
     void (*free_info_)(fi_info*) = nullptr;
     fi_info* list_ = nullptr;
     fi_info* info_ = nullptr;
+    model::Info answered_;
     fi_info* request_ = nullptr;
     fid_fabric* fabric_ = nullptr;
     fid_domain* domain_ = nullptr;

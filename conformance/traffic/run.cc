@@ -7,9 +7,12 @@
 #include <array>
 #include <chrono>
 
+#include "conformance/subject/patience.h"
+#include "conformance/traffic/barrier.h"
 #include "conformance/traffic/forecast.h"
 #include "conformance/traffic/pattern.h"
 #include "conformance/traffic/post.h"
+#include "model/judge/judge.h"
 
 namespace selvage::conformance {
 namespace {
@@ -25,6 +28,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
 constexpr unsigned kMissingRounds = 2000;
+constexpr unsigned kBarrierMicros = 500'000;     // for a barrier to come through
+constexpr unsigned kLostBarrierMicros = 60'000;  // once it is known that they get lost
+constexpr unsigned kMostLostBarriers = 6;
+constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
 constexpr std::size_t kBatch = 8;
 constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
@@ -65,6 +72,7 @@ public:
           memory_(pair, exchange),
           forecast_(exchange, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
                                .reliable = pair.info().ep_attr->type != FI_EP_DGRAM}),
+          barrier_(pair, exchange),
           arguments_(exchange.operations.size()),
           owner_(kSlots, -1),
           began_(Clock::now()) {
@@ -88,12 +96,92 @@ public:
         }
         out_.settled = settle();
         count(after_);
-        note_counts();
-        look_at_memory();
+        look_again();
+        if (is_charged()) wait_for_the_late();
         return tidy();
     }
 
 private:
+    void look_again() {
+        note_counts();
+        look_at_memory();
+    }
+
+    // A clause would be called broken.  What is judged beside the operations is told to the model here alone; the
+    // parent knows it from the case.
+    bool is_charged() {
+        out_.version = model::Version(pair_.info().fabric_attr->api_version);
+        out_.info = &pair_.answered();
+        out_.format = exchange_.format;
+        out_.selective_transmit = exchange_.selective_transmit;
+        out_.selective_receive = exchange_.selective_receive;
+        out_.transmit_flags = exchange_.transmit_flags;
+        out_.receive_flags = exchange_.receive_flags;
+        out_.min_multi_recv = exchange_.min_multi_recv;
+        static model::Tally scratch;
+        std::vector<model::Because> broken;
+        model::judge_traffic({out_, nullptr}, scratch, broken);
+        out_.info = nullptr;
+        return !broken.empty();
+    }
+
+    // What has not come may still be on its way, where the provider works on a thread of its own: a barrier goes behind
+    // it, and all is looked at again.  Where none can, or none comes through, time has to do.
+    void wait_for_the_late() {
+        static unsigned lost = 0;
+        const bool proves = barrier_.proves(out_);
+        const unsigned limit = (lost < kMostLostBarriers ? kBarrierMicros : kLostBarrierMicros) * patience_factor();
+        const bool reliable = pair_.info().ep_attr->type != FI_EP_DGRAM;
+        const bool passed = pass_barrier(limit);
+        if (reliable && barrier_tried_ && !passed) ++lost;
+        barrier_lost_ = barrier_tried_ && !passed;
+        patience_.timed = reliable && !(proves && passed);
+        drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
+        if (passed && exchange_.counters)
+            count_behind_barriers(limit);
+        else if (!barrier_lost_)
+            count(after_);
+        look_again();
+    }
+
+    bool pass_barrier(unsigned limit) {
+        const bool passed = barrier_.pass(out_, limit, [this] { poll(); });
+        barrier_tried_ = barrier_.tried();
+        return passed;
+    }
+
+    // A barrier counts too: what one adds is known once two have added the same.
+    void count_behind_barriers(unsigned limit) {
+        Counts one{}, two{};
+        count(one);
+        Counts added{};
+        for (std::uint64_t behind = 1; behind < kCounterRounds; ++behind) {
+            if (!pass_barrier(limit)) return;
+            drain(patience_.quiet_micros);
+            count(two);
+            const Counts more = difference(two, one);
+            if (behind > 1 && more == added) {
+                for (std::size_t s = 0; s < 2; ++s)
+                    for (std::size_t i = 0; i < more[s].size(); ++i)
+                        after_[s][i] = two[s][i] - (behind + 1) * more[s][i];
+                return;
+            }
+            added = more;
+            one = two;
+        }
+    }
+
+    // Reads the queues until nothing has come for so long, whatever should.
+    void drain(unsigned micros) {
+        auto last = Clock::now();
+        for (unsigned rounds = 0; rounds < kQuietRounds || Clock::now() - last < std::chrono::microseconds(micros);) {
+            ++rounds;
+            if (!poll()) continue;
+            rounds = 0;
+            last = Clock::now();
+        }
+    }
+
     Operation& at(int index) { return out_.operations[static_cast<std::size_t>(index)]; }
 
     void step(int index) {
@@ -194,6 +282,7 @@ private:
     }
 
     void note(Side side, bool transmit, const Entry& e, fi_addr_t from) {
+        if (barrier_.took(e.context.op_context, false)) return;
         Completion c;
         c.side = side;
         c.transmit = transmit;
@@ -229,6 +318,7 @@ private:
         c.tag = e.tag;
         c.error = static_cast<std::uint64_t>(e.err);
         c.overflow = e.olen;
+        if (barrier_.took(e.op_context, true)) return true;
         failed_ = true;
         add(c, e.op_context, e.buf);
         return true;
@@ -312,6 +402,12 @@ private:
     }
 
     using Counts = std::array<std::array<std::uint64_t, 12>, 2>;
+    static Counts difference(const Counts& a, const Counts& b) {
+        Counts out{};
+        for (std::size_t s = 0; s < 2; ++s)
+            for (std::size_t i = 0; i < out[s].size(); ++i) out[s][i] = moved(a[s][i], b[s][i]);
+        return out;
+    }
     void count(Counts& into) {
         for (const Side side : {Side::A, Side::B}) {
             const End& end = pair_.end(side);
@@ -354,7 +450,7 @@ private:
     // Takes back what is left.  @return true if nothing was odd.
     bool tidy() {
         const bool clean = out_.settled && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
-                           out_.detail.empty() && out_.entries.size() < kMostEntries;
+                           !barrier_lost_ && out_.detail.empty() && out_.entries.size() < kMostEntries;
         return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
                                     [](const Operation& o) { return o.ret == 0 || o.what == Transfer::Cancel; });
     }
@@ -365,6 +461,9 @@ private:
     Traffic& out_;
     Memory memory_;
     Forecast forecast_;
+    Barrier barrier_;
+    bool barrier_tried_ = false;
+    bool barrier_lost_ = false;
     std::vector<Arguments> arguments_;
     std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
     fi_context2* contexts_ = nullptr;

@@ -19,6 +19,7 @@ struct Patience {
     std::atomic<unsigned>* beat =
         nullptr;         ///< if set: counts calls that came back; relaxed, the reader looks for change
     bool spent = false;  ///< out: something expected was waited for in vain
+    bool timed = false;  ///< out: a time alone says that what never came never comes; no barrier went through
 };
 
 /// Runs it.  `out.operations`, `entries`, `counted`, `settled` are filled.

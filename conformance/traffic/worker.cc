@@ -110,6 +110,7 @@ public:
         exchange.receive_flags |= pair_->info().rx_attr->op_flags;
         const bool clean = run_exchange(*pair_, exchange, patience, out);
         stand_.waits += patience.spent ? 1 : 0;
+        stand_.timed += patience.timed ? 1 : 0;
         stand_.phase = Phase::Closing;
         if (!clean || carried_++ % kLifetime == 0) pair_.reset();
         return pack_traffic(out);
@@ -211,6 +212,7 @@ void Worker::note_death(const Ending& e, Phase phase, const Case& c, Traffic& ou
     out.hung = e.kind == Ending::Kind::Hung;
     out.exited = e.kind == Ending::Kind::Exited;
     out.died_opening = phase == Phase::Opening;
+    out.died_closing = phase == Phase::Closing;
     out.detail = name(phase);
 }
 

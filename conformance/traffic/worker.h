@@ -27,6 +27,7 @@ struct Stand {
     Phase phase = Phase::Running;
     int operation = -1;  ///< while it runs: whose call was made last
     unsigned waits = 0;  ///< how often something expected never came
+    unsigned timed = 0;  ///< how often a time alone said so
     /// Counts the library's calls that came back.  Written by the worker, read by the process that waits for it, which
     /// looks for nothing but change: relaxed.
     std::atomic<unsigned> beat{0};
@@ -48,6 +49,8 @@ public:
     [[nodiscard]] std::size_t losses() const { return losses_; }
     /// How often something that should have come was waited for in vain.
     [[nodiscard]] unsigned waits() const { return stand_->waits; }
+    /// How often an exchange was judged after a time alone, without an order that proves that nothing more comes.
+    [[nodiscard]] unsigned timed() const { return stand_->timed; }
     /// Why pairs did not open, each call that failed with what it returned; and deaths that are no case's own.
     [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
 
