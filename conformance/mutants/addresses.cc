@@ -25,6 +25,12 @@ void forget_destination(fi_info& entry) {
     entry.dest_addrlen = 0;
 }
 
+void forget_source(fi_info& entry) {
+    std::free(entry.src_addr);
+    entry.src_addr = nullptr;
+    entry.src_addrlen = 0;
+}
+
 bool from_source(const Call& c) { return (c.flags & FI_SOURCE) != 0; }
 bool is_string(const char* node) { return node != nullptr && std::strncmp(node, "fi_", 3) == 0; }
 bool is_number(const char* node) {
@@ -126,6 +132,8 @@ void add_hints(Table& table) {
           {"getinfo.addresses.dest-hint-kept"}, [](fi_info& entry, const Call& c) {
               if (c.hints != nullptr && c.hints->dest_addr != nullptr) move_host(entry.dest_addr, entry.dest_addrlen);
           });
+    edits(table, "src-left-out", "reports no source", {"getinfo.addresses.src-returned"},
+          [](fi_info& entry, const Call&) { forget_source(entry); });
     edits(table, "src-length-zero", "reports a source without its length", {"getinfo.addresses.src-length-told"},
           [](fi_info& entry, const Call&) { entry.src_addrlen = 0; });
     edits(table, "dest-length-zero", "reports a destination without its length", {"getinfo.addresses.dest-length-told"},

@@ -1,7 +1,8 @@
 // Sets of capabilities: the classes of fi_getinfo(3), and what a set implies.
 //
-// The sets come from the vocabulary; nothing is typed twice.  FI_AV_USER_ID stands in no list of classes and is treated
-// as a secondary one (getinfo.caps.av-user-id-class).  Only chapters include this file.
+// The sets come from the vocabulary; nothing is typed twice.  FI_AV_USER_ID stands in no list of classes: the
+// vocabulary has it as a secondary one, and a clause of its own judges it (getinfo.caps.av-user-id-class).  Only
+// chapters include this file.
 #pragma once
 
 #include "model/chapters/rules.h"
@@ -24,7 +25,7 @@ inline std::uint64_t bits_of(Family family) {
 
 // Made on first use: the vocabulary may not be there yet when globals are made.
 inline std::uint64_t primary_caps() {
-    static const std::uint64_t set = caps_of(WordClass::Primary) & ~std::uint64_t{FI_AV_USER_ID};
+    static const std::uint64_t set = caps_of(WordClass::Primary);
     return set;
 }
 inline std::uint64_t modifier_caps() {
@@ -32,7 +33,7 @@ inline std::uint64_t modifier_caps() {
     return set;
 }
 inline std::uint64_t secondary_caps() {
-    static const std::uint64_t set = caps_of(WordClass::Secondary);
+    static const std::uint64_t set = caps_of(WordClass::Secondary) & ~std::uint64_t{FI_AV_USER_ID};
     return set;
 }
 inline std::uint64_t known_caps() {

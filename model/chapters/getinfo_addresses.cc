@@ -201,9 +201,16 @@ Ruling getinfo_addresses_pep_handle_kept(const OfferCase& c) {
 }
 
 Demand getinfo_addresses_other_handle(const QueryCase& c) {
-    for (const Field f : {Field::handle, Field::domain_domain, Field::fabric_fabric}) {
+    const auto handle = asked(c.query, Field::handle);
+    if (handle == 0 || is_passive_endpoint(c.world, handle)) return Demand::not_asked();
+    return Demand::may_refuse(
+        number(Field::handle, Relation::Equals, 0, handle, "an object narrows the answer in the provider's own way"));
+}
+
+Demand getinfo_addresses_instance_narrows(const QueryCase& c) {
+    for (const Field f : {Field::domain_domain, Field::fabric_fabric}) {
         const auto handle = asked(c.query, f);
-        if (handle == 0 || (f == Field::handle && is_passive_endpoint(c.world, handle))) continue;
+        if (handle == 0) continue;
         return Demand::may_refuse(
             number(f, Relation::Equals, 0, handle, "an object narrows the answer in the provider's own way"));
     }

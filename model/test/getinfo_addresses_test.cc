@@ -269,7 +269,9 @@ TEST(GetinfoAddresses, PassiveEndpointComesBack) {
     EXPECT_EQ(kind(getinfo_addresses_handle_null, ask(), world), Demand::Kind::NotAsked);
     Query domain = ask();
     domain.hints->domain.domain = kForeign;
-    EXPECT_EQ(kind(getinfo_addresses_other_handle, domain, world), Demand::Kind::MayRefuse);
+    EXPECT_EQ(kind(getinfo_addresses_other_handle, domain, world), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_instance_narrows, domain, world), Demand::Kind::MayRefuse);
+    EXPECT_EQ(kind(getinfo_addresses_instance_narrows, ask(), world), Demand::Kind::NotAsked);
 }
 
 }  // namespace
