@@ -325,7 +325,7 @@ std::string barrier_behind(const std::vector<Operation>& outstanding) {
                 }
             }
         };
-        const bool passed = barrier.pass(done, 2'000'000, poll);
+        const bool passed = barrier.pass(done, 20'000, poll);
         channel.send((passed ? "passed " : "lost ") + std::to_string(others));
     });
     return seen.records.empty() ? "nothing" : seen.records.front();

@@ -4,7 +4,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -22,15 +22,13 @@ using model::Transfer;
 
 constexpr std::size_t kContexts = 256;  // a step that did not come through keeps its own for as long as these last
 constexpr std::size_t kLength = 8;      // of a message
+constexpr unsigned kSpins = 2000;       // rounds before the first sleep
+constexpr unsigned kSleepMicros = 50;
+constexpr std::chrono::seconds kLongest{8};  // on a machine that is busy beyond measure
 constexpr std::array<std::uint64_t, 6> kTags = {0x5E1A, 0x2BAD, 0x7E57, 0x3C3C, 0x1234, 0x4321};
 
 std::array<fi_context2, kContexts> contexts;
 std::size_t next_of_contexts = 0;
-
-std::int64_t now_micros() {
-    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 bool accepted(const Operation& o) { return o.ret == 0 && o.what < Transfer::Cancel; }
 
@@ -130,20 +128,26 @@ bool Barrier::post(const std::function<std::int64_t()>& call) {
     for (;;) {
         const std::int64_t ret = call();
         if (ret == 0) return true;
-        if (ret != -FI_EAGAIN || now_micros() > until_micros_) return false;
+        if (ret != -FI_EAGAIN || !wait()) return false;
         (*poll_)();
-        sched_yield();
     }
 }
 
 bool Barrier::come(unsigned entries) {
-    for (unsigned rounds = 0; came_ < entries && !failed_; ++rounds) {
+    while (came_ < entries && !failed_) {
         (*poll_)();
-        if (rounds % 16 != 15) continue;
-        if (now_micros() > until_micros_) return false;
-        sched_yield();  // to the provider's own thread
+        if (came_ < entries && !wait()) return false;
     }
     return !failed_;
+}
+
+// Time is counted in sleeps, which take longer where others want the processor, too, the provider's own thread first.
+bool Barrier::wait() {
+    if (spins_++ < kSpins) return true;
+    if (sleeps_left_ == 0 || std::chrono::steady_clock::now() > until_) return false;
+    --sleeps_left_;
+    usleep(kSleepMicros);
+    return true;
 }
 
 bool Barrier::message(Step step, Side from) {
@@ -179,9 +183,11 @@ bool Barrier::read(Side from) {
     return post([&] { return fi_readmsg(pair_.end(from).ep, &r, FI_COMPLETION); }) && come(1);
 }
 
-bool Barrier::pass(const Traffic& done, unsigned limit_micros, const std::function<void()>& poll) {
+bool Barrier::pass(const Traffic& done, unsigned sleeps, const std::function<void()>& poll) {
     poll_ = &poll;
-    until_micros_ = now_micros() + limit_micros;
+    spins_ = 0;
+    sleeps_left_ = sleeps;
+    until_ = std::chrono::steady_clock::now() + kLongest;
     failed_ = false;
     const auto tag = std::find_if(kTags.begin(), kTags.end(), [&](auto t) { return may_tag(done, t); });
     if (tag != kTags.end()) tag_ = *tag;

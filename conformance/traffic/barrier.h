@@ -15,6 +15,7 @@
 
 #include <rdma/fabric.h>
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -32,8 +33,9 @@ public:
 
     /// Sends it through behind what has been posted and what came of it, `done`.
     /// @param poll reads all queues once
-    /// @return false: an error, or it did not come through within `limit_micros`.
-    bool pass(const model::Traffic& done, unsigned limit_micros, const std::function<void()>& poll);
+    /// @param sleeps how often it sleeps for a twenty-thousandth of a second, or longer on a busy machine
+    /// @return false: an error, or it did not come through meanwhile.
+    bool pass(const model::Traffic& done, unsigned sleeps, const std::function<void()>& poll);
 
     /// True if the last one had a step at all.
     [[nodiscard]] bool tried() const { return tried_; }
@@ -50,13 +52,15 @@ private:
     bool read(model::Side from);
     bool post(const std::function<std::int64_t()>& call);
     bool come(unsigned entries);
+    bool wait();
     fi_context2* next_context();
     [[nodiscard]] unsigned char* buffer(model::Side side, std::size_t which);
 
     Pair& pair_;
     const Exchange& exchange_;
     const std::function<void()>* poll_ = nullptr;
-    std::int64_t until_micros_ = 0;
+    unsigned spins_ = 0, sleeps_left_ = 0;
+    std::chrono::steady_clock::time_point until_;
     std::uint64_t tag_ = 0;
     unsigned came_ = 0;  // entries of the step under way
     bool failed_ = false;
