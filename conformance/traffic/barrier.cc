@@ -4,12 +4,14 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
-#include <unistd.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <ctime>
 
+#include "conformance/subject/patience.h"
 #include "conformance/traffic/buffers.h"
 
 namespace selvage::conformance {
@@ -20,15 +22,20 @@ using model::Side;
 using model::Traffic;
 using model::Transfer;
 
-constexpr std::size_t kContexts = 256;  // a step that did not come through keeps its own for as long as these last
-constexpr std::size_t kLength = 8;      // of a message
-constexpr unsigned kSpins = 2000;       // rounds before the first sleep
-constexpr unsigned kSleepMicros = 50;
+constexpr std::size_t kContexts = 256;       // a step that did not come through keeps its own for as long as these last
+constexpr std::size_t kLength = 8;           // of a message
 constexpr std::chrono::seconds kLongest{8};  // on a machine that is busy beyond measure
 constexpr std::array<std::uint64_t, 6> kTags = {0x5E1A, 0x2BAD, 0x7E57, 0x3C3C, 0x1234, 0x4321};
 
 std::array<fi_context2, kContexts> contexts;
 std::size_t next_of_contexts = 0;
+
+// How long this thread has been on a processor.
+std::int64_t worked_micros() {
+    timespec t = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
+}
 
 bool accepted(const Operation& o) { return o.ret == 0 && o.what < Transfer::Cancel; }
 
@@ -141,13 +148,12 @@ bool Barrier::come(unsigned entries) {
     return !failed_;
 }
 
-// Time is counted in sleeps, which take longer where others want the processor, too, the provider's own thread first.
+// What counts is how long this thread has worked: where many want the processor the provider's own thread has had as
+// much of it, however long that took.
 bool Barrier::wait() {
-    if (spins_++ < kSpins) return true;
-    if (sleeps_left_ == 0 || std::chrono::steady_clock::now() > until_) return false;
-    --sleeps_left_;
-    usleep(kSleepMicros);
-    return true;
+    if (rounds_++ % 16 != 15) return true;
+    sched_yield();
+    return worked_micros() < until_worked_ && std::chrono::steady_clock::now() < until_;
 }
 
 bool Barrier::message(Step step, Side from) {
@@ -183,11 +189,10 @@ bool Barrier::read(Side from) {
     return post([&] { return fi_readmsg(pair_.end(from).ep, &r, FI_COMPLETION); }) && come(1);
 }
 
-bool Barrier::pass(const Traffic& done, unsigned sleeps, const std::function<void()>& poll) {
+bool Barrier::pass(const Traffic& done, unsigned micros, const std::function<void()>& poll) {
     poll_ = &poll;
-    spins_ = 0;
-    sleeps_left_ = sleeps;
-    until_ = std::chrono::steady_clock::now() + kLongest;
+    until_worked_ = worked_micros() + micros;
+    until_ = std::chrono::steady_clock::now() + kLongest * patience_factor();
     failed_ = false;
     const auto tag = std::find_if(kTags.begin(), kTags.end(), [&](auto t) { return may_tag(done, t); });
     if (tag != kTags.end()) tag_ = *tag;

@@ -33,9 +33,9 @@ public:
 
     /// Sends it through behind what has been posted and what came of it, `done`.
     /// @param poll reads all queues once
-    /// @param sleeps how often it sleeps for a twenty-thousandth of a second, or longer on a busy machine
+    /// @param micros of this thread's work that are spent on it at most
     /// @return false: an error, or it did not come through meanwhile.
-    bool pass(const model::Traffic& done, unsigned sleeps, const std::function<void()>& poll);
+    bool pass(const model::Traffic& done, unsigned micros, const std::function<void()>& poll);
 
     /// True if the last one had a step at all.
     [[nodiscard]] bool tried() const { return tried_; }
@@ -59,7 +59,8 @@ private:
     Pair& pair_;
     const Exchange& exchange_;
     const std::function<void()>* poll_ = nullptr;
-    unsigned spins_ = 0, sleeps_left_ = 0;
+    unsigned rounds_ = 0;
+    std::int64_t until_worked_ = 0;
     std::chrono::steady_clock::time_point until_;
     std::uint64_t tag_ = 0;
     unsigned came_ = 0;  // entries of the step under way

@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
 constexpr unsigned kMissingRounds = 2000;
-constexpr unsigned kBarrierSleeps = 5000;     // for a barrier to come through: half a second and more
-constexpr unsigned kLostBarrierSleeps = 600;  // once it is known that they get lost
+constexpr unsigned kBarrierMicros = 500'000;     // of work, for a barrier to come through
+constexpr unsigned kLostBarrierMicros = 60'000;  // once it is known that they get lost
 constexpr unsigned kMostLostBarriers = 6;
 constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
@@ -130,7 +130,7 @@ private:
     void wait_for_the_late() {
         static unsigned lost = 0;
         const bool proves = barrier_.proves(out_);
-        const unsigned limit = (lost < kMostLostBarriers ? kBarrierSleeps : kLostBarrierSleeps) * patience_factor();
+        const unsigned limit = (lost < kMostLostBarriers ? kBarrierMicros : kLostBarrierMicros) * patience_factor();
         const bool reliable = pair_.info().ep_attr->type != FI_EP_DGRAM;
         const bool passed = pass_barrier(limit);
         if (reliable && barrier_tried_ && !passed) ++lost;
