@@ -58,6 +58,9 @@ struct StringProbe {
     bool operator==(const StringProbe&) const = default;
 };
 
+/// A case has at most so many exchanges ahead of the one that is judged.
+inline constexpr std::size_t kMostBefore = 200;
+
 /// A program of operations between two endpoints.  Of each operation what was seen holds its default.
 struct Exchange {
     int entry = 0;             ///< which entry of the call's answer both endpoints are opened with
@@ -92,6 +95,8 @@ struct Case {
     std::vector<Action> actions;                             ///< Life
     StringProbe string;                                      ///< Text
     Exchange exchange;                                       ///< Traffic
+    /// Traffic: what the pair carried before the exchange that is judged, oldest first; opened with the same set-up.
+    std::vector<std::vector<model::Operation>> before;
     bool operator==(const Case&) const = default;
 };
 

@@ -14,6 +14,8 @@ namespace selvage::conformance {
 namespace {
 
 constexpr std::string_view kHeader = "selvage-case 1";
+constexpr std::string_view kBefore = "before";  // the operations behind it were carried first
+constexpr std::string_view kThen = "then";      // and those behind it are judged
 
 std::string_view trim(std::string_view s) {
     while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
@@ -70,6 +72,17 @@ void print_actions(std::string& out, const Case& c) {
     }
 }
 
+// What the pair carries first, each exchange behind a line of its own, then what is judged.
+void print_transfers(std::string& out, const Case& c) {
+    print_setup(out, c.exchange);
+    for (const auto& exchange : c.before) {
+        out.append(kBefore).push_back('\n');
+        print_operations(out, exchange);
+    }
+    if (!c.before.empty()) out.append(kThen).push_back('\n');
+    print_operations(out, c.exchange.operations);
+}
+
 // Reads the lines of one file into a CaseFile.
 class Reader {
 public:
@@ -84,6 +97,8 @@ public:
         }
         if (!kind_seen_)
             return fail("", "the file does not say its kind: add a line \"kind = \" with one of " + all_kinds());
+        if (!out_.shown.before.empty() && !then_seen_)
+            return fail("", "the exchange that is judged is missing: add a line \"then\" and its operations");
         error_ = {};
         return true;
     }
@@ -101,6 +116,8 @@ private:
             header_seen_ = true;
             return line == kHeader || fail(line, "the first line of a case file is \"" + std::string(kHeader) + "\"");
         }
+        if (line == kBefore) return read_before();
+        if (line == kThen) return read_then();
         if (is_operation(line)) return read_operation_line(line);
         if (is_action(line)) return read_action_line(line);
         const auto equals = line.find('=');
@@ -116,8 +133,25 @@ private:
         return true;
     }
 
+    bool read_before() {
+        Case& c = out_.shown;
+        if (then_seen_ || !c.exchange.operations.empty())
+            return fail(kBefore, "what the pair carries first stands ahead of the operations that are judged");
+        if (c.before.size() == kMostBefore)
+            return fail(kBefore, "a case has at most " + std::to_string(kMostBefore) + " exchanges before its own");
+        c.before.emplace_back();
+        return true;
+    }
+
+    bool read_then() {
+        if (out_.shown.before.empty()) return fail(kThen, "nothing stands before: add a line \"before\" ahead of it");
+        if (then_seen_) return fail(kThen, "one exchange is judged; those ahead of it begin with \"before\"");
+        return then_seen_ = true;
+    }
+
     bool read_operation_line(std::string_view line) {
-        auto& operations = out_.shown.exchange.operations;
+        Case& c = out_.shown;
+        auto& operations = c.before.empty() || then_seen_ ? c.exchange.operations : c.before.back();
         return parse_operation(line, operations.emplace_back(), error_);
     }
 
@@ -149,10 +183,12 @@ private:
         if (key == "info") return hints(value, s.info);
         if (key == "data") return choice(value, "null", "value", s.data_null);
         if (key == "concurrent") return choice(value, "yes", "no", s.concurrent);
-        return fail(key,
-                    "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
-                    "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
-                    "transmit-flags, receive-flags, min-multi-recv, selective, counters, actions and operations");
+        return fail(
+            key,
+            "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
+            "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
+            "transmit-flags, receive-flags, min-multi-recv, selective, counters, actions, operations, before and "
+            "then");
     }
 
     bool read_clause(std::string_view value) {
@@ -199,6 +235,7 @@ private:
     CaseError& error_;
     bool header_seen_ = false;
     bool kind_seen_ = false;
+    bool then_seen_ = false;
 };
 
 // True if the first line that says something is the header.
@@ -245,7 +282,7 @@ std::string print_case(const Case& c, std::optional<model::Clause> clause, std::
     print_conduct(out, c);
     print_actions(out, c);
     print_string_probe(out, c);
-    print_exchange(out, c.exchange);
+    print_transfers(out, c);
     return out;
 }
 

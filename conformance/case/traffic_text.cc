@@ -210,7 +210,7 @@ std::string print_operation(const Operation& o) {
     return out;
 }
 
-void print_exchange(std::string& out, const Exchange& e) {
+void print_setup(std::string& out, const Exchange& e) {
     const Exchange plain;
     const auto put = [&out](std::string_view key, std::string_view value) {
         out.append(key).append(" = ").append(value).push_back('\n');
@@ -221,7 +221,10 @@ void print_exchange(std::string& out, const Exchange& e) {
     if (e.selective_transmit || e.selective_receive)
         put("selective", !e.selective_receive ? "transmit" : !e.selective_transmit ? "receive" : "both");
     if (e.counters) put("counters", "yes");
-    for (const auto& o : e.operations) out.append(print_operation(o)).push_back('\n');
+}
+
+void print_operations(std::string& out, const std::vector<Operation>& operations) {
+    for (const auto& o : operations) out.append(print_operation(o)).push_back('\n');
 }
 
 bool parse_exchange_key(std::string_view key, std::string_view value, Exchange& out, CaseError& error, bool& known) {

@@ -101,7 +101,9 @@ void save_cases(const Report& report, const std::string& folder) {
     for (std::size_t i = 0; i < report.deviations.size(); ++i) {
         const Deviation& d = report.deviations[i];
         const auto base = std::filesystem::path(folder) / file_name(d, i + 1);
-        std::ofstream(base.string() + ".case") << print_case(d.shown_by, d.clause, d.summary);
+        const auto comment =
+            d.intermittent ? fmt::format("{}\nintermittent: {}", d.summary, tries_text(*d.intermittent)) : d.summary;
+        std::ofstream(base.string() + ".case") << print_case(d.shown_by, d.clause, comment);
         std::ofstream(base.string() + ".c") << d.reproducer;
     }
 }
@@ -114,9 +116,12 @@ Tint tint_of(Grade g) {
 void print_summary(const Report& report) {
     for (const auto& d : report.deviations) {
         const auto grade = d.waived.empty() ? std::string(name(d.grade)) : "waived";
-        fmt::print("{} {} {}\n    {}\n",
+        const auto at_times =
+            d.intermittent ? fmt::format(" (intermittent: {})", tries_text(*d.intermittent)) : std::string();
+        fmt::print("{} {} {}{}\n    {}\n",
                    tinted(fmt::format("{:<9}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
-                   tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, printable(d.summary));
+                   tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, at_times,
+                   printable(d.summary));
         std::string_view rest;
         const auto call = describe(d.shown_by);
         rest = call;

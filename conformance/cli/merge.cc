@@ -1,6 +1,7 @@
 // selvage merge: the reports of the parts of a run as one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "conformance/cli/commands.h"
@@ -39,8 +40,10 @@ int merge(const Options& options) {
         if (!write_report(whole, path, error)) return could_not_run(error);
     std::uint64_t questions = 0;
     for (const auto& p : whole.providers) questions += p.questions;
-    fmt::print("{} reports: {} questions, {} deviations\n{}\n", parts.size(), questions, whole.deviations.size(),
-               coverage_text(coverage_of(whole)));
+    const auto intermittent = std::count_if(whole.deviations.begin(), whole.deviations.end(),
+                                            [](const Deviation& d) { return d.intermittent.has_value(); });
+    fmt::print("{} reports: {} questions, {} deviations, {} of them intermittent\n{}\n", parts.size(), questions,
+               whole.deviations.size(), intermittent, coverage_text(coverage_of(whole)));
     return has_deviation(whole, options.strict) ? kDeviates : kKept;
 }
 

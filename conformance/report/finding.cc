@@ -25,6 +25,10 @@ Grade grade_of(const model::ClauseText& clause, bool fatal) {
     return clause.level == model::Level::Must ? Grade::Violation : Grade::Weakness;
 }
 
+std::string tries_text(const Tries& tries) {
+    return "shown " + std::to_string(tries.shown) + " of " + std::to_string(tries.of) + " tries";
+}
+
 std::string_view name(ClauseResult r) {
     switch (r) {
         case ClauseResult::Kept:

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,15 @@ enum class Grade : std::uint8_t {
 std::string_view name(Grade g);
 Grade grade_of(const model::ClauseText& clause, bool fatal);
 
+/// Of a deviation that its case does not show every time: how often it did.
+struct Tries {
+    std::uint64_t shown = 0;
+    std::uint64_t of = 0;
+    bool operator==(const Tries&) const = default;
+};
+/// "shown 2 of 12 tries"
+std::string tries_text(const Tries& tries);
+
 /// A broken promise, with the smallest case that shows it.
 struct Deviation {
     model::Clause clause{};
@@ -35,6 +45,8 @@ struct Deviation {
     Case shown_by;                        ///< minimal
     std::string reproducer;               ///< C source
     std::uint64_t seen = 1;               ///< how many questions showed it
+    /// Set if it is intermittent: neither the case nor the program is sure to show it.
+    std::optional<Tries> intermittent;
     std::string waived;                   ///< reason and URL, if a waiver covers it
     std::string saved_as;                 ///< where the reproducer was saved, if it was
 };

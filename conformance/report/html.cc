@@ -223,26 +223,30 @@ private:
 
     void finding(const Deviation& d, const std::string& anchor, const std::string& group) {
         const auto& c = model::clause_text(d.clause);
-        std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + group;
+        std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + group +
+                          (d.intermittent ? " intermittent" : "");
         std::transform(key.begin(), key.end(), key.begin(),
                        [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
         o_ << "<details class=\"finding " << group << "\" id=\"" << anchor << "\" data-key=\"" << escape(key)
            << "\"><summary><span class=\"line\"><span class=\"badge " << group << "\">" << group << "</span><code>"
            << c.id << "</code><span class=\"badge prov\">" << (d.provider.empty() ? "library" : escape(d.provider))
            << "</span><span class=\"dim\">version " << d.api_version.str() << ", seen " << d.seen
-           << (d.seen == 1 ? " time" : " times") << "</span></span><p>" << escape(d.summary)
-           << "</p></summary>\n<div class=\"body\"><dl>";
+           << (d.seen == 1 ? " time" : " times") << "</span>"
+           << (d.intermittent ? "<span class=\"badge prov\">intermittent</span>" : "") << "</span><p>"
+           << escape(d.summary) << "</p></summary>\n<div class=\"body\"><dl>";
         item("Promise", escape(c.promise));
         item("Sources", sources(c));
         if (c.status == model::Status::Disputed)
             item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
         if (!d.because.empty()) item("Because", chain(d));
+        if (d.intermittent) item("Repeats", escape(tries_text(*d.intermittent)) + ". " + escape(at_times_text(d)));
         if (!d.waived.empty()) item("Waived", escape(d.waived));
         if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
         o_ << "</dl>\n<div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre class=\"wrap\">"
            << escape(describe(d.shown_by)) << "</pre></div>\n";
         if (!d.reproducer.empty())
-            o_ << "<details class=\"code\"><summary>C program that shows it</summary><div class=\"code\"><button "
+            o_ << "<details class=\"code\"><summary>C program that shows it" << (d.intermittent ? " at times" : "")
+               << "</summary><div class=\"code\"><button "
                   "class=\"copy\" type=\"button\">copy"
                << "</button><pre>" << escape(d.reproducer) << "</pre></div></details>\n";
         o_ << "</div></details>\n";

@@ -51,6 +51,7 @@ Json deviation_json(const Deviation& d) {
               {"reproducer", clean(d.reproducer)},
               {"seen", d.seen}};
     for (const auto& b : d.because) j["because"].push_back(because_json(b));
+    if (d.intermittent) j["intermittent"] = {{"shown", d.intermittent->shown}, {"of", d.intermittent->of}};
     if (!d.waived.empty()) j["waived"] = clean(d.waived);
     if (!d.saved_as.empty()) j["saved_as"] = clean(d.saved_as);
     return j;
@@ -96,7 +97,9 @@ Json counts_json(const Report& r) {
     std::array<std::uint64_t, 4> grades{};
     std::uint64_t waived = 0;
     std::uint64_t questions = 0;
+    std::uint64_t intermittent = 0;
     for (const auto& d : r.deviations) {
+        intermittent += d.waived.empty() && d.intermittent ? 1 : 0;
         if (!d.waived.empty())
             ++waived;
         else
@@ -111,6 +114,7 @@ Json counts_json(const Report& r) {
             {"violation", grades[1]},
             {"weakness", grades[2]},
             {"disputed", grades[3]},
+            {"intermittent", intermittent},
             {"must", coverage_json(coverage_of(r))}};
 }
 
@@ -200,6 +204,8 @@ Deviation read_deviation(const Json& j) {
     d.shown_by = std::move(file.shown);
     d.reproducer = j.at("reproducer");
     d.seen = j.at("seen");
+    if (j.contains("intermittent"))
+        d.intermittent = Tries{.shown = j["intermittent"].at("shown"), .of = j["intermittent"].at("of")};
     d.waived = j.value("waived", "");
     d.saved_as = j.value("saved_as", "");
     return d;

@@ -8,10 +8,15 @@
 namespace selvage::conformance {
 namespace {
 
+std::string headline(const Deviation& d) {
+    return d.intermittent ? d.summary + " (intermittent: " + tries_text(*d.intermittent) + ")" : d.summary;
+}
+
 std::string failure_text(const Deviation& d) {
-    std::string out = d.summary + "\n";
+    std::string out = headline(d) + "\n";
     for (const auto& b : d.because) out += "because " + link_text(b) + "\n";
     out += describe(d.shown_by) + "\n";
+    if (d.intermittent) out.append(at_times_text(d)).push_back('\n');
     return d.waived.empty() ? out : out + "waived: " + d.waived + "\n";
 }
 
@@ -49,7 +54,7 @@ void put_case(std::ostream& o, const Report& r, const ProviderResult& p, const s
             if (!d.waived.empty()) {
                 o << "      <skipped message=\"" << escape("waived: " + d.waived) << "\"/>\n";
             } else {
-                o << "      <failure message=\"" << escape(d.summary) << "\" type=\"" << name(d.grade) << "\">"
+                o << "      <failure message=\"" << escape(headline(d)) << "\" type=\"" << name(d.grade) << "\">"
                   << escape(text) << "</failure>\n";
             }
         }

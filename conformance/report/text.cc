@@ -36,11 +36,14 @@ void put_header(std::ostream& o, const Report& r) {
 void put_deviation(std::ostream& o, const Deviation& d) {
     const auto& c = model::clause_text(d.clause);
     o << "\n  " << c.id << " (version " << d.api_version.str() << ", seen " << d.seen
-      << (d.seen == 1 ? " time)\n" : " times)\n");
+      << (d.seen == 1 ? " time" : " times");
+    if (d.intermittent) o << ", intermittent: " << tries_text(*d.intermittent);
+    o << ")\n";
     o << wrap(clean(d.summary), "    ");
     o << wrap("Promise: " + std::string(c.promise), "    ");
     for (const auto& b : d.because) o << wrap("because " + link_text(b), "    ");
     o << wrap(clean(describe(d.shown_by)), "      ");
+    if (d.intermittent) o << wrap(std::string(at_times_text(d)), "    ");
     if (!d.waived.empty()) o << wrap("waived: " + clean(d.waived), "    ");
     if (!d.saved_as.empty()) o << "    reproducer: " << clean(d.saved_as) << "\n";
 }

@@ -82,6 +82,14 @@ std::string link_text(const model::Because& link) {
     return std::string(model::clause_text(link.clause).id) + ": " + clean(model::print_evidence(link.evidence));
 }
 
+std::string_view at_times_text(const Deviation& d) {
+    if (!d.shown_by.before.empty())
+        return "Intermittent: this is what was run when it was seen, with what the pair of endpoints had carried "
+               "before. "
+               "Run again, the case and the program show it at times at best.";
+    return "Intermittent: the case and the program show it at times, and not each time.";
+}
+
 std::string wanted_text(const model::Evidence& e) {
     if (e.wanted_field != model::Field::subject) return std::string(model::row(e.wanted_field).path);
     if (e.wanted_text) return clean(*e.wanted_text);

@@ -27,6 +27,8 @@ struct Unreached {
 std::vector<Unreached> unreached(const Report& report);
 /// A link of a because-chain as one sentence.
 std::string link_text(const model::Because& link);
+/// Of an intermittent deviation: what its case and its program are good for.
+std::string_view at_times_text(const Deviation& d);
 /// The operand and the value of a comparison as words: "FI_MSG|FI_RMA".
 std::string wanted_text(const model::Evidence& e);
 std::string actual_text(const model::Evidence& e);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conformance/case/case.h"
@@ -19,6 +20,8 @@ public:
     Program(const Case& shown, model::Clause clause, const std::vector<model::Because>& because);
 
     [[nodiscard]] const Case& shown() const { return shown_; }
+    /// From now on the program is about this case.
+    void show(Case shown) { shown_ = std::move(shown); }
     [[nodiscard]] std::string_view id() const { return text_.id; }
     [[nodiscard]] const model::ClauseText& clause() const { return text_; }
     /// The evidence of the broken clause.
@@ -51,7 +54,7 @@ public:
 private:
     [[nodiscard]] std::string head() const;
 
-    const Case& shown_;
+    Case shown_;
     const model::ClauseText& text_;
     const std::vector<model::Because>& because_;
     model::Evidence evidence_;

@@ -32,9 +32,9 @@ std::string flags_text(std::uint64_t flags) { return flags == 0 ? "0" : c::value
 
 class Traffic {
 public:
-    explicit Traffic(Program& p) : p_(p), e_(p.shown().exchange) {}
+    explicit Traffic(Program& p) : p_(p), e_(p.shown().exchange), counts_(e_.counters && !p.shown().before.empty()) {}
 
-    void emit() {
+    void begin() {
         for (const char* h :
              {"rdma/fi_domain.h", "rdma/fi_endpoint.h", "rdma/fi_eq.h", "rdma/fi_cm.h", "rdma/fi_rma.h",
               "rdma/fi_tagged.h", "rdma/fi_atomic.h", "stdlib.h", "string.h", "unistd.h", "sys/mman.h", "stdint.h"})
@@ -49,13 +49,32 @@ public:
         }
         p_.declare("\tstruct fi_info *list = NULL;\n\tvoid *object = NULL;\n\tint n, ret;\n");
         open();
-        for (std::size_t i = 0; i < e_.operations.size(); ++i) lay(i);
-        for (std::size_t i = 0; i < e_.operations.size(); ++i) call(i);
-        p_.main("\n\tcalls_made = " + std::to_string(e_.operations.size()) + ";\n\tprogress();\n");
-        emit_traffic_verdict(p_);
+    }
+
+    /// The operations from `first` to `last`, until nothing comes of them any more.  The arenas are theirs alone.
+    void carry(std::size_t first, std::size_t last) {
+        used_[0] = used_[1] = kGuard;
+        note_counts();
+        for (std::size_t i = first; i < last; ++i) lay(i);
+        for (std::size_t i = first; i < last; ++i) call(i, first);
+        p_.main("\n\tcalls_made = " + std::to_string(last - first) + ";\n\tprogress();\n");
+    }
+
+    /// What was read so far belongs to exchanges that are over.
+    void forget() {
+        note_counts();
+        p_.main(
+            "\tmemset(told, 0, sizeof told);\n\tpart_count = entries_read = calls_made = 0;\n\tearly = -1;\n"
+            "\tputs(\"and now:\");\n");
     }
 
 private:
+    void note_counts() {
+        if (!counts_) return;
+        p_.helper(kCounts);
+        p_.main("\tnote_counts(&A);\n\tnote_counts(&B);\n");
+    }
+
     std::string settings() {
         const auto define = [](const char* name, const std::string& value) {
             return "#define " + std::string(name) + " " + value + "\n";
@@ -73,7 +92,8 @@ private:
     }
 
     void open() {
-        p_.main("\tsetvbuf(stdout, NULL, _IOLBF, 0);\n\talarm(20); /* a call that does not return */\n");
+        p_.main("\tsetvbuf(stdout, NULL, _IOLBF, 0);\n\talarm(" + std::to_string(20 + p_.shown().before.size()) +
+                "); /* a call that does not return */\n");
         p_.main("\tret = fi_getinfo(" + c::getinfo_arguments(p_.shown().first, "hints") + ", &list);\n");
         p_.main("\tif (ret != 0)\n\t\treturn 77;\n\tfor (info = list, n = " + std::to_string(e_.entry) +
                 "; info && n > 0; n--)\n\t\tinfo = info->next;\n\tif (!info)\n\t\treturn 77;\n");
@@ -124,10 +144,10 @@ private:
         return "&context" + quoted_index(of);
     }
 
-    void call(std::size_t i) {
+    void call(std::size_t i, std::size_t first) {
         const Operation& o = e_.operations[i];
         p_.main("\n\t/* " + std::to_string(i + 1) + ": " + print_operation(o) + " */\n");
-        if (i > 0) p_.main("\tcalls_made = " + std::to_string(i) + ";\n");
+        if (i > first) p_.main("\tcalls_made = " + std::to_string(i - first) + ";\n");
         if (o.what == Transfer::Progress) return p_.main("\tprogress();\n");
         if (o.what == Transfer::Cancel)
             return p_.main("\tfi_cancel(&" + side(o.side) + ".ep->fid, " + own_context(i) + ");\n");
@@ -285,12 +305,38 @@ private:
 
     Program& p_;
     const Exchange& e_;
-    std::uint64_t used_[2] = {64, 64};
+    const bool counts_;                          // counters stand where earlier exchanges have left them
+    static constexpr std::uint64_t kGuard = 64;  // bytes ahead of the first buffer
+    std::uint64_t used_[2] = {kGuard, kGuard};
     std::vector<std::uint64_t> rooms_;
 };
 
 }  // namespace
 
-void emit_traffic(Program& p) { Traffic(p).emit(); }
+// What the pair carries first has the numbers behind those of the operations that are judged: the verdict speaks of the
+// latter alone.
+void emit_traffic(Program& p) {
+    const Case judged = p.shown();
+    Case all = judged;
+    for (const auto& exchange : judged.before) {
+        const auto first = static_cast<int>(all.exchange.operations.size());
+        for (Operation o : exchange) {
+            if (o.of >= 0) o.of += first;
+            all.exchange.operations.push_back(o);
+        }
+    }
+    p.show(all);
+    Traffic traffic(p);
+    traffic.begin();
+    std::size_t first = judged.exchange.operations.size();
+    for (const auto& exchange : judged.before) {
+        traffic.carry(first, first + exchange.size());
+        first += exchange.size();
+    }
+    if (!judged.before.empty()) traffic.forget();
+    traffic.carry(0, judged.exchange.operations.size());
+    p.show(judged);
+    emit_traffic_verdict(p);
+}
 
 }  // namespace selvage::conformance

@@ -15,6 +15,7 @@ struct side {
 	struct fid_av *av;
 	struct fid_eq *eq;
 	struct fid_cntr *counter[6];
+	uint64_t counted[6]; /* by exchanges that are over */
 	struct fid_mr *local, *mr;
 	fi_addr_t peer, self;
 	unsigned char *memory; /* its own buffers */
@@ -253,6 +254,16 @@ static void progress(void)
 			quiet = 0;
 		usleep(100);
 	}
+}
+)";
+
+inline constexpr std::string_view kCounts = R"(static void note_counts(struct side *s)
+{
+	int i;
+
+	for (i = 0; i < 6; i++)
+		if (s->counter[i])
+			s->counted[i] = fi_cntr_read(s->counter[i]);
 }
 )";
 

@@ -297,7 +297,9 @@ private:
                                : id.ends_with(".remote-read") ? 4
                                                               : 5;
         const std::string who = p_.evidence().note.starts_with("A") ? "A" : "B";
-        broken_if(compared("fi_cntr_read(" + who + ".counter" + quoted_index(at) + ")"));
+        const std::string now = "fi_cntr_read(" + who + ".counter" + quoted_index(at) + ")";
+        const bool first = p_.shown().before.empty();
+        broken_if(compared(first ? now : "(" + now + " - " + who + ".counted" + quoted_index(at) + ")"));
     }
 
     Program& p_;

@@ -3,6 +3,7 @@
 
 #include <rdma/fi_eq.h>
 
+#include <algorithm>
 #include <array>
 
 namespace selvage::conformance {
@@ -37,6 +38,66 @@ bool drop_operations(const Best& best, const Attempt& attempt) {
     for (std::size_t i = best().exchange.operations.size(); i-- > 0;) {
         Case c = best();
         if (i < c.exchange.operations.size() && drop_operation(c.exchange, i)) any |= attempt(c);
+    }
+    return any;
+}
+
+// What the pair carries first: halves of it, from either end, then single exchanges.
+bool drop_exchanges(const Best& best, const Attempt& attempt) {
+    bool any = false;
+    for (bool dropped = true; dropped && best().before.size() > 1;) {
+        dropped = false;
+        for (const bool oldest : {true, false}) {
+            Case c = best();
+            const auto half = static_cast<std::ptrdiff_t>(c.before.size() / 2);
+            c.before.erase(oldest ? c.before.begin() : c.before.end() - half,
+                           oldest ? c.before.begin() + half : c.before.end());
+            dropped |= attempt(c);
+            if (best().before.size() < 2) break;
+        }
+        any |= dropped;
+    }
+    for (std::size_t i = best().before.size(); i-- > 0;) {
+        Case c = best();
+        c.before.erase(c.before.begin() + static_cast<std::ptrdiff_t>(i));
+        any |= attempt(c);
+    }
+    return any;
+}
+
+// Operations of exchange `index` before: single ones, or with one ahead of them, as a message goes with its receive.
+bool drop_operations_before(const Best& best, const Attempt& attempt, std::size_t index) {
+    constexpr std::size_t kReach = 8;
+    bool any = false;
+    const auto attempt_without = [&](std::size_t i, std::size_t also) {
+        Case c = best();
+        Exchange e = c.exchange;
+        e.operations = c.before[index];
+        if (!drop_operation(e, i) || (also < i && !drop_operation(e, also))) return false;
+        c.before[index] = e.operations;
+        return attempt(c);
+    };
+    for (std::size_t i = best().before[index].size(); i-- > 0;) {
+        bool dropped = attempt_without(i, i);
+        for (std::size_t back = 1; !dropped && back <= std::min(i, kReach); ++back)
+            dropped = attempt_without(i, i - back);
+        any |= dropped;
+        i = std::min(i, best().before[index].size());
+    }
+    return any;
+}
+
+bool shrink_before(const Best& best, const Attempt& attempt) {
+    if (best().before.empty()) return false;
+    bool any = drop_exchanges(best, attempt);
+    for (std::size_t i = 0; i < best().before.size(); ++i) any |= drop_operations_before(best, attempt, i);
+    for (const std::uint64_t limit : {0ULL, 1ULL, 8ULL, 64ULL}) {
+        Case c = best();
+        for (auto& exchange : c.before)
+            for (Operation& o : exchange) o.length = std::min(o.length, limit);
+        if (c == best() || !attempt(c)) continue;
+        any = true;
+        break;
     }
     return any;
 }
@@ -110,7 +171,8 @@ bool drop_operation(Exchange& exchange, std::size_t index) {
 }
 
 bool shrink_exchange(const Best& best, const Attempt& attempt) {
-    bool any = drop_operations(best, attempt);
+    bool any = shrink_before(best, attempt);
+    any |= drop_operations(best, attempt);
     any |= shrink_setup(best, attempt);
     any |= shrink_lengths(best, attempt);
     for (std::size_t i = 0; i < best().exchange.operations.size(); ++i) any |= shrink_operation(best, attempt, i);

@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 constexpr auto kTrial = 4000ms;         // the longest trial of a case that crashes
 constexpr auto kHangingTrial = 1500ms;  // and of one that hangs
 constexpr std::size_t kFatalBudget = 200;
+constexpr unsigned kTries = 10;  // of a case that does not kill each time
+constexpr std::string_view kShown = "+", kNotShown = "-";
 constexpr std::size_t kHangBudget = 40;
 
 // What a case was about, for the conduct clauses.
@@ -143,9 +145,8 @@ std::optional<Query> deadly_question(const Plan& plan, Property& property, const
     return last->first;
 }
 
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool& repeats) {
+Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries) {
     Case out = start;
-    repeats = false;
     const bool hangs = death.kind == Ending::Kind::Hung;
     run_in_child(
         [&](Channel& channel) {
@@ -157,12 +158,25 @@ Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool
                 channel.doing(++trial);
                 return same_death(try_alone(*lab, c, hangs), death);
             };
-            if (!still_kills(start)) return;
-            channel.send(print_case(shrink(start, still_kills, hangs ? kHangBudget : kFatalBudget)));
+            const auto counted = [&](const Case& c) {
+                const bool kills = still_kills(c);
+                channel.send(kills ? kShown : kNotShown);
+                return kills;
+            };
+            if (counted(start)) {
+                if (!shrinks) return;
+                const Case minimal = shrink(start, still_kills, hangs ? kHangBudget : kFatalBudget);
+                if (minimal == start || counted(minimal)) return channel.send(print_case(minimal));
+            }
+            for (unsigned i = shrinks ? 1 : kTries; i < kTries; ++i) counted(start);
         },
         [&](std::string_view record) {
-            repeats = true;
-            if (auto smaller = read_back(record)) out = std::move(*smaller);
+            if (record == kShown || record == kNotShown) {
+                ++tries.of;
+                tries.shown += record == kShown ? 1 : 0;
+            } else if (auto smaller = read_back(record)) {
+                out = std::move(*smaller);
+            }
         },
         kQuiet);
     return out;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/report/finding.h"
 #include "conformance/subject/child.h"
 #include "conformance/suite/property.h"
 #include "model/judge/judge.h"
@@ -34,9 +35,10 @@ std::optional<Case> describe_case(const Plan& plan, Property& property, const st
 std::optional<model::Query> deadly_question(const Plan& plan, Property& property, const std::string& provider,
                                             std::optional<std::uint64_t> index, std::chrono::milliseconds quiet);
 
-/// The smallest case that ends a child in the same way.  The case itself if it does not kill alone.
-/// @param repeats whether it does.
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool& repeats);
+/// The smallest case that ends a child in the same way.  The case itself if it does not kill each time.
+/// @param shrinks false: nothing is made smaller, and it is tried once.
+/// @param tries receives how often it was tried besides, and how often it killed.
+Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries);
 
 /// True if the library dies in the same way of the two plainest questions: it can be asked nothing.
 bool hopeless(const Plan& plan, const std::string& provider, const Ending& death);

@@ -1,9 +1,13 @@
 #include "conformance/suite/explore.h"
 
+#include <utility>
+
 #include "conformance/ask/own_process.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/suite/probe.h"
+#include "conformance/suite/repeat.h"
 #include "conformance/suite/wire.h"
+#include "conformance/traffic/worker.h"
 #include "model/spec/clause.h"
 
 namespace selvage::conformance {
@@ -11,28 +15,12 @@ namespace {
 
 using namespace model;
 
-constexpr int kMoreTries = 3;         // of a case that does not repeat at once
-constexpr unsigned kMostShrunk = 40;  // cases of one clause that are shrunk at most
-constexpr unsigned kMostBarren = 6;   // and in a row without a new finding
-constexpr std::size_t kMostKept = 6;  // findings of one clause that are told
+constexpr unsigned kConfirmations = 2;  // of a case that was made smaller
+constexpr unsigned kMoreTries = 3;      // of one that does not repeat; the parent tries it in processes of its own
+constexpr unsigned kMostShrunk = 40;    // cases of one clause that are shrunk at most
+constexpr unsigned kMostBarren = 6;     // and in a row without a new finding
+constexpr std::size_t kMostKept = 6;    // findings of one clause that are told
 constexpr std::size_t kShrinkBudget = 3000;
-// Of transfers, where a trial may wait for what never comes, and then all are made smaller in this time; what is found
-// later is told as it was found.
-constexpr std::size_t kTrafficBudget = 400;
-constexpr auto kTrafficTime = std::chrono::seconds(25);
-
-// Finds the broken link of `chain` that is like `wanted`, with its supporting links.
-std::vector<Because> pick(const std::vector<Because>& broken, const Because& wanted) {
-    std::vector<Because> out;
-    for (std::size_t i = 0; i < broken.size(); ++i) {
-        if (broken[i].supporting || !alike(broken[i], wanted)) continue;
-        out.push_back(broken[i]);
-        for (++i; i < broken.size() && broken[i].supporting; ++i) out.push_back(broken[i]);
-        return out;
-    }
-    return out;
-}
-
 // Any refusal of what fits, to compare others with.
 const Because kRefusal = [] {
     Because b;
@@ -64,7 +52,9 @@ public:
             gather(index, count);
             ask_gathered();
         }
-        if (const auto note = property_.note(); !note.empty()) channel_.send(std::string(kNoteMark) + note);
+        worker_of(lab_.library()).renew();  // the last pair is closed as the others were
+        tell_left();
+        if (const auto text = property_.note(); !text.empty()) note(text);
     }
 
 private:
@@ -117,15 +107,47 @@ private:
         ++ledger_.questions;
         broken_.clear();
         probe(lab_, c, ledger_.tally, broken_);
-        if (!broken_.empty()) tell(c);
+        if (c.kind != Case::Kind::Traffic) return tell(c);
+        tell_transfer(c, worker_of(lab_.library()));
+        tell_left();
+    }
+
+    // Of pairs whose closing ended the process.
+    void tell_left() {
+        while (const auto left = worker_of(lab_.library()).take_left()) {
+            broken_.clear();
+            judge_left(lab_, *left, ledger_.tally, broken_);
+            Case alone = left->shown;
+            history_ = std::exchange(alone.before, {});
+            tell(alone);
+        }
+    }
+
+    // What its pair had carried is asked for before anything else is run.
+    void tell_transfer(const Case& c, const Worker& worker) {
+        if (broken_.empty()) return;
+        history_ = worker.history();
+        const bool hasty = worker.hasty();
+        if (worker.history_is_cut())
+            note("a pair had carried more than the " + std::to_string(history_.size()) + " exchanges that are known");
+        const auto sent = sent_;
+        tell(c);
+        if (hasty && sent_ != sent)
+            note("something was missing after the short wait for what a library that loses things does not bring");
     }
 
     void tell(const Case& c) {
-        for (const auto& b : broken_) {
+        const auto broken = broken_;
+        for (const auto& b : broken) {
             // A refusal finds its clause by shrinking, so it is wanted if it may end at a clause that is.
             const bool wanted = wants(lab_.plan(), b.clause) || alike(b, kRefusal);
             if (b.supporting || !wanted || !novelty_.worth_shrinking(b.clause)) continue;
-            tell_one(c, b);
+            if (c.kind == Case::Kind::Traffic) {
+                Repeated r = repeater_.run({c, history_, pick(broken, b)});
+                send(std::move(r.shown), std::move(r.because), r.intermittent);
+            } else {
+                tell_one(c, pick(broken, b));
+            }
         }
     }
 
@@ -137,34 +159,51 @@ private:
         return pick(seen, wanted);
     }
 
-    void tell_one(const Case& c, const Because& wanted) {
+    void tell_one(const Case& c, const std::vector<Because>& seen) {
+        const Because& wanted = seen.front();
         const auto still_shows = [&](const Case& smaller) { return !shown_again(smaller, wanted).empty(); };
         Case minimal = c;
         Case newest = c;
         newest.first.version = newest.second.version = lab_.version();
-        if (c.kind != Case::Kind::Text && c.kind != Case::Kind::Traffic && newest.first.version != c.first.version &&
-            still_shows(newest))
+        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
             minimal = newest;
-        const bool traffic = c.kind == Case::Kind::Traffic;
-        const auto began = std::chrono::steady_clock::now();
-        if (!traffic || shrinking_ < kTrafficTime)
-            minimal = shrink(minimal, still_shows, traffic ? kTrafficBudget : kShrinkBudget);
-        shrinking_ += std::chrono::steady_clock::now() - began;
-        auto because = shown_again(minimal, wanted);
-        for (int i = 0; i < kMoreTries && because.empty(); ++i) {
+        minimal = shrink(minimal, still_shows, kShrinkBudget);
+        Tries tries{.shown = 1, .of = 1};
+        auto because = again(minimal, wanted, kConfirmations, tries);
+        if (tries.shown != tries.of) {  // neither it nor what it was made from is sure to
             minimal = c;
-            because = shown_again(minimal, wanted);
+            because = again(minimal, wanted, kMoreTries, tries);
         }
-        if (because.empty()) {  // no program could show it either
-            channel_.send(std::string(kNoteMark) + std::string(model::clause_text(wanted.clause).id) +
-                          " was broken once, and not again by the same call");
-            return;
-        }
-        if (!wants(lab_.plan(), because.front().clause)) return;
-        if (!novelty_.is_new(because.front().clause, signature(because.front(), minimal))) return;
-        forget(because, minimal);
-        channel_.send(pack({.because = std::move(because), .shown_by = std::move(minimal)}));
+        if (because.empty()) because = seen;
+        send(std::move(minimal), std::move(because),
+             tries.shown == tries.of ? std::nullopt : std::optional<Tries>(tries));
     }
+
+    // Some more tries.  @return what the last of them showed that showed it.
+    std::vector<Because> again(const Case& c, const Because& wanted, unsigned count, Tries& tries) {
+        std::vector<Because> out;
+        for (unsigned i = 0; i < count; ++i) {
+            auto because = shown_again(c, wanted);
+            ++tries.of;
+            if (because.empty()) continue;
+            ++tries.shown;
+            out = std::move(because);
+        }
+        return out;
+    }
+
+    void send(Case shown, std::vector<Because> because, std::optional<Tries> intermittent) {
+        const Clause clause = because.front().clause;
+        if (!wants(lab_.plan(), clause)) return;
+        const bool is_new = novelty_.is_new(clause, signature(because.front(), shown, intermittent.has_value()));
+        if (!is_new && !intermittent) return;  // how often an intermittent one shows is added up
+        ++sent_;
+        forget(because, shown);
+        channel_.send(
+            pack({.because = std::move(because), .shown_by = std::move(shown), .intermittent = intermittent}));
+    }
+
+    void note(const std::string& text) { channel_.send(std::string(kNoteMark) + text); }
 
     Lab& lab_;
     Property& property_;
@@ -177,7 +216,9 @@ private:
     Asked asked_;
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
-    std::chrono::steady_clock::duration shrinking_{};  // spent on making cases smaller
+    std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer
+    Repeater repeater_{lab_, [this] { channel_.doing(doing_); }};
+    std::uint64_t sent_ = 0;  // findings
 };
 
 }  // namespace
@@ -197,7 +238,13 @@ bool Novelty::is_new(Clause clause, const std::string& signature) {
     return true;
 }
 
-std::string signature(const Because& because, const Case& shown) {
+std::string signature(const Because& because, const Case& shown, bool intermittent) {
+    if (intermittent) {
+        const auto& hints = shown.first.hints;
+        return std::to_string(static_cast<unsigned>(because.clause)) + ":" +
+               std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
+               std::to_string(hints ? hints->ep.type : 0) + ":at times";
+    }
     std::string out = std::to_string(static_cast<unsigned>(because.clause)) + ":" +
                       std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
                       std::to_string(static_cast<unsigned>(shown.kinship));
@@ -218,6 +265,7 @@ std::string signature(const Because& because, const Case& shown) {
     }
     out += ":" + std::to_string(shown.string.datatype);
     if (shown.kind == Case::Kind::Traffic) {
+        out += shown.before.empty() ? "" : ":before";
         out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
         for (const auto& o : shown.exchange.operations) {
             if (o.what == Transfer::Progress) continue;

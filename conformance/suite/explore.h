@@ -37,8 +37,9 @@ private:
     std::map<model::Clause, Seen> seen_;
 };
 
-/// What makes two minimal cases the same finding: clause, field, and which hints are set.
-std::string signature(const model::Because& because, const Case& shown);
+/// What makes two minimal cases the same finding: clause, field, and which hints are set.  Intermittent ones are not
+/// minimal: of them the clause, the field and the endpoint.
+std::string signature(const model::Because& because, const Case& shown, bool intermittent = false);
 
 /// True if two broken links are of one kind: shrinking may turn the one into the other.
 bool alike(const model::Because& a, const model::Because& b);

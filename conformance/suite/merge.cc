@@ -33,11 +33,14 @@ void add(ProviderResult& to, const ProviderResult& part) {
 // the order of the parts does not matter.
 void add(Report& to, const Deviation& d) {
     for (auto& known : to.deviations) {
-        if (known.clause != d.clause || known.provider != d.provider) continue;
-        if (signature(known.because.front(), known.shown_by) != signature(d.because.front(), d.shown_by)) continue;
+        if (known.clause != d.clause || known.provider != d.provider || signature_of(known) != signature_of(d))
+            continue;
         const auto seen = known.seen + d.seen;
+        auto tries = known.intermittent;
+        add_tries(tries, d.intermittent);
         if (d.summary < known.summary) known = d;
         known.seen = seen;
+        known.intermittent = tries;
         return;
     }
     to.deviations.push_back(d);
@@ -54,6 +57,14 @@ std::string different(const Report& a, const Report& b) {
 }
 
 }  // namespace
+
+std::string signature_of(const Deviation& d) {
+    return signature(d.because.front(), d.shown_by, d.intermittent.has_value());
+}
+
+void add_tries(std::optional<Tries>& to, const std::optional<Tries>& more) {
+    if (to && more) *to = {.shown = to->shown + more->shown, .of = to->of + more->of};
+}
 
 bool merge_reports(std::span<const Report> parts, Report& out, std::string& error) {
     out = {};

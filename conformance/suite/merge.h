@@ -15,6 +15,11 @@ namespace selvage::conformance {
 /// Why a clause was not reached by a part of a run that was not to reach it.
 inline constexpr std::string_view kOtherPart = "left to another part of the run";
 
+/// What a deviation has in common with those that are the same (explore.h).
+std::string signature_of(const Deviation& d);
+/// How often an intermittent deviation showed adds up.
+void add_tries(std::optional<Tries>& to, const std::optional<Tries>& more);
+
 /// @return false and one line in `error` if they are not parts of one run: another library, seed or number of cases.
 bool merge_reports(std::span<const Report> parts, Report& out, std::string& error);
 

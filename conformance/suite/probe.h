@@ -10,6 +10,8 @@
 
 namespace selvage::conformance {
 
+struct LeftPair;  // traffic/worker.h
+
 /// Notes in `conduct` how the child that did the act ended.
 void note_ending(model::Conduct& conduct, const Ending& ending);
 
@@ -23,6 +25,9 @@ void probe_conduct(Lab& lab, const Case& c, model::Tally& tally, std::vector<mod
 void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_text(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_traffic(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+
+/// Judges the death of a process that closed a pair of endpoints between two exchanges.
+void judge_left(Lab& lab, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
 
 /// Judges one asked question: its answer, and its conduct.
 void judge_asked(Lab& lab, const model::Query& query, const Asked& asked, model::Tally& tally,

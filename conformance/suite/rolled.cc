@@ -16,7 +16,8 @@ bool roll_exchange(const Plan& plan, const Input& input, Case& out, std::string&
             std::string problem;
             auto lab = Lab::open(plan, input.asked.provider, problem);
             Case c;
-            if (lab && RolledExchanges(*lab).make(input, c)) channel.send(pack({.because = {}, .shown_by = c}));
+            if (lab && RolledExchanges(*lab).make(input, c))
+                channel.send(pack({.because = {}, .shown_by = c, .intermittent = {}}));
         },
         [&](std::string_view record) {
             if (auto found = unpack(record)) {

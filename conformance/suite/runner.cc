@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "conformance/case/case_text.h"
 #include "conformance/reproduce/reproduce.h"
 #include "conformance/suite/deaths.h"
 #include "conformance/suite/explore.h"
+#include "conformance/suite/merge.h"
 #include "conformance/suite/probe.h"
+#include "conformance/suite/repeat.h"
 #include "conformance/suite/wire.h"
 #include "model/text/call_text.h"
 
@@ -22,6 +25,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kMostFatal = 12;  // deaths of one property before it is given up
 constexpr std::size_t kMostHung = 3;    // of which this many for hanging
+constexpr unsigned kFreshTries = 10;    // of what did not repeat in its own process
+constexpr auto kFreshTime = 60s;        // and for all of that of one property
 
 // A value in memory that a child shares with its parent.
 template <typename T>
@@ -60,24 +65,28 @@ public:
             return;
         }
         auto found = unpack(record);
-        if (found) add(found->shown_by, std::move(found->because), false);
+        if (!found) return;
+        // What a process showed that knows nothing of the others is tried in new ones, once this one has ended.
+        if (found->intermittent && found->shown_by.kind != Case::Kind::Traffic) {
+            doubtful_.push_back(std::move(*found));
+        } else {
+            add(found->shown_by, std::move(found->because), false, found->intermittent);
+        }
     }
 
-    bool add(const Case& shown, std::vector<Because> because, bool fatal) {
-        const Clause clause = because.front().clause;
-        if (!wants(plan_, clause)) return false;
-        const auto sign = signature(because.front(), shown);
+    void add(const Case& shown, std::vector<Because> because, bool fatal, std::optional<Tries> intermittent = {}) {
+        if (!wants(plan_, because.front().clause)) return;
+        const auto sign = signature(because.front(), shown, intermittent.has_value());
         for (auto& d : report_.deviations) {
-            if (d.clause == clause && d.provider == shown.provider &&
-                signature(d.because.front(), d.shown_by) == sign) {
-                ++d.seen;
-                return false;
-            }
+            if (d.clause != because.front().clause || d.provider != shown.provider || signature_of(d) != sign) continue;
+            ++d.seen;
+            return add_tries(d.intermittent, intermittent);
         }
-        report_.deviations.push_back(make_deviation(shown, std::move(because), fatal));
+        report_.deviations.push_back(make_deviation(shown, std::move(because), fatal, intermittent));
         ++added_;
-        return true;
     }
+    /// What did not repeat in the process that showed it; each is returned once.
+    std::vector<Found> take_doubtful() { return std::exchange(doubtful_, {}); }
     [[nodiscard]] std::size_t added() const { return added_; }
     /// Whether the provider is known to hang.
     [[nodiscard]] bool has_hung(const std::string& provider) const {
@@ -97,6 +106,7 @@ private:
     }
 
     std::vector<std::string> notes_;
+    std::vector<Found> doubtful_;
     const Plan& plan_;
     Report& report_;
     std::size_t added_ = 0;
@@ -169,6 +179,7 @@ public:
                 break;
             }
         }
+        settle_doubts();
         if (start_ >= total) result_.finished.insert(std::string(property_.name()));
         for (const auto& n : gather_.notes()) note(n);
         forget_unwanted();
@@ -201,7 +212,7 @@ private:
         const bool known = killer && std::find(plan_.deadly.begin(), plan_.deadly.end(), *killer) != plan_.deadly.end();
         if (!killer || known) {
             note("the library " + death_text(ending) + " while its offers were probed; nothing was asked");
-            if (killer) tell(plain_case(*killer), ending);
+            tell(plain_case(killer.value_or(Query{})), ending);
             return false;
         }
         tell(plain_case(*killer), ending);
@@ -218,19 +229,47 @@ private:
         } else {
             note("the library " + death_text(ending) + " at case " + std::to_string(index) +
                  ", which could not be made again");
+            tell(plain_case({}), ending);
         }
         return true;
     }
 
     void tell(const Case& culprit, const Ending& ending) {
         const bool shrinks = ending.kind != Ending::Kind::Hung || hung_ <= 1;  // shrinking what hangs takes long
-        bool repeats = true;
-        const Case minimal = shrinks ? shrink_death(plan_, culprit, ending, repeats) : culprit;
-        if (!repeats) note("the library " + death_text(ending) + " of a case that alone did not kill it again");
+        Tries tries{.shown = 1, .of = 1};
+        const Case minimal = shrink_death(plan_, culprit, ending, shrinks, tries);
+        if (tries.of == 1) ++tries.of;  // it did not come so far
         auto broken = judge_death(minimal, ending, ledger_->tally);
         if (broken.empty()) return;
         broken.resize(1);
-        gather_.add(minimal, std::move(broken), true);
+        gather_.add(minimal, std::move(broken), true, sometimes(tries));
+    }
+
+    static std::optional<Tries> sometimes(const Tries& tries) {
+        return tries.shown == tries.of ? std::nullopt : std::optional<Tries>(tries);
+    }
+
+    // Tries what did not repeat in processes that have loaded the library for that alone, as replaying it does.
+    void settle_doubts() {
+        const auto began = std::chrono::steady_clock::now();
+        for (Found& found : gather_.take_doubtful()) {
+            Tries tries;
+            std::vector<Because> because;
+            const Because wanted = found.because.front();
+            for (unsigned i = 0; i < kFreshTries && std::chrono::steady_clock::now() - began < kFreshTime; ++i) {
+                const Replayed seen = replay_case(plan_, found.shown_by);
+                ++tries.of;
+                auto links = pick(seen.broken, wanted);
+                if (links.empty()) continue;
+                ++tries.shown;
+                because = std::move(links);
+            }
+            if (!because.empty()) found.because = std::move(because);
+            // A new process always shows it: that is what a case promises.
+            const bool always = tries.of > 1 && tries.shown == tries.of;
+            const Tries all{.shown = found.intermittent->shown + tries.shown, .of = found.intermittent->of + tries.of};
+            gather_.add(found.shown_by, std::move(found.because), false, always ? std::nullopt : std::optional(all));
+        }
     }
 
     // Nothing is said of clauses that were not to be judged.
@@ -265,7 +304,8 @@ private:
 
 }  // namespace
 
-Deviation make_deviation(const Case& shown, std::vector<Because> because, bool fatal) {
+Deviation make_deviation(const Case& shown, std::vector<Because> because, bool fatal,
+                         std::optional<Tries> intermittent) {
     Deviation d;
     d.clause = because.front().clause;
     d.provider = shown.provider;
@@ -273,6 +313,7 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
     d.grade = grade_of(clause_text(d.clause), fatal || tells_of_death(because.front().evidence));
     d.summary = summary_of(shown, because);
     d.shown_by = shown;
+    d.intermittent = intermittent;
     d.reproducer = c_program(shown, d.clause, because);
     d.because = std::move(because);
     return d;
@@ -319,7 +360,7 @@ Replayed replay_case(const Plan& plan, const Case& c) {
             channel.doing(1);
             std::vector<Because> broken;
             probe(*lab, c, *tally, broken);
-            for (const auto& b : broken) channel.send("F" + pack({.because = {b}, .shown_by = c}));
+            for (const auto& b : broken) channel.send("F" + pack({.because = {b}, .shown_by = c, .intermittent = {}}));
         },
         [&](std::string_view record) {
             if (record.starts_with("E")) out.error = std::string(record.substr(1));

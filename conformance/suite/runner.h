@@ -46,6 +46,7 @@ struct Replayed {
 Replayed replay_case(const Plan& plan, const Case& c);
 
 /// A deviation from what a child found.
-Deviation make_deviation(const Case& shown, std::vector<model::Because> because, bool fatal);
+Deviation make_deviation(const Case& shown, std::vector<model::Because> because, bool fatal,
+                         std::optional<Tries> intermittent = {});
 
 }  // namespace selvage::conformance

@@ -8,6 +8,7 @@
 #include "conformance/suite/deaths.h"
 #include "conformance/suite/explore.h"
 #include "conformance/suite/probe.h"
+#include "conformance/traffic/worker.h"
 
 namespace selvage::conformance {
 namespace {
@@ -22,6 +23,7 @@ Case smallest(Lab& lab, const Case& c, const Because& wanted) {
     const auto shows = [&](const Case& smaller) {
         std::vector<Because> broken;
         Tally scratch;
+        if (smaller.kind == Case::Kind::Traffic) worker_of(lab.library()).renew();
         probe(lab, smaller, scratch, broken);
         return std::any_of(broken.begin(), broken.end(),
                            [&](const Because& b) { return !b.supporting && alike(b, wanted); });
@@ -37,8 +39,8 @@ Case smallest(Lab& lab, const Case& c, const Because& wanted) {
 Case make_smaller(const Plan& plan, const Case& c, const Replayed& seen) {
     if (seen.broken.empty()) return c;
     if (seen.fatal) {
-        bool repeats = false;
-        return shrink_death(plan, c, seen.ending, repeats);
+        Tries tries;
+        return shrink_death(plan, c, seen.ending, true, tries);
     }
     Case out = c;
     run_in_child(

@@ -65,6 +65,7 @@ std::string pack(const Found& found) {
     for (const auto& b : found.because) j["because"].push_back(from_because(b));
     j["case"] = from_text(print_case(found.shown_by));
     j["seen"] = found.seen;
+    if (found.intermittent) j["tries"] = {found.intermittent->shown, found.intermittent->of};
     return j.dump();
 }
 
@@ -74,6 +75,8 @@ std::optional<Found> unpack(std::string_view record) {
         Found found;
         for (const auto& b : j.at("because")) found.because.push_back(to_because(b));
         found.seen = j.at("seen").get<std::uint64_t>();
+        if (j.contains("tries"))
+            found.intermittent = {j["tries"].at(0).get<std::uint64_t>(), j["tries"].at(1).get<std::uint64_t>()};
         CaseFile file;
         CaseError error;
         if (!parse_case(to_text(j.at("case")).value_or(""), file, error)) return std::nullopt;

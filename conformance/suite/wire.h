@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/case/case.h"
+#include "conformance/report/finding.h"
 #include "model/judge/ruling.h"
 
 namespace selvage::conformance {
@@ -18,6 +19,7 @@ struct Found {
     std::vector<model::Because> because;
     Case shown_by;
     std::uint64_t seen = 1;
+    std::optional<Tries> intermittent;  ///< the case did not show it every time
 };
 
 /// What a record of plain words for the report begins with, instead of being packed.

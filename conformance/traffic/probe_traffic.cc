@@ -46,10 +46,8 @@ void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& br
     _exit(e.status);
 }
 
-}  // namespace
-
-void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    Worker& worker = worker_of(lab.library());
+// What holds of the pair whatever becomes of it.
+Traffic opened_as(Lab& lab, const Case& c) {
     Traffic t;
     t.version = c.first.version;
     t.info = &entry_of(lab, c);
@@ -61,7 +59,14 @@ void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& 
     t.receive_flags = c.exchange.receive_flags | t.info->rx.op_flags;
     t.min_multi_recv = c.exchange.min_multi_recv;
     t.counters = c.exchange.counters;
-    const Ending ending = worker.run(c, t);
+    return t;
+}
+
+}  // namespace
+
+void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    Traffic t = opened_as(lab, c);
+    const Ending ending = worker_of(lab.library()).run(c, t);
     if (!t.settled && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
         return;                                                   // nothing was opened, or there was no room
     if (t.open_ret != 0 || t.died_opening) t.operations.clear();  // none was posted
@@ -71,6 +76,12 @@ void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& 
     const bool calls = std::any_of(t.operations.begin(), t.operations.end(),
                                    [](const Operation& o) { return o.what < Transfer::Cancel; });
     if (ending.kind != Ending::Kind::Done && broken.empty() && calls) die_alike(ending);
+}
+
+void judge_left(Lab& lab, const LeftPair& left, Tally& tally, std::vector<Because>& broken) {
+    Traffic t = opened_as(lab, left.shown);
+    note_closing_death(left, t);
+    judge_traffic({t, nullptr}, tally, broken);
 }
 
 }  // namespace selvage::conformance

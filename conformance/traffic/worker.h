@@ -9,8 +9,10 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "conformance/case/case.h"
 #include "conformance/subject/caller.h"
@@ -19,18 +21,29 @@
 
 namespace selvage::conformance {
 
-/// What a worker is about.  Leaving: it closes the pair of the set-up before, which is no doing of the case at hand.
-enum class Phase : std::uint8_t { Running, Opening, Closing, Leaving };
+/// What a worker is about.  Before: it runs what the case's pair carries first.  Leaving: it closes the pair of another
+/// case, which is no doing of the one at hand.
+enum class Phase : std::uint8_t { Running, Opening, Closing, Leaving, Before };
 
 /// What a worker tells in shared memory, so that it outlives it.
 struct Stand {
     Phase phase = Phase::Running;
-    int operation = -1;  ///< while it runs: whose call was made last
-    unsigned waits = 0;  ///< how often something expected never came
-    unsigned timed = 0;  ///< how often a time alone said so
+    int operation = -1;    ///< while it runs: whose call was made last
+    unsigned waits = 0;    ///< how often something expected never came
+    unsigned timed = 0;    ///< how often a time alone said so
+    bool patient = false;  ///< set by the other side: waits are never short
+    bool hasty = false;    ///< of the last exchange: it gave something up after a short wait
+    bool open = false;     ///< a pair is kept for the next exchange
+    unsigned carried = 0;  ///< exchanges that the pair of the last one had carried before it
     /// Counts the library's calls that came back.  Written by the worker, read by the process that waits for it, which
     /// looks for nothing but change: relaxed.
     std::atomic<unsigned> beat{0};
+};
+
+/// What the exchanges of one set-up left open: a pair whose closing ended the process.
+struct LeftPair {
+    Case shown;  ///< the last exchange that it carried, and those before
+    Ending ending;
 };
 
 class Worker {
@@ -40,10 +53,28 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Runs the exchange of a case; fills all but `version` and `info`.  Once the library has died too often, only what
-    /// is known to end it is told, from memory; of the rest `detail` says that it was not run.
+    /// Runs the exchange of a case; fills all but `version` and `info`.  What the case has before it is run first, on a
+    /// new pair in a new process; if that leaves the pair other than it was, the exchange is not run, and `detail` says
+    /// so.  Once the library has died too often, only what is known to end it is returned, from memory; of the rest
+    /// `detail` says that it was not run.
     /// @return how the process ended, if it did: `out` then holds the operations alone.
     Ending run(const Case& c, model::Traffic& out);
+
+    /// Closes what is open and ends the process: the next exchange finds nothing of those before it.
+    void renew();
+    /// The exchanges that the pair had carried when it was given the last one, oldest first, at most kMostBefore.
+    [[nodiscard]] const std::vector<std::vector<model::Operation>>& history() const { return history_; }
+    /// True if it had carried more than history() holds.
+    [[nodiscard]] bool history_is_cut() const { return history_is_cut_; }
+    /// True if the last exchange gave something up after a wait that is short because the library is known to lose
+    /// things.  What was missing may have come later.
+    [[nodiscard]] bool hasty() const { return stand_->hasty; }
+    /// From now on waits are as long as at first, or as short as they have become.
+    void set_patient(bool patient) { stand_->patient = patient; }
+    /// False if the last exchange was not run: see run().
+    [[nodiscard]] bool ran() const { return ran_; }
+    /// A pair whose closing ended the process while another set-up was due.  Each is returned once.
+    std::optional<LeftPair> take_left();
 
     /// How often it died, in all; hanging, which takes long, counts for more.
     [[nodiscard]] std::size_t losses() const { return losses_; }
@@ -51,7 +82,7 @@ public:
     [[nodiscard]] unsigned waits() const { return stand_->waits; }
     /// How often an exchange was judged after a time alone, without an order that proves that nothing more comes.
     [[nodiscard]] unsigned timed() const { return stand_->timed; }
-    /// Why pairs did not open, each call that failed with what it returned; and deaths that are no case's own.
+    /// Why pairs did not open, each call that failed with what it returned.
     [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
 
 private:
@@ -64,7 +95,11 @@ private:
     [[nodiscard]] bool awaited() const;
     /// Sends a request and waits for its answer.  @return how the process ended, if it did.
     Ending ask(const std::string& request, std::string& answer);
-    static void note_death(const Ending& e, Phase phase, const Case& c, model::Traffic& out);
+    [[nodiscard]] static std::string request_for(const Case& c, bool same);
+    Ending note_end(const Ending& e, const Case& c, const std::string& setup, model::Traffic& out);
+    void note_history(const Case& c);
+    void note_left(const Ending& e);
+    [[nodiscard]] std::string remembered_as(const Case& c) const;
 
     const Library& library_;
     pid_t owner_ = -1;
@@ -83,10 +118,19 @@ private:
         Phase phase;
         int operation;
     };
-    std::map<std::string, Death> fatal_;  ///< by case: what ended it
+    std::map<std::string, Death> fatal_;                  ///< by case, and what its pair had carried: what ended it
+    Case current_;                                        ///< what was sent last
+    std::vector<std::vector<model::Operation>> past_;     ///< the last kMostBefore exchanges of its set-up
+    std::vector<std::vector<model::Operation>> history_;  ///< of them those that the pair had carried
+    bool history_is_cut_ = false;
+    bool ran_ = true;
+    std::optional<LeftPair> left_;
     Stand* stand_ = nullptr;
     std::string setup_;  ///< what the worker's pair was opened with, as text
 };
+
+/// What is seen of a pair whose closing ended the process.
+void note_closing_death(const LeftPair& left, model::Traffic& out);
 
 /// The worker of this process for a library.
 Worker& worker_of(const Library& library);
