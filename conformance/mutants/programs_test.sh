@@ -38,3 +38,5 @@ shows swap-always atomic.update.compared
 shows send-reordered msg.match.order
 shows tag-changed tagged.match.tag
 shows boundary-lost msg.match.boundaries
+shows history-read-spoils msg.send.whole
+shows history-count-off cntr.count.send

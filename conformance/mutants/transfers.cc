@@ -4,6 +4,8 @@
 #include <cstring>
 #include <map>
 
+#include "conformance/mutants/transfers_history.h"
+
 namespace selvage::mutants {
 namespace {
 
@@ -213,6 +215,7 @@ void add_transfers(Table& table) {
     add_memory_rows(row);
     add_atomic_rows(row);
     add_counter_rows(row);
+    add_history_rows(row);
 }
 
 }  // namespace selvage::mutants

@@ -37,7 +37,6 @@ public:
     Repeated run(const Sighting& seen);
 
 private:
-    using Clock = std::chrono::steady_clock;
     /// Runs a case alone.  @return the links that are like the one of the sighting; none if it does not show.
     std::vector<model::Because> trial(const Case& c);
     /// The same, counted.
@@ -50,8 +49,8 @@ private:
     std::function<void()> alive_;
     const Sighting* seen_ = nullptr;
     Tries tries_;
-    Clock::duration shrinking_{};  ///< spent on making cases smaller
-    Clock::duration trying_{};     ///< spent on what does not repeat
+    std::chrono::nanoseconds shrinking_{};  ///< spent on making cases smaller
+    std::chrono::nanoseconds trying_{};     ///< spent on what does not repeat
 };
 
 /// The links of `broken` that are like `wanted`: one, with those that support it.

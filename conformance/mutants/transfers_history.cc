@@ -1,0 +1,106 @@
+// Histories: what goes wrong only on a pair of endpoints that has carried something before; and what does at random.
+#include <csignal>
+#include <map>
+#include <random>
+
+#include "conformance/mutants/transfers_history.h"
+
+namespace selvage::mutants {
+namespace {
+
+// What the endpoints at hand have carried since they were opened.
+struct Carried {
+    std::map<const fid_ep*, unsigned> sent;         // messages
+    std::map<const fid_cq*, unsigned> told;         // entries of transmits
+    std::map<const fid_cntr*, unsigned> looked_at;  // reads of a counter since the first atomic
+    unsigned messages = 0, reads = 0;
+    bool claimed = false, atomic = false;
+};
+Carried& carried() {
+    static Carried all;
+    return all;
+}
+
+TrafficHooks forgetting() {
+    TrafficHooks h;
+    h.closed = [] { carried() = {}; };
+    return h;
+}
+
+TrafficHooks posts(std::function<ssize_t(Post&)> post) {
+    TrafficHooks h = forgetting();
+    h.post = std::move(post);
+    return h;
+}
+
+void add_messages(const Row& row) {
+    row.add("history-eighth-lost", "loses the eighth message of an endpoint",
+            {"cq.entry.comes", "msg.inject.whole", "tagged.inject.whole"}, posts([](Post& p) -> ssize_t {
+                if (!is_send(p)) return go(p);
+                unsigned& sent = carried().sent[p.ep];
+                const ssize_t ret = sent == 7 ? 0 : go(p);
+                sent += ret == 0 ? 1 : 0;
+                return ret;
+            }));
+    row.add("history-read-spoils", "changes a byte of a message behind the third read of a pair",
+            {"msg.send.whole", "tagged.send.whole", "msg.inject.whole", "tagged.inject.whole", "msg.vector.whole",
+             "tagged.vector.whole"},
+            posts([](Post& p) -> ssize_t {
+                carried().reads += p.kind == Kind::Read ? 1 : 0;
+                if (is_send(p) && carried().reads == 3) spoil(p);
+                return go(p);
+            }));
+    row.add("history-fence-hangs", "does not return from what is fenced once a message was claimed",
+            {"rma.call.comes-back", "atomic.call.comes-back", "msg.call.comes-back", "tagged.call.comes-back"},
+            posts([](Post& p) -> ssize_t {
+                if (p.message && is_recv(p) && (p.flags & FI_CLAIM) != 0) carried().claimed = true;
+                const volatile bool hangs = p.message && !is_recv(p) && (p.flags & FI_FENCE) != 0 && carried().claimed;
+                while (hangs) continue;
+                return go(p);
+            }))
+        .cases = kMoreCases;
+}
+
+}  // namespace
+
+void add_history_rows(const Row& row) {
+    add_messages(row);
+    TrafficHooks h = forgetting();
+    h.read = [](Reading& r) {
+        if (r.ret <= 0 || (bound_for(r.cq) & FI_TRANSMIT) == 0) return;
+        unsigned& told = carried().told[r.cq];
+        const bool doubled = told < 9 && told + r.entries.size() >= 9;
+        told += static_cast<unsigned>(r.entries.size());
+        if (!doubled) return;
+        r.entries.push_back(r.entries.back());
+        r.from.push_back(r.from.back());
+    };
+    row.add("history-entry-doubled", "tells the ninth transmit of an endpoint twice", {"cq.entry.once"}, h);
+    h = posts([](Post& p) -> ssize_t {
+        carried().atomic = carried().atomic || is_atomic(p);
+        return go(p);
+    });
+    // Counters are read when a program begins and when it ends: the third time is the end of the one behind the atomic.
+    h.count = [](fid_cntr* cntr, std::uint64_t value) {
+        return carried().atomic && ++carried().looked_at[cntr] > 2 ? value + 1 : value;
+    };
+    row.add("history-count-off", "counts one too many in the program behind one with an atomic",
+            {"cntr.count.send", "cntr.count.recv", "cntr.count.read", "cntr.count.write"}, h)
+        .cases = kMoreCases;
+    h = posts([](Post& p) -> ssize_t {
+        carried().messages += is_send(p) ? 1 : 0;
+        return go(p);
+    });
+    h.closed = [] {
+        if (carried().messages > 8) std::raise(SIGSEGV);
+        carried() = {};
+    };
+    row.add("history-close-crash", "dies when an endpoint is closed that has carried nine messages",
+            {"msg.call.comes-back", "tagged.call.comes-back"}, h);
+    static std::random_device chance;  // each process has other luck
+    row.does("at-times-lost", "loses one message in fifty, at random",
+             {"cq.entry.comes", "msg.inject.whole", "tagged.inject.whole"},
+             [](Post& p) -> ssize_t { return is_send(p) && chance() % 50 == 0 ? 0 : go(p); });
+}
+
+}  // namespace selvage::mutants
