@@ -14,7 +14,7 @@ struct Carried {
     std::map<const fid_cq*, unsigned> told;         // entries of transmits
     std::map<const fid_cntr*, unsigned> looked_at;  // reads of a counter since the first atomic
     unsigned messages = 0, reads = 0;
-    bool claimed = false, atomic = false;
+    bool tagged = false, atomic = false;
 };
 Carried& carried() {
     static Carried all;
@@ -50,11 +50,11 @@ void add_messages(const Row& row) {
                 if (is_send(p) && carried().reads == 3) spoil(p);
                 return go(p);
             }));
-    row.add("history-fence-hangs", "does not return from what is fenced once a message was claimed",
+    row.add("history-fence-hangs", "does not return from what is fenced behind a tagged message",
             {"rma.call.comes-back", "atomic.call.comes-back", "msg.call.comes-back", "tagged.call.comes-back"},
             posts([](Post& p) -> ssize_t {
-                if (p.message && is_recv(p) && (p.flags & FI_CLAIM) != 0) carried().claimed = true;
-                const volatile bool hangs = p.message && !is_recv(p) && (p.flags & FI_FENCE) != 0 && carried().claimed;
+                if (p.kind == Kind::TaggedSend) carried().tagged = true;
+                const volatile bool hangs = p.message && !is_recv(p) && (p.flags & FI_FENCE) != 0 && carried().tagged;
                 while (hangs) continue;
                 return go(p);
             }))
