@@ -47,8 +47,8 @@ struct Deviation {
     std::uint64_t seen = 1;               ///< how many questions showed it
     /// Set if it is intermittent: neither the case nor the program is sure to show it.
     std::optional<Tries> intermittent;
-    std::string waived;                   ///< reason and URL, if a waiver covers it
-    std::string saved_as;                 ///< where the reproducer was saved, if it was
+    std::string waived;    ///< reason and URL, if a waiver covers it
+    std::string saved_as;  ///< where the reproducer was saved, if it was
 };
 
 /// What became of a clause on a provider.
