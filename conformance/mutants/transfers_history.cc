@@ -96,7 +96,7 @@ void add_history_rows(const Row& row) {
         carried() = {};
     };
     row.add("history-close-crash", "dies when an endpoint is closed that has carried nine messages",
-            {"msg.call.comes-back", "tagged.call.comes-back"}, h);
+            {"domain.close.child"}, h);
     static std::random_device chance;  // each process has other luck
     row.does("at-times-lost", "loses one message in fifty, at random",
              {"cq.entry.comes", "msg.inject.whole", "tagged.inject.whole"},

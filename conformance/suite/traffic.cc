@@ -32,7 +32,9 @@ public:
         // Exchanges take time; none is run for the sake of other clauses.
         const auto all = clauses();
         const bool any = std::any_of(all.begin(), all.end(), [&](const ClauseText& t) {
-            return t.judges == Judges::Traffic && wants(plan, t.clause);
+            // Closing what an exchange went through is charged, too (probe_traffic.cc).
+            const bool judged = t.judges == Judges::Traffic || t.clause == Clause::domain_close_child;
+            return judged && wants(plan, t.clause);
         });
         if (!any) return 0;
         return std::clamp(plan.cases / kShare, std::min(plan.cases, kLeastCases), kMostCases);

@@ -334,7 +334,7 @@ TEST(History, TheSameSeedGivesTheSameReport) {
 
 TEST(History, ExplainsADeathOnAPairThatHasCarriedSomething) {
     const Folder folder;
-    const Ran ran = check_mutant(folder, "history-close-crash", "msg.call.comes-back", "300");
+    const Ran ran = check_mutant(folder, "history-close-crash", "domain.close.child", "300");
     ASSERT_EQ(ran.status, 1) << ran.out << ran.err;
     const Report r = read_report(folder.path("r.json"));
     EXPECT_TRUE(std::any_of(r.deviations.begin(), r.deviations.end(), [](const Deviation& d) {

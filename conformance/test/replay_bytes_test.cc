@@ -28,7 +28,9 @@ TEST(ReplayBytes, AreJudgedMadeSmallerAndPrintedAsC) {
         folder.write("crash-0", bytes_of("version=1.9 hints={caps=FI_MSG, tx_attr.size=7, ep_attr.type=FI_EP_RDM}"));
     const Ran ran = run_tool({"replay", "--library", kShort, file});
     EXPECT_EQ(ran.status, 1) << ran.err;
-    EXPECT_TRUE(contains(ran.out, "made smaller:\nversion=1.18 hints=bare{tx_attr.size=1}\n")) << ran.out;
+    EXPECT_TRUE(
+        contains(ran.out, "made smaller:\nversion=1.18 hints=bare{tx_attr.size=1, fabric_attr.prov_name=\"tcp\"}\n"))
+        << ran.out;
     EXPECT_TRUE(contains(ran.out, "broken endpoint.tx-size.returned")) << ran.out;
     EXPECT_TRUE(contains(ran.out, "int main(")) << ran.out;
 }
@@ -39,7 +41,10 @@ TEST(ReplayBytes, ThatEndTheProcessAreMadeSmallerToo) {
         folder.write("crash-1", bytes_of("version=1.9 hints={caps=FI_MSG, domain_attr.max_err_data=4096}"));
     const Ran ran = run_tool({"replay", "--library", kCrashing, file});
     EXPECT_EQ(ran.status, 1) << ran.err;
-    EXPECT_TRUE(contains(ran.out, "made smaller:\nversion=1.9 hints=bare{domain_attr.max_err_data=128}\n")) << ran.out;
+    EXPECT_TRUE(contains(
+        ran.out,
+        "made smaller:\nversion=1.9 hints=bare{domain_attr.max_err_data=128, fabric_attr.prov_name=\"tcp\"}\n"))
+        << ran.out;
     // A sanitizer's run-time takes the signal and ends the process.
     EXPECT_TRUE(contains(ran.out, "broken getinfo.memory.returns: died of a signal") ||
                 contains(ran.out, "broken getinfo.memory.returns: ended the process"))
