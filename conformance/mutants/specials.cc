@@ -55,7 +55,7 @@ void add_specials(Table& table) {
         return -FI_ENODATA;
     };
     plain(table, "refuses-all", "refuses every call that asks for more than a name",
-          {"getinfo.call.matching-returned", "getinfo.hints.zero-is-wildcard"})
+          {"getinfo.call.matching-returned", "getinfo.hints.zero-is-wildcard", "fabric.prov-name.fits"})
         .getinfo = [](Call& c) {
         const bool wide = c.hints == nullptr ||
                           (c.hints->tx_attr != nullptr && c.hints->rx_attr != nullptr && c.hints->ep_attr != nullptr);

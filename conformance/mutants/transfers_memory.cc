@@ -102,7 +102,7 @@ void add_access(const Row& row) {
     h.closed = [] {
         if (large) std::raise(SIGSEGV);
     };
-    row.add("close-crash", "dies when an endpoint is closed that has written 64 KiB", {"rma.call.comes-back"}, h);
+    row.add("close-crash", "dies when an endpoint is closed that has written 64 KiB", {"domain.close.child"}, h);
     row.fails("write-fails", "tells writes as failed", {"rma.call.succeeds"}, FI_EIO,
               [](const fi_cq_tagged_entry& e) { return (e.flags & FI_RMA) != 0 && (e.flags & FI_WRITE) != 0; });
     row.posts("key-any", "takes any key", {"rma.access.key", "atomic.access.refused"}, [](Post& p) {

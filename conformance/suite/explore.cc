@@ -119,6 +119,7 @@ private:
             judge_left(lab_, *left, ledger_.tally, broken_);
             Case alone = left->shown;
             history_ = std::exchange(alone.before, {});
+            hasty_ = false;
             tell(alone);
         }
     }
@@ -127,13 +128,10 @@ private:
     void tell_transfer(const Case& c, const Worker& worker) {
         if (broken_.empty()) return;
         history_ = worker.history();
-        const bool hasty = worker.hasty();
+        hasty_ = worker.hasty();
         if (worker.history_is_cut())
             note("a pair had carried more than the " + std::to_string(history_.size()) + " exchanges that are known");
-        const auto sent = sent_;
         tell(c);
-        if (hasty && sent_ != sent)
-            note("something was missing after the short wait for what a library that loses things does not bring");
     }
 
     void tell(const Case& c) {
@@ -143,8 +141,8 @@ private:
             const bool wanted = wants(lab_.plan(), b.clause) || alike(b, kRefusal);
             if (b.supporting || !wanted || !novelty_.worth_shrinking(b.clause)) continue;
             if (c.kind == Case::Kind::Traffic) {
-                Repeated r = repeater_.run({c, history_, pick(broken, b)});
-                send(std::move(r.shown), std::move(r.because), r.intermittent);
+                Repeated r = repeater_.run({c, history_, pick(broken, b), hasty_});
+                if (!r.because.empty()) send(std::move(r.shown), std::move(r.because), r.intermittent);
             } else {
                 tell_one(c, pick(broken, b));
             }
@@ -197,7 +195,6 @@ private:
         if (!wants(lab_.plan(), clause)) return;
         const bool is_new = novelty_.is_new(clause, signature(because.front(), shown, intermittent.has_value()));
         if (!is_new && !intermittent) return;  // how often an intermittent one shows is added up
-        ++sent_;
         forget(because, shown);
         channel_.send(
             pack({.because = std::move(because), .shown_by = std::move(shown), .intermittent = intermittent}));
@@ -218,7 +215,7 @@ private:
     std::uint64_t doing_ = 0;
     std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer
     Repeater repeater_{lab_, [this] { channel_.doing(doing_); }};
-    std::uint64_t sent_ = 0;  // findings
+    bool hasty_ = false;  // and something of it was given up after a short wait
 };
 
 }  // namespace

@@ -78,7 +78,8 @@ std::vector<Because> Repeater::trial(const Case& c) {
 
 std::vector<Because> Repeater::counted_trial(const Case& c) {
     auto because = trial(c);
-    if (!worker_of(lab_.library()).ran() && because.empty()) return because;
+    const Worker& worker = worker_of(lab_.library());
+    if (worker.hasty() || (!worker.ran() && because.empty())) return because;
     ++tries_.of;
     tries_.shown += because.empty() ? 0 : 1;
     return because;
@@ -119,13 +120,14 @@ Repeated Repeater::at_times(const Sighting& seen) {
         if (!(with == seen.shown)) counted_trial(with);
     }
     trying_ += watch.spent();
+    if (tries_.shown == 0) out.because.clear();
     out.intermittent = tries_;
     return out;
 }
 
 Repeated Repeater::run(const Sighting& seen) {
     seen_ = &seen;
-    tries_ = {.shown = 1, .of = 1};
+    tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
     Worker& worker = worker_of(lab_.library());
     Case shown = seen.shown;
     bool repeats = !counted_trial(shown).empty();

@@ -21,6 +21,7 @@ struct Sighting {
     Case shown;                                          ///< what was run
     std::vector<std::vector<model::Operation>> history;  ///< what its pair had carried before
     std::vector<model::Because> because;                 ///< the broken link, and those that support it
+    bool hasty = false;                                  ///< something was given up after a short wait
 };
 
 /// What can be said of it.
@@ -34,12 +35,13 @@ class Repeater {
 public:
     /// @param alive called ahead of each trial.
     Repeater(Lab& lab, std::function<void()> alive) : lab_(lab), alive_(std::move(alive)) {}
+    /// @return no link if the sighting was hasty and no trial with patience shows it: then nothing was seen.
     Repeated run(const Sighting& seen);
 
 private:
     /// Runs a case alone.  @return the links that are like the one of the sighting; none if it does not show.
     std::vector<model::Because> trial(const Case& c);
-    /// The same, counted.
+    /// The same, counted unless it was hasty.
     std::vector<model::Because> counted_trial(const Case& c);
     Case smaller(const Case& c);
     std::vector<model::Because> each_time(const Case& c);

@@ -14,6 +14,7 @@
 #include "conformance/shrink/shrink.h"
 #include "conformance/suite/explore.h"
 #include "conformance/suite/merge.h"
+#include "conformance/suite/repeat.h"
 #include "conformance/test/schema_util.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
@@ -357,6 +358,28 @@ TEST(Intermittent, IsReportedWithItsCountsAndFailsTheRun) {
     for (const auto& e : std::filesystem::directory_iterator(folder.path("saved")))
         saved = saved || contains(slurp(e.path().string()), "# intermittent: shown ");
     EXPECT_TRUE(saved);
+}
+
+// What is said of an entry that is seen missing once, and comes whenever it is looked for again.
+std::string said_of_a_sighting(bool hasty) {
+    const Seen seen = in_child([&](Channel& channel) {
+        Plan plan;
+        plan.library = SELVAGE_OWN_LIBRARY;
+        std::string trouble;
+        const auto lab = Lab::open(plan, "shm", trouble);
+        if (!lab) return channel.send(trouble);
+        Repeater repeater(*lab, [] {});
+        const Repeated r = repeater.run({with_history({}), {}, {{model::Clause::cq_entry_comes, {}, false}}, hasty});
+        if (r.because.empty()) return channel.send("nothing");
+        if (!r.intermittent) return channel.send("each time");
+        channel.send(std::to_string(r.intermittent->shown) + " of " + std::to_string(r.intermittent->of));
+    });
+    return seen.records.empty() ? "no answer" : seen.records.front();
+}
+
+TEST(Intermittent, IsNotWhatWasGivenUpAfterAShortWaitAndCameWhenItWasWaitedFor) {
+    EXPECT_EQ(said_of_a_sighting(false), "1 of 12");
+    EXPECT_EQ(said_of_a_sighting(true), "nothing");
 }
 
 TEST(Intermittent, TheReferenceLibraryShowsNothingOfIt) {

@@ -128,12 +128,14 @@ private:
     // What has not come may still be on its way, where the provider works on a thread of its own: a barrier goes behind
     // it, and all is looked at again.  Where none can, or none comes through, time has to do.
     void wait_for_the_late() {
-        static unsigned lost = 0;
         const bool proves = barrier_.proves(out_);
-        const unsigned limit = (lost < kMostLostBarriers ? kBarrierMicros : kLostBarrierMicros) * patience_factor();
+        const bool known_lost = patience_.lost >= kMostLostBarriers;
+        const unsigned limit = (known_lost ? kLostBarrierMicros : kBarrierMicros) * patience_factor();
         const bool reliable = pair_.info().ep_attr->type != FI_EP_DGRAM;
+        patience_.hasty = known_lost && patience_.hurries;
+        if (patience_.hasty) return;
         const bool passed = pass_barrier(limit);
-        if (reliable && barrier_tried_ && !passed) ++lost;
+        if (reliable && barrier_tried_ && !passed) ++patience_.lost;
         barrier_lost_ = barrier_tried_ && !passed;
         patience_.timed = reliable && !(proves && passed);
         drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);

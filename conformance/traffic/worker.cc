@@ -156,6 +156,8 @@ private:
         if (hurries) patience.missing_millis = kShortMissingMillis;
         patience.missing_millis *= patience_factor();
         patience.total_millis *= patience_factor();
+        patience.lost = stand_.lost;
+        patience.hurries = !stand_.patient;
         Exchange exchange = case_.exchange;
         exchange.operations = operations;
         exchange.transmit_flags |= pair_->info().tx_attr->op_flags;
@@ -163,7 +165,8 @@ private:
         const bool clean = run_exchange(*pair_, exchange, patience, out);
         stand_.waits += patience.spent ? 1 : 0;
         stand_.timed += patience.timed ? 1 : 0;
-        stand_.hasty = patience.spent && hurries;
+        stand_.lost = patience.lost;
+        stand_.hasty = patience.hasty || (patience.spent && hurries);
         ++on_pair_;
         return clean;
     }

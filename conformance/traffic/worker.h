@@ -31,6 +31,7 @@ struct Stand {
     int operation = -1;    ///< while it runs: whose call was made last
     unsigned waits = 0;    ///< how often something expected never came
     unsigned timed = 0;    ///< how often a time alone said so
+    unsigned lost = 0;     ///< barriers that never came through
     bool patient = false;  ///< set by the other side: waits are never short
     bool hasty = false;    ///< of the last exchange: it gave something up after a short wait
     bool open = false;     ///< a pair is kept for the next exchange
