@@ -91,7 +91,7 @@ install_package() {
     rm -f "$root"/var/lib/dpkg/lock*
     dpkg --root="$root" --log=/dev/null --no-triggers --force-unsafe-io --unpack "$deb" </dev/null >"$scratch/dpkg.log" 2>&1 ||
         { cat "$scratch/dpkg.log"; die "dpkg cannot unpack it"; }
-    dpkg-query --root="$root" -W -f='${Status}\n' selvage | grep -qx 'install ok unpacked' || die "not unpacked"
+    grep -qx 'install ok unpacked' <<<"$(dpkg-query --root="$root" -W -f='${Status}\n' selvage)" || die "not unpacked"
 }
 
 test_package() {
@@ -103,7 +103,7 @@ test_package() {
     dpkg-deb -I "$deb"
     dpkg-deb -c "$deb" | awk '$1 !~ /^d/ { print $6 }' | sed 's,^\./usr/,,' >"$scratch/files"
     check_files "$scratch/files"
-    dpkg-deb -f "$deb" Depends | grep -q libc6 || die "the package names no dependencies"
+    grep -q libc6 <<<"$(dpkg-deb -f "$deb" Depends)" || die "the package names no dependencies"
     ! dpkg -L libfabric1 libfabric-dev | sort -u | grep -xF -f <(sed 's,^,/usr/,' "$scratch/files") ||
         die "a file of the system's libfabric would be overwritten"
 

@@ -22,7 +22,7 @@ trap end EXIT
 fail() { printf 'FAILED: %s\n' "$*" >&2; tail -n 20 "$scratch"/*.log >&2; exit 1; }
 
 command -v fi_pingpong >/dev/null || fail "fi_pingpong is not installed (package libfabric-bin)"
-! ldd "$(command -v fi_pingpong)" | grep -q "libfabric.so.1 => $own" || fail "fi_pingpong runs on $own by itself"
+! grep -q "libfabric.so.1 => $own" <<<"$(ldd "$(command -v fi_pingpong)")" || fail "fi_pingpong runs on $own by itself"
 
 # pingpong LIBRARY LOG OPTIONS...; becomes the program.
 pingpong() {

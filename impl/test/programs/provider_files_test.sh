@@ -43,7 +43,7 @@ pingpong() {
     timeout 60 fi_pingpong -p "$provider" -e "$type" -B $port -I 200 "$@" >"$scratch/server" 2>&1 &
     server=$!
     for _ in $(seq 100); do
-        ss -Htln "sport = :$port" | grep -q . && break
+        [[ -n $(ss -Htln "sport = :$port") ]] && break
         sleep 0.05
     done
     timeout 60 fi_pingpong -p "$provider" -e "$type" -P $port -I 200 "$@" 127.0.0.1 >"$scratch/client" 2>&1 ||
