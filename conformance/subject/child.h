@@ -46,8 +46,13 @@ private:
 /// dead already.
 void begin_child(pid_t parent);
 
+/// In a child, a sign of life without a record or a number: for who waits there for a process of its own that goes on.
+/// Elsewhere it does nothing.
+void sign_of_life();
+
 /// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
-/// @param quiet the longest time without a sign of life (doing or send) before the child is killed, on a machine whose
+/// A child that waits for a child of its own lives as long as that one shows signs of life.
+/// @param quiet the longest time without a sign of life (doing, send or sign_of_life) before the child is killed, on a machine whose
 /// patience_factor() is 1.
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
                     std::chrono::milliseconds quiet);

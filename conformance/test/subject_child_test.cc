@@ -91,6 +91,23 @@ TEST(Child, MayTakeItsTimeIfItShowsLife) {
     EXPECT_EQ(seen.ending.kind, Kind::Done);
 }
 
+TEST(Child, LivesAsLongAsAChildOfItsOwnShowsLife) {
+    const auto busy = [](Channel&) {
+        for (int i = 0; i < 125; ++i) {
+            sign_of_life();
+            usleep(20'000);
+        }
+    };
+    const Seen seen = in_child(
+        [&](Channel& c) {
+            const Ending of_inner = run_in_child(busy, [](std::string_view) {}, milliseconds(1000));
+            c.send(of_inner.kind == Kind::Done ? "done" : "other");
+        },
+        milliseconds(1000));
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+    EXPECT_EQ(seen.records, std::vector<std::string>{"done"});
+}
+
 TEST(Child, SlowReceiverIsNotItsFault) {
     const Ending ending = run_in_child(
         [](Channel& c) {

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "conformance/case/case_text.h"
+#include "conformance/subject/child.h"
 #include "conformance/subject/patience.h"
 #include "conformance/traffic/pair.h"
 #include "conformance/traffic/run.h"
@@ -332,6 +333,7 @@ bool Worker::awaited() const {
         const unsigned now = stand_->beat.load(std::memory_order_relaxed);
         if (now != beat) {
             beat = now;
+            sign_of_life();
             since = Clock::now();
             worked = work_of(pid_);
         } else if (work_of(pid_) - worked > kLongWork * patience_factor() ||
