@@ -140,12 +140,14 @@ void add_dup(Table& table) {
         };
     conduct(table, "dup-careless", "crashes when memory for a duplicate can't be had",
             {"getinfo.memory.dup-fails-null"})
+        .seen_by_allocations()
         .dupinfo = [](const fi_info* i) {
         if (i != nullptr) careless();
         return base().dupinfo(i);
     };
     conduct(table, "dup-leaks-on-failure", "keeps memory when a duplicate can't be made",
             {"getinfo.memory.dup-fails-null"})
+        .seen_by_allocations()
         .dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
         if (copy == nullptr) leak();
@@ -214,32 +216,38 @@ void add_answers(Table& table) {
     };
     shared.freeinfo = keep;
     shared.dupinfo = [](const fi_info* i) { return base().dupinfo(i); };
-    conduct(table, "leak-per-call", "leaks a block per call", {"getinfo.memory.no-leak"}).getinfo = [](Call& c) {
+    conduct(table, "leak-per-call", "leaks a block per call", {"getinfo.memory.no-leak"})
+        .seen_by_allocations()
+        .getinfo = [](Call& c) {
         leak();
         return ask(c);
     };
     conduct(table, "leak-per-failure", "leaks a block per call that fails", {"getinfo.memory.failed-call-frees"})
+        .seen_by_allocations()
         .getinfo = [](Call& c) {
         const int ret = ask(c);
         if (ret != 0) leak();
         return ret;
     };
-    conduct(table, "enomem-crash", "crashes when memory runs out", {"getinfo.memory.shortage-survived"}).getinfo =
-        [](Call& c) {
-            careless();
-            return ask(c);
-        };
-    conduct(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"}).getinfo =
-        [](Call& c) {
-            const int ret = ask(c);
-            return ret == -FI_ENOMEM ? -FI_EINVAL : ret;
-        };
-    conduct(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"}).getinfo =
-        [](Call& c) {
-            const int ret = ask(c);
-            if (ret == -FI_ENOMEM) leak();
-            return ret;
-        };
+    conduct(table, "enomem-crash", "crashes when memory runs out", {"getinfo.memory.shortage-survived"})
+        .seen_by_allocations()
+        .getinfo = [](Call& c) {
+        careless();
+        return ask(c);
+    };
+    conduct(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"})
+        .seen_by_allocations()
+        .getinfo = [](Call& c) {
+        const int ret = ask(c);
+        return ret == -FI_ENOMEM ? -FI_EINVAL : ret;
+    };
+    conduct(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"})
+        .seen_by_allocations()
+        .getinfo = [](Call& c) {
+        const int ret = ask(c);
+        if (ret == -FI_ENOMEM) leak();
+        return ret;
+    };
     Mutant& kept = conduct(table, "hints-kept", "lets the answer point into the hints", {"getinfo.hints.not-kept"});
     static const char* borrowed = nullptr;
     kept.getinfo = [](Call& c) {

@@ -61,6 +61,8 @@ struct Mutant {
     std::string replaced, replacement;
     /// There is nothing to judge: the tool must say so and end with 2.
     bool speechless = false;
+    /// Seen by who counts allocations or lets them fail, which the kit cannot under a sanitizer.
+    bool by_allocations = false;
 
     std::function<void()> load;
     std::function<int(Call&)> getinfo;
@@ -79,6 +81,11 @@ struct Mutant {
     }
     Mutant& of(std::string provider_name) {
         provider = std::move(provider_name);
+        return *this;
+    }
+    /// Where allocations can be counted alone.
+    Mutant& seen_by_allocations() {
+        by_allocations = true;
         return *this;
     }
     /// Judged by a declared profile.

@@ -29,6 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+#ifdef SELVAGE_SANITIZED
+constexpr bool kCountsAllocations = false;  // its allocator is its own
+#else
+constexpr bool kCountsAllocations = true;
+#endif
+
 struct Deviation {
     std::string clause, summary;
     bool operator<(const Deviation& o) const { return std::tie(clause, summary) < std::tie(o.clause, o.summary); }
@@ -221,6 +227,7 @@ std::vector<const Mutant*> chosen(const std::vector<std::string>& names, std::si
     std::size_t seen = 0;
     for (const Mutant& m : all_mutants()) {
         if (m.clauses.empty() && !m.speechless) continue;
+        if (m.by_allocations && !kCountsAllocations) continue;
         const bool wanted = names.empty() || std::any_of(names.begin(), names.end(),
                                                          [&](const auto& n) { return m.name.starts_with(n); });
         if (wanted && seen++ % every == 0) out.push_back(&m);
