@@ -52,8 +52,8 @@ void sign_of_life();
 
 /// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
 /// A child that waits for a child of its own lives as long as that one shows signs of life.
-/// @param quiet the longest time without a sign of life (doing, send or sign_of_life) before the child is killed, on a machine whose
-/// patience_factor() is 1.
+/// @param quiet the longest time without a sign of life (doing, send or sign_of_life) before the child is killed, on a
+/// machine whose patience_factor() is 1.
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
                     std::chrono::milliseconds quiet);
 

@@ -100,7 +100,8 @@ TEST(Child, LivesAsLongAsAChildOfItsOwnShowsLife) {
     };
     const Seen seen = in_child(
         [&](Channel& c) {
-            const Ending of_inner = run_in_child(busy, [](std::string_view) {}, milliseconds(1000));
+            const Ending of_inner = run_in_child(
+                busy, [](std::string_view) {}, milliseconds(1000));
             c.send(of_inner.kind == Kind::Done ? "done" : "other");
         },
         milliseconds(1000));
