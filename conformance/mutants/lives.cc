@@ -5,6 +5,7 @@
 #include <rdma/fi_errno.h>
 
 #include <array>
+#include <csignal>
 #include <cstring>
 
 #include "conformance/mutants/base.h"
@@ -142,6 +143,11 @@ void add_domain(Table& table) {
     };
     child("domain-not-opened", "does not open what it answered", "domain.open.each-answer", FI_CLASS_DOMAIN,
           -FI_ENODEV);
+    life(table, "cq-open-crash", "dies when a completion queue is opened", {"domain.open.error-negative"}).life.child =
+        [](int ret, std::size_t opens, fid*, fid*) {
+            if (opens == FI_CLASS_CQ) std::raise(SIGSEGV);
+            return ret;
+        };
     child("av-not-opened", "does not open the vectors that it offers", "domain.av.opens-granted", FI_CLASS_AV,
           -FI_ENOSYS, "shm");
     life(table, "domain-of-any-name", "opens its domain for any name", {"domain.open.unknown-name"}).life.child =

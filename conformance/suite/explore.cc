@@ -4,6 +4,7 @@
 
 #include "conformance/ask/own_process.h"
 #include "conformance/shrink/shrink.h"
+#include "conformance/suite/learnt.h"
 #include "conformance/suite/probe.h"
 #include "conformance/suite/repeat.h"
 #include "conformance/suite/wire.h"
@@ -68,6 +69,10 @@ private:
             doing(i + 1);
             if (!property_.make(lab_, i, c)) continue;
             if (c.provider.empty()) c.provider = lab_.provider();
+            if (learnt_.knows(c)) {
+                ++ledger_.passed_over;
+                continue;
+            }
             if (c.kind == Case::Kind::Call) {
                 queries_.push_back(std::move(c.first));
                 indices_.push_back(i);
@@ -214,6 +219,7 @@ private:
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
     std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer
+    Learnt learnt_{lab_};
     Repeater repeater_{lab_, [this] { channel_.doing(doing_); }};
     bool hasty_ = false;  // and something of it was given up after a short wait
 };

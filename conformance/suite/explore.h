@@ -16,8 +16,9 @@ namespace selvage::conformance {
 /// Counters in memory shared with the parent, so that they outlive a child that dies.
 struct Ledger {
     model::Tally tally;
-    std::uint64_t questions = 0;   ///< cases run
-    std::uint64_t call_nanos = 0;  ///< time inside fi_getinfo and fi_freeinfo
+    std::uint64_t questions = 0;    ///< cases run
+    std::uint64_t passed_over = 0;  ///< cases that hold what is known to end the process
+    std::uint64_t call_nanos = 0;   ///< time inside fi_getinfo and fi_freeinfo
 };
 
 /// Decides which broken cases are worth shrinking, and which have been told already.

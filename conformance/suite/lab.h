@@ -8,6 +8,7 @@
 #include <string>
 
 #include "conformance/ask/infer.h"
+#include "conformance/case/case.h"
 #include "conformance/subject/caller.h"
 #include "model_gen/clause_ids.h"
 
@@ -23,6 +24,7 @@ struct Plan {
     bool strict = false;                   ///< weaknesses and disputed clauses count as deviations for the exit status
     std::vector<model::Profile> declared;  ///< declared profiles, used instead of inferred ones
     std::vector<model::Query> deadly;      ///< probing questions that the library does not survive: not asked again
+    std::vector<Case> deaths;              ///< sequences of acts that it does not survive: see learnt.h
 };
 
 /// True if the plan wants this clause judged.

@@ -180,6 +180,8 @@ public:
             }
         }
         settle_doubts();
+        if (ledger_->passed_over > 0)
+            note(std::to_string(ledger_->passed_over) + " cases were passed over: they hold what ended the process");
         if (start_ >= total) result_.finished.insert(std::string(property_.name()));
         for (const auto& n : gather_.notes()) note(n);
         forget_unwanted();
@@ -243,6 +245,7 @@ private:
         if (broken.empty()) return;
         broken.resize(1);
         gather_.add(minimal, std::move(broken), true, sometimes(tries));
+        if (minimal.kind == Case::Kind::Life && tries.shown == tries.of) plan_.deaths.push_back(minimal);
     }
 
     static std::optional<Tries> sometimes(const Tries& tries) {
