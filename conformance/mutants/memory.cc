@@ -68,6 +68,7 @@ void add_alloc(Table& table) {
     };
     conduct(table, "alloc-careless", "crashes when memory for a new fi_info can't be had",
             {"getinfo.memory.alloc-fails-null"})
+        .seen_by_allocations()
         .dupinfo = [](const fi_info* i) {
         if (i == nullptr) careless();
         return base().dupinfo(i);
@@ -306,19 +307,22 @@ void add_threads(Table& table) {
 
 void add_open(Table& table) {
     conduct(table, "fabric-failure-leaks", "leaks when a fabric can't be opened", {"fabric.open.failure-clean"})
+        .seen_by_allocations()
         .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
         const int ret = base().fabric(attr, out, context);
         if (ret != 0) leak();
         return ret;
     };
-    conduct(table, "fabric-close-leaks", "keeps memory of a fabric that was closed", {"fabric.close.releases"}).fabric =
-        [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
-            const int ret = base().fabric(attr, out, context);
-            if (ret == 0) leak();
-            return ret;
-        };
+    conduct(table, "fabric-close-leaks", "keeps memory of a fabric that was closed", {"fabric.close.releases"})
+        .seen_by_allocations()
+        .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
+        const int ret = base().fabric(attr, out, context);
+        if (ret == 0) leak();
+        return ret;
+    };
     const auto on_domain = [&](const char* name, const char* breaks, const char* clause, bool failed) {
-        conduct(table, name, breaks, {clause}).life.child = [failed](int ret, std::size_t kind, fid*, fid*) {
+        conduct(table, name, breaks, {clause}).seen_by_allocations().life.child = [failed](int ret, std::size_t kind,
+                                                                                           fid*, fid*) {
             if (kind == FI_CLASS_DOMAIN && (ret != 0) == failed) leak();
             return ret;
         };
