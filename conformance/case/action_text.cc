@@ -7,8 +7,6 @@
 namespace selvage::conformance {
 namespace {
 
-bool opens(const Action& a) { return !verb_row(a.verb).opens.empty(); }
-
 int count_opened(const std::vector<Action>& actions) {
     int n = 0;
     for (const auto& a : actions) n += opens(a) ? 1 : 0;

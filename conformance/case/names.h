@@ -22,6 +22,8 @@ struct VerbRow {
 };
 std::span<const VerbRow> verbs();
 const VerbRow& verb_row(Action::Verb verb);
+/// True if the action makes an object, which has the next number.
+inline bool opens(const Action& a) { return !verb_row(a.verb).opens.empty(); }
 
 std::optional<Case::Kind> find_kind(std::string_view word);
 std::optional<model::Kinship> find_kinship(std::string_view word);

@@ -17,7 +17,6 @@ using Verb = Action::Verb;
 using model::Field;
 
 bool is_query(const Action& a) { return a.verb == Verb::Query || a.verb == Verb::QueryPlain; }
-bool opens(const Action& a) { return !verb_row(a.verb).opens.empty(); }
 
 // What the actions of one case need to know of each other.
 class Life {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "conformance/case/names.h"
 #include "conformance/shrink/smaller_traffic.h"
 #include "model/value/field.h"
 
@@ -192,13 +193,11 @@ bool shrink_fields(Shrinker& s) {
 }
 
 // One action less, with the numbers of later objects moved down where an opening goes.
-bool opens(Action::Verb v) { return v <= Action::Verb::OpenEp; }
-
 bool drop_action(Case& c, std::size_t index) {
     if (index >= c.actions.size()) return false;
     int opened = 0;
-    for (std::size_t i = 0; i <= index; ++i) opened += opens(c.actions[i].verb) ? 1 : 0;
-    const bool was_opening = opens(c.actions[index].verb);
+    for (std::size_t i = 0; i <= index; ++i) opened += opens(c.actions[i]) ? 1 : 0;
+    const bool was_opening = opens(c.actions[index]);
     c.actions.erase(c.actions.begin() + static_cast<std::ptrdiff_t>(index));
     if (!was_opening) return true;
     for (std::size_t i = index; i < c.actions.size(); ++i) {

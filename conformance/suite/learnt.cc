@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "conformance/case/names.h"
+
 namespace selvage::conformance {
 namespace {
 
 using Verb = Action::Verb;
 
-bool opens(const Action& a) { return a.verb <= Verb::OpenEp; }
 bool binds(const Action& a) { return a.verb == Verb::BindEq || a.verb == Verb::BindEp; }
 
 // Whether the rest of one sequence is found in the rest of another.
@@ -71,9 +72,12 @@ std::optional<std::uint64_t> Learnt::ep_type_of(const Case& c) {
 
 bool Learnt::knows(const Case& c) {
     if (c.kind != Case::Kind::Life) return false;
-    return std::any_of(deaths_.begin(), deaths_.end(), [&](const Death& d) {
-        return d.ep_type && holds(c.actions, d.acts) && ep_type_of(c) == d.ep_type;
-    });
+    std::vector<std::uint64_t> types;  // of endpoints on which it would end the process
+    for (const Death& d : deaths_)
+        if (d.ep_type && holds(c.actions, d.acts)) types.push_back(*d.ep_type);
+    if (types.empty()) return false;
+    const auto own = ep_type_of(c);
+    return own && std::find(types.begin(), types.end(), *own) != types.end();
 }
 
 }  // namespace selvage::conformance
