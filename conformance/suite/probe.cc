@@ -89,10 +89,8 @@ void probe_pair(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
     // call found of others is none of the provider's business.
     const auto lists_names = [](const Query& q) { return (q.flags & FI_PROV_ATTR_ONLY) != 0; };
     const bool names = lists_names(c.first) || lists_names(second);
-    const bool one = lists_names(c.first) != lists_names(second);
-    const auto is_whole = [&](const Query& q) { return names && !(one && !lists_names(q)); };
-    const Answer own_first = is_whole(c.first) ? first.answer : own_part(lab, first.answer);
-    const Answer own_second = is_whole(second) ? again.answer : own_part(lab, again.answer);
+    const Answer own_first = lists_names(c.first) ? first.answer : own_part(lab, first.answer);
+    const Answer own_second = lists_names(second) ? again.answer : own_part(lab, again.answer);
     judge(PairCase{c.kinship, lab.world(), c.first, own_first, second, own_second, names ? c.fed_back : fed_back},
           tally, broken);
 }

@@ -135,8 +135,8 @@ private:
         patience_.hasty = known_lost && patience_.hurries;
         if (patience_.hasty) return;
         const bool passed = pass_barrier(limit);
-        if (reliable && barrier_tried_ && !passed) ++patience_.lost;
-        barrier_lost_ = barrier_tried_ && !passed;
+        barrier_lost_ = barrier_.tried() && !passed;
+        if (reliable && barrier_lost_) ++patience_.lost;
         patience_.timed = reliable && !(proves && passed);
         drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
         if (passed && exchange_.counters)
@@ -147,9 +147,7 @@ private:
     }
 
     bool pass_barrier(unsigned limit) {
-        const bool passed = barrier_.pass(out_, limit, [this] { poll(); });
-        barrier_tried_ = barrier_.tried();
-        return passed;
+        return barrier_.pass(out_, limit, [this] { poll(); });
     }
 
     // A barrier counts too: what one adds is known once two have added the same.
@@ -464,7 +462,6 @@ private:
     Memory memory_;
     Forecast forecast_;
     Barrier barrier_;
-    bool barrier_tried_ = false;
     bool barrier_lost_ = false;
     std::vector<Arguments> arguments_;
     std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
