@@ -94,7 +94,12 @@ template <fi_cq_format kFormat>
     }
     if (count && !buffer) return -FI_EINVAL;
     const ssize_t result = take<kFormat>(*cq, buffer, count, sources);
-    result == -FI_EAGAIN ? cq->idle.empty() : cq->idle.found();
+    // An error entry says nothing of how long the application has waited: one comes for each FI_PEEK that finds
+    // nothing.
+    if (result == -FI_EAGAIN)
+        cq->idle.empty();
+    else if (result > 0)
+        cq->idle.found();
     return result;
 }
 

@@ -56,6 +56,39 @@ TEST(IdleReader, GivesItsProcessorToTheThreadThatItWaitsFor) {
     EXPECT_LT(empty, kEntries * kReadsPerEntry);
 }
 
+// MPI_Probe: a receive with FI_PEEK that finds nothing, its error entry, and an empty queue, again and again.
+TEST(IdleReader, ThatPeeksGivesItsProcessorToTheThreadThatItWaitsFor) {
+    constexpr uint64_t kMessages = 300;
+    constexpr uint64_t kPeeksPerMessage = 10'000;
+    OneProcessor pinned;
+    Place place;
+    Queue queue(place, FI_WAIT_NONE);
+    std::atomic<uint64_t> sent{0};
+    std::atomic<uint64_t> received{0};
+    std::thread sender([&] {
+        for (uint64_t i = 0; i < kMessages; ++i) {
+            while (received.load() < i) sched_yield();
+            ++sent;
+        }
+    });
+    uint64_t in_vain = 0;
+    while (received.load() < kMessages) {
+        if (sent.load() != received.load()) {
+            ++received;
+            continue;
+        }
+        ++in_vain;
+        fi_cq_entry entry{};
+        fi_cq_err_entry error{};
+        queue->write_error(failure(1, FI_ENOMSG));
+        ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), -FI_EAVAIL);
+        ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
+        ASSERT_EQ(fi_cq_read(queue.fid, &entry, 1), -FI_EAGAIN);
+    }
+    sender.join();
+    EXPECT_LT(in_vain, kMessages * kPeeksPerMessage);
+}
+
 // The same for a counter that stands still.
 TEST(IdleReader, OfACounterGivesItsProcessorToTheThreadThatItWaitsFor) {
     constexpr uint64_t kSteps = 300;
