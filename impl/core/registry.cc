@@ -6,21 +6,14 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <iterator>
 
 #include "impl/core/lock.h"
 #include "impl/core/log.h"
 #include "impl/core/param.h"
 #include "impl/core/watch.h"
-#include "impl/transport/shm/shm.h"
-#include "impl/transport/tcp/tcp.h"
-#include "impl/transport/verbs/verbs.h"
 
 namespace selvage::impl {
 namespace {
-
-// Adding a transport is its folder and its line here.
-constexpr const Provider* kProviders[] = {&kVerbsProvider, &kShmProvider, &kTcpProvider};
 
 // Declares the variable for fi_getparams; the filter below reads it.
 const Param<const char*> provider_row{nullptr, "provider", nullptr,
@@ -73,16 +66,17 @@ const Filter& filter() {
 }
 
 // What is not as usual with the names of providers; one word, as every query reads it several times.
-//   bit i           an external provider has taken the place of kProviders[i]
+//   bit i           an external provider has taken the place of all_providers()[i]
 //   kAllAdmitted    FI_PROVIDER says nothing
 // Set before any query that may see it: by who loads external providers, or is one.
 constinit std::atomic<unsigned> exceptions{0};
 constexpr unsigned kAllAdmitted = 1U << 31;
-static_assert(std::size(kProviders) < 31);
+static_assert(kProvidersMax < 31);
 
 [[gnu::noinline]] bool is_registered_with(unsigned unusual, std::string_view name) {
-    for (unsigned i = 0; i < std::size(kProviders); ++i) {
-        if ((unusual >> i & 1U) && name == kProviders[i]->name) return false;
+    const std::span providers = all_providers();
+    for (unsigned i = 0; i < providers.size(); ++i) {
+        if ((unusual >> i & 1U) && name == providers[i]->name) return false;
     }
     return (unusual & kAllAdmitted) || filter().admits(name);
 }
@@ -116,13 +110,13 @@ void in_child() {
 
 int build_table(Table** result) {
     TableBuilder builder;
-    for (const Provider* provider : kProviders) {
+    for (const Provider* provider : all_providers()) {
         if (!is_registered(provider->name)) continue;
         const int error = provider->discover(*provider, builder);
         if (error) return error;
     }
     // Layered names say nothing that the plain ones did not: last.
-    for (const Provider* provider : kProviders) {
+    for (const Provider* provider : all_providers()) {
         if (!provider->layered_name || !is_registered(provider->name) || !is_layer_registered(provider->layered_name))
             continue;
         const int error = builder.add_layered(*provider);
@@ -137,8 +131,6 @@ int build_table(Table** result) {
 bool equal_names(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
-
-std::span<const Provider* const> all_providers() { return kProviders; }
 
 bool is_admitted(std::string_view name) { return filter().admits(name); }
 
@@ -156,8 +148,9 @@ bool is_layer_registered(std::string_view name) {
 void admit_all_providers() { exceptions.fetch_or(kAllAdmitted, std::memory_order_relaxed); }
 
 void replace_provider(const Provider& own) {
-    for (unsigned i = 0; i < std::size(kProviders); ++i) {
-        if (kProviders[i] == &own) exceptions.fetch_or(1U << i, std::memory_order_relaxed);
+    const std::span providers = all_providers();
+    for (unsigned i = 0; i < providers.size(); ++i) {
+        if (providers[i] == &own) exceptions.fetch_or(1U << i, std::memory_order_relaxed);
     }
 }
 
@@ -199,7 +192,7 @@ bool ProviderName::admits(const Offer& offer) const { return admits(*offer.provi
 namespace {
 
 const Provider* find_provider(std::string_view name) {
-    for (const Provider* provider : kProviders) {
+    for (const Provider* provider : all_providers()) {
         if (equal_names(provider->name, name) && is_registered(provider->name)) return provider;
     }
     return nullptr;
@@ -207,7 +200,7 @@ const Provider* find_provider(std::string_view name) {
 
 // An answer has one spelling of a layered name, and what was asked for has to be in it: here the case counts.
 bool is_layer(std::string_view name) {
-    for (const Provider* provider : kProviders) {
+    for (const Provider* provider : all_providers()) {
         if (provider->layered_name && provider->layered_name == name) return is_layer_registered(name);
     }
     return false;

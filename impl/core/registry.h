@@ -34,7 +34,9 @@ private:
 
 // The case of a name does not count.
 bool equal_names(std::string_view a, std::string_view b);
-// All providers of the build, best first, registered or not.
+// All providers of the build, best first, registered or not; kProvidersMax at most. The list is the one thing that this
+// directory does not know itself: who puts the library together has it (provider_list.cc).
+inline constexpr size_t kProvidersMax = 30;
 std::span<const Provider* const> all_providers();
 // What FI_PROVIDER says of the name of a provider, whoever has it, and of a layer ("ofi_rxm").
 bool is_admitted(std::string_view name);
