@@ -2,7 +2,7 @@
 #include "impl/core/cntr.h"
 
 #include "impl/core/abi_2x.h"
-#include "impl/core/domain.h"
+#include "impl/core/domain_core.h"
 #include "impl/core/wait_block.h"
 
 namespace selvage::impl {
@@ -129,7 +129,7 @@ int domain_open_counter(fid_domain* descriptor, fi_cntr_attr* attr, fid_cntr** r
     *result = nullptr;
     const fi_cntr_attr asked = attr ? *attr : fi_cntr_attr{};
     if (asked.flags) return -FI_EBADFLAGS;
-    auto* domain = Domain::of(descriptor);
+    auto* domain = DomainCore::of(descriptor);
     const bool bytes = asked.events == kCounterEventsBytes && domain->version() >= FI_VERSION(2, 0);
     if (asked.events != FI_CNTR_EVENTS_COMP) return bytes ? -FI_ENOSYS : -FI_EINVAL;
     Use use(domain->uses);

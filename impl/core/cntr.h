@@ -14,12 +14,12 @@
 
 namespace selvage::impl {
 
-struct Domain;
+struct DomainCore;
 
 struct Counter {
     fid_cntr descriptor{};
     UseCount uses;
-    Domain* domain = nullptr;
+    DomainCore* domain = nullptr;
     WaitObject wait;
     WaitMember member;
     std::atomic<uint64_t> value{0};

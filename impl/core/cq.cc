@@ -1,7 +1,7 @@
 // See cq.h: opening, closing, and what the engine attaches.
 #include "impl/core/cq.h"
 
-#include "impl/core/domain.h"
+#include "impl/core/domain_core.h"
 
 namespace selvage::impl {
 
@@ -63,7 +63,7 @@ int domain_open_cq(fid_domain* descriptor, fi_cq_attr* attr, fid_cq** result, vo
     const fi_cq_attr asked = attr ? *attr : fi_cq_attr{};
     int error = check(asked);
     if (error) return error;
-    auto* domain = Domain::of(descriptor);
+    auto* domain = DomainCore::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
     auto* cq = create<CompletionQueue>();

@@ -13,7 +13,7 @@
 // If memory is short all the same, the queue is overrun as fi_cq(3) says: what is in it can be read, then every read
 // answers -FI_EAVAIL, and fi_cq_readerr FI_EOVERRUN.
 //
-// Locking: none where the domain is serialised (Domain::serialised), a spin lock around the ring otherwise.
+// Locking: none where the domain is serialised (DomainCore::serialised), a spin lock around the ring otherwise.
 #ifndef SELVAGE_IMPL_CORE_CQ_H
 #define SELVAGE_IMPL_CORE_CQ_H
 
@@ -24,12 +24,12 @@
 
 namespace selvage::impl {
 
-struct Domain;
+struct DomainCore;
 
 struct CompletionQueue {
     fid_cq descriptor{};
     UseCount uses;
-    Domain* domain = nullptr;
+    DomainCore* domain = nullptr;
     fi_cq_format format = FI_CQ_FORMAT_CONTEXT;
     size_t size = 0;
     fi_cq_wait_cond condition = FI_CQ_COND_NONE;

@@ -5,7 +5,7 @@
 #include "impl/core/abi_2x.h"
 #include "impl/core/cq.h"
 #include "impl/core/cq_errors.h"
-#include "impl/core/domain.h"
+#include "impl/core/domain_core.h"
 
 namespace selvage::impl {
 

@@ -10,25 +10,6 @@
 
 namespace selvage::impl {
 
-void prepare(Domain& domain, ProgressList& list) {
-    list.set_serialised(domain.serialised());
-    if (domain.automatic_data()) list.set_activity(&domain.automatic.activity());
-}
-
-int attach_to(Domain& domain, ProgressList& list, Progressive* path) {
-    if (!domain.automatic_data()) return list.attach(path, true);
-    int error = list.attach(path, false);
-    if (error) return error;
-    error = domain.automatic.attach(path);
-    if (error) list.detach(path);
-    return error;
-}
-
-void detach_from(Domain& domain, ProgressList& list, Progressive* path) {
-    if (domain.automatic_data()) domain.automatic.detach(path);
-    list.detach(path);
-}
-
 namespace {
 
 int close_domain(fid* descriptor) {

@@ -182,6 +182,8 @@ int Endpoint::bind_region(MemoryRegion* region) {
     return 0;
 }
 
+int bind_region_to(fid* endpoint, MemoryRegion* region) { return object_of<Endpoint>(endpoint)->bind_region(region); }
+
 void release_bindings(Endpoint* endpoint) {
     drop(&endpoint->eq);
     drop(&endpoint->av);

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "impl/core/cq_errors.h"
-#include "impl/core/domain.h"
+#include "impl/core/domain_core.h"
 #include "impl/core/fabric.h"
 #include "impl/core/info_memory.h"
 #include "impl/core/wait_block.h"
@@ -101,7 +101,7 @@ bool EventQueue::pending() {
     return first || first_error || overrun;
 }
 
-int EventQueue::attach(Progressive* object, Domain* domain) {
+int EventQueue::attach(Progressive* object, DomainCore* domain) {
     const bool by_thread = domain && domain->automatic_control();
     const int error = progress.attach(object, true);
     if (error || !by_thread) return error;
@@ -110,7 +110,7 @@ int EventQueue::attach(Progressive* object, Domain* domain) {
     return no_thread;
 }
 
-void EventQueue::detach(Progressive* object, Domain* domain) {
+void EventQueue::detach(Progressive* object, DomainCore* domain) {
     if (domain && domain->automatic_control()) domain->automatic.detach(object);
     progress.detach(object);
 }

@@ -14,7 +14,7 @@
 
 namespace selvage::impl {
 
-struct Domain;
+struct DomainCore;
 struct Fabric;
 
 // One event. `size` bytes of payload follow, starting with the structure that the reader gets.
@@ -52,8 +52,8 @@ struct EventQueue {
     // `domain`: of the endpoint that the object belongs to, if any; its thread makes progress on the object, too, when
     // control progress is automatic. 0 or a negative errno (memory, descriptors, threads). Without the object's lock
     // held; after detach no thread is inside the object on behalf of this queue or that thread.
-    int attach(Progressive* object, Domain* domain = nullptr);
-    void detach(Progressive* object, Domain* domain = nullptr);
+    int attach(Progressive* object, DomainCore* domain = nullptr);
+    void detach(Progressive* object, DomainCore* domain = nullptr);
     bool pending();
     ~EventQueue();
 

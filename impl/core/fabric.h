@@ -28,8 +28,8 @@ int fabric_open_domain(fid_fabric*, fi_info*, fid_domain**, void* context);     
 int fabric_open_domain2(fid_fabric*, fi_info*, fid_domain**, uint64_t flags, void* context);  // domain.cc
 int fabric_open_passive(fid_fabric*, fi_info*, fid_pep**, void* context);                     // passive.cc
 int fabric_open_eq(fid_fabric*, fi_eq_attr*, fid_eq**, void* context);                        // eq.cc
-int fabric_open_wait(fid_fabric*, fi_wait_attr*, fid_wait**);                                 // wait.cc
-int fabric_trywait(fid_fabric*, fid** fids, int count);                                       // wait.cc
+int fabric_open_wait(fid_fabric*, fi_wait_attr*, fid_wait**);                                 // wait_set_open.cc
+int fabric_trywait(fid_fabric*, fid** fids, int count);                                       // trywait.cc
 
 }  // namespace selvage::impl
 

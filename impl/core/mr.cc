@@ -7,7 +7,6 @@
 
 #include "impl/core/cntr.h"
 #include "impl/core/domain.h"
-#include "impl/core/ep.h"
 #include "impl/core/eq.h"
 
 namespace selvage::impl {
@@ -130,7 +129,7 @@ int bind_region(fid* descriptor, fid* other, uint64_t flags) {
     if (other->fclass == FI_CLASS_CNTR) return bind_counter(region, object_of<Counter>(other), flags);
     if (other->fclass != FI_CLASS_EP) return -FI_EINVAL;
     if (flags) return -FI_EBADFLAGS;
-    return object_of<Endpoint>(other)->bind_region(region);
+    return bind_region_to(other, region);
 }
 
 int get_raw(const MemoryRegion& region, struct fi_mr_raw_attr* raw) {

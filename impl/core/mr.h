@@ -11,8 +11,6 @@ namespace selvage::impl {
 
 struct Domain;
 struct Counter;
-struct Endpoint;
-
 struct MemoryRegion;
 
 // What a provider supplies whose device has memory regions of its own, so that it can read and write them by itself.
@@ -46,6 +44,9 @@ struct MemoryRegion {
 
     static MemoryRegion* of(fid_mr* mr) { return object_of<MemoryRegion>(mr); }
 };
+
+// Binds a region to an endpoint that fi_mr_bind names. 0 or a negative fabric errno.
+int bind_region_to(fid* endpoint, MemoryRegion* region);  // ep_bind.cc
 
 }  // namespace selvage::impl
 

@@ -3,10 +3,9 @@
 
 #include <atomic>
 
-#include "impl/core/domain.h"
+#include "impl/core/domain_core.h"
 #include "impl/core/fabric.h"
 #include "impl/core/lock.h"
-#include "impl/core/passive.h"
 
 namespace selvage::impl {
 namespace {
@@ -42,8 +41,8 @@ struct Opened {
     Mutex lock;
     std::atomic<size_t> count{0};  // of all lists; lets the usual question, with nothing open, skip the lock
     OpenedList<Fabric> fabrics;
-    OpenedList<Domain> domains;
-    OpenedList<PassiveEndpoint> passives;
+    OpenedList<DomainCore> domains;
+    OpenedList<OpenedPassive> passives;
 };
 
 constinit Opened opened;
@@ -66,18 +65,18 @@ bool is_for(const Fabric& fabric, const Provider& provider, const char* name) {
     return fabric.provider == &provider && strcmp(fabric.name, name) == 0;
 }
 
-bool is_for(const Domain& domain, const Provider& provider, const char* fabric, const char* name) {
+bool is_for(const DomainCore& domain, const Provider& provider, const char* fabric, const char* name) {
     return is_for(*domain.fabric, provider, fabric) && strcmp(domain.name, name) == 0;
 }
 
 }  // namespace
 
 void note_opened(Fabric* fabric) { add(opened.fabrics, fabric); }
-void note_opened(Domain* domain) { add(opened.domains, domain); }
-void note_opened(PassiveEndpoint* endpoint) { add(opened.passives, endpoint); }
+void note_opened(DomainCore* domain) { add(opened.domains, domain); }
+void note_opened(OpenedPassive* endpoint) { add(opened.passives, endpoint); }
 void note_closed(Fabric* fabric) { remove(opened.fabrics, fabric); }
-void note_closed(Domain* domain) { remove(opened.domains, domain); }
-void note_closed(PassiveEndpoint* endpoint) { remove(opened.passives, endpoint); }
+void note_closed(DomainCore* domain) { remove(opened.domains, domain); }
+void note_closed(OpenedPassive* endpoint) { remove(opened.passives, endpoint); }
 
 bool find_opened(const Provider& provider, const char* fabric_name, const char* domain_name, fid_fabric* want_fabric,
                  fid_domain* want_domain, fid_fabric** fabric, fid_domain** domain) {
@@ -90,13 +89,13 @@ bool find_opened(const Provider& provider, const char* fabric_name, const char* 
         chosen = opened.fabrics.find(want_fabric);
         if (!chosen || !is_for(*chosen, provider, fabric_name)) return false;
     }
-    for (Domain* each = opened.domains.first(); each && !*domain; each = each->next_opened) {
+    for (DomainCore* each = opened.domains.first(); each && !*domain; each = each->next_opened) {
         if (want_domain && &each->descriptor != want_domain) continue;
         if (chosen && each->fabric != chosen) continue;
         if (is_for(*each, provider, fabric_name, domain_name)) *domain = &each->descriptor;
     }
     if (want_domain && !*domain) return false;
-    if (want_domain && !chosen) chosen = Domain::of(*domain)->fabric;
+    if (want_domain && !chosen) chosen = DomainCore::of(*domain)->fabric;
     for (Fabric* each = opened.fabrics.first(); each && !chosen; each = each->next_opened) {
         if (is_for(*each, provider, fabric_name)) chosen = each;
     }

@@ -10,15 +10,20 @@
 namespace selvage::impl {
 
 struct Fabric;
-struct Domain;
-struct PassiveEndpoint;
+struct DomainCore;
+
+// What is known here of a passive endpoint, which begins with it.
+struct OpenedPassive {
+    fid_pep descriptor{};
+    OpenedPassive* next_opened = nullptr;
+};
 
 void note_opened(Fabric* fabric);
-void note_opened(Domain* domain);
-void note_opened(PassiveEndpoint* endpoint);
+void note_opened(DomainCore* domain);
+void note_opened(OpenedPassive* endpoint);
 void note_closed(Fabric* fabric);
-void note_closed(Domain* domain);
-void note_closed(PassiveEndpoint* endpoint);
+void note_closed(DomainCore* domain);
+void note_closed(OpenedPassive* endpoint);
 
 // The instances to report for an offer with these names. `want_*` (may be nullptr) are what hints ask for; false when
 // they are not open or belong to something else.

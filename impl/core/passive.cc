@@ -7,7 +7,6 @@
 #include "impl/core/endpoint_ops.h"
 #include "impl/core/eq.h"
 #include "impl/core/info_memory.h"
-#include "impl/core/opened.h"
 #include "impl/core/registry.h"
 
 namespace selvage::impl {

@@ -5,6 +5,7 @@
 #include "impl/core/fabric.h"
 #include "impl/core/lock.h"
 #include "impl/core/object.h"
+#include "impl/core/opened.h"
 
 namespace selvage::impl {
 
@@ -12,11 +13,9 @@ struct EventQueue;
 class Listener;
 struct ConnectionRequest;
 
-struct PassiveEndpoint {
-    fid_pep descriptor{};
+struct PassiveEndpoint : OpenedPassive {
     UseCount uses;
     Fabric* fabric = nullptr;
-    PassiveEndpoint* next_opened = nullptr;  // opened.cc
     uint32_t addr_format = FI_FORMAT_UNSPEC;
     SocketAddress address;
     SocketAddress interface;  // an address of the fabric, for peers while `address` is the wildcard

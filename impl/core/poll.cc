@@ -3,7 +3,7 @@
 
 #include "impl/core/cntr.h"
 #include "impl/core/cq.h"
-#include "impl/core/domain.h"
+#include "impl/core/domain_core.h"
 #include "impl/core/lock.h"
 
 namespace selvage::impl {
@@ -17,12 +17,12 @@ struct PollItem {
 struct PollSet {
     fid_poll descriptor{};
     UseCount uses;
-    Domain* domain = nullptr;
+    DomainCore* domain = nullptr;
     Mutex lock;  // protects the list
     PollItem* first = nullptr;
 };
 
-UseCount* uses_of(fid* member, const Domain* domain) {
+UseCount* uses_of(fid* member, const DomainCore* domain) {
     if (member->fclass == FI_CLASS_CQ) {
         auto* cq = object_of<CompletionQueue>(member);
         return cq->domain == domain ? &cq->uses : nullptr;
@@ -126,7 +126,7 @@ int domain_open_poll(fid_domain* descriptor, fi_poll_attr* attr, fid_poll** resu
     if (!descriptor || !result) return -FI_EINVAL;
     *result = nullptr;
     if (attr && attr->flags) return -FI_EBADFLAGS;
-    auto* domain = Domain::of(descriptor);
+    auto* domain = DomainCore::of(descriptor);
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
     auto* set = create<PollSet>();

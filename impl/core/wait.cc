@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "impl/core/fabric.h"
 #include "impl/core/log.h"
 
 namespace selvage::impl {
