@@ -3,8 +3,8 @@
 #define SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
 
 #include "impl/core/create.h"
-#include "impl/core/shared.h"
 #include "impl/engine/engine_arrive.h"
+#include "impl/engine/shared_receiver.h"
 
 namespace selvage::impl {
 
@@ -49,7 +49,7 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     transmits_.set_limit(endpoint.tx.size);
     own_context_.limit = endpoint.rx.size;
     own_context_.directed = !connected_ && (endpoint.rx.caps & FI_DIRECTED_RECV);
-    ReceiveContext* context = endpoint.srx ? &endpoint.srx->context : &own_context_;
+    ReceiveContext* context = endpoint.srx ? &static_cast<SharedReceiver*>(endpoint.srx)->context : &own_context_;
     open_stat();
     const int error = transport_.open(endpoint);
     if (error) {
