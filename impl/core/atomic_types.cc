@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "impl/core/domain.h"
-#include "impl/engine/protocol.h"
 
 namespace selvage::impl {
 namespace {

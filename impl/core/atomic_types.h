@@ -6,6 +6,9 @@
 
 namespace selvage::impl {
 
+// Operands of one call.
+inline constexpr size_t kAtomicBytesMax = 4096;
+
 enum class AtomicForm : uint8_t { kBase, kFetch, kCompare };
 enum class AtomicKind : uint8_t { kInteger, kReal, kComplex };
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "impl/core/endpoint_ops.h"
 #include "impl/core/eq.h"
 
 namespace selvage::impl {

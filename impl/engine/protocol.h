@@ -82,7 +82,6 @@ struct Target {
 inline constexpr int kBrokenProtocol = FI_ECONNABORTED;
 
 inline constexpr size_t kRangesMax = 8;  // the iov limits that surface.cc promises
-inline constexpr size_t kAtomicBytesMax = 4096;
 inline constexpr size_t kInjectMax = 4096;
 // The longest part of a payload that is not the application's.
 inline constexpr size_t kPrefixMax = sizeof(uint64_t) + kRangesMax * (sizeof(Target) + sizeof(LocalRange));
