@@ -9,7 +9,7 @@
 
 #include "impl/core/create.h"
 #include "impl/core/log.h"
-#include "impl/transport/tcp/knobs.h"
+#include "impl/transport/tcp/connection_knobs.h"
 
 namespace selvage::impl::tcp {
 namespace {

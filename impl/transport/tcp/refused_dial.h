@@ -6,7 +6,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_REFUSED_DIAL_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_REFUSED_DIAL_H
 
-#include "impl/transport/tcp/knobs.h"
+#include "impl/transport/tcp/connection_knobs.h"
 
 namespace selvage::impl::tcp {
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "impl/transport/tcp/knobs.h"
+#include "impl/transport/tcp/connection_knobs.h"
 #include "impl/transport/tcp/settings.h"
 
 namespace selvage::impl::tcp {

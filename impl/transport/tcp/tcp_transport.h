@@ -32,6 +32,7 @@
 #include "impl/core/connect.h"
 #include "impl/core/lock.h"
 #include "impl/core/spin_lock.h"
+#include "impl/transport/tcp/connection_knobs.h"
 #include "impl/transport/tcp/flusher.h"
 #include "impl/transport/tcp/gate.h"
 #include "impl/transport/tcp/knobs.h"
