@@ -30,13 +30,13 @@
 #include <string>
 #include <vector>
 
-#include "impl/core/fabric.h"
-#include "impl/core/getinfo.h"
-#include "impl/core/info_memory.h"
-#include "impl/core/layout.h"
+#include "impl/base/layout.h"
+#include "impl/catalog/info_memory.h"
+#include "impl/discovery/getinfo.h"
 #include "impl/engine/protocol.h"
+#include "impl/fabric/fabric.h"
 #include "impl/test/crowd/station.h"
-#include "impl/transport/tcp/wire.h"
+#include "impl/transport/net/wire.h"
 
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
 
@@ -332,7 +332,7 @@ bool connect_to(int socket, const sockaddr_in& address) {
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-// Speaks the wire by itself (impl/transport/tcp/wire.h).
+// Speaks the wire by itself (impl/transport/net/wire.h).
 class Hostile {
 public:
     explicit Hostile(Victim& victim) : victim_(victim), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

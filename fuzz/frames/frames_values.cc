@@ -1,4 +1,4 @@
-// Fuzz target: what the library reads from its environment and from addresses given as text (impl/core).
+// Fuzz target: what the library reads from its environment and from addresses given as text (impl/config, impl/net).
 //
 // What must hold: a number or truth value is taken whole or not at all, and means what the C library says it means; an
 // address that is read and written is the same address.
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <string>
 
-#include "impl/core/address.h"
-#include "impl/core/param.h"
-#include "impl/core/registry.h"
+#include "impl/catalog/registry.h"
+#include "impl/config/param.h"
+#include "impl/net/address.h"
 
 namespace selvage::impl {
 namespace {

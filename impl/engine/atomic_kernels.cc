@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "impl/core/atomic_types.h"
-#include "impl/core/lock.h"
+#include "impl/base/lock.h"
+#include "impl/endpoint/atomic_types.h"
 
 namespace selvage::impl {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_H
 
-#include "impl/core/capabilities.h"
+#include "impl/catalog/capabilities.h"
 #include "impl/engine/engine_atomic.h"
 #include "impl/engine/engine_budget.h"
 #include "impl/engine/engine_calls.h"

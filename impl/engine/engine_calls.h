@@ -8,7 +8,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_CALLS_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_CALLS_H
 
-#include "impl/core/endpoint_ops.h"
+#include "impl/endpoint/endpoint_ops.h"
 #include "impl/engine/engine_control.h"
 
 namespace selvage::impl {

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
 
-#include "impl/core/create.h"
+#include "impl/base/create.h"
 #include "impl/engine/engine_arrive.h"
 #include "impl/engine/shared_receiver.h"
 

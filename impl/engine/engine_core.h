@@ -10,7 +10,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
 
-#include "impl/core/datapath.h"
+#include "impl/endpoint/datapath.h"
 #include "impl/engine/memory.h"
 #include "impl/engine/receiver.h"
 #include "impl/engine/requests.h"

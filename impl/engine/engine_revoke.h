@@ -8,7 +8,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_REVOKE_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_REVOKE_H
 
-#include "impl/core/mr.h"
+#include "impl/domain/mr.h"
 #include "impl/engine/engine_rma.h"
 
 namespace selvage::impl {

@@ -7,7 +7,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_RMA_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_RMA_H
 
-#include "impl/core/ep.h"
+#include "impl/endpoint/ep.h"
 #include "impl/engine/engine_control.h"
 
 namespace selvage::impl {

@@ -1,4 +1,4 @@
-// Engine: what it counts of itself and of its peers for others to see (core/stat_file.h).
+// Engine: what it counts of itself and of its peers for others to see (stat/stat_file.h).
 //
 // Nothing is counted where a message goes its shortest way. A peer has a record from its first operation that could not
 // be done at once, its first unexpected message or its first loss. When it goes down the record is kept, for the case
@@ -7,10 +7,10 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_STAT_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_STAT_H
 
-#include "impl/core/log.h"
-#include "impl/core/stat_file.h"
+#include "impl/config/log.h"
 #include "impl/engine/engine_core.h"
 #include "impl/engine/stat_text.h"
+#include "impl/stat/stat_file.h"
 
 namespace selvage::impl {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "impl/core/cntr.h"
-#include "impl/core/mr.h"
+#include "impl/domain/mr.h"
+#include "impl/events/cntr.h"
 
 namespace selvage::impl {
 namespace {

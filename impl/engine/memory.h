@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_MEMORY_H
 #define SELVAGE_IMPL_ENGINE_MEMORY_H
 
-#include "impl/core/domain.h"
+#include "impl/domain/domain.h"
 #include "impl/engine/protocol.h"
 
 namespace selvage::impl {

@@ -2,8 +2,8 @@
 #ifndef SELVAGE_IMPL_ENGINE_MEMORY_CALLS_H
 #define SELVAGE_IMPL_ENGINE_MEMORY_CALLS_H
 
-#include "impl/core/atomic_types.h"
-#include "impl/core/endpoint_ops.h"
+#include "impl/endpoint/atomic_types.h"
+#include "impl/endpoint/endpoint_ops.h"
 #include "impl/engine/engine_atomic.h"
 
 namespace selvage::impl {

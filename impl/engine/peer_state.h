@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "impl/core/stat_file.h"
 #include "impl/engine/operation.h"
 #include "impl/engine/window.h"
+#include "impl/stat/stat_file.h"
 
 namespace selvage::impl {
 

@@ -26,7 +26,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_PROTOCOL_H
 #define SELVAGE_IMPL_ENGINE_PROTOCOL_H
 
-#include "impl/core/rdma.h"
+#include "impl/base/rdma.h"
 #include "impl/engine/frame.h"
 
 namespace selvage::impl {

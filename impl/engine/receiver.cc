@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 #include "impl/engine/memory.h"
 
 namespace selvage::impl {

@@ -5,8 +5,8 @@
 #ifndef SELVAGE_IMPL_ENGINE_RECEIVER_H
 #define SELVAGE_IMPL_ENGINE_RECEIVER_H
 
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
 #include "impl/engine/match_queue.h"
 #include "impl/engine/peer_state.h"
 #include "impl/engine/reports.h"

@@ -5,10 +5,10 @@
 #ifndef SELVAGE_IMPL_ENGINE_REPORTS_H
 #define SELVAGE_IMPL_ENGINE_REPORTS_H
 
-#include "impl/core/cntr.h"
-#include "impl/core/completion.h"
-#include "impl/core/cq.h"
-#include "impl/core/ep.h"
+#include "impl/endpoint/ep.h"
+#include "impl/events/cntr.h"
+#include "impl/events/completion.h"
+#include "impl/events/cq.h"
 
 namespace selvage::impl {
 

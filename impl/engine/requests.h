@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_REQUESTS_H
 #define SELVAGE_IMPL_ENGINE_REQUESTS_H
 
-#include "impl/core/atomic_types.h"
+#include "impl/endpoint/atomic_types.h"
 #include "impl/engine/protocol.h"
 
 namespace selvage::impl {

@@ -1,6 +1,6 @@
 // Posting receives to a shared receive context (shared_receiver.h). There is no transport here: a message that came
 // before its receive is taken by the endpoint that received it.
-#include "impl/core/endpoint_ops.h"
+#include "impl/endpoint/endpoint_ops.h"
 #include "impl/engine/memory.h"
 #include "impl/engine/shared_receiver.h"
 

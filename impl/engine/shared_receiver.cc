@@ -1,9 +1,9 @@
 // See shared_receiver.h.
 #include "impl/engine/shared_receiver.h"
 
-#include "impl/core/atomic_types.h"
-#include "impl/core/capabilities.h"
-#include "impl/core/endpoint_ops.h"
+#include "impl/catalog/capabilities.h"
+#include "impl/endpoint/atomic_types.h"
+#include "impl/endpoint/endpoint_ops.h"
 
 namespace selvage::impl {
 namespace {

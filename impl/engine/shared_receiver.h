@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_ENGINE_SHARED_RECEIVER_H
 #define SELVAGE_IMPL_ENGINE_SHARED_RECEIVER_H
 
-#include "impl/core/shared.h"
+#include "impl/endpoint/shared.h"
 #include "impl/engine/receiver.h"
 
 namespace selvage::impl {

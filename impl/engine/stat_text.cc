@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 
 namespace selvage::impl {
 namespace {

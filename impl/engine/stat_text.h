@@ -2,9 +2,9 @@
 #ifndef SELVAGE_IMPL_ENGINE_STAT_TEXT_H
 #define SELVAGE_IMPL_ENGINE_STAT_TEXT_H
 
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
-#include "impl/core/stat_file.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
+#include "impl/stat/stat_file.h"
 
 namespace selvage::impl {
 

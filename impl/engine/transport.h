@@ -21,7 +21,7 @@
 
 #include <concepts>
 
-#include "impl/core/rdma.h"
+#include "impl/base/rdma.h"
 #include "impl/engine/frame.h"
 #include "impl/engine/window.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "impl/core/param.h"
+#include "impl/config/param.h"
 
 namespace selvage::impl {
 namespace {

@@ -1,9 +1,9 @@
 // See all_providers.h. Answers of external providers come behind those of this library, in the order of the table.
 #include "impl/provider/all_providers.h"
 
-#include "impl/core/info_memory.h"
-#include "impl/core/log.h"
-#include "impl/core/opened.h"
+#include "impl/catalog/info_memory.h"
+#include "impl/config/log.h"
+#include "impl/fabric/opened.h"
 #include "impl/provider/external_answer.h"
 
 namespace selvage::impl {

@@ -1,12 +1,12 @@
 // fi_getinfo and fi_fabric over the providers of this library and the external ones: what abi.cc calls.
 //
-// Arguments and results are those of get_info() and open_fabric() (core/getinfo.h, core/fabric.h), which alone are
-// called if there are no external providers. Any thread.
+// Arguments and results are those of get_info() and open_fabric() (discovery/getinfo.h, fabric/fabric.h), which alone
+// are called if there are no external providers. Any thread.
 #ifndef SELVAGE_IMPL_PROVIDER_ALL_PROVIDERS_H
 #define SELVAGE_IMPL_PROVIDER_ALL_PROVIDERS_H
 
-#include "impl/core/fabric.h"
-#include "impl/core/getinfo.h"
+#include "impl/discovery/getinfo.h"
+#include "impl/fabric/fabric.h"
 #include "impl/provider/external.h"
 
 namespace selvage::impl {

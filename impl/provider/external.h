@@ -17,7 +17,7 @@
 #ifndef SELVAGE_IMPL_PROVIDER_EXTERNAL_H
 #define SELVAGE_IMPL_PROVIDER_EXTERNAL_H
 
-#include "impl/core/rdma.h"
+#include "impl/base/rdma.h"
 
 #include <atomic>
 #include <span>

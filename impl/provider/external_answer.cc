@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
-#include "impl/core/info_memory.h"
-#include "impl/core/layout.h"
-#include "impl/core/log.h"
+#include "impl/base/layout.h"
+#include "impl/catalog/info_memory.h"
+#include "impl/config/log.h"
 
 namespace selvage::impl {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_PROVIDER_EXTERNAL_ANSWER_H
 #define SELVAGE_IMPL_PROVIDER_EXTERNAL_ANSWER_H
 
-#include "impl/core/rdma.h"
+#include "impl/base/rdma.h"
 #include "impl/provider/external.h"
 
 namespace selvage::impl {

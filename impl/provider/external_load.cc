@@ -12,10 +12,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "impl/core/lock.h"
-#include "impl/core/log.h"
-#include "impl/core/param.h"
-#include "impl/core/registry.h"
+#include "impl/base/lock.h"
+#include "impl/catalog/registry.h"
+#include "impl/config/log.h"
+#include "impl/config/param.h"
 #include "impl/provider/external.h"
 
 namespace selvage::impl {

@@ -8,12 +8,12 @@
 //   - The host adds the name of the provider to answers and frees them: every pointer in them is a malloc block.
 //   - Flags of the host's own may be in a call; what is not of fi_getinfo(3) is passed over.
 //   - FI_PROVIDER is the host's to read: its names are those of the host's providers.
-#include "impl/core/fabric.h"
-#include "impl/core/getinfo.h"
-#include "impl/core/info_memory.h"
-#include "impl/core/layout.h"
-#include "impl/core/rdma.h"
-#include "impl/core/registry.h"
+#include "impl/base/layout.h"
+#include "impl/base/rdma.h"
+#include "impl/catalog/info_memory.h"
+#include "impl/catalog/registry.h"
+#include "impl/discovery/getinfo.h"
+#include "impl/fabric/fabric.h"
 
 #include <algorithm>
 #include <cstdlib>

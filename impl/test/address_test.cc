@@ -1,5 +1,5 @@
 // Addresses: text and raw forms, and what is not an address.
-#include "impl/core/address.h"
+#include "impl/net/address.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

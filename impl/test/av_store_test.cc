@@ -1,5 +1,5 @@
 // The slots of address vectors: growth, order of indices, sharing.
-#include "impl/core/av_store.h"
+#include "impl/av/av_store.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

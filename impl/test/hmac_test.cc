@@ -1,5 +1,5 @@
 // SHA-256 and HMAC-SHA256, against published examples.
-#include "impl/core/hmac.h"
+#include "impl/base/hmac.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Logging: which messages the environment lets through, the form of a line, imported loggers, rate limits.
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 // Memory regions by key.
-#include "impl/core/mr_table.h"
+#include "impl/domain/mr_table.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
-#include "impl/core/mr.h"
+#include "impl/domain/mr.h"
 
 namespace selvage::impl {
 namespace {

@@ -1,13 +1,13 @@
 // fi_info::nic: copied with the info that carries it, shown like any other, and released with it.
-#include "impl/core/nic.h"
+#include "impl/catalog/nic.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <string>
 
-#include "impl/core/info_memory.h"
-#include "impl/core/tostr_info.h"
+#include "impl/catalog/info_memory.h"
+#include "impl/text/tostr_info.h"
 
 namespace selvage::impl {
 namespace {

@@ -1,7 +1,7 @@
 // Parameters: definition, strict reading of every type, listing, ownership, threads, failing allocations.
-#include "impl/core/param.h"
+#include "impl/config/param.h"
 
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 
 #include <rdma/providers/fi_prov.h>
 

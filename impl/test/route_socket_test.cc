@@ -1,5 +1,5 @@
 // Attributes of routing messages: no length in them leads out of the message, and none is an endless walk.
-#include "impl/core/route_socket.h"
+#include "impl/net/route_socket.h"
 
 #include <gtest/gtest.h>
 

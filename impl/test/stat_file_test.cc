@@ -1,5 +1,5 @@
 // The file of counters: who can find it, who can change it, how long it is there.
-#include "impl/core/stat_file.h"
+#include "impl/stat/stat_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // fi_strerror: every number of the headers, either sign, the numbers nobody knows.
-#include "impl/core/strerror.h"
+#include "impl/text/strerror.h"
 
 #include <rdma/fi_errno.h>
 

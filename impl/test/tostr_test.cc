@@ -1,8 +1,8 @@
 // fi_tostr and fi_tostr_r: names of every value and bit, the form of the structures, bounds, threads.
-#include "impl/core/tostr.h"
+#include "impl/text/tostr.h"
 
-#include "impl/core/tostr_addr.h"
-#include "impl/core/tostr_info.h"
+#include "impl/text/tostr_addr.h"
+#include "impl/text/tostr_info.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>

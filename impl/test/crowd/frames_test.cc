@@ -16,7 +16,7 @@
 #include "impl/test/crowd/leftovers.h"
 #include "impl/test/crowd/station.h"
 #include "impl/test/engine/stat_view.h"
-#include "impl/transport/tcp/wire.h"
+#include "impl/transport/net/wire.h"
 
 namespace selvage::impl::test {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
 #include "impl/engine/transport.h"
 
 namespace selvage::impl::test {

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "impl/core/capabilities.h"
-#include "impl/core/cntr.h"
-#include "impl/core/cq.h"
-#include "impl/core/datapath.h"
-#include "impl/core/mr.h"
-#include "impl/core/shared.h"
-#include "impl/core/surface.h"
+#include "impl/catalog/capabilities.h"
+#include "impl/catalog/surface.h"
+#include "impl/domain/mr.h"
+#include "impl/endpoint/datapath.h"
+#include "impl/endpoint/shared.h"
+#include "impl/events/cntr.h"
+#include "impl/events/cq.h"
 #include "impl/test/engine/fake_transport.h"
 
 namespace selvage::impl::test {

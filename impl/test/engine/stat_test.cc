@@ -1,6 +1,6 @@
 // What happens is counted, for the endpoint and for the peer, where another process reads it; and told when the
 // endpoint is closed.
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 #include "impl/test/engine/pair.h"
 #include "impl/test/engine/stat_view.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/core/stat_file.h"
+#include "impl/stat/stat_file.h"
 
 namespace selvage::impl::test {
 

@@ -227,7 +227,7 @@ ssize_t process_vm_readv(pid_t process, const iovec* local, unsigned long local_
     return SELVAGE_NEXT(process_vm_readv)(process, local, local_count, remote, remote_count, flags);
 }
 
-// The calls of the hot path (transport/tcp/sockets.h), memory barriers and futexes.
+// The calls of the hot path (transport/net/sockets.h), memory barriers and futexes.
 long syscall(long number, ...) {
     va_list rest;
     va_start(rest, number);

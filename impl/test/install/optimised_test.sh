@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The core of the library compiles with -O3, as CMAKE_BUILD_TYPE=Release has it, and without a warning.
+# The library, its engine and transports aside, compiles with -O3, as CMAKE_BUILD_TYPE=Release has it, and without a warning.
 #   optimised_test.sh SOURCE-FOLDER COMPILER...      with its launcher in front, if it has one
 set -euo pipefail
 source=$1
@@ -10,10 +10,12 @@ trap 'rm -rf "$scratch"' EXIT
 options=(-std=c++20 -O3 -DNDEBUG -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-semantic-interposition
     -fno-strict-enums -Wall -Wextra -Wconversion -Wshadow -Werror -Wno-maybe-uninitialized -Wno-restrict)
 root=$source
-[ -d "$root/impl/core" ] || root=$(dirname "$source") # configured from impl/ alone
+[ -d "$root/impl/base" ] || root=$(dirname "$source") # configured from impl/ alone
 failed=0
-files=("$root"/impl/core/*.cc)
-[ -e "${files[0]}" ] || { echo "no sources in $root/impl/core" >&2; exit 1; }
+files=("$root"/impl/{base,text,config,stat,net,catalog,progress,fabric,events,domain,discovery,av,endpoint,abi}/*.cc)
+for file in "${files[@]}"; do
+    [ -e "$file" ] || { echo "no sources: $file" >&2; exit 1; }
+done
 for file in "${files[@]}"; do
     "$@" "${options[@]}" -I "$root" -c "$file" -o "$scratch/object.o" || failed=1
 done

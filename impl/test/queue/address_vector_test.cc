@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "impl/core/av.h"
+#include "impl/av/av.h"
 #include "impl/test/queue/place.h"
 
 namespace selvage::impl::test {

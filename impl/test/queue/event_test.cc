@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "impl/core/cq_errors.h"
+#include "impl/events/cq_errors.h"
 #include "impl/test/queue/place.h"
 
 namespace selvage::impl::test {

@@ -11,7 +11,7 @@
 #include <random>
 #include <string>
 
-#include "impl/core/av.h"
+#include "impl/av/av.h"
 #include "impl/test/queue/place.h"
 
 namespace selvage::impl::test {

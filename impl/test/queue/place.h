@@ -10,10 +10,10 @@
 #include <deque>
 #include <mutex>
 
-#include "impl/core/cntr.h"
-#include "impl/core/cq.h"
-#include "impl/core/domain.h"
-#include "impl/core/eq.h"
+#include "impl/domain/domain.h"
+#include "impl/events/cntr.h"
+#include "impl/events/cq.h"
+#include "impl/events/eq.h"
 
 namespace selvage::impl::test {
 

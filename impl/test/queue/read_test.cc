@@ -1,7 +1,7 @@
 // Completion queues: formats, order, errors, room.
 #include <vector>
 
-#include "impl/core/cq_errors.h"
+#include "impl/events/cq_errors.h"
 #include "impl/test/library/allocation.h"
 #include "impl/test/queue/place.h"
 

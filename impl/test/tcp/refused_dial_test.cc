@@ -1,5 +1,5 @@
 // What is posted to an endpoint that has just come does not fail for an attempt that was made before.
-#include "impl/transport/tcp/refused_dial.h"
+#include "impl/transport/net/refused_dial.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 #include "impl/test/tcp/fake_sink.h"
 
 namespace selvage::impl::test {

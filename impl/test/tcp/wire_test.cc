@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
+#include "impl/transport/net/wire.h"
 #include "impl/transport/tcp/send_buffer.h"
-#include "impl/transport/tcp/wire.h"
 
 namespace selvage::impl::tcp {
 namespace {

@@ -6,8 +6,8 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
 #include "impl/test/queue/place.h"
 #include "impl/test/verbs/fake_datagrams.h"
 #include "impl/transport/verbs/verbs_dgram.h"

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/core/address.h"
+#include "impl/net/address.h"
 #include "impl/transport/verbs/verbs_domain.h"
 
 namespace selvage::impl::test {

@@ -6,12 +6,12 @@
 // Two endpoints are connected over the fake device. Then the device is replaced by one that only keeps what it is
 // asked, tells of signalled requests, and plays the other end: it gives credits back, or sends frames.
 #include "impl/test/verbs/instructions.h"
-#include "impl/core/capabilities.h"
-#include "impl/core/cq.h"
-#include "impl/core/datapath.h"
-#include "impl/core/ep.h"
-#include "impl/core/surface.h"
+#include "impl/catalog/capabilities.h"
+#include "impl/catalog/surface.h"
+#include "impl/endpoint/datapath.h"
+#include "impl/endpoint/ep.h"
 #include "impl/engine/protocol.h"
+#include "impl/events/cq.h"
 #include "impl/test/verbs/sides.h"
 #include "impl/transport/verbs/verbs_endpoint.h"
 

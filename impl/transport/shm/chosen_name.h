@@ -5,8 +5,8 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_SHM_CHOSEN_NAME_H
 #define SELVAGE_IMPL_TRANSPORT_SHM_CHOSEN_NAME_H
 
-#include "impl/core/address.h"
-#include "impl/core/random.h"
+#include "impl/base/random.h"
+#include "impl/net/address.h"
 
 namespace selvage::impl::shm {
 

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "impl/core/lock.h"
-#include "impl/core/rdma.h"
+#include "impl/base/lock.h"
+#include "impl/base/rdma.h"
 
 namespace selvage::impl::shm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "impl/core/hmac.h"
+#include "impl/base/hmac.h"
 
 namespace selvage::impl::shm {
 

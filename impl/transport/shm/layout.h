@@ -32,7 +32,7 @@
 
 #include <atomic>
 
-#include "impl/core/address.h"
+#include "impl/net/address.h"
 
 namespace selvage::impl::shm {
 

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "impl/core/log.h"
-#include "impl/core/random.h"
+#include "impl/base/random.h"
+#include "impl/config/log.h"
 #include "impl/transport/shm/forked.h"
 #include "impl/transport/shm/socket_file.h"
 

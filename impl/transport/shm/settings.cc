@@ -1,7 +1,7 @@
 // See settings.h.
 #include "impl/transport/shm/settings.h"
 
-#include "impl/core/param.h"
+#include "impl/config/param.h"
 
 namespace selvage::impl::shm {
 namespace {

@@ -1,8 +1,8 @@
 // Control part of the shared-memory provider: its table.
 #include "impl/transport/shm/shm.h"
 
-#include "impl/core/registry.h"
-#include "impl/core/surface.h"
+#include "impl/catalog/registry.h"
+#include "impl/catalog/surface.h"
 #include "impl/engine/engine.h"
 #include "impl/transport/shm/chosen_name.h"
 #include "impl/transport/shm/shm_transport.h"

@@ -1,6 +1,6 @@
 // See shm_transport.h: what ties the transport to an endpoint and its address vector.
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
 #include "impl/transport/shm/shm_transport.h"
 
 namespace selvage::impl {

@@ -2,8 +2,8 @@
 //
 // Nothing that a peer says is followed here: the process is the kernel's word (introductions.h), an address is handed
 // to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read.
-#include "impl/core/log.h"
-#include "impl/core/wait.h"
+#include "impl/config/log.h"
+#include "impl/progress/wait.h"
 #include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/settings.h"
 #include "impl/transport/shm/shm_transport.h"

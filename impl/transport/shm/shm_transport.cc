@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "impl/core/ep.h"
-#include "impl/core/log.h"
-#include "impl/core/stat_file.h"
+#include "impl/config/log.h"
+#include "impl/endpoint/ep.h"
+#include "impl/stat/stat_file.h"
 #include "impl/transport/shm/forked.h"
 #include "impl/transport/shm/settings.h"
 

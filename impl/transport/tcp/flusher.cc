@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "impl/core/lock.h"
+#include "impl/base/lock.h"
 #include "impl/transport/tcp/knobs.h"
 
 namespace selvage::impl::tcp {

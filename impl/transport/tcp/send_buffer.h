@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "impl/core/rdma.h"
+#include "impl/base/rdma.h"
 #include "impl/transport/tcp/knobs.h"
 
 namespace selvage::impl::tcp {

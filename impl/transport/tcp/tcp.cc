@@ -7,10 +7,10 @@
 #include <span>
 #include <string_view>
 
-#include "impl/core/interfaces.h"
-#include "impl/core/param.h"
-#include "impl/core/registry.h"
-#include "impl/core/surface.h"
+#include "impl/catalog/registry.h"
+#include "impl/catalog/surface.h"
+#include "impl/config/param.h"
+#include "impl/net/interfaces.h"
 
 namespace selvage::impl {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_TCP_H
 
-#include "impl/core/offer.h"
+#include "impl/catalog/offer.h"
 
 namespace selvage::impl {
 extern const Provider kTcpProvider;

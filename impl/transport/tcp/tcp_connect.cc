@@ -1,5 +1,5 @@
 // See tcp_transport.h: the one connection of an FI_EP_MSG endpoint.
-#include "impl/core/create.h"
+#include "impl/base/create.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
 namespace selvage::impl {

@@ -4,7 +4,7 @@
 
 #include <sys/epoll.h>
 
-#include "impl/core/create.h"
+#include "impl/base/create.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
 namespace selvage::impl {

@@ -1,6 +1,6 @@
 // The TCP transport of an endpoint: where it takes its addresses and its key from, and the engine over it.
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
 #include "impl/engine/engine.h"
 #include "impl/transport/tcp/tcp.h"
 #include "impl/transport/tcp/tcp_datapath.h"

@@ -1,14 +1,14 @@
-// The passive endpoint's listener, and the connection calls of the TCP provider (impl/core/connect.h).
+// The passive endpoint's listener, and the connection calls of the TCP provider (impl/endpoint/connect.h).
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "impl/core/connect.h"
-#include "impl/core/create.h"
-#include "impl/core/datapath.h"
-#include "impl/core/endpoint_ops.h"
-#include "impl/core/ep.h"
-#include "impl/core/passive.h"
+#include "impl/base/create.h"
+#include "impl/endpoint/connect.h"
+#include "impl/endpoint/datapath.h"
+#include "impl/endpoint/endpoint_ops.h"
+#include "impl/endpoint/ep.h"
+#include "impl/endpoint/passive.h"
 #include "impl/transport/tcp/knobs.h"
 #include "impl/transport/tcp/tcp.h"
 #include "impl/transport/tcp/tcp_transport.h"

@@ -7,8 +7,8 @@
 #define SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
 
 #include "impl/engine/transport.h"
-#include "impl/transport/tcp/address_table.h"
-#include "impl/transport/tcp/dial.h"
+#include "impl/transport/net/address_table.h"
+#include "impl/transport/net/dial.h"
 #include "impl/transport/tcp/send_buffer.h"
 
 namespace selvage::impl::tcp {

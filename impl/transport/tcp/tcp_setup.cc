@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "impl/core/create.h"
-#include "impl/core/log.h"
-#include "impl/core/strerror.h"
-#include "impl/transport/tcp/refused_dial.h"
-#include "impl/transport/tcp/settings.h"
+#include "impl/base/create.h"
+#include "impl/config/log.h"
+#include "impl/text/strerror.h"
+#include "impl/transport/net/refused_dial.h"
+#include "impl/transport/net/settings.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
 namespace selvage::impl {

@@ -10,10 +10,10 @@
 
 #include <cstdlib>
 
-#include "impl/core/create.h"
-#include "impl/core/log.h"
-#include "impl/core/registry.h"
-#include "impl/transport/tcp/settings.h"
+#include "impl/base/create.h"
+#include "impl/catalog/registry.h"
+#include "impl/config/log.h"
+#include "impl/transport/net/settings.h"
 
 namespace selvage::impl {
 

@@ -29,12 +29,12 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
 #define SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
 
-#include "impl/core/connect.h"
-#include "impl/core/lock.h"
-#include "impl/core/spin_lock.h"
-#include "impl/transport/tcp/connection_knobs.h"
+#include "impl/base/lock.h"
+#include "impl/base/spin_lock.h"
+#include "impl/endpoint/connect.h"
+#include "impl/transport/net/gate.h"
+#include "impl/transport/net/knobs.h"
 #include "impl/transport/tcp/flusher.h"
-#include "impl/transport/tcp/gate.h"
 #include "impl/transport/tcp/knobs.h"
 #include "impl/transport/tcp/tcp_peer.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 #include "impl/transport/verbs/verbs_dgram_address.h"
 
 namespace selvage::impl::verbs {

@@ -5,7 +5,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_DEVICES_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_DEVICES_H
 
-#include "impl/core/address.h"
+#include "impl/net/address.h"
 #include "impl/transport/verbs/rdma_library.h"
 
 namespace selvage::impl::verbs {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "impl/transport/tcp/dial.h"
-#include "impl/transport/tcp/sockets.h"
+#include "impl/transport/net/dial.h"
+#include "impl/transport/net/sockets.h"
 
 namespace selvage::impl::verbs {
 namespace {

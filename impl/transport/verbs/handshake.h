@@ -10,14 +10,14 @@
 // still the first message, and nothing behind it is looked at before it fits. So a listener shows a digest of its key
 // to whoever calls: such a key must not be one that can be guessed.
 //
-// Proof, Welcome and Reject are notes of the TCP transport (impl/transport/tcp/wire.h), whose rules hold here, too: the
+// Proof, Welcome and Reject are notes of the TCP transport (impl/transport/net/wire.h), whose rules hold here, too: the
 // key never travels, the listener shows nothing that depends on it to someone who has not proved himself, and the port
 // in Hello, joined with the address that the connection manager names, is where the caller listens. A connection
 // request that is turned down at once is answered by the connection manager with a Refusal and private data.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_HANDSHAKE_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_HANDSHAKE_H
 
-#include "impl/transport/tcp/wire.h"
+#include "impl/transport/net/wire.h"
 
 namespace selvage::impl::verbs {
 

@@ -1,7 +1,7 @@
 // See lane.h.
 #include "impl/transport/verbs/lane.h"
 
-#include "impl/transport/tcp/sockets.h"
+#include "impl/transport/net/sockets.h"
 #include "impl/transport/verbs/lending.h"
 
 namespace selvage::impl::verbs {

@@ -13,7 +13,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LENDING_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_LENDING_H
 
-#include "impl/core/lock.h"
+#include "impl/base/lock.h"
 #include "impl/engine/transport.h"
 #include "impl/transport/verbs/rdma_library.h"
 #include "impl/transport/verbs/registration_cache.h"

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_NIC_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_NIC_H
 
-#include "impl/core/nic.h"
+#include "impl/catalog/nic.h"
 #include "impl/transport/verbs/devices.h"
 
 namespace selvage::impl::verbs {

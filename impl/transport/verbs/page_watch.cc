@@ -14,7 +14,7 @@
 #include <csignal>
 #include <new>
 
-#include "impl/core/log.h"
+#include "impl/config/log.h"
 
 namespace selvage::impl::verbs {
 

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "impl/core/lock.h"
+#include "impl/base/lock.h"
 
 namespace selvage::impl::verbs {
 

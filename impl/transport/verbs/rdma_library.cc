@@ -6,8 +6,8 @@
 
 #include <new>
 
-#include "impl/core/lock.h"
-#include "impl/core/log.h"
+#include "impl/base/lock.h"
+#include "impl/config/log.h"
 
 namespace selvage::impl::verbs {
 namespace {

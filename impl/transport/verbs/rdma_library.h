@@ -10,7 +10,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#include "impl/core/rdma.h"
+#include "impl/base/rdma.h"
 
 namespace selvage::impl::verbs {
 

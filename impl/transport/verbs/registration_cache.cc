@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "impl/core/create.h"
-#include "impl/core/log.h"
-#include "impl/core/param.h"
+#include "impl/base/create.h"
+#include "impl/config/log.h"
+#include "impl/config/param.h"
 #include "impl/transport/verbs/verbs_domain.h"
 
 namespace selvage::impl::verbs {

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "impl/core/capabilities.h"
-#include "impl/core/interfaces.h"
-#include "impl/core/log.h"
-#include "impl/core/param.h"
-#include "impl/core/registry.h"
-#include "impl/core/surface.h"
+#include "impl/catalog/capabilities.h"
+#include "impl/catalog/registry.h"
+#include "impl/catalog/surface.h"
+#include "impl/config/log.h"
+#include "impl/config/param.h"
+#include "impl/net/interfaces.h"
 #include "impl/transport/verbs/devices.h"
 #include "impl/transport/verbs/nic.h"
 #include "impl/transport/verbs/verbs_dgram.h"

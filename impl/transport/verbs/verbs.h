@@ -2,7 +2,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_H
 
-#include "impl/core/offer.h"
+#include "impl/catalog/offer.h"
 
 namespace selvage::impl {
 extern const Provider kVerbsProvider;

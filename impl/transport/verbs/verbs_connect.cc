@@ -1,8 +1,8 @@
 // See verbs_transport.h: how connections come and go.
 #include <algorithm>
 
-#include "impl/core/create.h"
-#include "impl/transport/tcp/settings.h"
+#include "impl/base/create.h"
+#include "impl/transport/net/settings.h"
 #include "impl/transport/verbs/verbs_transport.h"
 
 namespace selvage::impl {

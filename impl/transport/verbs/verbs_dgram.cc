@@ -10,8 +10,8 @@
 #include <bit>
 #include <utility>
 
-#include "impl/core/create.h"
-#include "impl/transport/tcp/sockets.h"
+#include "impl/base/create.h"
+#include "impl/transport/net/sockets.h"
 
 namespace selvage::impl::verbs {
 namespace {

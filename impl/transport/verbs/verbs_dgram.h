@@ -14,8 +14,8 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_H
 
-#include "impl/core/av.h"
-#include "impl/core/datapath.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/datapath.h"
 #include "impl/engine/memory.h"
 #include "impl/engine/reports.h"
 #include "impl/transport/verbs/knobs.h"

@@ -7,7 +7,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_ADDRESS_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_ADDRESS_H
 
-#include "impl/core/address.h"
+#include "impl/net/address.h"
 #include "impl/transport/verbs/rdma_library.h"
 
 namespace selvage::impl::verbs {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "impl/core/atomic_types.h"
-#include "impl/core/create.h"
-#include "impl/core/endpoint_ops.h"
+#include "impl/base/create.h"
+#include "impl/endpoint/atomic_types.h"
+#include "impl/endpoint/endpoint_ops.h"
 #include "impl/transport/verbs/verbs_dgram.h"
 
 namespace selvage::impl::verbs {

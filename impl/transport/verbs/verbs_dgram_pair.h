@@ -13,7 +13,7 @@
 
 #include <arpa/inet.h>
 
-#include "impl/core/address.h"
+#include "impl/net/address.h"
 #include "impl/transport/verbs/verbs_dgram_address.h"
 #include "impl/transport/verbs/verbs_dgram_handles.h"
 #include "impl/transport/verbs/verbs_domain.h"

@@ -1,8 +1,8 @@
 // See verbs_domain.h.
 #include "impl/transport/verbs/verbs_domain.h"
 
-#include "impl/core/create.h"
-#include "impl/core/param.h"
+#include "impl/base/create.h"
+#include "impl/config/param.h"
 #include "impl/transport/verbs/verbs_endpoint.h"
 
 namespace selvage::impl {

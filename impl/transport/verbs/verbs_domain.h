@@ -5,8 +5,8 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DOMAIN_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DOMAIN_H
 
-#include "impl/core/domain.h"
-#include "impl/core/mr.h"
+#include "impl/domain/domain.h"
+#include "impl/domain/mr.h"
 #include "impl/transport/verbs/lending.h"
 #include "impl/transport/verbs/rdma_library.h"
 

@@ -1,8 +1,8 @@
 // The verbs transport of an endpoint: where it takes its device, addresses and key from, and the engine over it.
 #include "impl/transport/verbs/verbs_endpoint.h"
 
-#include "impl/core/av.h"
-#include "impl/core/ep.h"
+#include "impl/av/av.h"
+#include "impl/endpoint/ep.h"
 #include "impl/engine/engine.h"
 #include "impl/transport/verbs/verbs_datapath.h"
 #include "impl/transport/verbs/verbs_dgram.h"

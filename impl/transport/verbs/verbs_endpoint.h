@@ -2,8 +2,8 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_ENDPOINT_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_ENDPOINT_H
 
-#include "impl/core/connect.h"
-#include "impl/core/mr.h"
+#include "impl/domain/mr.h"
+#include "impl/endpoint/connect.h"
 
 namespace selvage::impl {
 

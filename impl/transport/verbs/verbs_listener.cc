@@ -1,13 +1,13 @@
-// The passive endpoint's listener, and the connection calls of the verbs provider (impl/core/connect.h).
+// The passive endpoint's listener, and the connection calls of the verbs provider (impl/endpoint/connect.h).
 #include <fcntl.h>
 
 #include <algorithm>
 
-#include "impl/core/connect.h"
-#include "impl/core/create.h"
-#include "impl/core/datapath.h"
-#include "impl/core/ep.h"
-#include "impl/core/passive.h"
+#include "impl/base/create.h"
+#include "impl/endpoint/connect.h"
+#include "impl/endpoint/datapath.h"
+#include "impl/endpoint/ep.h"
+#include "impl/endpoint/passive.h"
 #include "impl/transport/verbs/verbs_endpoint.h"
 #include "impl/transport/verbs/verbs_transport.h"
 

@@ -1,5 +1,5 @@
 // See verbs_transport.h: long messages.
-#include "impl/core/create.h"
+#include "impl/base/create.h"
 #include "impl/transport/verbs/lending.h"
 #include "impl/transport/verbs/verbs_transport.h"
 

@@ -8,7 +8,7 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
 
-#include "impl/transport/tcp/address_table.h"
+#include "impl/transport/net/address_table.h"
 #include "impl/transport/verbs/handshake.h"
 #include "impl/transport/verbs/lane.h"
 #include "impl/transport/verbs/link.h"

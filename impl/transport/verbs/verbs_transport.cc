@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "impl/core/create.h"
+#include "impl/base/create.h"
 
 namespace selvage::impl {
 

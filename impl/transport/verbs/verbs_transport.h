@@ -19,8 +19,8 @@
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
 
-#include "impl/core/connect.h"
-#include "impl/core/stat_file.h"
+#include "impl/endpoint/connect.h"
+#include "impl/stat/stat_file.h"
 #include "impl/transport/verbs/verbs_peer.h"
 
 namespace selvage::impl {

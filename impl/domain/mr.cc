@@ -1,0 +1,297 @@
+// See mr.h.
+#include "impl/domain/mr.h"
+
+#include <sys/random.h>
+
+#include <cstdlib>
+
+#include "impl/domain/domain.h"
+#include "impl/events/cntr.h"
+#include "impl/events/eq.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr uint64_t kAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_COLLECTIVE;
+constexpr uint64_t kFlags = FI_RMA_EVENT;
+
+// What the three calls have in common. Only as many fields of an fi_mr_attr are taken as the caller's version has.
+struct Request {
+    const iovec* ranges;
+    size_t count;
+    uint64_t access;
+    uint64_t offset;
+    uint64_t key;
+    uint64_t flags;
+    void* context;
+    const uint8_t* auth_key;
+    size_t auth_key_size;
+};
+
+bool peers_use_addresses(const Domain& domain) {
+    return domain.basic_registration() || (domain.attr.mr_mode & FI_MR_VIRT_ADDR);
+}
+
+int total_length(const Request& request, size_t* total) {
+    *total = 0;
+    for (size_t i = 0; i < request.count; ++i) {
+        const iovec& range = request.ranges[i];
+        const auto start = reinterpret_cast<uintptr_t>(range.iov_base);
+        if (start + range.iov_len < start || *total + range.iov_len < *total) return -FI_EINVAL;
+        *total += range.iov_len;
+    }
+    return 0;
+}
+
+int check(const Domain& domain, const Request& request) {
+    if (request.flags & ~kFlags) return -FI_EBADFLAGS;
+    if (request.access & ~kAccess) return -FI_EINVAL;
+    if (request.offset || !request.count || !request.ranges) return -FI_EINVAL;
+    if (request.count > domain.attr.mr_iov_limit) return -FI_EINVAL;
+    if (request.auth_key_size > sizeof MemoryRegion{}.auth_key) return -FI_EINVAL;
+    if (request.auth_key_size && !request.auth_key) return -FI_EINVAL;
+    const size_t key_bytes = domain.attr.mr_key_size;
+    const bool too_wide = key_bytes && key_bytes < sizeof request.key && request.key >> (key_bytes * 8);
+    return too_wide && !domain.chooses_keys() ? -FI_EKEYREJECTED : 0;
+}
+
+bool random_key(uint64_t* key) {
+    return getrandom(key, sizeof *key, 0) == static_cast<ssize_t>(sizeof *key) && *key != FI_KEY_NOTAVAIL;
+}
+
+const MemoryOps* memory_ops(const Domain& domain) { return domain.fabric->provider->memory; }
+
+// Keys that the library chooses cannot be guessed by a peer that was not told.
+int enter(Domain& domain, MemoryRegion* region, uint64_t wanted) {
+    LockGuard guard(domain.lock);
+    region->descriptor.key = wanted;
+    if (!domain.chooses_keys()) return domain.regions.insert(region);
+    int result;
+    do {
+        if (!random_key(&region->descriptor.key)) return -FI_EAGAIN;
+        region->descriptor.key = (region->descriptor.key & ~region->key_mask) | region->key_bits;
+        result = domain.regions.insert(region);
+    } while (result == -FI_ENOKEY);
+    return result;
+}
+
+int close_region(fid* descriptor) {
+    auto* region = object_of<MemoryRegion>(descriptor);
+    if (!region->uses.close()) return -FI_EBUSY;
+    {
+        LockGuard guard(region->domain->lock);
+        region->domain->regions.remove(region);
+    }
+    if (region->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) region->domain->region_users.revoke(*region);
+    if (const MemoryOps* memory = memory_ops(*region->domain)) memory->remove(*region->domain, *region);
+    if (Counter* counter = region->write_counter) {
+        region->domain->region_counters.remove_counter(counter);
+        counter->uses.release();
+    }
+    region->domain->uses.release();
+    free(region->ranges);
+    destroy(region);
+    return 0;
+}
+
+int set_counter(MemoryRegion* region, Counter* counter) {
+    LockGuard guard(region->domain->lock);
+    if (region->write_counter) return -FI_EBUSY;
+    region->write_counter = counter;
+    return 0;
+}
+
+// With FI_THREAD_COMPLETION, endpoints whose queues are read by different threads have no locks: a counter that is
+// bound to none of them cannot make their progress.
+bool makes_progress(const Domain& domain) { return domain.attr.threading != FI_THREAD_COMPLETION; }
+
+// Attached without the domain's lock, which comes after those of endpoints.
+int bind_counter(MemoryRegion* region, Counter* counter, uint64_t flags) {
+    if (flags != FI_REMOTE_WRITE) return -FI_EBADFLAGS;
+    Domain& domain = *region->domain;
+    if (counter->domain != &domain) return -FI_EDOMAIN;
+    Use use(counter->uses);
+    if (!use) return -FI_EINVAL;
+    int error = makes_progress(domain) ? domain.region_counters.add_counter(counter) : 0;
+    if (error) return error;
+    error = set_counter(region, counter);
+    if (error) {
+        domain.region_counters.remove_counter(counter);
+    } else {
+        use.keep();
+    }
+    return error;
+}
+
+int bind_region(fid* descriptor, fid* other, uint64_t flags) {
+    auto* region = object_of<MemoryRegion>(descriptor);
+    if (!other) return -FI_EINVAL;
+    if (other->fclass == FI_CLASS_CNTR) return bind_counter(region, object_of<Counter>(other), flags);
+    if (other->fclass != FI_CLASS_EP) return -FI_EINVAL;
+    if (flags) return -FI_EBADFLAGS;
+    return bind_region_to(other, region);
+}
+
+int get_raw(const MemoryRegion& region, struct fi_mr_raw_attr* raw) {
+    if (!raw || !raw->key_size) return -FI_EINVAL;
+    if (raw->flags) return -FI_EBADFLAGS;
+    const size_t room = *raw->key_size;
+    *raw->key_size = sizeof region.descriptor.key;
+    if (room < sizeof region.descriptor.key || !raw->raw_key) return -FI_ETOOSMALL;
+    memcpy(raw->raw_key, &region.descriptor.key, sizeof region.descriptor.key);
+    if (raw->base_addr) *raw->base_addr = region.base;
+    return 0;
+}
+
+int control_region(fid* descriptor, int command, void* argument) {
+    auto* region = object_of<MemoryRegion>(descriptor);
+    switch (command) {
+        case FI_GET_RAW_MR:
+            return get_raw(*region, static_cast<struct fi_mr_raw_attr*>(argument));
+        case FI_ENABLE:
+            return 0;  // never disabled
+        case FI_REFRESH:
+            return argument ? 0 : -FI_EINVAL;  // nothing of the pages is remembered
+        default:
+            return -FI_ENOSYS;
+    }
+}
+
+constexpr fi_ops kFidOps = make_fid_ops(close_region, bind_region, control_region);
+
+int fill(const Domain& domain, const Request& request, MemoryRegion* region) {
+    const int invalid = total_length(request, &region->length);
+    if (invalid) return invalid;
+    region->ranges = static_cast<iovec*>(malloc(request.count * sizeof(iovec)));
+    if (!region->ranges) return -FI_ENOMEM;
+    memcpy(region->ranges, request.ranges, request.count * sizeof(iovec));
+    region->range_count = request.count;
+    region->access = request.access;
+    region->flags = request.flags;
+    if (peers_use_addresses(domain)) region->base = reinterpret_cast<uintptr_t>(region->ranges[0].iov_base);
+    region->auth_key_size = request.auth_key_size;
+    if (request.auth_key_size) memcpy(region->auth_key, request.auth_key, request.auth_key_size);
+    return 0;
+}
+
+int make_region(Domain& domain, const Request& request, MemoryRegion** result) {
+    auto* region = create<MemoryRegion>();
+    if (!region) return -FI_ENOMEM;
+    int error = fill(domain, request, region);
+    if (!error) {
+        region->domain = &domain;
+        init_fid(region->descriptor.fid, FI_CLASS_MR, request.context, kFidOps);
+        region->descriptor.mem_desc = region;
+        const MemoryOps* memory = memory_ops(domain);
+        if (memory) memory->add(domain, *region);
+        error = enter(domain, region, request.key);
+        if (error && memory) memory->remove(domain, *region);
+    }
+    if (error) {
+        free(region->ranges);
+        destroy(region);
+        return error;
+    }
+    *result = region;
+    return 0;
+}
+
+EventQueue* async_queue(Domain& domain) {
+    LockGuard guard(domain.lock);
+    return domain.register_async ? domain.eq : nullptr;
+}
+
+int register_region(fid* descriptor, const Request& request, fid_mr** result) {
+    if (!descriptor || !result || descriptor->fclass != FI_CLASS_DOMAIN) return -FI_EINVAL;
+    auto* domain = object_of<Domain>(descriptor);
+    int error = check(*domain, request);
+    if (error) return error;
+    Use use(domain->uses);
+    if (!use) return -FI_EINVAL;
+    EventQueue* eq = async_queue(*domain);
+    Event* event = eq ? make_completion(FI_MR_COMPLETE, nullptr, request.context, 0) : nullptr;
+    if (eq && !event) return -FI_ENOMEM;
+    MemoryRegion* region = nullptr;
+    error = make_region(*domain, request, &region);
+    if (error) {
+        free(event);
+        return error;
+    }
+    use.keep();
+    *result = &region->descriptor;  // before the event, which another thread may read at once
+    if (event) {
+        fid* self = &region->descriptor.fid;
+        memcpy(event->payload() + offsetof(fi_eq_entry, fid), &self, sizeof self);
+        eq->push(event);
+    }
+    return 0;
+}
+
+int register_vector(fid* domain, const iovec* ranges, size_t count, uint64_t access, uint64_t offset, uint64_t key,
+                    uint64_t flags, fid_mr** result, void* context) {
+    const Request request{.ranges = ranges,
+                          .count = count,
+                          .access = access,
+                          .offset = offset,
+                          .key = key,
+                          .flags = flags,
+                          .context = context,
+                          .auth_key = nullptr,
+                          .auth_key_size = 0};
+    return register_region(domain, request, result);
+}
+
+int register_one(fid* domain, const void* buffer, size_t length, uint64_t access, uint64_t offset, uint64_t key,
+                 uint64_t flags, fid_mr** result, void* context) {
+    const iovec range{.iov_base = const_cast<void*>(buffer), .iov_len = length};
+    return register_vector(domain, &range, 1, access, offset, key, flags, result, context);
+}
+
+int register_attributes(fid* descriptor, const fi_mr_attr* attr, uint64_t flags, fid_mr** result) {
+    if (!descriptor || descriptor->fclass != FI_CLASS_DOMAIN || !attr) return -FI_EINVAL;
+    Request request{.ranges = attr->mr_iov,
+                    .count = attr->iov_count,
+                    .access = attr->access,
+                    .offset = attr->offset,
+                    .key = attr->requested_key,
+                    .flags = flags,
+                    .context = attr->context,
+                    .auth_key = nullptr,
+                    .auth_key_size = 0};
+    if (object_of<Domain>(descriptor)->version() >= FI_VERSION(1, 5)) {
+        request.auth_key = attr->auth_key;
+        request.auth_key_size = attr->auth_key_size;
+    }
+    return register_region(descriptor, request, result);
+}
+
+// Every key is the key itself: mapping copies it, and there is nothing to release.
+int map_raw(struct fi_mr_map_raw* map) {
+    if (!map || !map->raw_key || !map->key) return -FI_EINVAL;
+    if (map->flags) return -FI_EBADFLAGS;
+    if (map->key_size != sizeof *map->key) return -FI_EINVAL;
+    memcpy(map->key, map->raw_key, sizeof *map->key);
+    return 0;
+}
+
+}  // namespace
+
+const fi_ops_mr kMrOps = {
+    .size = sizeof(fi_ops_mr),
+    .reg = register_one,
+    .regv = register_vector,
+    .regattr = register_attributes,
+};
+
+int domain_control(fid*, int command, void* argument) {
+    switch (command) {
+        case FI_MAP_RAW_MR:
+            return map_raw(static_cast<struct fi_mr_map_raw*>(argument));
+        case FI_UNMAP_KEY:
+            return argument ? 0 : -FI_EINVAL;
+        default:
+            return -FI_ENOSYS;
+    }
+}
+
+}  // namespace selvage::impl

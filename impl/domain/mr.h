@@ -1,0 +1,53 @@
+// The memory region: ranges of the process that peers may read or write under a key.
+//
+// The engine resolves (key, offset, length, access) through it. Regions are usable at once; the modes that would need a
+// later fi_mr_enable are never asked of the application, and enabling is then a formality.
+#ifndef SELVAGE_IMPL_DOMAIN_MR_H
+#define SELVAGE_IMPL_DOMAIN_MR_H
+
+#include "impl/base/object.h"
+
+namespace selvage::impl {
+
+struct Domain;
+struct Counter;
+struct MemoryRegion;
+
+// What a provider supplies whose device has memory regions of its own, so that it can read and write them by itself.
+struct MemoryOps {
+    // Of a domain that is being opened: sets Domain::device. 0 or a negative fabric errno.
+    int (*open)(Domain& domain);
+    void (*close)(Domain& domain);
+    // Sets MemoryRegion::device if the device takes the region (the engine serves it in any case), and the part of its
+    // key that is not free. The region's ranges, access and base are known.
+    void (*add)(Domain& domain, MemoryRegion& region);
+    void (*remove)(Domain& domain, MemoryRegion& region);
+};
+
+struct MemoryRegion {
+    fid_mr descriptor{};
+    UseCount uses;  // endpoints bound to it
+    Domain* domain = nullptr;
+    MemoryRegion* next_in_bucket = nullptr;
+    uint64_t access = 0;
+    uint64_t flags = 0;
+    uint64_t base = 0;  // the address that peers count from: 0, or that of the buffer
+    size_t length = 0;  // of all ranges together
+    size_t range_count = 0;
+    iovec* ranges = nullptr;  // malloc'ed
+    void* device = nullptr;   // the device's, or nullptr
+    uint64_t key_mask = 0;    // bits of a chosen key that the device needs, and what they are
+    uint64_t key_bits = 0;
+    size_t auth_key_size = 0;
+    uint8_t auth_key[64] = {};
+    Counter* write_counter = nullptr;  // counts FI_REMOTE_WRITE; holds a use of it
+
+    static MemoryRegion* of(fid_mr* mr) { return object_of<MemoryRegion>(mr); }
+};
+
+// Binds a region to an endpoint that fi_mr_bind names. 0 or a negative fabric errno.
+int bind_region_to(fid* endpoint, MemoryRegion* region);  // ep_bind.cc
+
+}  // namespace selvage::impl
+
+#endif

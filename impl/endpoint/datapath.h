@@ -1,0 +1,42 @@
+// What the control side knows of the data path of an enabled endpoint: an Engine<Transport> behind a few virtual calls.
+//
+// Queues and counters use it to make progress and to sleep; the endpoint's control calls use the rest. Per call of the
+// application it costs one indirect call at most; posting operations go through the tables of functions that start()
+// put into the endpoint (fi_ops_msg and so on), chosen for its threading level, and never through here.
+#ifndef SELVAGE_IMPL_ENDPOINT_DATAPATH_H
+#define SELVAGE_IMPL_ENDPOINT_DATAPATH_H
+
+#include "impl/base/rdma.h"
+#include "impl/progress/progressive.h"
+
+namespace selvage::impl {
+
+enum CounterSlot : uint8_t;
+struct Counter;
+
+// progress() takes the endpoint's lock.
+class DataPath : public Progressive {
+public:
+    virtual int cancel(void* context) = 0;
+    // A counter that is bound while the endpoint is enabled counts from now on; nullptr: none does. The caller has
+    // attached it, and close() detaches it with the others. Takes the endpoint's lock.
+    virtual void set_counter(CounterSlot slot, Counter* counter) = 0;
+    virtual size_t transmit_left() = 0;  // operations that can be posted now
+    virtual size_t receive_left() = 0;
+
+    // The transport inside, for the control calls of its own provider (connections); used with the lock held.
+    virtual void* transport() = 0;
+    virtual void lock() = 0;
+    virtual void unlock() = 0;
+
+    // Drops every pending operation without completions, closes the transport and destroys the object. No thread is
+    // inside, and nothing that completed is still unwritten.
+    virtual void close() = 0;
+
+protected:
+    ~DataPath() = default;
+};
+
+}  // namespace selvage::impl
+
+#endif

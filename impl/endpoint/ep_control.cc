@@ -1,0 +1,236 @@
+// Control of an endpoint: operation flags, options, names, aliases.
+#include <algorithm>
+
+#include "impl/catalog/capabilities.h"
+#include "impl/endpoint/datapath.h"
+#include "impl/endpoint/endpoint_ops.h"
+#include "impl/endpoint/ep.h"
+#include "impl/endpoint/passive.h"
+
+namespace selvage::impl {
+namespace {
+
+// The flags carry FI_TRANSMIT or FI_RECV, not both, to say which side they are about.
+int pick_side(uint64_t flags, bool* transmit) {
+    const uint64_t side = flags & (FI_TRANSMIT | FI_RECV);
+    if (side != FI_TRANSMIT && side != FI_RECV) return -FI_EINVAL;
+    *transmit = side == FI_TRANSMIT;
+    return 0;
+}
+
+int get_op_flags(Endpoint* endpoint, uint64_t* flags) {
+    bool transmit;
+    if (!flags) return -FI_EINVAL;
+    const int error = pick_side(*flags, &transmit);
+    if (error) return error;
+    LockGuard guard(endpoint->lock);
+    *flags = transmit ? endpoint->tx_flags : endpoint->rx_flags;
+    return 0;
+}
+
+int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
+    bool transmit;
+    const int error = pick_side(flags, &transmit);
+    if (error) return error;
+    const uint64_t value = flags & ~(FI_TRANSMIT | FI_RECV);
+    const uint64_t known = transmit ? kTransmitOpFlags & ~(FI_COMMIT_COMPLETE | FI_MULTICAST) : kReceiveOpFlags;
+    if (value & ~known) return -FI_EBADFLAGS;
+    LockGuard guard(endpoint->lock);
+    (transmit ? endpoint->tx_flags : endpoint->rx_flags) = value;
+    endpoint->settle_flags();
+    return 0;
+}
+
+int make_alias(Endpoint* endpoint, struct fi_alias* request) {
+    if (!request || !request->fid) return -FI_EINVAL;
+    Endpoint* base = endpoint->base;
+    Use use(base->uses);
+    if (!use) return -FI_EINVAL;
+    auto* alias = create<Endpoint>();
+    if (!alias) return -FI_ENOMEM;
+    alias->base = base;
+    alias->domain = base->domain;
+    alias->type = base->type;
+    alias->caps = base->caps;
+    alias->tx = base->tx;
+    alias->rx = base->rx;
+    {
+        LockGuard guard(endpoint->lock);
+        alias->tx_flags = endpoint->tx_flags;
+        alias->rx_flags = endpoint->rx_flags;
+    }
+    const int error = apply_op_flags(alias, request->flags);
+    if (error) {
+        destroy(alias);
+        return error;
+    }
+    init_endpoint_descriptor(alias, endpoint->descriptor.fid.context);
+    {
+        LockGuard guard(base->lock);
+        if (base->path) share_path(*base, alias);
+        alias->next_alias = base->aliases;
+        base->aliases = alias;
+    }
+    use.keep();
+    *request->fid = &alias->descriptor.fid;
+    return 0;
+}
+
+template <typename Value>
+int get_plain(Value current, void* value, size_t* length) {
+    return put_option(&current, sizeof current, value, length);
+}
+
+int get_option(fid* descriptor, int level, int option, void* value, size_t* length) {
+    Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
+    LockGuard guard(endpoint->lock);
+    switch (option) {
+        case FI_OPT_MIN_MULTI_RECV:
+            return get_plain(endpoint->min_multi_recv, value, length);
+        case FI_OPT_CM_DATA_SIZE:
+            return endpoint->connected_type() ? get_connection_option(endpoint->domain->fabric->provider->connections,
+                                                                      level, option, value, length)
+                                              : -FI_ENOPROTOOPT;
+        case FI_OPT_TX_SIZE:
+            return get_plain(endpoint->tx.size, value, length);
+        case FI_OPT_RX_SIZE:
+            return get_plain(endpoint->rx.size, value, length);
+        case FI_OPT_FI_HMEM_P2P:
+            return get_plain(static_cast<int>(FI_HMEM_P2P_DISABLED), value, length);
+        case FI_OPT_XPU_TRIGGER:
+            return -FI_EOPNOTSUPP;
+        default:
+            return -FI_ENOPROTOOPT;
+    }
+}
+
+template <typename Value>
+bool take(const void* value, size_t length, Value* out) {
+    if (!value || length != sizeof *out) return false;
+    memcpy(out, value, sizeof *out);
+    return true;
+}
+
+// There is no device memory, so every choice but "required" is kept trivially.
+int set_p2p(const void* value, size_t length) {
+    int choice;
+    if (!take(value, length, &choice)) return -FI_EINVAL;
+    if (choice < FI_HMEM_P2P_ENABLED || choice > FI_HMEM_P2P_DISABLED) return -FI_EINVAL;
+    return choice == FI_HMEM_P2P_REQUIRED ? -FI_EOPNOTSUPP : 0;
+}
+
+int set_option(fid* descriptor, int level, int option, const void* value, size_t length) {
+    Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
+    LockGuard guard(endpoint->lock);
+    switch (option) {
+        case FI_OPT_MIN_MULTI_RECV:
+            return take(value, length, &endpoint->min_multi_recv) ? 0 : -FI_EINVAL;
+        case FI_OPT_FI_HMEM_P2P:
+            return set_p2p(value, length);
+        case FI_OPT_CM_DATA_SIZE:
+            return -FI_EINVAL;  // can be read only
+        default:
+            return -FI_ENOPROTOOPT;
+    }
+}
+
+int get_shm_name(const Endpoint& endpoint, void* address, size_t* length) {
+    if (!length || (*length && !address)) return -FI_EINVAL;
+    const size_t needed = strlen(endpoint.shm_address) + 1;
+    const size_t room = *length;
+    memcpy(address, endpoint.shm_address, std::min(room, needed));
+    *length = needed;
+    return room < needed ? -FI_ETOOSMALL : 0;
+}
+
+int get_name(fid* descriptor, void* address, size_t* length) {
+    Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    LockGuard guard(endpoint->lock);
+    if (endpoint->domain->kind == AddressKind::kShm) return get_shm_name(*endpoint, address, length);
+    return export_address(reachable_address(*endpoint), endpoint->addr_format, address, length);
+}
+
+}  // namespace
+
+SocketAddress reachable_address(const Endpoint& endpoint) {
+    if (!endpoint.address.is_wildcard()) return endpoint.address;
+    SocketAddress address = endpoint.domain->source;
+    address.set_port(endpoint.address.port());
+    return address;
+}
+
+int set_endpoint_name(fid* descriptor, void* address, size_t length) {
+    Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    ParsedAddress parsed;
+    if (!read_address(endpoint->addr_format, address, length, &parsed)) return -FI_EINVAL;
+    LockGuard guard(endpoint->lock);
+    if (endpoint->enabled) return -FI_EOPBADSTATE;
+    if (parsed.kind != endpoint->domain->kind) return -FI_EINVAL;
+    if (parsed.kind == AddressKind::kShm) {
+        memcpy(endpoint->shm_address, parsed.shm, sizeof parsed.shm);
+    } else {
+        endpoint->address = parsed.socket;
+    }
+    return 0;
+}
+
+namespace {
+
+ssize_t transmit_left(fid_ep* descriptor) {
+    const Endpoint* endpoint = Endpoint::of(descriptor)->base;
+    if (!endpoint->enabled) return -FI_EOPBADSTATE;
+    return static_cast<ssize_t>(endpoint->path ? endpoint->path->transmit_left() : endpoint->tx.size);
+}
+
+ssize_t receive_left(fid_ep* descriptor) {
+    const Endpoint* endpoint = Endpoint::of(descriptor)->base;
+    if (!endpoint->enabled) return -FI_EOPBADSTATE;
+    return static_cast<ssize_t>(endpoint->path ? endpoint->path->receive_left() : endpoint->rx.size);
+}
+
+ssize_t cancel(fid* descriptor, void* context) {
+    Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    return endpoint->path ? endpoint->path->cancel(context) : -FI_EOPBADSTATE;
+}
+
+constexpr fi_ops_ep make_ops() {
+    fi_ops_ep ops = kMissingEp;
+    ops.cancel = cancel;
+    ops.getopt = get_option;
+    ops.setopt = set_option;
+    ops.rx_size_left = receive_left;
+    ops.tx_size_left = transmit_left;
+    return ops;
+}
+
+constexpr fi_ops_cm make_cm() {
+    fi_ops_cm ops = kMissingCm;
+    ops.setname = set_endpoint_name;
+    ops.getname = get_name;
+    return ops;
+}
+
+}  // namespace
+
+constinit const fi_ops_ep kEndpointOps = make_ops();
+constinit const fi_ops_cm kEndpointCm = make_cm();
+
+int control_endpoint(fid* descriptor, int command, void* argument) {
+    auto* endpoint = object_of<Endpoint>(descriptor);
+    switch (command) {
+        case FI_ENABLE:
+            return enable_endpoint(endpoint->base);
+        case FI_GETOPSFLAG:
+            return get_op_flags(endpoint, static_cast<uint64_t*>(argument));
+        case FI_SETOPSFLAG:
+            return argument ? apply_op_flags(endpoint, *static_cast<const uint64_t*>(argument)) : -FI_EINVAL;
+        case FI_ALIAS:
+            return make_alias(endpoint, static_cast<struct fi_alias*>(argument));
+        default:
+            return -FI_ENOSYS;
+    }
+}
+
+}  // namespace selvage::impl

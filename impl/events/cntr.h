@@ -1,0 +1,67 @@
+// The counter: successes and errors, and waiting for a threshold. Any thread may use it.
+//
+// The engine calls count and count_errors, with or without locks, and attaches its data path (without the endpoint's
+// lock held). They are atomic additions, or plain ones where the domain is serialised or the process has one thread;
+// either way a thread is woken only if one wants to be (wait.h).
+#ifndef SELVAGE_IMPL_EVENTS_CNTR_H
+#define SELVAGE_IMPL_EVENTS_CNTR_H
+
+#include <sys/single_threaded.h>
+
+#include "impl/base/object.h"
+#include "impl/events/idle_reads.h"
+#include "impl/progress/wait.h"
+
+namespace selvage::impl {
+
+struct DomainCore;
+
+struct Counter {
+    fid_cntr descriptor{};
+    UseCount uses;
+    DomainCore* domain = nullptr;
+    WaitObject wait;
+    WaitMember member;
+    std::atomic<uint64_t> value{0};
+    std::atomic<uint64_t> errors{0};
+    std::atomic<uint64_t> op_flags{0};
+    // As they were at the last fi_poll, fi_cntr_set or fi_cntr_add, and as the application read them last.
+    std::atomic<uint64_t> polled{0};
+    std::atomic<uint64_t> polled_errors{0};
+    std::atomic<uint64_t> noticed{0};
+    std::atomic<uint64_t> noticed_errors{0};
+    ProgressList progress{wait};
+    IdleReads idle;  // reads that show what the last one did
+    bool serialised = false;
+
+    // For the engine.
+    void count(uint64_t successes) { add(value, successes); }
+    void count_errors(uint64_t failures) { add(errors, failures); }
+    int attach(Progressive* path);
+    void detach(Progressive* path);
+
+    // News for waiting threads: something that was not read.
+    bool pending() const {
+        return value.load() != noticed.load(std::memory_order_relaxed) ||
+               errors.load() != noticed_errors.load(std::memory_order_relaxed);
+    }
+    // News for fi_poll, which are none the next time.
+    bool poll_news();
+
+    static Counter* of(fid_cntr* cntr) { return object_of<Counter>(cntr); }
+
+private:
+    // Sequentially consistent: the addition comes before the look at who wants to know.
+    void add(std::atomic<uint64_t>& number, uint64_t amount) {
+        if (serialised || __libc_single_threaded) {
+            number.store(number.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+        } else {
+            number.fetch_add(amount);
+        }
+        wait.signal_if_wanted();
+    }
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,33 @@
+// One completion, as the engine reports it and a completion queue keeps it until it is read in the queue's format.
+#ifndef SELVAGE_IMPL_EVENTS_COMPLETION_H
+#define SELVAGE_IMPL_EVENTS_COMPLETION_H
+
+#include "impl/base/rdma.h"
+
+namespace selvage::impl {
+
+// Members in the order of fi_cq_tagged_entry, so that reading the largest format is one copy; the address of the source
+// behind it.
+struct Completion {
+    void* context;
+    uint64_t flags;
+    size_t length;
+    void* buffer;
+    uint64_t data;
+    uint64_t tag;
+    fi_addr_t source;
+};
+
+// One that failed. The application owns no memory of it; `err_data` is copied (at most kErrorDataMax bytes).
+struct FailedCompletion {
+    Completion base;
+    size_t overflow;     // bytes that did not fit (FI_ETRUNC)
+    int error;           // positive fabric errno
+    int provider_error;  // what fi_cq_strerror explains
+    const void* data;    // the address of an unknown source (FI_SOURCE_ERR), or nullptr
+    size_t data_size;
+};
+
+}  // namespace selvage::impl
+
+#endif

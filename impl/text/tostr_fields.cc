@@ -1,0 +1,166 @@
+// Shows a structure by its table of fields. See tostr_fields.h.
+#include "impl/text/tostr_fields.h"
+
+#include "impl/base/rdma.h"
+#include "impl/text/tostr_bits.h"
+#include "impl/text/tostr_enums.h"
+
+namespace selvage::impl {
+namespace {
+
+template <typename T>
+T read(const void* structure, std::size_t offset) noexcept {
+    T value;
+    std::memcpy(&value, static_cast<const char*>(structure) + offset, sizeof value);
+    return value;
+}
+
+void write_list(Writer& out, const BitFamily& family, std::uint64_t word) noexcept {
+    out.put(std::string_view("[ "));
+    write_bits(out, family, word);
+    out.put(std::string_view(" ]"));
+}
+
+void write_version(Writer& out, std::uint32_t version) noexcept {
+    out.decimal(FI_MAJOR(version));
+    out.put('.');
+    out.decimal(FI_MINOR(version));
+}
+
+// Numbers, pointers and strings; false if the kind is none of these.
+bool write_plain(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
+    switch (show) {
+        case Show::kSize:
+            out.decimal(read<std::size_t>(structure, offset));
+            return true;
+        case Show::kNumber8:
+            out.decimal(static_cast<unsigned>(read<std::uint8_t>(structure, offset)));
+            return true;
+        case Show::kNumber16:
+            out.decimal(read<std::uint16_t>(structure, offset));
+            return true;
+        case Show::kNumber32:
+            out.decimal(read<std::uint32_t>(structure, offset));
+            return true;
+        case Show::kHex32:
+            out.hex_prefixed(read<std::uint32_t>(structure, offset));
+            return true;
+        case Show::kTag:
+            out.put(std::string_view("0x"));
+            out.hex(read<std::uint64_t>(structure, offset), 16);
+            return true;
+        case Show::kVersion:
+            write_version(out, read<std::uint32_t>(structure, offset));
+            return true;
+        case Show::kPointer:
+            out.pointer(read<const void*>(structure, offset));
+            return true;
+        case Show::kPointerAsNumber:
+            out.hex_prefixed(read<std::uintptr_t>(structure, offset));
+            return true;
+        case Show::kString:
+            out.c_string(read<const char*>(structure, offset));
+            return true;
+        case Show::kSecret:
+            out.put(std::string_view("(not shown)"));
+            return true;
+        default:
+            return false;
+    }
+}
+
+// Lists of bit names; false if the kind is none of these.
+bool write_flags(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
+    switch (show) {
+        case Show::kCaps:
+            write_list(out, kCapsBits, read<std::uint64_t>(structure, offset));
+            return true;
+        case Show::kMode:
+            write_list(out, kModeBits, read<std::uint64_t>(structure, offset));
+            return true;
+        case Show::kOpFlags:
+            write_list(out, kOpFlagBits, read<std::uint64_t>(structure, offset));
+            return true;
+        case Show::kMsgOrder:
+            write_list(out, kMsgOrderBits, read<std::uint64_t>(structure, offset));
+            return true;
+        case Show::kCqFlags:
+            write_list(out, kCqFlagBits, read<std::uint64_t>(structure, offset));
+            return true;
+        case Show::kMrMode:
+            write_list(out, kMrModeBits, read<std::uint32_t>(structure, offset));
+            return true;
+        case Show::kCompletionOrder:
+            out.put(std::string_view("[ "));
+            write_completion_order(out, read<std::uint64_t>(structure, offset));
+            out.put(std::string_view(" ]"));
+            return true;
+        default:
+            return false;
+    }
+}
+
+const EnumFamily& family_of(Show show) noexcept {
+    switch (show) {
+        case Show::kEpType:
+            return kEpTypeNames;
+        case Show::kProtocol:
+            return kProtocolNames;
+        case Show::kAddrFormat:
+            return kAddrFormatNames;
+        case Show::kThreading:
+            return kThreadingNames;
+        case Show::kProgress:
+            return kProgressNames;
+        case Show::kResourceMgmt:
+            return kResourceMgmtNames;
+        case Show::kAvType:
+            return kAvTypeNames;
+        case Show::kBusType:
+            return kBusTypeNames;
+        case Show::kCqFormat:
+            return kCqFormatNames;
+        case Show::kWaitObj:
+            return kWaitObjNames;
+        case Show::kWaitCond:
+            return kWaitCondNames;
+        case Show::kCntrEvents:
+            return kCntrEventNames;
+        case Show::kHmemIface:
+            return kHmemIfaceNames;
+        default:
+            return kLinkStateNames;
+    }
+}
+
+void write_value(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
+    if (write_plain(out, show, structure, offset)) return;
+    if (write_flags(out, show, structure, offset)) return;
+    write_enum(out, family_of(show), read<std::uint32_t>(structure, offset));
+}
+
+}  // namespace
+
+void write_fields(Writer& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept {
+    for (const Field& field : fields) {
+        if (field.show == Show::kSecret && !read<const void*>(structure, field.offset)) continue;
+        out.indent(indent);
+        out.put(field.label);
+        write_value(out, field.show, structure, field.offset);
+        out.put('\n');
+    }
+}
+
+void write_structure(Writer& out, std::string_view name, std::span<const Field> fields, const void* structure,
+                     unsigned indent) noexcept {
+    out.indent(indent);
+    out.put(name);
+    if (structure == nullptr) {
+        out.put(std::string_view(": (null)\n"));
+        return;
+    }
+    out.put(std::string_view(":\n"));
+    write_fields(out, fields, structure, indent + 4);
+}
+
+}  // namespace selvage::impl

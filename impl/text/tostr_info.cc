@@ -1,0 +1,230 @@
+// The attribute structures as text. See tostr_info.h. The tables below are the order and the names of the lines.
+#include "impl/text/tostr_info.h"
+
+#include "impl/text/tostr_addr.h"
+#include "impl/text/tostr_fields.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr Field kInfoFields[] = {
+    SELVAGE_FIELD(fi_info, caps, Show::kCaps),
+    SELVAGE_FIELD(fi_info, mode, Show::kMode),
+    SELVAGE_FIELD(fi_info, addr_format, Show::kAddrFormat),
+    SELVAGE_FIELD(fi_info, src_addrlen, Show::kSize),
+    SELVAGE_FIELD(fi_info, dest_addrlen, Show::kSize),
+};
+
+constexpr Field kTxAttrFields[] = {
+    SELVAGE_FIELD(fi_tx_attr, caps, Show::kCaps),
+    SELVAGE_FIELD(fi_tx_attr, mode, Show::kMode),
+    SELVAGE_FIELD(fi_tx_attr, op_flags, Show::kOpFlags),
+    SELVAGE_FIELD(fi_tx_attr, msg_order, Show::kMsgOrder),
+    SELVAGE_FIELD(fi_tx_attr, comp_order, Show::kCompletionOrder),
+    SELVAGE_FIELD(fi_tx_attr, inject_size, Show::kSize),
+    SELVAGE_FIELD(fi_tx_attr, size, Show::kSize),
+    SELVAGE_FIELD(fi_tx_attr, iov_limit, Show::kSize),
+    SELVAGE_FIELD(fi_tx_attr, rma_iov_limit, Show::kSize),
+    SELVAGE_FIELD(fi_tx_attr, tclass, Show::kHex32),
+};
+
+constexpr Field kRxAttrFields[] = {
+    SELVAGE_FIELD(fi_rx_attr, caps, Show::kCaps),
+    SELVAGE_FIELD(fi_rx_attr, mode, Show::kMode),
+    SELVAGE_FIELD(fi_rx_attr, op_flags, Show::kOpFlags),
+    SELVAGE_FIELD(fi_rx_attr, msg_order, Show::kMsgOrder),
+    SELVAGE_FIELD(fi_rx_attr, comp_order, Show::kCompletionOrder),
+    SELVAGE_FIELD(fi_rx_attr, total_buffered_recv, Show::kSize),
+    SELVAGE_FIELD(fi_rx_attr, size, Show::kSize),
+    SELVAGE_FIELD(fi_rx_attr, iov_limit, Show::kSize),
+};
+
+// The bytes of a key are a secret and are never shown, only that there is one.
+constexpr Field kEpAttrFields[] = {
+    SELVAGE_FIELD(fi_ep_attr, type, Show::kEpType),
+    SELVAGE_FIELD(fi_ep_attr, protocol, Show::kProtocol),
+    SELVAGE_FIELD(fi_ep_attr, protocol_version, Show::kNumber32),
+    SELVAGE_FIELD(fi_ep_attr, max_msg_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, msg_prefix_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, max_order_raw_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, max_order_war_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, max_order_waw_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, mem_tag_format, Show::kTag),
+    SELVAGE_FIELD(fi_ep_attr, tx_ctx_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, rx_ctx_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, auth_key_size, Show::kSize),
+    SELVAGE_FIELD(fi_ep_attr, auth_key, Show::kSecret),
+};
+
+constexpr Field kDomainAttrFields[] = {
+    SELVAGE_FIELD(fi_domain_attr, domain, Show::kPointerAsNumber),
+    SELVAGE_FIELD(fi_domain_attr, name, Show::kString),
+    SELVAGE_FIELD(fi_domain_attr, threading, Show::kThreading),
+    SELVAGE_FIELD(fi_domain_attr, control_progress, Show::kProgress),
+    SELVAGE_FIELD(fi_domain_attr, data_progress, Show::kProgress),
+    SELVAGE_FIELD(fi_domain_attr, resource_mgmt, Show::kResourceMgmt),
+    SELVAGE_FIELD(fi_domain_attr, av_type, Show::kAvType),
+    SELVAGE_FIELD(fi_domain_attr, mr_mode, Show::kMrMode),
+    SELVAGE_FIELD(fi_domain_attr, mr_key_size, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, cq_data_size, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, cq_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, ep_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, tx_ctx_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, rx_ctx_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, max_ep_tx_ctx, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, max_ep_rx_ctx, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, max_ep_stx_ctx, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, max_ep_srx_ctx, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, cntr_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, mr_iov_limit, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, caps, Show::kCaps),
+    SELVAGE_FIELD(fi_domain_attr, mode, Show::kMode),
+    SELVAGE_FIELD(fi_domain_attr, auth_key_size, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, auth_key, Show::kSecret),
+    SELVAGE_FIELD(fi_domain_attr, max_err_data, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, mr_cnt, Show::kSize),
+    SELVAGE_FIELD(fi_domain_attr, tclass, Show::kHex32),
+};
+
+// An opened instance gets a line of its own only when there is one.
+constexpr Field kOpenedFabricField[] = {
+    SELVAGE_FIELD(fi_fabric_attr, fabric, Show::kPointer),
+};
+
+constexpr Field kFabricAttrFields[] = {
+    SELVAGE_FIELD(fi_fabric_attr, name, Show::kString),
+    SELVAGE_FIELD(fi_fabric_attr, prov_name, Show::kString),
+    SELVAGE_FIELD(fi_fabric_attr, prov_version, Show::kVersion),
+    SELVAGE_FIELD(fi_fabric_attr, api_version, Show::kVersion),
+};
+
+constexpr Field kDeviceAttrFields[] = {
+    SELVAGE_FIELD(fi_device_attr, name, Show::kString),
+    SELVAGE_FIELD(fi_device_attr, device_id, Show::kString),
+    SELVAGE_FIELD(fi_device_attr, device_version, Show::kString),
+    SELVAGE_FIELD(fi_device_attr, vendor_id, Show::kString),
+    SELVAGE_FIELD(fi_device_attr, driver, Show::kString),
+    SELVAGE_FIELD(fi_device_attr, firmware, Show::kString),
+};
+
+constexpr Field kBusAttrFields[] = {
+    SELVAGE_FIELD(fi_bus_attr, bus_type, Show::kBusType),
+};
+
+constexpr Field kPciAttrFields[] = {
+    SELVAGE_FIELD(fi_pci_attr, domain_id, Show::kNumber16),
+    SELVAGE_FIELD(fi_pci_attr, bus_id, Show::kNumber8),
+    SELVAGE_FIELD(fi_pci_attr, device_id, Show::kNumber8),
+    SELVAGE_FIELD(fi_pci_attr, function_id, Show::kNumber8),
+};
+
+constexpr Field kLinkAttrFields[] = {
+    SELVAGE_FIELD(fi_link_attr, address, Show::kString),      SELVAGE_FIELD(fi_link_attr, mtu, Show::kSize),
+    SELVAGE_FIELD(fi_link_attr, speed, Show::kSize),          SELVAGE_FIELD(fi_link_attr, state, Show::kLinkState),
+    SELVAGE_FIELD(fi_link_attr, network_type, Show::kString),
+};
+
+void write_address_line(Writer& out, std::string_view label, std::uint32_t format, const void* address,
+                        std::size_t length) noexcept {
+    out.indent(4);
+    out.put(label);
+    write_address(out, format, address, length);
+    out.put('\n');
+}
+
+bool has_tostr(const fid& object) noexcept { return FI_CHECK_OP(object.ops, fi_ops, tostr); }
+
+// Some operations append to the text they find, some write from the start: an empty text at our position serves both.
+void write_by_own_operation(Writer& out, const fid& object) noexcept {
+    if (out.room() == 0) return;
+    char* const start = out.position();
+    const std::size_t length = out.room() + 1;
+    start[0] = '\0';
+    object.ops->tostr(&object, start, length);
+    start[length - 1] = '\0';
+    out.accept_foreign_text();
+}
+
+void write_nic_line(Writer& out, const fid_nic* nic) noexcept {
+    if (nic == nullptr) {
+        out.put(std::string_view("    nic: (nil)\n"));
+    } else if (has_tostr(nic->fid)) {
+        write_by_own_operation(out, nic->fid);
+    } else {
+        write_nic(out, *nic);
+    }
+}
+
+}  // namespace
+
+void write_tx_attr(Writer& out, const fi_tx_attr* attr, unsigned indent) noexcept {
+    write_structure(out, "fi_tx_attr", kTxAttrFields, attr, indent);
+}
+
+void write_rx_attr(Writer& out, const fi_rx_attr* attr, unsigned indent) noexcept {
+    write_structure(out, "fi_rx_attr", kRxAttrFields, attr, indent);
+}
+
+void write_ep_attr(Writer& out, const fi_ep_attr* attr, unsigned indent) noexcept {
+    write_structure(out, "fi_ep_attr", kEpAttrFields, attr, indent);
+}
+
+void write_domain_attr(Writer& out, const fi_domain_attr* attr, unsigned indent) noexcept {
+    write_structure(out, "fi_domain_attr", kDomainAttrFields, attr, indent);
+}
+
+void write_fabric_attr(Writer& out, const fi_fabric_attr* attr, unsigned indent) noexcept {
+    if (attr == nullptr || attr->fabric == nullptr) {
+        write_structure(out, "fi_fabric_attr", kFabricAttrFields, attr, indent);
+        return;
+    }
+    write_structure(out, "fi_fabric_attr", kOpenedFabricField, attr, indent);
+    write_fields(out, kFabricAttrFields, attr, indent + 4);
+}
+
+void write_info(Writer& out, const fi_info& info) noexcept {
+    write_structure(out, "fi_info", kInfoFields, &info, 0);
+    write_address_line(out, "src_addr: ", info.addr_format, info.src_addr, info.src_addrlen);
+    write_address_line(out, "dest_addr: ", info.addr_format, info.dest_addr, info.dest_addrlen);
+    out.put(std::string_view("    handle: "));
+    out.pointer(info.handle);
+    out.put('\n');
+    write_tx_attr(out, info.tx_attr, 4);
+    write_rx_attr(out, info.rx_attr, 4);
+    write_ep_attr(out, info.ep_attr, 4);
+    write_domain_attr(out, info.domain_attr, 4);
+    write_fabric_attr(out, info.fabric_attr, 4);
+    write_nic_line(out, info.nic);
+}
+
+void write_nic(Writer& out, const fid_nic& nic) noexcept {
+    out.put(std::string_view("    nic:\n"));
+    write_structure(out, "fi_device_attr", kDeviceAttrFields, nic.device_attr, 8);
+    write_structure(out, "fi_bus_attr", kBusAttrFields, nic.bus_attr, 8);
+    if (nic.bus_attr != nullptr && nic.bus_attr->bus_type == FI_BUS_PCI) {
+        write_structure(out, "fi_pci_attr", kPciAttrFields, &nic.bus_attr->attr.pci, 12);
+    }
+    write_structure(out, "fi_link_attr", kLinkAttrFields, nic.link_attr, 8);
+}
+
+int nic_tostr(const fid* nic, char* buffer, std::size_t length) noexcept {
+    if (nic == nullptr || buffer == nullptr || length == 0) return -FI_EINVAL;
+    Writer out(buffer, length);
+    write_nic(out, *reinterpret_cast<const fid_nic*>(nic));
+    out.finish();
+    return 0;
+}
+
+void write_fid(Writer& out, const fid* object) noexcept {
+    if (object != nullptr && has_tostr(*object)) {
+        write_by_own_operation(out, *object);
+    } else if (object != nullptr && object->fclass == FI_CLASS_NIC) {
+        write_nic(out, *reinterpret_cast<const fid_nic*>(object));
+    } else {
+        out.put(std::string_view("fid: "));
+        out.pointer(object);
+        out.put('\n');
+    }
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,119 @@
+// See dial.h.
+#include "impl/transport/net/dial.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+namespace selvage::impl::tcp {
+
+Dial::~Dial() {
+    if (socket_ >= 0) close(socket_);
+}
+
+int Dial::release_socket() {
+    const int socket = socket_;
+    socket_ = -1;
+    return socket;
+}
+
+int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& hello) {
+    hello_size_ = write_note(hello, hello_);
+    return start_connect(from, to, &socket_, &refused_);
+}
+
+uint32_t Dial::events() const { return state_ == State::kConnecting ? EPOLLOUT : EPOLLIN; }
+
+Step Dial::fail(int code) {
+    error = code;
+    return Step::kFailed;
+}
+
+Step Dial::fail_to_read(int code) {
+    const bool silent = state_ == State::kChallenge && !in_size_ && (code == ECONNRESET || code == EPIPE);
+    if (silent) foreign = Foreign::kSilent;
+    return fail(code);
+}
+
+// The socket is writable or has failed. A connection to oneself, which TCP permits when the kernel happens to choose
+// the destination's port, is nobody listening.
+Step Dial::send_hello() {
+    const int result = refused_ ? refused_ : connect_result(socket_);
+    if (result) return fail(result);
+    if (!send_all(socket_, hello_, hello_size_)) {
+        if (errno == ENOTCONN) return Step::kPending;  // woken too early
+        return fail(errno);
+    }
+    state_ = State::kChallenge;
+    return Step::kPending;
+}
+
+Step Dial::take(const Key& key, const Note& note, size_t size) {
+    answer = note;
+    if (note.type == NoteType::kReject) return Step::kRefused;
+    if (state_ == State::kChallenge) {
+        if (note.type != NoteType::kChallenge) return fail(FI_ECONNABORTED);
+        transcript_ = make_transcript(hello_, hello_size_, in_, size);
+        Note proof;
+        proof.type = NoteType::kProof;
+        proof.kind = note.kind;
+        prove_caller(key, transcript_, proof.digest);
+        uint8_t bytes[kNoteMax];
+        if (!send_all(socket_, bytes, write_note(proof, bytes))) return fail(errno);
+        state_ = State::kWelcome;
+        return Step::kPending;
+    }
+    if (note.type != NoteType::kWelcome) return fail(FI_ECONNABORTED);
+    uint8_t expected[kDigestBytes];
+    prove_listener(key, transcript_, note, expected);
+    return same_digest(expected, note.digest) ? Step::kDone : fail(FI_EKEYREJECTED);
+}
+
+// Never reads past the note: what follows the welcome is frames, which are read where they belong.
+Step Dial::read_answer(const Key& key) {
+    for (;;) {
+        Note note;
+        size_t used = 0;
+        const Scan scan = in_size_ ? read_note(in_, in_size_, &note, &used) : Scan::kMore;
+        if (scan == Scan::kBad) {
+            foreign = Foreign::kSpeaks;
+            return fail(FI_ECONNABORTED);
+        }
+        if (scan == Scan::kWhole) {
+            const Step step = take(key, note, used);
+            in_size_ = 0;
+            if (step != Step::kPending) return step;
+            continue;
+        }
+        const size_t want = wanted_bytes(in_, in_size_);
+        const ssize_t got = recv(socket_, in_ + in_size_, want - in_size_, MSG_DONTWAIT);
+        if (got == 0) return fail_to_read(FI_ECONNRESET);
+        if (got < 0) {
+            if (errno == EINTR) continue;
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Step::kPending : fail_to_read(errno);
+        }
+        in_size_ += static_cast<size_t>(got);
+    }
+}
+
+Step Dial::advance(const Key& key) {
+    if (state_ == State::kConnecting) {
+        const Step step = send_hello();
+        if (step != Step::kPending || state_ == State::kConnecting) return step;
+    }
+    return read_answer(key);
+}
+
+int error_of(Refusal refusal) {
+    switch (refusal) {
+        case Refusal::kKey:
+            return FI_EKEYREJECTED;
+        case Refusal::kBusy:
+        case Refusal::kTaken:
+        case Refusal::kCrossed:
+            return FI_EBUSY;
+        default:
+            return FI_ECONNREFUSED;
+    }
+}
+
+}  // namespace selvage::impl::tcp

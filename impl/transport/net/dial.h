@@ -1,0 +1,77 @@
+// An outgoing connection until frames flow: connect, hello, challenge, proof, welcome.
+//
+// The owner holds the endpoint's lock, watches the socket and calls advance() when it is ready; closing is the owner's.
+#ifndef SELVAGE_IMPL_TRANSPORT_NET_DIAL_H
+#define SELVAGE_IMPL_TRANSPORT_NET_DIAL_H
+
+#include <cerrno>
+
+#include "impl/transport/net/sockets.h"
+#include "impl/transport/net/wire.h"
+
+namespace selvage::impl::tcp {
+
+enum class Step : uint8_t {
+    kPending,
+    kDone,     // welcome: frames may flow
+    kRefused,  // answer.refusal says why, answer.data what the other application said
+    kFailed,   // `error` says why
+};
+
+// Why the other end of an attempt that failed may be no endpoint of this library.
+enum class Foreign : uint8_t {
+    kNo,
+    kSilent,  // it took the connection, and closed it without an answer to the hello; so does a listener without room
+    kSpeaks,  // what it said is no note
+};
+
+class Dial {
+public:
+    ~Dial();
+    Dial() = default;
+    Dial(const Dial&) = delete;
+    Dial& operator=(const Dial&) = delete;
+
+    // 0, or a negative fabric errno when nothing can be tried now. That nobody is there is told by advance().
+    int start(const SocketAddress& from, const SocketAddress& to, const Note& hello);
+    Step advance(const Key& key);
+    // What epoll should wake for.
+    uint32_t events() const;
+    int socket() const { return socket_; }
+    // The other end's kernel has taken the connection.
+    bool is_connected() const { return state_ != State::kConnecting; }
+    // It had, though the connection may have ended before this side looked: then it was not refused, but reset.
+    bool was_taken() const { return is_connected() || error == ECONNRESET || error == EPIPE; }
+    // The other end is there; how long its application takes to accept is its own affair.
+    bool waits_for_welcome() const { return state_ == State::kWelcome; }
+    // With kDone: the socket is the caller's from now on.
+    int release_socket();
+
+    int error = 0;                   // positive fabric errno
+    Foreign foreign = Foreign::kNo;  // with kFailed
+    Note answer;                     // kWelcome or kReject
+
+private:
+    enum class State : uint8_t { kConnecting, kChallenge, kWelcome };
+    Step fail(int code);
+    Step fail_to_read(int code);
+    Step send_hello();
+    Step read_answer(const Key& key);
+    Step take(const Key& key, const Note& note, size_t size);
+
+    State state_ = State::kConnecting;
+    int socket_ = -1;
+    int refused_ = 0;  // what connect said at once
+    uint8_t hello_[kNoteMax];
+    size_t hello_size_ = 0;
+    uint8_t in_[kNoteMax];
+    size_t in_size_ = 0;
+    Transcript transcript_{};
+};
+
+// What an application is told of a refusal: a positive fabric errno.
+int error_of(Refusal refusal);
+
+}  // namespace selvage::impl::tcp
+
+#endif

@@ -1,0 +1,27 @@
+// The parameters of the TCP transport (FI_TCP_...): one function per row, read when it is asked.
+#ifndef SELVAGE_IMPL_TRANSPORT_NET_SETTINGS_H
+#define SELVAGE_IMPL_TRANSPORT_NET_SETTINGS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace selvage::impl::tcp {
+
+// Milliseconds until a connection that is not set up is given up.
+int connect_timeout();
+// Milliseconds after which a peer that acknowledges nothing is gone; 0 leaves it to the system.
+int peer_timeout();
+
+// Peers of one address that an endpoint lets connect to it; 0: any number.
+size_t peers_per_host();
+
+// The ports of listeners that name none. {0, 0}: whatever the system chooses.
+struct PortRange {
+    uint16_t low = 0;
+    uint16_t high = 0;
+};
+PortRange port_range();
+
+}  // namespace selvage::impl::tcp
+
+#endif

@@ -1,0 +1,105 @@
+// What is on the wire: notes while a connection is set up, then frames. Pure functions over bytes: no sockets, no
+// memory of their own, any input.
+//
+// A connection begins with a handshake of four notes; only then do frames flow, in both directions:
+//
+//   caller -> listener   kHello      who calls: kind of endpoint, port of its own listener, instance, a random number,
+//                                    private data (FI_EP_MSG)
+//   listener -> caller   kChallenge  a random number
+//   caller -> listener   kProof      digest of key, both notes
+//   listener -> caller   kWelcome    digest of key, both notes, private data; or kReject with a reason
+//
+// Only the two digests depend on the key (the domain's auth_key, possibly empty); it never travels. The listener shows
+// nothing that depends on it to someone who has not proved himself. The digests of the two sides differ in a role, so
+// neither can be sent back. What follows is neither encrypted nor signed: the key says who may take part, not that the
+// network is hostile.
+//
+// The port in kHello, joined with the address that the kernel names as the sender's, is the caller's own listening
+// address: so the source of messages is known without the caller being able to claim another host's.
+//
+// A note is kNoteFixed bytes and its private data, all numbers little endian. A frame is an impl/engine/frame.h Header
+// as it is in memory (both ends have the same byte order: the hello of the other is not understood) and its payload.
+#ifndef SELVAGE_IMPL_TRANSPORT_NET_WIRE_H
+#define SELVAGE_IMPL_TRANSPORT_NET_WIRE_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "impl/base/hmac.h"
+#include "impl/engine/frame.h"
+
+namespace selvage::impl::tcp {
+
+inline constexpr uint16_t kWireVersion = 2;
+inline constexpr size_t kRandomBytes = 32;
+inline constexpr size_t kPrivateMax = 256;
+inline constexpr size_t kNoteFixed = 96;
+inline constexpr size_t kNoteMax = kNoteFixed + kPrivateMax;
+
+enum class NoteType : uint8_t { kHello = 1, kChallenge, kProof, kWelcome, kReject };
+enum class CallKind : uint8_t { kReliableDatagram = 1, kMessage = 2 };
+enum class Refusal : uint16_t {
+    kNone,
+    kKey,      // the proof does not fit the key
+    kCrossed,  // the other side's own call to this endpoint is the one that counts
+    kTaken,    // this address is connected already; perhaps the old end is not known to be gone yet
+    kBusy,     // no memory or descriptor now
+    kByUser,   // fi_reject
+    kGone,     // nobody listens any more, or the request was never accepted
+    kKind,     // a listener for the other kind of endpoint
+};
+
+struct Note {
+    NoteType type = NoteType::kHello;
+    CallKind kind = CallKind::kReliableDatagram;
+    Refusal refusal = Refusal::kNone;  // kReject
+    uint16_t port = 0;                 // kHello, host byte order
+    uint16_t data_size = 0;
+    uint32_t sequence = 0;              // kHello, kWelcome: of the calls that the sender made so far
+    uint64_t instance = 0;              // kHello, kWelcome: of the endpoint, chosen at random
+    uint8_t random[kRandomBytes] = {};  // kHello, kChallenge
+    uint8_t digest[kDigestBytes] = {};  // kProof, kWelcome
+    uint8_t data[kPrivateMax] = {};     // kHello, kWelcome, kReject
+};
+
+// Returns the length; `out` has kNoteMax bytes.
+size_t write_note(const Note& note, uint8_t* out);
+
+enum class Scan : uint8_t {
+    kMore,  // good so far, but not whole
+    kWhole,
+    kBad,
+};
+
+// Reads the note at the start of `bytes`; garbage is kBad at its first byte. *used is set with kWhole.
+Scan read_note(const uint8_t* bytes, size_t size, Note* out, size_t* used);
+
+// How many bytes a reader of notes may hold, given what it has: up to the fixed part, then up to the end of this note.
+// A reader that asks for no more never takes a byte of what follows the note.
+size_t wanted_bytes(const uint8_t* bytes, size_t size);
+
+// Reads the header of the frame at the start of `bytes`. kMore: not even a header. kBad: no such frame can be. kWhole:
+// the header is in *out, and the payload, or the part of it that is there, follows.
+inline Scan read_frame(const std::byte* bytes, size_t size, size_t payload_max, Header* out) {
+    if (size < sizeof(Header)) return Scan::kMore;
+    __builtin_memcpy(out, bytes, sizeof(Header));
+    return out->size <= payload_max ? Scan::kWhole : Scan::kBad;
+}
+
+// The digest over the hello and the challenge, as they were on the wire: what both proofs are about.
+struct Transcript {
+    uint8_t digest[kDigestBytes];
+};
+Transcript make_transcript(const uint8_t* hello, size_t hello_size, const uint8_t* challenge, size_t challenge_size);
+
+struct Key {
+    const uint8_t* bytes = nullptr;
+    size_t size = 0;
+};
+void prove_caller(const Key& key, const Transcript& transcript, uint8_t (&digest)[kDigestBytes]);
+// Covers the whole welcome but its digest.
+void prove_listener(const Key& key, const Transcript& transcript, const Note& welcome, uint8_t (&digest)[kDigestBytes]);
+
+}  // namespace selvage::impl::tcp
+
+#endif
