@@ -11,7 +11,7 @@
 
 #include "impl/transport/net/wire.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
@@ -59,10 +59,10 @@ void check_frames(const std::uint8_t* bytes, std::size_t size) {
 }
 
 }  // namespace
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace selvage::impl::tcp;
+    using namespace selvage::impl::net;
     Note note;
     std::size_t used = 0;
     const Scan scan = read(data, size, note, used);

@@ -369,7 +369,7 @@ public:
     }
 
     void shake_hands() {
-        using tcp::Note;
+        using net::Note;
         sockaddr_in address{};
         const std::string name = victim_.station.name();
         std::memcpy(&address, name.data(), std::min(name.size(), sizeof address));
@@ -377,20 +377,20 @@ public:
         Note hello;
         hello.port = kHostilePort;
         hello.instance = 1;
-        std::uint8_t first[tcp::kNoteMax], answer[tcp::kNoteMax], bytes[tcp::kNoteMax];
-        const std::size_t size = tcp::write_note(hello, first);
+        std::uint8_t first[net::kNoteMax], answer[net::kNoteMax], bytes[net::kNoteMax];
+        const std::size_t size = net::write_note(hello, first);
         check(::send(socket_, first, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size), "cannot say hello");
         receive_note(answer);
         Note proof;
-        proof.type = tcp::NoteType::kProof;
-        tcp::prove_caller({}, tcp::make_transcript(first, size, answer, tcp::kNoteFixed), proof.digest);
-        const std::size_t length = tcp::write_note(proof, bytes);
+        proof.type = net::NoteType::kProof;
+        net::prove_caller({}, net::make_transcript(first, size, answer, net::kNoteFixed), proof.digest);
+        const std::size_t length = net::write_note(proof, bytes);
         check(::send(socket_, bytes, length, MSG_NOSIGNAL) == static_cast<ssize_t>(length), "cannot send a proof");
         receive_note(answer);
         Note welcome;
         std::size_t used = 0;
-        check(tcp::read_note(answer, tcp::kNoteFixed, &welcome, &used) == tcp::Scan::kWhole &&
-                  welcome.type == tcp::NoteType::kWelcome,
+        check(net::read_note(answer, net::kNoteFixed, &welcome, &used) == net::Scan::kWhole &&
+                  welcome.type == net::NoteType::kWelcome,
               "the handshake fails");
     }
 
@@ -444,9 +444,9 @@ private:
     void receive_note(std::uint8_t* bytes) {
         std::size_t size = 0;
         const auto end = Clock::now() + std::chrono::seconds(10);
-        while (size < tcp::kNoteFixed) {
+        while (size < net::kNoteFixed) {
             victim_.progress();
-            const ssize_t got = recv(socket_, bytes + size, tcp::kNoteFixed - size, MSG_DONTWAIT);
+            const ssize_t got = recv(socket_, bytes + size, net::kNoteFixed - size, MSG_DONTWAIT);
             if (got > 0) size += static_cast<std::size_t>(got);
             check(got != 0 && Clock::now() < end, "no answer in the handshake");
         }

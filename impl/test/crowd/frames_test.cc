@@ -22,8 +22,8 @@ namespace selvage::impl::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using tcp::Note;
-using tcp::NoteType;
+using net::Note;
+using net::NoteType;
 
 uint64_t from_environment(const char* name, uint64_t standard) {
     const char* text = getenv(name);
@@ -65,7 +65,7 @@ private:
         return ::send(socket_, bytes, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
     }
     bool receive_note(uint8_t* bytes) {
-        return recv(socket_, bytes, tcp::kNoteFixed, MSG_WAITALL) == static_cast<ssize_t>(tcp::kNoteFixed);
+        return recv(socket_, bytes, net::kNoteFixed, MSG_WAITALL) == static_cast<ssize_t>(net::kNoteFixed);
     }
     bool shake_hands() {
         if (connect(socket_, reinterpret_cast<sockaddr*>(&address_), sizeof address_)) return false;
@@ -73,16 +73,16 @@ private:
         hello.port = static_cast<uint16_t>(1 + below(40));  // often that of a session before
         hello.instance = below(4);
         hello.sequence = static_cast<uint32_t>(random_());
-        uint8_t first[tcp::kNoteMax], answer[tcp::kNoteMax], bytes[tcp::kNoteMax];
-        const size_t size = tcp::write_note(hello, first);
+        uint8_t first[net::kNoteMax], answer[net::kNoteMax], bytes[net::kNoteMax];
+        const size_t size = net::write_note(hello, first);
         if (!send_bytes(first, size) || !receive_note(answer)) return false;
         Note proof;
         proof.type = NoteType::kProof;
-        tcp::prove_caller({}, tcp::make_transcript(first, size, answer, tcp::kNoteFixed), proof.digest);
-        if (!send_bytes(bytes, tcp::write_note(proof, bytes)) || !receive_note(answer)) return false;
+        net::prove_caller({}, net::make_transcript(first, size, answer, net::kNoteFixed), proof.digest);
+        if (!send_bytes(bytes, net::write_note(proof, bytes)) || !receive_note(answer)) return false;
         Note welcome;
         size_t used;
-        const bool read = tcp::read_note(answer, tcp::kNoteFixed, &welcome, &used) == tcp::Scan::kWhole;
+        const bool read = net::read_note(answer, net::kNoteFixed, &welcome, &used) == net::Scan::kWhole;
         return read && welcome.type == NoteType::kWelcome;
     }
 

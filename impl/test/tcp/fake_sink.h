@@ -85,7 +85,7 @@ inline SendResult send_text(TcpTransport& transport, Peer& peer, const std::stri
 
 // One endpoint.
 struct Side {
-    explicit Side(tcp::Key key = {}) { result = transport.open_datagram(loopback(), key); }
+    explicit Side(net::Key key = {}) { result = transport.open_datagram(loopback(), key); }
     Peer* peer(const Side& other) {
         Peer* found = nullptr;
         return transport.peer_at(other.transport.address(), &found) ? nullptr : found;
@@ -99,10 +99,10 @@ struct Side {
 
 // Calls both until `done`, at most for some seconds.
 inline bool run(std::initializer_list<Side*> sides, const std::function<bool()>& done, int milliseconds = 5000) {
-    const int64_t deadline = tcp::now_milliseconds() + milliseconds;
+    const int64_t deadline = net::now_milliseconds() + milliseconds;
     while (!done()) {
         for (Side* side : sides) side->progress();
-        if (tcp::now_milliseconds() > deadline) return false;
+        if (net::now_milliseconds() > deadline) return false;
     }
     return true;
 }

@@ -13,19 +13,19 @@ namespace selvage::impl::test {
 namespace {
 
 // A listener that takes the connection and the hello, answers with `answer`, and closes.
-tcp::Foreign foreign_after(const std::string& answer, bool takes_hello = true) {
+net::Foreign foreign_after(const std::string& answer, bool takes_hello = true) {
     SocketAddress address = loopback();
     int listener = -1;
-    EXPECT_EQ(tcp::listen_at(&address, 1, &listener), 0);
-    tcp::Dial dial;
-    EXPECT_EQ(dial.start(loopback(), address, tcp::Note{}), 0);
+    EXPECT_EQ(net::listen_at(&address, 1, &listener), 0);
+    net::Dial dial;
+    EXPECT_EQ(dial.start(loopback(), address, net::Note{}), 0);
     int caller = -1;
-    tcp::Step step = tcp::Step::kPending;
-    for (int i = 0; i < 10000 && step == tcp::Step::kPending; ++i) {
+    net::Step step = net::Step::kPending;
+    for (int i = 0; i < 10000 && step == net::Step::kPending; ++i) {
         step = dial.advance({});
         if (caller < 0 && (caller = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
             (void)dial.advance({});
-            char hello[tcp::kNoteMax];
+            char hello[net::kNoteMax];
             while (takes_hello && recv(caller, hello, sizeof hello, 0) <= 0) (void)dial.advance({});
             EXPECT_EQ(::send(caller, answer.data(), answer.size(), MSG_NOSIGNAL), static_cast<ssize_t>(answer.size()));
             close(caller);
@@ -33,21 +33,21 @@ tcp::Foreign foreign_after(const std::string& answer, bool takes_hello = true) {
         usleep(100);
     }
     close(listener);
-    EXPECT_EQ(step, tcp::Step::kFailed);
+    EXPECT_EQ(step, net::Step::kFailed);
     return dial.foreign;
 }
 
 TEST(TcpForeign, AnAnswerThatIsNoNoteIsDistinguishedFromNone) {
-    EXPECT_EQ(foreign_after("SSH-2.0-OpenSSH_9.2\r\n"), tcp::Foreign::kSpeaks);
-    EXPECT_EQ(foreign_after(""), tcp::Foreign::kSilent);
-    EXPECT_EQ(foreign_after("", false), tcp::Foreign::kSilent) << "closed over an unread hello: a reset";
-    uint8_t challenge[tcp::kNoteMax];
-    tcp::Note note;
-    note.type = tcp::NoteType::kChallenge;
-    const size_t size = tcp::write_note(note, challenge);
+    EXPECT_EQ(foreign_after("SSH-2.0-OpenSSH_9.2\r\n"), net::Foreign::kSpeaks);
+    EXPECT_EQ(foreign_after(""), net::Foreign::kSilent);
+    EXPECT_EQ(foreign_after("", false), net::Foreign::kSilent) << "closed over an unread hello: a reset";
+    uint8_t challenge[net::kNoteMax];
+    net::Note note;
+    note.type = net::NoteType::kChallenge;
+    const size_t size = net::write_note(note, challenge);
     const std::string whole(reinterpret_cast<char*>(challenge), size);
-    EXPECT_EQ(foreign_after(whole), tcp::Foreign::kNo) << "it speaks the protocol, and is gone";
-    EXPECT_EQ(foreign_after(whole.substr(0, 40)), tcp::Foreign::kNo);
+    EXPECT_EQ(foreign_after(whole), net::Foreign::kNo) << "it speaks the protocol, and is gone";
+    EXPECT_EQ(foreign_after(whole.substr(0, 40)), net::Foreign::kNo);
 }
 
 TEST(TcpForeign, ManyCallersOfAnotherProtocolHaveOneLineOfTheLog) {
@@ -72,13 +72,13 @@ TEST(TcpForeign, ManyCallersOfAnotherProtocolHaveOneLineOfTheLog) {
 TEST(TcpForeign, APeerThatNeverAnswersIsGivenUpWithTheTimeOfAConnection) {
     SocketAddress address = loopback();
     int listener = -1;
-    ASSERT_EQ(tcp::listen_at(&address, 64, &listener), 0);
+    ASSERT_EQ(net::listen_at(&address, 64, &listener), 0);
     setenv("FI_TCP_CONNECT_TIMEOUT", "700", 1);
     Side side;
     Peer* peer = nullptr;
     ASSERT_EQ(side.transport.peer_at(address, &peer), 0);
     testing::internal::CaptureStderr();
-    const int64_t start = tcp::now_milliseconds();
+    const int64_t start = net::now_milliseconds();
     int calls = 0;
     EXPECT_TRUE(run(
         {&side},
@@ -93,7 +93,7 @@ TEST(TcpForeign, APeerThatNeverAnswersIsGivenUpWithTheTimeOfAConnection) {
         20000));
     unsetenv("FI_TCP_CONNECT_TIMEOUT");
     close(listener);
-    EXPECT_GE(tcp::now_milliseconds() - start, 700);
+    EXPECT_GE(net::now_milliseconds() - start, 700);
     EXPECT_GE(calls, 5);
     const std::string text = testing::internal::GetCapturedStderr();
     EXPECT_EQ(std::ranges::count(text, '\n'), 1) << text;

@@ -49,8 +49,8 @@ TEST(TcpStrangers, GarbageIsCutOffAtItsFirstBytesAndDisturbsNobody) {
         std::string garbage(1 + random() % 500, '\0');
         for (char& byte : garbage) byte = static_cast<char>(random());
         if (round % 3 == 0) {  // a hello, spoilt somewhere
-            uint8_t bytes[tcp::kNoteMax];
-            const size_t size = tcp::write_note(tcp::Note{}, bytes);
+            uint8_t bytes[net::kNoteMax];
+            const size_t size = net::write_note(net::Note{}, bytes);
             garbage.assign(reinterpret_cast<char*>(bytes), size);
             garbage[random() % size] ^= static_cast<char>(1 + random() % 255);
             garbage.resize(random() % (size + 1));
@@ -73,28 +73,28 @@ TEST(TcpStrangers, GarbageIsCutOffAtItsFirstBytesAndDisturbsNobody) {
 TEST(TcpStrangers, AProofOfAnotherConversationIsRefused) {
     Side b;
     const int first = knock(b.transport.address()), second = knock(b.transport.address());
-    uint8_t hello[tcp::kNoteMax];
-    const size_t size = tcp::write_note(tcp::Note{}, hello);
-    uint8_t challenge[2][tcp::kNoteFixed];
+    uint8_t hello[net::kNoteMax];
+    const size_t size = net::write_note(net::Note{}, hello);
+    uint8_t challenge[2][net::kNoteFixed];
     for (const int socket : {first, second}) {
         ASSERT_EQ(::send(socket, hello, size, 0), static_cast<ssize_t>(size));
         for (int i = 0; i < 10; ++i) b.progress();
-        ASSERT_EQ(recv(socket, challenge[socket == second], tcp::kNoteFixed, 0), static_cast<ssize_t>(tcp::kNoteFixed));
+        ASSERT_EQ(recv(socket, challenge[socket == second], net::kNoteFixed, 0), static_cast<ssize_t>(net::kNoteFixed));
     }
-    tcp::Note proof;
-    proof.type = tcp::NoteType::kProof;
-    tcp::prove_caller({}, tcp::make_transcript(hello, size, challenge[0], tcp::kNoteFixed), proof.digest);
-    uint8_t bytes[tcp::kNoteMax];
-    const size_t length = tcp::write_note(proof, bytes);
+    net::Note proof;
+    proof.type = net::NoteType::kProof;
+    net::prove_caller({}, net::make_transcript(hello, size, challenge[0], net::kNoteFixed), proof.digest);
+    uint8_t bytes[net::kNoteMax];
+    const size_t length = net::write_note(proof, bytes);
     for (const int socket : {second, first}) {
         ASSERT_EQ(::send(socket, bytes, length, 0), static_cast<ssize_t>(length));
         for (int i = 0; i < 10; ++i) b.progress();
-        tcp::Note answer;
+        net::Note answer;
         size_t used = 0;
-        const ssize_t got = recv(socket, bytes + length, tcp::kNoteMax - length, 0);
+        const ssize_t got = recv(socket, bytes + length, net::kNoteMax - length, 0);
         ASSERT_GT(got, 0);
-        ASSERT_EQ(tcp::read_note(bytes + length, static_cast<size_t>(got), &answer, &used), tcp::Scan::kWhole);
-        EXPECT_EQ(answer.type, socket == second ? tcp::NoteType::kReject : tcp::NoteType::kWelcome);
+        ASSERT_EQ(net::read_note(bytes + length, static_cast<size_t>(got), &answer, &used), net::Scan::kWhole);
+        EXPECT_EQ(answer.type, socket == second ? net::NoteType::kReject : net::NoteType::kWelcome);
     }
     EXPECT_EQ(b.transport.peers_up(), 1u);
     close(first);
@@ -105,7 +105,7 @@ TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
     Pair pair;
     ASSERT_TRUE(pair.talk());
     std::vector<int> silent;
-    for (size_t i = 0; i < tcp::kStrangersMax; ++i) {
+    for (size_t i = 0; i < net::kStrangersMax; ++i) {
         silent.push_back(knock(pair.b.transport.address()));
         ASSERT_GE(silent.back(), 0);
         if (i % 16 == 0) pair.b.progress();
@@ -115,7 +115,7 @@ TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
         pair.b.progress();
     }
     // All places are taken. After the grace the oldest makes room, so somebody who has something to say gets in.
-    usleep(static_cast<useconds_t>(tcp::kStrangerGrace) * 1000);
+    usleep(static_cast<useconds_t>(net::kStrangerGrace) * 1000);
     Side c;
     Peer* to_b = c.peer(pair.b);
     send_text(c.transport, *to_b, "let me in");
@@ -125,8 +125,8 @@ TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
     EXPECT_FALSE(was_closed(silent.back()));
     ASSERT_TRUE(pair.talk());
     // And after the limit none is left, though nothing else happens at the port: the descriptor wakes.
-    const int64_t until = tcp::now_milliseconds() + tcp::kStrangerLimit + 1000;
-    while (!was_closed(silent.back()) && tcp::now_milliseconds() < until) {
+    const int64_t until = net::now_milliseconds() + net::kStrangerLimit + 1000;
+    while (!was_closed(silent.back()) && net::now_milliseconds() < until) {
         pair.b.progress();
         if (!pair.b.transport.arm()) continue;
         pollfd wait{.fd = pair.b.transport.wait_descriptor(), .events = POLLIN, .revents = 0};
@@ -157,14 +157,14 @@ private:
     // Nothing but system calls, as other threads of the parent may have held locks.
     [[noreturn]] static void be(const SocketAddress& to, uint8_t host, int count, int rate) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        const int64_t start = tcp::now_milliseconds();
+        const int64_t start = net::now_milliseconds();
         for (int i = 0; i < count; ++i) {
             const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
             SocketAddress from = loopback();
             from.v4.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
             (void)bind(socket, &from.any, static_cast<socklen_t>(from.length()));
             (void)connect(socket, &to.any, static_cast<socklen_t>(to.length()));
-            while (rate && (tcp::now_milliseconds() - start) * rate < int64_t{1000} * i) usleep(500);
+            while (rate && (net::now_milliseconds() - start) * rate < int64_t{1000} * i) usleep(500);
         }
         for (;;) pause();
     }
@@ -194,7 +194,7 @@ TEST(TcpStrangers, ThoseWhoSayNothingLeaveTheApplicationItsDescriptors) {
             {&pair.b}, [] { return false; }, 300);
         const size_t left = descriptors_left();
         setrlimit(RLIMIT_NOFILE, &old);
-        EXPECT_LE(before - left, 64 / tcp::kStrangersShare) << before << ", then " << left;
+        EXPECT_LE(before - left, 64 / net::kStrangersShare) << before << ", then " << left;
         // And they keep nobody out.
         setrlimit(RLIMIT_NOFILE, &tight);
         send_text(late.transport, *late.peer(pair.b), "let me in");
@@ -210,15 +210,15 @@ TEST(TcpStrangers, ThoseWhoSayNothingLeaveTheApplicationItsDescriptors) {
 int count_dropped(Side& target, int count) {
     int dropped = 0;
     for (int i = 0; i < count; ++i) {
-        tcp::Dial dial;
-        tcp::Note hello;
+        net::Dial dial;
+        net::Note hello;
         hello.port = static_cast<uint16_t>(1 + i);
         hello.instance = static_cast<uint64_t>(4711 + i);
         if (dial.start(loopback(), target.transport.address(), hello)) return -1;
-        tcp::Step step = tcp::Step::kPending;
+        net::Step step = net::Step::kPending;
         const bool ended = run(
-            {&target}, [&] { return (step = dial.advance({})) != tcp::Step::kPending; }, 2000);
-        dropped += !ended || step != tcp::Step::kDone;
+            {&target}, [&] { return (step = dial.advance({})) != net::Step::kPending; }, 2000);
+        dropped += !ended || step != net::Step::kDone;
         usleep(20'000);
     }
     return dropped;
@@ -240,8 +240,8 @@ TEST(TcpStrangers, HundredsASecondWhoSayNothingKeepNobodyOut) {
 TEST(TcpStrangers, ACallerOfAnotherAddressIsNotEvictedForThoseWhoSayNothing) {
     Side b;
     const int slow = knock(b.transport.address());
-    uint8_t hello[tcp::kNoteMax], challenge[tcp::kNoteFixed];
-    const size_t size = tcp::write_note(tcp::Note{}, hello);
+    uint8_t hello[net::kNoteMax], challenge[net::kNoteFixed];
+    const size_t size = net::write_note(net::Note{}, hello);
     ASSERT_EQ(::send(slow, hello, size, 0), static_cast<ssize_t>(size));
     IdleCallers idle(b.transport.address(), 2, 100'000, 2000);
     run(
@@ -254,8 +254,8 @@ TEST(TcpStrangers, ACallerOfAnotherAddressIsNotEvictedForThoseWhoSayNothing) {
 TEST(TcpStrangers, ReplyingLateDoesNotBlockOthers) {
     Pair pair;
     const int slow = knock(pair.b.transport.address());
-    uint8_t hello[tcp::kNoteMax];
-    const size_t size = tcp::write_note(tcp::Note{}, hello);
+    uint8_t hello[net::kNoteMax];
+    const size_t size = net::write_note(net::Note{}, hello);
     for (size_t i = 0; i < size; ++i) {
         ASSERT_EQ(::send(slow, hello + i, 1, 0), 1);
         pair.b.progress();
@@ -270,14 +270,14 @@ TEST(TcpStrangers, ReplyingLateDoesNotBlockOthers) {
 class Impostor {
 public:
     Impostor(Side& target, uint16_t port) {
-        tcp::Note hello;
+        net::Note hello;
         hello.port = port;
         hello.instance = uint64_t{4711} << 16 | port;
-        tcp::Dial dial;
+        net::Dial dial;
         if (dial.start(loopback(), target.transport.address(), hello)) return;
-        tcp::Step step = tcp::Step::kPending;
-        run({&target}, [&] { return (step = dial.advance({})) != tcp::Step::kPending; });
-        if (step == tcp::Step::kDone) socket = dial.release_socket();
+        net::Step step = net::Step::kPending;
+        run({&target}, [&] { return (step = dial.advance({})) != net::Step::kPending; });
+        if (step == net::Step::kDone) socket = dial.release_socket();
     }
     ~Impostor() {
         if (socket >= 0) close(socket);
@@ -352,7 +352,7 @@ TEST(TcpPeers, AThousandCostFewKilobytesEach) {
         ASSERT_EQ(others.back()->result, 0) << i;
     }
     const size_t before = mallinfo2().uordblks;
-    const int64_t start = tcp::now_milliseconds();
+    const int64_t start = net::now_milliseconds();
     for (auto& other : others) {
         Peer* peer = hub.peer(*other);
         ASSERT_TRUE(peer);
@@ -360,7 +360,7 @@ TEST(TcpPeers, AThousandCostFewKilobytesEach) {
     }
     const int64_t deadline = start + 60000;
     size_t greeted = 0;
-    while (greeted < kPeers && tcp::now_milliseconds() < deadline) {
+    while (greeted < kPeers && net::now_milliseconds() < deadline) {
         hub.progress();
         greeted = 0;
         for (auto& other : others) {
@@ -372,7 +372,7 @@ TEST(TcpPeers, AThousandCostFewKilobytesEach) {
     for (int i = 0; i < 10; ++i) hub.progress();
     const size_t used = mallinfo2().uordblks - before;  // of both sides
     printf("%zu peers up after %ld ms, %zu bytes per connection\n", hub.transport.peers_up(),
-           static_cast<long>(tcp::now_milliseconds() - start), used / kPeers);
+           static_cast<long>(net::now_milliseconds() - start), used / kPeers);
     EXPECT_LT(used / kPeers, 8192u);
     // One of them talks; that a thousand others are there costs it nothing but epoll.
     Peer* back = others[500]->sink.frames[0].from;

@@ -6,10 +6,10 @@
 namespace selvage::impl::test {
 namespace {
 
-using tcp::after_refusal;
-using tcp::AfterRefusal;
-using tcp::kRefusedLimit;
-using tcp::kRefusedPause;
+using net::after_refusal;
+using net::AfterRefusal;
+using net::kRefusedLimit;
+using net::kRefusedPause;
 
 TEST(RefusedDial, IsRepeatedUntilItsTimeIsOver) {
     EXPECT_EQ(after_refusal({.now = kRefusedLimit - 1, .since = 0, .attempt = 900, .posted = false, .extended = false}),

@@ -30,9 +30,9 @@ TEST(TcpSetup, TheSenderMayCloseWhileTheReceiverIsNotCalled) {
     Side b;
     auto a = std::make_unique<Side>();
     for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a->transport, *a->peer(b), "x", i), SendResult::kDone);
-    const int64_t start = tcp::now_milliseconds();
+    const int64_t start = net::now_milliseconds();
     a.reset();
-    EXPECT_LT(tcp::now_milliseconds() - start, 900);
+    EXPECT_LT(net::now_milliseconds() - start, 900);
     ASSERT_TRUE(arrives(b, 5));
     ASSERT_TRUE(run({&b}, [&] { return b.sink.downs.size() == 1; }));
     for (uint64_t i = 0; i < 5; ++i) EXPECT_EQ(b.sink.frames[i].header.word[0], i);
@@ -100,7 +100,7 @@ public:
         address = loopback();
         bind(socket_, &address.any, static_cast<socklen_t>(address.length()));
         listen(socket_, 16);
-        address = tcp::local_address(socket_);
+        address = net::local_address(socket_);
     }
     ~Script() {
         hang_up();
@@ -147,28 +147,28 @@ private:
     bool read_note(uint8_t* bytes, size_t* size) {
         const timeval limit{.tv_sec = 5, .tv_usec = 0};
         setsockopt(call_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        *size = tcp::kNoteFixed;
+        *size = net::kNoteFixed;
         return recv(call_, bytes, *size, MSG_WAITALL) == static_cast<ssize_t>(*size);
     }
-    bool send(const tcp::Note& note, uint8_t* bytes, size_t* size) {
-        *size = tcp::write_note(note, bytes);
+    bool send(const net::Note& note, uint8_t* bytes, size_t* size) {
+        *size = net::write_note(note, bytes);
         return ::send(call_, bytes, *size, MSG_NOSIGNAL) == static_cast<ssize_t>(*size);
     }
     bool challenge() {
-        tcp::Note note;
-        note.type = tcp::NoteType::kChallenge;
-        uint8_t bytes[tcp::kNoteMax];
+        net::Note note;
+        note.type = net::NoteType::kChallenge;
+        uint8_t bytes[net::kNoteMax];
         size_t size;
         if (!send(note, bytes, &size)) return false;
-        transcript_ = tcp::make_transcript(hello_, hello_size_, bytes, size);
+        transcript_ = net::make_transcript(hello_, hello_size_, bytes, size);
         return read_note(bytes, &size);
     }
     bool welcome() {
-        tcp::Note note;
-        note.type = tcp::NoteType::kWelcome;
+        net::Note note;
+        note.type = net::NoteType::kWelcome;
         note.instance = 4711;
-        tcp::prove_listener({}, transcript_, note, note.digest);
-        uint8_t bytes[tcp::kNoteMax];
+        net::prove_listener({}, transcript_, note, note.digest);
+        uint8_t bytes[net::kNoteMax];
         size_t size;
         return send(note, bytes, &size);
     }
@@ -176,9 +176,9 @@ private:
     int socket_ = -1;
     int call_ = -1;
     int at_ = 0;
-    uint8_t hello_[tcp::kNoteMax];
+    uint8_t hello_[net::kNoteMax];
     size_t hello_size_ = 0;
-    tcp::Transcript transcript_{};
+    net::Transcript transcript_{};
 };
 
 constexpr size_t kFrame = sizeof(Header) + 5;
@@ -269,20 +269,20 @@ TEST(TcpSetup, AConnectionThatEndedBeforeAnyoneLookedWasTaken) {
         if (listens) {
             ASSERT_EQ(listen(listener, 1), 0);
         }
-        tcp::Dial dial;
-        ASSERT_EQ(dial.start(loopback(), at, tcp::Note{}), 0);
+        net::Dial dial;
+        ASSERT_EQ(dial.start(loopback(), at, net::Note{}), 0);
         if (listens) {
             const int taken = accept(listener, nullptr, nullptr);
             const linger reset{.l_onoff = 1, .l_linger = 0};
             ASSERT_EQ(setsockopt(taken, SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
             close(taken);
         }
-        tcp::Step step = tcp::Step::kPending;
-        for (int i = 0; i < 1000 && step == tcp::Step::kPending; ++i) {
+        net::Step step = net::Step::kPending;
+        for (int i = 0; i < 1000 && step == net::Step::kPending; ++i) {
             usleep(kMillisecond);
             step = dial.advance({});
         }
-        EXPECT_EQ(step, tcp::Step::kFailed);
+        EXPECT_EQ(step, net::Step::kFailed);
         EXPECT_EQ(dial.was_taken(), listens) << strerror(dial.error);
         close(listener);
     }
@@ -325,11 +325,11 @@ TEST(TcpSetup, WhatIsLostAfterAllIsInTheLog) {
         ASSERT_EQ(send_text(a->transport, *peer_at(*a, script.address), "first"), SendResult::kDone);
     }
     ASSERT_TRUE(script.go_to(1));  // and no further: the process there is stopped, say
-    const int64_t start = tcp::now_milliseconds();
+    const int64_t start = net::now_milliseconds();
     a.reset();
-    const int64_t took = tcp::now_milliseconds() - start;
-    EXPECT_GE(took, tcp::kSetupLinger);
-    EXPECT_LT(took, tcp::kSetupLinger + tcp::kLinger + 500);
+    const int64_t took = net::now_milliseconds() - start;
+    EXPECT_GE(took, net::kSetupLinger);
+    EXPECT_LT(took, net::kSetupLinger + net::kLinger + 500);
     ASSERT_EQ(Lines::lines().size(), 1u);
     EXPECT_NE(Lines::lines()[0].find("7 messages"), std::string::npos) << Lines::lines()[0];
 }
@@ -339,9 +339,9 @@ TEST(TcpSetup, ClosingDoesNotWaitForAPeerForWhichNothingWaits) {
     auto a = std::make_unique<Side>();
     ASSERT_TRUE(peer_at(*a, script.address));
     ASSERT_TRUE(script.go_to(1));
-    const int64_t start = tcp::now_milliseconds();
+    const int64_t start = net::now_milliseconds();
     a.reset();
-    EXPECT_LT(tcp::now_milliseconds() - start, 500);
+    EXPECT_LT(net::now_milliseconds() - start, 500);
 }
 
 TEST(TcpSetup, ARestartedCallerGetsInOnceTheEndOfTheOldOneIsSeen) {

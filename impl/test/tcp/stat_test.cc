@@ -10,7 +10,7 @@ namespace {
 
 // A side whose gate counts.
 struct Counting {
-    explicit Counting(tcp::Key key = {}) : side(key) { side.transport.count_in(&record); }
+    explicit Counting(net::Key key = {}) : side(key) { side.transport.count_in(&record); }
     uint64_t at(Stat stat) const { return record.get(stat); }
     bool reaches(Stat stat, uint64_t value, std::initializer_list<Side*> others = {}) {
         return run({&side}, [&] {
@@ -65,7 +65,7 @@ TEST(TcpStat, ACallerThatSaysNothingIsCountedWhenItsTimeIsOver) {
     Counting b;
     const int socket = knock(b.side);
     EXPECT_TRUE(run(
-        {&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * tcp::kStrangerLimit));
+        {&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * net::kStrangerLimit));
     EXPECT_EQ(b.at(Stat::kRefused), 0U);
     close(socket);
 }

@@ -125,7 +125,7 @@ TEST(TcpTransport, TheSameOverTheSixthVersionOfTheProtocol) {
         b.progress(at_b);
     }
     ASSERT_EQ(at_b.frames.size(), 1u);
-    EXPECT_TRUE(tcp::same_address(at_b.frames[0].from->remote, a.address()));
+    EXPECT_TRUE(net::same_address(at_b.frames[0].from->remote, a.address()));
 }
 
 TEST(TcpTransport, AnEndpointSendsToItself) {
@@ -170,8 +170,8 @@ TEST(TcpTransport, TwoThreadsThatDialEachOtherAtOnceLoseNothingEither) {
             ++ready;
             while (ready != 2) continue;
             bool mine = false;
-            const int64_t deadline = tcp::now_milliseconds() + 5000;
-            while (done != 2 && tcp::now_milliseconds() < deadline) {
+            const int64_t deadline = net::now_milliseconds() + 5000;
+            while (done != 2 && net::now_milliseconds() < deadline) {
                 self.progress();
                 if (!mine && self.sink.frames.size() == 1) {
                     mine = true;

@@ -1,7 +1,7 @@
 // See address_table.h.
 #include "impl/transport/net/address_table.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 bool same_address(const SocketAddress& a, const SocketAddress& b) { return a.same_host(b) && a.port() == b.port(); }
 
@@ -20,4 +20,4 @@ size_t hash_address(const SocketAddress& address, uint64_t seed) {
     return static_cast<size_t>(hash);
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net

@@ -10,7 +10,7 @@
 #include "impl/base/create.h"
 #include "impl/transport/net/sockets.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 bool same_address(const SocketAddress& a, const SocketAddress& b);
 // The scope of a link-local address is not part of it, as same_host may ignore it. The seed keeps others from choosing
@@ -108,6 +108,6 @@ void AddressTable<Peer>::remove(Peer& peer) {
     destroy(&peer);
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

@@ -4,7 +4,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 Dial::~Dial() {
     if (socket_ >= 0) close(socket_);
@@ -116,4 +116,4 @@ int error_of(Refusal refusal) {
     }
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net

@@ -9,7 +9,7 @@
 #include "impl/transport/net/sockets.h"
 #include "impl/transport/net/wire.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 enum class Step : uint8_t {
     kPending,
@@ -72,6 +72,6 @@ private:
 // What an application is told of a refusal: a positive fabric errno.
 int error_of(Refusal refusal);
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

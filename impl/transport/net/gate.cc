@@ -11,7 +11,7 @@
 #include "impl/config/log.h"
 #include "impl/transport/net/knobs.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 namespace {
 
 // What this process may spend on pending connections, of the descriptors that it may have now.
@@ -323,4 +323,4 @@ void Gate::sweep(int64_t now) {
     any_dead_ = false;
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net

@@ -23,7 +23,7 @@
 #include "impl/transport/net/sockets.h"
 #include "impl/transport/net/wire.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 // Where pending connections come from.
 struct Source {
@@ -119,6 +119,6 @@ private:
     Stranger** proved_end_ = &proved_;
 };
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

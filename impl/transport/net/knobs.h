@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 // Connections that have not proved themselves yet (gate.h): at most so many, and this part of the descriptors that the
 // process may have. As many descriptors are left to the application.
@@ -41,6 +41,6 @@ inline constexpr int kKeepIdle = 20;
 inline constexpr int kKeepInterval = 5;
 inline constexpr int kKeepCount = 4;
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

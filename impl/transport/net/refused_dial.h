@@ -8,7 +8,7 @@
 
 #include "impl/transport/net/knobs.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 // In milliseconds.
 struct RefusedDial {
@@ -27,6 +27,6 @@ constexpr AfterRefusal after_refusal(const RefusedDial& dial) {
     return dial.posted && !dial.extended ? AfterRefusal::kExtend : AfterRefusal::kGiveUp;
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

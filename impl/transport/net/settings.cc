@@ -3,7 +3,7 @@
 
 #include "impl/config/param.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 namespace {
 
 const Param<int> connect_row{
@@ -38,4 +38,4 @@ PortRange port_range() {
 
 size_t peers_per_host() { return host_row.get(); }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 // Milliseconds until a connection that is not set up is given up.
 int connect_timeout();
@@ -22,6 +22,6 @@ struct PortRange {
 };
 PortRange port_range();
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

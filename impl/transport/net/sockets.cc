@@ -10,7 +10,7 @@
 #include "impl/transport/net/knobs.h"
 #include "impl/transport/net/settings.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 namespace {
 
 int fail(int socket) {
@@ -176,4 +176,4 @@ void fill_random(void* bytes, size_t size) {
     }
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net

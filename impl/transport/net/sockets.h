@@ -9,7 +9,7 @@
 
 #include "impl/net/address.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 // What epoll gives back: the first member of whatever was registered.
 enum class Watch : uint8_t { kListener, kStranger, kPeer, kTimer, kSetup };
@@ -66,6 +66,6 @@ bool send_all(int socket, const void* bytes, size_t size);
 
 void fill_random(void* bytes, size_t size);
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 namespace {
 
 constexpr uint8_t kMagic[8] = {0xc5, 'S', 'e', 'l', 'v', 'a', 'g', 'e'};
@@ -117,4 +117,4 @@ void prove_listener(const Key& key, const Transcript& transcript, const Note& we
     hmac.finish(digest);
 }
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net

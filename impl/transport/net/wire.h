@@ -28,7 +28,7 @@
 #include "impl/base/hmac.h"
 #include "impl/engine/frame.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 
 inline constexpr uint16_t kWireVersion = 2;
 inline constexpr size_t kRandomBytes = 32;
@@ -100,6 +100,6 @@ void prove_caller(const Key& key, const Transcript& transcript, uint8_t (&digest
 // Covers the whole welcome but its digest.
 void prove_listener(const Key& key, const Transcript& transcript, const Note& welcome, uint8_t (&digest)[kDigestBytes]);
 
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
 
 #endif

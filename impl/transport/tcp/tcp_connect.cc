@@ -20,17 +20,17 @@ int TcpTransport::connect_to(const SocketAddress& to, const uint8_t* data, size_
     return 0;
 }
 
-int TcpTransport::adopt(tcp::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events) {
+int TcpTransport::adopt(net::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events) {
     LockGuard setup(setup_);
     int error = 0;
     Peer* peer = nullptr;
     if (only_) {
         error = -FI_EISCONN;
     } else if (!stranger->holds(key_)) {
-        stranger->refuse(tcp::Refusal::kKey);
+        stranger->refuse(net::Refusal::kKey);
         error = -FI_EKEYREJECTED;
     } else if (!(peer = peers_.add(stranger->from))) {
-        stranger->refuse(tcp::Refusal::kBusy);
+        stranger->refuse(net::Refusal::kBusy);
         error = -FI_ENOMEM;
     } else if (!stranger->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {
         error = -FI_ECONNABORTED;
@@ -51,14 +51,14 @@ int TcpTransport::adopt(tcp::Stranger* stranger, const uint8_t* data, size_t siz
 
 int TcpTransport::shut_down() {
     if (!connected()) return -FI_ENOTCONN;
-    if (!only_->broken) hand_over(*only_, tcp::now_milliseconds() + tcp::kLinger);
+    if (!only_->broken) hand_over(*only_, net::now_milliseconds() + net::kLinger);
     drop(*only_, FI_ECANCELED);
     return 0;
 }
 
 bool TcpTransport::local_name(SocketAddress* out) const {
     if (!connected()) return false;
-    *out = tcp::local_address(only_->rx);
+    *out = net::local_address(only_->rx);
     return true;
 }
 

@@ -32,7 +32,7 @@ inline bool TcpTransport::control_is_due(size_t done) {
     if (want_look_ || (!done && up_ != hot_count_)) return true;
     if ((round() & 7) != 0) return false;  // asking for the time costs 20 ns
     if (up_ != hot_count_) return true;
-    return tcp::now_nanoseconds() - last_look_ >= tcp::kControlInterval;
+    return net::now_nanoseconds() - last_look_ >= tcp::kControlInterval;
 }
 
 template <typename Sink>
@@ -83,7 +83,7 @@ void TcpTransport::take_down(Sink& sink, Peer& peer, int error) {
     if (fallen.was_up) {
         events->ended();
     } else {
-        const tcp::Note nothing;
+        const net::Note nothing;
         events->failed(error, nothing.data, 0);
     }
 }
@@ -114,16 +114,16 @@ size_t TcpTransport::poll_events(Sink& sink) {
     size_t done = 0;
     bool setup = timed();
     for (int i = 0; i < count; ++i) {
-        auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
+        auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
         switch (watched->watch) {
-            case tcp::Watch::kListener:
-            case tcp::Watch::kStranger:
+            case net::Watch::kListener:
+            case net::Watch::kStranger:
                 break;  // not in this epoll
-            case tcp::Watch::kSetup:
-            case tcp::Watch::kTimer:
+            case net::Watch::kSetup:
+            case net::Watch::kTimer:
                 setup = true;
                 break;
-            case tcp::Watch::kPeer: {
+            case net::Watch::kPeer: {
                 auto& peer = *static_cast<Peer*>(watched);
                 if (peer.phase == Peer::Phase::kUp) {
                     if (events[i].events & EPOLLOUT) watch_room(peer, false);
@@ -136,14 +136,14 @@ size_t TcpTransport::poll_events(Sink& sink) {
             }
         }
     }
-    tcp::Stranger* callers = nullptr;
+    net::Stranger* callers = nullptr;
     if (setup) {
         LockGuard guard(setup_);
         step_setup(&callers);
     }
     // Pairs with add_outcome.
     if (any_outcome_.load(std::memory_order_acquire)) done += take_outcomes(sink);
-    while (tcp::Stranger* caller = callers) {
+    while (net::Stranger* caller = callers) {
         callers = caller->next;
         answer_caller(sink, caller);
         ++done;
@@ -166,7 +166,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
             sink.room(*peer);
             continue;
         }
-        if (outcome.answered && outcome.answer.type == tcp::NoteType::kReject && events_) {
+        if (outcome.answered && outcome.answer.type == net::NoteType::kReject && events_) {
             ConnectionEvents* events = events_;
             events_ = nullptr;
             events->failed(outcome.error, outcome.answer.data, outcome.answer.data_size);
@@ -179,7 +179,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
 // A caller at the address of a peer that is connected. The same endpoint has lost that connection; another one may have
 // come in its place, if the old one's end shows now.
 template <typename Sink>
-void TcpTransport::answer_caller(Sink& sink, tcp::Stranger* caller) {
+void TcpTransport::answer_caller(Sink& sink, net::Stranger* caller) {
     bool same = false;
     if (Peer* peer = connected_at(*caller, &same)) {
         if (same) {
@@ -195,7 +195,7 @@ void TcpTransport::answer_caller(Sink& sink, tcp::Stranger* caller) {
 // Sends that found no memory.
 template <typename Sink>
 void TcpTransport::look_at_time(Sink& sink) {
-    last_look_ = tcp::now_nanoseconds();
+    last_look_ = net::now_nanoseconds();
     if (starved_) {
         starved_ = false;
         for (Peer* peer = first_peer(); peer; peer = peer->next) {
@@ -233,7 +233,7 @@ inline ssize_t TcpTransport::read_socket(Peer& peer, size_t* asked) {
         if (peer.left_size) memcpy(arrivals_, peer.left, peer.left_size);
         *asked = peer.bulk ? tcp::kBehind : tcp::kReceiveBuffer - peer.left_size;
         static_assert(tcp::kLeftMax + tcp::kBehind <= tcp::kReceiveBuffer);
-        return tcp::raw_receive(peer.rx, arrivals_ + peer.left_size, *asked);
+        return net::raw_receive(peer.rx, arrivals_ + peer.left_size, *asked);
     }
     iovec pieces[Landing::kRanges + 1];
     size_t count = 0;
@@ -250,7 +250,7 @@ inline ssize_t TcpTransport::read_socket(Peer& peer, size_t* asked) {
     msghdr message{};
     message.msg_iov = pieces;
     message.msg_iovlen = count;
-    return tcp::raw_receive_pieces(peer.rx, &message);
+    return net::raw_receive_pieces(peer.rx, &message);
 }
 
 // `got` bytes arrived where read_socket wanted them. False: the peer is down or will be.
@@ -283,9 +283,9 @@ template <typename Sink>
 bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t size, size_t* frames) {
     while (size) {
         Header header;
-        const tcp::Scan scan = tcp::read_frame(at, size, kFrameMax, &header);
-        if (scan == tcp::Scan::kMore) break;
-        if (scan == tcp::Scan::kBad) {
+        const net::Scan scan = net::read_frame(at, size, kFrameMax, &header);
+        if (scan == net::Scan::kMore) break;
+        if (scan == net::Scan::kBad) {
             if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;

@@ -12,7 +12,7 @@ static_assert(tcp::kPiecesMax >= Resolved::kPieces && tcp::kPiecesMax >= 1 + 2 *
 
 int TcpTransport::open(Endpoint& endpoint) {
     const Domain& domain = *endpoint.domain;
-    const tcp::Key key{domain.auth_key, domain.attr.auth_key_size};
+    const net::Key key{domain.auth_key, domain.attr.auth_key_size};
     if (endpoint.connected_type()) return open_connected(endpoint.address, key);
     count_in(endpoint.stat);
     const int error = open_datagram(endpoint.address, key);

@@ -16,8 +16,8 @@
 namespace selvage::impl {
 namespace {
 
-using tcp::Refusal;
-using tcp::Stranger;
+using net::Refusal;
+using net::Stranger;
 
 // Driven by reading the event queue. A caller that has sent its proof becomes a request; whether the proof holds is
 // known here when the passive endpoint was opened with a key, and otherwise when it is accepted on a domain.
@@ -35,7 +35,7 @@ public:
         if (epoll_ < 0) return -errno;
         timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         if (timer_ < 0) return -errno;
-        const int error = tcp::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_);
+        const int error = net::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_);
         if (error) return error;
         backlog_ = owner_.backlog > 0 ? static_cast<size_t>(owner_.backlog) : 1;
         return gate_.open(&owner_.address, static_cast<int>(std::min<size_t>(backlog_, 4096)), epoll_);
@@ -47,12 +47,12 @@ public:
         epoll_event events[kBatch];
         const int count = epoll_wait(epoll_, events, kBatch, 0);
         for (int i = 0; i < count; ++i) {
-            auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
-            if (watched->watch == tcp::Watch::kListener) gate_.accept_some();
-            if (watched->watch == tcp::Watch::kStranger) gate_.advance(static_cast<Stranger*>(watched));
+            auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
+            if (watched->watch == net::Watch::kListener) gate_.accept_some();
+            if (watched->watch == net::Watch::kStranger) gate_.advance(static_cast<Stranger*>(watched));
         }
         while (Stranger* stranger = gate_.next_proved()) present(stranger);
-        if (gate_.needs_timer()) gate_.sweep(tcp::now_milliseconds());
+        if (gate_.needs_timer()) gate_.sweep(net::now_milliseconds());
         lock_.unlock();
     }
 
@@ -60,7 +60,7 @@ public:
         LockGuard guard(lock_);
         if (!gate_.needs_timer()) return true;
         itimerspec when{};
-        when.it_value.tv_nsec = tcp::kAcceptPause * 1'000'000;
+        when.it_value.tv_nsec = net::kAcceptPause * 1'000'000;
         return timerfd_settime(timer_, 0, &when, nullptr) == 0;
     }
 
@@ -69,13 +69,13 @@ public:
 
 private:
     void present(Stranger* stranger) {
-        const tcp::Key key{owner_.auth_key, owner_.auth_key_size};
+        const net::Key key{owner_.auth_key, owner_.auth_key_size};
         Refusal refusal = Refusal::kNone;
         if (owner_.auth_key_size && !stranger->holds(key)) {
             refusal = Refusal::kKey;
         } else if (count_requests(owner_) >= backlog_) {
             refusal = Refusal::kGone;
-        } else if (add_request(owner_, stranger, tcp::local_address(stranger->socket), stranger->from,
+        } else if (add_request(owner_, stranger, net::local_address(stranger->socket), stranger->from,
                                stranger->hello.data, stranger->hello.data_size)) {
             refusal = Refusal::kGone;
         }
@@ -89,8 +89,8 @@ private:
     int epoll_ = -1;
     int timer_ = -1;
     size_t backlog_ = 0;
-    tcp::Watched timer_watch_{tcp::Watch::kTimer};
-    tcp::Gate gate_{tcp::CallKind::kMessage};
+    net::Watched timer_watch_{net::Watch::kTimer};
+    net::Gate gate_{net::CallKind::kMessage};
 };
 
 // The passive endpoint's lock is held.

@@ -23,14 +23,14 @@ struct CallingHost {
     CallingHost* previous = nullptr;
 };
 
-struct Peer : Watched, PeerBase {
+struct Peer : net::Watched, PeerBase {
     enum class Phase : uint8_t {
         kDown,     // also before the first dial
         kDialing,  // frames are kept, as far as they are small; the flusher's thread may have the connection already
         kUp,
     };
 
-    explicit Peer(const SocketAddress& where) : Watched{Watch::kPeer}, remote(where) {}
+    explicit Peer(const SocketAddress& where) : net::Watched{net::Watch::kPeer}, remote(where) {}
 
     Phase phase = Phase::kDown;
     bool queued = false;        // has a send buffer with something in it, and is in the transport's list of those
@@ -59,7 +59,7 @@ struct Peer : Watched, PeerBase {
     Landing landing{};
 
     // Connecting: protected by the transport's setup lock, under which `phase`, too, is changed.
-    Dial* dial = nullptr;       // while kDialing, but for pauses
+    net::Dial* dial = nullptr;  // while kDialing, but for pauses
     bool ready = false;         // not kUp yet, but tx and rx are a connection: an outcome that the next progress takes
     bool in_outcomes = false;   // in the transport's list
     bool in_dialing = false;    // in the transport's list
@@ -95,8 +95,8 @@ struct Peer : Watched, PeerBase {
 
 inline constexpr size_t kLeftMax = sizeof(Header) + kWholeMax;
 
-using PeerTable = AddressTable<Peer>;
-using HostTable = AddressTable<CallingHost>;
+using PeerTable = net::AddressTable<Peer>;
+using HostTable = net::AddressTable<CallingHost>;
 
 }  // namespace selvage::impl::tcp
 

@@ -46,7 +46,7 @@ ssize_t send_gathered(int socket, iovec* pieces, size_t count) {
     msghdr message{};
     message.msg_iov = pieces;
     message.msg_iovlen = count;
-    return sent_or_full(tcp::raw_send_pieces(socket, message));
+    return sent_or_full(net::raw_send_pieces(socket, message));
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
     if (total <= tcp::kJoinMax) {
         alignas(Header) std::byte bytes[tcp::kJoinMax];
         join(frame, bytes);
-        sent = sent_or_full(tcp::raw_send(peer.tx, bytes, total));
+        sent = sent_or_full(net::raw_send(peer.tx, bytes, total));
     } else {
         iovec pieces[1 + tcp::kPiecesMax];
         if (frame.count > tcp::kPiecesMax) return refuse(peer);
@@ -235,8 +235,8 @@ void TcpTransport::watch_room(Peer& peer, bool on) {
     if (peer.watches_room == on || peer.tx < 0) return;
     // The endpoint's connection to itself is the only one that sends and receives on two sockets.
     const int error = peer.tx == peer.rx
-                          ? tcp::watch_socket(epoll_, peer.tx, on ? EPOLLIN | EPOLLOUT : EPOLLIN, &peer, true)
-                          : tcp::watch_socket(epoll_, peer.tx, on ? EPOLLOUT : 0u, &peer, true);
+                          ? net::watch_socket(epoll_, peer.tx, on ? EPOLLIN | EPOLLOUT : EPOLLIN, &peer, true)
+                          : net::watch_socket(epoll_, peer.tx, on ? EPOLLOUT : 0u, &peer, true);
     if (!error) peer.watches_room = on;
 }
 

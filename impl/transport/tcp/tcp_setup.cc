@@ -25,13 +25,13 @@
 
 namespace selvage::impl {
 
-using tcp::Note;
-using tcp::Refusal;
+using net::Note;
+using net::Refusal;
 
 // Gives the peer time, and calls.
 int TcpTransport::dial(Peer& peer) {
-    peer.dial_since = tcp::now_milliseconds();
-    peer.deadline = peer.dial_since + tcp::connect_timeout();
+    peer.dial_since = net::now_milliseconds();
+    peer.deadline = peer.dial_since + net::connect_timeout();
     peer.attempts = peer.unanswered = 0;
     peer.refusal_extended = false;
     peer.last_error = FI_ETIMEDOUT;
@@ -49,15 +49,15 @@ int TcpTransport::dial(Peer& peer) {
 }
 
 int TcpTransport::start_dial(Peer& peer) {
-    auto* dial = create<tcp::Dial>();
+    auto* dial = create<net::Dial>();
     if (!dial) return -FI_ENOMEM;
     Note hello;
-    hello.type = tcp::NoteType::kHello;
-    hello.kind = connected_ ? tcp::CallKind::kMessage : tcp::CallKind::kReliableDatagram;
+    hello.type = net::NoteType::kHello;
+    hello.kind = connected_ ? net::CallKind::kMessage : net::CallKind::kReliableDatagram;
     hello.port = connected_ ? uint16_t{0} : address_.port();
     hello.instance = instance_;
     hello.sequence = ++sequence_;
-    tcp::fill_random(hello.random, sizeof hello.random);
+    net::fill_random(hello.random, sizeof hello.random);
     if (connected_ && private_size_) {
         hello.data_size = static_cast<uint16_t>(private_size_);
         memcpy(hello.data, private_data_, private_size_);
@@ -65,14 +65,14 @@ int TcpTransport::start_dial(Peer& peer) {
     SocketAddress from = address_;
     if (!connected_) from.set_port(0);
     int error = dial->start(from, peer.remote, hello);
-    if (!error) error = tcp::watch_socket(setup_epoll_, dial->socket(), dial->events(), &peer);
+    if (!error) error = net::watch_socket(setup_epoll_, dial->socket(), dial->events(), &peer);
     if (error) {
         destroy(dial);
         return error;
     }
     peer.dial = dial;
     peer.dial_again = 0;
-    peer.attempt_since = tcp::now_milliseconds();
+    peer.attempt_since = net::now_milliseconds();
     SpinGuard guard(guard_);
     peer.posted_since = false;
     return 0;
@@ -80,21 +80,21 @@ int TcpTransport::start_dial(Peer& peer) {
 
 void TcpTransport::forget_dial(Peer& peer) {
     if (!peer.dial) return;
-    if (peer.dial->socket() >= 0) tcp::unwatch_socket(setup_epoll_, peer.dial->socket());
+    if (peer.dial->socket() >= 0) net::unwatch_socket(setup_epoll_, peer.dial->socket());
     destroy(peer.dial);
     peer.dial = nullptr;
 }
 
 void TcpTransport::dial_later(Peer& peer, int64_t pause) {
     forget_dial(peer);
-    peer.dial_again = tcp::now_milliseconds() + pause;
+    peer.dial_again = net::now_milliseconds() + pause;
 }
 
 // The other side does not want this call, but there may be another: its own, or a later one.
 bool TcpTransport::retry_later(Peer& peer, Refusal refusal) {
     if (connected_) return false;
     if (refusal != Refusal::kCrossed && refusal != Refusal::kTaken && refusal != Refusal::kBusy) return false;
-    dial_later(peer, refusal == Refusal::kCrossed ? tcp::kCrossedPause : tcp::kBusyPause);
+    dial_later(peer, refusal == Refusal::kCrossed ? net::kCrossedPause : net::kBusyPause);
     return true;
 }
 
@@ -105,14 +105,14 @@ bool TcpTransport::redial_refused(Peer& peer) {
         SpinGuard guard(guard_);
         posted = peer.posted_since;
     }
-    const tcp::AfterRefusal next = tcp::after_refusal({.now = tcp::now_milliseconds(),
+    const net::AfterRefusal next = net::after_refusal({.now = net::now_milliseconds(),
                                                        .since = peer.dial_since,
                                                        .attempt = peer.attempt_since,
                                                        .posted = posted,
                                                        .extended = peer.refusal_extended});
-    if (next == tcp::AfterRefusal::kGiveUp) return false;
-    peer.refusal_extended |= next == tcp::AfterRefusal::kExtend;
-    dial_later(peer, next == tcp::AfterRefusal::kExtend ? 0 : tcp::kRefusedPause);
+    if (next == net::AfterRefusal::kGiveUp) return false;
+    peer.refusal_extended |= next == net::AfterRefusal::kExtend;
+    dial_later(peer, next == net::AfterRefusal::kExtend ? 0 : net::kRefusedPause);
     return true;
 }
 
@@ -138,7 +138,7 @@ bool TcpTransport::redial(Peer& peer, int error) {
         case ENOBUFS:
         case EADDRINUSE:
         case EADDRNOTAVAIL:
-            dial_later(peer, std::min(tcp::kBusyPause << std::min(peer.attempts, 10u), tcp::kDroppedPause));
+            dial_later(peer, std::min(net::kBusyPause << std::min(peer.attempts, 10u), net::kDroppedPause));
             ++peer.attempts;
             break;
         default:
@@ -153,10 +153,10 @@ void TcpTransport::attempt_failed(Peer& peer, int error) {
 }
 
 // The other end seems to be no endpoint of this library: one line, as the error alone does not say that.
-void TcpTransport::report_foreign(const Peer& peer, tcp::Foreign foreign, int error) const {
+void TcpTransport::report_foreign(const Peer& peer, net::Foreign foreign, int error) const {
     char address[kAddressBytesMax];
     write_text_address(peer.remote, FI_SOCKADDR, address, sizeof address);
-    const char* how = foreign == tcp::Foreign::kSpeaks ? "answers in another protocol than this library's"
+    const char* how = foreign == net::Foreign::kSpeaks ? "answers in another protocol than this library's"
                       : connected_ ? "closed the connection without an answer: it speaks another protocol than this "
                                      "library's, or has no room, or is gone"
                                    : "closes every connection without an answer: it speaks another protocol than this "
@@ -166,17 +166,17 @@ void TcpTransport::report_foreign(const Peer& peer, tcp::Foreign foreign, int er
 
 // A listener that has no room drops hellos for a while; one that drops all of them speaks another protocol.
 bool TcpTransport::seems_foreign(const Peer& peer) const {
-    return peer.unanswered >= (connected_ ? 1 : tcp::kUnansweredMost);
+    return peer.unanswered >= (connected_ ? 1 : net::kUnansweredMost);
 }
 
 // An attempt failed at the other end's doing. Who drops every hello has the time of a peer that does not answer, no
 // more.
-void TcpTransport::dial_failed(Peer& peer, const tcp::Dial& dial) {
+void TcpTransport::dial_failed(Peer& peer, const net::Dial& dial) {
     const int error = dial.error;
-    const tcp::Foreign foreign = dial.foreign;
-    peer.unanswered = foreign == tcp::Foreign::kSilent ? peer.unanswered + 1 : 0;
-    const bool over = connected_ || tcp::now_milliseconds() - peer.dial_since >= tcp::connect_timeout();
-    if (foreign != tcp::Foreign::kSpeaks && !(over && seems_foreign(peer))) return attempt_failed(peer, error);
+    const net::Foreign foreign = dial.foreign;
+    peer.unanswered = foreign == net::Foreign::kSilent ? peer.unanswered + 1 : 0;
+    const bool over = connected_ || net::now_milliseconds() - peer.dial_since >= net::connect_timeout();
+    if (foreign != net::Foreign::kSpeaks && !(over && seems_foreign(peer))) return attempt_failed(peer, error);
     report_foreign(peer, foreign, error);
     give_up(peer, error);
 }
@@ -191,26 +191,26 @@ bool TcpTransport::frames_wait(Peer& peer) {
 // the connection was taken and ended between two looks at it.
 void TcpTransport::note_connected(Peer& peer) {
     if (connected_ || !peer.dial || !peer.dial->was_taken()) return;
-    peer.deadline = peer.dial_since + std::max(tcp::connect_timeout(), tcp::peer_timeout());
+    peer.deadline = peer.dial_since + std::max(net::connect_timeout(), net::peer_timeout());
 }
 
 void TcpTransport::step_dial(Peer& peer) {
     if (!peer.dial || peer.ready || peer.failure) return;
-    tcp::Dial& dial = *peer.dial;
+    net::Dial& dial = *peer.dial;
     switch (dial.advance(key_)) {
-        case tcp::Step::kPending:
-            (void)tcp::watch_socket(setup_epoll_, dial.socket(), dial.events(), &peer, true);
+        case net::Step::kPending:
+            (void)net::watch_socket(setup_epoll_, dial.socket(), dial.events(), &peer, true);
             return;
-        case tcp::Step::kDone:
-            tcp::unwatch_socket(setup_epoll_, dial.socket());
+        case net::Step::kDone:
+            net::unwatch_socket(setup_epoll_, dial.socket());
             if (!become_ready(peer, dial.release_socket(), dial.answer.instance, dial.answer.sequence)) {
                 attempt_failed(peer, FI_ENOMEM);
             }
             return;
-        case tcp::Step::kRefused:
-            if (!retry_later(peer, dial.answer.refusal)) give_up(peer, tcp::error_of(dial.answer.refusal));
+        case net::Step::kRefused:
+            if (!retry_later(peer, dial.answer.refusal)) give_up(peer, net::error_of(dial.answer.refusal));
             return;
-        case tcp::Step::kFailed:
+        case net::Step::kFailed:
             note_connected(peer);
             return dial_failed(peer, dial);
     }
@@ -238,11 +238,11 @@ void TcpTransport::remove_outcome(Peer& peer) {
 // The socket carries frames from now on. False: it was closed, and the peer is as it was.
 bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint32_t sequence) {
     // There is room in it, so an endpoint that sleeps on its descriptor wakes and takes the outcome.
-    if (tcp::watch_socket(epoll_, socket, EPOLLIN | EPOLLOUT, &peer)) {
+    if (net::watch_socket(epoll_, socket, EPOLLIN | EPOLLOUT, &peer)) {
         ::close(socket);
         return false;
     }
-    tcp::tune_connected(socket);
+    net::tune_connected(socket);
     peer.rx = socket;
     {
         SpinGuard guard(guard_);
@@ -258,7 +258,7 @@ bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint3
 
 // Nothing comes of this connection. What the other side said stays in the dial until the outcome is taken.
 void TcpTransport::give_up(Peer& peer, int error) {
-    if (peer.dial && peer.dial->socket() >= 0) tcp::unwatch_socket(setup_epoll_, peer.dial->socket());
+    if (peer.dial && peer.dial->socket() >= 0) net::unwatch_socket(setup_epoll_, peer.dial->socket());
     peer.failure = error;
     add_outcome(peer);
     if (timer_ < 0) return;  // made by arm(), before the endpoint sleeps
@@ -270,7 +270,7 @@ void TcpTransport::give_up(Peer& peer, int error) {
 void TcpTransport::raise_peer(Peer& peer) {
     remove_outcome(peer);
     peer.ready = false;
-    (void)tcp::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
+    (void)net::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
     peer.phase = Peer::Phase::kUp;
     peer.blocked = peer.watches_room = peer.broken = peer.bulk = false;
     peer.misses = peer.taken = 0;
@@ -309,7 +309,7 @@ void TcpTransport::look_at_dials(int64_t now) {
         if (connected_ && peer->dial && peer->dial->waits_for_welcome()) continue;
         note_connected(*peer);
         if (now >= peer->deadline) {
-            if (seems_foreign(*peer)) report_foreign(*peer, tcp::Foreign::kSilent, peer->last_error);
+            if (seems_foreign(*peer)) report_foreign(*peer, net::Foreign::kSilent, peer->last_error);
             give_up(*peer, peer->last_error);
         } else if (!peer->dial && now >= peer->dial_again) {
             const int error = start_dial(*peer);
@@ -320,18 +320,18 @@ void TcpTransport::look_at_dials(int64_t now) {
 
 // One look at everything that is being set up. Callers that can be answered only after something is reported to the
 // engine are returned in a list; without one they are told to call again.
-void TcpTransport::step_setup(tcp::Stranger** callers) {
+void TcpTransport::step_setup(net::Stranger** callers) {
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
     const int count = epoll_wait(setup_epoll_, events, kBatch, 0);
     for (int i = 0; i < count; ++i) {
-        auto* watched = static_cast<tcp::Watched*>(events[i].data.ptr);
-        if (watched->watch == tcp::Watch::kListener) gate_.accept_some();
-        if (watched->watch == tcp::Watch::kStranger) gate_.advance(static_cast<tcp::Stranger*>(watched));
-        if (watched->watch == tcp::Watch::kPeer) step_dial(*static_cast<Peer*>(watched));
+        auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
+        if (watched->watch == net::Watch::kListener) gate_.accept_some();
+        if (watched->watch == net::Watch::kStranger) gate_.advance(static_cast<net::Stranger*>(watched));
+        if (watched->watch == net::Watch::kPeer) step_dial(*static_cast<Peer*>(watched));
     }
-    while (tcp::Stranger* stranger = gate_.next_proved()) admit(stranger, callers);
-    const int64_t now = tcp::now_milliseconds();
+    while (net::Stranger* stranger = gate_.next_proved()) admit(stranger, callers);
+    const int64_t now = net::now_milliseconds();
     gate_.sweep(now);
     look_at_dials(now);
     if (dialing_ || gate_.needs_timer()) {
@@ -349,7 +349,7 @@ void TcpTransport::advance_setup() {
 
 // What to do with a caller who has sent a proof: kNone when the peer is to be his, or why not. `out`: the peer at his
 // address, which is made when it is not there.
-Refusal TcpTransport::judge(const tcp::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner) {
+Refusal TcpTransport::judge(const net::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner) {
     if (!stranger.holds(key_)) return Refusal::kKey;
     if (is_self(from)) return Refusal::kTaken;  // nobody else listens there
     Peer* peer = *out;
@@ -371,7 +371,7 @@ Refusal TcpTransport::judge(const tcp::Stranger& stranger, const SocketAddress& 
     return crossed ? Refusal::kCrossed : Refusal::kNone;
 }
 
-void TcpTransport::admit(tcp::Stranger* stranger, tcp::Stranger** callers) {
+void TcpTransport::admit(net::Stranger* stranger, net::Stranger** callers) {
     SocketAddress from = stranger->from;
     from.set_port(stranger->hello.port);
     Peer* peer = peers_.find(from);
@@ -393,7 +393,7 @@ void TcpTransport::admit(tcp::Stranger* stranger, tcp::Stranger** callers) {
         const Note& hello = stranger->hello;
         if (!become_ready(*peer, stranger->release_socket(), hello.instance, hello.sequence) &&
             peer->phase == Peer::Phase::kDialing) {
-            peer->dial_again = tcp::now_milliseconds();
+            peer->dial_again = net::now_milliseconds();
         }
     }
     if (peer && !peer->ready && peer->phase != Peer::Phase::kUp) leave_host(*peer);
@@ -422,7 +422,7 @@ void TcpTransport::leave_host(Peer& peer) {
 }
 
 // A caller at an address whose peer is connected, and that has to be seen to first.
-TcpTransport::Peer* TcpTransport::connected_at(const tcp::Stranger& stranger, bool* same) {
+TcpTransport::Peer* TcpTransport::connected_at(const net::Stranger& stranger, bool* same) {
     LockGuard setup(setup_);
     SocketAddress from = stranger.from;
     from.set_port(stranger.hello.port);
@@ -444,10 +444,10 @@ void TcpTransport::finish_dials(int64_t deadline) {
         for (Peer* peer = dialing_; peer && !waiting; peer = peer->next_dialing) {
             waiting = peer->phase == Peer::Phase::kDialing && !peer->ready && !peer->failure && frames_wait(*peer);
         }
-        const int64_t left = deadline - tcp::now_milliseconds();
+        const int64_t left = deadline - net::now_milliseconds();
         if (!waiting || left <= 0) return;
         pollfd wait{.fd = setup_epoll_, .events = POLLIN, .revents = 0};
-        (void)poll(&wait, 1, static_cast<int>(std::min(left, tcp::kBusyPause)));
+        (void)poll(&wait, 1, static_cast<int>(std::min(left, net::kBusyPause)));
     }
 }
 

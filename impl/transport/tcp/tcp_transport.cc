@@ -23,11 +23,11 @@ constexpr int kBacklog = 4096;  // the kernel's limit cuts it
 
 }  // namespace
 
-int TcpTransport::open_epoll(const tcp::Key& key) {
+int TcpTransport::open_epoll(const net::Key& key) {
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) return -errno;
     setup_epoll_ = epoll_create1(EPOLL_CLOEXEC);
-    int error = setup_epoll_ < 0 ? -errno : tcp::watch_socket(epoll_, setup_epoll_, EPOLLIN, &setup_watch_);
+    int error = setup_epoll_ < 0 ? -errno : net::watch_socket(epoll_, setup_epoll_, EPOLLIN, &setup_watch_);
     if (!error) {
         arrivals_ = static_cast<std::byte*>(malloc(tcp::kReceiveBuffer));
         if (!arrivals_) error = -FI_ENOMEM;
@@ -38,11 +38,11 @@ int TcpTransport::open_epoll(const tcp::Key& key) {
     }
     key_ = key;
     want_look_ = true;
-    tcp::fill_random(&instance_, sizeof instance_);
+    net::fill_random(&instance_, sizeof instance_);
     return 0;
 }
 
-int TcpTransport::open_datagram(const SocketAddress& address, const tcp::Key& key) {
+int TcpTransport::open_datagram(const SocketAddress& address, const net::Key& key) {
     int error = open_epoll(key);
     if (error) return error;
     address_ = address;
@@ -51,13 +51,13 @@ int TcpTransport::open_datagram(const SocketAddress& address, const tcp::Key& ke
         close();
         return error;
     }
-    host_limit_ = tcp::peers_per_host();
+    host_limit_ = net::peers_per_host();
     // Without a thread, callers wait for the application, and frames in the engine until there is a connection.
     (void)join_thread();
     return 0;
 }
 
-int TcpTransport::open_connected(const SocketAddress& address, const tcp::Key& key) {
+int TcpTransport::open_connected(const SocketAddress& address, const net::Key& key) {
     const int error = open_epoll(key);
     if (error) return error;
     address_ = address;
@@ -99,8 +99,8 @@ void TcpTransport::close() {
 // Frames that were reported as sent leave before the sockets are closed, as far as the peers take them in time.
 void TcpTransport::linger() {
     closing_ = true;
-    if (dialing_) finish_dials(tcp::now_milliseconds() + tcp::kSetupLinger);
-    const int64_t deadline = tcp::now_milliseconds() + tcp::kLinger;
+    if (dialing_) finish_dials(net::now_milliseconds() + net::kSetupLinger);
+    const int64_t deadline = net::now_milliseconds() + net::kLinger;
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
         if (peer->ready || (peer->phase == Peer::Phase::kUp && !peer->broken)) hand_over(*peer, deadline);
     }
@@ -129,7 +129,7 @@ void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
         int unsent = 0;
         while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
         if (empty && (ioctl(peer.tx, SIOCOUTQNSD, &unsent) || unsent == 0)) break;
-        const int64_t left = deadline - tcp::now_milliseconds();
+        const int64_t left = deadline - net::now_milliseconds();
         if (left <= 0) break;
         pollfd wait{.fd = peer.tx, .events = static_cast<short>(empty ? 0 : POLLOUT), .revents = 0};
         // Input wakes nobody here, so the other end gets a turn now and then.
@@ -141,7 +141,7 @@ void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
 
 bool TcpTransport::is_self(const SocketAddress& address) const {
     if (!gate_.is_open()) return false;
-    if (!address_.is_wildcard()) return tcp::same_address(address, address_);
+    if (!address_.is_wildcard()) return net::same_address(address, address_);
     if (address.kind != address_.kind || address.port() != address_.port()) return false;
     TableRef table;
     return address.is_loopback() || (!current_table(true, &table) && table->is_local(address));
@@ -168,7 +168,7 @@ int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
 int TcpTransport::connect_self(Peer& peer) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair)) return -errno;
-    if (tcp::watch_socket(epoll_, pair[1], 0, &peer)) {
+    if (net::watch_socket(epoll_, pair[1], 0, &peer)) {
         ::close(pair[0]);
         ::close(pair[1]);
         return -FI_ENOMEM;
@@ -310,10 +310,10 @@ bool TcpTransport::set_timer() {
     if (!dialing_ && !gate_.needs_timer()) return true;
     if (timer_ < 0) {
         timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-        if (timer_ < 0 || tcp::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_)) return false;
+        if (timer_ < 0 || net::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_)) return false;
     }
-    const int64_t now = tcp::now_milliseconds();
-    int64_t wait = gate_.needs_timer() ? tcp::kAcceptPause : 1000;
+    const int64_t now = net::now_milliseconds();
+    int64_t wait = gate_.needs_timer() ? net::kAcceptPause : 1000;
     for (Peer* peer = dialing_; peer; peer = peer->next_dialing) {
         if (peer->phase != Peer::Phase::kDialing || peer->ready || peer->failure) continue;
         wait = std::min(wait, (peer->dial ? peer->deadline : std::min(peer->deadline, peer->dial_again)) - now);

@@ -73,15 +73,15 @@ public:
     void copy_sources(const iovec* ranges, size_t count);
 
     // The same without an endpoint. `key` is used until close().
-    int open_datagram(const SocketAddress& address, const tcp::Key& key);
-    int open_connected(const SocketAddress& address, const tcp::Key& key);
+    int open_datagram(const SocketAddress& address, const net::Key& key);
+    int open_connected(const SocketAddress& address, const net::Key& key);
     const SocketAddress& address() const { return address_; }
     int peer_at(const SocketAddress& address, Peer** out);
 
     // FI_EP_MSG. `events` hears of the outcome, in a later progress.
     int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);
     // Welcomes a caller, and destroys `stranger` whatever comes of it. -FI_EKEYREJECTED, -FI_ECONNABORTED, ...
-    int adopt(tcp::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events);
+    int adopt(net::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events);
     // Sends what waits, and ends the connection: the next progress tells the engine (FI_ESHUTDOWN) and `events`.
     // -FI_ENOTCONN when there is none.
     int shut_down();
@@ -100,13 +100,13 @@ private:
     int start_dial(Peer& peer);
     void forget_dial(Peer& peer);
     void dial_later(Peer& peer, int64_t pause);
-    bool retry_later(Peer& peer, tcp::Refusal refusal);
+    bool retry_later(Peer& peer, net::Refusal refusal);
     bool redial(Peer& peer, int error);
     bool redial_refused(Peer& peer);
     void attempt_failed(Peer& peer, int error);
-    void dial_failed(Peer& peer, const tcp::Dial& dial);
+    void dial_failed(Peer& peer, const net::Dial& dial);
     bool seems_foreign(const Peer& peer) const;
-    void report_foreign(const Peer& peer, tcp::Foreign foreign, int error) const;
+    void report_foreign(const Peer& peer, net::Foreign foreign, int error) const;
     bool frames_wait(Peer& peer);
     void note_connected(Peer& peer);
     void step_dial(Peer& peer);
@@ -118,17 +118,17 @@ private:
     struct Outcome {
         int error = 0;
         bool answered = false;
-        tcp::Note answer;  // FI_EP_MSG: what the other side said
+        net::Note answer;  // FI_EP_MSG: what the other side said
     };
     Peer* next_outcome(Outcome* out);
     void look_at_dials(int64_t now);
-    void step_setup(tcp::Stranger** callers);
+    void step_setup(net::Stranger** callers);
     void advance_setup() override;
-    tcp::Refusal judge(const tcp::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner);
-    void admit(tcp::Stranger* stranger, tcp::Stranger** callers);
+    net::Refusal judge(const net::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner);
+    void admit(net::Stranger* stranger, net::Stranger** callers);
     bool enter_host(Peer& peer);
     void leave_host(Peer& peer);
-    Peer* connected_at(const tcp::Stranger& stranger, bool* same);
+    Peer* connected_at(const net::Stranger& stranger, bool* same);
     void finish_dials(int64_t deadline);
     void let_fall(Peer& peer);
     void discard_fallen();
@@ -139,7 +139,7 @@ private:
     }
     // tcp_transport.cc
     bool join_thread() { return join_flusher(connected_ ? -1 : setup_epoll_); }
-    int open_epoll(const tcp::Key& key);
+    int open_epoll(const net::Key& key);
     int connect_self(Peer& peer);
     struct Fallen {  // what the engine is told of a peer that went down
         void* tokens[tcp::kHeldMax];
@@ -192,7 +192,7 @@ private:
     template <typename Sink>
     size_t take_outcomes(Sink& sink);
     template <typename Sink>
-    void answer_caller(Sink& sink, tcp::Stranger* stranger);
+    void answer_caller(Sink& sink, net::Stranger* stranger);
     template <typename Sink>
     void look_at_time(Sink& sink);
     template <typename Sink>
@@ -232,18 +232,18 @@ private:
     size_t spare_count_ = 0;
     Peer* only_ = nullptr;  // FI_EP_MSG
     ConnectionEvents* events_ = nullptr;
-    uint8_t private_data_[tcp::kPrivateMax];  // of connect_to
+    uint8_t private_data_[net::kPrivateMax];  // of connect_to
     size_t private_size_ = 0;
     AddressVector* av_ = nullptr;
     uint64_t instance_ = 0;
     SocketAddress address_;
-    tcp::Key key_;
+    net::Key key_;
     tcp::PeerTable peers_;
     tcp::HostTable hosts_;
     size_t host_limit_ = 0;
-    tcp::Watched timer_watch_{tcp::Watch::kTimer};
-    tcp::Watched setup_watch_{tcp::Watch::kSetup};
-    tcp::Gate gate_{tcp::CallKind::kReliableDatagram};
+    net::Watched timer_watch_{net::Watch::kTimer};
+    net::Watched setup_watch_{net::Watch::kSetup};
+    net::Gate gate_{net::CallKind::kReliableDatagram};
 };
 
 inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {

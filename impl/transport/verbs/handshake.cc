@@ -68,7 +68,7 @@ void write_challenge(const Challenge& challenge, uint8_t (&out)[kChallengeBytes]
     out[3] = challenge.features;
     put(out + 4, challenge.sequence);
     put(out + 8, challenge.instance);
-    std::copy(challenge.random, challenge.random + tcp::kRandomBytes, out + 16);
+    std::copy(challenge.random, challenge.random + net::kRandomBytes, out + 16);
 }
 
 bool read_challenge(const uint8_t (&bytes)[kChallengeBytes], Challenge* out) {
@@ -76,7 +76,7 @@ bool read_challenge(const uint8_t (&bytes)[kChallengeBytes], Challenge* out) {
     out->features = bytes[3];
     out->sequence = take<uint32_t>(bytes + 4);
     out->instance = take<uint64_t>(bytes + 8);
-    std::copy(bytes + 16, bytes + 16 + tcp::kRandomBytes, out->random);
+    std::copy(bytes + 16, bytes + 16 + net::kRandomBytes, out->random);
     return true;
 }
 
@@ -100,49 +100,49 @@ Refusal read_refusal(const void* bytes, size_t size, uint8_t (&data)[kPrivateMax
     return static_cast<Refusal>(from[3]);
 }
 
-int error_of(Refusal refusal) { return tcp::error_of(refusal); }
+int error_of(Refusal refusal) { return net::error_of(refusal); }
 
-tcp::Transcript Handshake::first() const {
-    return tcp::make_transcript(hello, sizeof hello, challenge, sizeof challenge);
+net::Transcript Handshake::first() const {
+    return net::make_transcript(hello, sizeof hello, challenge, sizeof challenge);
 }
 
 // The caller's number is in it, so that no old welcome fits.
-tcp::Transcript Handshake::second() const {
-    const tcp::Transcript before = first();
-    return tcp::make_transcript(before.digest, sizeof before.digest, random_, sizeof random_);
+net::Transcript Handshake::second() const {
+    const net::Transcript before = first();
+    return net::make_transcript(before.digest, sizeof before.digest, random_, sizeof random_);
 }
 
-size_t Handshake::prove(const Key& key, CallKind kind, uint8_t (&out)[tcp::kNoteMax]) {
-    tcp::fill_random(random_, sizeof random_);
+size_t Handshake::prove(const Key& key, CallKind kind, uint8_t (&out)[net::kNoteMax]) {
+    net::fill_random(random_, sizeof random_);
     Note proof;
     proof.type = NoteType::kProof;
     proof.kind = kind;
     std::copy(random_, random_ + sizeof random_, proof.random);
-    tcp::prove_caller(key, first(), proof.digest);
-    return tcp::write_note(proof, out);
+    net::prove_caller(key, first(), proof.digest);
+    return net::write_note(proof, out);
 }
 
 bool Handshake::proved(const Key& key, const Note& proof) {
     uint8_t expected[kDigestBytes];
-    tcp::prove_caller(key, first(), expected);
+    net::prove_caller(key, first(), expected);
     std::copy(proof.random, proof.random + sizeof random_, random_);
     return proof.type == NoteType::kProof && same_digest(expected, proof.digest);
 }
 
 size_t Handshake::welcome(const Key& key, CallKind kind, const uint8_t* data, size_t size,
-                          uint8_t (&out)[tcp::kNoteMax]) {
+                          uint8_t (&out)[net::kNoteMax]) {
     Note note;
     note.type = NoteType::kWelcome;
     note.kind = kind;
     note.data_size = static_cast<uint16_t>(std::min(size, sizeof note.data));
     if (note.data_size) std::copy(data, data + note.data_size, note.data);
-    tcp::prove_listener(key, second(), note, note.digest);
-    return tcp::write_note(note, out);
+    net::prove_listener(key, second(), note, note.digest);
+    return net::write_note(note, out);
 }
 
 bool Handshake::welcomed(const Key& key, const Note& answer) const {
     uint8_t expected[kDigestBytes];
-    tcp::prove_listener(key, second(), answer, expected);
+    net::prove_listener(key, second(), answer, expected);
     return answer.type == NoteType::kWelcome && same_digest(expected, answer.digest);
 }
 
@@ -152,7 +152,7 @@ void Handshake::answer(const Key& key, const uint8_t* data, size_t size, uint8_t
     note.kind = CallKind::kMessage;
     note.data_size = static_cast<uint16_t>(std::min(size, kPrivateMax));
     if (note.data_size) std::copy(data, data + note.data_size, note.data);
-    tcp::prove_listener(key, first(), note, note.digest);
+    net::prove_listener(key, first(), note, note.digest);
     std::fill(out, out + kAnswerBytes, uint8_t{0});
     uint8_t* at = std::copy(challenge, challenge + kChallengeBytes, out);
     at = std::copy(note.digest, note.digest + kDigestBytes, at);
@@ -171,7 +171,7 @@ bool Handshake::read_answer(const Key& key, const uint8_t (&bytes)[kAnswerBytes]
     out->data_size = *at;
     std::copy(at + 4, at + 4 + out->data_size, out->data);
     uint8_t expected[kDigestBytes];
-    tcp::prove_listener(key, first(), *out, expected);
+    net::prove_listener(key, first(), *out, expected);
     return same_digest(expected, out->digest);
 }
 

@@ -21,11 +21,11 @@
 
 namespace selvage::impl::verbs {
 
-using tcp::CallKind;
-using tcp::Key;
-using tcp::Note;
-using tcp::NoteType;
-using tcp::Refusal;
+using net::CallKind;
+using net::Key;
+using net::Note;
+using net::NoteType;
+using net::Refusal;
 
 inline constexpr size_t kHelloBytes = 56;
 inline constexpr size_t kNonceBytes = 16;
@@ -54,7 +54,7 @@ struct Challenge {
     uint8_t features = 0;
     uint64_t instance = 0;
     uint32_t sequence = 0;
-    uint8_t random[tcp::kRandomBytes] = {};
+    uint8_t random[net::kRandomBytes] = {};
 };
 
 void write_hello(const Hello& hello, uint8_t (&out)[kHelloBytes]);
@@ -73,19 +73,19 @@ public:
     uint8_t challenge[kChallengeBytes] = {};
 
     // The caller's proof, and what it expects for an answer; the listener's view of the same.
-    size_t prove(const Key& key, CallKind kind, uint8_t (&out)[tcp::kNoteMax]);
+    size_t prove(const Key& key, CallKind kind, uint8_t (&out)[net::kNoteMax]);
     bool proved(const Key& key, const Note& proof);
-    size_t welcome(const Key& key, CallKind kind, const uint8_t* data, size_t size, uint8_t (&out)[tcp::kNoteMax]);
+    size_t welcome(const Key& key, CallKind kind, const uint8_t* data, size_t size, uint8_t (&out)[net::kNoteMax]);
     bool welcomed(const Key& key, const Note& answer) const;
     // FI_EP_MSG: the challenge and the welcome in one. What the caller reads is false when it does not fit the key.
     void answer(const Key& key, const uint8_t* data, size_t size, uint8_t (&out)[kAnswerBytes]) const;
     bool read_answer(const Key& key, const uint8_t (&bytes)[kAnswerBytes], Note* out) const;
 
 private:
-    tcp::Transcript first() const;
-    tcp::Transcript second() const;
+    net::Transcript first() const;
+    net::Transcript second() const;
 
-    uint8_t random_[tcp::kRandomBytes] = {};  // the caller's
+    uint8_t random_[net::kRandomBytes] = {};  // the caller's
 };
 
 }  // namespace selvage::impl::verbs

@@ -26,7 +26,7 @@ int Lane::query(ibv_qp_attr* out) const {
 bool Lane::open(ibv_cq* completions, uint64_t ticket, uint64_t send_ticket) {
     ticket_ = ticket;
     send_ticket_ = send_ticket;
-    tcp::fill_random(&first_packet_, sizeof first_packet_);
+    net::fill_random(&first_packet_, sizeof first_packet_);
     first_packet_ %= kPacketNumbers;
     ibv_qp_attr beside{};
     if (query(&beside)) return false;

@@ -35,7 +35,7 @@ rdma_conn_param parameters(const void* data, size_t size, uint8_t reads) {
 SocketAddress address_from(const sockaddr& address) {
     sockaddr_storage storage{};
     memcpy(&storage, &address, address.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
-    return tcp::from_storage(storage);
+    return net::from_storage(storage);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ SocketAddress address_from(const sockaddr& address) {
 // Gives the peer time, and calls.
 int VerbsTransport::dial(Peer& peer) {
     if (gone_) return -FI_ENODEV;
-    peer.deadline = tcp::now_milliseconds() + tcp::connect_timeout();
+    peer.deadline = net::now_milliseconds() + net::connect_timeout();
     const int error = start_call(peer);
     if (error) return error;
     peer.phase = Peer::Phase::kDialing;
@@ -85,7 +85,7 @@ int VerbsTransport::request(Call& call) {
     hello.features = features_;
     if (connected_) {
         hello.kind = CallKind::kMessage;
-        tcp::fill_random(hello.nonce, sizeof hello.nonce);
+        net::fill_random(hello.nonce, sizeof hello.nonce);
         hello.data_size = static_cast<uint8_t>(private_size_);
         std::copy(private_data_, private_data_ + private_size_, hello.data);
     } else {
@@ -112,7 +112,7 @@ bool VerbsTransport::retry_later(Peer& peer, Refusal refusal) {
     if (refusal != Refusal::kCrossed && refusal != Refusal::kTaken && refusal != Refusal::kBusy) return false;
     detach_call(peer);
     peer.dial_again =
-        tcp::now_milliseconds() + (refusal == Refusal::kCrossed ? verbs::kCrossedPause : verbs::kBusyPause);
+        net::now_milliseconds() + (refusal == Refusal::kCrossed ? verbs::kCrossedPause : verbs::kBusyPause);
     return true;
 }
 
@@ -214,7 +214,7 @@ int VerbsTransport::answer(rdma_cm_id* id, const uint8_t (&hello)[verbs::kHelloB
     challenge.features = features_;
     challenge.instance = instance_;
     challenge.sequence = sequence_;
-    tcp::fill_random(challenge.random, sizeof challenge.random);
+    net::fill_random(challenge.random, sizeof challenge.random);
     std::copy(hello, hello + sizeof hello, call->handshake.hello);
     write_challenge(challenge, call->handshake.challenge);
     error = id->verbs == device_->context ? call->link.open(id, completions_) : -FI_ENODEV;
@@ -265,7 +265,7 @@ void VerbsTransport::on_request(rdma_cm_id* id, const rdma_conn_param& given) {
     call->features = read.features;
     call->instance = read.instance;
     call->sequence = read.sequence;
-    call->deadline = tcp::now_milliseconds() + verbs::kStrangerLimit;
+    call->deadline = net::now_milliseconds() + verbs::kStrangerLimit;
     ++strangers_;
     want_look_ = true;
 }
@@ -285,7 +285,7 @@ void VerbsTransport::on_established(Call& call, const uint8_t* data, size_t size
         memcpy(answer, data, sizeof answer);
         if (!call.handshake.read_answer(key_, answer, &welcome)) return call_failed(call, FI_EKEYREJECTED);
     }
-    uint8_t note[tcp::kNoteMax];
+    uint8_t note[net::kNoteMax];
     const size_t length =
         call.handshake.prove(key_, connected_ ? CallKind::kMessage : CallKind::kReliableDatagram, note);
     if (!call.link.send_note(note, length)) return call_failed(call, FI_EIO);
@@ -301,8 +301,8 @@ void VerbsTransport::on_note(Call& call, const std::byte* bytes, size_t size) {
     Note note;
     size_t used = 0;
     const bool whole =
-        size <= tcp::kNoteMax &&
-        tcp::read_note(reinterpret_cast<const uint8_t*>(bytes), size, &note, &used) == tcp::Scan::kWhole &&
+        size <= net::kNoteMax &&
+        net::read_note(reinterpret_cast<const uint8_t*>(bytes), size, &note, &used) == net::Scan::kWhole &&
         used == size;
     if (call.stage == Call::Stage::kLeaving || call.stage == Call::Stage::kDead) return;
     if (whole && call.stage == Call::Stage::kProof) return on_proof(call, note);
@@ -363,7 +363,7 @@ void VerbsTransport::on_proof(Call& call, const Note& note) {
     Peer* peer = connected_ ? call.peer : host_of(call, &refusal);
     if (!peer) return turn_away(call, refusal);
     if (connected_) return raise(*peer, call);
-    uint8_t bytes[tcp::kNoteMax];
+    uint8_t bytes[net::kNoteMax];
     const size_t size = call.handshake.welcome(key_, CallKind::kReliableDatagram, nullptr, 0, bytes);
     if (!call.link.send_note(bytes, size)) return call_failed(call, FI_EIO);
     --strangers_;
@@ -390,10 +390,10 @@ void VerbsTransport::turn_away(Call& call, Refusal refusal) {
     note.type = NoteType::kReject;
     note.kind = connected_ ? CallKind::kMessage : CallKind::kReliableDatagram;
     note.refusal = refusal;
-    uint8_t bytes[tcp::kNoteMax];
-    const size_t size = tcp::write_note(note, bytes);
+    uint8_t bytes[net::kNoteMax];
+    const size_t size = net::write_note(note, bytes);
     call.stage = Call::Stage::kLeaving;
-    call.deadline = tcp::now_milliseconds() + verbs::kLinger;
+    call.deadline = net::now_milliseconds() + verbs::kLinger;
     want_look_ = true;
     if (!call.link.send_note(bytes, size)) kill(call);
 }
@@ -413,7 +413,7 @@ void VerbsTransport::raise(Peer& peer, Call& call) {
 // Time.
 
 void VerbsTransport::look_at_time() {
-    last_look_ = tcp::now_nanoseconds();
+    last_look_ = net::now_nanoseconds();
     verbs::sweep_kept(*device_);
     const int64_t now = last_look_ / 1'000'000;
     bool expecting = false;
@@ -516,7 +516,7 @@ int VerbsTransport::shut_down() {
     if (only_->awaits_answer && !connected()) return -FI_ENOTCONN;
     if (connected()) {
         only_->ending = true;
-        only_->deadline = tcp::now_milliseconds() + verbs::kLinger;
+        only_->deadline = net::now_milliseconds() + verbs::kLinger;
         want_look_ = true;
         (void)only_->call->link.flush();
     } else {

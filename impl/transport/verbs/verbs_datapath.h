@@ -27,7 +27,7 @@ inline bool VerbsTransport::control_is_due() {
         return true;
     if (++rounds_ % verbs::kRoundsPerLook) [[likely]]
         return false;
-    return tcp::now_nanoseconds() - last_look_ >= verbs::kControlInterval;
+    return net::now_nanoseconds() - last_look_ >= verbs::kControlInterval;
 }
 
 template <typename Sink>

@@ -120,9 +120,9 @@ int DatagramPath::attach() { return reports_.attach(*endpoint_, this); }
 // Datagrams that wait in the device leave before the queue pair ends, unless that takes long.
 void DatagramPath::close() {
     reports_.detach(*endpoint_, this);
-    const int64_t deadline = tcp::now_milliseconds() + kLinger;
+    const int64_t deadline = net::now_milliseconds() + kLinger;
     ibv_wc completions[kPoll];
-    while (pair_.posted() != pair_.completed() && !gone_ && !broken_ && tcp::now_milliseconds() < deadline) {
+    while (pair_.posted() != pair_.completed() && !gone_ && !broken_ && net::now_milliseconds() < deadline) {
         const int count = ibv_poll_cq(pair_.completions(), kPoll, completions);
         for (int i = 0; i < count; ++i) {
             const DatagramTicket ticket = DatagramTicket::unpack(completions[i].wr_id);
@@ -291,7 +291,7 @@ void DatagramPath::restart() {
 }
 
 void DatagramPath::look_for_removal() {
-    const int64_t now = tcp::now_nanoseconds();
+    const int64_t now = net::now_nanoseconds();
     if (now - last_look_ < kRemovalInterval) return;
     last_look_ = now;
     rdma_cm_event* event;

@@ -22,7 +22,7 @@ using verbs::Refusal;
 SocketAddress address_from(const sockaddr& address) {
     sockaddr_storage storage{};
     memcpy(&storage, &address, address.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
-    return tcp::from_storage(storage);
+    return net::from_storage(storage);
 }
 
 void turn_away(const RdmaLibrary& library, rdma_cm_id* id, Refusal refusal, const void* data, size_t size) {

@@ -39,7 +39,7 @@ int VerbsTransport::open_queues(const Setup& setup) {
     features_ = setup.features;
     fenced_ = setup.fenced;
     want_look_ = true;
-    tcp::fill_random(&instance_, sizeof instance_);
+    net::fill_random(&instance_, sizeof instance_);
     const verbs::RdmaLibrary& library = *device_->library;
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) return -errno;
@@ -131,7 +131,7 @@ void VerbsTransport::collect_sent() {
 // that the other has left waits for nothing: the device would try again and again.
 void VerbsTransport::linger() {
     events_ = nullptr;
-    const int64_t deadline = tcp::now_milliseconds() + verbs::kLinger;
+    const int64_t deadline = net::now_milliseconds() + verbs::kLinger;
     const auto busy = [](Call& call) {
         const bool talks = call.stage == Call::Stage::kUp || call.stage == Call::Stage::kLeaving;
         const bool left = call.peer && call.peer->broken;
@@ -141,7 +141,7 @@ void VerbsTransport::linger() {
         while (take_event()) continue;
         bool any = false;
         for (Call* call = calls_; call; call = call->next) any |= busy(*call);
-        if (!any || gone_ || tcp::now_milliseconds() > deadline) break;
+        if (!any || gone_ || net::now_milliseconds() > deadline) break;
         collect_sent();
         sched_yield();
     }
@@ -151,7 +151,7 @@ void VerbsTransport::linger() {
 }
 
 bool VerbsTransport::is_self(const SocketAddress& address) const {
-    return listener_ && tcp::same_address(address, address_);
+    return listener_ && net::same_address(address, address_);
 }
 
 int VerbsTransport::peer_at(const SocketAddress& address, Peer** out) {

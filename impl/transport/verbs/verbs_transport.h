@@ -227,7 +227,7 @@ private:
     SocketAddress address_;
     StatRecord* stat_ = nullptr;  // where connections are counted that never get a peer
     verbs::Key key_;
-    tcp::AddressTable<Peer> peers_;
+    net::AddressTable<Peer> peers_;
     ibv_wc stash_[verbs::kPoll];
 };
 
