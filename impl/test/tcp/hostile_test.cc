@@ -39,7 +39,7 @@ struct Pair {
     }
 };
 
-TEST(TcpStrangers, GarbageIsCutOffAtItsFirstBytesAndDisturbsNobody) {
+TEST(TcpPendingConnections, GarbageIsCutOffAtItsFirstBytesAndDisturbsNobody) {
     Pair pair;
     ASSERT_TRUE(pair.talk());
     std::mt19937 random(3);
@@ -70,7 +70,7 @@ TEST(TcpStrangers, GarbageIsCutOffAtItsFirstBytesAndDisturbsNobody) {
 }
 
 // A whole handshake but for the key, or with a proof of somebody else's conversation.
-TEST(TcpStrangers, AProofOfAnotherConversationIsRefused) {
+TEST(TcpPendingConnections, AProofOfAnotherConversationIsRefused) {
     Side b;
     const int first = knock(b.transport.address()), second = knock(b.transport.address());
     uint8_t hello[net::kNoteMax];
@@ -101,11 +101,11 @@ TEST(TcpStrangers, AProofOfAnotherConversationIsRefused) {
     close(second);
 }
 
-TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
+TEST(TcpPendingConnections, ThoseWhoSayNothingAreFewAndDoNotStay) {
     Pair pair;
     ASSERT_TRUE(pair.talk());
     std::vector<int> silent;
-    for (size_t i = 0; i < net::kStrangersMax; ++i) {
+    for (size_t i = 0; i < net::kPendingMax; ++i) {
         silent.push_back(knock(pair.b.transport.address()));
         ASSERT_GE(silent.back(), 0);
         if (i % 16 == 0) pair.b.progress();
@@ -115,7 +115,7 @@ TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
         pair.b.progress();
     }
     // All places are taken. After the grace the oldest makes room, so somebody who has something to say gets in.
-    usleep(static_cast<useconds_t>(net::kStrangerGrace) * 1000);
+    usleep(static_cast<useconds_t>(net::kPendingGrace) * 1000);
     Side c;
     Peer* to_b = c.peer(pair.b);
     send_text(c.transport, *to_b, "let me in");
@@ -125,7 +125,7 @@ TEST(TcpStrangers, ThoseWhoSayNothingAreFewAndDoNotStay) {
     EXPECT_FALSE(was_closed(silent.back()));
     ASSERT_TRUE(pair.talk());
     // And after the limit none is left, though nothing else happens at the port: the descriptor wakes.
-    const int64_t until = net::now_milliseconds() + net::kStrangerLimit + 1000;
+    const int64_t until = net::now_milliseconds() + net::kPendingLimit + 1000;
     while (!was_closed(silent.back()) && net::now_milliseconds() < until) {
         pair.b.progress();
         if (!pair.b.transport.arm()) continue;
@@ -178,7 +178,7 @@ size_t descriptors_left() {
     return opened.size();
 }
 
-TEST(TcpStrangers, ThoseWhoSayNothingLeaveTheApplicationItsDescriptors) {
+TEST(TcpPendingConnections, ThoseWhoSayNothingLeaveTheApplicationItsDescriptors) {
     Pair pair;
     ASSERT_TRUE(pair.talk());
     Side late;
@@ -194,7 +194,7 @@ TEST(TcpStrangers, ThoseWhoSayNothingLeaveTheApplicationItsDescriptors) {
             {&pair.b}, [] { return false; }, 300);
         const size_t left = descriptors_left();
         setrlimit(RLIMIT_NOFILE, &old);
-        EXPECT_LE(before - left, 64 / net::kStrangersShare) << before << ", then " << left;
+        EXPECT_LE(before - left, 64 / net::kPendingShare) << before << ", then " << left;
         // And they keep nobody out.
         setrlimit(RLIMIT_NOFILE, &tight);
         send_text(late.transport, *late.peer(pair.b), "let me in");
@@ -224,7 +224,7 @@ int count_dropped(Side& target, int count) {
     return dropped;
 }
 
-TEST(TcpStrangers, HundredsASecondWhoSayNothingKeepNobodyOut) {
+TEST(TcpPendingConnections, HundredsASecondWhoSayNothingKeepNobodyOut) {
     for (const uint8_t host : {uint8_t{2}, uint8_t{1}}) {  // another address than that of the others, and the same one
         Pair pair;
         ASSERT_TRUE(pair.talk());
@@ -237,7 +237,7 @@ TEST(TcpStrangers, HundredsASecondWhoSayNothingKeepNobodyOut) {
 }
 
 // Somebody who has sent the hello, and takes time for the proof.
-TEST(TcpStrangers, ACallerOfAnotherAddressIsNotEvictedForThoseWhoSayNothing) {
+TEST(TcpPendingConnections, ACallerOfAnotherAddressIsNotEvictedForThoseWhoSayNothing) {
     Side b;
     const int slow = knock(b.transport.address());
     uint8_t hello[net::kNoteMax], challenge[net::kNoteFixed];
@@ -251,7 +251,7 @@ TEST(TcpStrangers, ACallerOfAnotherAddressIsNotEvictedForThoseWhoSayNothing) {
     close(slow);
 }
 
-TEST(TcpStrangers, ReplyingLateDoesNotBlockOthers) {
+TEST(TcpPendingConnections, ReplyingLateDoesNotBlockOthers) {
     Pair pair;
     const int slow = knock(pair.b.transport.address());
     uint8_t hello[net::kNoteMax];

@@ -65,7 +65,7 @@ TEST(TcpStat, ACallerThatSaysNothingIsCountedWhenItsTimeIsOver) {
     Counting b;
     const int socket = knock(b.side);
     EXPECT_TRUE(run(
-        {&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * net::kStrangerLimit));
+        {&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * net::kPendingLimit));
     EXPECT_EQ(b.at(Stat::kRefused), 0U);
     close(socket);
 }

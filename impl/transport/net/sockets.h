@@ -12,7 +12,7 @@
 namespace selvage::impl::net {
 
 // What epoll gives back: the first member of whatever was registered.
-enum class Watch : uint8_t { kListener, kStranger, kPeer, kTimer, kSetup };
+enum class Watch : uint8_t { kListener, kPending, kPeer, kTimer, kSetup };
 struct Watched {
     Watch watch;
 };

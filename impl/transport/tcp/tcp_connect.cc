@@ -20,26 +20,26 @@ int TcpTransport::connect_to(const SocketAddress& to, const uint8_t* data, size_
     return 0;
 }
 
-int TcpTransport::adopt(net::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events) {
+int TcpTransport::adopt(net::PendingConnection* pending, const uint8_t* data, size_t size, ConnectionEvents* events) {
     LockGuard setup(setup_);
     int error = 0;
     Peer* peer = nullptr;
     if (only_) {
         error = -FI_EISCONN;
-    } else if (!stranger->holds(key_)) {
-        stranger->refuse(net::Refusal::kKey);
+    } else if (!pending->holds(key_)) {
+        pending->refuse(net::Refusal::kKey);
         error = -FI_EKEYREJECTED;
-    } else if (!(peer = peers_.add(stranger->from))) {
-        stranger->refuse(net::Refusal::kBusy);
+    } else if (!(peer = peers_.add(pending->from))) {
+        pending->refuse(net::Refusal::kBusy);
         error = -FI_ENOMEM;
-    } else if (!stranger->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {
+    } else if (!pending->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {
         error = -FI_ECONNABORTED;
-    } else if (!become_ready(*peer, stranger->release_socket(), stranger->hello.instance, 0)) {
+    } else if (!become_ready(*peer, pending->release_socket(), pending->hello.instance, 0)) {
         error = -FI_ENOMEM;
     } else {
         raise_peer(*peer);
     }
-    destroy(stranger);
+    destroy(pending);
     if (error) {
         if (!only_) peers_.clear();
         return error;

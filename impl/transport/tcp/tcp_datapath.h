@@ -117,7 +117,7 @@ size_t TcpTransport::poll_events(Sink& sink) {
         auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
         switch (watched->watch) {
             case net::Watch::kListener:
-            case net::Watch::kStranger:
+            case net::Watch::kPending:
                 break;  // not in this epoll
             case net::Watch::kSetup:
             case net::Watch::kTimer:
@@ -136,14 +136,14 @@ size_t TcpTransport::poll_events(Sink& sink) {
             }
         }
     }
-    net::Stranger* callers = nullptr;
+    net::PendingConnection* callers = nullptr;
     if (setup) {
         LockGuard guard(setup_);
         step_setup(&callers);
     }
     // Pairs with add_outcome.
     if (any_outcome_.load(std::memory_order_acquire)) done += take_outcomes(sink);
-    while (net::Stranger* caller = callers) {
+    while (net::PendingConnection* caller = callers) {
         callers = caller->next;
         answer_caller(sink, caller);
         ++done;
@@ -179,7 +179,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
 // A caller at the address of a peer that is connected. The same endpoint has lost that connection; another one may have
 // come in its place, if the old one's end shows now.
 template <typename Sink>
-void TcpTransport::answer_caller(Sink& sink, net::Stranger* caller) {
+void TcpTransport::answer_caller(Sink& sink, net::PendingConnection* caller) {
     bool same = false;
     if (Peer* peer = connected_at(*caller, &same)) {
         if (same) {

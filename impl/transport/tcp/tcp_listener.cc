@@ -16,8 +16,8 @@
 namespace selvage::impl {
 namespace {
 
+using net::PendingConnection;
 using net::Refusal;
-using net::Stranger;
 
 // Driven by reading the event queue. A caller that has sent its proof becomes a request; whether the proof holds is
 // known here when the passive endpoint was opened with a key, and otherwise when it is accepted on a domain.
@@ -25,7 +25,7 @@ class TcpListener final : public Listener {
 public:
     explicit TcpListener(PassiveEndpoint& owner) : owner_(owner) {}
     ~TcpListener() {
-        gate_.close();
+        acceptor_.close();
         if (timer_ >= 0) ::close(timer_);
         if (epoll_ >= 0) ::close(epoll_);
     }
@@ -38,7 +38,7 @@ public:
         const int error = net::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_);
         if (error) return error;
         backlog_ = owner_.backlog > 0 ? static_cast<size_t>(owner_.backlog) : 1;
-        return gate_.open(&owner_.address, static_cast<int>(std::min<size_t>(backlog_, 4096)), epoll_);
+        return acceptor_.open(&owner_.address, static_cast<int>(std::min<size_t>(backlog_, 4096)), epoll_);
     }
 
     void progress() override {
@@ -48,17 +48,17 @@ public:
         const int count = epoll_wait(epoll_, events, kBatch, 0);
         for (int i = 0; i < count; ++i) {
             auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-            if (watched->watch == net::Watch::kListener) gate_.accept_some();
-            if (watched->watch == net::Watch::kStranger) gate_.advance(static_cast<Stranger*>(watched));
+            if (watched->watch == net::Watch::kListener) acceptor_.accept_some();
+            if (watched->watch == net::Watch::kPending) acceptor_.advance(static_cast<PendingConnection*>(watched));
         }
-        while (Stranger* stranger = gate_.next_proved()) present(stranger);
-        if (gate_.needs_timer()) gate_.sweep(net::now_milliseconds());
+        while (PendingConnection* pending = acceptor_.next_proved()) present(pending);
+        if (acceptor_.needs_timer()) acceptor_.sweep(net::now_milliseconds());
         lock_.unlock();
     }
 
     bool arm() override {
         LockGuard guard(lock_);
-        if (!gate_.needs_timer()) return true;
+        if (!acceptor_.needs_timer()) return true;
         itimerspec when{};
         when.it_value.tv_nsec = net::kAcceptPause * 1'000'000;
         return timerfd_settime(timer_, 0, &when, nullptr) == 0;
@@ -68,20 +68,20 @@ public:
     void close() override { destroy(this); }
 
 private:
-    void present(Stranger* stranger) {
+    void present(PendingConnection* pending) {
         const net::Key key{owner_.auth_key, owner_.auth_key_size};
         Refusal refusal = Refusal::kNone;
-        if (owner_.auth_key_size && !stranger->holds(key)) {
+        if (owner_.auth_key_size && !pending->holds(key)) {
             refusal = Refusal::kKey;
         } else if (count_requests(owner_) >= backlog_) {
             refusal = Refusal::kGone;
-        } else if (add_request(owner_, stranger, net::local_address(stranger->socket), stranger->from,
-                               stranger->hello.data, stranger->hello.data_size)) {
+        } else if (add_request(owner_, pending, net::local_address(pending->socket), pending->from, pending->hello.data,
+                               pending->hello.data_size)) {
             refusal = Refusal::kGone;
         }
         if (refusal == Refusal::kNone) return;
-        stranger->refuse(refusal);
-        destroy(stranger);
+        pending->refuse(refusal);
+        destroy(pending);
     }
 
     PassiveEndpoint& owner_;
@@ -90,7 +90,7 @@ private:
     int timer_ = -1;
     size_t backlog_ = 0;
     net::Watched timer_watch_{net::Watch::kTimer};
-    net::Gate gate_{net::CallKind::kMessage};
+    net::Acceptor acceptor_{net::CallKind::kMessage};
 };
 
 // The passive endpoint's lock is held.
@@ -107,16 +107,16 @@ int listen_tcp(PassiveEndpoint& endpoint, Listener** result) {
     return 0;
 }
 
-Stranger* caller_of(ConnectionRequest& request) {
-    auto* stranger = static_cast<Stranger*>(request.caller);
+PendingConnection* caller_of(ConnectionRequest& request) {
+    auto* pending = static_cast<PendingConnection*>(request.caller);
     request.caller = nullptr;
-    return stranger;
+    return pending;
 }
 
 void refuse_tcp(ConnectionRequest& request, bool by_user, const void* data, size_t size) {
-    Stranger* stranger = caller_of(request);
-    stranger->refuse(by_user ? Refusal::kByUser : Refusal::kGone, static_cast<const uint8_t*>(data), size);
-    destroy(stranger);
+    PendingConnection* pending = caller_of(request);
+    pending->refuse(by_user ? Refusal::kByUser : Refusal::kGone, static_cast<const uint8_t*>(data), size);
+    destroy(pending);
 }
 
 TcpTransport& transport_of(Endpoint& endpoint) { return *static_cast<TcpTransport*>(endpoint.path->transport()); }

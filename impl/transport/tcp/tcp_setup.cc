@@ -320,21 +320,21 @@ void TcpTransport::look_at_dials(int64_t now) {
 
 // One look at everything that is being set up. Callers that can be answered only after something is reported to the
 // engine are returned in a list; without one they are told to call again.
-void TcpTransport::step_setup(net::Stranger** callers) {
+void TcpTransport::step_setup(net::PendingConnection** callers) {
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
     const int count = epoll_wait(setup_epoll_, events, kBatch, 0);
     for (int i = 0; i < count; ++i) {
         auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-        if (watched->watch == net::Watch::kListener) gate_.accept_some();
-        if (watched->watch == net::Watch::kStranger) gate_.advance(static_cast<net::Stranger*>(watched));
+        if (watched->watch == net::Watch::kListener) acceptor_.accept_some();
+        if (watched->watch == net::Watch::kPending) acceptor_.advance(static_cast<net::PendingConnection*>(watched));
         if (watched->watch == net::Watch::kPeer) step_dial(*static_cast<Peer*>(watched));
     }
-    while (net::Stranger* stranger = gate_.next_proved()) admit(stranger, callers);
+    while (net::PendingConnection* pending = acceptor_.next_proved()) admit(pending, callers);
     const int64_t now = net::now_milliseconds();
-    gate_.sweep(now);
+    acceptor_.sweep(now);
     look_at_dials(now);
-    if (dialing_ || gate_.needs_timer()) {
+    if (dialing_ || acceptor_.needs_timer()) {
         note_timed();
     } else {
         note_untimed();
@@ -349,15 +349,15 @@ void TcpTransport::advance_setup() {
 
 // What to do with a caller who has sent a proof: kNone when the peer is to be his, or why not. `out`: the peer at his
 // address, which is made when it is not there.
-Refusal TcpTransport::judge(const net::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner) {
-    if (!stranger.holds(key_)) return Refusal::kKey;
+Refusal TcpTransport::judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner) {
+    if (!pending.holds(key_)) return Refusal::kKey;
     if (is_self(from)) return Refusal::kTaken;  // nobody else listens there
     Peer* peer = *out;
     // An endpoint that closes finishes what it has begun, and begins nothing.
     if (closing_ && !(peer && frames_wait(*peer))) return Refusal::kGone;
     if (!peer && !(peer = peers_.add(from))) return Refusal::kBusy;
     *out = peer;
-    const Note& hello = stranger.hello;
+    const Note& hello = pending.hello;
     if (peer->phase == Peer::Phase::kUp || peer->ready) {
         // Another endpoint at the address of one that seems to be there: was that the last sign of the old one? Or the
         // same endpoint calls again: it has lost the connection, unless the call is older than the connection.
@@ -371,34 +371,33 @@ Refusal TcpTransport::judge(const net::Stranger& stranger, const SocketAddress& 
     return crossed ? Refusal::kCrossed : Refusal::kNone;
 }
 
-void TcpTransport::admit(net::Stranger* stranger, net::Stranger** callers) {
-    SocketAddress from = stranger->from;
-    from.set_port(stranger->hello.port);
+void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection** callers) {
+    SocketAddress from = pending->from;
+    from.set_port(pending->hello.port);
     Peer* peer = peers_.find(from);
     const bool known = peer;
     bool owner = false;
-    Refusal refusal = judge(*stranger, from, &peer, &owner);
+    Refusal refusal = judge(*pending, from, &peer, &owner);
     if (owner && callers) {
-        stranger->next = *callers;
-        *callers = stranger;
+        pending->next = *callers;
+        *callers = pending;
         return;
     }
     if (refusal == Refusal::kNone && !enter_host(*peer)) refusal = Refusal::kBusy;
     if (refusal != Refusal::kNone) {
-        if (refusal == Refusal::kKey || refusal == Refusal::kBusy) gate_.count(Stat::kRefused);
-        stranger->refuse(refusal);
-    } else if (!stranger->left() &&
-               stranger->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0)) {
+        if (refusal == Refusal::kKey || refusal == Refusal::kBusy) acceptor_.count(Stat::kRefused);
+        pending->refuse(refusal);
+    } else if (!pending->left() && pending->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0)) {
         forget_dial(*peer);
-        const Note& hello = stranger->hello;
-        if (!become_ready(*peer, stranger->release_socket(), hello.instance, hello.sequence) &&
+        const Note& hello = pending->hello;
+        if (!become_ready(*peer, pending->release_socket(), hello.instance, hello.sequence) &&
             peer->phase == Peer::Phase::kDialing) {
             peer->dial_again = net::now_milliseconds();
         }
     }
     if (peer && !peer->ready && peer->phase != Peer::Phase::kUp) leave_host(*peer);
     if (peer && !known && peer->idle()) peers_.remove(*peer);  // nobody has seen it yet
-    destroy(stranger);
+    destroy(pending);
 }
 
 // What a peer may have of this side's memory is bounded (a record and a window of unexpected messages, window.h), so
@@ -422,13 +421,13 @@ void TcpTransport::leave_host(Peer& peer) {
 }
 
 // A caller at an address whose peer is connected, and that has to be seen to first.
-TcpTransport::Peer* TcpTransport::connected_at(const net::Stranger& stranger, bool* same) {
+TcpTransport::Peer* TcpTransport::connected_at(const net::PendingConnection& pending, bool* same) {
     LockGuard setup(setup_);
-    SocketAddress from = stranger.from;
-    from.set_port(stranger.hello.port);
+    SocketAddress from = pending.from;
+    from.set_port(pending.hello.port);
     Peer* peer = peers_.find(from);
     if (!peer || peer->phase != Peer::Phase::kUp) return nullptr;
-    *same = peer->instance == stranger.hello.instance;
+    *same = peer->instance == pending.hello.instance;
     return peer;
 }
 

@@ -46,7 +46,7 @@ int TcpTransport::open_datagram(const SocketAddress& address, const net::Key& ke
     int error = open_epoll(key);
     if (error) return error;
     address_ = address;
-    error = gate_.open(&address_, kBacklog, setup_epoll_);
+    error = acceptor_.open(&address_, kBacklog, setup_epoll_);
     if (error) {
         close();
         return error;
@@ -68,7 +68,7 @@ int TcpTransport::open_connected(const SocketAddress& address, const net::Key& k
 void TcpTransport::close() {
     leave_flusher();
     if (arrivals_) linger();
-    gate_.close();
+    acceptor_.close();
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
         forget_dial(*peer);
         report_lost(*peer);
@@ -140,7 +140,7 @@ void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
 }
 
 bool TcpTransport::is_self(const SocketAddress& address) const {
-    if (!gate_.is_open()) return false;
+    if (!acceptor_.is_open()) return false;
     if (!address_.is_wildcard()) return net::same_address(address, address_);
     if (address.kind != address_.kind || address.port() != address_.port()) return false;
     TableRef table;
@@ -307,13 +307,13 @@ bool TcpTransport::arm() {
 // Wakes a sleeper for what is due without anything arriving.
 bool TcpTransport::set_timer() {
     LockGuard setup(setup_);
-    if (!dialing_ && !gate_.needs_timer()) return true;
+    if (!dialing_ && !acceptor_.needs_timer()) return true;
     if (timer_ < 0) {
         timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         if (timer_ < 0 || net::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_)) return false;
     }
     const int64_t now = net::now_milliseconds();
-    int64_t wait = gate_.needs_timer() ? net::kAcceptPause : 1000;
+    int64_t wait = acceptor_.needs_timer() ? net::kAcceptPause : 1000;
     for (Peer* peer = dialing_; peer; peer = peer->next_dialing) {
         if (peer->phase != Peer::Phase::kDialing || peer->ready || peer->failure) continue;
         wait = std::min(wait, (peer->dial ? peer->deadline : std::min(peer->deadline, peer->dial_again)) - now);

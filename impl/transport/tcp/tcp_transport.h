@@ -19,7 +19,7 @@
 // reported as Sink::down and, as it has been reported as sent, by a warning in the log.
 //
 // Locks: every call is made under the endpoint's lock but those of the flusher's thread, which never calls the Sink.
-//   setup_  connections until frames flow (tcp_setup.cc): the gate, the table of peers, dials, outcomes; `phase` is
+//   setup_  connections until frames flow (tcp_setup.cc): the acceptor, the table of peers, dials, outcomes; `phase` is
 //           changed under it, by the owner alone, who may read it without.
 //   guard_  the list of queued peers; `buffer` and `tx` of peers in it, or not kUp. A spin lock: setup_ is taken first.
 // The Sink is called with neither, as the engine may send or find peers.
@@ -32,7 +32,7 @@
 #include "impl/base/lock.h"
 #include "impl/base/spin_lock.h"
 #include "impl/endpoint/connect.h"
-#include "impl/transport/net/gate.h"
+#include "impl/transport/net/acceptor.h"
 #include "impl/transport/net/knobs.h"
 #include "impl/transport/tcp/flusher.h"
 #include "impl/transport/tcp/knobs.h"
@@ -80,8 +80,9 @@ public:
 
     // FI_EP_MSG. `events` hears of the outcome, in a later progress.
     int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);
-    // Welcomes a caller, and destroys `stranger` whatever comes of it. -FI_EKEYREJECTED, -FI_ECONNABORTED, ...
-    int adopt(net::Stranger* stranger, const uint8_t* data, size_t size, ConnectionEvents* events);
+    // Welcomes a caller, and destroys `pending connection` whatever comes of it. -FI_EKEYREJECTED, -FI_ECONNABORTED,
+    // ...
+    int adopt(net::PendingConnection* pending, const uint8_t* data, size_t size, ConnectionEvents* events);
     // Sends what waits, and ends the connection: the next progress tells the engine (FI_ESHUTDOWN) and `events`.
     // -FI_ENOTCONN when there is none.
     int shut_down();
@@ -92,7 +93,7 @@ public:
 
     size_t peers_up() const { return up_; }
     // Where connections are counted that never get a peer.
-    void count_in(StatRecord* stat) { gate_.count_in(stat); }
+    void count_in(StatRecord* stat) { acceptor_.count_in(stat); }
 
 private:
     // tcp_setup.cc
@@ -122,13 +123,13 @@ private:
     };
     Peer* next_outcome(Outcome* out);
     void look_at_dials(int64_t now);
-    void step_setup(net::Stranger** callers);
+    void step_setup(net::PendingConnection** callers);
     void advance_setup() override;
-    net::Refusal judge(const net::Stranger& stranger, const SocketAddress& from, Peer** out, bool* owner);
-    void admit(net::Stranger* stranger, net::Stranger** callers);
+    net::Refusal judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner);
+    void admit(net::PendingConnection* pending, net::PendingConnection** callers);
     bool enter_host(Peer& peer);
     void leave_host(Peer& peer);
-    Peer* connected_at(const net::Stranger& stranger, bool* same);
+    Peer* connected_at(const net::PendingConnection& pending, bool* same);
     void finish_dials(int64_t deadline);
     void let_fall(Peer& peer);
     void discard_fallen();
@@ -192,7 +193,7 @@ private:
     template <typename Sink>
     size_t take_outcomes(Sink& sink);
     template <typename Sink>
-    void answer_caller(Sink& sink, net::Stranger* stranger);
+    void answer_caller(Sink& sink, net::PendingConnection* pending);
     template <typename Sink>
     void look_at_time(Sink& sink);
     template <typename Sink>
@@ -243,7 +244,7 @@ private:
     size_t host_limit_ = 0;
     net::Watched timer_watch_{net::Watch::kTimer};
     net::Watched setup_watch_{net::Watch::kSetup};
-    net::Gate gate_{net::CallKind::kReliableDatagram};
+    net::Acceptor acceptor_{net::CallKind::kReliableDatagram};
 };
 
 inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {

@@ -63,8 +63,8 @@ inline constexpr uint8_t kReadsUnderWay = 16;
 inline constexpr uint32_t kRoundsPerLook = 256;
 inline constexpr int64_t kControlInterval = 1'000'000;
 // Callers that have not proved themselves yet, and the milliseconds they may take.
-inline constexpr size_t kStrangersMax = 64;
-inline constexpr int64_t kStrangerLimit = 5000;
+inline constexpr size_t kPendingMax = 64;
+inline constexpr int64_t kPendingLimit = 5000;
 // Milliseconds that address and route resolution may take.
 inline constexpr int kResolveLimit = 2000;
 // Milliseconds that a closing end waits for what it has sent to arrive.

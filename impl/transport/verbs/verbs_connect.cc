@@ -250,7 +250,7 @@ void VerbsTransport::on_request(rdma_cm_id* id, const rdma_conn_param& given) {
         memcpy(hello, given.private_data, sizeof hello);
         if (!read_hello(hello, &read) || read.kind != CallKind::kReliableDatagram) refusal = Refusal::kKind;
     }
-    if (refusal == Refusal::kNone && strangers_ >= verbs::kStrangersMax) refusal = Refusal::kBusy;
+    if (refusal == Refusal::kNone && pending_count_ >= verbs::kPendingMax) refusal = Refusal::kBusy;
     const uint8_t reads = std::min(given.responder_resources, given.initiator_depth);
     if (refusal == Refusal::kNone && answer(id, hello, reads, nullptr, 0, &call)) refusal = Refusal::kBusy;
     if (refusal != Refusal::kNone) {
@@ -265,8 +265,8 @@ void VerbsTransport::on_request(rdma_cm_id* id, const rdma_conn_param& given) {
     call->features = read.features;
     call->instance = read.instance;
     call->sequence = read.sequence;
-    call->deadline = net::now_milliseconds() + verbs::kStrangerLimit;
-    ++strangers_;
+    call->deadline = net::now_milliseconds() + verbs::kPendingLimit;
+    ++pending_count_;
     want_look_ = true;
 }
 
@@ -366,7 +366,7 @@ void VerbsTransport::on_proof(Call& call, const Note& note) {
     uint8_t bytes[net::kNoteMax];
     const size_t size = call.handshake.welcome(key_, CallKind::kReliableDatagram, nullptr, 0, bytes);
     if (!call.link.send_note(bytes, size)) return call_failed(call, FI_EIO);
-    --strangers_;
+    --pending_count_;
     raise(*peer, call);
 }
 
@@ -384,7 +384,7 @@ void VerbsTransport::turn_away(Call& call, Refusal refusal) {
         call.peer->call = nullptr;
         call.peer = nullptr;
     } else {
-        --strangers_;
+        --pending_count_;
     }
     Note note;
     note.type = NoteType::kReject;
@@ -418,12 +418,12 @@ void VerbsTransport::look_at_time() {
     const int64_t now = last_look_ / 1'000'000;
     bool expecting = false;
     for (Call* call = calls_; call; call = call->next) {
-        const bool stranger = call->stage == Call::Stage::kProof && !call->peer;
+        const bool pending = call->stage == Call::Stage::kProof && !call->peer;
         if (call->stage == Call::Stage::kLeaving) {
             (void)call->link.settle();
             if (call->idle() || now >= call->deadline) kill(*call);
             expecting = true;
-        } else if (stranger) {
+        } else if (pending) {
             if (now >= call->deadline) kill(*call);
             expecting = true;
         }
@@ -485,7 +485,8 @@ int VerbsTransport::connect_to(const SocketAddress& to, const uint8_t* data, siz
     return 0;
 }
 
-int VerbsTransport::adopt(verbs::Caller* caller, const uint8_t* data, size_t size, ConnectionEvents* events) {
+int VerbsTransport::adopt(verbs::PendingConnection* caller, const uint8_t* data, size_t size,
+                          ConnectionEvents* events) {
     rdma_cm_id* id = caller->id;
     Peer* peer = only_ ? nullptr : peers_.add(address_from(id->route.addr.dst_addr));
     int error = peer ? 0 : only_ ? -FI_EISCONN : -FI_ENOMEM;

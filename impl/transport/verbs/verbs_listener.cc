@@ -15,7 +15,7 @@ namespace selvage::impl {
 namespace {
 
 using verbs::as_error;
-using verbs::Caller;
+using verbs::PendingConnection;
 using verbs::RdmaLibrary;
 using verbs::Refusal;
 
@@ -78,7 +78,7 @@ private:
         if (whole) memcpy(hello, given.private_data, sizeof hello);
         const bool request = type == RDMA_CM_EVENT_CONNECT_REQUEST;
         // Whoever takes a caller over waits for the acknowledgement: until then the caller stays.
-        if (!request && id != id_ && id->context) static_cast<Caller*>(id->context)->gone = true;
+        if (!request && id != id_ && id->context) static_cast<PendingConnection*>(id->context)->gone = true;
         library_.ack_cm_event(event);
         if (request) present(id, hello, std::min(given.responder_resources, given.initiator_depth));
         return true;
@@ -90,7 +90,7 @@ private:
         if (!read_hello(hello, &read) || read.kind != verbs::CallKind::kMessage) {
             return turn_away(library_, id, Refusal::kKind, nullptr, 0);
         }
-        Caller* caller = count_requests(owner_) < backlog_ ? create<Caller>() : nullptr;
+        PendingConnection* caller = count_requests(owner_) < backlog_ ? create<PendingConnection>() : nullptr;
         if (!caller) return turn_away(library_, id, Refusal::kGone, nullptr, 0);
         caller->library = &library_;
         caller->id = id;
@@ -133,14 +133,14 @@ int listen_verbs(PassiveEndpoint& endpoint, Listener** result) {
     return 0;
 }
 
-Caller* caller_of(ConnectionRequest& request) {
-    auto* caller = static_cast<Caller*>(request.caller);
+PendingConnection* caller_of(ConnectionRequest& request) {
+    auto* caller = static_cast<PendingConnection*>(request.caller);
     request.caller = nullptr;
     return caller;
 }
 
 void refuse_verbs(ConnectionRequest& request, bool by_user, const void* data, size_t size) {
-    Caller* caller = caller_of(request);
+    PendingConnection* caller = caller_of(request);
     turn_away(*caller->library, caller->id, by_user ? Refusal::kByUser : Refusal::kGone, data, size);
     destroy(caller);
 }

@@ -81,9 +81,9 @@ struct Call {
     Link link;
     Lane* lane = nullptr;   // once it is wanted
     bool laneless = false;  // the device gave none
-    Peer* peer = nullptr;   // nullptr: a stranger, or one that leaves
-    int64_t deadline = 0;   // of strangers and those that leave
-    Hello hello;            // a stranger's
+    Peer* peer = nullptr;   // nullptr: a pending connection, or one that leaves
+    int64_t deadline = 0;   // of pending connections and those that leave
+    Hello hello;            // a pending connection's
     Handshake handshake;
     uint8_t features = 0;  // of the other endpoint
     uint64_t instance = 0;

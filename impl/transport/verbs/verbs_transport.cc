@@ -99,7 +99,7 @@ void VerbsTransport::close() {
     wakes_ = nullptr;
     channel_ = nullptr;
     broken_ = fallen_ = waiting_ = chained_ = dialing_ = only_ = self_ = nullptr;
-    strangers_ = 0;
+    pending_count_ = 0;
     stash_count_ = 0;
     any_dead_ = gone_ = connected_ = false;
     events_ = nullptr;
@@ -224,7 +224,7 @@ void VerbsTransport::forget_call(Call* call) {
 
 // Calls are not destroyed where that turns out, as whoever called may still look at them.
 void VerbsTransport::kill(Call& call) {
-    if (call.stage == Call::Stage::kProof && !call.peer) --strangers_;
+    if (call.stage == Call::Stage::kProof && !call.peer) --pending_count_;
     if (call.peer && call.peer->call == &call) call.peer->call = nullptr;
     call.peer = nullptr;
     call.stage = Call::Stage::kDead;

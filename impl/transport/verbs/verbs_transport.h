@@ -31,14 +31,14 @@ struct AvEntry;
 namespace verbs {
 
 // A connection request before it is accepted: what the passive endpoint keeps of it.
-struct Caller {
+struct PendingConnection {
     const RdmaLibrary* library = nullptr;
     rdma_cm_id* id = nullptr;
     Hello hello;
     uint8_t hello_bytes[kHelloBytes] = {};
     uint8_t reads = 0;  // that the caller allows, in either direction
     bool gone = false;
-    Caller* next = nullptr;
+    PendingConnection* next = nullptr;
 };
 
 }  // namespace verbs
@@ -96,7 +96,7 @@ public:
     // FI_EP_MSG. `events` hears of the outcome, in a later progress.
     int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);
     // Answers a caller, and takes it over whatever comes of it.
-    int adopt(verbs::Caller* caller, const uint8_t* data, size_t size, ConnectionEvents* events);
+    int adopt(verbs::PendingConnection* caller, const uint8_t* data, size_t size, ConnectionEvents* events);
     // The connection ends once what was sent has arrived: a later progress tells the engine and `events`.
     int shut_down();
     bool is_down() const { return !only_ || only_->phase == Peer::Phase::kDown; }
@@ -207,7 +207,7 @@ private:
     Call* calls_ = nullptr;
     size_t call_count_ = 0;
     size_t lane_count_ = 0;
-    size_t strangers_ = 0;
+    size_t pending_count_ = 0;
     uint32_t generation_ = 0;
     uint32_t sequence_ = 0;  // calls made
     uint64_t instance_ = 0;

@@ -1,5 +1,5 @@
-// See gate.h.
-#include "impl/transport/net/gate.h"
+// See acceptor.h.
+#include "impl/transport/net/acceptor.h"
 
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -16,31 +16,31 @@ namespace {
 
 // What this process may spend on pending connections, of the descriptors that it may have now.
 struct Budget {
-    size_t strangers = kStrangersMax;
+    size_t pending = kPendingMax;
     int first_reserved = INT32_MAX;  // descriptors are given out from the lowest, so this many are in use
 };
 
 Budget current_budget() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= size_t{1} << 20) return {};
-    const size_t share = static_cast<size_t>(limit.rlim_cur) / kStrangersShare;
-    return {.strangers = std::clamp<size_t>(share, 1, kStrangersMax),
+    const size_t share = static_cast<size_t>(limit.rlim_cur) / kPendingShare;
+    return {.pending = std::clamp<size_t>(share, 1, kPendingMax),
             .first_reserved = static_cast<int>(limit.rlim_cur - share)};
 }
 
 }  // namespace
 
-Stranger::~Stranger() {
+PendingConnection::~PendingConnection() {
     if (socket >= 0) close(socket);
 }
 
-bool Stranger::holds(const Key& key) const {
+bool PendingConnection::holds(const Key& key) const {
     uint8_t expected[kDigestBytes];
     prove_caller(key, transcript, expected);
     return same_digest(expected, proof.digest);
 }
 
-bool Stranger::welcome(const Key& key, const Self& self, const uint8_t* data, size_t data_size) {
+bool PendingConnection::welcome(const Key& key, const Self& self, const uint8_t* data, size_t data_size) {
     Note note;
     note.type = NoteType::kWelcome;
     note.kind = hello.kind;
@@ -53,7 +53,7 @@ bool Stranger::welcome(const Key& key, const Self& self, const uint8_t* data, si
     return send_all(socket, bytes, write_note(note, bytes));
 }
 
-void Stranger::refuse(Refusal reason, const uint8_t* data, size_t data_size) {
+void PendingConnection::refuse(Refusal reason, const uint8_t* data, size_t data_size) {
     Note note;
     note.type = NoteType::kReject;
     note.kind = hello.kind;
@@ -67,18 +67,18 @@ void Stranger::refuse(Refusal reason, const uint8_t* data, size_t data_size) {
     shutdown(socket, SHUT_WR);
 }
 
-bool Stranger::left() const {
+bool PendingConnection::left() const {
     uint8_t byte;
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-int Stranger::release_socket() {
+int PendingConnection::release_socket() {
     const int result = socket;
     socket = -1;
     return result;
 }
 
-int Gate::open(SocketAddress* address, int backlog, int epoll) {
+int Acceptor::open(SocketAddress* address, int backlog, int epoll) {
     int socket = -1;
     int error = listen_at(address, backlog, &socket);
     if (error) return error;
@@ -92,31 +92,31 @@ int Gate::open(SocketAddress* address, int backlog, int epoll) {
     return 0;
 }
 
-void Gate::close() {
+void Acceptor::close() {
     if (socket_ >= 0) ::close(socket_);
     socket_ = -1;
-    while (Stranger* stranger = list_) {
-        list_ = stranger->next;
-        leave_source(*stranger);
-        destroy(stranger);
+    while (PendingConnection* pending = list_) {
+        list_ = pending->next;
+        leave_source(*pending);
+        destroy(pending);
     }
-    while (Stranger* stranger = next_proved()) destroy(stranger);
-    strangers_ = 0;
+    while (PendingConnection* pending = next_proved()) destroy(pending);
+    pending_count_ = 0;
     any_dead_ = false;
     paused_until_ = 0;
 }
 
 // With no descriptor or place left the listener would stay readable, and every wait would return at once: it is set
 // aside.
-void Gate::pause(int64_t milliseconds) {
+void Acceptor::pause(int64_t milliseconds) {
     (void)watch_socket(epoll_, socket_, 0, this, true);
     paused_until_ = now_milliseconds() + milliseconds;
 }
 
-void Gate::accept_some() {
+void Acceptor::accept_some() {
     const Budget budget = current_budget();
     for (int i = 0; i < 64; ++i) {
-        if (strangers_ >= budget.strangers && !evict(kStrangerGrace)) return pause(kStrangerGrace);
+        if (pending_count_ >= budget.pending && !evict(kPendingGrace)) return pause(kPendingGrace);
         sockaddr_storage storage{};
         socklen_t size = sizeof storage;
         const int socket = accept4(socket_, reinterpret_cast<sockaddr*>(&storage), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -131,29 +131,29 @@ void Gate::accept_some() {
     }
 }
 
-// Of those that have been here for so long: see gate.h. The list begins with the newest.
-Stranger* Gate::find_victim(int64_t grace) const {
+// Of those that have been here for so long: see acceptor.h. The list begins with the newest.
+PendingConnection* Acceptor::find_victim(int64_t grace) const {
     size_t most = 0;
     for (const Source* source = sources_; source; source = source->next) most = std::max(most, source->count);
     const int64_t now = now_milliseconds();
-    Stranger* victim = nullptr;
-    for (Stranger* stranger = list_; stranger; stranger = stranger->next) {
-        if (stranger->state == Stranger::State::kDead || stranger->source->count != most) continue;
-        if (now - stranger->since < grace) continue;
-        const bool silent = stranger->state == Stranger::State::kHello;
-        if (!victim || silent || victim->state != Stranger::State::kHello) victim = stranger;
+    PendingConnection* victim = nullptr;
+    for (PendingConnection* pending = list_; pending; pending = pending->next) {
+        if (pending->state == PendingConnection::State::kDead || pending->source->count != most) continue;
+        if (now - pending->since < grace) continue;
+        const bool silent = pending->state == PendingConnection::State::kHello;
+        if (!victim || silent || victim->state != PendingConnection::State::kHello) victim = pending;
     }
     return victim;
 }
 
 // False when nobody may be evicted.
-bool Gate::evict(int64_t grace) {
-    const size_t before = strangers_;
-    while (Stranger* victim = find_victim(grace)) {
-        const Stranger::State state = victim->state;
+bool Acceptor::evict(int64_t grace) {
+    const size_t before = pending_count_;
+    while (PendingConnection* victim = find_victim(grace)) {
+        const PendingConnection::State state = victim->state;
         const size_t size = victim->in_size;
         advance(victim);  // it may be this side that is late
-        if (strangers_ != before) return true;
+        if (pending_count_ != before) return true;
         if (victim->state != state || victim->in_size != size) continue;
         count(Stat::kExpired);
         kill(victim);
@@ -162,24 +162,24 @@ bool Gate::evict(int64_t grace) {
     return false;
 }
 
-bool Gate::enter_source(Stranger& stranger) {
+bool Acceptor::enter_source(PendingConnection& pending) {
     Source* source = sources_;
-    while (source && !source->host.same_host(stranger.from)) source = source->next;
+    while (source && !source->host.same_host(pending.from)) source = source->next;
     if (!source) {
         source = create<Source>();
         if (!source) return false;
-        source->host = stranger.from;
+        source->host = pending.from;
         source->next = sources_;
         sources_ = source;
     }
     ++source->count;
-    stranger.source = source;
+    pending.source = source;
     return true;
 }
 
-void Gate::leave_source(Stranger& stranger) {
-    Source* source = stranger.source;
-    stranger.source = nullptr;
+void Acceptor::leave_source(PendingConnection& pending) {
+    Source* source = pending.source;
+    pending.source = nullptr;
     if (!source || --source->count) return;
     Source** at = &sources_;
     while (*at != source) at = &(*at)->next;
@@ -187,60 +187,60 @@ void Gate::leave_source(Stranger& stranger) {
     destroy(source);
 }
 
-void Gate::admit(int socket, const SocketAddress& from) {
-    auto* stranger = create<Stranger>();
-    if (!stranger) {
+void Acceptor::admit(int socket, const SocketAddress& from) {
+    auto* pending = create<PendingConnection>();
+    if (!pending) {
         ::close(socket);
         return;
     }
-    stranger->socket = socket;
-    stranger->from = from;
-    stranger->since = now_milliseconds();
+    pending->socket = socket;
+    pending->from = from;
+    pending->since = now_milliseconds();
     tune_stream(socket);
-    if (from.kind == AddressKind::kNone || !enter_source(*stranger)) {
-        destroy(stranger);
+    if (from.kind == AddressKind::kNone || !enter_source(*pending)) {
+        destroy(pending);
         return;
     }
-    if (watch_socket(epoll_, socket, EPOLLIN, stranger)) {
-        leave_source(*stranger);
-        destroy(stranger);
+    if (watch_socket(epoll_, socket, EPOLLIN, pending)) {
+        leave_source(*pending);
+        destroy(pending);
         return;
     }
-    stranger->next = list_;
-    list_ = stranger;
-    ++strangers_;
-    advance(stranger);  // its hello is often there
+    pending->next = list_;
+    list_ = pending;
+    ++pending_count_;
+    advance(pending);  // its hello is often there
 }
 
 // The object lives until sweep(), as an event for it may be in the hand of the caller.
-void Gate::kill(Stranger* stranger) {
-    stranger->state = Stranger::State::kDead;
-    leave_source(*stranger);
-    unwatch_socket(epoll_, stranger->socket);
-    ::close(stranger->socket);
-    stranger->socket = -1;
-    --strangers_;
+void Acceptor::kill(PendingConnection* pending) {
+    pending->state = PendingConnection::State::kDead;
+    leave_source(*pending);
+    unwatch_socket(epoll_, pending->socket);
+    ::close(pending->socket);
+    pending->socket = -1;
+    --pending_count_;
     any_dead_ = true;
 }
 
 // Anybody may connect and say anything, so not each of them has a line.
-void Gate::report_foreign(const Stranger& stranger) {
+void Acceptor::report_foreign(const PendingConnection& pending) {
     const int64_t now = now_milliseconds();
-    if (stranger.state != Stranger::State::kHello || now < quiet_until_) return;
+    if (pending.state != PendingConnection::State::kHello || now < quiet_until_) return;
     quiet_until_ = now + kForeignPause;
     char address[kAddressBytesMax];
-    write_text_address(stranger.from, FI_SOCKADDR, address, sizeof address);
+    write_text_address(pending.from, FI_SOCKADDR, address, sizeof address);
     log_for("tcp", FI_LOG_WARN, FI_LOG_EP_CTRL,
             "%s called and speaks another protocol than this library's: the connection is closed", address);
 }
 
 // False: a note that has no place here.
-bool Gate::take(Stranger& stranger, const Note& note, size_t size) {
-    if (stranger.state == Stranger::State::kHello) {
+bool Acceptor::take(PendingConnection& pending, const Note& note, size_t size) {
+    if (pending.state == PendingConnection::State::kHello) {
         if (note.type != NoteType::kHello) return false;
-        stranger.hello = note;
+        pending.hello = note;
         if (note.kind != kind_) {
-            stranger.refuse(Refusal::kKind);
+            pending.refuse(Refusal::kKind);
             return false;
         }
         Note challenge;
@@ -249,75 +249,75 @@ bool Gate::take(Stranger& stranger, const Note& note, size_t size) {
         fill_random(challenge.random, sizeof challenge.random);
         uint8_t bytes[kNoteMax];
         const size_t length = write_note(challenge, bytes);
-        stranger.transcript = make_transcript(stranger.in, size, bytes, length);
-        stranger.state = Stranger::State::kProof;
-        return send_all(stranger.socket, bytes, length);
+        pending.transcript = make_transcript(pending.in, size, bytes, length);
+        pending.state = PendingConnection::State::kProof;
+        return send_all(pending.socket, bytes, length);
     }
     if (note.type != NoteType::kProof) return false;
-    stranger.proof = note;
-    stranger.state = Stranger::State::kProved;
+    pending.proof = note;
+    pending.state = PendingConnection::State::kProved;
     return true;
 }
 
-void Gate::advance(Stranger* stranger) {
-    if (stranger->state == Stranger::State::kProved) return;  // an event of before
-    while (stranger->state == Stranger::State::kHello || stranger->state == Stranger::State::kProof) {
-        const size_t want = wanted_bytes(stranger->in, stranger->in_size);
+void Acceptor::advance(PendingConnection* pending) {
+    if (pending->state == PendingConnection::State::kProved) return;  // an event of before
+    while (pending->state == PendingConnection::State::kHello || pending->state == PendingConnection::State::kProof) {
+        const size_t want = wanted_bytes(pending->in, pending->in_size);
         const ssize_t got =
-            recv(stranger->socket, stranger->in + stranger->in_size, want - stranger->in_size, MSG_DONTWAIT);
+            recv(pending->socket, pending->in + pending->in_size, want - pending->in_size, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (got <= 0) return kill(stranger);
-        stranger->in_size += static_cast<size_t>(got);
+        if (got <= 0) return kill(pending);
+        pending->in_size += static_cast<size_t>(got);
         Note note;
         size_t used = 0;
-        const Scan scan = read_note(stranger->in, stranger->in_size, &note, &used);
+        const Scan scan = read_note(pending->in, pending->in_size, &note, &used);
         if (scan == Scan::kMore) continue;
-        if (scan == Scan::kBad) report_foreign(*stranger);
-        if (scan == Scan::kBad || !take(*stranger, note, used)) {
+        if (scan == Scan::kBad) report_foreign(*pending);
+        if (scan == Scan::kBad || !take(*pending, note, used)) {
             count(Stat::kRefused);
-            return kill(stranger);
+            return kill(pending);
         }
-        stranger->in_size = 0;
+        pending->in_size = 0;
     }
-    if (stranger->state != Stranger::State::kProved) return;
-    unwatch_socket(epoll_, stranger->socket);
-    leave_source(*stranger);
-    Stranger** at = &list_;
-    while (*at != stranger) at = &(*at)->next;
-    *at = stranger->next;
-    --strangers_;
-    stranger->next = nullptr;
-    *proved_end_ = stranger;
-    proved_end_ = &stranger->next;
+    if (pending->state != PendingConnection::State::kProved) return;
+    unwatch_socket(epoll_, pending->socket);
+    leave_source(*pending);
+    PendingConnection** at = &list_;
+    while (*at != pending) at = &(*at)->next;
+    *at = pending->next;
+    --pending_count_;
+    pending->next = nullptr;
+    *proved_end_ = pending;
+    proved_end_ = &pending->next;
 }
 
-Stranger* Gate::next_proved() {
-    Stranger* stranger = proved_;
-    if (!stranger) return nullptr;
-    proved_ = stranger->next;
+PendingConnection* Acceptor::next_proved() {
+    PendingConnection* pending = proved_;
+    if (!pending) return nullptr;
+    proved_ = pending->next;
     if (!proved_) proved_end_ = &proved_;
-    stranger->next = nullptr;
-    return stranger;
+    pending->next = nullptr;
+    return pending;
 }
 
-void Gate::sweep(int64_t now) {
+void Acceptor::sweep(int64_t now) {
     if (paused_until_ && now >= paused_until_) {
         paused_until_ = 0;
         (void)watch_socket(epoll_, socket_, EPOLLIN, this, true);
     }
-    if (!strangers_ && !any_dead_) return;
-    for (Stranger** at = &list_; *at;) {
-        Stranger* stranger = *at;
-        if (stranger->state != Stranger::State::kDead && now - stranger->since >= kStrangerLimit) {
+    if (!pending_count_ && !any_dead_) return;
+    for (PendingConnection** at = &list_; *at;) {
+        PendingConnection* pending = *at;
+        if (pending->state != PendingConnection::State::kDead && now - pending->since >= kPendingLimit) {
             count(Stat::kExpired);
-            kill(stranger);
+            kill(pending);
         }
-        if (stranger->state == Stranger::State::kDead) {
-            *at = stranger->next;
-            destroy(stranger);
+        if (pending->state == PendingConnection::State::kDead) {
+            *at = pending->next;
+            destroy(pending);
         } else {
-            at = &stranger->next;
+            at = &pending->next;
         }
     }
     any_dead_ = false;

@@ -1,23 +1,23 @@
-// The listening side until frames flow: accepts, and lets strangers prove themselves.
+// The listening side until frames flow: accepts, and lets pending connections prove themselves.
 //
-// Nothing a stranger sends is acted upon but the notes of the handshake. Owner: a transport (FI_EP_RDM) or a passive
-// endpoint (FI_EP_MSG), whose lock is held in every call.
+// Nothing a pending connection sends is acted upon but the notes of the handshake. Owner: a transport (FI_EP_RDM) or a
+// passive endpoint (FI_EP_MSG), whose lock is held in every call.
 //
 // The budget. A pending connection costs a descriptor and some 1.5 KiB, and has a time limit. There are at most
-// kStrangersMax, and an eighth of the descriptors that the process may open. The last eighth of the descriptors is the
+// kPendingMax, and an eighth of the descriptors that the process may open. The last eighth of the descriptors is the
 // application's: when an accepted connection gets one of those, another pending connection is closed for it.
 //
 // With the budget spent, one is evicted for the next: of the source address that has most of them, one that has not
 // sent its hello, and of these the oldest. What it has sent is read before that, so that nobody is evicted who waits
-// for this side. And it has had kStrangerGrace: without such a one, callers wait in the kernel's queue. So
+// for this side. And it has had kPendingGrace: without such a one, callers wait in the kernel's queue. So
 //   1. a source with fewer pending connections than another loses none,
 //   2. a caller that is as fast as its network gets in beside N silent ones a second from its own address, as long as
-//      each of its notes takes less than budget / N seconds; N at most budget / kStrangerGrace,
+//      each of its notes takes less than budget / N seconds; N at most budget / kPendingGrace,
 //   3. beyond that, who gets in is up to the kernel's queue; a dial that is dropped is repeated (tcp_setup.cc).
 // Nobody can use the address of another, as a handshake needs the answers; many addresses of one's own are many
 // sources.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_GATE_H
-#define SELVAGE_IMPL_TRANSPORT_NET_GATE_H
+#ifndef SELVAGE_IMPL_TRANSPORT_NET_ACCEPTOR_H
+#define SELVAGE_IMPL_TRANSPORT_NET_ACCEPTOR_H
 
 #include "impl/stat/stat_file.h"
 #include "impl/transport/net/sockets.h"
@@ -32,15 +32,15 @@ struct Source {
     Source* next = nullptr;
 };
 
-// An incoming connection. First it belongs to the gate; once it has sent its proof, to whoever it is handed to, who
+// An incoming connection. First it belongs to the acceptor; once it has sent its proof, to whoever it is handed to, who
 // answers with welcome() or refuse() and destroys it.
-struct Stranger : Watched {
+struct PendingConnection : Watched {
     enum class State : uint8_t { kHello, kProof, kProved, kDead };
 
-    Stranger() : Watched{Watch::kStranger} {}
-    ~Stranger();
-    Stranger(const Stranger&) = delete;
-    Stranger& operator=(const Stranger&) = delete;
+    PendingConnection() : Watched{Watch::kPending} {}
+    ~PendingConnection();
+    PendingConnection(const PendingConnection&) = delete;
+    PendingConnection& operator=(const PendingConnection&) = delete;
 
     bool holds(const Key& key) const;
     // Sends the last note; false when the other end is gone. After true, release_socket() carries frames.
@@ -58,22 +58,22 @@ struct Stranger : Watched {
     State state = State::kHello;
     int socket = -1;
     SocketAddress from;        // as the kernel says
-    Source* source = nullptr;  // while it belongs to the gate
+    Source* source = nullptr;  // while it belongs to the acceptor
     int64_t since = 0;         // milliseconds
     Note hello;
     Note proof;
     Transcript transcript{};
     uint8_t in[kNoteMax];
     size_t in_size = 0;
-    Stranger* next = nullptr;
+    PendingConnection* next = nullptr;
 };
 
-class Gate : public Watched {
+class Acceptor : public Watched {
 public:
-    explicit Gate(CallKind kind) : Watched{Watch::kListener}, kind_(kind) {}
-    ~Gate() { close(); }
-    Gate(const Gate&) = delete;
-    Gate& operator=(const Gate&) = delete;
+    explicit Acceptor(CallKind kind) : Watched{Watch::kListener}, kind_(kind) {}
+    ~Acceptor() { close(); }
+    Acceptor(const Acceptor&) = delete;
+    Acceptor& operator=(const Acceptor&) = delete;
 
     // Listens; the port is written back. Everything is watched by `epoll`, which the owner keeps open until close().
     int open(SocketAddress* address, int backlog, int epoll);
@@ -81,28 +81,28 @@ public:
     bool is_open() const { return socket_ >= 0; }
     int socket() const { return socket_; }
 
-    // Events of epoll: the gate itself, or one of its strangers.
+    // Events of epoll: the acceptor itself, or one of its pending connections.
     void accept_some();
-    void advance(Stranger* stranger);
-    // A stranger that has sent its proof, or nullptr; it is the caller's then.
-    Stranger* next_proved();
+    void advance(PendingConnection* pending);
+    // A pending connection that has sent its proof, or nullptr; it is the caller's then.
+    PendingConnection* next_proved();
     // Time limits, and destruction of what failed: once per round, after the events.
     void sweep(int64_t now);
     // Where connections are counted that never get a peer.
     void count_in(StatRecord* stat) { stat_ = stat; }
     void count(Stat stat) { add_stat(stat_, stat); }
-    bool has_strangers() const { return strangers_ != 0; }
-    bool needs_timer() const { return strangers_ != 0 || paused_until_ != 0; }
+    bool has_pending() const { return pending_count_ != 0; }
+    bool needs_timer() const { return pending_count_ != 0 || paused_until_ != 0; }
 
 private:
     void admit(int socket, const SocketAddress& from);
-    Stranger* find_victim(int64_t grace) const;
+    PendingConnection* find_victim(int64_t grace) const;
     bool evict(int64_t grace);
-    bool enter_source(Stranger& stranger);
-    void leave_source(Stranger& stranger);
-    bool take(Stranger& stranger, const Note& note, size_t size);
-    void kill(Stranger* stranger);
-    void report_foreign(const Stranger& stranger);
+    bool enter_source(PendingConnection& pending);
+    void leave_source(PendingConnection& pending);
+    bool take(PendingConnection& pending, const Note& note, size_t size);
+    void kill(PendingConnection* pending);
+    void report_foreign(const PendingConnection& pending);
     void pause(int64_t milliseconds);
 
     CallKind kind_;
@@ -112,11 +112,11 @@ private:
     int64_t paused_until_ = 0;  // no descriptor was left
     int64_t quiet_until_ = 0;   // no line of the log about foreign callers before
     bool any_dead_ = false;
-    size_t strangers_ = 0;      // in list_, dead ones aside
-    Stranger* list_ = nullptr;  // newest first
+    size_t pending_count_ = 0;           // in list_, dead ones aside
+    PendingConnection* list_ = nullptr;  // newest first
     Source* sources_ = nullptr;
-    Stranger* proved_ = nullptr;
-    Stranger** proved_end_ = &proved_;
+    PendingConnection* proved_ = nullptr;
+    PendingConnection** proved_end_ = &proved_;
 };
 
 }  // namespace selvage::impl::net
