@@ -81,7 +81,7 @@ struct Target {
 // Why a peer is dropped whose frames make no sense.
 inline constexpr int kBrokenProtocol = FI_ECONNABORTED;
 
-inline constexpr size_t kRangesMax = 8;  // the iov limits that surface.cc promises
+inline constexpr size_t kRangesMax = 8;  // the iov limits that engine_attrs.cc promises
 inline constexpr size_t kInjectMax = 4096;
 // The longest part of a payload that is not the application's.
 inline constexpr size_t kPrefixMax = sizeof(uint64_t) + kRangesMax * (sizeof(Target) + sizeof(LocalRange));

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "impl/catalog/capabilities.h"
-#include "impl/catalog/surface.h"
+#include "impl/catalog/engine_attrs.h"
 #include "impl/domain/mr.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/shared.h"

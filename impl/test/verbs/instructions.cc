@@ -7,7 +7,7 @@
 // asked, tells of signalled requests, and plays the other end: it gives credits back, or sends frames.
 #include "impl/test/verbs/instructions.h"
 #include "impl/catalog/capabilities.h"
-#include "impl/catalog/surface.h"
+#include "impl/catalog/engine_attrs.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/ep.h"
 #include "impl/engine/protocol.h"

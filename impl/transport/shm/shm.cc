@@ -1,8 +1,8 @@
 // Control part of the shared-memory provider: its table.
 #include "impl/transport/shm/shm.h"
 
+#include "impl/catalog/engine_attrs.h"
 #include "impl/catalog/registry.h"
-#include "impl/catalog/surface.h"
 #include "impl/engine/engine.h"
 #include "impl/transport/shm/chosen_name.h"
 #include "impl/transport/shm/shm_transport.h"
@@ -16,7 +16,7 @@ constexpr uint32_t kProtocol = FI_PROV_SPECIFIC | 0x5e01;
 int discover(const Provider& self, TableBuilder& table) {
     Offer* offer = table.add();
     if (!offer) return -FI_ENOMEM;
-    fill_surface(*offer, FI_EP_RDM, FI_LOCAL_COMM);
+    fill_engine_attrs(*offer, FI_EP_RDM, FI_LOCAL_COMM);
     offer->provider = &self;
     offer->kind = AddressKind::kShm;
     offer->loopback = true;

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "impl/catalog/engine_attrs.h"
 #include "impl/catalog/registry.h"
-#include "impl/catalog/surface.h"
 #include "impl/config/param.h"
 #include "impl/net/interfaces.h"
 
@@ -47,7 +47,7 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     Offer* offer = table.add();
     if (!offer) return -FI_ENOMEM;
     // Nothing behind a loopback interface is remote.
-    fill_surface(*offer, type, interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM);
+    fill_engine_attrs(*offer, type, interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM);
     const bool v4 = interface.address.kind == AddressKind::kInet;
     offer->provider = &self;
     offer->kind = interface.address.kind;

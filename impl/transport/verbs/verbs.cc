@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "impl/catalog/capabilities.h"
+#include "impl/catalog/engine_attrs.h"
 #include "impl/catalog/registry.h"
-#include "impl/catalog/surface.h"
 #include "impl/config/log.h"
 #include "impl/config/param.h"
 #include "impl/net/interfaces.h"
@@ -92,7 +92,7 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
               const verbs::DevicePort& port, fi_ep_type type) {
     Offer* offer = table.add();
     if (!offer) return -FI_ENOMEM;
-    fill_surface(*offer, type, FI_LOCAL_COMM | FI_REMOTE_COMM);
+    fill_engine_attrs(*offer, type, FI_LOCAL_COMM | FI_REMOTE_COMM);
     offer->provider = &self;
     // Addressed endpoints exist under the layered name only.
     offer->layered = type == FI_EP_RDM;

@@ -1,5 +1,5 @@
-// See surface.h.
-#include "impl/catalog/surface.h"
+// See engine_attrs.h.
+#include "impl/catalog/engine_attrs.h"
 
 #include "impl/catalog/capabilities.h"
 
@@ -79,7 +79,7 @@ void fill_domain(DomainAttr& domain, uint64_t caps) {
 
 }  // namespace
 
-void fill_surface(Offer& offer, fi_ep_type type, uint64_t reach) {
+void fill_engine_attrs(Offer& offer, fi_ep_type type, uint64_t reach) {
     offer.set.info.caps = (type == FI_EP_MSG ? kConnectedCaps : kAddressedCaps) | reach;
     fill_contexts(offer.set);
     fill_endpoint(offer.set.ep, type);
