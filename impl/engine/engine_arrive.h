@@ -9,7 +9,7 @@ namespace selvage::impl {
 // A message, or the announcement of one, as its header tells.
 inline Arrival arrival_of(const Header& header) {
     const auto op = static_cast<FrameOp>(header.op);
-    return {.tagged = op == FrameOp::kTagged || op == FrameOp::kTaggedAnnounce,
+    return {.tagged = op == FrameOp::kTagged || op == FrameOp::kTaggedRts,
             .frame_flags = header.flags,
             .tag = header.word[0],
             .data = header.word[1],
@@ -35,18 +35,18 @@ template <Transport T, bool Locked>
         case FrameOp::kMessage:
         case FrameOp::kTagged:
             return;  // deliver()
-        case FrameOp::kMessageAnnounce:
-        case FrameOp::kTaggedAnnounce:
+        case FrameOp::kMessageRts:
+        case FrameOp::kTaggedRts:
             return on_announce(peer, header, payload);
-        case FrameOp::kClear:
+        case FrameOp::kCts:
             return on_clear(peer, header);
         case FrameOp::kSegment:
             return on_segment(peer, header, payload);
-        case FrameOp::kDone:
+        case FrameOp::kAck:
             return on_done(peer, header);
         case FrameOp::kWrite:
             return on_write(peer, header, payload);
-        case FrameOp::kWriteAnnounce:
+        case FrameOp::kWriteRts:
             return on_write_announce(peer, header, payload);
         case FrameOp::kWriteSegment:
             return on_write_segment(peer, header, payload);
@@ -114,7 +114,7 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::clear(Peer& peer, Receive& receive) {
     receive.cleared = !land(peer, receive);
     const Header header{.size = 0,
-                        .op = static_cast<uint8_t>(FrameOp::kClear),
+                        .op = static_cast<uint8_t>(FrameOp::kCts),
                         .flags = receive.landing ? kFrameLands : uint8_t{0},
                         .aux = 0,
                         .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
@@ -132,7 +132,7 @@ Transmit* Engine<T, Locked>::answered(Peer& peer, uint64_t id) {
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_clear(Peer& peer, const Header& header) {
     Transmit* op = answered(peer, header.word[0]);
-    const bool valid = op && op->way == Transmit::Way::kAnnounce && op->sent && !op->wanted && !header.size &&
+    const bool valid = op && op->way == Transmit::Way::kRts && op->sent && !op->wanted && !header.size &&
                        (op->kind == Transmit::Kind::kMessage || op->kind == Transmit::Kind::kTagged) &&
                        header.word[2] && header.word[2] <= op->length;
     if (!valid) return drop(peer, kBrokenProtocol);
@@ -206,7 +206,7 @@ template <Transport T, bool Locked>
     // What a read or an atomic returns comes in other frames.
     const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
     if (fetches && !error) return drop(peer, kBrokenProtocol);
-    if (error == kPullFailed && op->kind == Transmit::Kind::kWrite && op->way == Transmit::Way::kAnnounce) {
+    if (error == kPullFailed && op->kind == Transmit::Kind::kWrite && op->way == Transmit::Way::kRts) {
         if constexpr (T::kPulls) resend_write(peer, *op);
     } else if (error) {
         fail(*op, static_cast<int>(error));

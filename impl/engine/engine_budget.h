@@ -12,8 +12,7 @@
 namespace selvage::impl {
 
 inline bool is_announced_message(const Transmit& op) {
-    return op.way == Transmit::Way::kAnnounce &&
-           (op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged);
+    return op.way == Transmit::Way::kRts && (op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged);
 }
 // The peer's engine copies what it answers.
 inline bool asks_for_copy(const Transmit& op) {

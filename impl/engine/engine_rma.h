@@ -140,11 +140,11 @@ void Engine<T, Locked>::prepare_write(Peer& peer, const AccessRequest& request, 
     header.aux = static_cast<uint16_t>(request.target_count);
     if (op.length > kWholeMax) {
         const size_t sources = put_sources(peer, op, writer);
-        header.op = static_cast<uint8_t>(FrameOp::kWriteAnnounce);
+        header.op = static_cast<uint8_t>(FrameOp::kWriteRts);
         header.word[1] = op.length;
         header.word[2] = sources;
         header.size = 0;
-        op.way = sources ? Transmit::Way::kAnnounce : Transmit::Way::kSegments;
+        op.way = sources ? Transmit::Way::kRts : Transmit::Way::kSegments;
     }
     op.prefix_size = static_cast<uint32_t>(writer.size());
     header.size += op.prefix_size;
@@ -217,7 +217,7 @@ void Engine<T, Locked>::on_read_grant(Peer& peer, const Header& header, const st
 template <Transport T, bool Locked>
 void Engine<T, Locked>::access_failed(Peer& peer, uint64_t reply_id, int error, bool atomic) {
     const Header header{.size = 0,
-                        .op = static_cast<uint8_t>(FrameOp::kDone),
+                        .op = static_cast<uint8_t>(FrameOp::kAck),
                         .flags = atomic ? kFrameAtomic : uint8_t{0},
                         .aux = 0,
                         .word = {reply_id, static_cast<uint64_t>(error), 0}};

@@ -298,8 +298,8 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
     if (!whole) {
         if (length <= T::kEagerMax) count(*peer, Stat::kAnnouncedShort);
-        op->way = Transmit::Way::kAnnounce;
-        header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedAnnounce : FrameOp::kMessageAnnounce);
+        op->way = Transmit::Way::kRts;
+        header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedRts : FrameOp::kMessageRts);
         Writer writer(op->prefix);
         writer.put(uint64_t{length});
         if (!plan_long(request, *op, header, writer)) {
@@ -629,7 +629,7 @@ auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
                                           FI_REMOTE_READ, &memory);
         size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
         if (error) {
-            response.header.op = static_cast<uint8_t>(FrameOp::kDone);
+            response.header.op = static_cast<uint8_t>(FrameOp::kAck);
             response.header.word[1] = static_cast<uint64_t>(error);
             response.length = response.offset;
         }
@@ -660,7 +660,7 @@ inline void Engine<T, Locked>::reply(PeerBase& base, uint64_t reply_id, int erro
     if constexpr (kInlines) {
         const PeerState* state = state_in(peer);
         if ((!state || (!state->blocked && !state->responses)) && transport_.takes_inline(peer)) [[likely]] {
-            transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kDone)} << 32, reply_id,
+            transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kAck)} << 32, reply_id,
                                    static_cast<uint64_t>(error), 0, nullptr, 0);
             if (T::owner_sleeps(peer)) [[unlikely]]
                 transport_.wake_owner(peer);
@@ -668,7 +668,7 @@ inline void Engine<T, Locked>::reply(PeerBase& base, uint64_t reply_id, int erro
         }
     }
     const Header header{.size = 0,
-                        .op = static_cast<uint8_t>(FrameOp::kDone),
+                        .op = static_cast<uint8_t>(FrameOp::kAck),
                         .flags = 0,
                         .aux = 0,
                         .word = {reply_id, static_cast<uint64_t>(error), 0}};

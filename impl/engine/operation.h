@@ -29,7 +29,7 @@ struct Transmit {
     // How its bytes travel.
     enum class Way : uint8_t {
         kWhole,     // in one frame
-        kAnnounce,  // the peer pulls them, or clears them
+        kRts,       // the peer pulls them, or clears them
         kSegments,  // announced, and the segments follow at once (writes)
         kDirect,    // the device does it
     };

@@ -7,13 +7,13 @@
 //   operation         word 0      word 1        word 2       payload
 //   kMessage          tag         data          reply id     the message
 //   kTagged           tag         data          reply id     the message
-//   ...Announce       tag         data          reply id     length (8), ranges of the sender's memory (aux of them);
+//   ...Rts            tag         data          reply id     length (8), ranges of the sender's memory (aux of them);
 //                                                            with kFrameLent one, and one that holds its key
-//   kClear            reply id    receive id    bytes wanted -
+//   kCts            reply id    receive id    bytes wanted -
 //   kSegment          receive id  offset        -            bytes of an announced message
-//   kDone             reply id    error         -            -                  (of a message, a write, an atomic)
+//   kAck              reply id    error         -            -                  (of a message, a write, an atomic)
 //   kWrite            reply id    address       key          [data (8)] [targets (aux)] bytes
-//   kWriteAnnounce    reply id    length        sources      [data (8)] targets (aux), sources: ranges to be pulled
+//   kWriteRts         reply id    length        sources      [data (8)] targets (aux), sources: ranges to be pulled
 //   kWriteSegment     reply id    offset        -            bytes of an announced write
 //   kRead             reply id    length        -            targets (aux)
 //   kReadReply        reply id    offset        -            bytes
@@ -22,7 +22,7 @@
 //   kCredit           units       announcements -            -                  what more may be sent (window.h)
 //
 // A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
-// kDone, only when it failed.
+// kAck, only when it failed.
 #ifndef SELVAGE_IMPL_ENGINE_PROTOCOL_H
 #define SELVAGE_IMPL_ENGINE_PROTOCOL_H
 
@@ -34,13 +34,13 @@ namespace selvage::impl {
 enum class FrameOp : uint8_t {
     kMessage = 1,
     kTagged,
-    kMessageAnnounce,
-    kTaggedAnnounce,
-    kClear,
+    kMessageRts,
+    kTaggedRts,
+    kCts,
     kSegment,
-    kDone,
+    kAck,
     kWrite,
-    kWriteAnnounce,
+    kWriteRts,
     kWriteSegment,
     kRead,
     kReadReply,
@@ -53,17 +53,17 @@ enum class FrameOp : uint8_t {
 inline constexpr uint8_t kFrameHasData = 1;  // remote CQ data is there
 inline constexpr uint8_t kFrameOnMatch = 2;  // reply when the message is matched, not when it arrived
 inline constexpr uint8_t kFrameFetches = 4;  // an atomic whose results are wanted
-inline constexpr uint8_t kFrameAtomic = 8;   // kDone with id 0: what failed was an atomic
+inline constexpr uint8_t kFrameAtomic = 8;   // kAck with id 0: what failed was an atomic
 inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read by the receiver's device
-// An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a kClear:
-// it does, and no kDone follows but with kFrameConfirm.
+// An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a kCts:
+// it does, and no kAck follows but with kFrameConfirm.
 inline constexpr uint8_t kFrameLands = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
 
 // A kRead that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 
-// Of a kDone: the target could not pull the sources of an announced write.
+// Of a kAck: the target could not pull the sources of an announced write.
 inline constexpr int kPullFailed = FI_EAGAIN;
 
 // Part of the memory of the process that names it.

@@ -189,7 +189,7 @@ TEST(EngineBudget, APeerThatAnnouncesMoreThanItMayIsDropped) {
     size_t announced = 0;
     for (; announced < 2 * kAnnouncementsMost && !to->closing; ++announced) {
         const Header header{.size = sizeof length,
-                            .op = static_cast<uint8_t>(FrameOp::kMessageAnnounce),
+                            .op = static_cast<uint8_t>(FrameOp::kMessageRts),
                             .flags = 0,
                             .aux = 0,
                             .word = {0, 0, announced + 1}};

@@ -276,7 +276,7 @@ TEST(EngineFaults, AnAnswerByAnotherPeerIsRefused) {
     char byte = 0;
     uint64_t id = 0;
     pair.net.inspect = [&](Packet& packet) {
-        if (packet.header.op == static_cast<uint8_t>(FrameOp::kMessageAnnounce)) id = packet.header.word[2];
+        if (packet.header.op == static_cast<uint8_t>(FrameOp::kMessageRts)) id = packet.header.word[2];
         return true;
     };
     ASSERT_EQ(fi_send(pair.a.ep, large.data(), large.size(), nullptr, pair.to_b, nullptr), 0);
@@ -284,7 +284,7 @@ TEST(EngineFaults, AnAnswerByAnotherPeerIsRefused) {
     pair.settle();
     ASSERT_NE(id, 0u);
     auto& transport = c.transport<false>();
-    const Header done{.size = 0, .op = static_cast<uint8_t>(FrameOp::kDone), .flags = 0, .aux = 0, .word = {id, 0, 0}};
+    const Header done{.size = 0, .op = static_cast<uint8_t>(FrameOp::kAck), .flags = 0, .aux = 0, .word = {id, 0, 0}};
     transport.forge(*transport.peer_called(pair.a.endpoint.shm_address), done);
     pair.settle();
     EXPECT_EQ(drain(pair.a).good, 0);
