@@ -112,10 +112,10 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
 // The sender is to send it.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::clear(Peer& peer, Receive& receive) {
-    receive.cleared = !land(peer, receive);
+    receive.cleared = !place_directly(peer, receive);
     const Header header{.size = 0,
                         .op = static_cast<uint8_t>(FrameOp::kCts),
-                        .flags = receive.landing ? kFrameLands : uint8_t{0},
+                        .flags = receive.placement ? kFrameDirect : uint8_t{0},
                         .aux = 0,
                         .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
     respond(peer, header, nullptr);
@@ -139,7 +139,7 @@ void Engine<T, Locked>::on_clear(Peer& peer, const Header& header) {
     op->receive_id = header.word[1];
     op->wanted = header.word[2];
     PeerState& state = *op->peer;
-    if (!(header.flags & kFrameLands)) {
+    if (!(header.flags & kFrameDirect)) {
         stream(state, *op);
     } else if (!send_long(peer, *op)) {
         return drop(peer, kBrokenProtocol);
@@ -257,22 +257,22 @@ void Engine<T, Locked>::send_credit(PeerBase& peer, uint64_t units, uint64_t ann
 // Frames whose payload the transport brings in pieces: straight to its place where that is known from the header.
 
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::begin_bounce(Peer& peer, const Header& header, Landing* landing) {
+bool Engine<T, Locked>::begin_bounce(Peer& peer, const Header& header, Placement* placement) {
     PeerState* state = state_of(peer);
     if (!state || header.size > T::kFrameMax) return false;
     if (!state->bounce) state->bounce = static_cast<std::byte*>(malloc(T::kFrameMax));
     if (!state->bounce) return false;
-    state->landing = LandingKind::kBounce;
-    landing->ranges[0] = range_of(state->bounce, header.size);
-    landing->count = 1;
+    state->placement = PlacementKind::kBounce;
+    placement->ranges[0] = range_of(state->bounce, header.size);
+    placement->count = 1;
     return true;
 }
 
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Landing* landing) {
+bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Placement* placement) {
     PeerState* state = state_of(peer);
     if (!state) return false;
-    landing->token = nullptr;
+    placement->token = nullptr;
     switch (static_cast<FrameOp>(header.op)) {
         case FrameOp::kMessage:
         case FrameOp::kTagged: {
@@ -283,80 +283,80 @@ bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Landing* landing
             context_->match.unpost(receive);
             bool open;
             receive = fetching(receive, message, *state, &open);
-            state->landing = LandingKind::kMessage;
-            state->landing_id = Pool<Receive>::id(receive);
-            landing->count = slice(receive->ranges, receive->range_count, 0, header.size, landing->ranges);
+            state->placement = PlacementKind::kMessage;
+            state->placement_id = Pool<Receive>::id(receive);
+            placement->count = slice(receive->ranges, receive->range_count, 0, header.size, placement->ranges);
             return true;
         }
         case FrameOp::kSegment: {
             Receive* receive = expected_segment(peer, header);
             if (!receive) return false;
-            state->landing = LandingKind::kSegment;
-            state->landing_id = header.word[0];
-            landing->count =
-                slice(receive->ranges, receive->range_count, receive->received, header.size, landing->ranges);
+            state->placement = PlacementKind::kSegment;
+            state->placement_id = header.word[0];
+            placement->count =
+                slice(receive->ranges, receive->range_count, receive->received, header.size, placement->ranges);
             return true;
         }
         case FrameOp::kReadReply: {
             Transmit* op = expected_read(peer, header);
             if (!op) return false;
-            state->landing = LandingKind::kReadReply;
-            state->landing_id = header.word[0];
+            state->placement = PlacementKind::kReadReply;
+            state->placement_id = header.word[0];
             size_t count;
             const iovec* ranges = destination(*op, &count);
-            landing->count = slice(ranges, count, op->offset, header.size, landing->ranges);
+            placement->count = slice(ranges, count, op->offset, header.size, placement->ranges);
             return true;
         }
         case FrameOp::kWrite:
-            if (begin_write(peer, *state, header, landing)) return true;
+            if (begin_write(peer, *state, header, placement)) return true;
             break;
         case FrameOp::kWriteSegment:
-            if (begin_write_segment(*state, header, landing)) return true;
+            if (begin_write_segment(*state, header, placement)) return true;
             break;
         default:
             break;
     }
-    return begin_bounce(peer, header, landing);
+    return begin_bounce(peer, header, placement);
 }
 
 template <Transport T, bool Locked>
-void Engine<T, Locked>::end(Peer& peer, const Header& header, Landing*, int error) {
+void Engine<T, Locked>::end(Peer& peer, const Header& header, Placement*, int error) {
     PeerState* state = state_in(peer);
     if (!state) return;
-    const LandingKind kind = state->landing;
-    state->landing = LandingKind::kNone;
-    state->landing_region_count = 0;
+    const PlacementKind kind = state->placement;
+    state->placement = PlacementKind::kNone;
+    state->placement_region_count = 0;
     if (error) return;  // Sink::down follows and ends what was under way
     switch (kind) {
-        case LandingKind::kNone:
+        case PlacementKind::kNone:
             return;
-        case LandingKind::kBounce:
+        case PlacementKind::kBounce:
             return deliver(peer, header, state->bounce);
-        case LandingKind::kMessage: {
-            Receive* receive = context_->receives.find(state->landing_id);
+        case PlacementKind::kMessage: {
+            Receive* receive = context_->receives.find(state->placement_id);
             if (!receive) return;
             if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
             finish_receive(receive, 0);
             taken(peer, header.size);
             return;
         }
-        case LandingKind::kSegment: {
-            Receive* receive = context_->receives.find(state->landing_id);
+        case PlacementKind::kSegment: {
+            Receive* receive = context_->receives.find(state->placement_id);
             if (receive) segment_placed(*receive, header.size);
             return;
         }
-        case LandingKind::kReadReply: {
-            Transmit* op = transmits_.find(state->landing_id);
+        case PlacementKind::kReadReply: {
+            Transmit* op = transmits_.find(state->placement_id);
             if (op) read_placed(*op, header.size);
             return;
         }
-        case LandingKind::kWrite: {
+        case PlacementKind::kWrite: {
             const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
             return write_done(peer, header, &target, 1, header.size, 0);
         }
-        case LandingKind::kWriteSegment:
+        case PlacementKind::kWriteSegment:
             return write_segment_placed(peer, *state, header.size);
-        case LandingKind::kLostWrite:
+        case PlacementKind::kLostWrite:
             return access_failed(peer, header.word[0], FI_ENOKEY, false);
     }
 }

@@ -54,13 +54,13 @@ public:
 
     // Sink.
     void deliver(Peer& peer, const Header& header, const std::byte* payload);
-    bool begin(Peer& peer, const Header& header, Landing* landing);
-    void end(Peer& peer, const Header& header, Landing* landing, int error);
+    bool begin(Peer& peer, const Header& header, Placement* placement);
+    void end(Peer& peer, const Header& header, Placement* placement, int error);
     void sent(Peer& peer, void* token, int error);
     void room(Peer& peer);
     void down(Peer& peer, int error);
     void accessed(Peer& peer, void* token, int error);
-    void landed(Peer& peer, void* token);
+    void placed(Peer& peer, void* token);
     void wrote(Peer& peer, uint64_t length, uint64_t data);
     // What the transport tells for the counters alone (engine_stat.h).
     void malformed(Peer& peer);
@@ -226,11 +226,11 @@ private:
     Receive* expected_segment(Peer& peer, const Header& header);
     void segment_placed(Receive& receive, uint32_t size);
     Transmit* answered(Peer& peer, uint64_t id);
-    bool begin_write(Peer& peer, PeerState& state, const Header& header, Landing* landing);
-    bool begin_write_segment(PeerState& state, const Header& header, Landing* landing);
+    bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement);
+    bool begin_write_segment(PeerState& state, const Header& header, Placement* placement);
     static Transmit* first_unfinished(const PeerState& state);
     void drop_state(PeerState& state);
-    bool begin_bounce(Peer& peer, const Header& header, Landing* landing);
+    bool begin_bounce(Peer& peer, const Header& header, Placement* placement);
 
     // Memory access (engine_rma.h).
     void on_write(Peer& peer, const Header& header, const std::byte* payload);
@@ -279,7 +279,7 @@ private:
 
     // Regions that are closed (engine_revoke.h).
     void revoke(const MemoryRegion& region) override;
-    void revoke_landing(Peer& peer, PeerState& state);
+    void revoke_placement(Peer& peer, PeerState& state);
 
     // Accesses by the device (engine_direct.h).
     bool may_be_direct(uint64_t flags, size_t length) const;
@@ -289,7 +289,7 @@ private:
     AccessResult send_direct(Peer& peer, Transmit& op);
     bool fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges);
     void fetched(Peer& peer, uint64_t id, int error);
-    bool land(Peer& peer, Receive& receive);
+    bool place_directly(Peer& peer, Receive& receive);
     bool send_long(Peer& peer, Transmit& op);
 
     // Atomics (engine_atomic.h).

@@ -119,7 +119,7 @@ bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Head
             writer.put(LocalRange{.address = op.source.address, .length = op.length});
             writer.put(LocalRange{.address = op.source.key, .length = 0});
         } else {
-            header.flags |= kFrameLands;
+            header.flags |= kFrameDirect;
             if (request.flags & FI_DELIVERY_COMPLETE) header.flags |= kFrameConfirm;
         }
         return true;
@@ -182,14 +182,15 @@ void Engine<T, Locked>::fetched(Peer& peer, uint64_t id, int error) {
 
 // False: it comes in segments.
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::land(Peer& peer, Receive& receive) {
+bool Engine<T, Locked>::place_directly(Peer& peer, Receive& receive) {
     if constexpr (T::kNativeRma) {
-        if (!(receive.message.frame_flags & kFrameLands)) return false;
+        if (!(receive.message.frame_flags & kFrameDirect)) return false;
         iovec place[kRangesMax];
         if (slice(receive.ranges, receive.range_count, 0, receive.wanted, place) != 1) return false;
         const auto* region = names_regions_ ? static_cast<const MemoryRegion*>(receive.region) : nullptr;
-        receive.landing = transport_.land(peer, place[0], region, reinterpret_cast<void*>(Pool<Receive>::id(&receive)));
-        return receive.landing;
+        receive.placement =
+            transport_.place_directly(peer, place[0], region, reinterpret_cast<void*>(Pool<Receive>::id(&receive)));
+        return receive.placement;
     } else {
         static_cast<void>(peer), static_cast<void>(receive);
         return false;
@@ -197,12 +198,12 @@ bool Engine<T, Locked>::land(Peer& peer, Receive& receive) {
 }
 
 template <Transport T, bool Locked>
-void Engine<T, Locked>::landed(Peer& peer, void* token) {
+void Engine<T, Locked>::placed(Peer& peer, void* token) {
     Receive* receive = context_->receives.find(reinterpret_cast<uintptr_t>(token));
     const bool awaited = receive && receive->owner == this && receive->peer && receive->peer == state_in(peer) &&
-                         receive->landing && !receive->finished;
+                         receive->placement && !receive->finished;
     if (!awaited) return;
-    receive->landing = false;
+    receive->placement = false;
     receive->received = receive->wanted;
     if (receive->message.frame_flags & kFrameConfirm) reply(peer, receive->message.reply_id, 0);
     finish_receive(receive, 0);
@@ -212,7 +213,7 @@ void Engine<T, Locked>::landed(Peer& peer, void* token) {
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::send_long(Peer& peer, Transmit& op) {
     if constexpr (T::kNativeRma) {
-        if (!(op.header.flags & kFrameLands)) return false;
+        if (!(op.header.flags & kFrameDirect)) return false;
         LongRange wanted = op.source;
         wanted.length = static_cast<uint32_t>(op.wanted);
         if (!transport_.send_long(peer, wanted, token_of(op))) return false;

@@ -17,7 +17,7 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::revoke(const MemoryRegion& region) {
     Guard guard(*this);
     for (PeerState* state = states_.first(); state; state = state->next) {
-        if (state->lands_in(region)) revoke_landing(peer_of(*state), *state);
+        if (state->places_in(region)) revoke_placement(peer_of(*state), *state);
     }
     if constexpr (requires { transport_.copy_sources(region.ranges, region.range_count); }) {
         if (region.access & FI_REMOTE_READ) transport_.copy_sources(region.ranges, region.range_count);
@@ -29,11 +29,11 @@ void Engine<T, Locked>::revoke(const MemoryRegion& region) {
 
 // A write that is in pieces on its way into the region. Its frame is received to the end, and forgotten.
 template <Transport T, bool Locked>
-void Engine<T, Locked>::revoke_landing(Peer& peer, PeerState& state) {
-    if constexpr (requires { transport_.discard_landing(peer); }) transport_.discard_landing(peer);
-    state.landing_region_count = 0;
-    if (state.landing == LandingKind::kWrite) {
-        state.landing = LandingKind::kLostWrite;
+void Engine<T, Locked>::revoke_placement(Peer& peer, PeerState& state) {
+    if constexpr (requires { transport_.discard_placement(peer); }) transport_.discard_placement(peer);
+    state.placement_region_count = 0;
+    if (state.placement == PlacementKind::kWrite) {
+        state.placement = PlacementKind::kLostWrite;
     } else if (!state.write.error) {
         state.write.error = FI_ENOKEY;
         write_failed(peer, state.write.reply_id, state.write.frame_flags, FI_ENOKEY);

@@ -299,15 +299,15 @@ int Engine<T, Locked>::resolve(const Target* targets, size_t count, uint64_t acc
 }
 
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& header, Landing* landing) {
+bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement) {
     static_cast<void>(peer);
     if (header.aux || (header.flags & kFrameHasData)) return false;
     const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
     Resolved memory;
-    if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Landing::kRanges) return false;
-    state.landing = LandingKind::kWrite;
-    landing->count = memory.count;
-    std::copy_n(memory.pieces, memory.count, landing->ranges);
+    if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
+    state.placement = PlacementKind::kWrite;
+    placement->count = memory.count;
+    std::copy_n(memory.pieces, memory.count, placement->ranges);
     place_in(state, memory);
     return true;
 }
@@ -315,8 +315,8 @@ bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& 
 // What is being placed is revoked with any of these regions.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::place_in(PeerState& state, const Resolved& memory) {
-    std::copy_n(memory.regions, memory.region_count, state.landing_regions);
-    state.landing_region_count = memory.region_count;
+    std::copy_n(memory.regions, memory.region_count, state.placement_regions);
+    state.placement_region_count = memory.region_count;
 }
 
 template <Transport T, bool Locked>
@@ -404,14 +404,14 @@ void Engine<T, Locked>::on_write_segment(Peer& peer, const Header& header, const
 }
 
 template <Transport T, bool Locked>
-bool Engine<T, Locked>::begin_write_segment(PeerState& state, const Header& header, Landing* landing) {
+bool Engine<T, Locked>::begin_write_segment(PeerState& state, const Header& header, Placement* placement) {
     Resolved memory;
     iovec pieces[Resolved::kPieces];
     size_t count;
-    if (!write_part(state, header, &memory, pieces, &count) || !count || count > Landing::kRanges) return false;
-    state.landing = LandingKind::kWriteSegment;
-    landing->count = count;
-    std::copy_n(pieces, count, landing->ranges);
+    if (!write_part(state, header, &memory, pieces, &count) || !count || count > Placement::kRanges) return false;
+    state.placement = PlacementKind::kWriteSegment;
+    placement->count = count;
+    std::copy_n(pieces, count, placement->ranges);
     place_in(state, memory);
     return true;
 }

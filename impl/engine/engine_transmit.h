@@ -380,7 +380,7 @@ auto Engine<T, Locked>::send_whole(Peer& peer, Transmit& op, bool more) -> Step 
         for (uint32_t i = 0; i < op.compare_count; ++i) pieces[count++] = op.compare[i];
     }
     if constexpr (T::kNativeRma) {
-        if (op.header.flags & kFrameLands) transport_.announce(peer);
+        if (op.header.flags & kFrameDirect) transport_.announce(peer);
     }
     const Frame frame{.header = op.header, .payload = pieces, .count = count, .token = token_of(op), .more = more};
     return sent_as(op, transport_.send(peer, frame));

@@ -64,7 +64,7 @@ struct Transmit {
     uint64_t wanted;  // bytes that the receiver cleared
     uint64_t receive_id;
     uint64_t mark;         // of an announced write: frames sent to the peer, it among them (engine_pull.h)
-    LongRange source;      // with kFrameLent or kFrameLands
+    LongRange source;      // with kFrameLent or kFrameDirect
     uint32_t range_count;  // the application's source, or the destination of a read
     uint32_t compare_count;
     uint32_t result_count;
@@ -104,7 +104,7 @@ struct Receive {
     bool finished;      // complete; kept only to complete in order
     bool cleared;       // its segments may come
     bool fetched;       // the device reads it
-    bool landing;       // the peer's device may send it
+    bool placement;     // the peer's device may send it
     uint32_t arriving;  // messages on their way into a multi-receive buffer
     uint32_t range_count;
     size_t capacity;

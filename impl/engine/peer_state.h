@@ -11,7 +11,16 @@
 namespace selvage::impl {
 
 // Where the payload of the frame that arrives in pieces goes.
-enum class LandingKind : uint8_t { kNone, kBounce, kMessage, kSegment, kWrite, kWriteSegment, kReadReply, kLostWrite };
+enum class PlacementKind : uint8_t {
+    kNone,
+    kBounce,
+    kMessage,
+    kSegment,
+    kWrite,
+    kWriteSegment,
+    kReadReply,
+    kLostWrite
+};
 
 struct PeerState {
     explicit PeerState(PeerBase& p) : peer(&p) {}
@@ -60,17 +69,17 @@ struct PeerState {
     StatRecord* stat = nullptr;  // what is counted of it (engine_stat.h)
     bool dropped = false;        // that was counted
 
-    bool lands_in(const MemoryRegion& region) const {
-        return std::find(landing_regions, landing_regions + landing_region_count, &region) !=
-               landing_regions + landing_region_count;
+    bool places_in(const MemoryRegion& region) const {
+        return std::find(placement_regions, placement_regions + placement_region_count, &region) !=
+               placement_regions + placement_region_count;
     }
 
     // A frame that arrives in pieces.
-    LandingKind landing = LandingKind::kNone;
-    uint64_t landing_id = 0;
+    PlacementKind placement = PlacementKind::kNone;
+    uint64_t placement_id = 0;
     // Of a write: the regions that it is placed in. They are revoked before they go (engine_revoke.h).
-    const MemoryRegion* landing_regions[kRangesMax];
-    size_t landing_region_count = 0;
+    const MemoryRegion* placement_regions[kRangesMax];
+    size_t placement_region_count = 0;
     std::byte* bounce = nullptr;  // malloc'ed, kFrameMax bytes
 
     // An announced write of the peer. Its bytes follow in segments (`open`; while it has failed they are ignored), or

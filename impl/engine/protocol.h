@@ -57,7 +57,7 @@ inline constexpr uint8_t kFrameAtomic = 8;   // kAck with id 0: what failed was 
 inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read by the receiver's device
 // An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a kCts:
 // it does, and no kAck follows but with kFrameConfirm.
-inline constexpr uint8_t kFrameLands = 32;
+inline constexpr uint8_t kFrameDirect = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
 
 // A kRead that is to be answered in frames: what was granted for it could not be pulled, or was taken back.

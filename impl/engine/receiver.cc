@@ -169,7 +169,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
     part->finished = false;
     part->cleared = false;
     part->fetched = false;
-    part->landing = false;
+    part->placement = false;
     state.arriving.append(part);
     if (strict_) {
         part->next_in_order = nullptr;

@@ -83,7 +83,7 @@ struct LongRange {
 
 // Where the payload of an arriving frame goes: the engine fills it in Sink::begin, the transport fills the memory in
 // order and calls Sink::end, with an error (a positive errno) when the peer went away in between.
-struct Landing {
+struct Placement {
     static constexpr size_t kRanges = 8;
     iovec ranges[kRanges];  // lengths sum up to header.size
     size_t count;
@@ -145,8 +145,9 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //     peers (LongRange::lent) or for send_long() from now on, until static take_back(token). False: it is not worth
     //     while, or not possible. The region, or nullptr, is the one that the application named for it.
     //   void announce(Peer&): before a message is announced for send_long().
-    //   bool land(Peer&, const iovec&, const MemoryRegion*, void* token): of the messages for send_long(), the one that
-    //     is asked for next may come there; Sink::landed(peer, token) says that it has. False: not this one.
+    //   bool place_directly(Peer&, const iovec&, const MemoryRegion*, void* token): of the messages for send_long(),
+    //   the one that
+    //     is asked for next may come there; Sink::placed(peer, token) says that it has. False: not this one.
     //   bool send_long(Peer&, const LongRange&, void* token): the peer has asked for it; Sink::sent(peer, token) says
     //     that it is there, and the source no longer needed. They go in the order in which they are asked for. False:
     //     the peer cannot have asked.
@@ -168,7 +169,7 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   void copy_sources(const iovec* ranges, size_t count): frames without a token that are held and lie in these
     //   ranges
     //     get a copy of their payload; the ranges are not read any more. A peer for which there is no memory goes down.
-    //   void discard_landing(Peer&): of the frame that is being placed nothing more is stored; Sink::end comes as
+    //   void discard_placement(Peer&): of the frame that is being placed nothing more is stored; Sink::end comes as
     //   usual. static constexpr bool kDelivers: what send answers kDone for has reached the peer's memory (shared
     //   memory), so
     //     that FI_TRANSMIT_COMPLETE needs no answer of the peer. Absent: false.
@@ -183,20 +184,20 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
 
 // What a transport calls; implemented by the engine.
 template <typename S, typename Peer>
-concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byte* payload, Landing* landing,
+concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byte* payload, Placement* placement,
                         void* token, int error) {
     // The payload is valid during the call only.
     { sink.deliver(peer, header, payload) } -> std::same_as<void>;
     // False: the frame is malformed, the transport drops the peer.
-    { sink.begin(peer, header, landing) } -> std::same_as<bool>;
-    { sink.end(peer, header, landing, error) } -> std::same_as<void>;
+    { sink.begin(peer, header, placement) } -> std::same_as<bool>;
+    { sink.end(peer, header, placement, error) } -> std::same_as<void>;
     { sink.sent(peer, token, error) } -> std::same_as<void>;
     { sink.room(peer) } -> std::same_as<void>;
     // After it, no call names the peer but find_peer. `error` is a positive fabric errno (FI_ECONNRESET,
     // FI_EHOSTDOWN...)
     { sink.down(peer, error) } -> std::same_as<void>;
     // Counted, nothing else: malformed(peer), before it goes down for a frame that is none; connected(peer) (see
-    // above). With kNativeRma also accessed(peer, token, error), landed(peer, token), and wrote(peer, length, data):
+    // above). With kNativeRma also accessed(peer, token, error), placed(peer, token), and wrote(peer, length, data):
     // the peer's device wrote `length` bytes with remote CQ data.
 };
 

@@ -109,13 +109,13 @@ private:
             {provider_, FI_THREAD_DOMAIN, FI_PROGRESS_MANUAL, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, "", kMemory, 0});
         const std::string name = station.name();
         const uint64_t before = resident_bytes();
-        std::vector<char> landing(4096);
+        std::vector<char> placement(4096);
         std::vector<pid_t> processes;
         for (size_t i = 0; i < attackers; ++i) {
             processes.push_back(start_again({"--attack", provider_, kind, to_hex(name.data(), name.size()),
                                              std::to_string(station.key), std::to_string(station.base)}));
         }
-        if (kind == "trusted") receive_for_a_while(station, landing);
+        if (kind == "trusted") receive_for_a_while(station, placement);
         uint64_t most = before;
         for (const double end = now() + seconds_; now() < end;) {
             for (int i = 0; i < 1000; ++i) fi_cq_read(station.cq, nullptr, 0);

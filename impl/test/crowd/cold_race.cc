@@ -86,8 +86,8 @@ struct CountingSink {
         ++frames;
         of[header.word[0] % kSendersMost] = &peer;
     }
-    bool begin(ShmPeer&, const Header&, Landing*) { return false; }
-    void end(ShmPeer&, const Header&, Landing*, int) {}
+    bool begin(ShmPeer&, const Header&, Placement*) { return false; }
+    void end(ShmPeer&, const Header&, Placement*, int) {}
     void sent(ShmPeer&, void*, int) {}
     void room(ShmPeer&) {}
     void down(ShmPeer&, int) {}

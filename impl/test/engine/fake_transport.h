@@ -266,20 +266,20 @@ private:
             sink.deliver(peer, packet.header, exact.get());
             return;
         }
-        Landing landing{};
-        if (!sink.begin(peer, packet.header, &landing)) {
+        Placement placement{};
+        if (!sink.begin(peer, packet.header, &placement)) {
             drop(peer, FI_ECONNABORTED);
             return;
         }
         size_t at = 0;
-        for (size_t i = 0; i < landing.count; ++i) {
-            if (!landing.ranges[i].iov_len) continue;
-            if (at + landing.ranges[i].iov_len > packet.bytes.size()) abort();
-            memcpy(landing.ranges[i].iov_base, packet.bytes.data() + at, landing.ranges[i].iov_len);
-            at += landing.ranges[i].iov_len;
+        for (size_t i = 0; i < placement.count; ++i) {
+            if (!placement.ranges[i].iov_len) continue;
+            if (at + placement.ranges[i].iov_len > packet.bytes.size()) abort();
+            memcpy(placement.ranges[i].iov_base, packet.bytes.data() + at, placement.ranges[i].iov_len);
+            at += placement.ranges[i].iov_len;
         }
         if (at != packet.bytes.size()) abort();
-        sink.end(peer, packet.header, &landing, 0);
+        sink.end(peer, packet.header, &placement, 0);
     }
 
     FakeNet* net_ = nullptr;

@@ -33,8 +33,8 @@ struct FakeSink {
         if (on_deliver) return on_deliver(peer, header, payload);
         arrivals.push_back({&peer, header, {reinterpret_cast<const char*>(payload), header.size}});
     }
-    bool begin(ShmPeer&, const Header&, Landing*) { return false; }
-    void end(ShmPeer&, const Header&, Landing*, int) {}
+    bool begin(ShmPeer&, const Header&, Placement*) { return false; }
+    void end(ShmPeer&, const Header&, Placement*, int) {}
     void sent(ShmPeer&, void*, int) {}
     void room(ShmPeer& peer) { rooms.push_back(&peer); }
     void down(ShmPeer& peer, int error) { downs.emplace_back(&peer, error); }

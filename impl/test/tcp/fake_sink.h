@@ -27,22 +27,22 @@ public:
     void deliver(Peer& peer, const Header& header, const std::byte* payload) {
         frames.push_back({&peer, header, std::string(reinterpret_cast<const char*>(payload), header.size)});
     }
-    bool begin(Peer& peer, const Header& header, Landing* landing) {
-        if (refuse_landing) return false;
+    bool begin(Peer& peer, const Header& header, Placement* placement) {
+        if (refuse_placement) return false;
         std::string& place = places[&peer];
         place.assign(header.size, '?');
         // In two ranges, so that a payload that crosses from one to the next is met, too.
         const size_t half = header.size / 3;
-        landing->ranges[0] = {place.data(), half};
-        landing->ranges[1] = {place.data() + half, header.size - half};
-        landing->count = 2;
-        landing->token = this;
-        ++landings;
+        placement->ranges[0] = {place.data(), half};
+        placement->ranges[1] = {place.data() + half, header.size - half};
+        placement->count = 2;
+        placement->token = this;
+        ++placements;
         return true;
     }
-    void end(Peer& peer, const Header& header, Landing*, int error) {
+    void end(Peer& peer, const Header& header, Placement*, int error) {
         if (error) {
-            ++broken_landings;
+            ++broken_placements;
         } else {
             frames.push_back({&peer, header, places[&peer]});
         }
@@ -58,9 +58,9 @@ public:
     std::vector<std::pair<void*, int>> tokens;
     std::vector<Peer*> rooms;
     std::vector<std::pair<Peer*, int>> downs;
-    bool refuse_landing = false;
-    int landings = 0;
-    int broken_landings = 0;
+    bool refuse_placement = false;
+    int placements = 0;
+    int broken_placements = 0;
     int connections = 0;
     int malformed_frames = 0;
 };

@@ -104,7 +104,7 @@ TEST(TcpTransport, FramesOfEverySizeArriveWholeOnceAndInOrderInBothDirections) {
     expect_stream(a.sink, 2, kCount);
     EXPECT_EQ(a.sink.tokens.size(), there.held);
     EXPECT_EQ(b.sink.tokens.size(), back.held);
-    EXPECT_GT(a.sink.landings, 0);
+    EXPECT_GT(a.sink.placements, 0);
     EXPECT_TRUE(a.sink.downs.empty());
 }
 
@@ -279,7 +279,7 @@ TEST(TcpTransport, ADeferredFrameLeavesThoughTheApplicationStopsCalling) {
     }
 }
 
-TEST(TcpTransport, APeerThatDisappearsInTheMiddleOfAFrameEndsItsLandingAndNothingElse) {
+TEST(TcpTransport, APeerThatDisappearsInTheMiddleOfAFrameEndsItsPlacementAndNothingElse) {
     Side a, b, c;
     Peer* to_c = c.peer(b);
     send_text(c.transport, *to_c, "bystander");
@@ -293,10 +293,10 @@ TEST(TcpTransport, APeerThatDisappearsInTheMiddleOfAFrameEndsItsLandingAndNothin
     header.size = 100000;
     ASSERT_EQ(::send(peer->tx, &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
     ASSERT_EQ(::send(peer->tx, std::string(5000, 'x').data(), 5000, 0), 5000);
-    ASSERT_TRUE(run({&b}, [&] { return b.sink.landings == 1; }));
+    ASSERT_TRUE(run({&b}, [&] { return b.sink.placements == 1; }));
     shutdown(peer->tx, SHUT_RDWR);
     ASSERT_TRUE(run({&b}, [&] { return b.sink.downs.size() == 1; }));
-    EXPECT_EQ(b.sink.broken_landings, 1);
+    EXPECT_EQ(b.sink.broken_placements, 1);
     send_text(c.transport, *to_c, "still here");
     ASSERT_TRUE(run({&b, &c}, [&] { return b.sink.frames.size() == 3; }));
 }

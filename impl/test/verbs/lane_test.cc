@@ -23,8 +23,8 @@ protected:
         EXPECT_TRUE(find_local(device.domain, {memory.data(), memory.size()}, nullptr, false, &range));
         return range;
     }
-    bool land(std::string& memory, void* token) {
-        return b.transport.land(*to_a, {memory.data(), memory.size()}, nullptr, token);
+    bool place_directly(std::string& memory, void* token) {
+        return b.transport.place_directly(*to_a, {memory.data(), memory.size()}, nullptr, token);
     }
     bool announce_and_hear() {
         a.transport.announce(*to_b);
@@ -33,7 +33,7 @@ protected:
     // b has asked for one, and a knows.
     void open() {
         ASSERT_TRUE(announce_and_hear());
-        ASSERT_TRUE(land(place, &place));
+        ASSERT_TRUE(place_directly(place, &place));
         ASSERT_TRUE(run({&a, &b}, [&] { return to_b->call->lane->is_connected(); }));
     }
 
@@ -45,14 +45,14 @@ protected:
 };
 
 TEST_F(Lanes, ALongMessageComesFromMemoryToMemory) {
-    EXPECT_FALSE(land(place, &place)) << "there is no lane yet";
+    EXPECT_FALSE(place_directly(place, &place)) << "there is no lane yet";
     ASSERT_NO_FATAL_FAILURE(open());
     const LongRange source = source_of(text);
     ASSERT_TRUE(a.transport.send_long(*to_b, source, &text));
     EXPECT_FALSE(to_b->call->idle());
-    ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.sent_tokens.size() == 1 && b.sink.landed_tokens.size() == 1; }));
+    ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.sent_tokens.size() == 1 && b.sink.placed_tokens.size() == 1; }));
     EXPECT_EQ(a.sink.sent_tokens[0], &text);
-    EXPECT_EQ(b.sink.landed_tokens[0], &place);
+    EXPECT_EQ(b.sink.placed_tokens[0], &place);
     EXPECT_TRUE(place == text);
     EXPECT_TRUE(to_b->call->lane->idle());
     VerbsTransport::take_back(source.token);
@@ -66,12 +66,12 @@ TEST_F(Lanes, BothEndsMayBeginAtOnceAndUseTheSamePairs) {
     ASSERT_TRUE(run({&a, &b}, [&] { return to_a->call->lane->is_connected() && to_b->call->lane->is_connected(); }));
     EXPECT_EQ(device.pairs_open(), 2u);
     std::string other(kSize, '?');
-    ASSERT_TRUE(land(place, &place));
-    ASSERT_TRUE(a.transport.land(*to_b, {other.data(), other.size()}, nullptr, &other));
+    ASSERT_TRUE(place_directly(place, &place));
+    ASSERT_TRUE(a.transport.place_directly(*to_b, {other.data(), other.size()}, nullptr, &other));
     const LongRange there = source_of(text), back = source_of(text);
     ASSERT_TRUE(a.transport.send_long(*to_b, there, nullptr));
     ASSERT_TRUE(b.transport.send_long(*to_a, back, nullptr));
-    ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.landed_tokens.size() + b.sink.landed_tokens.size() == 2; }));
+    ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.placed_tokens.size() + b.sink.placed_tokens.size() == 2; }));
     EXPECT_TRUE(place == text && other == text);
     VerbsTransport::take_back(there.token);
     VerbsTransport::take_back(back.token);
@@ -81,14 +81,14 @@ TEST_F(Lanes, MessagesComeIntoThePlacesInTheOrderInWhichTheyWereAskedFor) {
     ASSERT_NO_FATAL_FAILURE(open());
     const LongRange source = source_of(text);
     std::string cut(1000, '?');
-    EXPECT_FALSE(land(cut, &cut)) << "not worth a registration of its own";
+    EXPECT_FALSE(place_directly(cut, &cut)) << "not worth a registration of its own";
     std::string second(kSize, '?');
-    ASSERT_TRUE(land(second, &second));
+    ASSERT_TRUE(place_directly(second, &second));
     ASSERT_TRUE(a.transport.send_long(*to_b, source, nullptr));
     ASSERT_TRUE(a.transport.send_long(*to_b, source, nullptr));
-    ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.landed_tokens.size() == 2; }));
-    EXPECT_EQ(b.sink.landed_tokens[0], &place);
-    EXPECT_EQ(b.sink.landed_tokens[1], &second);
+    ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.placed_tokens.size() == 2; }));
+    EXPECT_EQ(b.sink.placed_tokens[0], &place);
+    EXPECT_EQ(b.sink.placed_tokens[1], &second);
     VerbsTransport::take_back(source.token);
 }
 
@@ -97,7 +97,7 @@ TEST_F(Lanes, ADeviceWithoutASecondPairLeavesMessagesToFrames) {
     a.transport.announce(*to_b);
     EXPECT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 1; }));
-    EXPECT_FALSE(land(place, &place));
+    EXPECT_FALSE(place_directly(place, &place));
     b.transport.announce(*to_a);
     EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
     EXPECT_EQ(device.pairs_open(), 1u);
@@ -109,7 +109,7 @@ TEST_F(Lanes, ADeviceThatDoesNotConnectPairsLeavesMessagesToFrames) {
     a.transport.announce(*to_b);
     ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 1; }));
-    EXPECT_FALSE(land(place, &place));
+    EXPECT_FALSE(place_directly(place, &place));
     EXPECT_EQ(device.pairs_open(), 1u);
     b.transport.announce(*to_a);
     EXPECT_EQ(device.pairs_open(), 1u) << "it is not tried again";
@@ -122,21 +122,21 @@ TEST_F(Lanes, BothEndsOfSuchADeviceMayBeginAtOnce) {
     ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
     ASSERT_EQ(b.send(*to_a, "behind it"), SendResult::kDone);
     ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; }));
-    EXPECT_FALSE(land(place, &place));
+    EXPECT_FALSE(place_directly(place, &place));
     EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
 }
 
 TEST_F(Lanes, AReceiverAsksForSoManyAndTheSenderKeepsWhatTheDeviceHasNoRoomFor) {
     ASSERT_NO_FATAL_FAILURE(open());
     const LongRange source = source_of(text);
-    for (uint32_t i = 1; i < verbs::kLaneMessages; ++i) ASSERT_TRUE(land(place, &place));
-    EXPECT_FALSE(land(place, &place));
+    for (uint32_t i = 1; i < verbs::kLaneMessages; ++i) ASSERT_TRUE(place_directly(place, &place));
+    EXPECT_FALSE(place_directly(place, &place));
     for (uint32_t i = 0; i < verbs::kLaneMessages; ++i) {
         ASSERT_TRUE(a.transport.send_long(*to_b, source, nullptr));
     }
     // They have come, and as many more are asked for, before the sender has looked.
-    ASSERT_TRUE(run({&b}, [&] { return b.sink.landed_tokens.size() == verbs::kLaneMessages; }));
-    for (uint32_t i = 0; i < verbs::kLaneMessages; ++i) ASSERT_TRUE(land(place, &place));
+    ASSERT_TRUE(run({&b}, [&] { return b.sink.placed_tokens.size() == verbs::kLaneMessages; }));
+    for (uint32_t i = 0; i < verbs::kLaneMessages; ++i) ASSERT_TRUE(place_directly(place, &place));
     const size_t requests = device.requests;
     for (uint32_t i = 0; i < verbs::kLaneMessages; ++i) {
         ASSERT_TRUE(a.transport.send_long(*to_b, source, nullptr));
@@ -145,7 +145,7 @@ TEST_F(Lanes, AReceiverAsksForSoManyAndTheSenderKeepsWhatTheDeviceHasNoRoomFor) 
     EXPECT_FALSE(a.transport.send_long(*to_b, source, nullptr)) << "nobody can have asked for it";
     constexpr size_t kBoth = 2 * verbs::kLaneMessages;
     ASSERT_TRUE(
-        run({&a, &b}, [&] { return a.sink.sent_tokens.size() == kBoth && b.sink.landed_tokens.size() == kBoth; }));
+        run({&a, &b}, [&] { return a.sink.sent_tokens.size() == kBoth && b.sink.placed_tokens.size() == kBoth; }));
     VerbsTransport::take_back(source.token);
 }
 
@@ -156,7 +156,7 @@ TEST_F(Lanes, AMessageThatIsNotAsLongAsItHadToBeEndsThePeer) {
     ASSERT_TRUE(a.transport.send_long(*to_b, source, nullptr));
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(b.sink.downs[0].second, FI_ECONNABORTED);
-    EXPECT_TRUE(b.sink.landed_tokens.empty());
+    EXPECT_TRUE(b.sink.placed_tokens.empty());
     VerbsTransport::take_back(source.token);
 }
 
@@ -200,7 +200,7 @@ TEST_F(Lanes, NothingIsWrittenToAPlaceOnceItsPeerIsDown) {
     ASSERT_TRUE(run({&b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(pairs, 1u) << "the pair is gone before";
     EXPECT_EQ(device.regions_open(), 1u) << "the other end's buffers";
-    EXPECT_FALSE(land(place, &place));
+    EXPECT_FALSE(place_directly(place, &place));
 }
 
 TEST_F(Lanes, ALaneThatFailsTakesItsConnectionAlong) {

@@ -23,10 +23,10 @@ struct VerbsSink {
         frames.push_back({&peer, header, std::string(reinterpret_cast<const char*>(payload), header.size)});
         if (on_frame) on_frame(peer);
     }
-    bool begin(VerbsPeer&, const Header&, Landing*) { return false; }
-    void end(VerbsPeer&, const Header&, Landing*, int) {}
+    bool begin(VerbsPeer&, const Header&, Placement*) { return false; }
+    void end(VerbsPeer&, const Header&, Placement*, int) {}
     void sent(VerbsPeer&, void* token, int) { sent_tokens.push_back(token); }
-    void landed(VerbsPeer&, void* token) { landed_tokens.push_back(token); }
+    void placed(VerbsPeer&, void* token) { placed_tokens.push_back(token); }
     void room(VerbsPeer& peer) { rooms.push_back(&peer); }
     void down(VerbsPeer& peer, int error) {
         downs.push_back({&peer, error});
@@ -40,7 +40,7 @@ struct VerbsSink {
     std::vector<std::pair<VerbsPeer*, int>> downs;
     std::vector<std::pair<void*, int>> tokens;
     std::vector<std::pair<uint64_t, uint64_t>> writes;
-    std::vector<void*> sent_tokens, landed_tokens;
+    std::vector<void*> sent_tokens, placed_tokens;
     std::function<void(VerbsPeer&)> on_frame;
     std::function<void()> on_down;
 };

@@ -73,7 +73,7 @@ template <typename Sink>
 void TcpTransport::take_down(Sink& sink, Peer& peer, int error) {
     Fallen fallen;
     bring_down(peer, &fallen);
-    if (fallen.landing) sink.end(peer, peer.landing_header, &peer.landing, error);
+    if (fallen.placement) sink.end(peer, peer.placement_header, &peer.placement, error);
     for (size_t i = 0; i < fallen.token_count; ++i) sink.sent(peer, fallen.tokens[i], error);
     if (fallen.was_up || !connected_) sink.down(peer, error);
     let_fall(peer);
@@ -229,18 +229,18 @@ size_t TcpTransport::receive(Sink& sink, Peer& peer) {
 }
 
 inline ssize_t TcpTransport::read_socket(Peer& peer, size_t* asked) {
-    if (!peer.landing_active) [[likely]] {
+    if (!peer.placement_active) [[likely]] {
         if (peer.left_size) memcpy(arrivals_, peer.left, peer.left_size);
         *asked = peer.bulk ? tcp::kBehind : tcp::kReceiveBuffer - peer.left_size;
         static_assert(tcp::kLeftMax + tcp::kBehind <= tcp::kReceiveBuffer);
         return net::raw_receive(peer.rx, arrivals_ + peer.left_size, *asked);
     }
-    iovec pieces[Landing::kRanges + 1];
+    iovec pieces[Placement::kRanges + 1];
     size_t count = 0;
     *asked = 0;
-    size_t offset = peer.landing_offset;
-    for (size_t i = peer.landing_range; i < peer.landing.count; ++i) {
-        const iovec& range = peer.landing.ranges[i];
+    size_t offset = peer.placement_offset;
+    for (size_t i = peer.placement_range; i < peer.placement.count; ++i) {
+        const iovec& range = peer.placement.ranges[i];
         pieces[count] = {static_cast<std::byte*>(range.iov_base) + offset, range.iov_len - offset};
         *asked += pieces[count++].iov_len;
         offset = 0;
@@ -256,23 +256,23 @@ inline ssize_t TcpTransport::read_socket(Peer& peer, size_t* asked) {
 // `got` bytes arrived where read_socket wanted them. False: the peer is down or will be.
 template <typename Sink>
 bool TcpTransport::place(Sink& sink, Peer& peer, size_t got, size_t* frames) {
-    if (!peer.landing_active) {
+    if (!peer.placement_active) {
         const size_t size = peer.left_size + got;
         peer.left_size = 0;
         peer.bulk = false;
         return parse(sink, peer, arrivals_, size, frames);
     }
-    while (peer.landing_range < peer.landing.count) {
-        const iovec& range = peer.landing.ranges[peer.landing_range];
-        const size_t part = std::min(got, range.iov_len - peer.landing_offset);
-        peer.landing_offset += part;
+    while (peer.placement_range < peer.placement.count) {
+        const iovec& range = peer.placement.ranges[peer.placement_range];
+        const size_t part = std::min(got, range.iov_len - peer.placement_offset);
+        peer.placement_offset += part;
         got -= part;
-        if (peer.landing_offset < range.iov_len) return true;
-        peer.landing_offset = 0;
-        ++peer.landing_range;
+        if (peer.placement_offset < range.iov_len) return true;
+        peer.placement_offset = 0;
+        ++peer.placement_range;
     }
-    peer.landing_active = false;
-    sink.end(peer, peer.landing_header, &peer.landing, 0);
+    peer.placement_active = false;
+    sink.end(peer, peer.placement_header, &peer.placement, 0);
     ++*frames;
     if (peer.dropped) [[unlikely]]
         return false;
@@ -302,27 +302,27 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         }
         if (header.size <= tcp::kWholeMax) break;
         peer.bulk = true;
-        if (!sink.begin(peer, header, &peer.landing)) {
+        if (!sink.begin(peer, header, &peer.placement)) {
             if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;
         }
-        peer.landing_active = true;
-        peer.landing_header = header;
-        peer.landing_range = 0;
-        peer.landing_offset = 0;
+        peer.placement_active = true;
+        peer.placement_header = header;
+        peer.placement_range = 0;
+        peer.placement_offset = 0;
         at += sizeof(Header);
         size -= sizeof(Header);
         while (size) {  // less than the payload, so it ends within the ranges
-            const iovec& range = peer.landing.ranges[peer.landing_range];
-            const size_t part = std::min(size, range.iov_len - peer.landing_offset);
-            memcpy(static_cast<std::byte*>(range.iov_base) + peer.landing_offset, at, part);
-            peer.landing_offset += part;
+            const iovec& range = peer.placement.ranges[peer.placement_range];
+            const size_t part = std::min(size, range.iov_len - peer.placement_offset);
+            memcpy(static_cast<std::byte*>(range.iov_base) + peer.placement_offset, at, part);
+            peer.placement_offset += part;
             at += part;
             size -= part;
-            if (peer.landing_offset < range.iov_len) continue;
-            peer.landing_offset = 0;
-            ++peer.landing_range;
+            if (peer.placement_offset < range.iov_len) continue;
+            peer.placement_offset = 0;
+            ++peer.placement_range;
         }
         return true;
     }

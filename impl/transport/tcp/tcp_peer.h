@@ -40,7 +40,7 @@ struct Peer : net::Watched, PeerBase {
     bool broken = false;        // in the list of peers that go down at the next progress
     bool dropped = false;       // with broken: nothing further of it is delivered
     bool hot = false;
-    bool landing_active = false;
+    bool placement_active = false;
     bool fallen = false;  // in the transport's list of peers that may be discarded
     bool bulk = false;    // long payloads arrive: read little ahead, the rest goes to its place
     int error = 0;        // with broken
@@ -50,13 +50,13 @@ struct Peer : net::Watched, PeerBase {
     uint32_t misses = 0;               // hot, and nothing was there
     SendBuffer* buffer = nullptr;      // protected by the transport's guard while queued
 
-    // Arrivals. A frame in parts: its payload is landing, or all that there is of it is in `left`.
+    // Arrivals. A frame in parts: its payload is being placed, or all that there is of it is in `left`.
     std::byte* left = nullptr;  // kLeftMax bytes while left_size is not zero
     uint32_t left_size = 0;
-    uint32_t landing_range = 0;  // where the next byte goes
-    size_t landing_offset = 0;
-    Header landing_header{};
-    Landing landing{};
+    uint32_t placement_range = 0;  // where the next byte goes
+    size_t placement_offset = 0;
+    Header placement_header{};
+    Placement placement{};
 
     // Connecting: protected by the transport's setup lock, under which `phase`, too, is changed.
     net::Dial* dial = nullptr;  // while kDialing, but for pauses

@@ -7,19 +7,19 @@ namespace selvage::impl {
 
 // What is left of the frame goes where the next bytes of the stream do not: behind the room that read_socket keeps for
 // them. The parts may lie on top of each other, as nobody reads them.
-void TcpTransport::discard_landing(Peer& peer) {
+void TcpTransport::discard_placement(Peer& peer) {
     constexpr size_t kRoom = tcp::kReceiveBuffer - tcp::kBehind;
-    static_assert(kFrameMax <= Landing::kRanges * kRoom);
-    if (!peer.landing_active) return;
-    Landing& landing = peer.landing;
+    static_assert(kFrameMax <= Placement::kRanges * kRoom);
+    if (!peer.placement_active) return;
+    Placement& placement = peer.placement;
     size_t left = 0;
-    for (size_t i = peer.landing_range; i < landing.count; ++i) left += landing.ranges[i].iov_len;
-    left -= peer.landing_offset;
-    peer.landing_range = 0;
-    peer.landing_offset = 0;
-    for (landing.count = 0; left; ++landing.count) {
+    for (size_t i = peer.placement_range; i < placement.count; ++i) left += placement.ranges[i].iov_len;
+    left -= peer.placement_offset;
+    peer.placement_range = 0;
+    peer.placement_offset = 0;
+    for (placement.count = 0; left; ++placement.count) {
         const size_t part = std::min(left, kRoom);
-        landing.ranges[landing.count] = {arrivals_ + tcp::kBehind, part};
+        placement.ranges[placement.count] = {arrivals_ + tcp::kBehind, part};
         left -= part;
     }
 }

@@ -196,7 +196,7 @@ void TcpTransport::close_sockets(Peer& peer) {
 void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     LockGuard setup(setup_);
     fallen->was_up = peer.phase == Peer::Phase::kUp;
-    fallen->landing = peer.landing_active;
+    fallen->placement = peer.placement_active;
     forget_dial(peer);
     remove_outcome(peer);
     leave_host(peer);
@@ -223,8 +223,8 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     peer.phase = Peer::Phase::kDown;
     peer.ready = false;
     peer.failure = 0;
-    peer.dropped = peer.broken = peer.blocked = peer.watches_room = peer.wants_room = peer.landing_active = peer.bulk =
-        false;
+    peer.dropped = peer.broken = peer.blocked = peer.watches_room = peer.wants_room = peer.placement_active =
+        peer.bulk = false;
     free(peer.left);
     peer.left = nullptr;
     peer.left_size = 0;

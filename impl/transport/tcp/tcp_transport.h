@@ -68,7 +68,7 @@ public:
     // Optional parts of the concept.
     bool address_of(Peer& peer, AvEntry* out);
     void drop(Peer& peer, int error);
-    void discard_landing(Peer& peer);
+    void discard_placement(Peer& peer);
     static bool is_connected(const Peer& peer) { return peer.phase == Peer::Phase::kUp; }
     void copy_sources(const iovec* ranges, size_t count);
 
@@ -145,7 +145,7 @@ private:
     struct Fallen {  // what the engine is told of a peer that went down
         void* tokens[tcp::kHeldMax];
         size_t token_count = 0;
-        bool landing = false;
+        bool placement = false;
         bool was_up = false;
     };
     void bring_down(Peer& peer, Fallen* fallen);

@@ -13,7 +13,7 @@ constexpr uint32_t kPacketNumbers = 1 << 24;
 
 Lane::~Lane() {
     if (pair_) (void)device_.library->destroy_pair(pair_);
-    for (; is_awaited(); ++landings_taken_) take_back(landings_[landings_taken_ % kLaneMessages].range.token);
+    for (; is_awaited(); ++placements_taken_) take_back(placements_[placements_taken_ % kLaneMessages].range.token);
 }
 
 int Lane::query(ibv_qp_attr* out) const {
@@ -72,8 +72,8 @@ bool Lane::connect(const LaneNumbers& theirs) {
     return connected_;
 }
 
-bool Lane::land(const LongRange& place, void* token) {
-    landings_[landings_posted_++ % kLaneMessages] = {.range = place, .token = token};
+bool Lane::place_directly(const LongRange& place, void* token) {
+    placements_[placements_posted_++ % kLaneMessages] = {.range = place, .token = token};
     ibv_sge piece{.addr = place.address, .length = place.length, .lkey = place.key};
     ibv_recv_wr request{};
     request.wr_id = ticket_;
@@ -83,9 +83,9 @@ bool Lane::land(const LongRange& place, void* token) {
     return ibv_post_recv(pair_, &request, &refused) == 0;
 }
 
-bool Lane::landed(uint32_t length, void** token) {
+bool Lane::placed(uint32_t length, void** token) {
     if (!is_awaited()) return false;
-    const Entry& entry = landings_[landings_taken_++ % kLaneMessages];
+    const Entry& entry = placements_[placements_taken_++ % kLaneMessages];
     take_back(entry.range.token);
     *token = entry.token;
     return length == entry.range.length;

@@ -46,10 +46,10 @@ public:
     // Whether the other end was told of it.
     bool told = false;
 
-    bool has_room() const { return landings_posted_ - landings_taken_ < kLaneMessages; }
+    bool has_room() const { return placements_posted_ - placements_taken_ < kLaneMessages; }
     // The place of the message that is asked for next, which is taken back here. There must be room. False: the device
     // refused.
-    bool land(const LongRange& place, void* token);
+    bool place_directly(const LongRange& place, void* token);
     // A message that the other end has asked for. False: it cannot have asked for so many.
     bool accept(const LongRange& source, void* token);
     // Gives the device what it has room for. False: it refused.
@@ -61,7 +61,7 @@ public:
     bool idle() const { return taken_ == accepted_; }
     // The oldest message that was asked for has come, and its token. False: it is not as long as it had to be, or none
     // was asked for.
-    bool landed(uint32_t length, void** token);
+    bool placed(uint32_t length, void** token);
 
 private:
     // Of the other end's requests none is sent yet, at most, and of ours none has completed.
@@ -71,7 +71,7 @@ private:
         void* token;
     };
 
-    bool is_awaited() const { return landings_taken_ != landings_posted_; }
+    bool is_awaited() const { return placements_taken_ != placements_posted_; }
     int query(ibv_qp_attr* out) const;
 
     const VerbsDomain& device_;
@@ -85,10 +85,10 @@ private:
     uint32_t taken_ = 0;     // sends that have completed,
     uint32_t posted_ = 0;    // those and those that the device has,
     uint32_t accepted_ = 0;  // and those that wait
-    uint32_t landings_taken_ = 0;
-    uint32_t landings_posted_ = 0;
+    uint32_t placements_taken_ = 0;
+    uint32_t placements_posted_ = 0;
     Entry sends_[kSends];
-    Entry landings_[kLaneMessages];
+    Entry placements_[kLaneMessages];
 };
 
 }  // namespace selvage::impl::verbs

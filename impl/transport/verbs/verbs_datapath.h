@@ -171,8 +171,8 @@ template <typename Sink>
         sink.sent(*peer, token, 0);
     } else {
         void* token;
-        if (!call.lane->landed(completion.byte_len, &token)) return drop(*peer, FI_ECONNABORTED);
-        if (peer->is_heard()) sink.landed(*peer, token);
+        if (!call.lane->placed(completion.byte_len, &token)) return drop(*peer, FI_ECONNABORTED);
+        if (peer->is_heard()) sink.placed(*peer, token);
     }
 }
 

@@ -74,7 +74,7 @@ void VerbsTransport::on_lane(Call& call, const std::byte* bytes, size_t size) {
     call.laneless = true;
 }
 
-bool VerbsTransport::land(Peer& peer, const iovec& place, const MemoryRegion* region, void* token) {
+bool VerbsTransport::place_directly(Peer& peer, const iovec& place, const MemoryRegion* region, void* token) {
     Lane* lane = peer.phase == Peer::Phase::kUp && !peer.broken ? peer.call->lane : nullptr;
     if (!lane || !lane->is_connected() || !tell_lane(peer)) return false;
     LongRange range;
@@ -83,7 +83,7 @@ bool VerbsTransport::land(Peer& peer, const iovec& place, const MemoryRegion* re
         verbs::take_back(range.token);
         return false;
     }
-    if (!lane->land(range, token)) mark_broken(peer, FI_EIO);
+    if (!lane->place_directly(range, token)) mark_broken(peer, FI_EIO);
     return true;
 }
 

@@ -77,7 +77,7 @@ public:
     bool find_source(const iovec& source, const MemoryRegion* region, LongRange* out) const;
     static void take_back(void* token);
     void announce(Peer& peer);
-    bool land(Peer& peer, const iovec& place, const MemoryRegion* region, void* token);
+    bool place_directly(Peer& peer, const iovec& place, const MemoryRegion* region, void* token);
     bool send_long(Peer& peer, const LongRange& source, void* token);
 
     // The same without an endpoint. The device outlives the transport; `key` is used until close().
