@@ -54,7 +54,7 @@ template <Transport T, bool Locked>
 bool Engine<T, Locked>::keep_unread(PeerBase& peer) {
     PeerState* state = state_of(peer);
     if (!state) return false;
-    over_budget_ = state->kept_units + state->unread_units >= peer.window() || orphan_entries_ >= kOrphanUnits;
+    over_budget_ = state->unexpected_units + state->unread_units >= peer.window() || orphan_entries_ >= kOrphanUnits;
     if (over_budget_) return false;
     if (!state->unread_units++) unread_.append(state);
     ++unread_units_;

@@ -44,17 +44,17 @@ public:
     bool keeps(bool tagged) const { return !arrived(tagged).empty(); }
     void keep(Unexpected* message) {
         arrived(message->message.tagged).append(message);
-        if (message->message.tagged) early_[bucket(message->message.tag)].append(message);
+        if (message->message.tagged) unexpected_[bucket(message->message.tag)].append(message);
     }
     void forget(Unexpected* message) {
         arrived(message->message.tagged).remove(message);
-        if (message->message.tagged) early_[bucket(message->message.tag)].remove(message);
+        if (message->message.tagged) unexpected_[bucket(message->message.tag)].remove(message);
     }
     // The message that a receive gets, still kept; `accepts` answers for its source.
     template <typename Accepts>
-    Unexpected* find_kept(bool tagged, uint64_t tag, uint64_t ignore, Accepts accepts) const {
+    Unexpected* find_unexpected(bool tagged, uint64_t tag, uint64_t ignore, Accepts accepts) const {
         if (tagged && !ignore) {
-            Unexpected* m = early_[bucket(tag)].first();
+            Unexpected* m = unexpected_[bucket(tag)].first();
             while (m && !(m->message.tag == tag && accepts(m))) m = m->next_in_bucket;
             return m;
         }
@@ -97,7 +97,7 @@ private:
     List<Receive> tagged_[kBuckets];
     List<Unexpected> arrived_messages_;
     List<Unexpected> arrived_tagged_;
-    Bucket early_[kBuckets];
+    Bucket unexpected_[kBuckets];
 };
 
 }  // namespace selvage::impl

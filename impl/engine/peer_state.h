@@ -55,7 +55,7 @@ struct PeerState {
     uint64_t response_bytes = 0;  // that were copied for them
 
     // Messages of the peer without a receive: units of those that are here, and how many are announced.
-    uint32_t kept_units = 0;
+    uint32_t unexpected_units = 0;
     uint32_t announcements = 0;
     uint32_t announcements_most = kAnnouncementsFirst;
     // Units of entries in the completion queue that the peer caused and the application has not read.

@@ -237,33 +237,33 @@ void Receiver::conclude(Receive* receive) {
 Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announced) {
     PeerState* state = state_of(peer);
     if (!state) return nullptr;
-    uint32_t& kept_of = announced ? state->announcements : state->kept_units;
+    uint32_t& held = announced ? state->announcements : state->unexpected_units;
     const uint32_t most = announced ? state->announcements_most : peer.window();
     const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
-    if (units > most - kept_of) {
+    if (units > most - held) {
         over_budget_ = true;
         return nullptr;
     }
-    Unexpected* kept = context_->unexpected.take();
-    if (!kept) return nullptr;
-    kept_of += units;
-    kept->announced = announced;
-    kept->claimed = false;
-    kept->range_count = 0;
-    kept->error = 0;
-    kept->owner = this;
-    kept->peer = &peer;
-    kept->message = message;
-    kept->heap = nullptr;
-    count_kept(state, *kept, true);
+    Unexpected* unexpected = context_->unexpected.take();
+    if (!unexpected) return nullptr;
+    held += units;
+    unexpected->announced = announced;
+    unexpected->claimed = false;
+    unexpected->range_count = 0;
+    unexpected->error = 0;
+    unexpected->owner = this;
+    unexpected->peer = &peer;
+    unexpected->message = message;
+    unexpected->heap = nullptr;
+    count_unexpected(state, *unexpected, true);
     count(peer, Stat::kUnexpected);
-    if (announced && kept_of * 4 >= most * 3) widen_announcements(*state);
-    return kept;
+    if (announced && held * 4 >= most * 3) widen_announcements(*state);
+    return unexpected;
 }
 
 // `state`: of the peer, unless it is down.
-void Receiver::count_kept(PeerState* state, const Unexpected& message, bool kept) {
-    const uint64_t one = kept ? 1 : ~uint64_t{0};
+void Receiver::count_unexpected(PeerState* state, const Unexpected& message, bool added) {
+    const uint64_t one = added ? 1 : ~uint64_t{0};
     for (StatRecord* record : {stat_, state ? state->stat : nullptr}) {
         if (!record) continue;
         if (message.announced) {
@@ -277,23 +277,23 @@ void Receiver::count_kept(PeerState* state, const Unexpected& message, bool kept
 }
 
 // What was kept of a message is needed no more.
-void Receiver::let_go(Unexpected* kept) {
-    count_kept(kept->peer ? static_cast<PeerState*>(kept->peer->state) : nullptr, *kept, false);
-    if (PeerBase* peer = kept->peer) {
+void Receiver::let_go(Unexpected* unexpected) {
+    count_unexpected(unexpected->peer ? static_cast<PeerState*>(unexpected->peer->state) : nullptr, *unexpected, false);
+    if (PeerBase* peer = unexpected->peer) {
         PeerState& state = *static_cast<PeerState*>(peer->state);  // made by keep(), there until the peer is down
-        if (kept->announced) {
+        if (unexpected->announced) {
             --state.announcements;
         } else {
-            state.kept_units -= static_cast<uint32_t>(units_of(kept->message.length));
-            taken(*peer, kept->message.length);
+            state.unexpected_units -= static_cast<uint32_t>(units_of(unexpected->message.length));
+            taken(*peer, unexpected->message.length);
         }
-    } else if (!kept->announced) {
-        const auto units = static_cast<uint32_t>(units_of(kept->message.length));
+    } else if (!unexpected->announced) {
+        const auto units = static_cast<uint32_t>(units_of(unexpected->message.length));
         orphan_units_ -= units;
         shared_units_ -= units;
     }
-    free(kept->heap);
-    context_->unexpected.give(kept);
+    free(unexpected->heap);
+    context_->unexpected.give(unexpected);
 }
 
 bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer) {
@@ -302,19 +302,19 @@ bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const
         taken(peer, message.length);
         return true;
     }
-    Unexpected* kept = keep(message, peer, false);
-    if (!kept) return false;
+    Unexpected* unexpected = keep(message, peer, false);
+    if (!unexpected) return false;
     if (message.length > Unexpected::kInline) {
-        kept->heap = static_cast<std::byte*>(malloc(message.length));
-        if (!kept->heap) {
-            let_go(kept);
+        unexpected->heap = static_cast<std::byte*>(malloc(message.length));
+        if (!unexpected->heap) {
+            let_go(unexpected);
             return false;
         }
     }
-    if (message.length) memcpy(kept->heap ? kept->heap : kept->bytes, payload, message.length);
-    context_->match.keep(kept);
+    if (message.length) memcpy(unexpected->heap ? unexpected->heap : unexpected->bytes, payload, message.length);
+    context_->match.keep(unexpected);
     if (message.reply_id && !(message.frame_flags & kFrameOnMatch)) {
-        kept->message.reply_id = 0;
+        unexpected->message.reply_id = 0;
         reply(peer, message.reply_id, 0);
     }
     return true;
@@ -325,33 +325,33 @@ bool Receiver::announced(Arrival& message, PeerBase& peer, const LocalRange* ran
         place_announced(receive, message, peer, ranges, count);
         return true;
     }
-    Unexpected* kept = keep(message, peer, true);
-    if (!kept) return false;
-    kept->range_count = static_cast<uint16_t>(count);
-    memcpy(kept->ranges, ranges, count * sizeof *ranges);
-    context_->match.keep(kept);
+    Unexpected* unexpected = keep(message, peer, true);
+    if (!unexpected) return false;
+    unexpected->range_count = static_cast<uint16_t>(count);
+    memcpy(unexpected->ranges, ranges, count * sizeof *ranges);
+    context_->match.keep(unexpected);
     return true;
 }
 
-bool Receiver::take(Receive* receive, Unexpected* kept) {
-    const Arrival message = kept->message;
-    PeerBase* peer = kept->peer;
+bool Receiver::take(Receive* receive, Unexpected* unexpected) {
+    const Arrival message = unexpected->message;
+    PeerBase* peer = unexpected->peer;
     bool open = false;
-    if (kept->error) {
-        report(message, receive->context, receive->flags & FI_COMPLETION, nullptr, 0, kept->error, peer);
+    if (unexpected->error) {
+        report(message, receive->context, receive->flags & FI_COMPLETION, nullptr, 0, unexpected->error, peer);
         context_->give(receive);
-    } else if (kept->announced) {
-        open = place_announced(receive, message, *peer, kept->ranges, kept->range_count);
+    } else if (unexpected->announced) {
+        open = place_announced(receive, message, *peer, unexpected->ranges, unexpected->range_count);
     } else {
-        open = place(receive, message, kept->payload(), peer);
+        open = place(receive, message, unexpected->payload(), peer);
     }
-    let_go(kept);
+    let_go(unexpected);
     return open;
 }
 
-void Receiver::discard(Unexpected* kept) {
-    if (kept->peer && kept->message.reply_id) reply(*kept->peer, kept->message.reply_id, 0);
-    let_go(kept);
+void Receiver::discard(Unexpected* unexpected) {
+    if (unexpected->peer && unexpected->message.reply_id) reply(*unexpected->peer, unexpected->message.reply_id, 0);
+    let_go(unexpected);
 }
 
 void Receiver::forget_peer(PeerBase& peer) {
@@ -360,17 +360,17 @@ void Receiver::forget_peer(PeerBase& peer) {
         state->announcements_most = kAnnouncementsFirst;
     }
     size_t discarded = 0;
-    context_->unexpected.for_each_taken([&](Unexpected* kept) {
-        if (kept->peer != &peer) return;
-        kept->message.from = address_of(peer);
-        kept->peer = nullptr;
-        if (kept->announced && kept->claimed) kept->error = FI_ECONNRESET;
-        if (kept->announced ? kept->claimed : keep_orphan(*kept)) return;
-        discarded += !kept->announced;
-        count_kept(nullptr, *kept, false);
-        context_->match.forget(kept);
-        free(kept->heap);
-        context_->unexpected.give(kept);
+    context_->unexpected.for_each_taken([&](Unexpected* unexpected) {
+        if (unexpected->peer != &peer) return;
+        unexpected->message.from = address_of(peer);
+        unexpected->peer = nullptr;
+        if (unexpected->announced && unexpected->claimed) unexpected->error = FI_ECONNRESET;
+        if (unexpected->announced ? unexpected->claimed : keep_orphan(*unexpected)) return;
+        discarded += !unexpected->announced;
+        count_unexpected(nullptr, *unexpected, false);
+        context_->match.forget(unexpected);
+        free(unexpected->heap);
+        context_->unexpected.give(unexpected);
     });
     if (!discarded) return;
     count(peer, Stat::kOverBudget);
@@ -381,9 +381,9 @@ void Receiver::forget_peer(PeerBase& peer) {
 }
 
 // A whole message stays though its peer is lost. The application holds one that it has claimed.
-bool Receiver::keep_orphan(const Unexpected& kept) {
-    const auto units = static_cast<uint32_t>(units_of(kept.message.length));
-    if (!kept.claimed && orphan_units_ + units > kOrphanUnits) return false;
+bool Receiver::keep_orphan(const Unexpected& unexpected) {
+    const auto units = static_cast<uint32_t>(units_of(unexpected.message.length));
+    if (!unexpected.claimed && orphan_units_ + units > kOrphanUnits) return false;
     orphan_units_ += units;
     shared_units_ += units;
     return true;

@@ -222,7 +222,7 @@ private:
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
     void let_go(Unexpected* message);
     bool keep_orphan(const Unexpected& message);
-    void count_kept(PeerState* state, const Unexpected& message, bool kept);
+    void count_unexpected(PeerState* state, const Unexpected& message, bool added);
     size_t export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const;
     void report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer);
     void conclude(Receive* receive);

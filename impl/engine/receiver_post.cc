@@ -8,8 +8,8 @@ namespace selvage::impl {
 namespace {
 
 Unexpected* find(const ReceiveContext& context, const ReceiveRequest& request) {
-    return context.match.find_kept(request.tagged, request.tag, request.ignore, [&](Unexpected* kept) {
-        return request.source == FI_ADDR_UNSPEC || request.source == kept->owner->source_of(kept);
+    return context.match.find_unexpected(request.tagged, request.tag, request.ignore, [&](Unexpected* unexpected) {
+        return request.source == FI_ADDR_UNSPEC || request.source == unexpected->owner->source_of(unexpected);
     });
 }
 
@@ -21,15 +21,15 @@ struct Claim {
 Unexpected* claimed(const ReceiveContext& context, const ReceiveRequest& request) {
     if (!request.context) return nullptr;
     const auto* claim = static_cast<const Claim*>(request.context);
-    Unexpected* kept = context.unexpected.find(reinterpret_cast<uintptr_t>(claim->id));
-    return kept && kept->claimed && kept->message.tagged == request.tagged ? kept : nullptr;
+    Unexpected* unexpected = context.unexpected.find(reinterpret_cast<uintptr_t>(claim->id));
+    return unexpected && unexpected->claimed && unexpected->message.tagged == request.tagged ? unexpected : nullptr;
 }
 
 ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
     if ((request.flags & FI_CLAIM) && !request.context) return -FI_EINVAL;
-    Unexpected* kept = find(context, request);
-    if (kept) {
-        kept->owner->peek(request, kept);
+    Unexpected* unexpected = find(context, request);
+    if (unexpected) {
+        unexpected->owner->peek(request, unexpected);
         return 0;
     }
     if (!context.first) return -FI_EOPBADSTATE;
@@ -38,17 +38,17 @@ ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
 }
 
 ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
-    Unexpected* kept = claimed(context, request);
-    if (!kept) return -FI_EINVAL;
-    Receiver* owner = kept->owner;
+    Unexpected* unexpected = claimed(context, request);
+    if (!unexpected) return -FI_EINVAL;
+    Receiver* owner = unexpected->owner;
     if (request.flags & FI_DISCARD) {
-        owner->peek(request, kept);
+        owner->peek(request, unexpected);
         return 0;
     }
     Receive* receive = context.make(request, capacity);
     if (!receive) return -FI_EAGAIN;
     receive->flags &= ~FI_MULTI_RECV;
-    owner->take(receive, kept);
+    owner->take(receive, unexpected);
     return 0;
 }
 
@@ -66,36 +66,36 @@ ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request)
     if (context.posted >= context.limit) return -FI_EAGAIN;
     Receive* receive = context.make(request, capacity);
     if (!receive) return -FI_EAGAIN;
-    while (Unexpected* kept = find(context, request)) {
-        context.match.forget(kept);
-        if (!kept->owner->take(receive, kept)) return 0;
+    while (Unexpected* unexpected = find(context, request)) {
+        context.match.forget(unexpected);
+        if (!unexpected->owner->take(receive, unexpected)) return 0;
     }
     context.match.post(receive);
     return 0;
 }
 
-void Receiver::peek(const ReceiveRequest& request, Unexpected* kept) {
+void Receiver::peek(const ReceiveRequest& request, Unexpected* unexpected) {
     Completion completion{
         .context = request.context,
-        .flags = received_flags(kept->message),
-        .length = kept->message.length,
+        .flags = received_flags(unexpected->message),
+        .length = unexpected->message.length,
         .buffer = nullptr,
-        .data = kept->message.data,
-        .tag = kept->message.tag,
-        .source = sources_ ? reported(source_of(kept)) : FI_ADDR_NOTAVAIL,
+        .data = unexpected->message.data,
+        .tag = unexpected->message.tag,
+        .source = sources_ ? reported(source_of(unexpected)) : FI_ADDR_NOTAVAIL,
     };
     const bool discards = request.flags & FI_DISCARD;
-    if (!discards && request.count && !kept->announced && reports.receive->format >= FI_CQ_FORMAT_DATA) {
-        scatter(request.ranges, request.count, 0, kept->payload(), kept->message.length);
+    if (!discards && request.count && !unexpected->announced && reports.receive->format >= FI_CQ_FORMAT_DATA) {
+        scatter(request.ranges, request.count, 0, unexpected->payload(), unexpected->message.length);
         completion.buffer = request.ranges[0].iov_base;
     }
     if (discards) {
-        if (!kept->claimed) context_->match.forget(kept);
-        discard(kept);
+        if (!unexpected->claimed) context_->match.forget(unexpected);
+        discard(unexpected);
     } else if (request.flags & FI_CLAIM) {
-        context_->match.forget(kept);
-        kept->claimed = true;
-        static_cast<Claim*>(request.context)->id = reinterpret_cast<void*>(Pool<Unexpected>::id(kept));
+        context_->match.forget(unexpected);
+        unexpected->claimed = true;
+        static_cast<Claim*>(request.context)->id = reinterpret_cast<void*>(Pool<Unexpected>::id(unexpected));
     }
     // A message that is taken away has been received; one that is looked at has not.
     if ((request.flags | reports.receive_always) & FI_COMPLETION) reports.receive->write(completion);
