@@ -30,7 +30,7 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         const Header header = shm::copy_header(line, first);
         if (header.size > kFrameMax) [[unlikely]] {
             if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
-            doom(peer, FI_ECONNABORTED, false);
+            mark_failed(peer, FI_ECONNABORTED, false);
             break;
         }
         in.expected = shm::expected_lines(header.size);
@@ -50,8 +50,8 @@ unsigned ShmTransport::progress(S& sink) {
     if (++calls_ == kCallsPerLook) [[unlikely]]
         look_around();
     if (region_.header->attention.load(std::memory_order_relaxed)) [[unlikely]]
-        handled += attend(sink);
-    if (armed_ || starved_ || doomed_) [[unlikely]]
+        handled += handle_attention(sink);
+    if (armed_ || waiting_for_room_ || failed_) [[unlikely]]
         handled += settle(sink);
     for (uint32_t i = 0; i < hot_count_; ++i) {
         Peer& peer = *hot_[i];
@@ -71,28 +71,28 @@ unsigned ShmTransport::progress(S& sink) {
 }
 
 template <typename S>
-unsigned ShmTransport::attend(S& sink) {
+unsigned ShmTransport::handle_attention(S& sink) {
     // Acquire: pairs with the release of who raised it, so that its hello and its frames are seen.
     uint64_t raised = region_.header->attention.exchange(0, std::memory_order_acq_rel);
     const size_t used = slots_in_use();
     for (; raised; raised &= raised - 1) {
         for (auto slot = static_cast<size_t>(__builtin_ctzll(raised)); slot < used; slot += 64) notice(slot);
     }
-    meet();
-    return doomed_ ? settle(sink) : 0;
+    poll_introductions();
+    return failed_ ? settle(sink) : 0;
 }
 
 template <typename S>
 unsigned ShmTransport::settle(S& sink) {
     unsigned handled = 0;
     if (armed_) disarm();
-    while (doomed_) {
-        Peer& peer = *doomed_;
-        doomed_ = peer.next_doomed;
+    while (failed_) {
+        Peer& peer = *failed_;
+        failed_ = peer.next_failed;
         take_down(peer, sink);
         ++handled;
     }
-    if (starved_) handled += offer_room(sink);
+    if (waiting_for_room_) handled += offer_room(sink);
     return handled;
 }
 
@@ -104,19 +104,19 @@ void ShmTransport::take_down(Peer& peer, S& sink) {
     }
     leave_hot(peer);
     const int error = peer.error;
-    bury(peer);
+    reap_peer(peer);
     sink.down(peer, error);
 }
 
 template <typename S>
 unsigned ShmTransport::offer_room(S& sink) {
     unsigned handled = 0;
-    Peer* waiting = starved_;
-    starved_ = nullptr;
+    Peer* waiting = waiting_for_room_;
+    waiting_for_room_ = nullptr;
     while (waiting) {
         Peer& peer = *waiting;
-        waiting = peer.next_starved;
-        peer.starved = false;
+        waiting = peer.next_waiting;
+        peer.waiting_for_room = false;
         if (peer.life != ShmPeerLife::kLiving) continue;
         if (make_room(peer, kRoomLines) == SendResult::kDone) {
             sink.room(peer);

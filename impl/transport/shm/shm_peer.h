@@ -10,7 +10,7 @@ namespace selvage::impl {
 
 enum class ShmPeerLife : uint8_t {
     kLiving,
-    kDoomed,  // will be taken down by the next progress
+    kFailed,  // will be taken down by the next progress
     kDown,    // was: no ring, no memory but this
 };
 
@@ -19,10 +19,10 @@ struct alignas(64) ShmPeer : PeerBase {
     shm::Inbound in;
     uint64_t sent_before = 0;  // out.position when its last frame came
     ShmPeerLife life = ShmPeerLife::kLiving;
-    bool starved = false;  // in the list of those who wait for room
-    int error = 0;         // why it is doomed: a positive fabric errno
-    ShmPeer* next_starved = nullptr;
-    ShmPeer* next_doomed = nullptr;  // or, when it is down, the next that went down
+    bool waiting_for_room = false;  // in the list of those who wait for room
+    int error = 0;                  // why it is failed: a positive fabric errno
+    ShmPeer* next_waiting = nullptr;
+    ShmPeer* next_failed = nullptr;  // or, when it is down, the next that went down
     size_t place = 0;                // among the living
     shm::RemoteSlot remote;
     uint64_t missing_since = 0;  // milliseconds; when nobody was found at its address first

@@ -10,7 +10,7 @@
 
 namespace selvage::impl {
 // The sender may be read if its process lets us see that its instance id lies where it says.
-void ShmTransport::meet() {
+void ShmTransport::poll_introductions() {
     constexpr int kMetMost = 16;  // at a time: who introduces itself for ever must not keep us here
     shm::Introduction met;
     for (int i = 0; i < kMetMost; ++i) {

@@ -93,9 +93,9 @@ void ShmTransport::close() {
     peers_ = hot_ = by_slot_ = nullptr;
     peer_count_ = peer_capacity_ = hot_count_ = 0;
     accepted_end_ = 0;
-    bury_the_rest();
-    unburied_count_ = 0;
-    starved_ = doomed_ = nullptr;
+    reap_the_rest();
+    unreaped_count_ = 0;
+    waiting_for_room_ = failed_ = nullptr;
     armed_ = false;
 }
 
@@ -132,15 +132,15 @@ void ShmTransport::set_aside(Peer& peer) {
     peer.life = ShmPeerLife::kDown;
     peers_[peer.place] = peers_[--peer_count_];
     peers_[peer.place]->place = peer.place;
-    peer.next_doomed = nullptr;
-    (down_ ? last_down_->next_doomed : down_) = &peer;
+    peer.next_failed = nullptr;
+    (down_ ? last_down_->next_failed : down_) = &peer;
     last_down_ = &peer;
     ++down_count_;
 }
 
 ShmPeer* ShmTransport::take_oldest_down() {
     Peer* oldest = down_;
-    down_ = oldest->next_doomed;
+    down_ = oldest->next_failed;
     --down_count_;
     return oldest;
 }
@@ -150,7 +150,7 @@ ShmPeer* ShmTransport::take_oldest_down() {
 // room stays in that list until the end of settle().
 ShmPeer* ShmTransport::create_peer() {
     void* block;
-    if (down_count_ > kDownKept && !down_->starved) {
+    if (down_count_ > kDownKept && !down_->waiting_for_room) {
         Peer* oldest = take_oldest_down();
         oldest->~ShmPeer();
         block = oldest;
@@ -189,7 +189,7 @@ int ShmTransport::connect(Peer& peer) {
     if (peer.known && memcmp(instance, peer.instance, sizeof instance) != 0) {
         // The one that wrote to us is not the one that lives there now.
         peer.remote.leave();
-        doom(peer, FI_ECONNRESET, true);
+        mark_failed(peer, FI_ECONNRESET, true);
         return -FI_EAGAIN;
     }
     memcpy(peer.instance, instance, sizeof instance);
@@ -227,37 +227,37 @@ void ShmTransport::release(Peer& peer) {
 }
 
 // Nothing of a process that was killed stays behind.
-void ShmTransport::bury(Peer& peer) {
+void ShmTransport::reap_peer(Peer& peer) {
     release(peer);
-    if (shm::reclaim_region(peer.text) || unburied_count_ == kUnburiedMost) return;  // else a later sweep finds it
-    memcpy(unburied_[unburied_count_++], peer.text, sizeof peer.text);
+    if (shm::reclaim_region(peer.text) || unreaped_count_ == kUnreapedMost) return;  // else a later sweep finds it
+    memcpy(unreaped_[unreaped_count_++], peer.text, sizeof peer.text);
 }
 
-void ShmTransport::bury_the_rest() {
-    for (size_t i = unburied_count_; i-- > 0;) {
-        if (!shm::reclaim_region(unburied_[i])) continue;
-        if (i != --unburied_count_) memcpy(unburied_[i], unburied_[unburied_count_], sizeof unburied_[i]);
+void ShmTransport::reap_the_rest() {
+    for (size_t i = unreaped_count_; i-- > 0;) {
+        if (!shm::reclaim_region(unreaped_[i])) continue;
+        if (i != --unreaped_count_) memcpy(unreaped_[i], unreaped_[unreaped_count_], sizeof unreaped_[i]);
     }
 }
 
-void ShmTransport::doom(Peer& peer, int error, bool drainable) {
+void ShmTransport::mark_failed(Peer& peer, int error, bool drainable) {
     if (peer.life != ShmPeerLife::kLiving) return;
-    peer.life = ShmPeerLife::kDoomed;
+    peer.life = ShmPeerLife::kFailed;
     peer.error = error;
     peer.in.broken = !drainable;
-    peer.next_doomed = doomed_;
-    doomed_ = &peer;
+    peer.next_failed = failed_;
+    failed_ = &peer;
 }
 
 // Locks do not lie: a process that is gone holds none.
 void ShmTransport::check_life(Peer& peer) {
     if (peer.life != ShmPeerLife::kLiving) return;
-    if (peer.in.lines && !region_.slot_is_held(peer.in.index)) return doom(peer, FI_ECONNRESET, true);
+    if (peer.in.lines && !region_.slot_is_held(peer.in.index)) return mark_failed(peer, FI_ECONNRESET, true);
     if (!peer.out.region) return;
-    if (!peer.remote.owner_is_alive()) return doom(peer, FI_ECONNRESET, true);
+    if (!peer.remote.owner_is_alive()) return mark_failed(peer, FI_ECONNRESET, true);
     const uint32_t refused = peer.remote.slot->refused.load(std::memory_order_relaxed);
     const bool known = refused == FI_EACCES || refused == FI_ENOSPC;
-    if (refused) doom(peer, known ? static_cast<int>(refused) : FI_ECONNABORTED, true);
+    if (refused) mark_failed(peer, known ? static_cast<int>(refused) : FI_ECONNABORTED, true);
 }
 
 // The words by which a sender raises our attention are anybody's to change. What was published in a ring that is not
@@ -273,7 +273,7 @@ void ShmTransport::look_around() {
     const uint64_t passed = now - last_look_;
     if (passed < kLookMs) return;
     last_look_ = now;
-    bury_the_rest();
+    reap_the_rest();
     // Slots whose sender could not raise our attention, or whose acceptance failed for lack of memory.
     const size_t used = slots_in_use();
     for (size_t slot = 0; slot < used; ++slot) {
@@ -301,7 +301,7 @@ void ShmTransport::notice(size_t slot) {
     }
     if (peer->life != ShmPeerLife::kLiving) return;
     if (!peer->in.hot) make_hot(*peer);
-    if (peer->in.slot().closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);
+    if (peer->in.slot().closed.load(std::memory_order_acquire)) mark_failed(*peer, FI_ECONNRESET, true);
 }
 
 void ShmTransport::accept(size_t slot) {
@@ -342,7 +342,7 @@ bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* ou
 
 }  // namespace
 
-// True if the peer is another endpoint than the one of this id; it is doomed if it is dead.
+// True if the peer is another endpoint than the one of this id; it is failed if it is dead.
 bool ShmTransport::belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]) {
     if (peer.in.lines) return true;
     return peer.known && memcmp(peer.instance, instance, sizeof instance) != 0;
@@ -385,7 +385,7 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     by_slot_[slot] = peer;
     accepted_end_ = std::max(accepted_end_, slot + 1);
     make_hot(*peer);
-    if (control->closed.load(std::memory_order_acquire)) doom(*peer, FI_ECONNRESET, true);
+    if (control->closed.load(std::memory_order_acquire)) mark_failed(*peer, FI_ECONNRESET, true);
 }
 
 void ShmTransport::make_hot(Peer& peer) {
@@ -436,11 +436,11 @@ void ShmTransport::leave_hot(Peer& peer) {
 
 // Sending, when the fast way is closed.
 
-void ShmTransport::starve(Peer& peer) {
-    if (peer.starved) return;
-    peer.starved = true;
-    peer.next_starved = starved_;
-    starved_ = &peer;
+void ShmTransport::wait_for_room(Peer& peer) {
+    if (peer.waiting_for_room) return;
+    peer.waiting_for_room = true;
+    peer.next_waiting = waiting_for_room_;
+    waiting_for_room_ = &peer;
 }
 
 SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
@@ -448,20 +448,20 @@ SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
     if (!peer.out.lines) {
         const int error = connect(peer);
         if (error == -FI_EAGAIN && peer.life == ShmPeerLife::kLiving) {
-            starve(peer);
+            wait_for_room(peer);
             return SendResult::kAgain;
         }
         if (error) {
-            doom(peer, -error, true);
+            mark_failed(peer, -error, true);
             return SendResult::kDown;
         }
     }
     if (!peer.out.refresh()) {
-        doom(peer, FI_ECONNABORTED, true);
+        mark_failed(peer, FI_ECONNABORTED, true);
         return SendResult::kDown;
     }
     if (peer.out.has_room(lines)) return SendResult::kDone;
-    starve(peer);
+    wait_for_room(peer);
     return SendResult::kAgain;
 }
 
@@ -481,7 +481,7 @@ int ShmTransport::wait_descriptor() const {
 }
 
 bool ShmTransport::something_waits() {
-    if (doomed_ || region_.header->attention.load(std::memory_order_acquire)) return true;
+    if (failed_ || region_.header->attention.load(std::memory_order_acquire)) return true;
     const size_t used = slots_in_use();
     bool waits = false;
     for (size_t slot = 0; slot < used; ++slot) {
@@ -493,7 +493,7 @@ bool ShmTransport::something_waits() {
         waits = true;
     }
     if (waits) return true;
-    for (const Peer* peer = starved_; peer; peer = peer->next_starved) {
+    for (const Peer* peer = waiting_for_room_; peer; peer = peer->next_waiting) {
         if (peer->life != ShmPeerLife::kLiving || !peer->out.lines) continue;
         const uint64_t consumed = peer->out.slot().consumed.load(std::memory_order_acquire);
         if (peer->out.position - consumed <= shm::kRingLines - kRoomLines - 1) return true;
@@ -510,7 +510,7 @@ bool ShmTransport::arm() {
         disarm();
         return false;
     }
-    bell_.set_timer(starved_ || !fenced ? kShortSleepMs : peer_count_ ? kSleepMs : kLonelySleepMs);
+    bell_.set_timer(waiting_for_room_ || !fenced ? kShortSleepMs : peer_count_ ? kSleepMs : kLonelySleepMs);
     return true;
 }
 

@@ -54,7 +54,7 @@ public:
     bool address_of(const Peer& peer, AvEntry* out) const;
 
     // The peer broke the engine's protocol: nothing of it is looked at any more, and it goes down.
-    void drop(Peer& peer, int error) { doom(peer, error, false); }
+    void drop(Peer& peer, int error) { mark_failed(peer, error, false); }
 
     SendResult send(Peer& peer, const Frame& frame);
     // A payload that fits beside its header, to a peer for which nothing is out of the ordinary: in two steps, so that
@@ -115,7 +115,7 @@ private:
     template <typename S>
     unsigned drain(Peer& peer, S& sink);
     template <typename S>
-    [[gnu::noinline, gnu::cold]] unsigned attend(S& sink);
+    [[gnu::noinline, gnu::cold]] unsigned handle_attention(S& sink);
     template <typename S>
     [[gnu::noinline, gnu::cold]] unsigned settle(S& sink);
     template <typename S>
@@ -124,7 +124,7 @@ private:
     unsigned offer_room(S& sink);
 
     // shm_pull.cc
-    void meet();
+    void poll_introductions();
     void introduce(Peer& peer);
     // Relaxed: the peer acts on it when it sees it, and nothing else goes with it.
     static void tell_choice(const Peer& peer) {
@@ -137,7 +137,7 @@ private:
     SendResult make_room(Peer& peer, size_t lines);
     void look_around();
     void look_at_cold(Peer& peer);
-    void bury_the_rest();
+    void reap_the_rest();
     // No slot at or above it is in use: as the senders say, and at least those that were accepted, as the senders' word
     // is anybody's to change.
     size_t slots_in_use() const {
@@ -150,7 +150,7 @@ private:
     void notice(size_t slot);
     bool belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]);
     void check_life(Peer& peer);
-    void doom(Peer& peer, int error, bool drainable);
+    void mark_failed(Peer& peer, int error, bool drainable);
     int connect(Peer& peer);
     Peer* find_living(const char (&text)[kShmTextMax]);
     Peer* add_peer(const char (&text)[kShmTextMax]);
@@ -158,13 +158,13 @@ private:
     void set_aside(Peer& peer);
     Peer* take_oldest_down();
     void release(Peer& peer);
-    void bury(Peer& peer);
+    void reap_peer(Peer& peer);
     void make_hot(Peer& peer);
     [[gnu::noinline, gnu::cold]] void cool_rings();
     void leave_hot(Peer& peer);
     void disarm();
     bool something_waits();
-    void starve(Peer& peer);
+    void wait_for_room(Peer& peer);
 
     shm::OwnRegion region_;
     Peer** hot_ = nullptr;  // rings that every progress polls; room for all peers
@@ -172,8 +172,8 @@ private:
     uint32_t calls_ = 0;
     bool armed_ = false;
     bool fences_ = false;  // this side must fence before it asks whether the owner sleeps
-    Peer* starved_ = nullptr;
-    Peer* doomed_ = nullptr;
+    Peer* waiting_for_room_ = nullptr;
+    Peer* failed_ = nullptr;
 
     Endpoint* endpoint_ = nullptr;
     uint64_t refusals_logged_ = 0;
@@ -187,9 +187,9 @@ private:
     size_t peer_capacity_ = 0;
     Peer** by_slot_ = nullptr;  // kSlots entries
     // Addresses of dead peers whose regions somebody else was looking at.
-    static constexpr size_t kUnburiedMost = 8;
-    char unburied_[kUnburiedMost][kShmTextMax];
-    size_t unburied_count_ = 0;
+    static constexpr size_t kUnreapedMost = 8;
+    char unreaped_[kUnreapedMost][kShmTextMax];
+    size_t unreaped_count_ = 0;
     size_t accepted_end_ = 0;  // no slot at or above it was accepted
     uint64_t last_look_ = 0;   // milliseconds
     uint32_t sleep_ = 1;       // what `armed` was last set to: each sleep has its own value, never 0

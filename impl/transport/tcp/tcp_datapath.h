@@ -196,15 +196,15 @@ void TcpTransport::answer_caller(Sink& sink, net::PendingConnection* caller) {
 template <typename Sink>
 void TcpTransport::look_at_time(Sink& sink) {
     last_look_ = net::now_nanoseconds();
-    if (starved_) {
-        starved_ = false;
+    if (waiting_for_room_) {
+        waiting_for_room_ = false;
         for (Peer* peer = first_peer(); peer; peer = peer->next) {
             if (!peer->wants_room || peer->queued || peer->phase != Peer::Phase::kUp) continue;
             peer->wants_room = false;
             sink.room(*peer);
         }
     }
-    want_look_ = timed() || up_ == 0 || starved_;
+    want_look_ = timed() || up_ == 0 || waiting_for_room_;
 }
 
 template <typename Sink>

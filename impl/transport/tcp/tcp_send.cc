@@ -88,7 +88,7 @@ SendResult TcpTransport::keep_rest(Peer& peer, const Frame& frame, size_t sent) 
             mark_broken(peer, FI_ENOMEM);  // half a frame can only be followed by its other half
             return SendResult::kDown;
         }
-        peer.wants_room = starved_ = true;
+        peer.wants_room = waiting_for_room_ = true;
         return SendResult::kAgain;
     }
     SendResult result = SendResult::kDone;
@@ -125,7 +125,7 @@ SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
         return SendResult::kAgain;
     }
     if (!ensure_buffer(peer)) {
-        peer.wants_room = starved_ = true;
+        peer.wants_room = waiting_for_room_ = true;
         return SendResult::kAgain;
     }
     const bool first = !peer.queued;

@@ -89,7 +89,7 @@ void TcpTransport::close() {
     queued_ = broken_ = fallen_ = dialing_ = outcomes_ = only_ = nullptr;
     any_outcome_ = false;
     hot_count_ = up_ = 0;
-    connected_ = starved_ = closing_ = false;
+    connected_ = waiting_for_room_ = closing_ = false;
     events_ = nullptr;
     av_ = nullptr;
     note_flushed();
@@ -297,7 +297,7 @@ bool TcpTransport::arm_peer(Peer& peer) {
 }
 
 bool TcpTransport::arm() {
-    if (broken_ || starved_ || any_outcome_.load(std::memory_order_acquire)) return false;
+    if (broken_ || waiting_for_room_ || any_outcome_.load(std::memory_order_acquire)) return false;
     for (Peer* peer = queued_; peer; peer = peer->next_queued) {
         if (!arm_peer(*peer)) return false;
     }

@@ -215,11 +215,11 @@ private:
     Peer* outcomes_ = nullptr;  // peers that are ready or failed
     std::atomic<bool> any_outcome_{false};
     bool closing_ = false;
-    bool connected_ = false;    // FI_EP_MSG
-    bool want_look_ = false;    // something other than hot peers is going on
-    bool starved_ = false;      // a send found no memory
-    bool in_progress_ = false;  // what is sent now answers what arrived
-    bool answered_ = false;     // and some of it waits for the end of progress
+    bool connected_ = false;         // FI_EP_MSG
+    bool want_look_ = false;         // something other than hot peers is going on
+    bool waiting_for_room_ = false;  // a send found no memory
+    bool in_progress_ = false;       // what is sent now answers what arrived
+    bool answered_ = false;          // and some of it waits for the end of progress
     int epoll_ = -1;
     int setup_epoll_ = -1;  // listener, callers, dials; in epoll_, and watched by the flusher
     int timer_ = -1;

@@ -17,7 +17,7 @@ template <typename Sink>
     if (waiting_) [[unlikely]]
         give_room(sink);
     if (any_dead_) [[unlikely]]
-        bury_dead();
+        reap_failed();
     return done;
 }
 

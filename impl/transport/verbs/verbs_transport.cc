@@ -232,7 +232,7 @@ void VerbsTransport::kill(Call& call) {
     any_dead_ = true;
 }
 
-void VerbsTransport::bury_dead() {
+void VerbsTransport::reap_failed() {
     any_dead_ = false;
     for (Call* call = calls_; call;) {
         Call* next = call->next;

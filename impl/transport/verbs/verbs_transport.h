@@ -116,7 +116,7 @@ private:
     void forget_call(Call* call);
     void detach_call(Peer& peer);
     void kill(Call& call);
-    void bury_dead();
+    void reap_failed();
     void linger();
     void collect_sent();
     void mark_broken(Peer& peer, int error);

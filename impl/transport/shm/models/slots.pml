@@ -1,7 +1,7 @@
 /* Senders that come and go: impl/transport/shm/region.cc, shm_transport.cc.
  *
  * Models, of a sender, RemoteSlot::enter with take_slot and set_up, one frame, say_closed and leave; of the owner,
- * attend, notice, accept, doom, take_down, release, look_around and OwnRegion::free_slot.
+ * handle_attention, notice, accept, mark_failed, take_down, release, look_around and OwnRegion::free_slot.
  *
  *     here            in the code
  *     STATE(n)        RegionHeader::state[n]: FREE or READY
@@ -99,7 +99,7 @@ inline drain(n) {
     }
 }
 
-/* doom and take_down. */
+/* mark_failed and take_down. */
 inline end_peer(n) {
     drain(n);
     departed++;

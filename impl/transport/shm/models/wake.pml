@@ -2,7 +2,7 @@
  * in shm_transport.cc, shm_datapath.h and bell.cc.
  *
  * Models, of a sender, ShmTransport::send, owner_sleeps, wake_owner, RemoteSlot::raise_attention and ring_bell; of the
- * owner, progress, attend, notice, make_hot, cool_rings, arm, something_waits and disarm.
+ * owner, progress, handle_attention, notice, make_hot, cool_rings, arm, something_waits and disarm.
  *
  *     here             in the code
  *     PUBLISHED(s)     how many frames the ring of sender s was given: the first words in it (ring.pml checks the ring)
@@ -98,7 +98,7 @@ inline notice(s) {
     fi
 }
 
-inline attend() {
+inline handle_attention() {
 #ifdef NOTICE_BEFORE_EXCHANGE
     load(OWNER, ATTENTION, bits);
 #else
@@ -126,7 +126,7 @@ inline drain(s) {
 inline progress() {
     load(OWNER, ATTENTION, bits);
     if
-    :: bits -> attend()
+    :: bits -> handle_attention()
     :: else -> skip
     fi;
     if
