@@ -83,7 +83,7 @@ void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std:
     bool valid = may_receive_ && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
                  reader.take(ranges, header.aux) && !reader.left() && sum_lengths(ranges, header.aux, &total) &&
                  (!header.aux || total == message.length);
-    if (header.flags & kFrameLent) valid = valid && T::kNativeRma && header.aux == 2 && !ranges[1].length;
+    if (header.flags & kFrameExported) valid = valid && T::kNativeRma && header.aux == 2 && !ranges[1].length;
     if (!valid) return drop(peer, kBrokenProtocol);
     if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
 }
@@ -106,7 +106,7 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
     }
     if (fetch_direct(peer, *receive, ranges)) return;
     clear(peer, *receive);
-    if ((receive->message.frame_flags & kFrameLent) && receive->cleared) this->count(peer, Stat::kInFrames);
+    if ((receive->message.frame_flags & kFrameExported) && receive->cleared) this->count(peer, Stat::kInFrames);
 }
 
 // The sender is to send it.

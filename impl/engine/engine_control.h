@@ -215,7 +215,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
     }
     while (Transmit* op = state.operations.first()) {
         state.operations.remove(op);
-        take_back(*op);
+        release_mr(*op);
         transmits_.give(op);
     }
     free(state.bounce);

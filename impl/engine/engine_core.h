@@ -187,7 +187,7 @@ private:
     ssize_t post(Transmit& op);
     size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
     bool plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer);
-    void take_back(const Transmit& op);
+    void release_mr(const Transmit& op);
     static void* token_of(const Transmit& op) { return reinterpret_cast<void*>(Pool<Transmit>::id(&op)); }
     Step sent_as(Transmit& op, SendResult result);
     Step transmit(Peer& peer, PeerState& state, Transmit& op);

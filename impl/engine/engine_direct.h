@@ -113,9 +113,9 @@ bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Head
         const bool named = names_regions_ && request.regions && request.count == 1;
         const auto* region = named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr;
         if (!transport_.find_source(op.ranges[0], region, &op.source)) return false;
-        if (op.source.lent) {
+        if (op.source.exported) {
             header.aux = 2;
-            header.flags |= kFrameLent;
+            header.flags |= kFrameExported;
             writer.put(LocalRange{.address = op.source.address, .length = op.length});
             writer.put(LocalRange{.address = op.source.key, .length = 0});
         } else {
@@ -130,9 +130,9 @@ bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Head
 }
 
 template <Transport T, bool Locked>
-inline void Engine<T, Locked>::take_back(const Transmit& op) {
+inline void Engine<T, Locked>::release_mr(const Transmit& op) {
     if constexpr (T::kNativeRma) {
-        if (op.source.token) T::take_back(op.source.token);
+        if (op.source.token) T::release_mr(op.source.token);
     } else {
         static_cast<void>(op);
     }
@@ -142,7 +142,7 @@ inline void Engine<T, Locked>::take_back(const Transmit& op) {
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges) {
     if constexpr (T::kNativeRma) {
-        if (!(receive.message.frame_flags & kFrameLent)) return false;
+        if (!(receive.message.frame_flags & kFrameExported)) return false;
         iovec local[kRangesMax];
         const size_t count = slice(receive.ranges, receive.range_count, 0, receive.wanted, local);
         const auto* region = static_cast<const MemoryRegion*>(receive.region);

@@ -513,7 +513,7 @@ void Engine<T, Locked>::retire(Transmit& op) {
     } else {
         reports.transmitted(op.flags, completion_flags(op), counter_slot(op), op.context);
     }
-    take_back(op);
+    release_mr(op);
     transmits_.give(&op);
 }
 

@@ -64,7 +64,7 @@ struct Transmit {
     uint64_t wanted;  // bytes that the receiver cleared
     uint64_t receive_id;
     uint64_t mark;         // of an announced write: frames sent to the peer, it among them (engine_pull.h)
-    LongRange source;      // with kFrameLent or kFrameDirect
+    LongRange source;      // with kFrameExported or kFrameDirect
     uint32_t range_count;  // the application's source, or the destination of a read
     uint32_t compare_count;
     uint32_t result_count;

@@ -8,7 +8,7 @@
 //   kMessage          tag         data          reply id     the message
 //   kTagged           tag         data          reply id     the message
 //   ...Rts            tag         data          reply id     length (8), ranges of the sender's memory (aux of them);
-//                                                            with kFrameLent one, and one that holds its key
+//                                                            with kFrameExported one, and one that holds its key
 //   kCts            reply id    receive id    bytes wanted -
 //   kSegment          receive id  offset        -            bytes of an announced message
 //   kAck              reply id    error         -            -                  (of a message, a write, an atomic)
@@ -50,11 +50,11 @@ enum class FrameOp : uint8_t {
 };
 
 // Header::flags.
-inline constexpr uint8_t kFrameHasData = 1;  // remote CQ data is there
-inline constexpr uint8_t kFrameOnMatch = 2;  // reply when the message is matched, not when it arrived
-inline constexpr uint8_t kFrameFetches = 4;  // an atomic whose results are wanted
-inline constexpr uint8_t kFrameAtomic = 8;   // kAck with id 0: what failed was an atomic
-inline constexpr uint8_t kFrameLent = 16;    // an announced message can be read by the receiver's device
+inline constexpr uint8_t kFrameHasData = 1;    // remote CQ data is there
+inline constexpr uint8_t kFrameOnMatch = 2;    // reply when the message is matched, not when it arrived
+inline constexpr uint8_t kFrameFetches = 4;    // an atomic whose results are wanted
+inline constexpr uint8_t kFrameAtomic = 8;     // kAck with id 0: what failed was an atomic
+inline constexpr uint8_t kFrameExported = 16;  // an announced message can be read by the receiver's device
 // An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a kCts:
 // it does, and no kAck follows but with kFrameConfirm.
 inline constexpr uint8_t kFrameDirect = 32;

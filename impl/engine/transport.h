@@ -77,8 +77,8 @@ struct LongRange {
     uint64_t address;
     uint32_t key;
     uint32_t length;
-    bool lent;    // a source that peers may read under its key
-    void* token;  // to take it back, or nullptr
+    bool exported;  // a source that peers may read under its key
+    void* token;    // to take it back, or nullptr
 };
 
 // Where the payload of an arriving frame goes: the engine fills it in Sink::begin, the transport fills the memory in
@@ -142,8 +142,8 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     //   AccessResult access(Peer&, const DeviceAccess&): in order with frames, also with those that come later. Reads
     //     have come back before what follows them begins, where the endpoint's order asks for it.
     //   bool find_source(const iovec&, const MemoryRegion*, LongRange*): the source of a long message is there for
-    //     peers (LongRange::lent) or for send_long() from now on, until static take_back(token). False: it is not worth
-    //     while, or not possible. The region, or nullptr, is the one that the application named for it.
+    //     peers (LongRange::exported) or for send_long() from now on, until static release_mr(token). False: it is not
+    //     worth while, or not possible. The region, or nullptr, is the one that the application named for it.
     //   void announce(Peer&): before a message is announced for send_long().
     //   bool place_directly(Peer&, const iovec&, const MemoryRegion*, void* token): of the messages for send_long(),
     //   the one that

@@ -55,7 +55,7 @@ TEST_F(Lanes, ALongMessageComesFromMemoryToMemory) {
     EXPECT_EQ(b.sink.placed_tokens[0], &place);
     EXPECT_TRUE(place == text);
     EXPECT_TRUE(to_b->call->lane->idle());
-    VerbsTransport::take_back(source.token);
+    VerbsTransport::release_mr(source.token);
     EXPECT_EQ(device.regions_open(), 2u) << "the buffers of two links";
     EXPECT_EQ(device.pairs_open(), 2u);
 }
@@ -73,8 +73,8 @@ TEST_F(Lanes, BothEndsMayBeginAtOnceAndUseTheSamePairs) {
     ASSERT_TRUE(b.transport.send_long(*to_a, back, nullptr));
     ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.placed_tokens.size() + b.sink.placed_tokens.size() == 2; }));
     EXPECT_TRUE(place == text && other == text);
-    VerbsTransport::take_back(there.token);
-    VerbsTransport::take_back(back.token);
+    VerbsTransport::release_mr(there.token);
+    VerbsTransport::release_mr(back.token);
 }
 
 TEST_F(Lanes, MessagesComeIntoThePlacesInTheOrderInWhichTheyWereAskedFor) {
@@ -89,7 +89,7 @@ TEST_F(Lanes, MessagesComeIntoThePlacesInTheOrderInWhichTheyWereAskedFor) {
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.placed_tokens.size() == 2; }));
     EXPECT_EQ(b.sink.placed_tokens[0], &place);
     EXPECT_EQ(b.sink.placed_tokens[1], &second);
-    VerbsTransport::take_back(source.token);
+    VerbsTransport::release_mr(source.token);
 }
 
 TEST_F(Lanes, ADeviceWithoutASecondPairLeavesMessagesToFrames) {
@@ -146,7 +146,7 @@ TEST_F(Lanes, AReceiverAsksForSoManyAndTheSenderKeepsWhatTheDeviceHasNoRoomFor) 
     constexpr size_t kBoth = 2 * verbs::kLaneMessages;
     ASSERT_TRUE(
         run({&a, &b}, [&] { return a.sink.sent_tokens.size() == kBoth && b.sink.placed_tokens.size() == kBoth; }));
-    VerbsTransport::take_back(source.token);
+    VerbsTransport::release_mr(source.token);
 }
 
 TEST_F(Lanes, AMessageThatIsNotAsLongAsItHadToBeEndsThePeer) {
@@ -157,7 +157,7 @@ TEST_F(Lanes, AMessageThatIsNotAsLongAsItHadToBeEndsThePeer) {
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(b.sink.downs[0].second, FI_ECONNABORTED);
     EXPECT_TRUE(b.sink.placed_tokens.empty());
-    VerbsTransport::take_back(source.token);
+    VerbsTransport::release_mr(source.token);
 }
 
 TEST_F(Lanes, WhoAsksWithoutALaneOrTellsOfTwoIsDropped) {
@@ -168,7 +168,7 @@ TEST_F(Lanes, WhoAsksWithoutALaneOrTellsOfTwoIsDropped) {
     ASSERT_TRUE(to_b->call->link.send_note(&again, sizeof again, verbs::Word::kLane));
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(b.sink.downs[0].second, FI_ECONNABORTED);
-    VerbsTransport::take_back(source.token);
+    VerbsTransport::release_mr(source.token);
 }
 
 TEST_F(Lanes, NumbersThatAreCutOffEndThePeer) {
@@ -211,16 +211,16 @@ TEST_F(Lanes, ALaneThatFailsTakesItsConnectionAlong) {
     ASSERT_TRUE(run({&a}, [&] { return !a.sink.downs.empty(); }));
     EXPECT_EQ(a.sink.downs[0].second, FI_ETIMEDOUT);
     EXPECT_TRUE(a.sink.sent_tokens.empty());
-    VerbsTransport::take_back(source.token);
+    VerbsTransport::release_mr(source.token);
 }
 
-TEST_F(Lanes, TheLongestMessagesAreLentToTheirReceiversInstead) {
-    std::string memory(verbs::kLongLent, 's');
+TEST_F(Lanes, TheLongestMessagesAreExportedToTheirReceiversInstead) {
+    std::string memory(verbs::kLongExported, 's');
     LongRange source{};
     EXPECT_FALSE(a.transport.find_source({memory.data(), verbs::kLongNamed}, nullptr, &source)) << "not registered";
     ASSERT_TRUE(a.transport.find_source({memory.data(), memory.size()}, nullptr, &source));
-    EXPECT_TRUE(source.lent);
-    VerbsTransport::take_back(source.token);
+    EXPECT_TRUE(source.exported);
+    VerbsTransport::release_mr(source.token);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include "impl/test/verbs/fake_device.h"
 #include "impl/test/verbs/mapping.h"
+#include "impl/transport/verbs/exports.h"
 #include "impl/transport/verbs/knobs.h"
-#include "impl/transport/verbs/lending.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -34,7 +34,7 @@ protected:
         const iovec range{source.bytes + offset, size};
         if (!find_local(device.domain, range, nullptr, false, &found)) return false;
         EXPECT_EQ(found.address, source.at(offset));
-        verbs::take_back(found.token);
+        verbs::release_mr(found.token);
         return true;
     }
     size_t registrations(const std::function<void()>& of) {
@@ -72,19 +72,19 @@ TEST_F(Cache, AShortOneIsNotLookedAt) {
 
 // What peers may read, what is sent from and what the device writes to are registrations of their own.
 TEST_F(Cache, PeersCannotReadWhatIsSentFromOrReceivedInto) {
-    const iovec range{memory.bytes, verbs::kLongLent};
+    const iovec range{memory.bytes, verbs::kLongExported};
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(sends(memory, range.iov_len));
     ASSERT_EQ(device.regions_open(), 1u);
-    verbs::take_back(borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false));
-    DeviceRange* place = borrow(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false);
+    verbs::release_mr(acquire_mr(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false));
+    DeviceRange* place = acquire_mr(device.domain, range, IBV_ACCESS_LOCAL_WRITE, false);
     ASSERT_NE(place, nullptr);
     EXPECT_EQ(place->access, IBV_ACCESS_LOCAL_WRITE);
-    LongRange lent;
-    EXPECT_EQ(registrations([&] { EXPECT_TRUE(lend(device.domain, range, nullptr, &lent)); }), 1u);
-    EXPECT_EQ(static_cast<DeviceRange*>(lent.token)->access, IBV_ACCESS_REMOTE_READ);
-    EXPECT_TRUE(lent.lent);
-    verbs::take_back(lent.token);
-    verbs::take_back(place);
+    LongRange exported;
+    EXPECT_EQ(registrations([&] { EXPECT_TRUE(export_range(device.domain, range, nullptr, &exported)); }), 1u);
+    EXPECT_EQ(static_cast<DeviceRange*>(exported.token)->access, IBV_ACCESS_REMOTE_READ);
+    EXPECT_TRUE(exported.exported);
+    verbs::release_mr(exported.token);
+    verbs::release_mr(place);
 }
 
 TEST_F(Cache, OtherPagesAreAnotherRange) {
@@ -114,7 +114,7 @@ TEST_F(Cache, WhatIsInUseOutlivesItsPlaceInTheCache) {
     memory.renew('n');
     EXPECT_TRUE(sends(memory)) << "from the new pages";
     EXPECT_EQ(device.regions_open(), 2u);
-    verbs::take_back(found.token);
+    verbs::release_mr(found.token);
     EXPECT_EQ(device.regions_open(), 1u);
 }
 

@@ -22,9 +22,9 @@ inline constexpr size_t kEagerMax = 16384;
 inline constexpr size_t kLongNamed = 16384;
 // From here on also when both ends have to register for this one message.
 inline constexpr size_t kLongUnnamed = 262144;
-// From here on they are read by the receiver's device (lending.h), while the sender's application may do something
+// From here on they are read by the receiver's device (exports.h), while the sender's application may do something
 // else.
-inline constexpr size_t kLongLent = 262144;
+inline constexpr size_t kLongExported = 262144;
 // Messages on their way into memory of one receiver from one sender; more come in frames.
 inline constexpr uint32_t kLaneMessages = 64;
 // Frames that the other end may have in flight: receives that are posted for them. A power of two.

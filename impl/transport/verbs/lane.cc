@@ -2,7 +2,7 @@
 #include "impl/transport/verbs/lane.h"
 
 #include "impl/transport/net/sockets.h"
-#include "impl/transport/verbs/lending.h"
+#include "impl/transport/verbs/exports.h"
 
 namespace selvage::impl::verbs {
 namespace {
@@ -13,7 +13,7 @@ constexpr uint32_t kPacketNumbers = 1 << 24;
 
 Lane::~Lane() {
     if (pair_) (void)device_.library->destroy_pair(pair_);
-    for (; is_awaited(); ++placements_taken_) take_back(placements_[placements_taken_ % kLaneMessages].range.token);
+    for (; is_awaited(); ++placements_taken_) release_mr(placements_[placements_taken_ % kLaneMessages].range.token);
 }
 
 int Lane::query(ibv_qp_attr* out) const {
@@ -86,7 +86,7 @@ bool Lane::place_directly(const LongRange& place, void* token) {
 bool Lane::placed(uint32_t length, void** token) {
     if (!is_awaited()) return false;
     const Entry& entry = placements_[placements_taken_++ % kLaneMessages];
-    take_back(entry.range.token);
+    release_mr(entry.range.token);
     *token = entry.token;
     return length == entry.range.length;
 }

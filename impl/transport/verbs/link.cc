@@ -77,7 +77,7 @@ void Link::close() {
     qp_ = nullptr;
     for (; tail_ != head_; ++tail_) {
         if (!(marks_[tail_ % kPosted] & kIsAccess)) continue;
-        if (DeviceRange* range = posted_[tail_ % kPosted].borrowed) take_back(range);
+        if (DeviceRange* range = posted_[tail_ % kPosted].acquired) release_mr(range);
     }
     if (memory_) (void)device_.library->dereg_mr(memory_);
     memory_ = nullptr;
@@ -127,7 +127,7 @@ ibv_mr* named_region(const DeviceAccess& access, size_t i) {
 
 }  // namespace
 
-// Local memory of an access: inline, as the application registered it, by way of a send buffer, or borrowed. False when
+// Local memory of an access: inline, as the application registered it, by way of a send buffer, or acquired. False when
 // none of these works.
 bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place, uint8_t* marks) {
     ibv_sge* pieces = request.sg_list;
@@ -175,17 +175,17 @@ bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& pl
     if (access.count != 1 || access.length > UINT32_MAX) return false;
     // To copy what comes in frames costs less than to register for it once.
     const bool once = access.kind != DeviceAccess::Kind::kFetch || access.length >= kLongUnnamed;
-    place.borrowed = borrow(device_, access.local[0], writes ? 0 : IBV_ACCESS_LOCAL_WRITE, once);
-    if (!place.borrowed) return false;
+    place.acquired = acquire_mr(device_, access.local[0], writes ? 0 : IBV_ACCESS_LOCAL_WRITE, once);
+    if (!place.acquired) return false;
     pieces[0] = {reinterpret_cast<uintptr_t>(access.local[0].iov_base), static_cast<uint32_t>(access.length),
-                 place.borrowed->registered->lkey};
+                 place.acquired->registered->lkey};
     request.num_sge = 1;
     return true;
 }
 
 void Link::access_done(Posted& place, bool good) {
     if (place.copy_size && place.copy_to && good) memcpy(place.copy_to, place.copy_from, place.copy_size);
-    if (place.borrowed) take_back(place.borrowed);
+    if (place.acquired) release_mr(place.acquired);
 }
 
 bool Link::access(const DeviceAccess& access, bool* broken) {

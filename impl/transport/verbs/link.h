@@ -92,7 +92,7 @@ struct Posted {
     void* token;         // the engine's
     const std::byte* copy_from;
     void* copy_to;
-    DeviceRange* borrowed;
+    DeviceRange* acquired;
 };
 
 // Completions are found again by what their request was given as wr_id, after the link is gone, too: some devices leave

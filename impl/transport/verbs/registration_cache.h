@@ -5,7 +5,7 @@
 // (page_watch.h). Where the system does not tell of such changes nothing is kept.
 //
 // The environment variables of fi_mr(3): FI_MR_CACHE_MONITOR, FI_MR_CACHE_MAX_COUNT, FI_MR_CACHE_MAX_SIZE.
-// Everything here is done under the domain's lock for lending.
+// Everything here is done under the domain's lock for exports.
 #ifndef SELVAGE_IMPL_TRANSPORT_VERBS_REGISTRATION_CACHE_H
 #define SELVAGE_IMPL_TRANSPORT_VERBS_REGISTRATION_CACHE_H
 

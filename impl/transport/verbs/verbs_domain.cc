@@ -104,7 +104,7 @@ void remove_region(Domain& domain, MemoryRegion& region) {
     if (!region.device) return;
     const VerbsDomain& device = *VerbsDomain::of(domain);
     auto* own = static_cast<verbs::DeviceRegion*>(region.device);
-    verbs::forget_lent(device, *own);
+    verbs::forget_exported(device, *own);
     (void)device.library->dereg_mr(own->registered);
     destroy(own);
     region.device = nullptr;

@@ -7,7 +7,7 @@
 
 #include "impl/domain/domain.h"
 #include "impl/domain/mr.h"
-#include "impl/transport/verbs/lending.h"
+#include "impl/transport/verbs/exports.h"
 #include "impl/transport/verbs/rdma_library.h"
 
 namespace selvage::impl::verbs {
@@ -21,9 +21,9 @@ struct VerbsDomain {
     ibv_context* context = nullptr;
     ibv_pd* pd = nullptr;
     ibv_device_attr limits{};
-    uint32_t message_max = 0;  // of one request
-    bool atomics = false;      // the device's atomics and the processor's exclude each other
-    mutable Mutex lending;     // protects what is lent and borrowed, and:
+    uint32_t message_max = 0;   // of one request
+    bool atomics = false;       // the device's atomics and the processor's exclude each other
+    mutable Mutex export_lock;  // protects what is exported and acquired, and:
     mutable uint64_t loans = 0;
     mutable RegistrationCache unnamed;  // memory that the application has not registered
 

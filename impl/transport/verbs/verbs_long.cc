@@ -1,6 +1,6 @@
 // See verbs_transport.h: long messages.
 #include "impl/base/create.h"
-#include "impl/transport/verbs/lending.h"
+#include "impl/transport/verbs/exports.h"
 #include "impl/transport/verbs/verbs_transport.h"
 
 namespace selvage::impl {
@@ -9,11 +9,11 @@ using verbs::Lane;
 using verbs::Ticket;
 
 bool VerbsTransport::find_source(const iovec& source, const MemoryRegion* region, LongRange* out) const {
-    if (source.iov_len >= verbs::kLongLent) return verbs::lend(*device_, source, region, out);
+    if (source.iov_len >= verbs::kLongExported) return verbs::export_range(*device_, source, region, out);
     return source.iov_len >= verbs::kLongNamed && verbs::find_local(*device_, source, region, false, out);
 }
 
-void VerbsTransport::take_back(void* token) { verbs::take_back(token); }
+void VerbsTransport::release_mr(void* token) { verbs::release_mr(token); }
 
 // The lane of a connection, made if there is none yet. nullptr: the device gives none.
 Lane* VerbsTransport::lane_of(Call& call) {
@@ -80,7 +80,7 @@ bool VerbsTransport::place_directly(Peer& peer, const iovec& place, const Memory
     LongRange range;
     if (!verbs::find_local(*device_, place, region, true, &range)) return false;
     if (!lane->has_room()) {
-        verbs::take_back(range.token);
+        verbs::release_mr(range.token);
         return false;
     }
     if (!lane->place_directly(range, token)) mark_broken(peer, FI_EIO);

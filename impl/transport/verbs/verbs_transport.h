@@ -75,7 +75,7 @@ public:
     }
     AccessResult access(Peer& peer, const DeviceAccess& access);
     bool find_source(const iovec& source, const MemoryRegion* region, LongRange* out) const;
-    static void take_back(void* token);
+    static void release_mr(void* token);
     void announce(Peer& peer);
     bool place_directly(Peer& peer, const iovec& place, const MemoryRegion* region, void* token);
     bool send_long(Peer& peer, const LongRange& source, void* token);

@@ -1,5 +1,5 @@
-// See lending.h.
-#include "impl/transport/verbs/lending.h"
+// See exports.h.
+#include "impl/transport/verbs/exports.h"
 
 #include "impl/transport/verbs/knobs.h"
 #include "impl/transport/verbs/verbs_domain.h"
@@ -47,11 +47,11 @@ DeviceRange* find_or_make(const VerbsDomain& device, const iovec& where, int acc
 
 }  // namespace
 
-bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, LongRange* out) {
+bool export_range(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, LongRange* out) {
     const auto start = reinterpret_cast<uintptr_t>(source.iov_base);
-    if (source.iov_len > device.message_max || source.iov_len < kLongLent) return false;
+    if (source.iov_len > device.message_max || source.iov_len < kLongExported) return false;
     const bool by_region = named && named->device && holds(*named, source);
-    LockGuard guard(device.lending);
+    LockGuard guard(device.export_lock);
     DeviceRange* range = nullptr;
     if (by_region) {
         range = find_or_keep(device, *static_cast<DeviceRegion*>(named->device), start, source.iov_len);
@@ -63,7 +63,7 @@ bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* na
     *out = {.address = start,
             .key = range->registered->rkey,
             .length = static_cast<uint32_t>(source.iov_len),
-            .lent = true,
+            .exported = true,
             .token = range};
     return true;
 }
@@ -73,7 +73,7 @@ bool find_local(const VerbsDomain& device, const iovec& range, const MemoryRegio
     *out = {.address = reinterpret_cast<uintptr_t>(range.iov_base),
             .key = 0,
             .length = static_cast<uint32_t>(range.iov_len),
-            .lent = false,
+            .exported = false,
             .token = nullptr};
     const bool permitted = named && (!into || (named->access & (FI_RECV | FI_READ)));
     if (permitted && named->device && holds(*named, range)) {
@@ -82,27 +82,27 @@ bool find_local(const VerbsDomain& device, const iovec& range, const MemoryRegio
         return true;
     }
     // To copy what comes in frames costs less than to register for it once.
-    DeviceRange* borrowed = borrow(device, range, into ? IBV_ACCESS_LOCAL_WRITE : 0, range.iov_len >= kLongUnnamed);
-    if (!borrowed) return false;
-    out->key = borrowed->registered->lkey;
-    out->token = borrowed;
+    DeviceRange* acquired = acquire_mr(device, range, into ? IBV_ACCESS_LOCAL_WRITE : 0, range.iov_len >= kLongUnnamed);
+    if (!acquired) return false;
+    out->key = acquired->registered->lkey;
+    out->token = acquired;
     return true;
 }
 
-DeviceRange* borrow(const VerbsDomain& device, const iovec& range, int access, bool once) {
-    LockGuard guard(device.lending);
+DeviceRange* acquire_mr(const VerbsDomain& device, const iovec& range, int access, bool once) {
+    LockGuard guard(device.export_lock);
     return find_or_make(device, range, access, once);
 }
 
-void take_back(void* range) {
+void release_mr(void* range) {
     if (!range) return;
     auto* held = static_cast<DeviceRange*>(range);
-    LockGuard guard(held->device->lending);
+    LockGuard guard(held->device->export_lock);
     drop_range(held);
 }
 
-void forget_lent(const VerbsDomain& device, DeviceRegion& region) {
-    LockGuard guard(device.lending);
+void forget_exported(const VerbsDomain& device, DeviceRegion& region) {
+    LockGuard guard(device.export_lock);
     for (DeviceRange*& range : region.kept) {
         if (!range) continue;
         if (range->registered) (void)device.library->dereg_mr(range->registered);
@@ -114,9 +114,9 @@ void forget_lent(const VerbsDomain& device, DeviceRegion& region) {
 
 void sweep_kept(const VerbsDomain& device) {
     // Whoever holds it may be registering, which can take long, and sweeps first.
-    if (!device.lending.try_lock()) return;
+    if (!device.export_lock.try_lock()) return;
     device.unnamed.sweep();
-    device.lending.unlock();
+    device.export_lock.unlock();
 }
 
 }  // namespace selvage::impl::verbs

@@ -9,9 +9,9 @@
 // the ranges that were sent last; they go with it (fi_mr_close). The application promises by registering that the
 // memory stays what it is, so nothing has to be watched.
 //
-// Any thread. What is lent outlives the region if it must; then peers can no longer read it.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LENDING_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_LENDING_H
+// Any thread. What is exported outlives the region if it must; then peers can no longer read it.
+#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_EXPORTS_H
+#define SELVAGE_IMPL_TRANSPORT_VERBS_EXPORTS_H
 
 #include "impl/base/lock.h"
 #include "impl/engine/transport.h"
@@ -28,17 +28,17 @@ struct DeviceRegion {
     DeviceRange* kept[kKept] = {};
 };
 
-// For peers. False: it cannot be lent, or that is not worth while.
-bool lend(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, LongRange* out);
+// For peers. False: it cannot be exported, or that is not worth while.
+bool export_range(const VerbsDomain& device, const iovec& source, const MemoryRegion* named, LongRange* out);
 // For this side's device, to send from or to receive `into`. False as above.
 bool find_local(const VerbsDomain& device, const iovec& range, const MemoryRegion* named, bool into, LongRange* out);
 // Memory that is not registered, for the device itself: kept, or with `once` for this use alone if it must. nullptr: it
 // is not to be had.
-DeviceRange* borrow(const VerbsDomain& device, const iovec& range, int access, bool once);
-// What was lent or borrowed, or nullptr.
-void take_back(void* range);
+DeviceRange* acquire_mr(const VerbsDomain& device, const iovec& range, int access, bool once);
+// What was exported or acquired, or nullptr.
+void release_mr(void* range);
 // The region is closed.
-void forget_lent(const VerbsDomain& device, DeviceRegion& region);
+void forget_exported(const VerbsDomain& device, DeviceRegion& region);
 // Ranges whose pages have changed are given up, now and then.
 void sweep_kept(const VerbsDomain& device);
 
