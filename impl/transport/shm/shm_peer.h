@@ -20,7 +20,7 @@ struct alignas(64) ShmPeer : PeerBase {
     uint64_t sent_before = 0;  // out.position when its last frame came
     ShmPeerLife life = ShmPeerLife::kLiving;
     bool waiting_for_room = false;  // in the list of those who wait for room
-    int error = 0;                  // why it is failed: a positive fabric errno
+    int error = 0;                  // why it has failed: a positive fabric errno
     ShmPeer* next_waiting = nullptr;
     ShmPeer* next_failed = nullptr;  // or, when it is down, the next that went down
     size_t place = 0;                // among the living

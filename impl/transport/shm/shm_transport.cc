@@ -342,7 +342,7 @@ bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* ou
 
 }  // namespace
 
-// True if the peer is another endpoint than the one of this id; it is failed if it is dead.
+// True if the peer is another endpoint than the one of this id; it is marked failed if it is dead.
 bool ShmTransport::belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]) {
     if (peer.in.lines) return true;
     return peer.known && memcmp(peer.instance, instance, sizeof instance) != 0;

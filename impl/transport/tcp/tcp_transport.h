@@ -80,7 +80,7 @@ public:
 
     // FI_EP_MSG. `events` hears of the outcome, in a later progress.
     int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);
-    // Welcomes a caller, and destroys `pending connection` whatever comes of it. -FI_EKEYREJECTED, -FI_ECONNABORTED,
+    // Welcomes a caller, and destroys `pending` whatever comes of it. -FI_EKEYREJECTED, -FI_ECONNABORTED,
     // ...
     int adopt(net::PendingConnection* pending, const uint8_t* data, size_t size, ConnectionEvents* events);
     // Sends what waits, and ends the connection: the next progress tells the engine (FI_ESHUTDOWN) and `events`.
