@@ -10,6 +10,12 @@
 namespace selvage::conformance {
 namespace {
 
+#ifdef SELVAGE_SANITIZED
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 using Verb = Action::Verb;
 using Actions = std::vector<Action>;
 
@@ -65,8 +71,10 @@ TEST(Learnt, OfWhichOfferAFabricIsDoesNotCount) {
     EXPECT_FALSE(holds(other, kTwice)) << "a queue of another offer than its domain's";
 }
 
-// Debian's tcp dies when a queue is closed again that it refused to close, on each of its offers.
+// Debian's tcp dies when a queue is closed again that it refused to close, on each of its offers: of what lies in freed
+// memory, which the allocators of the sanitizers leave as it was.
 TEST(Learnt, ALibraryThatDiesOfOneActIsAskedEverythingElse) {
+    if (kSanitized) GTEST_SKIP() << "the library does not die here";
     const Folder folder;
     const Ran ran = run_tool({"check", "--provider", "tcp", "--cases", "300", "--report", folder.path("r.json")},
                              {"GTEST_FILTER=openings.*"});
