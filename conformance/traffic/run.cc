@@ -302,7 +302,9 @@ private:
     }
 
     bool read_error(fid_cq* cq, Side side, bool transmit) {
-        fi_cq_err_entry e = {};
+        // Entries of 1.20 and newer are longer than the headers' structure.
+        alignas(fi_cq_err_entry) std::array<unsigned char, 256> space = {};
+        auto& e = reinterpret_cast<fi_cq_err_entry&>(space);
         const ssize_t n = fi_cq_readerr(cq, &e, 0);
         if (n == -FI_EAGAIN) return false;
         if (n < 0) {
