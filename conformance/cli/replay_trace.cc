@@ -38,7 +38,9 @@ int replay_traces(ReplayTraces options) {
     PlayResult result;
     fflush(nullptr);  // the players inherit what is not written
     if (!play_traces(std::move(traces), play, result, error)) return could_not_run(error);
-    if (!result.transfers)
+    if (!result.not_played.empty())
+        fmt::print("control calls alone: {} is not played, and what it moves would be missed\n", result.not_played);
+    else if (!result.transfers)
         fmt::print("control calls alone: no trace given here is of the peer {}\n", printable(result.unknown_peer));
     int status = kKept;
     for (std::size_t i = 0; i < result.traces.size(); ++i) {

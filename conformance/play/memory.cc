@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "conformance/play/atomic.h"
+#include "conformance/traffic/atomic.h"
+
 namespace selvage::conformance {
 namespace {
 
@@ -38,6 +41,13 @@ bool PlayMemory::build(const Trace& trace, std::string& error) {
         if (call.in.has("region")) add(call.in.number("region"), call.in.number("len"));
         pieces(call.in, "iov");
         pieces(call.in, "regions");
+        if (is_atomic_transfer(call.call)) {
+            const auto atomic = atomic_buffers(call);
+            const auto size = datatype_size(atomic.datatype);
+            for (const auto* part : {&atomic.operands, &atomic.compared, &atomic.results})
+                for (const auto& piece : *part)
+                    if (piece.count <= kMostBytes / 32) add(piece.address, piece.count * size);
+        }
         for (const auto* name : {"msg", "attr"})
             if (call.in.text(name).starts_with("{iov=")) pieces(call.in.fields(name), "iov");
     }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <new>
@@ -36,6 +37,25 @@ std::string first_unknown_peer(const PlaySet& set) {
                 const auto name = holder.bytes("address");
                 if (!name || set.names.count(*name) == 0) return text;
             }
+        }
+    }
+    return {};
+}
+
+// A call whose effects replay does not have, so that waits for them would be in vain: collectives, deferred work, and
+// operations that wait for a counter. Empty: there is none.
+std::string first_not_played(const PlaySet& set) {
+    static constexpr std::string_view kCollectives[] = {
+        "fi_barrier",        "fi_barrier2", "fi_broadcast", "fi_alltoall", "fi_allreduce",      "fi_allgather",
+        "fi_reduce_scatter", "fi_reduce",   "fi_scatter",   "fi_gather",   "fi_collective_msg", "fi_join"};
+    for (const auto& trace : set.traces) {
+        for (const auto& call : trace.calls) {
+            if (call.result != 0) continue;
+            if (std::find(std::begin(kCollectives), std::end(kCollectives), call.call) != std::end(kCollectives))
+                return call.call;
+            if (call.in.text("command") == "FI_QUEUE_WORK") return "fi_control FI_QUEUE_WORK";
+            if (call.in.has("msg") && (call.in.number("flags") & FI_TRIGGER) != 0)
+                return call.call + " with FI_TRIGGER";
         }
     }
     return {};
@@ -160,7 +180,8 @@ bool play_traces(std::vector<Trace> traces, const PlayOptions& options, PlayResu
     collect_names(set);
     result.unknown_peer = first_unknown_peer(set);
     if (result.unknown_peer.empty() && lacks_connections(set)) result.unknown_peer = "the one that connects";
-    set.transfers = result.unknown_peer.empty();
+    result.not_played = first_not_played(set);
+    set.transfers = result.unknown_peer.empty() && result.not_played.empty();
     set.one_machine = same_machine(set);
     result.transfers = set.transfers;
     void* mapped = mmap(nullptr, sizeof(PlayShared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -29,6 +29,7 @@ struct PlayResult {
     std::vector<Played> traces;
     bool transfers = false;    ///< data was moved: all peers are in the set
     std::string unknown_peer;  ///< if not: an address that no trace of the set opened
+    std::string not_played;    ///< or: a call that is not played, and that later calls may wait for
 };
 
 /// @return false and `error` if it could not be run.

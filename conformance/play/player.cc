@@ -97,6 +97,20 @@ const Player::Row Player::kRows[] = {
     {"fi_inject_write", &Player::remote_access, true},
     {"fi_writedata", &Player::remote_access, true},
     {"fi_inject_writedata", &Player::remote_access, true},
+    {"fi_atomic", &Player::atomic, true},
+    {"fi_atomicv", &Player::atomic, true},
+    {"fi_atomicmsg", &Player::atomic, true},
+    {"fi_inject_atomic", &Player::atomic, true},
+    {"fi_fetch_atomic", &Player::atomic, true},
+    {"fi_fetch_atomicv", &Player::atomic, true},
+    {"fi_fetch_atomicmsg", &Player::atomic, true},
+    {"fi_compare_atomic", &Player::atomic, true},
+    {"fi_compare_atomicv", &Player::atomic, true},
+    {"fi_compare_atomicmsg", &Player::atomic, true},
+    {"fi_atomicvalid", &Player::atomic_valid, false},
+    {"fi_fetch_atomicvalid", &Player::atomic_valid, false},
+    {"fi_compare_atomicvalid", &Player::atomic_valid, false},
+    {"fi_query_atomic", &Player::query_atomic, false},
     {"fi_cq_read", &Player::cq_read, true},
     {"fi_cq_readfrom", &Player::cq_read, true},
     {"fi_cq_sread", &Player::cq_read, true},
@@ -123,11 +137,26 @@ Player::Player(const PlaySet& set, std::size_t number)
       ends_(trace_.calls.size() + 1, ~std::uint64_t{0}) {
     for (const auto& call : trace_.calls) vain_.push_back(call.vain);
     mark_vain_peeks();
+    put_in_order();
     const std::uint64_t clock = trace_.header.number("clock");
-    for (std::size_t i = trace_.calls.size(); i-- > 0;) {
-        const auto& call = trace_.calls[i];
-        ends_[i] = vain_[i] ? ends_[i + 1] : std::min(ends_[i + 1], clock + call.start + call.took);
+    for (std::size_t place = order_.size(); place-- > 0;) {
+        const auto& call = trace_.calls[order_[place]];
+        ends_[place] =
+            vain_[order_[place]] ? ends_[place + 1] : std::min(ends_[place + 1], clock + call.start + call.took);
     }
+}
+
+void Player::put_in_order() {
+    const auto when = [this](std::size_t i) {
+        const auto& call = trace_.calls[i];
+        const bool waits = call.call.starts_with("fi_cq_") || call.call.starts_with("fi_eq_") ||
+                           call.call == "fi_cntr_read" || call.call == "fi_cntr_wait";
+        const bool opens = call.call == "fi_cq_open" || call.call == "fi_eq_open";
+        return call.start + (waits && !opens ? call.took : 0);
+    };
+    for (std::size_t i = 0; i < trace_.calls.size(); ++i) order_.push_back(i);
+    // Of one thread the order of the lines counts: two of its calls may have begun and ended at the same time.
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return when(a) < when(b); });
 }
 
 bool Player::open_library(std::string& error) {
@@ -178,9 +207,9 @@ void Player::run() {
         return;
     }
     bool same = true;
-    for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
-        const auto& call = trace_.calls[i];
-        publish_progress(i);
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+        const auto& call = trace_.calls[order_[place]];
+        publish_progress(place);
         part_.under_way.store(call.sequence, std::memory_order_relaxed);
         try {
             play(call);

@@ -1,8 +1,9 @@
 // Plays one trace against a library: makes the recorded calls in their order and compares what comes back.
 //
 // Invariants:
-// 1. One thread makes all calls, in the order in which they returned to the program; a call that waited is made after
-//    what it waited for.
+// 1. One thread makes all calls: in the order in which they began, but a call that waits (for an entry, an event, a
+//    counter) at the time at which it returned. So whatever a wait of one thread was for is done before it, even if the
+//    other thread's call had not returned yet; and the order of each thread is kept.
 // 2. A call that was refused for now (-FI_EAGAIN) is not made for its own sake; one that succeeded is tried until it
 //    succeeds, with a time limit, while all queues are read.
 // 3. What is read from a queue before its turn is kept (Pool) until the record that it belongs to comes.
@@ -28,6 +29,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "conformance/play/atomic.h"
 #include "conformance/play/infos.h"
 #include "conformance/play/memory.h"
 #include "conformance/play/shared.h"
@@ -103,7 +105,9 @@ private:
     bool open_library(std::string& error);
     void play(const TraceCall& call);
     void wait_for_others(const TraceCall& call);
-    /// Says when the calls from `next` on had returned.
+    /// The order of the calls, as indices (invariant 1).
+    void put_in_order();
+    /// Says when the calls from place `next` of the order on had returned.
     void publish_progress(std::size_t next);
     void progress();
     /// Closes what the trace left open, or did not come to close: a library may have files in /dev/shm.
@@ -163,14 +167,31 @@ private:
     void shutdown(const TraceCall& call);
     void counter_change(const TraceCall& call);
 
+    // atomic.cc
+    struct Operands;
+    Operands operands(const std::vector<AtomicPiece>& recorded, const Arguments& in, std::string_view one,
+                      std::string_view several);
+    void atomic(const TraceCall& call);
+    void atomic_valid(const TraceCall& call);
+    void query_atomic(const TraceCall& call);
+
     // transfer.cc
     void message(const TraceCall& call);
     void remote_access(const TraceCall& call);
     void cancel(const TraceCall& call);
     /// Marks peeks that found nothing: they are polls.
     void mark_vain_peeks();
+    /// Posts until it is taken, if it was when it was recorded.
     template <class Call>
-    void until_taken(const TraceCall& call, Call post);
+    void until_taken(const TraceCall& call, Call post) {
+        ssize_t got = post();
+        for (const auto since = std::chrono::steady_clock::now();
+             got == -FI_EAGAIN && call.result != -FI_EAGAIN && !over(since); got = post()) {
+            progress();
+            pause();
+        }
+        expect(call, got);
+    }
     struct Pieces {
         std::vector<iovec> iov;
         std::vector<void*> desc;
@@ -209,7 +230,8 @@ private:
     std::set<std::string> left_out_;
     std::unordered_map<std::uint64_t, std::function<ssize_t()>> peeks_;  // context -> peeks again
     std::vector<bool> vain_;                                             // by call
-    std::vector<std::uint64_t> ends_;  // by call: when it and all behind it had returned, at the earliest
+    std::vector<std::size_t> order_;                                     // of the calls
+    std::vector<std::uint64_t> ends_;  // by place: when that call and all behind it had returned, at the earliest
 };
 
 /// Fills a buffer with the bytes that stand for a payload of which only the digest is known.

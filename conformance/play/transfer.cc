@@ -6,11 +6,6 @@
 #include "conformance/play/player.h"
 
 namespace selvage::conformance {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
 
 void synthesize(std::uint64_t digest, char* to, std::size_t size, std::size_t offset) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -19,17 +14,6 @@ void synthesize(std::uint64_t digest, char* to, std::size_t size, std::size_t of
         word ^= word >> 27;
         to[i] = static_cast<char>(word >> (offset + i) % 8 * 8);
     }
-}
-
-template <class Call>
-void Player::until_taken(const TraceCall& call, Call post) {
-    ssize_t got = post();
-    for (const auto since = Clock::now(); got == -FI_EAGAIN && call.result != -FI_EAGAIN && !over(since);
-         got = post()) {
-        progress();
-        pause();
-    }
-    expect(call, got);
 }
 
 void* Player::descriptor(std::string_view text) {
@@ -96,7 +80,7 @@ std::size_t Player::target_of(const Opened& ep, fi_addr_t recorded) const {
 
 std::uint64_t Player::key_now(std::size_t trace, std::uint64_t recorded) {
     const PlayerPart& part = set_.shared->parts[trace];
-    for (const auto since = Clock::now();;) {
+    for (const auto since = std::chrono::steady_clock::now();;) {
         const auto count = part.key_count.load(std::memory_order_acquire);
         for (std::uint32_t i = count; i-- > 0;)
             if (part.keys[i].recorded == recorded) return part.keys[i].now;

@@ -120,6 +120,90 @@ TEST_P(RecorderOnBoth, TransfersOfOneProcessReplayWithTheBytesThatWereSent) {
     }
 }
 
+TEST_P(RecorderOnBoth, AtomicsReplayInEveryForm) {
+    const Folder folder;
+    const auto file = folder.path("a.trace");
+    const Ran ran = run_program({SELVAGE_RECORDED, "atomics", "shm"}, recorded_into(file, library));
+    ASSERT_EQ(ran.status, 0) << ran.out << ran.err;
+    const std::string text = slurp(file);
+    const Ran same = run_tool(library.replay({file}));
+    expect_no_difference(same);
+    EXPECT_TRUE(contains(same.out, " 0 left out")) << same.out;
+    // What each call returned is looked at.
+    for (const char* line : {"fi_compare_atomicmsg #", "fi_fetch_atomicv #", "fi_atomicvalid #"}) {
+        const auto changed = edited(text, line, "-> 0", "-> -FI_EBUSY");
+        ASSERT_NE(changed, "") << line;
+        const Ran differs = run_tool(library.replay({folder.write("e.trace", changed)}));
+        EXPECT_EQ(differs.status, 1) << line << differs.out << differs.err;
+        EXPECT_TRUE(contains(differs.out, "expected -FI_EBUSY\n    got      0")) << differs.out;
+    }
+}
+
+TEST_P(RecorderOnBoth, ThreadThatWaitsAndThreadThatSendsReplay) {
+    for (const char* provider : {"shm", "tcp"}) {
+        const Folder folder;
+        const auto file = folder.path("t.trace");
+        const Ran ran = run_program({SELVAGE_RECORDED, "threads", provider}, recorded_into(file, library));
+        if (ran.status == 77) continue;  // the library lacks it
+        ASSERT_EQ(ran.status, 0) << provider << ran.out << ran.err;
+        const Trace trace = read_trace(file);
+        EXPECT_TRUE(std::any_of(trace.calls.begin(), trace.calls.end(), [](const auto& c) { return c.thread == 2; }));
+        expect_no_difference(run_tool(library.replay({file})));
+    }
+}
+
+// A message may be in the other thread's hands before the call that sent it has returned.
+TEST_F(Recorder, CallThatReturnedBehindTheWaitForItIsReplayedBeforeIt) {
+    const Folder folder;
+    const auto file = folder.path("t.trace");
+    ASSERT_EQ(run_program({SELVAGE_RECORDED, "transfer", "shm"}, recorded_into(file, own())).status, 0);
+    const std::string text = slurp(file);
+    // The send and what follows up to its arrival; the send goes behind it, as if another thread's.
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = text.find('\n', at);
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    const auto send =
+        std::find_if(lines.begin(), lines.end(), [](const auto& l) { return contains(l, " fi_tsend #"); });
+    ASSERT_NE(send, lines.end());
+    const auto arrival =
+        std::find_if(send, lines.end(), [](const auto& l) { return contains(l, "FI_RECV|FI_TAGGED len"); });
+    ASSERT_NE(arrival, lines.end());
+    std::rotate(send, send + 1, arrival + 1);
+    std::string changed;
+    std::uint64_t number = 0;
+    for (const auto& line : lines) {
+        const auto call = line.find(' ');
+        if (line == "end" || line.starts_with("selvage-trace") || line.starts_with("header")) {
+            changed += line + "\n";
+        } else if (&line == &*arrival) {  // where the send is now: another thread's, and it took a second
+            const auto took = line.find(' ', line.find('+')) + 1;
+            changed += std::to_string(++number) + " 2" + line.substr(line.find(" +"), took - line.find(" +")) +
+                       "1000000000" + line.substr(line.find(' ', took)) + "\n";
+        } else {
+            changed += std::to_string(++number) + line.substr(call) + "\n";
+        }
+    }
+    auto command = own().replay({folder.write("r.trace", changed)});
+    command[2] = "5";
+    expect_no_difference(run_tool(command));
+}
+
+TEST_F(Recorder, TraceWithACollectiveSaysThatItsTransfersAreNotPlayed) {
+    const Folder folder;
+    const auto file = folder.path("t.trace");
+    ASSERT_EQ(run_program({SELVAGE_RECORDED, "transfer", "shm"}, recorded_into(file, own())).status, 0);
+    std::string text = slurp(file);
+    const auto at = text.find(" fi_trecv #");
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, text.find('\n', at) - at, " fi_barrier #3 coll_addr=0 context=0x1234 -> 0");
+    const Ran ran = run_tool(own().replay({folder.write("c.trace", text)}));
+    EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+    EXPECT_TRUE(contains(ran.out, "control calls alone: fi_barrier is not played")) << ran.out;
+}
+
 TEST_P(RecorderOnBoth, DataIsRecordedAndReplayedWhenItIsAskedFor) {
     const Folder folder;
     const auto file = folder.path("t.trace");
