@@ -9,7 +9,7 @@
 //   kTagged           tag         data          reply id     the message
 //   ...Rts            tag         data          reply id     length (8), ranges of the sender's memory (aux of them);
 //                                                            with kFrameExported one, and one that holds its key
-//   kCts            reply id    receive id    bytes wanted -
+//   kCts              reply id    receive id    bytes wanted -
 //   kSegment          receive id  offset        -            bytes of an announced message
 //   kAck              reply id    error         -            -                  (of a message, a write, an atomic)
 //   kWrite            reply id    address       key          [data (8)] [targets (aux)] bytes

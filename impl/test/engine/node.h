@@ -10,6 +10,7 @@
 #include "impl/domain/mr.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/shared.h"
+#include "impl/engine/protocol.h"
 #include "impl/events/cntr.h"
 #include "impl/events/cq.h"
 #include "impl/test/engine/fake_transport.h"

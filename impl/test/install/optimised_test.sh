@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The library, its engine and transports aside, compiles with -O3, as CMAKE_BUILD_TYPE=Release has it, and without a warning.
+# The library, its engine and transports aside, compiles with -O3, as CMAKE_BUILD_TYPE=Release has it, and without a
+# warning.
 #   optimised_test.sh SOURCE-FOLDER COMPILER...      with its launcher in front, if it has one
 set -euo pipefail
 source=$1

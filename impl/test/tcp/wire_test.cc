@@ -9,7 +9,7 @@
 #include "impl/transport/net/wire.h"
 #include "impl/transport/tcp/send_buffer.h"
 
-namespace selvage::impl::tcp {
+namespace selvage::impl::net {
 namespace {
 
 Note example() {
@@ -99,7 +99,7 @@ TEST(TcpProof, DependsOnTheKeyTheRoleAndEveryWord) {
 
 TEST(TcpSendBuffer, GivesBackEveryByteInOrderWhateverTheSocketTakes) {
     std::mt19937 random(7);
-    auto buffer = std::make_unique<SendBuffer>();
+    auto buffer = std::make_unique<tcp::SendBuffer>();
     std::string expected, sent;
     std::deque<std::string> memory;
     size_t tokens = 0, done = 0;
@@ -137,4 +137,4 @@ TEST(TcpSendBuffer, GivesBackEveryByteInOrderWhateverTheSocketTakes) {
 }
 
 }  // namespace
-}  // namespace selvage::impl::tcp
+}  // namespace selvage::impl::net
