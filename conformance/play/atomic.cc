@@ -54,15 +54,8 @@ struct Player::Operands {
 Player::Operands Player::operands(const std::vector<AtomicPiece>& recorded, const Arguments& in, std::string_view one,
                                   std::string_view several) {
     Operands out;
-    for (const auto& piece : recorded) {
-        char* now = set_.memory[number_].at(piece.address);
-        if (now == nullptr && piece.count != 0 && piece.address != 0) differ("a buffer", "it is not in memory");
-        out.ioc.push_back({now, piece.count});
-    }
-    const auto listed = in.list(several);
-    for (const auto& text : listed) out.desc.push_back(descriptor(text));
-    if (listed.empty()) out.desc.push_back(descriptor(in.text(one)));
-    out.desc.resize(std::max<std::size_t>(out.ioc.size(), 1));
+    for (const auto& piece : recorded) out.ioc.push_back({buffer_at(piece.address, piece.count), piece.count});
+    out.desc = descriptors(in, one, several, out.ioc.size());
     return out;
 }
 
@@ -77,22 +70,8 @@ void Player::atomic(const TraceCall& call) {
     Operands results = operands(recorded.results, call.in, "result_desc", "result_descs");
     const std::string_view name = by_structure ? "addr" : "dest_addr";
     const fi_addr_t peer = peer_of(opened, in, name);
-    const std::size_t target = target_of(opened, in.number(name));
     std::vector<fi_rma_ioc> remote;
-    if (by_structure) {
-        for (const auto& text : in.list("rma_iov")) {
-            fi_rma_ioc r = {};
-            const auto last = text.rfind(':');
-            std::uint64_t count = 0;
-            if (!parse_piece(text, r.addr, count) ||
-                !parse_trace_number(std::string_view(text).substr(last + 1), r.key))
-                differ("a target", "it can't be read");
-            remote.push_back({target_address(target, r.addr), count, key_now(target, r.key)});
-        }
-    } else {
-        remote.push_back({target_address(target, in.number("addr")), 0, key_now(target, in.number("key"))});
-    }
-    if (remote.empty()) differ("a target", "none");
+    for (const auto& [at, elements, with] : targets(opened, call, name)) remote.push_back({at, elements, with});
     const auto address = remote[0].addr;
     const auto key = remote[0].key;
     void* given = context(in.number("context"));

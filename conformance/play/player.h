@@ -196,13 +196,20 @@ private:
         std::vector<iovec> iov;
         std::vector<void*> desc;
     };
-    Pieces pieces(const TraceCall& call, const Arguments& message);
+    Pieces pieces(const Arguments& message);
     void fill(const TraceCall& call, const std::vector<iovec>& iov) const;
     [[nodiscard]] fi_addr_t peer_of(const Opened& ep, const Arguments& in, std::string_view name);
     [[nodiscard]] std::size_t target_of(const Opened& ep, fi_addr_t recorded) const;
     [[nodiscard]] std::uint64_t key_now(std::size_t trace, std::uint64_t recorded);
     [[nodiscard]] std::uint64_t target_address(std::size_t trace, std::uint64_t recorded) const;
+    /// What a remote access reaches, in the memory of the trace that the peer is of.
+    [[nodiscard]] std::vector<fi_rma_iov> targets(const Opened& ep, const TraceCall& call, std::string_view address);
+    /// This replay's address of a buffer, or a Difference that says that there is none.
+    [[nodiscard]] char* buffer_at(std::uint64_t recorded, std::uint64_t size);
     void* descriptor(std::string_view text);
+    /// As many as there are buffers, at least one: those of a list, or the only one.
+    std::vector<void*> descriptors(const Arguments& in, std::string_view one, std::string_view several,
+                                   std::size_t count);
 
     // completions.cc
     void read_queue(std::uint64_t number);

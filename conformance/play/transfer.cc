@@ -23,27 +23,35 @@ void* Player::descriptor(std::string_view text) {
     return opened.is_region ? fi_mr_desc(reinterpret_cast<fid_mr*>(opened.object)) : nullptr;
 }
 
-Player::Pieces Player::pieces(const TraceCall& call, const Arguments& message) {
+std::vector<void*> Player::descriptors(const Arguments& in, std::string_view one, std::string_view several,
+                                       std::size_t count) {
+    std::vector<void*> out;
+    for (const auto& text : in.list(several)) out.push_back(descriptor(text));
+    if (out.empty()) out.push_back(descriptor(in.text(one)));
+    out.resize(std::max<std::size_t>(count, 1));
+    return out;
+}
+
+char* Player::buffer_at(std::uint64_t recorded, std::uint64_t size) {
+    char* now = set_.memory[number_].at(recorded);
+    if (now == nullptr && size != 0 && recorded != 0) differ("a buffer", "it is not in memory");
+    return now;
+}
+
+Player::Pieces Player::pieces(const Arguments& message) {
     Pieces out;
-    const auto add_piece = [&](std::uint64_t address, std::uint64_t size) {
-        char* now = set_.memory[number_].at(address);
-        if (now == nullptr && size != 0 && address != 0) differ("a buffer", "it is not in memory");
-        out.iov.push_back({now, size});
-    };
     if (message.has("buf")) {
-        add_piece(message.number("buf"), message.number("len"));
-        out.desc.push_back(descriptor(message.text("desc")));
-        return out;
+        const std::uint64_t size = message.number("len");
+        out.iov.push_back({buffer_at(message.number("buf"), size), size});
+    } else {
+        for (const auto& text : message.list("iov")) {
+            std::uint64_t address = 0;
+            std::uint64_t size = 0;
+            if (!parse_piece(text, address, size)) differ("a buffer", "it can't be read");
+            out.iov.push_back({buffer_at(address, size), size});
+        }
     }
-    for (const auto& text : message.list("iov")) {
-        std::uint64_t address = 0;
-        std::uint64_t size = 0;
-        if (!parse_piece(text, address, size)) differ("a buffer", "it can't be read");
-        add_piece(address, size);
-    }
-    for (const auto& text : message.list("desc")) out.desc.push_back(descriptor(text));
-    out.desc.resize(std::max<std::size_t>(out.iov.size(), 1));
-    static_cast<void>(call);
+    out.desc = descriptors(message, "desc", "desc", out.iov.size());
     return out;
 }
 
@@ -95,6 +103,24 @@ std::uint64_t Player::target_address(std::size_t trace, std::uint64_t recorded) 
     return now != nullptr ? reinterpret_cast<std::uintptr_t>(now) : recorded;  // an offset
 }
 
+std::vector<fi_rma_iov> Player::targets(const Opened& ep, const TraceCall& call, std::string_view address) {
+    const bool by_structure = call.in.has("msg");
+    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const std::size_t target = target_of(ep, in.number(address));
+    if (!by_structure) return {{target_address(target, in.number("addr")), 0, key_now(target, in.number("key"))}};
+    std::vector<fi_rma_iov> out;
+    for (const auto& text : in.list("rma_iov")) {
+        fi_rma_iov r = {};
+        const auto last = text.rfind(':');
+        if (!parse_piece(text, r.addr, r.len) || last == std::string::npos ||
+            !parse_trace_number(std::string_view(text).substr(last + 1), r.key))
+            differ("a target", "it can't be read");
+        out.push_back({target_address(target, r.addr), r.len, key_now(target, r.key)});
+    }
+    if (out.empty()) differ("a target", "none");
+    return out;
+}
+
 void Player::message(const TraceCall& call) {
     Opened& opened = object(call.object);
     auto* ep = reinterpret_cast<fid_ep*>(opened.object);
@@ -102,7 +128,7 @@ void Player::message(const TraceCall& call) {
     const Arguments in = by_structure ? call.in.fields("msg") : call.in;
     const bool tagged = call.call.starts_with("fi_t");
     const bool receives = call.call.find("recv") != std::string::npos;
-    Pieces p = pieces(call, in);
+    Pieces p = pieces(in);
     const auto recorded_context = in.number("context");
     void* given = context(recorded_context);
     const fi_addr_t peer = peer_of(opened, in, by_structure ? "addr" : receives ? "src_addr" : "dest_addr");
@@ -170,25 +196,11 @@ void Player::remote_access(const TraceCall& call) {
     const bool by_structure = call.in.has("msg");
     const Arguments in = by_structure ? call.in.fields("msg") : call.in;
     const bool reads = call.call.starts_with("fi_read");
-    Pieces p = pieces(call, in);
+    Pieces p = pieces(in);
     if (!reads) fill(call, p.iov);
     const std::string_view name = by_structure ? "addr" : reads ? "src_addr" : "dest_addr";
     const fi_addr_t peer = peer_of(opened, in, name);
-    const std::size_t target = target_of(opened, in.number(name));
-    std::vector<fi_rma_iov> remote;
-    if (by_structure) {
-        for (const auto& text : in.list("rma_iov")) {
-            fi_rma_iov r = {};
-            const auto last = text.rfind(':');
-            if (!parse_piece(text, r.addr, r.len) || last == std::string::npos ||
-                !parse_trace_number(std::string_view(text).substr(last + 1), r.key))
-                differ("a target", "it can't be read");
-            remote.push_back({target_address(target, r.addr), r.len, key_now(target, r.key)});
-        }
-    } else {
-        remote.push_back({target_address(target, in.number("addr")), 0, key_now(target, in.number("key"))});
-    }
-    if (remote.empty()) differ("a target", "none");
+    const auto remote = targets(opened, call, name);
     const auto [address, ignored, key] = remote[0];
     void* given = context(in.number("context"));
     const std::uint64_t data = in.number("data");
