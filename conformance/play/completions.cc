@@ -7,6 +7,7 @@
 
 #include "conformance/play/player.h"
 #include "conformance/record/digest.h"
+#include "conformance/subject/queue_error.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {
@@ -44,9 +45,8 @@ void Player::read_queue(std::uint64_t number) {
             std::memset(reinterpret_cast<char*>(&entry.entry) + size, 0, sizeof entry.entry - size);
             pool.entries.push_back(entry);
         } else if (got == -FI_EAVAIL) {
-            std::array<char, 512> room = {};  // newer entries are longer than the headers' structure
-            auto* error = reinterpret_cast<fi_cq_err_entry*>(room.data());
-            if (fi_cq_readerr(cq, error, 0) == 1) pool.errors.push_back(*error);
+            fi_cq_err_entry error = {};
+            if (read_queue_error(cq, error) == 1) pool.errors.push_back(error);
         }
         return;
     }

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "conformance/subject/patience.h"
+#include "conformance/subject/queue_error.h"
 #include "conformance/traffic/barrier.h"
 #include "conformance/traffic/forecast.h"
 #include "conformance/traffic/pattern.h"
@@ -302,10 +303,8 @@ private:
     }
 
     bool read_error(fid_cq* cq, Side side, bool transmit) {
-        // Entries of 1.20 and newer are longer than the headers' structure.
-        alignas(fi_cq_err_entry) std::array<unsigned char, 256> space = {};
-        auto& e = reinterpret_cast<fi_cq_err_entry&>(space);
-        const ssize_t n = fi_cq_readerr(cq, &e, 0);
+        fi_cq_err_entry e = {};
+        const ssize_t n = read_queue_error(cq, e);
         if (n == -FI_EAGAIN) return false;
         if (n < 0) {
             if (out_.detail.empty()) out_.detail = "fi_cq_readerr returned " + std::to_string(n);
