@@ -26,7 +26,10 @@ for binary in "$build"/fuzz/fuzz_*; do
 done
 "$profdata" merge -sparse -o "$work/all.profdata" "$work"/*.profraw
 # The library but its engine and transports, whose data moves in processes of their own.
-library=(impl/{base,text,config,stat,net,catalog,progress,fabric,events,domain,discovery,av,endpoint,abi})
+GLOBIGNORE=impl/engine/:impl/transport/:impl/provider/:impl/test/
+library=(impl/*/)
+unset GLOBIGNORE
+library=("${library[@]%/}")
 what=("$build/impl/libfabric.so.1" "${objects[@]}" -instr-profile="$work/all.profdata")
 "$cov" show "${what[@]}" -format=html -output-dir="$output" "${library[@]}" model >/dev/null 2>&1
 "$cov" show "${what[@]}" "${library[@]}" model >"$output/lines.txt" 2>/dev/null
