@@ -1,4 +1,4 @@
-// Fuzz target: the notes with which a TCP connection begins (impl/transport/net/wire.h), as a stranger may send them.
+// Fuzz target: the notes with which a TCP connection begins (impl/transport/net/wire.h), as anyone may send them.
 //
 // What must hold: reading looks at no byte behind the ones that are there; a whole note is no longer than a note may
 // be; what came whole is whole whatever follows, and not before; writing what was read gives what was read again; a
