@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Real programs as judges of the library: runs each on the library of this tree and on Debian's, and compares.
 
-  clients.py [--quick] [--own | --debian] [--library DIR] [--provider NAME]... [--tests REGEX] [--ranks N] [--report FILE]
-             [--fresh] [--list] [PROGRAM]...
+  clients.py [--quick] [--own | --debian | --debian-where-broken] [--library DIR] [--provider NAME]... [--tests REGEX]
+             [--ranks N] [--report FILE] [--new | --fresh] [--list] [PROGRAM]...
 
 A full run writes docs/clients.md; --quick runs few cases and writes build/clients/quick.md. Results of earlier full runs
-are kept (build/clients/results.json), so programs can be run one by one; --fresh forgets them.
+are kept (build/clients/results.json), so programs can be run one by one; --fresh forgets them, --new runs only cases that
+have none. What the page says of programs without a result in that file stays.
 Exit status: 0 fine, 1 a case fails or hangs on the library that does not on Debian's, 2 could not run.
 """
 import argparse
@@ -76,7 +77,6 @@ def run_program(workplace, tally, program, options):
         out(f'   could not be had: {reason}')
         return
     tally.unavailable.pop(program.name, None)
-    libraries = (OWN,) if options.own else (DEBIAN,) if options.debian else (OWN, DEBIAN)
     for provider in program.providers:
         if options.provider and provider not in options.provider:
             continue
@@ -86,11 +86,21 @@ def run_program(workplace, tally, program, options):
             if options.list:
                 out(f'   {provider} {case.ranks} {case.name}')
                 continue
-            results = [run_case(workplace, program, case, library) for library in libraries]
+            if options.new and tally.has(program.name, case):
+                continue
+            results = run_on_libraries(workplace, program, case, options)
             for result in results:
                 tally.add(result)
             tally.save()
             show(results, number, len(cases))
+
+
+def run_on_libraries(workplace, program, case, options):
+    """The results of a case on the libraries that were asked for."""
+    results = [] if options.debian else [run_case(workplace, program, case, OWN)]
+    if options.debian_where_broken and results[0].verdict not in (FAILED, HUNG):
+        return results
+    return results if options.own else results + [run_case(workplace, program, case, DEBIAN)]
 
 
 def show(results, number, total):
@@ -109,6 +119,8 @@ def parse(arguments):
     only = parser.add_mutually_exclusive_group()
     only.add_argument('--own', action='store_true', help="on the library of this tree alone; every failure counts")
     only.add_argument('--debian', action='store_true', help="on Debian's library alone")
+    only.add_argument('--debian-where-broken', action='store_true',
+                      help="on Debian's library only the cases that fail or hang on the library of this tree")
     parser.add_argument('--library', default=os.path.join(ROOT, 'build/release/impl'), metavar='DIR',
                         help='folder of the libfabric.so.1 under test')
     parser.add_argument('--folder', default=os.path.join(ROOT, 'build/clients'), help='where programs are built and run')
@@ -116,7 +128,9 @@ def parse(arguments):
     parser.add_argument('--tests', default='', metavar='REGEX', help='only cases whose name matches')
     parser.add_argument('--ranks', type=int, default=4, help='cases of at most so many ranks (default: 4)')
     parser.add_argument('--report', metavar='FILE', help='where the page goes')
-    parser.add_argument('--fresh', action='store_true', help='forget results of earlier runs')
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument('--new', action='store_true', help='only cases that have no result of an earlier run')
+    kept.add_argument('--fresh', action='store_true', help='forget results of earlier runs')
     parser.add_argument('--list', action='store_true', help='name the cases and run none')
     return parser.parse_args(arguments)
 
@@ -126,6 +140,17 @@ def own_is_loaded(library):
     found = subprocess.run(['ldd', shutil.which('fi_info') or '/usr/bin/fi_info'], capture_output=True, text=True, check=False,
                            env=os.environ | {'LD_LIBRARY_PATH': library}).stdout
     return f'libfabric.so.1 => {library}/' in found
+
+
+def write_page(path, tally):
+    """Writes the page; what it says of programs that have no result is kept."""
+    before = ''
+    if os.path.exists(path):
+        with open(path, encoding='utf-8') as file:
+            before = file.read()
+    text = report.page(tally, before)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
 
 
 def main(arguments):
@@ -156,8 +181,7 @@ def main(arguments):
         return 0
     tally.save()
     path = options.report or (os.path.join(ROOT, 'docs/clients.md') if store else workplace.path('quick.md'))
-    with open(path, 'w', encoding='utf-8') as file:
-        file.write(report.page(tally))
+    write_page(path, tally)
     bad = report.end(tally, out)
     out(f'{path} holds the page')
     if not tally.results:

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import clients  # noqa: E402
 import report  # noqa: E402
 import watch  # noqa: E402
-from case import FAILED, HUNG, PASSED, Case, Limits, last_words  # noqa: E402
+from case import FAILED, HUNG, PASSED, Case, Limits, Outcome, last_words  # noqa: E402
 from tally import Result, Tally, broken  # noqa: E402
 from workplace import DEBIAN, OWN, Workplace  # noqa: E402
 
@@ -114,6 +114,40 @@ class Counting(unittest.TestCase):
         self.assertNotIn('`some c`', differing)
         self.assertIn('`some c`', page.partition('## Cases that fail or hang on both')[2])
 
+    def test_what_a_page_says_of_programs_that_were_not_run_again_stays(self):
+        other = Tally()
+        for library, verdict in ((OWN, PASSED), (DEBIAN, HUNG)):
+            other.add(result('x', library, verdict, 'other'))
+        both = Tally()
+        for library in (OWN, DEBIAN):
+            both.add(result('y', library, HUNG, 'third'))
+        before = report.page(both, report.page(other, report.page(self.tally)))
+        page = report.page(self.tally, before)
+        for line in ('| other | tcp | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 2026-01-01 |', '* `other x`', '* `third y`', '* `some b`'):
+            self.assertEqual(page.count(line), 1, line)
+        self.assertEqual(page.count('| program |'), 1)
+        self.assertEqual(sorted(report.page(self.tally, page).splitlines()), sorted(page.splitlines()))
+
+    def test_rows_of_a_program_that_was_run_again_are_replaced(self):
+        again = Tally()
+        again.add(result('a', OWN, FAILED))
+        page = report.page(again, report.page(self.tally))
+        self.assertIn('| some | tcp | 2 | 0 | 1 | 0 | 0 |', page)
+        self.assertNotIn('`some d`', page)
+
+    def test_debians_library_runs_what_is_broken_alone(self):
+        class Program:
+            name = 'made up'
+        ran = []
+        options = clients.parse(['--debian-where-broken'])
+        for verdict in (PASSED, FAILED):
+            def run(_, program, case, library, verdict=verdict):
+                ran.append((verdict, library))
+                return Result(program.name, case.name, case.provider, case.ranks, library, verdict, '', 0.1, '2026-01-01')
+            with unittest.mock.patch('clients.run_case', run):
+                clients.run_on_libraries(None, Program, shell(''), options)
+        self.assertEqual(ran, [(PASSED, OWN), (FAILED, OWN), (FAILED, DEBIAN)])
+
     def test_the_end_says_how_many_are_broken(self):
         lines = []
         self.assertEqual(report.end(self.tally, lines.append), 1)
@@ -128,6 +162,25 @@ class Counting(unittest.TestCase):
             second = Tally(path)
             second.add(result('a', OWN, PASSED))
             self.assertEqual([entry.verdict for entry in second.results.values()], [PASSED])
+
+
+class Judges(unittest.TestCase):
+    WHOLE = ''.join(f'REAL {part} TESTS:   75 TESTS;   50 PASSED,   25 SKIPPED,    0 FAILED.\n'
+                    for part in ('SDRV', 'BSBR', 'SUM', 'AMX', 'AMN')) + 'killed other procs, exiting with error #-1.\n'
+
+    def verdict(self, text):
+        judge = next(case.judge for case in clients.load('scalapack').cases(Workplace(tempfile.gettempdir(), '/x'), 'tcp', False)
+                     if case.name == 'xCbtest')
+        return judge(Outcome(255, text, 1.0, 1.0))[0]
+
+    def test_a_blacs_run_is_judged_by_its_summaries(self):
+        self.assertEqual(self.verdict(self.WHOLE), PASSED)
+        self.assertEqual(self.verdict(self.WHOLE.replace(' 0 FAILED', ' 3 FAILED', 1)), FAILED)
+
+    def test_a_blacs_run_that_ends_early_fails(self):
+        self.assertEqual(self.verdict(self.WHOLE.replace('killed', '')), FAILED)
+        self.assertEqual(self.verdict(''.join(self.WHOLE.splitlines(True)[1:])), FAILED)
+        self.assertEqual(self.verdict(''), FAILED)
 
 
 class Environments(unittest.TestCase):

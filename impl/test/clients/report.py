@@ -11,9 +11,12 @@ by `./run clients` (impl/test/clients/); a call with names of programs replaces 
 * **Ranks** are those that the cases were run on. MPICH's cases have each the number that its list gives.
 * **Hung** is a run whose processes used more processor time than its limit, or all slept for 40 s; wall time ends nothing.
 * A case that a program does not support on a provider is skipped.
-* A row has the cases that were run, on each library; `./run clients --list PROGRAM` names all that there are.
+* A row has the cases that were run, on each library; `./run clients --list PROGRAM` names all that there are. With
+  `--debian-where-broken` a case is run on Debian's library only if it does not pass on this one.
 * Every message goes through libfabric: MPICH is built without shared memory of its own, Open MPI runs `pml cm`, `mtl ofi`.
 '''
+
+_DIFFER, _BOTH = 'Cases that differ', 'Cases that fail or hang on both'
 
 
 def _counts(row, library):
@@ -33,19 +36,34 @@ def _line(own, debian):
     return text.replace('|', '\\|')
 
 
-def page(tally):
+def _kept(before, tally, start):
+    """Lines of an earlier page that begin so and are of programs without a result."""
+    have = tally.programs()
+    found = []
+    for line in before.splitlines():
+        words = line.removeprefix(start).split()
+        if line.startswith(start) and words and words[0] not in have | {'program'}:
+            found.append(line)
+    return found
+
+
+def _section(before, title):
+    return before.partition(f'## {title}\n')[2].partition('\n## ')[0]
+
+
+def page(tally, before=''):
+    """The page. before: the page as it was, of which lines of programs without a result are kept."""
     lines = [_HEAD, '| program | provider | ranks | passed | failed | hung | skipped | Debian\'s: passed | failed | hung | '
              'skipped | run on |', '|---|---|---|---|---|---|---|---|---|---|---|---|']
     for (program, provider), row in tally.rows().items():
         lines.append('| ' + ' | '.join([program, provider, _span(row['ranks']), *_counts(row, OWN), *_counts(row, DEBIAN),
                                         max(row['days'])]) + ' |')
-    lines += ['', '## Cases that differ', '']
+    lines += _kept(before, tally, '| ')
     pairs = list(tally.pairs())
-    named = [f'* {_line(*pair)}' for pair in pairs if differs(*pair)]
-    lines += named or ['None.']
     both = [pair for pair in pairs if pair[1] and not differs(*pair) and pair[0].verdict in (FAILED, HUNG)]
-    lines += ['', '## Cases that fail or hang on both', '']
-    lines += [f'* {_line(*pair)}' for pair in both] or ['None.']
+    for title, named in ((_DIFFER, [pair for pair in pairs if differs(*pair)]), (_BOTH, both)):
+        lines += ['', f'## {title}', '']
+        lines += [f'* {_line(*pair)}' for pair in named] + _kept(_section(before, title), tally, '* `') or ['None.']
     if tally.unavailable:
         lines += ['', '## Programs that could not be had', '']
         lines += [f'* {program}: {reason}' for program, reason in tally.unavailable.items()]
