@@ -15,7 +15,7 @@
 #include "conformance/reproduce/traffic_values.h"
 #include "conformance/reproduce/traffic_verdict.h"
 #include "conformance/traffic/atomic.h"
-#include "conformance/traffic/buffers.h"
+#include "conformance/traffic/operations.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "conformance/traffic/atomic.h"
-#include "conformance/traffic/buffers.h"
+#include "conformance/traffic/operations.h"
 
 namespace selvage::conformance {
 namespace {

@@ -10,7 +10,7 @@
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/traffic_parts.h"
 #include "conformance/reproduce/traffic_values.h"
-#include "conformance/traffic/buffers.h"
+#include "conformance/traffic/operations.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {

@@ -13,6 +13,7 @@
 
 #include "conformance/subject/patience.h"
 #include "conformance/traffic/buffers.h"
+#include "conformance/traffic/operations.h"
 
 namespace selvage::conformance {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "conformance/traffic/atomic.h"
+#include "conformance/traffic/operations.h"
 #include "conformance/traffic/pattern.h"
 
 namespace selvage::conformance {
@@ -49,8 +50,6 @@ bool overlaps(std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64
 }
 
 }  // namespace
-
-std::uint64_t bytes_of(const Operation& o) { return is_atomic(o) ? o.count * datatype_size(o.datatype) : o.length; }
 
 Memory::Memory(Pair& pair, const Exchange& exchange)
     : pair_(pair), exchange_(exchange), all_(exchange.operations.size()) {

@@ -62,21 +62,4 @@ private:
     bool fits_ = true;
 };
 
-/// The bytes that an operation moves: those of its values, for an atomic one.
-std::uint64_t bytes_of(const model::Operation& o);
-inline bool is_atomic(const model::Operation& o) {
-    return o.what == model::Transfer::Atomic || o.what == model::Transfer::FetchAtomic ||
-           o.what == model::Transfer::CompareAtomic;
-}
-inline bool is_receive(const model::Operation& o) {
-    return o.what == model::Transfer::Recv || o.what == model::Transfer::TaggedRecv;
-}
-inline bool is_send(const model::Operation& o) {
-    return o.what == model::Transfer::Send || o.what == model::Transfer::TaggedSend;
-}
-inline bool reaches_memory(const model::Operation& o) {
-    return o.what == model::Transfer::Write || o.what == model::Transfer::Read || is_atomic(o);
-}
-inline model::Side peer_of(model::Side s) { return s == model::Side::A ? model::Side::B : model::Side::A; }
-
 }  // namespace selvage::conformance

@@ -17,10 +17,10 @@
 
 #include "conformance/case/case.h"
 #include "conformance/subject/caller.h"
+#include "conformance/traffic/operations.h"
 
 namespace selvage::conformance {
 
-inline constexpr std::size_t kRegionLength = std::size_t{2} << 20;  ///< of each region
 inline constexpr std::size_t kBehindRegion = std::size_t{2} << 20;  ///< memory behind it that nobody may touch
 inline constexpr std::size_t kArenaLength = std::size_t{64} << 20;  ///< of each side's own buffers
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/traffic/atomic.h"
+#include "conformance/traffic/operations.h"
 
 namespace selvage::conformance {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "conformance/traffic/atomic.h"
-#include "conformance/traffic/buffers.h"
+#include "conformance/traffic/operations.h"
 #include "conformance/traffic/program_parts.h"
 
 namespace selvage::conformance {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "conformance/traffic/atomic.h"
-#include "conformance/traffic/buffers.h"
+#include "conformance/traffic/operations.h"
 #include "conformance/traffic/program_parts.h"
 #include "conformance/traffic/programs.h"
 

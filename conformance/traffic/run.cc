@@ -11,6 +11,7 @@
 #include "conformance/subject/queue_error.h"
 #include "conformance/traffic/barrier.h"
 #include "conformance/traffic/forecast.h"
+#include "conformance/traffic/operations.h"
 #include "conformance/traffic/pattern.h"
 #include "conformance/traffic/post.h"
 #include "model/judge/judge.h"
