@@ -15,10 +15,11 @@ export RES_OPTIONS=attempts:0
 objects=()
 for binary in "$build"/fuzz/fuzz_*; do
     target=${binary##*/fuzz_}
-    [ -d "fuzz/corpus/$target" ] || [ -d "fuzz/regress/$target" ] || continue
+    [ -e "fuzz/corpus/$target.tar.gz" ] || [ -d "fuzz/regress/$target" ] || continue
     folders=("$work/learnt-$target")
     mkdir "${folders[0]}"
-    for folder in "fuzz/corpus/$target" "fuzz/regress/$target"; do [ ! -d "$folder" ] || folders+=("$folder"); done
+    fuzz/corpus.sh unpack "$target" "$work/corpus-$target"
+    for folder in "$work/corpus-$target" "fuzz/regress/$target"; do [ ! -d "$folder" ] || folders+=("$folder"); done
     echo "coverage.sh: $target" >&2
     LLVM_PROFILE_FILE="$work/$target-%p-%m.profraw" "$binary" -runs=0 -timeout=60 "${folders[@]}" >"$work/$target.log" 2>&1 ||
         { tail -n 20 "$work/$target.log" >&2; exit 2; }

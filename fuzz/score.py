@@ -69,11 +69,12 @@ def fuzz(m, seconds, clean):
     if target is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        new = os.path.join(folder, 'new')
+        new, seeds = os.path.join(folder, 'new'), os.path.join(folder, 'seeds')
         os.mkdir(new)
+        subprocess.run([os.path.join(ROOT, 'fuzz/corpus.sh'), 'unpack', target, seeds], check=True)
         command = [os.path.join(FUZZ, 'fuzz', 'fuzz_' + target), '--library=' + m.library, '--provider=' + m.provider,
                    '-max_total_time=%d' % seconds, '-timeout=4', '-print_final_stats=1', '-print_pcs=0',
-                   '-verbosity=0', '-artifact_prefix=' + folder + '/', new, os.path.join(ROOT, 'fuzz/corpus', target)]
+                   '-verbosity=0', '-artifact_prefix=' + folder + '/', new, seeds]
         if m.declared:
             command.insert(1, '--profile=' + declare(m, clean, folder))
         environment = dict(os.environ, RES_OPTIONS='attempts:0')

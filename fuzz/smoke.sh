@@ -10,10 +10,11 @@ binary=$build/fuzz/fuzz_$target
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folders=("$work/learnt")
-for folder in "fuzz/corpus/$target" "fuzz/regress/$target"; do
+mkdir "$work/learnt"
+fuzz/corpus.sh unpack "$target" "$work/corpus"
+for folder in "$work/corpus" "fuzz/regress/$target"; do
     if [ -d "$folder" ]; then folders+=("$folder"); fi
 done
-mkdir "$work/learnt"
 export RES_OPTIONS=attempts:0
 # What fits into a minute of a processor that is shared.
 case $target in

@@ -1,6 +1,7 @@
 // What fuzzing has collected, asked of the reference library: it breaks no promise.
 //
-// fuzz/corpus is what the fuzz targets begin with; fuzz/regress holds inputs that once showed a mistake.
+// fuzz/corpus, which the build has unpacked, is what the fuzz targets begin with; fuzz/regress holds inputs that once
+// showed a mistake.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,8 +27,9 @@ namespace fs = std::filesystem;
 
 std::vector<Input> inputs(const std::string& target) {
     std::vector<Input> out;
-    for (const char* kind : {"corpus", "regress"}) {
-        const auto folder = fs::path(SELVAGE_SOURCE_DIR) / "fuzz" / kind / target;
+    const fs::path folders[] = {fs::path(SELVAGE_FUZZ_CORPUS_DIR) / target,
+                                fs::path(SELVAGE_SOURCE_DIR) / "fuzz" / "regress" / target};
+    for (const auto& folder : folders) {
         if (!fs::exists(folder)) continue;
         for (const auto& file : fs::directory_iterator(folder)) out.push_back(read_input(slurp(file.path().string())));
     }
@@ -65,7 +67,7 @@ std::vector<std::string> broken_by(const std::string& provider, const std::vecto
 
 void expect_kept(const std::string& target, std::size_t least) {
     const auto all = inputs(target);
-    EXPECT_GE(all.size(), least) << "fuzz/corpus/" << target << " is gone";
+    EXPECT_GE(all.size(), least) << SELVAGE_FUZZ_CORPUS_DIR "/" << target << " is gone";
     for (const char* provider : {"shm", "tcp"})
         for (const auto& what : broken_by(provider, all)) ADD_FAILURE() << what;
 }

@@ -13,8 +13,9 @@ cmake --build --preset "$preset"
 build=build/$preset
 for target in hints sequence strings conduct transfers frames_notes frames_peer frames_ring frames_values; do
     cp "$build/fuzz/fuzz_$target" "$OUT/"
-    if [ -d "fuzz/corpus/$target" ]; then
-        (cd "fuzz/corpus/$target" && zip -q "$OUT/fuzz_${target}_seed_corpus.zip" ./*)
+    if [ -e "fuzz/corpus/$target.tar.gz" ]; then
+        fuzz/corpus.sh unpack "$target" "$WORK/corpus/$target"
+        (cd "$WORK/corpus/$target" && zip -q "$OUT/fuzz_${target}_seed_corpus.zip" ./*)
     fi
     if [ -f "fuzz/oss-fuzz/$target.options" ]; then cp "fuzz/oss-fuzz/$target.options" "$OUT/fuzz_$target.options"; fi
 done
