@@ -2,11 +2,13 @@
 """Real programs as judges of the library: runs each on the library of this tree and on Debian's, and compares.
 
   clients.py [--quick] [--own | --debian | --debian-where-broken] [--library DIR] [--provider NAME]... [--tests REGEX]
-             [--ranks N] [--report FILE] [--new | --fresh] [--list] [PROGRAM]...
+             [--ranks N] [--report FILE] [--new | --fresh] [--list] [--record FOLDER] [PROGRAM]...
 
 A full run writes docs/clients.md; --quick runs few cases and writes build/clients/quick.md. Results of earlier full runs
 are kept (build/clients/results.json), so programs can be run one by one; --fresh forgets them, --new runs only cases that
 have none. What the page says of programs without a result in that file stays.
+With --record cases run on the library of this tree alone under `selvage record`; the traces of each that passes go to FOLDER
+as one archive (conformance/corpus/traces/ holds such), and no page is written.
 Exit status: 0 fine, 1 a case fails or hangs on the library that does not on Debian's, 2 could not run.
 """
 import argparse
@@ -24,9 +26,10 @@ sys.dont_write_bytecode = True  # nothing is left in the tree
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 import debian  # noqa: E402
+import record  # noqa: E402
 import report  # noqa: E402
 import watch  # noqa: E402
-from case import FAILED, HUNG, SKIPPED, Unavailable  # noqa: E402
+from case import FAILED, HUNG, PASSED, SKIPPED, Unavailable  # noqa: E402
 from tally import Result, Tally, broken  # noqa: E402
 from workplace import DEBIAN, OWN, ROOT, Workplace  # noqa: E402
 
@@ -45,14 +48,17 @@ def load(name):
     return module.Program()
 
 
-def run_case(workplace, program, case, library):
+def run_case(workplace, program, case, library, recorder=None):
     folder = workplace.path('run')
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     for name, content in case.files.items():
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
             file.write(content)
-    outcome = watch.run(case, folder, workplace.environment(library, case))
+    environment = workplace.environment(library, case)
+    if recorder:
+        environment |= record.environment(recorder, folder, environment)
+    outcome = watch.run(case, folder, environment)
     verdict, reason = (HUNG, outcome.ended) if outcome.ended else case.judge(outcome)
     if verdict in (FAILED, HUNG):
         keep_output(workplace, program, case, library, outcome)
@@ -86,6 +92,9 @@ def run_program(workplace, tally, program, options):
             if options.list:
                 out(f'   {provider} {case.ranks} {case.name}')
                 continue
+            if options.record:
+                record_case(workplace, program, case, options)
+                continue
             if options.new and tally.has(program.name, case):
                 continue
             results = run_on_libraries(workplace, program, case, options)
@@ -93,6 +102,13 @@ def run_program(workplace, tally, program, options):
                 tally.add(result)
             tally.save()
             show(results, number, len(cases))
+
+
+def record_case(workplace, program, case, options):
+    result = run_case(workplace, program, case, OWN, options.recorder)
+    name = record.archive_name(program.name, case)
+    said = 'not kept' if result.verdict != PASSED else record.pack(workplace.path('run'), os.path.join(options.record, name))
+    out(f'   {case.provider} {case.name} on {case.ranks}: {result.verdict}, {name}: {said}')
 
 
 def run_on_libraries(workplace, program, case, options):
@@ -131,6 +147,9 @@ def parse(arguments):
     kept = parser.add_mutually_exclusive_group()
     kept.add_argument('--new', action='store_true', help='only cases that have no result of an earlier run')
     kept.add_argument('--fresh', action='store_true', help='forget results of earlier runs')
+    parser.add_argument('--record', metavar='FOLDER', help='keep traces of the cases that pass, and nothing else')
+    parser.add_argument('--recorder', default=os.path.join(ROOT, 'build/release/conformance/record/libselvage-record.so'),
+                        help=argparse.SUPPRESS)
     parser.add_argument('--list', action='store_true', help='name the cases and run none')
     return parser.parse_args(arguments)
 
@@ -162,6 +181,9 @@ def main(arguments):
     if not own_is_loaded(library):
         print(f'programs do not load {library}/libfabric.so.1 (package libfabric-bin is needed)', file=sys.stderr)
         return 2
+    if options.record and not os.path.exists(options.recorder):
+        print(f'no recorder: {options.recorder} (./run build makes it)', file=sys.stderr)
+        return 2
     watch.adopt_orphans()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that what runs is ended, too
     workplace = Workplace(os.path.realpath(options.folder), library)
@@ -177,7 +199,7 @@ def main(arguments):
     tally = Tally(store)
     for name in options.program or ORDER:
         run_program(workplace, tally, load(name), options)
-    if options.list:
+    if options.list or options.record:
         return 0
     tally.save()
     path = options.report or (os.path.join(ROOT, 'docs/clients.md') if store else workplace.path('quick.md'))

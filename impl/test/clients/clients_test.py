@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import unittest.mock
@@ -13,6 +14,7 @@ import unittest.mock
 sys.dont_write_bytecode = True  # nothing is left in the tree
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import clients  # noqa: E402
+import record  # noqa: E402
 import report  # noqa: E402
 import watch  # noqa: E402
 from case import FAILED, HUNG, PASSED, Case, Limits, Outcome, last_words  # noqa: E402
@@ -181,6 +183,31 @@ class Judges(unittest.TestCase):
         self.assertEqual(self.verdict(self.WHOLE.replace('killed', '')), FAILED)
         self.assertEqual(self.verdict(''.join(self.WHOLE.splitlines(True)[1:])), FAILED)
         self.assertEqual(self.verdict(''), FAILED)
+
+
+class Recording(unittest.TestCase):
+    def test_what_is_loaded_before_stays_in_front_of_the_recorder(self):
+        added = record.environment('/lib/recorder.so', '/run', {'LD_PRELOAD': '/shim.so'})
+        self.assertEqual(added, {'LD_PRELOAD': '/shim.so:/lib/recorder.so', 'SELVAGE_RECORD': '/run/%p.trace'})
+
+    def test_the_same_traces_make_the_same_archive(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ('12.trace', '9.trace'):
+                with open(os.path.join(folder, name), 'w', encoding='ascii') as file:
+                    file.write(name)
+            archives = []
+            for name in ('a', 'b'):
+                self.assertRegex(record.pack(folder, os.path.join(folder, name)), '^2 traces')
+                with open(os.path.join(folder, name), 'rb') as file:
+                    archives.append(file.read())
+            with tarfile.open(os.path.join(folder, 'a')) as archive:
+                self.assertEqual(archive.extractfile('1.trace').read(), b'9.trace')
+        self.assertEqual(*archives)
+
+    def test_a_run_without_a_trace_makes_no_archive(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn('no process', record.pack(folder, os.path.join(folder, 'a')))
+            self.assertEqual(os.listdir(folder), [])
 
 
 class Environments(unittest.TestCase):
