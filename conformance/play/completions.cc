@@ -16,6 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using model::Family;
 
+// How long the completion of a send is waited for before the player goes on without it (late.h).
+constexpr std::chrono::seconds kLate{1};
+
 std::string flags_text(std::uint64_t flags) { return model::print_value(Family::cq_event_flags, flags); }
 
 std::size_t entry_size(fi_cq_format format) {
@@ -43,7 +46,8 @@ void Player::read_queue(std::uint64_t number) {
         if (got == 1) {
             const std::size_t size = entry_size(opened.format);
             std::memset(reinterpret_cast<char*>(&entry.entry) + size, 0, sizeof entry.entry - size);
-            pool.entries.push_back(entry);
+            const bool sent = (entry.entry.flags & FI_SEND) != 0;
+            if (!sent || !late_.came(number, entry.entry.op_context)) pool.entries.push_back(entry);
         } else if (got == -FI_EAVAIL) {
             fi_cq_err_entry error = {};
             if (read_queue_error(cq, error) == 1) pool.errors.push_back(error);
@@ -79,6 +83,7 @@ void Player::take_entry(const TraceCall& call, const Arguments& wanted, bool kno
     Pool& pool = pools_[call.object];
     const std::uint64_t recorded = known ? wanted.number("context") : 0;
     const void* now = context(recorded);
+    const bool sends = wanted.has("flags") && (wanted.number("flags") & FI_SEND) != 0;
     const auto fits = [&](const Entry& e) { return !known || e.entry.op_context == now; };
     auto found = pool.entries.end();
     for (const auto since = Clock::now();;) {
@@ -96,6 +101,7 @@ void Player::take_entry(const TraceCall& call, const Arguments& wanted, bool kno
             const auto& error = pool.errors.front();
             differ(expected, "an error entry: " + model::print_error(error.err) + ", flags " + flags_text(error.flags));
         }
+        if (sends && Clock::now() - since > kLate) return late_.missed(call.object, now);
         if (over(since)) {
             if (pool.entries.empty()) differ(expected, fmt::format("none in {} s", set_.limit.count()));
             const auto& other = pool.entries.front().entry;
@@ -132,6 +138,17 @@ void Player::take_entry(const TraceCall& call, const Arguments& wanted, bool kno
     const char* buffer = set_.memory[number_].at(receive->second.first);
     if (buffer != nullptr && std::memcmp(buffer, should.data(), std::min(should.size(), e.len)) != 0)
         differ("the bytes that were sent", "other bytes");
+}
+
+void Player::await_late_sends(const std::function<bool()>& needed) {
+    for (const auto since = Clock::now(); needed();) {
+        part_.awaits_late.store(true, std::memory_order_release);  // read in may_overtake()
+        if (over(since))
+            differ("the completion of what was sent before", fmt::format("none in {} s", set_.limit.count()));
+        progress();
+        pause();
+    }
+    part_.awaits_late.store(false, std::memory_order_release);
 }
 
 void Player::cq_read(const TraceCall& call) {

@@ -190,6 +190,7 @@ void Player::open(const TraceCall& call) {
 
 void Player::close(const TraceCall& call) {
     Opened& opened = object(call.object);
+    if (opened.is_endpoint || opened.is_cq) await_late_sends([this] { return !late_.empty(); });
     int got = fi_close(opened.object);
     for (const auto since = std::chrono::steady_clock::now(); got == -FI_EAGAIN && call.result == 0 && !over(since);) {
         progress();

@@ -23,6 +23,9 @@ void copy_text(std::array<char, N>& to, std::string_view text) {
     to[size] = '\0';
 }
 
+// How long another player needs a completion before it is overtaken.
+constexpr std::chrono::seconds kStall{1};
+
 }  // namespace
 
 const Player::Row Player::kRows[] = {
@@ -213,6 +216,7 @@ void Player::run() {
         part_.under_way.store(call.sequence, std::memory_order_relaxed);
         try {
             play(call);
+            if (place + 1 == order_.size()) await_late_sends([this] { return !late_.empty(); });
         } catch (const Difference& d) {
             report(call, d);
             same = false;
@@ -279,12 +283,28 @@ void Player::wait_for_others(const TraceCall& call) {
     const auto since = Clock::now();
     for (std::size_t i = 0; i < set_.traces.size(); ++i) {
         if (i == number_) continue;
-        while (set_.shared->parts[i].next_end.load(std::memory_order_acquire) < began) {
+        while (set_.shared->parts[i].next_end.load(std::memory_order_acquire) < began && !may_overtake(i)) {
             if (over(since)) differ("its turn, after calls of " + set_.traces[i].file, "no turn in time");
             progress();
             std::this_thread::sleep_for(std::chrono::microseconds(20));
         }
     }
+}
+
+// Who cannot go on without the completion of a send may need a receive that its peer has later in the trace.
+bool Player::may_overtake(std::size_t other) {
+    const PlayerPart& part = set_.shared->parts[other];
+    Stall& stall = stalls_[other];
+    const auto call = part.under_way.load(std::memory_order_relaxed);
+    if (stall.overtaken && stall.call == call) return true;
+    if (!part.awaits_late.load(std::memory_order_acquire)) {
+        stall = {};
+    } else if (stall.call != call) {
+        stall = {call, Clock::now(), false};
+    } else {
+        stall.overtaken = Clock::now() - stall.since > kStall;
+    }
+    return stall.overtaken;
 }
 
 void Player::progress() {

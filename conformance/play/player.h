@@ -21,6 +21,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -31,6 +32,7 @@
 
 #include "conformance/play/atomic.h"
 #include "conformance/play/infos.h"
+#include "conformance/play/late.h"
 #include "conformance/play/memory.h"
 #include "conformance/play/shared.h"
 #include "conformance/trace/trace.h"
@@ -101,10 +103,19 @@ private:
         std::deque<fi_eq_err_entry> event_errors;
     };
 
+    /// Since when another player cannot go on.
+    struct Stall {
+        std::uint64_t call = 0;  ///< of the other one
+        std::chrono::steady_clock::time_point since;
+        bool overtaken = false;
+    };
+
     // player.cc
     bool open_library(std::string& error);
     void play(const TraceCall& call);
     void wait_for_others(const TraceCall& call);
+    /// True if another player's call does not have to return first, as it waits for one of ours.
+    [[nodiscard]] bool may_overtake(std::size_t other);
     /// The order of the calls, as indices (invariant 1).
     void put_in_order();
     /// Says when the calls from place `next` of the order on had returned.
@@ -212,6 +223,8 @@ private:
                                    std::size_t count);
 
     // completions.cc
+    /// Goes on once the completions of sends that are late, and needed, have come.
+    void await_late_sends(const std::function<bool()>& needed);
     void read_queue(std::uint64_t number);
     void cq_read(const TraceCall& call);
     void cq_readerr(const TraceCall& call);
@@ -234,6 +247,8 @@ private:
     std::unordered_map<std::uint64_t, void*> contexts_;
     std::unordered_map<const void*, std::uint64_t> recorded_contexts_;
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> receives_;  // context -> address, size
+    LateSends late_;
+    std::array<Stall, kMostPlayers> stalls_ = {};  // by player
     std::set<std::string> left_out_;
     std::unordered_map<std::uint64_t, std::function<ssize_t()>> peeks_;  // context -> peeks again
     std::vector<bool> vain_;                                             // by call

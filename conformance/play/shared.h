@@ -35,7 +35,9 @@ struct PlayerPart {
     /// When the call that is played next had returned, in nanoseconds of the machine's clock.
     std::atomic<std::uint64_t> next_end;
     std::atomic<std::uint64_t> under_way;  ///< the number of the call that is played now
-    std::atomic<std::uint64_t> turns;      ///< grows while the player waits: it is not inside the library
+    /// True while the player cannot go on without the completion of a send (late.h); the others read it to go ahead.
+    std::atomic<bool> awaits_late;
+    std::atomic<std::uint64_t> turns;  ///< grows while the player waits: it is not inside the library
     std::atomic<Ending> ending;
     std::uint64_t played, skipped;
     std::array<char, 65536> message;  ///< what differs

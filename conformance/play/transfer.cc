@@ -130,6 +130,7 @@ void Player::message(const TraceCall& call) {
     const bool receives = call.call.find("recv") != std::string::npos;
     Pieces p = pieces(in);
     const auto recorded_context = in.number("context");
+    await_late_sends([&] { return late_.use(p.iov) || late_.use(context(recorded_context)); });
     void* given = context(recorded_context);
     const fi_addr_t peer = peer_of(opened, in, by_structure ? "addr" : receives ? "src_addr" : "dest_addr");
     const std::uint64_t flags = call.in.number("flags");
@@ -146,6 +147,7 @@ void Player::message(const TraceCall& call) {
             receives_.erase(recorded_context);
         }
     } else {
+        late_.posted(given, p.iov);
         fill(call, p.iov);
     }
     const auto* buffer = p.iov.empty() ? nullptr : p.iov[0].iov_base;
