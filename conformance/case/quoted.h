@@ -11,7 +11,7 @@ namespace selvage::conformance {
 
 /// `text` with quotes around it, valid as a C string literal.
 std::string quote(std::string_view text);
-/// Reads what quote prints; also \xNN escapes.  @return false if `text` is not one whole quoted string.
+/// Reads what quote prints; also \\xNN escapes.  @return false if `text` is not one whole quoted string.
 bool unquote(std::string_view text, std::string& out);
 
 }  // namespace selvage::conformance

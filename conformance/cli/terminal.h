@@ -17,7 +17,7 @@ std::string tinted(std::string_view text, Tint tint);
 /// Columns of the terminal behind stdout; 100 where there is none.
 std::size_t columns();
 
-/// Bytes that are safe to print on a terminal: control characters of a hostile library become \xNN.
+/// Bytes that are safe to print on a terminal: control characters of a hostile library become \\xNN.
 std::string printable(std::string_view text);
 
 /// Progress of a run on stderr: a bar with rate and time left on a terminal, one line per finished step elsewhere.

@@ -34,7 +34,7 @@ std::string wanted_text(const model::Evidence& e);
 std::string actual_text(const model::Evidence& e);
 /// A name that is unique in the report: "getinfo-caps-granted-tcp-1".
 std::vector<std::string> anchors(const std::vector<const Deviation*>& deviations);
-/// Text made of valid UTF-8 without control characters other than line ends and tabs; bad bytes become \xNN.
+/// Text made of valid UTF-8 without control characters other than line ends and tabs; bad bytes become \\xNN.
 std::string clean(std::string_view text);
 /// What & < > " ' stand for in XML and HTML, after clean().
 std::string escape(std::string_view text);

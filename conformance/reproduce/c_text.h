@@ -37,7 +37,6 @@ model::Field length_of(model::Field bytes);
 /// How the memory of initialized hints is declared.
 enum class Memory { Writable, Constant };
 /// A definition `static struct fi_info NAME = {…};` with substructures and strings in place.
-/// @param object expression for a handle that is not NULL.
 std::string define_info(std::string_view name, const model::Info& info, Memory memory);
 /// The arguments of fi_getinfo, up to and without the last: `FI_VERSION(1, 17), NULL, NULL, 0, &hints`.
 std::string getinfo_arguments(const model::Query& query, std::string_view hints);

@@ -48,7 +48,7 @@ private:
 
 /// A token as error messages show it: in single quotes, cut where it is long.
 std::string shown(std::string_view token);
-/// Text as a string in double quotes; every byte that is not printable ASCII as \xNN.
+/// Text as a string in double quotes; every byte that is not printable ASCII as \\xNN.
 std::string quote(std::string_view bytes);
 
 }  // namespace selvage::model
