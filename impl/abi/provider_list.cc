@@ -3,6 +3,9 @@
 #include <iterator>
 
 #include "impl/catalog/registry.h"
+#ifdef SELVAGE_LOOPBACK
+#include "impl/transport/loopback/loopback.h"
+#endif
 #include "impl/transport/shm/shm.h"
 #include "impl/transport/tcp/tcp.h"
 #include "impl/transport/verbs/verbs.h"
@@ -10,7 +13,14 @@
 namespace selvage::impl {
 namespace {
 
-constexpr const Provider* kProviders[] = {&kVerbsProvider, &kShmProvider, &kTcpProvider};
+constexpr const Provider* kProviders[] = {
+    &kVerbsProvider,
+    &kShmProvider,
+    &kTcpProvider,
+#ifdef SELVAGE_LOOPBACK
+    &kLoopbackProvider,
+#endif
+};
 static_assert(std::size(kProviders) <= kProvidersMax);
 
 }  // namespace

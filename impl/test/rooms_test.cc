@@ -37,11 +37,14 @@ const std::vector<Room>& rooms() {
         {"engine", {"base", "config", "stat", "catalog", "events", "domain", "av", "endpoint"}},
         {"transport/net", {"base", "config", "stat", "net", "engine"}},
         {"transport/shm", {"base", "config", "stat", "net", "catalog", "progress", "av", "endpoint", "engine"}},
+        {"transport/loopback", {"base", "catalog", "av", "endpoint", "engine"}},
         {"transport/tcp", {"base", "text", "config", "net", "catalog", "av", "endpoint", "engine", "transport/net"}},
         {"transport/verbs",
          {"base", "config", "stat", "net", "catalog", "domain", "av", "endpoint", "engine", "transport/net"}},
         {"provider", {"base", "config", "catalog", "fabric", "discovery"}},
-        {"abi", {"base", "config", "catalog", "provider", "transport/shm", "transport/tcp", "transport/verbs"}},
+        {"abi",
+         {"base", "config", "catalog", "provider", "transport/loopback", "transport/shm", "transport/tcp",
+          "transport/verbs"}},
     };
     return table;
 }
