@@ -114,8 +114,8 @@ void measure(const Options& options, const std::vector<bench::Workload>& workloa
     const std::uint64_t total = std::uint64_t{2} * options.pairs * workloads.size();
     std::uint64_t done = 0;
     progress.expect(total);
-    progress.begin("measuring", total);
-    const auto at = [&] { progress.at(++done); };
+    const auto step = progress.begin("measuring", total);
+    const auto at = [&] { progress.at(step, ++done); };
     if (suite.session != nullptr) {
         auto began = std::chrono::steady_clock::now();
         const auto over = [&](const std::string& provider) {
@@ -146,7 +146,7 @@ void count(const Options& options, const std::vector<bench::Workload>& workloads
     if (names.empty()) return;
     Progress progress(options.quiet);
     progress.expect(2);
-    progress.begin("counting instructions", 2);
+    const auto step = progress.begin("counting instructions", 2);
     for (std::size_t s = 0; s < 2 && out.not_counted.empty(); ++s) {
         const auto counts = bench::count_instructions(options.suite, out.sides[s].path, names);
         out.not_counted = counts.why_not;
@@ -154,7 +154,7 @@ void count(const Options& options, const std::vector<bench::Workload>& workloads
             if (const auto found = counts.per_call.find(r.workload->name); found != counts.per_call.end())
                 r.sides[s].instructions = found->second;
         }
-        progress.at(s + 1);
+        progress.at(step, s + 1);
     }
 }
 

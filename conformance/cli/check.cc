@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -18,6 +19,7 @@
 #include "conformance/cli/terminal.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
+#include "conformance/suite/jobs.h"
 #include "conformance/suite/merge.h"
 #include "conformance/suite/reasons.h"
 #include "conformance/suite/runner.h"
@@ -35,6 +37,7 @@ struct Options {
     std::string save;
     std::string waivers;
     std::string shard;
+    unsigned jobs = default_jobs();
     bool dryrun = false;
     bool quiet = false;
 };
@@ -42,34 +45,81 @@ struct Options {
 // What the tests share while GoogleTest runs them.
 struct Session {
     const Plan* plan = nullptr;
+    unsigned at_once = 1;
     Report report;
     Progress* progress = nullptr;
-    std::set<std::pair<std::string, std::string>> ran;  ///< properties, and the providers they were run on
+    std::vector<Job> jobs;                ///< by number of the test
+    std::vector<std::size_t> chosen;      ///< those that this run does
+    std::map<std::size_t, JobResult> by;  ///< what came of them
 };
 
+// Stands for a property on a provider, which has been run when its body is.
 class PropertyTest : public testing::Test {
 public:
-    PropertyTest(Session& session, Property& property, std::size_t provider)
-        : session_(session), property_(property), provider_(provider) {}
+    PropertyTest(const Session& session, std::size_t job) : session_(session), job_(job) {}
 
     void TestBody() override {
-        ProviderResult& result = session_.report.providers[provider_];
-        session_.ran.emplace(property_.name(), result.provider);
-        const auto questions = result.questions;
-        const auto seconds = result.seconds;
-        session_.progress->begin(fmt::format("{}/{}", property_.name(), printable(result.provider)),
-                                 property_.count(*session_.plan));
-        const auto added = run_property(*session_.plan, property_, result, session_.report,
-                                        [&](std::uint64_t done, std::uint64_t) { session_.progress->at(done); });
-        session_.progress->end(added == 0 ? "kept" : fmt::format("{} deviations", added), result.questions - questions,
-                               result.seconds - seconds);
-        EXPECT_EQ(added, 0U);
+        const JobResult& result = session_.by.at(job_);
+        EXPECT_EQ(result.deviations.size(), 0U);
+        EXPECT_EQ(result.trouble, "");
     }
 
 private:
+    const Session& session_;
+    std::size_t job_;
+};
+
+void run_chosen(Session& session) {
+    std::vector<Job> jobs;
+    for (const std::size_t i : session.chosen) jobs.push_back(session.jobs[i]);
+    std::vector<std::size_t> steps(jobs.size());
+    Progress& progress = *session.progress;
+    const JobEvents events{
+        .began =
+            [&](std::size_t i) {
+                steps[i] = progress.begin(fmt::format("{}/{}", jobs[i].property->name(), printable(jobs[i].provider)),
+                                          jobs[i].property->count(*session.plan));
+            },
+        .at = [&](std::size_t i, std::uint64_t done) { progress.at(steps[i], done); },
+        .ended =
+            [&](std::size_t i, const JobResult& r) {
+                const auto found = r.deviations.size();
+                const auto verdict = found == 0 ? std::string("kept") : fmt::format("{} deviations", found);
+                progress.end(steps[i], r.trouble.empty() ? verdict : "no verdict", r.counts.questions,
+                             r.counts.seconds);
+            }};
+    auto results = run_jobs(*session.plan, jobs, session.at_once, events);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        add_result(results[i], session.report);
+        session.by.emplace(session.chosen[i], std::move(results[i]));
+    }
+}
+
+// Runs what GoogleTest has chosen, by filter and shard, before the first test.
+class Chosen : public testing::EmptyTestEventListener {
+public:
+    explicit Chosen(Session& session) : session_(session) {}
+
+    void OnTestIterationStart(const testing::UnitTest& all, int iteration) override {
+        if (iteration > 0) return;
+        for (int s = 0; s < all.total_test_suite_count(); ++s) {
+            const testing::TestSuite& suite = *all.GetTestSuite(s);
+            for (int t = 0; t < suite.total_test_count(); ++t) choose(*suite.GetTestInfo(t));
+        }
+        std::sort(session_.chosen.begin(), session_.chosen.end());
+        run_chosen(session_);
+    }
+
+private:
+    void choose(const testing::TestInfo& test) {
+        if (!test.should_run()) return;
+        for (std::size_t i = 0; i < session_.jobs.size(); ++i) {
+            const Job& job = session_.jobs[i];
+            if (job.property->name() == test.test_suite_name() && job.provider == test.name())
+                session_.chosen.push_back(i);
+        }
+    }
     Session& session_;
-    Property& property_;
-    std::size_t provider_;
 };
 
 bool counts(const Deviation& d, bool strict) {
@@ -231,12 +281,25 @@ void explain_parts(const Shard& shard, Report& report) {
 
 // Properties that other parts run are theirs to explain.
 void leave_to_others(const Shard& shard, const std::vector<std::unique_ptr<Property>>& properties,
-                     const std::set<std::pair<std::string, std::string>>& ran, ProviderResult& result) {
+                     const Session& session, ProviderResult& result) {
     if (shard.alone()) return;
+    std::set<std::string> ours;
+    for (const std::size_t i : session.chosen)
+        if (session.jobs[i].provider == result.provider) ours.emplace(session.jobs[i].property->name());
     for (const auto& p : properties) {
         const std::string name(p->name());
-        if (!ran.contains({name, result.provider})) result.finished.insert(name);
+        if (!ours.contains(name)) result.finished.insert(name);
     }
+}
+
+// Properties of which nothing is known since their processes ended; empty if there are none.
+std::string troubles_of(const Session& session) {
+    std::string out;
+    for (const auto& [job, result] : session.by) {
+        if (result.trouble.empty()) continue;
+        out += (out.empty() ? "" : "; ") + printable(session.jobs[job].provider) + ": " + result.trouble;
+    }
+    return out;
 }
 
 int check(Options& options) {
@@ -263,6 +326,7 @@ int check(Options& options) {
     Progress progress(options.quiet);
     Session session;
     session.plan = &options.plan;
+    session.at_once = options.jobs;
     session.progress = &progress;
     session.report.subject = found.subject;
     session.report.seed = options.plan.seed;
@@ -275,12 +339,12 @@ int check(Options& options) {
                                                             " while it was asked for its providers");
         }
         for (const auto& property : properties) {
-            const std::size_t index = session.report.providers.size() - 1;
-            Property* which = property.get();
-            total += which->count(options.plan);
-            testing::RegisterTest(
-                std::string(which->name()).c_str(), p.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                [&session, which, index]() -> PropertyTest* { return new PropertyTest(session, *which, index); });
+            total += property->count(options.plan);
+            const std::size_t job = session.jobs.size();
+            session.jobs.push_back({property.get(), p});
+            testing::RegisterTest(std::string(property->name()).c_str(), p.c_str(), nullptr, nullptr, __FILE__,
+                                  __LINE__,
+                                  [&session, job]() -> PropertyTest* { return new PropertyTest(session, job); });
         }
     }
     progress.expect(total);
@@ -289,13 +353,14 @@ int check(Options& options) {
     char* argv[] = {name, nullptr};
     if (!shard.alone()) take_shard(shard);
     testing::InitGoogleTest(&argc, argv);
-    delete testing::UnitTest::GetInstance()->listeners().Release(
-        testing::UnitTest::GetInstance()->listeners().default_result_printer());
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new Chosen(session));
     const int ignored = RUN_ALL_TESTS();
     static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
 
     for (auto& p : session.report.providers) {
-        leave_to_others(shard, properties, session.ran, p);
+        leave_to_others(shard, properties, session, p);
         explain_unreached(options.plan, session.report, p);
     }
     explain_parts(shard, session.report);
@@ -303,6 +368,7 @@ int check(Options& options) {
     apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;
     if (!options.quiet) print_summary(session.report);
+    if (const auto troubles = troubles_of(session); !troubles.empty()) return could_not_run(troubles);
     return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
 
@@ -346,6 +412,9 @@ void add_check(CLI::App& app, Run& run) {
         ->add_option("--shard", options->shard,
                      "do one part of the run (default: as GoogleTest's, Open MPI's or Slurm's variables say)")
         ->type_name("INDEX/TOTAL");
+    command->add_option("--jobs", options->jobs, "properties that run at the same time; the report is the same")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, 64U));
     command->add_flag("--strict", options->plan.strict,
                       "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
@@ -357,7 +426,8 @@ void add_check(CLI::App& app, Run& run) {
         "and GTEST_SHARD_INDEX variables choose among them, and so do those of a task of mpirun or srun; \"{shard}\" "
         "in\n"
         "--report and --save stands for the part. selvage merge puts the reports together.\n"
-        "Exit status: 0 all promises kept, 1 deviations found, 2 could not run.");
+        "Exit status: 0 all promises kept, 1 deviations found, 2 could not run (or a property ended without a "
+        "verdict).");
     command->callback([options, &run] { run = [options] { return check(*options); }; });
 }
 

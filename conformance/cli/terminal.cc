@@ -74,26 +74,26 @@ Progress::Progress(bool quiet)
 
 Progress::~Progress() { clear(); }
 
-void Progress::begin(const std::string& label, std::uint64_t units) {
-    label_ = label;
-    units_ = units;
-    done_ = 0;
+std::size_t Progress::begin(const std::string& label, std::uint64_t units) {
+    steps_[++begun_] = {.label = label, .units = units};
     draw(true);
+    return begun_;
 }
 
-void Progress::at(std::uint64_t done) {
-    done_ = done;
+void Progress::at(std::size_t step, std::uint64_t done) {
+    steps_[step].done = done;
     draw(false);
 }
 
-void Progress::end(const std::string& result, std::uint64_t done, double seconds) {
-    finished_ += units_;
+void Progress::end(std::size_t step, const std::string& result, std::uint64_t done, double seconds) {
+    const Step ended = steps_[step];
+    steps_.erase(step);
+    finished_ += ended.units;
     asked_ += done;
-    done_ = units_ = 0;
     if (quiet_) return;
     clear();
     const auto rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-    fmt::print(stderr, "{:<34} {:>8} cases {:>7.1f} s {:>9.0f}/s  {}\n", label_, done, seconds, rate, result);
+    fmt::print(stderr, "{:<34} {:>8} cases {:>7.1f} s {:>9.0f}/s  {}\n", ended.label, done, seconds, rate, result);
 }
 
 void Progress::note(const std::string& line) {
@@ -108,16 +108,22 @@ void Progress::draw(bool force) {
     if (quiet_ || !terminal_ || (!force && now - drawn_ < 100ms)) return;
     drawn_ = now;
     const double elapsed = std::chrono::duration<double>(now - began_).count();
-    const auto units = finished_ + std::min(done_, units_);
+    std::uint64_t units = finished_, asked = asked_;
+    std::string labels;
+    for (const auto& [number, step] : steps_) {
+        units += std::min(step.done, step.units);
+        asked += step.done;
+        labels += (labels.empty() ? "" : ", ") + step.label;
+    }
     const double share = total_ == 0 ? 0 : static_cast<double>(units) / static_cast<double>(total_);
     constexpr int kWidth = 24;
     const int filled = static_cast<int>(share * kWidth);
     std::string bar(static_cast<std::size_t>(filled), '=');
     bar.resize(kWidth, ' ');
     const double left = share > 0.01 ? elapsed * (1 - share) / share : 0;
-    const double rate = elapsed > 0 ? static_cast<double>(asked_ + done_) / elapsed : 0;
+    const double rate = elapsed > 0 ? static_cast<double>(asked) / elapsed : 0;
     fmt::print(stderr, "\r\033[K[{}] {:3.0f} %  {:.0f}/s  {} left  {}", bar, share * 100, rate,
-               share > 0.01 ? duration(left) : std::string("?"), label_);
+               share > 0.01 ? duration(left) : std::string("?"), labels);
     std::fflush(stderr);
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -31,16 +32,21 @@ public:
 
     /// Announces how many units of work there are in all.
     void expect(std::uint64_t total) { total_ = total; }
-    /// Begins a step of at most `units`.
-    void begin(const std::string& label, std::uint64_t units);
-    /// Units of the step done so far.
-    void at(std::uint64_t done);
+    /// Begins a step of at most `units`; others may be under way.  @return its number.
+    std::size_t begin(const std::string& label, std::uint64_t units);
+    /// Units of a step done so far.
+    void at(std::size_t step, std::uint64_t done);
     /// A line that stays, between steps or within one.
     void note(const std::string& line);
-    /// Ends the step; `result` is a word or two.
-    void end(const std::string& result, std::uint64_t done, double seconds);
+    /// Ends a step; `result` is a word or two.
+    void end(std::size_t step, const std::string& result, std::uint64_t done, double seconds);
 
 private:
+    struct Step {
+        std::string label;
+        std::uint64_t units = 0;
+        std::uint64_t done = 0;
+    };
     void draw(bool force);
     void clear();
 
@@ -49,9 +55,8 @@ private:
     std::uint64_t total_ = 0;
     std::uint64_t finished_ = 0;  // units of finished steps
     std::uint64_t asked_ = 0;     // units really done
-    std::uint64_t units_ = 0;
-    std::uint64_t done_ = 0;
-    std::string label_;
+    std::size_t begun_ = 0;
+    std::map<std::size_t, Step> steps_;  // under way, by number
     std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point drawn_;
 };

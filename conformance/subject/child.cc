@@ -146,6 +146,10 @@ public:
     ChildRun(const ChildRun&) = delete;
     ChildRun& operator=(const ChildRun&) = delete;
     Ending watch(const std::function<void(std::string_view)>& receive);
+    /// Waits for so many milliseconds at most.  @return false once no more records will come.
+    bool look(const std::function<void(std::string_view)>& receive, int millis);
+    Ending end();
+    [[nodiscard]] int descriptor() const { return pipe_; }
 
 private:
     [[noreturn]] void be_child(const std::function<void(Channel&)>& work, int fd, pid_t parent) noexcept;
@@ -159,6 +163,7 @@ private:
     std::chrono::milliseconds quiet_;
     pid_t pid_ = -1;
     int pipe_ = -1;
+    bool hung_ = false;
     std::uint64_t last_beat_ = 0;
     Clock::time_point alive_at_ = Clock::now();
 };
@@ -234,33 +239,38 @@ int ChildRun::bury() {
     return status;
 }
 
+bool ChildRun::look(const std::function<void(std::string_view)>& receive, int millis) {
+    pollfd waiting = {pipe_, POLLIN, 0};
+    if (poll(&waiting, 1, millis) > 0) {
+        const bool open = records_.read_some(pipe_, receive);
+        alive_at_ = Clock::now();  // after receive: our own slowness is not the child's
+        sign_of_life();
+        return open;
+    }
+    if (dead()) {
+        // A process that the library has started holds the pipe open: what is in it is all there will be.
+        while (poll(&waiting, 1, 0) > 0 && records_.read_some(pipe_, receive)) continue;
+        return false;
+    }
+    hung_ = silent_for_too_long();
+    if (hung_) kill(pid_, SIGKILL);
+    return !hung_;
+}
+
+// The pipe may be closed before the process ends.
+Ending ChildRun::end() {
+    while (!hung_ && !dead()) {
+        hung_ = silent_for_too_long();
+        if (hung_) kill(pid_, SIGKILL);
+        if (!hung_ && !dead()) poll(nullptr, 0, 1);
+    }
+    return ending(bury(), hung_);
+}
+
 Ending ChildRun::watch(const std::function<void(std::string_view)>& receive) {
     const auto step = static_cast<int>(std::clamp(quiet_ / 4, std::chrono::milliseconds(1), kGlance).count());
-    bool hung = false;
-    for (bool open = true; open;) {
-        pollfd waiting = {pipe_, POLLIN, 0};
-        const int ready = poll(&waiting, 1, step);
-        if (ready > 0) {
-            open = records_.read_some(pipe_, receive);
-            alive_at_ = Clock::now();  // after receive: our own slowness is not the child's
-            sign_of_life();
-        } else if (dead()) {
-            // A process that the library has started holds the pipe open: what is in it is all there will be.
-            while (poll(&waiting, 1, 0) > 0 && records_.read_some(pipe_, receive)) continue;
-            open = false;
-        } else if (silent_for_too_long()) {
-            hung = true;
-            kill(pid_, SIGKILL);
-            open = false;
-        }
-    }
-    // The pipe may be closed before the process ends.
-    while (!hung && !dead()) {
-        hung = silent_for_too_long();
-        if (hung) kill(pid_, SIGKILL);
-        if (!hung && !dead()) poll(nullptr, 0, 1);
-    }
-    return ending(bury(), hung);
+    while (look(receive, step)) continue;
+    return end();
 }
 
 Ending ChildRun::ending(int status, bool hung) const {
@@ -284,6 +294,16 @@ void begin_child(pid_t parent) {
     restore_default_signals();
     remove_leftovers_of_namesakes();
 }
+
+Child::Child(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet)
+    : run_(std::make_unique<ChildRun>(work, quiet)) {}
+Child::~Child() = default;
+Child::Child(Child&&) noexcept = default;
+Child& Child::operator=(Child&&) noexcept = default;
+
+int Child::descriptor() const { return run_->descriptor(); }
+bool Child::receive(const std::function<void(std::string_view)>& receive) { return run_->look(receive, 0); }
+Ending Child::end() { return run_->end(); }
 
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
                     std::chrono::milliseconds quiet) {

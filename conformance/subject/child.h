@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,27 @@ void begin_child(pid_t parent);
 /// In a child, a sign of life without a record or a number: for who waits there for a process of its own that goes on.
 /// Elsewhere it does nothing.
 void sign_of_life();
+
+class ChildRun;
+
+/// A child under way, for a parent that looks after several.  One that is dropped is killed.
+class Child {
+public:
+    /// As run_in_child.
+    Child(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet);
+    ~Child();
+    Child(Child&&) noexcept;
+    Child& operator=(Child&&) noexcept;
+    /// Readable when records have come or the child has closed its end.
+    [[nodiscard]] int descriptor() const;
+    /// Hands out the records that have come.  @return false once no more will come.
+    bool receive(const std::function<void(std::string_view)>& receive);
+    /// Waits until it has ended.  REQUIRES: receive() has returned false.
+    Ending end();
+
+private:
+    std::unique_ptr<ChildRun> run_;
+};
 
 /// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
 /// A child that waits for a child of its own lives as long as that one shows signs of life.

@@ -64,6 +64,7 @@ static void misbehave(void) {
         signal(SIGSEGV, leave);
         *nowhere = 1;
     }
+    if (is("parricide")) kill(getppid(), SIGKILL);
     if (is("threads")) start_thread();
     if (is("close"))
         for (int fd = 3; fd < 256; ++fd) close(fd);
