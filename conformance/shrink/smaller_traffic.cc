@@ -13,6 +13,9 @@ using model::CallForm;
 using model::Operation;
 using model::Transfer;
 
+// Lengths that are tried: about where providers change from one protocol to another.
+constexpr std::array<std::uint64_t, 8> kLengths = {0, 1, 8, 64, 4096, 4097, 16384, 65536};
+
 using Best = std::function<const Case&()>;
 using Attempt = std::function<bool(const Case&)>;
 
@@ -118,7 +121,7 @@ bool shrink_setup(const Best& best, const Attempt& attempt) {
 // Both sides of a message become smaller together, so that what fitted goes on fitting.
 bool shrink_lengths(const Best& best, const Attempt& attempt) {
     bool any = false;
-    for (const std::uint64_t limit : {0ULL, 1ULL, 8ULL, 64ULL, 4096ULL, 65536ULL}) {
+    for (const std::uint64_t limit : kLengths) {
         if (edited(best, attempt, [limit](Exchange& e) {
                 for (Operation& o : e.operations) o.length = std::min(o.length, limit);
             })) {
@@ -151,7 +154,7 @@ bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
     try_edit([](Operation& o) { o.bad_key = false; });
     try_edit([&](Operation& o) { o.region_access = plain.region_access; });
     try_edit([](Operation& o) { o.count = std::min<std::uint64_t>(o.count, 1); });
-    for (const std::uint64_t length : {0ULL, 1ULL, 8ULL, 64ULL, 4096ULL, 65536ULL}) {
+    for (const std::uint64_t length : kLengths) {
         if (length < best().exchange.operations[i].length) try_edit([length](Operation& o) { o.length = length; });
     }
     return any;

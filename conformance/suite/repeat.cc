@@ -73,6 +73,7 @@ std::vector<Because> Repeater::trial(const Case& c) {
     std::vector<Because> broken;
     Tally scratch;
     probe(lab_, c, scratch, broken);
+    loss_ = worker_of(lab_.library()).loss();
     return pick(broken, seen_->because.front());
 }
 
@@ -95,12 +96,12 @@ Case Repeater::smaller(const Case& c) {
     return out;
 }
 
-// What it shows, if it does so again and again.
+// What it shows, if it does so again and again.  A loss was waited for with patience, which once is enough.
 std::vector<Because> Repeater::each_time(const Case& c) {
     std::vector<Because> because;
     for (unsigned i = 0; i < kConfirmations; ++i) {
         because = counted_trial(c);
-        if (because.empty()) break;
+        if (because.empty() || loss_ != Loss::None) break;
     }
     return because;
 }
@@ -108,9 +109,11 @@ std::vector<Because> Repeater::each_time(const Case& c) {
 Repeated Repeater::at_times(const Sighting& seen) {
     Case with = seen.shown;
     if (!seen.history.empty()) with.before = seen.history;
-    Repeated out{with, seen.because, {}};
+    Repeated out{with, seen.because, {}, Loss::None};
+    const std::string signed_as = signature(seen.because.front(), seen.shown, true);
+    const bool known = !at_times_.insert(signed_as).second;
     const Watch watch;
-    const unsigned tries = trying_ < kTriesTime ? kTries : kFewTries;
+    const unsigned tries = known ? 0 : trying_ < kTriesTime ? kTries : kFewTries;
     for (unsigned i = 0; i < tries && watch.spent() < kTriesTimeOfOne; ++i) {
         // The shorter form is told if it shows at all.
         if (auto because = counted_trial(seen.shown); !because.empty()) {
@@ -129,6 +132,7 @@ Repeated Repeater::run(const Sighting& seen) {
     seen_ = &seen;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
     Worker& worker = worker_of(lab_.library());
+    worker.set_quick(seen.loss == Loss::Ended);
     Case shown = seen.shown;
     bool repeats = !counted_trial(shown).empty();
     if (!repeats && !seen.history.empty() && shown.before != seen.history) {
@@ -137,10 +141,11 @@ Repeated Repeater::run(const Sighting& seen) {
     }
     std::vector<Because> because;
     Case minimal = repeats ? smaller(shown) : shown;
+    worker.set_quick(false);
     worker.set_patient(true);
     if (repeats) because = each_time(minimal);
     if (repeats && because.empty() && !(minimal == shown)) because = each_time(minimal = shown);
-    Repeated out = because.empty() ? at_times(seen) : Repeated{std::move(minimal), std::move(because), {}};
+    Repeated out = because.empty() ? at_times(seen) : Repeated{std::move(minimal), std::move(because), {}, loss_};
     worker.set_patient(false);
     worker.renew();
     return out;

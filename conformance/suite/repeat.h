@@ -8,11 +8,13 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "conformance/report/finding.h"
 #include "conformance/suite/lab.h"
+#include "conformance/traffic/worker.h"
 
 namespace selvage::conformance {
 
@@ -22,6 +24,7 @@ struct Sighting {
     std::vector<std::vector<model::Operation>> history;  ///< what its pair had carried before
     std::vector<model::Because> because;                 ///< the broken link, and those that support it
     bool hasty = false;                                  ///< something was given up after a short wait
+    Loss loss = Loss::None;                              ///< of the pair
 };
 
 /// What can be said of it.
@@ -29,6 +32,7 @@ struct Repeated {
     Case shown;  ///< the smallest case that shows it each time; of an intermittent one, what was run
     std::vector<model::Because> because;
     std::optional<Tries> intermittent;
+    Loss loss = Loss::None;  ///< of the pair, where the case shows it each time
 };
 
 class Repeater {
@@ -51,6 +55,8 @@ private:
     std::function<void()> alive_;
     const Sighting* seen_ = nullptr;
     Tries tries_;
+    Loss loss_ = Loss::None;                ///< of the last trial
+    std::set<std::string> at_times_;        ///< signatures of what was found to be intermittent
     std::chrono::nanoseconds shrinking_{};  ///< spent on making cases smaller
     std::chrono::nanoseconds trying_{};     ///< spent on what does not repeat
 };

@@ -38,10 +38,13 @@ constexpr unsigned kMostOpeningDeaths = 3;  // of one set-up, before its death i
 constexpr unsigned kFirstLifetime = 1;
 constexpr std::array<unsigned, 2> kLifetimes = {8, 32};
 constexpr std::size_t kLossByHanging = 32;
-constexpr std::size_t kMostLosses = 600;  // before only what is known is told
+constexpr std::size_t kMostLosses = 6000;  // before only what is known is told
 // A call does not come back: it works for so long (others may take most of the machine), or sleeps for so long.
 constexpr std::chrono::milliseconds kLongWork{700};
 constexpr std::chrono::milliseconds kLongSleep{6000};
+// The same where one is known not to.
+constexpr std::chrono::milliseconds kKnownWork{150};
+constexpr std::chrono::milliseconds kKnownSleep{1500};
 constexpr int kLookMillis = 50;      // how often the worker is looked at meanwhile
 constexpr int kRecordMillis = 6000;  // for the rest of an answer that has begun
 // A request: a letter, then a case as text (its pair is to be opened as it says), operations as bytes, or nothing (the
@@ -325,6 +328,8 @@ Ending Worker::told_from_memory(const Case& c, Traffic& out) const {
 
 bool Worker::awaited() const {
     using Clock = std::chrono::steady_clock;
+    const auto longest_work = (quick_ ? kKnownWork : kLongWork) * patience_factor();
+    const auto longest_sleep = (quick_ ? kKnownSleep : kLongSleep) * patience_factor();
     pollfd waiting = {fd_, POLLIN, 0};
     unsigned beat = stand_->beat.load(std::memory_order_relaxed);
     auto since = Clock::now();
@@ -336,8 +341,7 @@ bool Worker::awaited() const {
             sign_of_life();
             since = Clock::now();
             worked = work_of(pid_);
-        } else if (work_of(pid_) - worked > kLongWork * patience_factor() ||
-                   Clock::now() - since > kLongSleep * patience_factor()) {
+        } else if (work_of(pid_) - worked > longest_work || Clock::now() - since > longest_sleep) {
             return false;
         }
     }
@@ -356,6 +360,13 @@ Ending Worker::ask(const std::string& request, std::string& answer) {
 }
 
 Ending Worker::run(const Case& c, Traffic& out) {
+    const unsigned waits = stand_->waits;
+    const Ending e = run_or_recall(c, out);
+    loss_ = e.kind != Ending::Kind::Done ? Loss::Ended : stand_->waits != waits ? Loss::Missing : Loss::None;
+    return e;
+}
+
+Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     if (!c.before.empty()) renew();
     ran_ = true;
     stand_->hasty = false;
@@ -383,7 +394,7 @@ Ending Worker::run(const Case& c, Traffic& out) {
     if (e.kind != Ending::Kind::Done && stand_->phase == Phase::Leaving) {
         note_left(e);
         stop();
-        return run(c, out);  // by a process that has nothing to leave
+        return run_or_recall(c, out);  // by a process that has nothing to leave
     }
     if (!same) {
         current_ = c;

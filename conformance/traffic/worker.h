@@ -25,6 +25,13 @@ namespace selvage::conformance {
 /// case, which is no doing of the one at hand.
 enum class Phase : std::uint8_t { Running, Opening, Closing, Leaving, Before };
 
+/// What became of a pair in an exchange that did not end as it should.
+enum class Loss : std::uint8_t {
+    None,
+    Missing,  ///< something expected never came, and was waited for
+    Ended,    ///< the process died, or hung
+};
+
 /// What a worker tells in shared memory, so that it outlives it.
 struct Stand {
     Phase phase = Phase::Running;
@@ -72,8 +79,12 @@ public:
     [[nodiscard]] bool hasty() const { return stand_->hasty; }
     /// From now on waits are as long as at first, or as short as they have become.
     void set_patient(bool patient) { stand_->patient = patient; }
+    /// True: a call that does not come back is given up sooner, as it is known not to.
+    void set_quick(bool quick) { quick_ = quick; }
     /// False if the last exchange was not run: see run().
     [[nodiscard]] bool ran() const { return ran_; }
+    /// What the last exchange lost.
+    [[nodiscard]] Loss loss() const { return loss_; }
     /// A pair whose closing ended the process while another set-up was due.  Each is returned once.
     std::optional<LeftPair> take_left();
 
@@ -87,6 +98,7 @@ public:
     [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
 
 private:
+    Ending run_or_recall(const Case& c, model::Traffic& out);
     void start();
     void stop();
     [[noreturn]] void work(int fd, pid_t parent) noexcept;
@@ -125,6 +137,8 @@ private:
     std::vector<std::vector<model::Operation>> history_;  ///< of them those that the pair had carried
     bool history_is_cut_ = false;
     bool ran_ = true;
+    Loss loss_ = Loss::None;
+    bool quick_ = false;
     std::optional<LeftPair> left_;
     Stand* stand_ = nullptr;
     std::string setup_;  ///< what the worker's pair was opened with, as text
