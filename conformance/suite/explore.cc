@@ -5,6 +5,7 @@
 #include "conformance/ask/own_process.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/suite/learnt.h"
+#include "conformance/suite/learnt_transfers.h"
 #include "conformance/suite/probe.h"
 #include "conformance/suite/repeat.h"
 #include "conformance/suite/wire.h"
@@ -69,7 +70,7 @@ private:
             doing(i + 1);
             if (!property_.make(lab_, i, c)) continue;
             if (c.provider.empty()) c.provider = lab_.provider();
-            if (learnt_.knows(c)) {
+            if (learnt_.knows(c) || transfers_.knows(c)) {
                 ++ledger_.passed_over;
                 continue;
             }
@@ -131,7 +132,13 @@ private:
 
     // What its pair had carried is asked for before anything else is run.
     void tell_transfer(const Case& c, const Worker& worker) {
-        if (broken_.empty()) return;
+        loss_ = worker.loss();
+        if (!broken_.empty()) tell_broken(c, worker);
+        if (loss_ != Loss::None) transfers_.note(c, loss_);
+        loss_ = Loss::None;
+    }
+
+    void tell_broken(const Case& c, const Worker& worker) {
         history_ = worker.history();
         hasty_ = worker.hasty();
         if (worker.history_is_cut())
@@ -144,14 +151,31 @@ private:
         for (const auto& b : broken) {
             // A refusal finds its clause by shrinking, so it is wanted if it may end at a clause that is.
             const bool wanted = wants(lab_.plan(), b.clause) || alike(b, kRefusal);
-            if (b.supporting || !wanted || !novelty_.worth_shrinking(b.clause)) continue;
+            if (b.supporting || !wanted || is_explained(c, b) || !novelty_.worth_shrinking(b.clause)) continue;
             if (c.kind == Case::Kind::Traffic) {
-                Repeated r = repeater_.run({c, history_, pick(broken, b), hasty_});
-                if (!r.because.empty()) send(std::move(r.shown), std::move(r.because), r.intermittent);
+                repeat(c, pick(broken, b));
             } else {
                 tell_one(c, pick(broken, b));
             }
         }
+    }
+
+    // A loss that a known case explains is seen once more; nothing of it is tried again.
+    bool is_explained(const Case& c, const Because& broken) {
+        if (loss_ == Loss::None) return false;
+        const KnownLoss* known = transfers_.explanation(c, loss_, broken.clause);
+        if (known == nullptr) return false;
+        Found again{.because = known->because, .shown_by = known->minimal, .intermittent = {}};
+        forget(again.because, again.shown_by);
+        channel_.send(pack(again));
+        return true;
+    }
+
+    void repeat(const Case& c, const std::vector<Because>& seen) {
+        Repeated r = repeater_.run({c, history_, seen, hasty_, loss_});
+        if (r.because.empty()) return;
+        if (!r.intermittent && r.shown.before.empty()) transfers_.learn({r.loss, r.shown, r.because});
+        send(std::move(r.shown), std::move(r.because), r.intermittent);
     }
 
     std::vector<Because> shown_again(const Case& c, const Because& wanted) {
@@ -219,7 +243,9 @@ private:
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
     std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer
+    Loss loss_ = Loss::None;                       // of the case at hand, if it is a transfer
     Learnt learnt_{lab_};
+    LearntTransfers transfers_;
     Repeater repeater_{lab_, [this] { channel_.doing(doing_); }};
     bool hasty_ = false;  // and something of it was given up after a short wait
 };

@@ -17,7 +17,7 @@ namespace selvage::conformance {
 struct Ledger {
     model::Tally tally;
     std::uint64_t questions = 0;    ///< cases run
-    std::uint64_t passed_over = 0;  ///< cases that hold what is known to end the process
+    std::uint64_t passed_over = 0;  ///< cases that hold what is known to end the process, or to be lost
     std::uint64_t call_nanos = 0;   ///< time inside fi_getinfo and fi_freeinfo
 };
 

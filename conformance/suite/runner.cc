@@ -181,7 +181,8 @@ public:
         }
         settle_doubts();
         if (ledger_->passed_over > 0)
-            note(std::to_string(ledger_->passed_over) + " cases were passed over: they hold what ended the process");
+            note(std::to_string(ledger_->passed_over) + " cases were passed over: they hold what ended the process" +
+                 (property_.name() == "traffic" ? ", or was lost" : ""));
         if (start_ >= total) result_.finished.insert(std::string(property_.name()));
         for (const auto& n : gather_.notes()) note(n);
         forget_unwanted();

@@ -20,8 +20,9 @@ constexpr std::uint64_t kTogether = 64;      // random exchanges of one set-up i
 constexpr std::uint64_t kShare = 4;          // one exchange for so many questions of other properties: it takes longer
 constexpr std::uint64_t kLeastCases = 1500;  // and no fewer than these, if so many were asked for
 constexpr std::uint64_t kMostCases = 400000;
-constexpr unsigned kMostWaits = 1500;     // for what never came, likewise
-constexpr std::size_t kMostLosses = 400;  // deaths of the worker, shrinking included, before the rest is left out
+// What was learnt keeps a library from being asked for the same loss again; these are for one that loses ever more.
+constexpr unsigned kMostWaits = 6000;      // for what never came, trials included, before the rest is left out
+constexpr std::size_t kMostLosses = 4000;  // deaths of the worker, likewise
 class TrafficProperty : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "traffic"; }
