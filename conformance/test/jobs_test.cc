@@ -17,7 +17,8 @@
 namespace selvage::conformance {
 namespace {
 
-std::string report_with(const std::vector<std::string>& subject, const std::string& jobs, const Environment& environment) {
+std::string report_with(const std::vector<std::string>& subject, const std::string& jobs,
+                        const Environment& environment) {
     const Folder folder;
     std::vector<std::string> arguments = {"check", "--jobs", jobs, "--quiet", "--report", folder.path("r.json")};
     arguments.insert(arguments.end(), subject.begin(), subject.end());
@@ -39,10 +40,9 @@ TEST(Jobs, TheReportIsTheSameHoweverManyRunAtATime) {
 }
 
 TEST(Jobs, WhatCrashesWhileAnotherPropertyRunsIsFoundAllTheSame) {
-    const std::vector<std::string> subject = {"--library", broken_library("hostile"),
-                                              "--provider", "fake",
-                                              "--cases", "300",
-                                              "--clause", "getinfo.memory.returns"};
+    const std::vector<std::string> subject = {
+        "--library", broken_library("hostile"), "--provider", "fake", "--cases", "300",
+        "--clause",  "getinfo.memory.returns"};
     const std::string one = report_with(subject, "1", {"HOSTILE=crash:600"});
     EXPECT_EQ(report_with(subject, "3", {"HOSTILE=crash:600"}), one);
 }
@@ -50,10 +50,10 @@ TEST(Jobs, WhatCrashesWhileAnotherPropertyRunsIsFoundAllTheSame) {
 TEST(Jobs, APropertyWhoseProcessIsKilledHasNoVerdict) {
     for (const char* jobs : {"1", "2"}) {
         const Folder folder;
-        const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases",
-                                  "300", "--jobs", jobs, "--clause", "getinfo.memory.returns", "--report",
-                                  folder.path("r.json")},
-                                 {"HOSTILE=parricide:600", "GTEST_FILTER=random.*:strings.*"});
+        const Ran ran =
+            run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "300", "--jobs",
+                      jobs, "--clause", "getinfo.memory.returns", "--report", folder.path("r.json")},
+                     {"HOSTILE=parricide:600", "GTEST_FILTER=random.*:strings.*"});
         EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
         EXPECT_TRUE(contains(ran.err, "fake: random has no verdict: its process died of signal 9")) << ran.err;
         const Report r = read_report(folder.path("r.json"));
