@@ -2,6 +2,8 @@
 // before it must work, or the program cannot show anything.
 #include <rdma/fi_domain.h>
 
+#include <algorithm>
+
 #include "conformance/case/case_text.h"
 #include "conformance/case/names.h"
 #include "conformance/life/scripts.h"
@@ -30,20 +32,21 @@ public:
         p_.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
         if (died()) {
             p_.include("malloc.h");
+            const auto objects = std::count_if(actions_.begin(), actions_.end(), opens);
+            p_.declare("\tchar closed[" + std::to_string(objects + 1) + "] = { 0 };\n");
             p_.main("\tmallopt(M_PERTURB, 0xa5); /* what is freed is overwritten, so that using it shows */\n");
         }
         p_.main("\tret = fi_getinfo(" + c::getinfo_arguments(p_.shown().first, "hints") +
                 ", &list);\n\tif (ret != 0 || !list) {\n\t\tprintf(\"cannot tell: fi_getinfo returned %d\\n\", ret);\n"
                 "\t\treturn 77;\n\t}\n");
         for (step_ = 0; step_ < actions_.size(); ++step_) emit_step(actions_[step_]);
+        if (died()) close_what_is_left();
         emit_verdict();
     }
 
 private:
-    // The process died in the last action.
-    [[nodiscard]] bool died() const {
-        return p_.evidence().relation == model::Relation::Happens && p_.evidence().actual != 0;
-    }
+    // The process died, hung or was ended in the last action, or behind it.
+    [[nodiscard]] bool died() const { return model::tells_of_death(p_.evidence()); }
     [[nodiscard]] bool judged() const { return step_ + 1 == actions_.size(); }
     [[nodiscard]] std::string object(int n) const { return object_name(actions_, n); }
     [[nodiscard]] std::string fid(int n) const { return "&" + object(n) + "->fid"; }
@@ -290,12 +293,44 @@ private:
         words.pop_back();
         p_.main("\n\t/* " + words + " */\n");
         p_.main("\tret = " + expression + ";\n");
+        if (died() && a.verb == Verb::Close) p_.main("\tclosed[" + std::to_string(a.object) + "] = ret == 0;\n");
         if (judged()) return;
         if (opens(a) || a.verb == Verb::BindEq) {
             p_.main("\tif (ret != 0) {\n\t\tprintf(\"cannot tell: " + c::for_printf(print_action(before, a)) +
                     " returned %d\\n\", ret);\n\t\treturn 77;\n\t}\n");
         } else if (is_query(a)) {
             p_.main("\tif (ret == 0)\n\t\tfi_freeinfo(found);\n");
+        }
+    }
+
+    // In which round an object is closed: first what others are not bound to.
+    static int closing_round(Verb opened_by) {
+        switch (opened_by) {
+            case Verb::OpenEp:
+                return 0;
+            case Verb::OpenDomain:
+            case Verb::OpenDomain2:
+            case Verb::OpenPep:
+                return 2;
+            case Verb::OpenEq:
+                return 3;
+            case Verb::OpenFabric:
+                return 4;
+            default:
+                return 1;
+        }
+    }
+
+    // What the actions did may show when the rest is closed.
+    void close_what_is_left() {
+        p_.main("\n\t/* what is left */\n\t(void)closed;\n");
+        for (int round = 0; round <= 4; ++round) {
+            int n = static_cast<int>(std::count_if(actions_.begin(), actions_.end(), opens));
+            for (; n > 0; --n) {
+                if (closing_round(opener(n)->verb) != round) continue;
+                const std::string one = object(n), number = std::to_string(n);
+                p_.main("\tif (" + one + " && !closed[" + number + "])\n\t\tfi_close(" + fid(n) + ");\n");
+            }
         }
     }
 

@@ -96,11 +96,10 @@ private:
 
     // What calls returned, and that they did.
     bool of_calls() {
-        if (id_.ends_with("comes-back") || id_ == "endpoint.open.each-answer") return true;  // coming here is enough
-        if (id_ == "domain.close.child") {
-            p_.main(
-                "\tfi_close(&A.ep->fid);\n\tfi_close(&B.ep->fid);\n\tfi_close(&A.queue[0]->fid);\n"
-                "\tfi_close(&A.queue[1]->fid);\n\tfi_close(&B.queue[0]->fid);\n\tfi_close(&B.queue[1]->fid);\n");
+        if (id_ == "endpoint.open.each-answer") return true;  // coming here is enough
+        if (id_.ends_with("comes-back") || id_ == "domain.close.child") {
+            p_.helper(traffic_parts::kClose);
+            p_.main("\tclose_all();\n");
             return true;
         }
         if (about_.empty() || p_.evidence().field != model::Field::call_return) return false;
@@ -138,10 +137,25 @@ private:
             broken_if("!(" + row(0) + ".flags & FI_REMOTE_CQ_DATA) || " + row(0) + ".data != " + c::number(at(1).data));
         } else if (id_.starts_with("cq.flags") && p_.evidence().relation == model::Relation::Differs) {
             broken_if(row(0) + ".flags & " + c::number(p_.evidence().wanted));
+        } else if (id_ == "cq.flags.fetching-atomic") {
+            broken_if(succeeded(0) + " && !(" + row(0) + ".flags & (FI_READ | FI_WRITE))");
+        } else if (const auto flags = flags_of_others(); !flags.empty()) {
+            broken_if(succeeded(0) + " && " + row(0) + ".flags & (" + flags + ")");
         } else {
             return false;
         }
         return true;
+    }
+
+    // Flags that an entry may not have, where the evidence gives no number.
+    [[nodiscard]] std::string flags_of_others() const {
+        const bool told = p_.evidence().field == model::Field::operation;
+        if (!told) return {};
+        if (id_ == "cq.flags.read") return "FI_READ";
+        if (id_ == "cq.flags.write") return "FI_WRITE";
+        if (id_ == "cq.flags.remote-unasked") return "FI_REMOTE_READ | FI_REMOTE_WRITE";
+        if (id_ == "cq.flags.remote-cq-data") return "FI_REMOTE_CQ_DATA";
+        return id_ == "cq.flags.multi-recv" ? "FI_MULTI_RECV" : "";
     }
 
     bool of_counters() {
@@ -192,6 +206,8 @@ private:
 
     [[nodiscard]] const Operation& at(std::size_t k) const { return e_.operations[about_[k]]; }
     [[nodiscard]] std::string row(std::size_t k) const { return "told" + quoted_index(about_[k]); }
+
+    [[nodiscard]] std::string succeeded(std::size_t k) const { return row(k) + ".entries > " + row(k) + ".errors"; }
 
     void broken_if(const std::string& condition) {
         p_.main("\tif (" + condition + ") {\n\t\tprintf(\"broken: " +
