@@ -12,11 +12,13 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/shard.h"
 #include "conformance/cli/terminal.h"
+#include "conformance/convict/convict.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/suite/jobs.h"
@@ -38,6 +40,8 @@ struct Options {
     std::string waivers;
     std::string shard;
     unsigned jobs = default_jobs();
+    std::string compiler;
+    bool no_compiler = false;
     bool dryrun = false;
     bool quiet = false;
 };
@@ -124,7 +128,7 @@ private:
 
 bool counts(const Deviation& d, bool strict) {
     if (!d.waived.empty()) return false;
-    return strict || d.grade == Grade::Fatal || d.grade == Grade::Violation;
+    return strict || d.grade == Grade::Fatal || d.grade == Grade::Violation || d.grade == Grade::Intermittent;
 }
 
 void sort_deviations(Report& report) {
@@ -158,10 +162,7 @@ void save_cases(const Report& report, const std::string& folder) {
     }
 }
 
-Tint tint_of(Grade g) {
-    if (g == Grade::Fatal || g == Grade::Violation) return Tint::Bad;
-    return Tint::Warn;
-}
+Tint tint_of(Grade g) { return g == Grade::Weakness || g == Grade::Disputed ? Tint::Warn : Tint::Bad; }
 
 void print_summary(const Report& report) {
     for (const auto& d : report.deviations) {
@@ -169,7 +170,7 @@ void print_summary(const Report& report) {
         const auto at_times =
             d.intermittent ? fmt::format(" (intermittent: {})", tries_text(*d.intermittent)) : std::string();
         fmt::print("{} {} {}{}\n    {}\n",
-                   tinted(fmt::format("{:<9}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
+                   tinted(fmt::format("{:<12}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
                    tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, at_times,
                    printable(d.summary));
         std::string_view rest;
@@ -181,8 +182,10 @@ void print_summary(const Report& report) {
             if (end == std::string_view::npos) break;
             rest.remove_prefix(end + 1);
         }
+        if (d.program) fmt::print("    {}\n", printable(program_text(*d.program)));
     }
     if (!report.deviations.empty()) fmt::print("\n");
+    if (const auto programs = programs_text(report); !programs.empty()) fmt::print("{}\n", printable(programs));
     for (const auto& p : report.providers) {
         std::array<std::size_t, 4> by_result{};
         for (const auto& c : model::clauses()) ++by_result[static_cast<std::size_t>(result_of(report, p, c.clause))];
@@ -269,6 +272,34 @@ std::vector<std::string> whom_to_judge(const Options& options, const Survey& fou
     return found.providers;
 }
 
+// What programs are run with.  @return false and why: a compiler that was asked for is not there.
+bool find_court(const Options& options, const Survey& found, Court& out, std::string& error) {
+    out.library = found.subject.path;
+    if (options.no_compiler) {
+        out.why_none = "--no-compiler";
+        return true;
+    }
+    out.compiler = Compiler::find(options.compiler, error);
+    if (out.compiler) return true;
+    if (!options.compiler.empty()) {
+        error = "--compiler: " + error;
+        return false;
+    }
+    out.why_none = "no compiler (" + std::exchange(error, {}) + ")";
+    return true;
+}
+
+void run_programs(const Court& court, Session& session) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto count = court.compiler ? count_programs(session.report) : 0;
+    const std::size_t step = count != 0 ? session.progress->begin("programs", count) : 0;
+    convict(session.report, court, [&](std::size_t done) { session.progress->at(step, done); });
+    if (count == 0) return;
+    const auto shown = program_counts(session.report)[static_cast<std::size_t>(ProgramRun::Result::Shown)];
+    session.progress->end(step, fmt::format("{} of {} findings shown", shown, session.report.deviations.size()), count,
+                          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+}
+
 // What a part of a run did not reach and cannot explain may be reached by another.
 void explain_parts(const Shard& shard, Report& report) {
     if (shard.alone()) return;
@@ -322,6 +353,8 @@ int check(Options& options) {
     const auto properties = all_properties();
     if (options.dryrun) return dry_run(options, properties, found, providers);
     if (error = check_outputs(options); !error.empty()) return could_not_run(error);
+    Court court;
+    if (!find_court(options, found, court, error)) return could_not_run(error);
 
     Progress progress(options.quiet);
     Session session;
@@ -364,6 +397,7 @@ int check(Options& options) {
         explain_unreached(options.plan, session.report, p);
     }
     explain_parts(shard, session.report);
+    run_programs(court, session);
     sort_deviations(session.report);
     apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;
@@ -415,6 +449,13 @@ void add_check(CLI::App& app, Run& run) {
     command->add_option("--jobs", options->jobs, "properties that run at the same time; the report is the same")
         ->capture_default_str()
         ->check(CLI::Range(1U, 64U));
+    auto* compiler = command
+                         ->add_option("--compiler", options->compiler,
+                                      "the C compiler, with options, for the programs of findings (default: what CC "
+                                      "says, else cc)")
+                         ->type_name("COMMAND");
+    command->add_flag("--no-compiler", options->no_compiler, "run no programs: the kit's own judgement counts")
+        ->excludes(compiler);
     command->add_flag("--strict", options->plan.strict,
                       "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
@@ -426,6 +467,9 @@ void add_check(CLI::App& app, Run& run) {
         "and GTEST_SHARD_INDEX variables choose among them, and so do those of a task of mpirun or srun; \"{shard}\" "
         "in\n"
         "--report and --save stands for the part. selvage merge puts the reports together.\n"
+        "The C program of each finding is compiled and run on the library. A fatal finding or a violation that none of "
+        "four\n"
+        "runs shows is graded intermittent; it counts for the exit status all the same.\n"
         "Exit status: 0 all promises kept, 1 deviations found, 2 could not run (or a property ended without a "
         "verdict).");
     command->callback([options, &run] { run = [options] { return check(*options); }; });

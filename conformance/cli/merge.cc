@@ -40,8 +40,9 @@ int merge(const Options& options) {
         if (!write_report(whole, path, error)) return could_not_run(error);
     std::uint64_t questions = 0;
     for (const auto& p : whole.providers) questions += p.questions;
-    const auto intermittent = std::count_if(whole.deviations.begin(), whole.deviations.end(),
-                                            [](const Deviation& d) { return d.intermittent.has_value(); });
+    const auto intermittent = std::count_if(whole.deviations.begin(), whole.deviations.end(), [](const Deviation& d) {
+        return d.intermittent || d.grade == Grade::Intermittent;
+    });
     fmt::print("{} reports: {} questions, {} deviations, {} of them intermittent\n{}\n", parts.size(), questions,
                whole.deviations.size(), intermittent, coverage_text(coverage_of(whole)));
     return has_deviation(whole, options.strict) ? kDeviates : kKept;

@@ -148,9 +148,9 @@ struct Checked {
 Checked check(const Workshop& workshop, const std::string& name, const Mutant& how) {
     const auto report = workshop.file(name + "-" + how.name + ".json");
     const auto output = workshop.file(name + "-" + how.name + ".txt");
-    std::vector<std::string> arguments = {tool(),       "check",      "--library", library(name),
-                                          "--provider", how.provider, "--cases",   std::to_string(how.cases),
-                                          "--quiet",    "--report",   report};
+    std::vector<std::string> arguments = {
+        tool(),       "check",   "--no-compiler",           "--library", library(name), "--provider",
+        how.provider, "--cases", std::to_string(how.cases), "--quiet",   "--report",    report};
     // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
     if (how.property == "traffic") {
         for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});

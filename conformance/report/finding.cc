@@ -1,6 +1,8 @@
 // Grades and results: how a deviation is called, and what a tally says of a clause.  Pure functions; any thread.
 #include "conformance/report/finding.h"
 
+#include <algorithm>
+#include <numeric>
 #include <span>
 
 namespace selvage::conformance {
@@ -11,6 +13,8 @@ std::string_view name(Grade g) {
             return "fatal";
         case Grade::Violation:
             return "violation";
+        case Grade::Intermittent:
+            return "intermittent";
         case Grade::Weakness:
             return "weakness";
         case Grade::Disputed:
@@ -27,6 +31,72 @@ Grade grade_of(const model::ClauseText& clause, bool fatal) {
 
 std::string tries_text(const Tries& tries) {
     return "shown " + std::to_string(tries.shown) + " of " + std::to_string(tries.of) + " tries";
+}
+
+std::string_view name(ProgramRun::Result r) {
+    switch (r) {
+        case ProgramRun::Result::NotRun:
+            return "not-run";
+        case ProgramRun::Result::Shown:
+            return "shown";
+        case ProgramRun::Result::NotShown:
+            return "not-shown";
+        case ProgramRun::Result::CannotTell:
+            return "cannot-tell";
+    }
+    return "not-run";
+}
+
+std::string program_text(const ProgramRun& run) {
+    const std::string times = std::to_string(run.tries.shown) + " of " + std::to_string(run.tries.of) + " times";
+    const std::string detail = run.detail.empty() ? "" : " (" + run.detail + ")";
+    switch (run.result) {
+        case ProgramRun::Result::Shown:
+            return "its program shows it" + (run.tries.of > 1 ? " " + times : "") + detail;
+        case ProgramRun::Result::NotShown:
+            return "its program shows it " + times + detail;
+        case ProgramRun::Result::CannotTell:
+            return "its program cannot tell, in " + std::to_string(run.tries.of) + " runs" + detail;
+        case ProgramRun::Result::NotRun:
+            break;
+    }
+    return "its program was not run" + (run.detail.empty() ? "" : ": " + run.detail);
+}
+
+std::array<std::uint64_t, 4> program_counts(const Report& report) {
+    std::array<std::uint64_t, 4> counts{};
+    for (const auto& d : report.deviations)
+        if (d.program) ++counts[static_cast<std::size_t>(d.program->result)];
+    return counts;
+}
+
+namespace {
+
+// REQUIRES: there is one.
+const ProgramRun& first_program(const Report& report) {
+    return *std::find_if(report.deviations.begin(), report.deviations.end(), [](const Deviation& d) {
+                return d.program.has_value();
+            })->program;
+}
+
+}  // namespace
+
+std::string programs_text(const Report& report) {
+    const auto n = program_counts(report);
+    const auto of = [&](ProgramRun::Result r) { return n[static_cast<std::size_t>(r)]; };
+    const auto all = std::accumulate(n.begin(), n.end(), std::uint64_t{0});
+    if (all == 0) return {};
+    if (of(ProgramRun::Result::NotRun) == all)
+        return "the C programs of the findings were not run: " + first_program(report).detail;
+    std::string out = std::to_string(of(ProgramRun::Result::Shown)) + " of " +
+                      std::to_string(report.deviations.size()) + " findings are shown by their C programs";
+    const auto add = [&](ProgramRun::Result r, const char* what) {
+        if (of(r) != 0) out += ", " + std::to_string(of(r)) + " " + what;
+    };
+    add(ProgramRun::Result::NotShown, "are not");
+    add(ProgramRun::Result::CannotTell, "cannot be told by theirs");
+    add(ProgramRun::Result::NotRun, "have programs that were not run");
+    return out;
 }
 
 std::string_view name(ClauseResult r) {

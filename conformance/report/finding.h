@@ -17,11 +17,13 @@ namespace selvage::conformance {
 
 /// How grave a deviation is: follows from the clause's level and status, and from how it showed.
 enum class Grade : std::uint8_t {
-    Fatal,      ///< the process died, hung or memory was corrupted
-    Violation,  ///< a clear must
-    Weakness,   ///< a clear should
-    Disputed,   ///< a disputed clause, whatever its level
+    Fatal,         ///< the process died, hung or memory was corrupted
+    Violation,     ///< a clear must
+    Intermittent,  ///< either of them, if no run of its C program shows it
+    Weakness,      ///< a clear should
+    Disputed,      ///< a disputed clause, whatever its level
 };
+inline constexpr std::size_t kGradeCount = 5;
 std::string_view name(Grade g);
 Grade grade_of(const model::ClauseText& clause, bool fatal);
 
@@ -33,6 +35,22 @@ struct Tries {
 };
 /// "shown 2 of 12 tries"
 std::string tries_text(const Tries& tries);
+
+/// What came of the C program of a deviation, compiled and run on the library under test.
+struct ProgramRun {
+    enum class Result : std::uint8_t {
+        NotRun,
+        Shown,       ///< the last of its runs shows the deviation
+        NotShown,    ///< none does
+        CannotTell,  ///< each says that it can't be shown here
+    } result = Result::NotRun;
+    Tries tries;         ///< runs
+    std::string detail;  ///< why it was not run, or how its last run ended
+    bool operator==(const ProgramRun&) const = default;
+};
+std::string_view name(ProgramRun::Result r);
+/// "its program shows it (exits with 1)", "its program shows it 0 of 4 times (exits with 0)", …
+std::string program_text(const ProgramRun& run);
 
 /// A broken promise, with the smallest case that shows it.
 struct Deviation {
@@ -47,8 +65,9 @@ struct Deviation {
     std::uint64_t seen = 1;               ///< how many questions showed it
     /// Set if it is intermittent: neither the case nor the program is sure to show it.
     std::optional<Tries> intermittent;
-    std::string waived;    ///< reason and URL, if a waiver covers it
-    std::string saved_as;  ///< where the reproducer was saved, if it was
+    std::optional<ProgramRun> program;  ///< unset: it was not asked for
+    std::string waived;                 ///< reason and URL, if a waiver covers it
+    std::string saved_as;               ///< where the reproducer was saved, if it was
 };
 
 /// What became of a clause on a provider.
@@ -90,6 +109,11 @@ struct Report {
 ClauseResult result_of(const Report& report, const ProviderResult& provider, model::Clause clause);
 /// Why a clause is Unreached or Unseen on a provider; empty for others, and for unreached ones that nothing explains.
 std::string_view reason_of(const Report& report, const ProviderResult& provider, model::Clause clause);
+
+/// How many deviations have programs that came to each result, by ProgramRun::Result.
+std::array<std::uint64_t, 4> program_counts(const Report& report);
+/// The counts as one sentence, "78 of 80 findings are shown by their C programs, 2 are not"; empty: none was asked for.
+std::string programs_text(const Report& report);
 
 /// How far a run got with the clauses of level must.
 struct Coverage {

@@ -50,8 +50,9 @@ private:
     void header() {
         std::uint64_t questions = 0;
         for (const auto& p : r_.providers) questions += p.questions;
-        std::array<std::uint64_t, 5> n{};
-        for (const auto* d : all_) ++n[d->waived.empty() ? static_cast<std::size_t>(d->grade) : 4];
+        std::array<std::uint64_t, kGradeCount + 1> n{};  // waived ones last
+        for (const auto* d : all_) ++n[d->waived.empty() ? static_cast<std::size_t>(d->grade) : kGradeCount];
+        const auto of = [&](Grade g) { return n[static_cast<std::size_t>(g)]; };
         o_ << "<header class=\"top\">\n<h1>What the text promises, and what this library keeps</h1>\n<p "
               "class=\"subject dim\">"
            << "<span class=\"path mono\">" << escape(r_.subject.path) << "</span> <span>interface "
@@ -59,11 +60,12 @@ private:
         if (!r_.subject.build_id.empty())
             o_ << "<span>build <code>" << escape(r_.subject.build_id.substr(0, 12)) << "</code></span> ";
         o_ << "<span>seed " << r_.seed << "</span></p>\n<div class=\"tiles\">\n";
-        tile("fatal", n[0], "fatal");
-        tile("violation", n[1], "violations");
-        tile("weakness", n[2], "weaknesses");
-        tile("disputed", n[3], "disputed");
-        tile("waived", n[4], "waived");
+        tile("fatal", of(Grade::Fatal), "fatal");
+        tile("violation", of(Grade::Violation), "violations");
+        tile("intermittent", of(Grade::Intermittent), "intermittent");
+        tile("weakness", of(Grade::Weakness), "weaknesses");
+        tile("disputed", of(Grade::Disputed), "disputed");
+        tile("waived", n[kGradeCount], "waived");
         tile("", questions, "questions asked");
         o_ << "</div>\n</header>\n";
     }
@@ -200,6 +202,8 @@ private:
     void findings() {
         o_ << "<h2 id=\"findings\">Findings</h2>\n";
         if (all_.empty()) o_ << "<p class=\"empty\">No broken promise was found.</p>\n";
+        if (const auto programs = programs_text(r_); !programs.empty())
+            o_ << "<p class=\"dim\">" << escape(programs) << "</p>\n";
         std::string group;
         for (std::size_t i = 0; i < all_.size(); ++i) {
             const auto now = all_[i]->waived.empty() ? std::string(name(all_[i]->grade)) : "waived";
@@ -216,6 +220,8 @@ private:
     static std::string_view heading(std::string_view group) {
         if (group == "fatal") return "Fatal: the process died, hung, or memory was corrupted";
         if (group == "violation") return "Violations: a clear must is broken";
+        if (group == "intermittent")
+            return "Intermittent: fatal ones and violations that no run of their programs shows";
         if (group == "weakness") return "Weaknesses: a clear should is broken";
         if (group == "disputed") return "Disputed: the text can be read in more than one way";
         return "Waived: known and answered for";
@@ -240,16 +246,22 @@ private:
             item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
         if (!d.because.empty()) item("Because", chain(d));
         if (d.intermittent) item("Repeats", escape(tries_text(*d.intermittent)) + ". " + escape(at_times_text(d)));
+        if (d.program) item("Program", escape(program_text(*d.program)));
         if (!d.waived.empty()) item("Waived", escape(d.waived));
         if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
         o_ << "</dl>\n<div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre class=\"wrap\">"
            << escape(describe(d.shown_by)) << "</pre></div>\n";
         if (!d.reproducer.empty())
-            o_ << "<details class=\"code\"><summary>C program that shows it" << (d.intermittent ? " at times" : "")
+            o_ << "<details class=\"code\"><summary>" << program_title(d)
                << "</summary><div class=\"code\"><button "
                   "class=\"copy\" type=\"button\">copy"
                << "</button><pre>" << escape(d.reproducer) << "</pre></div></details>\n";
         o_ << "</div></details>\n";
+    }
+
+    static std::string_view program_title(const Deviation& d) {
+        if (d.grade == Grade::Intermittent) return "C program that did not show it";
+        return d.intermittent ? "C program that shows it at times" : "C program that shows it";
     }
 
     void item(std::string_view term, const std::string& html) {

@@ -25,7 +25,7 @@ a{color:var(--link)}.dim{color:var(--dim)}.subject{margin:0;overflow-wrap:anywhe
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:.7rem;margin:1.3rem 0 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.65rem .9rem}
 .tile b{display:block;font-size:1.6rem;line-height:1.2;font-variant-numeric:tabular-nums}
-.tile small{color:var(--dim)}.tile.fatal b{color:var(--bad)}.tile.violation b{color:var(--bad)}.tile.disputed b,.tile.weakness b{color:var(--warn)}
+.tile small{color:var(--dim)}.tile.fatal b{color:var(--bad)}.tile.violation b,.tile.intermittent b{color:var(--bad)}.tile.disputed b,.tile.weakness b{color:var(--warn)}
 .tile.zero b{color:var(--dim);font-weight:500}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:10px;background:var(--card)}
 table{border-collapse:separate;border-spacing:0;width:100%}
@@ -64,7 +64,7 @@ a.broken{outline:1px solid currentColor;outline-offset:-1px;cursor:pointer}a.bro
 .finding>summary .line{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:baseline}
 .finding>summary code{font-weight:650;overflow-wrap:anywhere}.finding>summary p{margin:.15rem 0 0;overflow-wrap:anywhere}
 .badge{font-size:.75rem;font-weight:650;border-radius:99px;padding:.05rem .6rem;white-space:nowrap}
-.badge.fatal{color:var(--fatal);background:var(--fatal-bg)}.badge.violation{color:var(--bad);background:var(--bad-bg)}
+.badge.fatal{color:var(--fatal);background:var(--fatal-bg)}.badge.violation,.badge.intermittent{color:var(--bad);background:var(--bad-bg)}
 .badge.weakness,.badge.disputed{color:var(--warn);background:var(--warn-bg)}.badge.waived,.badge.prov{color:var(--dim);background:var(--none-bg)}
 .body{padding:.1rem .9rem .9rem;border-top:1px solid var(--line)}.body dl{display:grid;grid-template-columns:6.5rem 1fr;gap:.4rem .9rem;margin:.8rem 0}
 .body dt{color:var(--dim)}.body dd{margin:0;min-width:0;overflow-wrap:anywhere}.body ol{margin:0;padding-left:1.2rem}

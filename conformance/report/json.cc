@@ -16,6 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Evidence;
 
+constexpr ProgramRun::Result kProgramResults[] = {ProgramRun::Result::Shown, ProgramRun::Result::NotShown,
+                                                  ProgramRun::Result::CannotTell, ProgramRun::Result::NotRun};
+
 // 64-bit values are strings: many readers of JSON round numbers to 53 bits.
 std::string hex(std::uint64_t v) {
     char digits[20];
@@ -40,6 +43,11 @@ Json because_json(const model::Because& b) {
             {"evidence", evidence_json(b.evidence)}};
 }
 
+Json program_json(const ProgramRun& run) {
+    return {
+        {"result", name(run.result)}, {"shown", run.tries.shown}, {"of", run.tries.of}, {"detail", clean(run.detail)}};
+}
+
 Json deviation_json(const Deviation& d) {
     Json j = {{"clause", model::clause_text(d.clause).id},
               {"provider", clean(d.provider)},
@@ -52,6 +60,7 @@ Json deviation_json(const Deviation& d) {
               {"seen", d.seen}};
     for (const auto& b : d.because) j["because"].push_back(because_json(b));
     if (d.intermittent) j["intermittent"] = {{"shown", d.intermittent->shown}, {"of", d.intermittent->of}};
+    if (d.program) j["program"] = program_json(*d.program);
     if (!d.waived.empty()) j["waived"] = clean(d.waived);
     if (!d.saved_as.empty()) j["saved_as"] = clean(d.saved_as);
     return j;
@@ -93,28 +102,38 @@ Json provider_json(const Report& r, const ProviderResult& p) {
     return j;
 }
 
+Json programs_json(const Report& r) {
+    Json j = Json::object();
+    const auto n = program_counts(r);
+    for (const auto result : kProgramResults) j[std::string(name(result))] = n[static_cast<std::size_t>(result)];
+    return j;
+}
+
 Json counts_json(const Report& r) {
-    std::array<std::uint64_t, 4> grades{};
+    std::array<std::uint64_t, kGradeCount> grades{};
     std::uint64_t waived = 0;
     std::uint64_t questions = 0;
-    std::uint64_t intermittent = 0;
+    std::uint64_t at_times = 0;
     for (const auto& d : r.deviations) {
-        intermittent += d.waived.empty() && d.intermittent ? 1 : 0;
+        at_times += d.waived.empty() && d.intermittent ? 1 : 0;
         if (!d.waived.empty())
             ++waived;
         else
             ++grades[static_cast<std::size_t>(d.grade)];
     }
     for (const auto& p : r.providers) questions += p.questions;
+    const auto of = [&](Grade g) { return grades[static_cast<std::size_t>(g)]; };
     return {{"clauses", model::clauses().size()},
             {"questions", questions},
             {"deviations", r.deviations.size()},
             {"waived", waived},
-            {"fatal", grades[0]},
-            {"violation", grades[1]},
-            {"weakness", grades[2]},
-            {"disputed", grades[3]},
-            {"intermittent", intermittent},
+            {"fatal", of(Grade::Fatal)},
+            {"violation", of(Grade::Violation)},
+            {"intermittent", of(Grade::Intermittent)},
+            {"weakness", of(Grade::Weakness)},
+            {"disputed", of(Grade::Disputed)},
+            {"at_times", at_times},
+            {"programs", programs_json(r)},
             {"must", coverage_json(coverage_of(r))}};
 }
 
@@ -184,9 +203,19 @@ model::Because read_because(const Json& j) {
 }
 
 Grade read_grade(const std::string& word) {
-    for (const auto g : {Grade::Fatal, Grade::Violation, Grade::Weakness, Grade::Disputed})
+    for (const auto g : {Grade::Fatal, Grade::Violation, Grade::Intermittent, Grade::Weakness, Grade::Disputed})
         if (name(g) == word) return g;
     throw Unreadable{"there is no grade " + word};
+}
+
+ProgramRun read_program(const Json& j) {
+    const std::string word = j.at("result");
+    for (const auto result : kProgramResults)
+        if (name(result) == word)
+            return {.result = result,
+                    .tries = {.shown = j.at("shown"), .of = j.at("of")},
+                    .detail = j.at("detail").get<std::string>()};
+    throw Unreadable{"a program does not come to " + word};
 }
 
 Deviation read_deviation(const Json& j) {
@@ -206,6 +235,7 @@ Deviation read_deviation(const Json& j) {
     d.seen = j.at("seen");
     if (j.contains("intermittent"))
         d.intermittent = Tries{.shown = j["intermittent"].at("shown"), .of = j["intermittent"].at("of")};
+    if (j.contains("program")) d.program = read_program(j["program"]);
     d.waived = j.value("waived", "");
     d.saved_as = j.value("saved_as", "");
     return d;

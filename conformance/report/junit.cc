@@ -17,6 +17,7 @@ std::string failure_text(const Deviation& d) {
     for (const auto& b : d.because) out += "because " + link_text(b) + "\n";
     out += describe(d.shown_by) + "\n";
     if (d.intermittent) out.append(at_times_text(d)).push_back('\n');
+    if (d.program) out += program_text(*d.program) + "\n";
     return d.waived.empty() ? out : out + "waived: " + d.waived + "\n";
 }
 

@@ -44,6 +44,7 @@ void put_deviation(std::ostream& o, const Deviation& d) {
     for (const auto& b : d.because) o << wrap("because " + link_text(b), "    ");
     o << wrap(clean(describe(d.shown_by)), "      ");
     if (d.intermittent) o << wrap(std::string(at_times_text(d)), "    ");
+    if (d.program) o << wrap(clean(program_text(*d.program)), "    ");
     if (!d.waived.empty()) o << wrap("waived: " + clean(d.waived), "    ");
     if (!d.saved_as.empty()) o << "    reproducer: " << clean(d.saved_as) << "\n";
 }
@@ -67,6 +68,7 @@ void put_deviations(std::ostream& o, const Report& r) {
         put_deviation(o, *d);
     }
     if (all.empty()) o << "\nNo broken promise was found.\n";
+    if (const auto programs = programs_text(r); !programs.empty()) o << "\n" << clean(programs) << "\n";
 }
 
 void put_table(std::ostream& o, const Report& r) {

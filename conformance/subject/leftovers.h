@@ -7,10 +7,14 @@
 // library's answer.
 #pragma once
 
+#include <sys/types.h>
+
 namespace selvage::conformance {
 
 /// Removes the regions in /dev/shm that bear this process's id, which it has not made yet.  Before the library under
 /// test has opened an endpoint in this process; any thread.  Failures are left to show where the name is used.
 void remove_leftovers_of_namesakes();
+/// The same for a process that has not begun with the library, or has ended.
+void remove_leftovers_of(pid_t process);
 
 }  // namespace selvage::conformance

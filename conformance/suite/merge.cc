@@ -2,6 +2,7 @@
 #include "conformance/suite/merge.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "conformance/suite/explore.h"
 
@@ -59,7 +60,8 @@ void add_deviation(Report& to, const Deviation& d) {
         const auto seen = known.seen + d.seen;
         auto tries = known.intermittent;
         add_tries(tries, d.intermittent);
-        if (d.summary < known.summary) known = d;
+        // Of two whose programs came to different ends the graver one: one program that shows it is enough.
+        if (std::tie(d.grade, d.summary) < std::tie(known.grade, known.summary)) known = d;
         known.seen = seen;
         known.intermittent = tries;
         return;

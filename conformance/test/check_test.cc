@@ -15,8 +15,8 @@ namespace {
 
 // The plain look-alike keeps some clauses and breaks others, each of its own level.
 Ran check_plain(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"check",   "--library", broken_library("hostile"), "--provider", "fake",
-                                          "--cases", "100"};
+    std::vector<std::string> arguments = {"check",      "--no-compiler", "--library", broken_library("hostile"),
+                                          "--provider", "fake",          "--cases",   "100"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_tool(arguments);
 }
@@ -44,9 +44,10 @@ TEST(ExitStatus, IsOneWhenAPromiseIsBrokenAndZeroWhenItIsWaived) {
 TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
     const Folder folder;
     const Environment no_traffic = {"GTEST_FILTER=-traffic.*"};  // whose hangs on this provider take their time
-    const Ran all = run_tool({"check", "--provider", "shm", "--cases", "300", "--clause", "domain", "--clause",
-                              "fabric", "--clause", "endpoint", "--report", folder.path("r.json"), "--quiet"},
-                             no_traffic);
+    const Ran all =
+        run_tool({"check", "--no-compiler", "--provider", "shm", "--cases", "300", "--clause", "domain", "--clause",
+                  "fabric", "--clause", "endpoint", "--report", folder.path("r.json"), "--quiet"},
+                 no_traffic);
     ASSERT_EQ(all.status, 1) << all.err;
     const Report r = read_report(folder.path("r.json"));
     const auto soft = std::find_if(r.deviations.begin(), r.deviations.end(), [&](const Deviation& d) {
@@ -56,7 +57,8 @@ TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
     });
     if (soft == r.deviations.end()) GTEST_SKIP() << "this library breaks no disputed clause and has no weakness";
     const std::string id(model::clause_text(soft->clause).id);
-    const std::vector<std::string> only = {"check", "--provider", "shm", "--cases", "300", "--clause", id, "--quiet"};
+    const std::vector<std::string> only = {"check", "--no-compiler", "--provider", "shm",    "--cases",
+                                           "300",   "--clause",      id,           "--quiet"};
     EXPECT_EQ(run_tool(only, no_traffic).status, 0) << id;
     auto strict = only;
     strict.emplace_back("--strict");
@@ -117,8 +119,9 @@ std::string try_program(const std::string& file) {
 void expect_programs_show(const std::string& provider, std::size_t most) {
     const Folder folder;
     const auto saved = folder.path("cases");
-    const Ran ran = run_tool({"check", "--provider", provider, "--cases", "3000", "--quiet", "--save", saved}, {}, {},
-                             std::chrono::seconds(280));
+    const Ran ran =
+        run_tool({"check", "--no-compiler", "--provider", provider, "--cases", "3000", "--quiet", "--save", saved}, {},
+                 {}, std::chrono::seconds(280));
     ASSERT_EQ(ran.status, 1) << ran.err;
     const Programs programs = saved_programs(saved, most);
     ASSERT_FALSE(programs.files.empty());

@@ -24,7 +24,8 @@ void expect_refusal(const Arguments& arguments, const std::string& says, std::st
     EXPECT_EQ(ran.out, "");
 }
 
-const Arguments kQuick = {"check", "--provider", "shm", "--cases", "20", "--clause", "getinfo.caps.msg-both-ways"};
+const Arguments kQuick = {
+    "check", "--no-compiler", "--provider", "shm", "--cases", "20", "--clause", "getinfo.caps.msg-both-ways"};
 
 Arguments quick(const Arguments& more) {
     Arguments out = kQuick;

@@ -44,7 +44,8 @@ struct Forms {
 Forms run_short(std::vector<std::string> whom, const Environment& environment = {}) {
     const Folder folder;
     std::vector<std::string> arguments = {
-        "check", "--cases", "2000", "--quiet", "--report", folder.path("r.json"), "--report", folder.path("r.txt")};
+        "check",    "--no-compiler",     "--cases", "2000", "--quiet", "--report", folder.path("r.json"),
+        "--report", folder.path("r.txt")};
     arguments.insert(arguments.end(), whom.begin(), whom.end());
     const Ran ran = run_tool(arguments, environment, {}, std::chrono::seconds(280));
     EXPECT_GE(ran.status, 0) << ran.err;

@@ -25,8 +25,8 @@ Judged judge_hostile(const std::string& mood, const std::string& provider = "fak
     const Folder folder;
     const auto report = folder.path("report.json");
     Judged out;
-    out.ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", provider, "--cases",
-                        std::to_string(cases), "--clause", "getinfo.memory.returns", "--clause",
+    out.ran = run_tool({"check", "--no-compiler", "--library", broken_library("hostile"), "--provider", provider,
+                        "--cases", std::to_string(cases), "--clause", "getinfo.memory.returns", "--clause",
                         "getinfo.call.list-ends", "--clause", "getinfo.call.hints-", "--report", report},
                        environment, {}, kLimit);
     EXPECT_FALSE(out.ran.timed_out) << out.ran.err;
@@ -108,8 +108,8 @@ TEST(Hostile, ALibraryThatCrashesOnEveryQuestionIsGivenUpAndReported) {
 TEST(Hostile, ALibraryThatCrashesOnEveryQuestionIsReportedUnaskedToo) {
     const Folder folder;
     const auto report = folder.path("report.json");
-    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "50", "--clause",
-                              "getinfo.memory.returns", "--report", report},
+    const Ran ran = run_tool({"check", "--no-compiler", "--library", broken_library("hostile"), "--cases", "50",
+                              "--clause", "getinfo.memory.returns", "--report", report},
                              {"HOSTILE=crash:1+"}, {}, kLimit);
     EXPECT_EQ(ran.status, 1) << ran.err;
     EXPECT_TRUE(contains(notes(read_report(report)), "while it was asked for its providers"));
@@ -132,10 +132,10 @@ TEST(Hostile, DryrunAsksNoCases) {
 TEST(Hostile, AStoreIntoTheHintsIsAFindingThatNamesTheField) {
     const Folder folder;
     const auto report = folder.path("report.json");
-    const Ran ran = run_tool(
-        {"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "300", "--clause",
-         "getinfo.hints", "--clause", "getinfo.call", "--clause", "getinfo.memory.returns", "--report", report},
-        {"HOSTILE=scribble:300+"}, {}, kLimit);
+    const Ran ran = run_tool({"check", "--no-compiler", "--library", broken_library("hostile"), "--provider", "fake",
+                              "--cases", "300", "--clause", "getinfo.hints", "--clause", "getinfo.call", "--clause",
+                              "getinfo.memory.returns", "--report", report},
+                             {"HOSTILE=scribble:300+"}, {}, kLimit);
     EXPECT_EQ(ran.status, 1) << ran.err;
     const Report r = read_report(report);
     EXPECT_TRUE(std::any_of(r.deviations.begin(), r.deviations.end(), [](const Deviation& d) {

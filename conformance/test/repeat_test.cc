@@ -177,7 +177,7 @@ TEST(IntermittentReport, JsonFitsItsSchemaAndReadsBack) {
     const Report r = report_with(Tries{.shown = 2, .of = 13});
     const auto json = nlohmann::json::parse(report_json(r));
     validate(nlohmann::json::parse(slurp(SELVAGE_DOCS_DIR "/report.schema.json")), json, "report");
-    EXPECT_EQ(json["counts"]["intermittent"], 1);
+    EXPECT_EQ(json["counts"]["at_times"], 1);
     EXPECT_EQ(json["counts"]["violation"], 1);
     Report back;
     std::string error;
@@ -290,8 +290,8 @@ TEST(WorkerHistory, ACaseIsNotRunBehindAnExchangeThatLeavesSomething) {
 std::string mutant(const std::string& name) { return SELVAGE_MUTANT_FOLDER "/libmutant-" + name + ".so"; }
 
 Ran check_mutant(const Folder& folder, const std::string& name, const std::string& clause, const std::string& cases) {
-    return run_tool({"check", "--library", mutant(name), "--provider", "shm", "--clause", clause, "--cases", cases,
-                     "--report", folder.path("r.json"), "--save", folder.path("saved")},
+    return run_tool({"check", "--no-compiler", "--library", mutant(name), "--provider", "shm", "--clause", clause,
+                     "--cases", cases, "--report", folder.path("r.json"), "--save", folder.path("saved")},
                     {"GTEST_FILTER=traffic.*"});
 }
 

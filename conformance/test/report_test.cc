@@ -112,6 +112,12 @@ Report sample() {
     r.deviations.back().because[0].evidence.wanted_text = "lo";
     r.deviations.back().because[0].evidence.actual_text = kHostile;
     r.deviations.back().saved_as = "reproducers/name.c";
+    r.deviations.push_back(deviation(clause(Must, Clear, 82), "udp", false, "seen by the kit alone"));
+    r.deviations.back().grade = Grade::Intermittent;
+    r.deviations.back().program = {ProgramRun::Result::NotShown, {.shown = 0, .of = 4}, "exits with 0"};
+    r.deviations[0].program = {ProgramRun::Result::CannotTell, {.shown = 0, .of = 4}, kHostile};
+    r.deviations[1].program = {ProgramRun::Result::Shown, {.shown = 1, .of = 3}, "exits with 1"};
+    r.deviations[2].program = {ProgramRun::Result::NotRun, {}, "no compiler"};
     r.deviations.push_back(deviation(clause(Must, Clear, 77), "shm", false, "known for years"));
     for (const auto& d : r.deviations)
         for (auto& p : r.providers)
@@ -170,7 +176,7 @@ TEST(ReportJson, IsReadBack) {
     ASSERT_TRUE(read_report_json(text, back, error)) << error;
     EXPECT_TRUE(report_json(back) == text);
     EXPECT_EQ(back.seed, 0xFFFFFFFFFFFFFFFFU);
-    EXPECT_EQ(back.deviations.size(), 8U);
+    EXPECT_EQ(back.deviations.size(), 9U);
 }
 
 TEST(ReportJson, TellsWhatItCannotRead) {
@@ -196,12 +202,26 @@ TEST(Reports, DoNotDependOnTheOrderOfDeviations) {
 
 TEST(ReportText, TellsEverything) {
     const auto text = report_text(sample());
-    for (const char* part : {"fatal: 1", "violation: 4", "weakness: 1", "disputed: 1", "waived: 1", "will not be fixed",
-                             "Clauses by provider", "udp;ofi_rxd", "Unreached", "no offer has a nic", "no reason known",
-                             "must-clauses judged", "reproducers/name.c"})
+    for (const char* part :
+         {"fatal: 1", "violation: 4", "intermittent: 1", "weakness: 1", "disputed: 1", "waived: 1", "will not be fixed",
+          "Clauses by provider", "udp;ofi_rxd", "Unreached", "no offer has a nic", "no reason known",
+          "must-clauses judged", "reproducers/name.c", "its program shows it 0 of 4 times (exits with 0)",
+          "its program shows it 1 of 3 times", "its program was not run: no compiler",
+          "1 of 9 findings are shown by their C programs, 1 are not, 1 cannot be told by theirs, 1 have"})
         EXPECT_NE(text.find(part), std::string::npos) << part;
     EXPECT_EQ(text.find('\x01'), std::string::npos);
     EXPECT_NE(report_text(Report{}).find("No broken promise"), std::string::npos);
+}
+
+TEST(Reports, OfAllFormsSayWhatCameOfThePrograms) {
+    const auto report = sample();
+    for (const auto& text : {report_text(report), report_html(report), report_junit(report)})
+        for (const char* part : {"its program shows it 0 of 4 times", "its program shows it 1 of 3 times",
+                                 "its program cannot tell, in 4 runs", "its program was not run: no compiler"})
+            EXPECT_NE(text.find(part), std::string::npos) << part;
+    const auto counts = json::parse(report_json(report)).at("counts");
+    EXPECT_EQ(counts.at("intermittent"), 1);
+    EXPECT_EQ(counts.at("programs"), json::parse(R"({"shown":1,"not-shown":1,"cannot-tell":1,"not-run":1})"));
 }
 
 TEST(ReportJunit, IsWellFormedAndCounts) {

@@ -91,10 +91,9 @@ constexpr const char* kFilter = "GTEST_FILTER=classes.*:pairs.*:random.*:corpus.
 
 // A library with a few deviations that answers quickly.
 std::vector<std::string> check(const std::string& report) {
-    return {"check",      "--library", SELVAGE_MUTANT_FOLDER "/libmutant-short-tx_attr.size.so",
-            "--provider", "tcp",       "--cases",
-            "600",        "--quiet",   "--report",
-            report};
+    return {"check",      "--no-compiler", "--library", SELVAGE_MUTANT_FOLDER "/libmutant-short-tx_attr.size.so",
+            "--provider", "tcp",           "--cases",   "600",
+            "--quiet",    "--report",      report};
 }
 
 Report run_whole(const Folder& folder) {

@@ -1,0 +1,43 @@
+// Runs a program to its end, or to the end of its time, and keeps the last of what it printed.
+//
+// The program gets a process group of its own, which is killed when it has ended, whatever it left there; standard
+// input is /dev/null, standard output and error are one pipe; it writes no core file, and dies with the thread that
+// started it.  Any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace selvage::conformance {
+
+struct Command {
+    std::vector<std::string> arguments;    ///< the first is the program's path
+    std::vector<std::string> environment;  ///< all of it: "NAME=value"
+    std::string directory;                 ///< where it starts
+    std::chrono::milliseconds limit{};
+};
+
+/// How a program ended.
+struct RunResult {
+    enum class Kind : std::uint8_t {
+        Exited,      ///< `code` is the exit status
+        Signaled,    ///< `code` is the signal
+        TimedOut,    ///< it was killed
+        NotStarted,  ///< `code` is the errno
+    } kind = Kind::NotStarted;
+    int code = 0;
+    std::string output;  ///< the last kMostOutput bytes of it
+};
+
+inline constexpr std::size_t kMostOutput = 16384;
+
+RunResult run_bounded(const Command& command);
+
+/// The environment of this process.
+std::vector<std::string> own_environment();
+/// Sets NAME in an environment.
+void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value);
+
+}  // namespace selvage::conformance

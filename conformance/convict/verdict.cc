@@ -1,0 +1,100 @@
+// See verdict.h.
+#include "conformance/convict/verdict.h"
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+
+#include "conformance/subject/patience.h"
+#include "model/judge/ruling.h"
+
+namespace selvage::conformance {
+namespace {
+
+using Says = Verdict::Says;
+
+constexpr int kBroken = 1, kCannotTell = 77, kNotLoaded = 127;
+// Programs that notice a hang themselves do so after 10 s.
+constexpr std::chrono::seconds kLimit{40}, kLimitOfHang{12};
+
+bool is_crash(int signal) {
+    for (const int s : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGPIPE})
+        if (s == signal) return true;
+    return false;
+}
+
+const std::string& note(const Deviation& d) {
+    static const std::string nothing;
+    return d.because.empty() ? nothing : d.because.front().evidence.note;
+}
+
+// A program that has nothing to show ends with this line.
+bool came_to_its_end(const std::string& output) {
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);)
+        if (line == "kept") return true;
+    return false;
+}
+
+std::string last_line(const std::string& output) {
+    std::istringstream lines(output);
+    std::string last;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.empty()) last = line;
+    return last;
+}
+
+// Of a transfer or an object's life, what is judged is not that it crashes: a crash there is another finding.
+bool crash_shows(const Deviation& d) {
+    return d.grade == Grade::Fatal ||
+           (d.shown_by.kind != Case::Kind::Traffic && d.shown_by.kind != Case::Kind::Life);
+}
+
+Verdict of_hang(const Deviation& d) {
+    return {is_hang(d) ? Says::Shown : Says::NotShown, "does not come to an end", true};
+}
+
+Verdict of_signal(const Deviation& d, int signal) {
+    if (signal == SIGALRM) return of_hang(d);  // its own time limit
+    const bool shows = is_crash(signal) && crash_shows(d);
+    return {shows ? Says::Shown : Says::NotShown, "dies of signal " + std::to_string(signal)};
+}
+
+Verdict of_status(const Deviation& d, const RunResult& run) {
+    const std::string how = "exits with " + std::to_string(run.code);
+    if (run.code == kBroken) return {Says::Shown, how};
+    if (run.code == kCannotTell) {
+        const std::string why = last_line(run.output);
+        return {Says::CannotTell, why.empty() ? how : why};
+    }
+    if (run.code == 0 && came_to_its_end(run.output)) return {Says::NotShown, how};
+    const bool shows = note(d) == model::kEndedTheProcess;
+    if (!shows && run.code == kNotLoaded) return {Says::CannotTell, last_line(run.output)};
+    return {shows ? Says::Shown : Says::NotShown, how + " ahead of its end"};
+}
+
+}  // namespace
+
+bool is_hang(const Deviation& finding) { return note(finding) == model::kDidNotReturn; }
+
+Verdict verdict_of(const Deviation& finding, const RunResult& run) {
+    switch (run.kind) {
+        case RunResult::Kind::Exited:
+            return of_status(finding, run);
+        case RunResult::Kind::Signaled:
+            return of_signal(finding, run.code);
+        case RunResult::Kind::TimedOut:
+            return of_hang(finding);
+        case RunResult::Kind::NotStarted:
+            break;
+    }
+    return {Says::CannotTell, "does not start"};
+}
+
+std::chrono::milliseconds time_limit(const Deviation& finding) {
+    // A pair of endpoints is given about a second for each exchange that it carries first.
+    const std::chrono::seconds before{finding.shown_by.before.size()};
+    return ((is_hang(finding) ? kLimitOfHang : kLimit) + before) * patience_factor();
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,30 @@
+// What the end of a program says of the finding that it is the program of.  Pure functions.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "conformance/convict/bounded_run.h"
+#include "conformance/report/finding.h"
+
+namespace selvage::conformance {
+
+/// What one run of a program came to.
+struct Verdict {
+    enum class Says : std::uint8_t { Shown, NotShown, CannotTell } says = Says::NotShown;
+    std::string how;    ///< "exits with 1", "dies of signal 11", …
+    bool hung = false;  ///< it did not come to an end
+};
+
+/// Exit status 1 shows it, 77 cannot tell.  A crash shows a finding that is a death, or of whose case no call may
+/// crash; running out of time shows one that is a hang; ending without a word one that is an end of the process.
+Verdict verdict_of(const Deviation& finding, const RunResult& run);
+
+/// How long its program may take.
+std::chrono::milliseconds time_limit(const Deviation& finding);
+
+/// The finding is that a call did not return.
+bool is_hang(const Deviation& finding);
+
+}  // namespace selvage::conformance

@@ -1,0 +1,339 @@
+// What the C programs of findings come to when they are run, and what becomes of findings whose programs do not show
+// them.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "conformance/convict/bounded_run.h"
+#include "conformance/convict/convict.h"
+#include "conformance/convict/scratch.h"
+#include "conformance/convict/verdict.h"
+#include "conformance/test/schema_util.h"
+#include "conformance/test/subject_util.h"
+#include "conformance/test/tool_util.h"
+#include "model/judge/ruling.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using Result = ProgramRun::Result;
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+RunResult run_shell(const std::string& script, std::chrono::milliseconds limit = 20s) {
+    return run_bounded(
+        {.arguments = {"/bin/sh", "-c", script}, .environment = own_environment(), .directory = "/", .limit = limit});
+}
+
+bool lives(pid_t pid) {
+    const std::string state = slurp("/proc/" + std::to_string(pid) + "/stat");
+    const auto at = state.rfind(')');
+    return at != std::string::npos && state[at + 2] != 'Z';
+}
+
+TEST(BoundedRun, TellsHowAProgramEnded) {
+    const RunResult exited = run_shell("echo here; exit 77");
+    EXPECT_EQ(exited.kind, RunResult::Kind::Exited);
+    EXPECT_EQ(exited.code, 77);
+    EXPECT_EQ(exited.output, "here\n");
+    const RunResult died = run_shell("kill -SEGV $$");
+    EXPECT_EQ(died.kind, RunResult::Kind::Signaled);
+    EXPECT_EQ(died.code, SIGSEGV);
+}
+
+TEST(BoundedRun, AProgramThatIsNotThereHasNotStarted) {
+    const RunResult r = run_bounded({.arguments = {"/no/such/program"}, .environment = {}, .directory = "/", .limit = 20s});
+    EXPECT_EQ(r.kind, RunResult::Kind::NotStarted);
+    EXPECT_EQ(r.code, ENOENT);
+}
+
+TEST(BoundedRun, AProgramThatHangsIsKilledWithItsChildren) {
+    const RunResult r = run_shell("sleep 1000 & echo $!; sleep 1000", 300ms);
+    EXPECT_EQ(r.kind, RunResult::Kind::TimedOut);
+    const pid_t child = std::atoi(r.output.c_str());
+    ASSERT_GT(child, 1) << r.output;
+    EXPECT_FALSE(lives(child));
+}
+
+TEST(BoundedRun, ChildrenThatAProgramLeavesBehindAreKilled) {
+    const RunResult r = run_shell("sleep 1000 & echo $!");
+    EXPECT_EQ(r.kind, RunResult::Kind::Exited);
+    const pid_t child = std::atoi(r.output.c_str());
+    ASSERT_GT(child, 1) << r.output;
+    EXPECT_FALSE(lives(child));
+}
+
+TEST(BoundedRun, OfALongOutputTheEndIsKept) {
+    const RunResult r = run_shell("seq 1 100000; echo the end");
+    EXPECT_LE(r.output.size(), kMostOutput);
+    EXPECT_TRUE(r.output.ends_with("100000\nthe end\n"));
+}
+
+TEST(BoundedRun, AProgramHasNoInputAndWritesNoCore) {
+    const RunResult r = run_shell("ulimit -c; cat");
+    EXPECT_EQ(r.kind, RunResult::Kind::Exited);
+    EXPECT_EQ(r.output, "0\n") << "in blocks of 512 or 1024 bytes";
+}
+
+TEST(Scratch, GoesWithWhatIsInIt) {
+    std::string path;
+    {
+        const ScratchDirectory outer;
+        const ScratchDirectory inner(outer.path());
+        std::ofstream(inner.path("file")) << "x";
+        path = outer.path();
+        EXPECT_TRUE(std::filesystem::exists(inner.path("file")));
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// ---- verdicts ------------------------------------------------------------------------------------------------------
+
+Deviation finding(Grade grade, const std::string& program, std::string_view note = {}) {
+    Deviation d;
+    d.provider = "fake";
+    d.grade = grade;
+    d.summary = "something";
+    d.shown_by.kind = Case::Kind::Traffic;
+    d.because.emplace_back().evidence.note = std::string(note);
+    d.reproducer = program;
+    return d;
+}
+
+Verdict::Says says(const Deviation& d, RunResult::Kind kind, int code, const std::string& output = "kept\n") {
+    return verdict_of(d, {.kind = kind, .code = code, .output = output}).says;
+}
+
+TEST(ProgramVerdict, FollowsFromTheExitStatus) {
+    using enum Verdict::Says;
+    const auto d = finding(Grade::Violation, "");
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 1), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 0), NotShown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 77), CannotTell);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 127, "error while loading shared libraries"), CannotTell);
+    EXPECT_EQ(verdict_of(d, {RunResult::Kind::Exited, 77, "one\ncannot tell: two\n"}).how, "cannot tell: two");
+}
+
+TEST(ProgramVerdict, ACrashShowsADeathAndWhatNoCallMayCrashOf) {
+    using enum Verdict::Says;
+    auto d = finding(Grade::Violation, "");
+    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGSEGV), NotShown) << "of a transfer something else was to be shown";
+    d.shown_by.kind = Case::Kind::Conduct;
+    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGSEGV), Shown);
+    d = finding(Grade::Fatal, "", model::kDied);
+    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGABRT), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGKILL), NotShown) << "somebody else's doing";
+    EXPECT_EQ(says(d, RunResult::Kind::TimedOut, 0), NotShown);
+}
+
+TEST(ProgramVerdict, AHangIsShownByAProgramThatDoesNotEnd) {
+    using enum Verdict::Says;
+    const auto d = finding(Grade::Fatal, "", model::kDidNotReturn);
+    EXPECT_EQ(says(d, RunResult::Kind::TimedOut, 0), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGALRM), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 0), NotShown);
+    EXPECT_LT(time_limit(d), time_limit(finding(Grade::Fatal, "", model::kDied)));
+}
+
+TEST(ProgramVerdict, AnEndOfTheProcessIsShownByAProgramThatEndsWithoutItsLastWord) {
+    using enum Verdict::Says;
+    const auto d = finding(Grade::Fatal, "", model::kEndedTheProcess);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 0, "promised: it returns\n"), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 7, ""), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 0, "promised: it returns\nkept\n"), NotShown);
+    EXPECT_EQ(says(finding(Grade::Fatal, "", model::kDied), RunResult::Kind::Exited, 7, ""), NotShown);
+}
+
+// ---- compiling and running -----------------------------------------------------------------------------------------
+
+Court court(const std::string& command = "cc") {
+    Court out;
+    out.compiler = Compiler::find(command, out.why_none);
+    EXPECT_TRUE(out.compiler) << out.why_none;
+    out.library = broken_library("hostile");
+    return out;
+}
+
+Report convicted(std::vector<Deviation> findings, const Court& where = court()) {
+    Report r;
+    r.deviations = std::move(findings);
+    std::size_t done = 0;
+    convict(r, where, [&](std::size_t n) { EXPECT_EQ(n, ++done); });
+    EXPECT_EQ(done, where.compiler ? count_programs(r) : 0);
+    for (const Deviation& d : r.deviations) EXPECT_TRUE(d.program) << d.reproducer;
+    return r;
+}
+
+// A program that shows its finding in its n-th run, and counts its runs in a file.
+std::string shows_in_run(int n, const std::string& file) {
+    return "#include <stdio.h>\nint main(void)\n{\n\tFILE *f = fopen(\"" + file +
+           "\", \"a+\");\n\tint runs = 1;\n\n\twhile (fgetc(f) != EOF)\n\t\truns++;\n\tfputc('x', f);\n\tfclose(f);\n"
+           "\tputs(\"kept\");\n\treturn runs == " +
+           std::to_string(n) + ";\n}\n";
+}
+
+TEST(Convict, AFindingWhoseProgramShowsItKeepsItsGrade) {
+    const Folder folder;
+    const auto r = convicted({finding(Grade::Violation, shows_in_run(1, folder.path("a"))),
+                              finding(Grade::Fatal, shows_in_run(3, folder.path("b"))),
+                              finding(Grade::Fatal, "#include <stdlib.h>\nint main(void) { abort(); }")});
+    EXPECT_EQ(r.deviations[0].grade, Grade::Violation);
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (exits with 1)");
+    EXPECT_EQ(r.deviations[1].grade, Grade::Fatal);
+    EXPECT_EQ(program_text(*r.deviations[1].program), "its program shows it 1 of 3 times (exits with 1)");
+    EXPECT_EQ(program_text(*r.deviations[2].program), "its program shows it (dies of signal 6)");
+    EXPECT_EQ(slurp(folder.path("b")), "xxx") << "no more runs than are needed";
+}
+
+TEST(Convict, AFindingWhoseProgramDoesNotShowItIsIntermittent) {
+    const Folder folder;
+    const auto r = convicted({finding(Grade::Violation, shows_in_run(9, folder.path("a"))),
+                              finding(Grade::Fatal, "int main(void) { return 77; }"),
+                              finding(Grade::Disputed, shows_in_run(9, folder.path("b")))});
+    EXPECT_EQ(r.deviations[0].grade, Grade::Intermittent);
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it 0 of 4 times (exits with 0)");
+    EXPECT_EQ(r.deviations[1].grade, Grade::Intermittent);
+    EXPECT_EQ(program_text(*r.deviations[1].program), "its program cannot tell, in 4 runs (exits with 77)");
+    EXPECT_EQ(r.deviations[2].grade, Grade::Disputed) << "of those that do not count the grade says what is disputed";
+    EXPECT_EQ(r.deviations[2].program->result, Result::NotShown);
+    EXPECT_EQ(programs_text(r), "0 of 3 findings are shown by their C programs, 2 are not, 1 cannot be told by theirs");
+}
+
+TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
+    const std::string program =
+        "#include <string.h>\n#include <rdma/fabric.h>\n#include <rdma/fi_errno.h>\n"
+        "int main(void) { return strcmp(fi_strerror(0), \"hostile\") == 0; }\n";
+    EXPECT_EQ(convicted({finding(Grade::Violation, program)}).deviations[0].program->result, Result::Shown);
+    const Folder folder;
+    for (const char* name : {"plain.so", "with a blank.so"}) {
+        std::filesystem::create_directory(folder.path("a folder: odd"));
+        Court there = court();
+        there.library = folder.path(std::string("a folder: odd/") + name);
+        std::filesystem::copy_file(broken_library("hostile"), there.library);
+        const auto r = convicted({finding(Grade::Violation, program)}, there);
+        EXPECT_EQ(r.deviations[0].program->result, Result::Shown) << name << r.deviations[0].program->detail;
+    }
+}
+
+TEST(Convict, AHangIsShownByAProgramThatHangs) {
+    const std::string program = "#include <unistd.h>\nint main(void) { alarm(1); for (;;) pause(); }\n";
+    const auto r = convicted({finding(Grade::Fatal, program, model::kDidNotReturn), finding(Grade::Violation, program)});
+    EXPECT_EQ(r.deviations[0].grade, Grade::Fatal);
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (does not come to an end)");
+    EXPECT_EQ(r.deviations[1].grade, Grade::Intermittent);
+    EXPECT_EQ(r.deviations[1].program->tries, (Tries{.shown = 0, .of = 2})) << "of what hangs two runs have to do";
+}
+
+TEST(Convict, FindingsWithOneProgramShareItsRuns) {
+    const Folder folder;
+    const auto program = shows_in_run(1, folder.path("a"));
+    const auto r = convicted({finding(Grade::Violation, program), finding(Grade::Violation, program)});
+    EXPECT_EQ(r.deviations[0].program, r.deviations[1].program);
+    EXPECT_EQ(slurp(folder.path("a")), "x");
+}
+
+TEST(Convict, ACompilerThatFailsIsNamed) {
+    const auto r = convicted({finding(Grade::Violation, "int main(void) { return 1; }")}, court("false"));
+    EXPECT_EQ(r.deviations[0].grade, Grade::Violation);
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program was not run: false exits with status 1");
+    const auto bad = convicted({finding(Grade::Violation, "#error no program\n")});
+    EXPECT_TRUE(contains(bad.deviations[0].program->detail, "#error no program")) << bad.deviations[0].program->detail;
+    EXPECT_TRUE(contains(programs_text(bad), "were not run: cc exits with status 1"));
+}
+
+TEST(Compilers, AreFoundByOptionVariableAndName) {
+    std::string why;
+    EXPECT_FALSE(Compiler::find("no-such-compiler -x", why));
+    EXPECT_EQ(why, "no-such-compiler -x, which is no program that can be found");
+    setenv("CC", "no-such-compiler", 1);
+    EXPECT_FALSE(Compiler::find("", why));
+    EXPECT_EQ(why, "CC is no-such-compiler, which is no program that can be found");
+    setenv("CC", "false", 1);
+    EXPECT_EQ(Compiler::find("", why)->name(), "false");
+    EXPECT_EQ(Compiler::find("cc -g", why)->name(), "cc -g");
+    unsetenv("CC");
+    EXPECT_EQ(Compiler::find("", why)->name(), "cc");
+}
+
+// ---- the whole way -------------------------------------------------------------------------------------------------
+
+// The hostile library in a mood, judged by one clause.
+Ran check_in_mood(const std::string& mood, const std::string& clause, const std::vector<std::string>& more,
+                  const Environment& environment = {}) {
+    std::vector<std::string> arguments = {"check",   "--library", broken_library("hostile"), "--provider", "fake",
+                                          "--cases", "100",       "--clause",                clause};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Environment all = {"HOSTILE=" + mood, "GTEST_FILTER=-traffic.*:lives.*", "CC"};
+    all.insert(all.end(), environment.begin(), environment.end());
+    return run_tool(arguments, all, {}, 200s);
+}
+
+TEST(ConvictingCheck, AFindingWhoseProgramShowsItKeepsItsGrade) {
+    const Folder folder;
+    for (const auto& [mood, clause, grade] :
+         {std::tuple("crash:1+", "getinfo.memory.returns", Grade::Fatal),
+          std::tuple("leave:1+", "getinfo.memory.returns", Grade::Fatal),
+          std::tuple("nothing:1", "getinfo.memory.dup-equal", Grade::Violation)}) {
+        const Ran ran = check_in_mood(mood, clause, {"--report", folder.path("r.json")});
+        EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+        const Report r = read_report(folder.path("r.json"));
+        ASSERT_FALSE(r.deviations.empty());
+        for (const Deviation& d : r.deviations) {
+            EXPECT_EQ(d.grade, grade) << ran.out;
+            EXPECT_TRUE(d.program && d.program->result == Result::Shown) << mood << ran.out << d.reproducer;
+        }
+        EXPECT_TRUE(contains(ran.out, "its program shows it")) << ran.out;
+    }
+}
+
+TEST(ConvictingCheck, AFindingWhoseProgramDoesNotShowItIsIntermittentAndFailsTheRun) {
+    const Folder folder;
+    const Ran ran = check_in_mood("crash:300", "getinfo.memory.returns",
+                                  {"--report", folder.path("r.json"), "--report", folder.path("r.txt"), "--report",
+                                   folder.path("r.html"), "--report", folder.path("r.xml")});
+    EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+    const Report r = read_report(folder.path("r.json"));
+    ASSERT_FALSE(r.deviations.empty());
+    for (const Deviation& d : r.deviations) EXPECT_EQ(d.grade, Grade::Intermittent) << ran.out;
+    const auto data = nlohmann::json::parse(slurp(folder.path("r.json")));
+    validate(nlohmann::json::parse(slurp(SELVAGE_DOCS_DIR "/report.schema.json")), data, "report");
+    EXPECT_EQ(data.at("counts").at("fatal"), 0);
+    EXPECT_EQ(data.at("counts").at("intermittent"), r.deviations.size());
+    EXPECT_EQ(data.at("counts").at("programs").at("not-shown"), r.deviations.size());
+    for (const char* file : {"r.txt", "r.html", "r.xml"})
+        EXPECT_TRUE(contains(slurp(folder.path(file)), "its program shows it 0 of 4 times")) << file;
+    EXPECT_TRUE(contains(ran.out, "its program shows it 0 of 4 times")) << ran.out;
+    EXPECT_TRUE(contains(slurp(folder.path("r.txt")), "intermittent: ")) << "a heading";
+}
+
+TEST(ConvictingCheck, WithoutACompilerTheReportSaysSo) {
+    const Folder folder;
+    for (const auto& [more, environment, why] :
+         {std::tuple(std::vector<std::string>{"--no-compiler"}, Environment{}, "--no-compiler"),
+          std::tuple(std::vector<std::string>{}, Environment{"CC=no-such-cc"}, "no compiler (CC is no-such-cc")}) {
+        auto arguments = more;
+        arguments.insert(arguments.end(), {"--report", folder.path("r.json"), "--report", folder.path("r.txt")});
+        const Ran ran = check_in_mood("crash:1+", "getinfo.memory.returns", arguments, environment);
+        EXPECT_EQ(ran.status, 1) << ran.err;
+        const Report r = read_report(folder.path("r.json"));
+        ASSERT_FALSE(r.deviations.empty());
+        EXPECT_EQ(r.deviations[0].grade, Grade::Fatal);
+        EXPECT_EQ(r.deviations[0].program->result, Result::NotRun);
+        EXPECT_TRUE(contains(ran.out, std::string("the C programs of the findings were not run: ") + why)) << ran.out;
+        EXPECT_TRUE(contains(slurp(folder.path("r.txt")), "its program was not run")) << ran.out;
+    }
+}
+
+TEST(ConvictingCheck, ACompilerThatWasAskedForAndIsNotThereIsNamedAheadOfTheRun) {
+    const Ran ran = check_in_mood("nothing:1", "getinfo.memory.returns", {"--compiler", "no-such-cc -O"});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_TRUE(contains(ran.err, "--compiler: no-such-cc -O")) << ran.err;
+    EXPECT_EQ(check_in_mood("nothing:1", "getinfo.memory.returns", {"--compiler", "cc", "--no-compiler"}).status, 2);
+}
+
+}  // namespace
+}  // namespace selvage::conformance
