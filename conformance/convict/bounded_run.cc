@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 
 #include "conformance/subject/leftovers.h"
 
@@ -108,6 +109,35 @@ bool wait_for_end(pid_t pid, int output, std::chrono::milliseconds limit, std::s
     return true;
 }
 
+// As long as one of these lives, this process is the reaper of its descendants.
+class Reaping {
+public:
+    Reaping() {
+        const std::lock_guard lock(mutex);
+        if (count++ == 0) prctl(PR_SET_CHILD_SUBREAPER, 1);
+    }
+    ~Reaping() {
+        const std::lock_guard lock(mutex);
+        if (--count == 0) prctl(PR_SET_CHILD_SUBREAPER, 0);
+    }
+    Reaping(const Reaping&) = delete;
+    Reaping& operator=(const Reaping&) = delete;
+
+private:
+    static inline std::mutex mutex;
+    static inline int count = 0;
+};
+
+// Kills what is left of the group, and waits until all of it is gone.  @return how its leader ended.
+int end_group(pid_t leader) {
+    kill(-leader, SIGKILL);  // its id is not given out again as long as a process is in it
+    int status = 0, of_others = 0;
+    while (waitpid(leader, &status, 0) < 0 && errno == EINTR) continue;
+    // Orphans are this process's own by now, each as its parent ends.
+    while (waitpid(-leader, &of_others, 0) > 0 || errno == EINTR) continue;
+    return status;
+}
+
 void drain(int output, std::string& printed) {
     pollfd watched = {.fd = output, .events = POLLIN, .revents = 0};
     while (poll(&watched, 1, 0) > 0 && read_some(output, printed)) continue;
@@ -134,6 +164,7 @@ RunResult run_bounded(const Command& command) {
     const auto arguments = pointers(command.arguments);
     const auto environment = pointers(command.environment);
     const Start start{arguments.data(), environment.data(), command.directory.c_str(), written.get(), other.get()};
+    const Reaping reaping;
     const pid_t pid = fork();
     if (pid < 0) return failed();
     if (pid == 0) become(start);
@@ -144,13 +175,10 @@ RunResult run_bounded(const Command& command) {
     const char go = 1;
     static_cast<void>(send(control.get(), &go, 1, MSG_NOSIGNAL));
     const bool in_time = wait_for_end(pid, output.get(), command.limit, out.output);
-    kill(-pid, SIGKILL);  // the group has its id until it is waited for
-    if (!in_time) kill(pid, SIGKILL);
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    const int status = end_group(pid);
     drain(output.get(), out.output);
     remove_leftovers_of(pid);
-    out.kind = !in_time ? RunResult::Kind::TimedOut
+    out.kind = !in_time              ? RunResult::Kind::TimedOut
                : WIFSIGNALED(status) ? RunResult::Kind::Signaled
                                      : RunResult::Kind::Exited;
     out.code = !in_time ? 0 : WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);

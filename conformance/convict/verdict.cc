@@ -28,11 +28,11 @@ const std::string& note(const Deviation& d) {
     return d.because.empty() ? nothing : d.because.front().evidence.note;
 }
 
-// A program that has nothing to show ends with this line.
-bool came_to_its_end(const std::string& output) {
+// Whether the program came to say so.
+bool says(const std::string& output, std::string_view word) {
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);)
-        if (line == "kept") return true;
+        if (line.starts_with(word)) return true;
     return false;
 }
 
@@ -46,8 +46,7 @@ std::string last_line(const std::string& output) {
 
 // Of a transfer or an object's life, what is judged is not that it crashes: a crash there is another finding.
 bool crash_shows(const Deviation& d) {
-    return d.grade == Grade::Fatal ||
-           (d.shown_by.kind != Case::Kind::Traffic && d.shown_by.kind != Case::Kind::Life);
+    return d.grade == Grade::Fatal || (d.shown_by.kind != Case::Kind::Traffic && d.shown_by.kind != Case::Kind::Life);
 }
 
 Verdict of_hang(const Deviation& d) {
@@ -62,14 +61,15 @@ Verdict of_signal(const Deviation& d, int signal) {
 
 Verdict of_status(const Deviation& d, const RunResult& run) {
     const std::string how = "exits with " + std::to_string(run.code);
-    if (run.code == kBroken) return {Says::Shown, how};
+    if (run.code == kBroken && says(run.output, "broken")) return {Says::Shown, how};
     if (run.code == kCannotTell) {
         const std::string why = last_line(run.output);
         return {Says::CannotTell, why.empty() ? how : why};
     }
-    if (run.code == 0 && came_to_its_end(run.output)) return {Says::NotShown, how};
-    const bool shows = note(d) == model::kEndedTheProcess;
-    if (!shows && run.code == kNotLoaded) return {Says::CannotTell, last_line(run.output)};
+    if (run.code == 0 && says(run.output, "kept")) return {Says::NotShown, how};
+    // Some libraries catch the signal of a crash, and exit.
+    const bool shows = note(d) == model::kEndedTheProcess || (run.code != 0 && note(d) == model::kDied);
+    if (run.code == kNotLoaded && note(d) != model::kEndedTheProcess) return {Says::CannotTell, last_line(run.output)};
     return {shows ? Says::Shown : Says::NotShown, how + " ahead of its end"};
 }
 

@@ -102,6 +102,8 @@ std::string Program::head() const {
     add(describe(shown_), " *     ");
     out += " *\n * Compile: cc -Wall -Wextra FILE.c -lfabric";
     for (const auto& o : options_) out += " " + o;
+    if (!arguments_.empty()) out += "\n" + c::comment(arguments_, " * ");
+    if (out.back() == '\n') out.pop_back();
     out += "\n * Exit status: 0 kept, 1 broken (as is death by a signal), 77 cannot be shown here.\n */\n";
     return out;
 }
@@ -119,7 +121,8 @@ std::string Program::render() const {
         if (i.starts_with("rdma/")) out += "#include <" + i + ">\n";
     out += "#include <rdma/fi_errno.h>\n\n";
     for (const auto& h : helpers_) out += h + "\n";
-    out += "int main(void)\n{\n" + declarations_;
+    out += std::string(arguments_.empty() ? "int main(void)" : "int main(int argc, char **argv)") + "\n{\n" +
+           declarations_;
     if (!declarations_.empty()) out += "\n";
     return out + main_ + "}\n";
 }

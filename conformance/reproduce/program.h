@@ -35,6 +35,8 @@ public:
     /// Appends to main.
     void main(std::string_view text) { main_ += text; }
     void declare(std::string_view text) { declarations_ += text; }
+    /// The program looks at the arguments that it is started with.
+    void take_arguments(std::string_view about) { arguments_ = about; }
 
     /// Emits the hints of a query as `name`, if it has any.
     void hints(const model::Query& query, std::string_view name, bool constant = false);
@@ -62,6 +64,7 @@ private:
     std::set<std::string> options_;
     std::vector<std::string> helpers_;
     std::string declarations_;
+    std::string arguments_;  // what they mean
     std::string main_;
 };
 

@@ -58,6 +58,7 @@ public:
         for (std::size_t i = first; i < last; ++i) lay(i);
         for (std::size_t i = first; i < last; ++i) call(i, first);
         p_.main("\n\tcalls_made = " + std::to_string(last - first) + ";\n\tprogress();\n");
+        if (first == 0) p_.main("\tif (hasty) {\n\t\thasty = 0;\n\t\tprogress();\n\t}\n");
     }
 
     /// What was read so far belongs to exchanges that are over.
@@ -92,6 +93,8 @@ private:
     }
 
     void open() {
+        p_.take_arguments("Run: ./a.out, or ./a.out hasty, which waits less long between the operations");
+        p_.main("\thasty = argc > 1 && strcmp(argv[1], \"hasty\") == 0;\n");
         p_.main("\tsetvbuf(stdout, NULL, _IOLBF, 0);\n\talarm(" + std::to_string(20 + p_.shown().before.size()) +
                 "); /* a call that does not return */\n");
         p_.main("\tret = fi_getinfo(" + c::getinfo_arguments(p_.shown().first, "hints") + ", &list);\n");

@@ -103,7 +103,12 @@ private:
             return true;
         }
         if (about_.empty() || p_.evidence().field != model::Field::call_return) return false;
-        if (at(0).what < Transfer::Cancel) broken_if(compared("(uint64_t)returned" + quoted_index(about_[0])));
+        if (at(0).what >= Transfer::Cancel) return true;
+        std::string also;  // what is beyond a limit may fail instead
+        if (id_.ends_with(".limit")) also += " && " + row(0) + ".errors == 0";
+        if (id_.ends_with("inject.limit"))
+            also += " && " + c::number(bytes_of(at(0))) + " > info->tx_attr->inject_size";
+        broken_if(compared("(uint64_t)returned" + quoted_index(about_[0])) + also);
         return true;
     }
 
@@ -126,15 +131,20 @@ private:
         } else if (id_ == "endpoint.selective.silent" || id_.ends_with("inject.silent") || id_ == "tagged.peek.found" ||
                    unmatched) {
             broken_if(row(0) + ".entries > " + row(0) + ".errors");
-        } else if (id_.ends_with(".told") || id_.ends_with("unselected") || id_.ends_with(".comes") ||
-                   id_.ends_with("completion.selected") || id_.ends_with("cancel.ends")) {
+        } else if ((id_.ends_with(".told") && id_ != "cq.overrun.told") || id_.ends_with("unselected") ||
+                   id_.ends_with(".comes") || id_.ends_with("completion.selected") || id_.ends_with("cancel.ends")) {
             broken_if(returned + " == 0 && " + row(0) + ".entries == 0");
         } else if (id_ == "endpoint.cancel.unasked") {
             broken_if(row(0) + ".err == FI_ECANCELED");
         } else if (id_ == "tagged.peek.leaves-message" && about_.size() > 1) {
             broken_if(row(0) + ".entries && " + row(1) + ".entries == 0");
         } else if (id_.ends_with("data.carried") && about_.size() > 1) {
-            broken_if("!(" + row(0) + ".flags & FI_REMOTE_CQ_DATA) || " + row(0) + ".data != " + c::number(at(1).data));
+            broken_if(succeeded(0) + " && (!(" + row(0) + ".flags & FI_REMOTE_CQ_DATA) || " + row(0) +
+                      ".data != " + c::number(at(1).data) + ")");
+        } else if (id_ == "tagged.peek.nothing") {
+            broken_if(failed_but_with({"FI_ENOMSG", "FI_ETRUNC"}));
+        } else if (id_.ends_with("call.succeeds")) {
+            broken_if(failed_but_with(errors_that_may_be()));
         } else if (id_.starts_with("cq.flags") && p_.evidence().relation == model::Relation::Differs) {
             broken_if(row(0) + ".flags & " + c::number(p_.evidence().wanted));
         } else if (id_ == "cq.flags.fetching-atomic") {
@@ -145,6 +155,24 @@ private:
             return false;
         }
         return true;
+    }
+
+    // An error entry came, with none of these.
+    [[nodiscard]] std::string failed_but_with(const std::vector<std::string>& errors) const {
+        std::string out = row(0) + ".errors";
+        for (const auto& e : errors) out += " && " + row(0) + ".err != " + e;
+        return out;
+    }
+
+    // Of the named operation: of a peek that nothing is there, of a cancelled one that it was.
+    [[nodiscard]] std::vector<std::string> errors_that_may_be() const {
+        std::vector<std::string> out;
+        if (at(0).what == Transfer::TaggedRecv && (at(0).flags & FI_PEEK) != 0) out.emplace_back("FI_ENOMSG");
+        const auto cancelled = [&](const Operation& o) {
+            return o.what == Transfer::Cancel && o.of == static_cast<int>(about_[0]);
+        };
+        if (std::any_of(e_.operations.begin(), e_.operations.end(), cancelled)) out.emplace_back("FI_ECANCELED");
+        return out;
     }
 
     // Flags that an entry may not have, where the evidence gives no number.
@@ -200,7 +228,11 @@ private:
         const auto& e = p_.evidence();
         if (about_.empty() || e.field != model::Field::completion || e.relation == model::Relation::Happens)
             return false;
-        broken_if(compared(number(about_[0])));
+        const std::string member = number(about_[0]);
+        const std::string there = member.ends_with(".entries")                            ? ""
+                                  : member.ends_with(".err") || member.ends_with(".olen") ? row(0) + ".errors && "
+                                                                                          : succeeded(0) + " && ";
+        broken_if(there + compared(member));
         return true;
     }
 
@@ -219,12 +251,14 @@ private:
         const std::string row = "told" + quoted_index(operation) + ".";
         const auto id = p_.id();
         if (id.starts_with("cq.flags") || id.ends_with("told-flags")) return row + "flags";
-        if (id.starts_with("cq.len") || id.ends_with("match.boundaries")) return row + "len";
+        if (id.starts_with("cq.len") || id == "cq.overrun.told" || id == "tagged.peek.length" ||
+            id.ends_with("match.boundaries"))
+            return row + "len";
         if (id.starts_with("cq.data") || id.ends_with("data.carried") || id.ends_with("data.value"))
             return row + "data";
-        if (id.starts_with("cq.tag")) return row + "tag";
+        if (id.starts_with("cq.tag") || id == "tagged.peek.tag") return row + "tag";
         if (id.starts_with("cq.olen")) return row + "olen";
-        if (id.starts_with("endpoint.cancel.code") || id.ends_with("call.succeeds")) return row + "err";
+        if (id.starts_with("endpoint.cancel.code")) return row + "err";
         return row + "entries";
     }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "conformance/convict/bounded_run.h"
@@ -46,7 +47,8 @@ TEST(BoundedRun, TellsHowAProgramEnded) {
 }
 
 TEST(BoundedRun, AProgramThatIsNotThereHasNotStarted) {
-    const RunResult r = run_bounded({.arguments = {"/no/such/program"}, .environment = {}, .directory = "/", .limit = 20s});
+    const RunResult r =
+        run_bounded({.arguments = {"/no/such/program"}, .environment = {}, .directory = "/", .limit = 20s});
     EXPECT_EQ(r.kind, RunResult::Kind::NotStarted);
     EXPECT_EQ(r.code, ENOENT);
 }
@@ -111,7 +113,8 @@ Verdict::Says says(const Deviation& d, RunResult::Kind kind, int code, const std
 TEST(ProgramVerdict, FollowsFromTheExitStatus) {
     using enum Verdict::Says;
     const auto d = finding(Grade::Violation, "");
-    EXPECT_EQ(says(d, RunResult::Kind::Exited, 1), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 1, "broken: it is\n"), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 1, "a library's own words\n"), NotShown) << "it was not the program";
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0), NotShown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 77), CannotTell);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 127, "error while loading shared libraries"), CannotTell);
@@ -127,6 +130,7 @@ TEST(ProgramVerdict, ACrashShowsADeathAndWhatNoCallMayCrashOf) {
     d = finding(Grade::Fatal, "", model::kDied);
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGABRT), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGKILL), NotShown) << "somebody else's doing";
+    EXPECT_EQ(says(d, RunResult::Kind::Exited, 1, "caught signal 11\n"), Shown) << "a handler of the library exits";
     EXPECT_EQ(says(d, RunResult::Kind::TimedOut, 0), NotShown);
 }
 
@@ -145,7 +149,7 @@ TEST(ProgramVerdict, AnEndOfTheProcessIsShownByAProgramThatEndsWithoutItsLastWor
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0, "promised: it returns\n"), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 7, ""), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0, "promised: it returns\nkept\n"), NotShown);
-    EXPECT_EQ(says(finding(Grade::Fatal, "", model::kDied), RunResult::Kind::Exited, 7, ""), NotShown);
+    EXPECT_EQ(says(finding(Grade::Fatal, "", model::kDidNotReturn), RunResult::Kind::Exited, 7, ""), NotShown);
 }
 
 // ---- compiling and running -----------------------------------------------------------------------------------------
@@ -172,8 +176,8 @@ Report convicted(std::vector<Deviation> findings, const Court& where = court()) 
 std::string shows_in_run(int n, const std::string& file) {
     return "#include <stdio.h>\nint main(void)\n{\n\tFILE *f = fopen(\"" + file +
            "\", \"a+\");\n\tint runs = 1;\n\n\twhile (fgetc(f) != EOF)\n\t\truns++;\n\tfputc('x', f);\n\tfclose(f);\n"
-           "\tputs(\"kept\");\n\treturn runs == " +
-           std::to_string(n) + ";\n}\n";
+           "\tputs(runs == " +
+           std::to_string(n) + " ? \"broken\" : \"kept\");\n\treturn runs == " + std::to_string(n) + ";\n}\n";
 }
 
 TEST(Convict, AFindingWhoseProgramShowsItKeepsItsGrade) {
@@ -205,8 +209,8 @@ TEST(Convict, AFindingWhoseProgramDoesNotShowItIsIntermittent) {
 
 TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
     const std::string program =
-        "#include <string.h>\n#include <rdma/fabric.h>\n#include <rdma/fi_errno.h>\n"
-        "int main(void) { return strcmp(fi_strerror(0), \"hostile\") == 0; }\n";
+        "#include <stdio.h>\n#include <string.h>\n#include <rdma/fabric.h>\n#include <rdma/fi_errno.h>\n"
+        "int main(void) { return puts(\"broken\") > 0 && strcmp(fi_strerror(0), \"hostile\") == 0; }\n";
     EXPECT_EQ(convicted({finding(Grade::Violation, program)}).deviations[0].program->result, Result::Shown);
     const Folder folder;
     for (const char* name : {"plain.so", "with a blank.so"}) {
@@ -221,11 +225,23 @@ TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
 
 TEST(Convict, AHangIsShownByAProgramThatHangs) {
     const std::string program = "#include <unistd.h>\nint main(void) { alarm(1); for (;;) pause(); }\n";
-    const auto r = convicted({finding(Grade::Fatal, program, model::kDidNotReturn), finding(Grade::Violation, program)});
+    const auto r =
+        convicted({finding(Grade::Fatal, program, model::kDidNotReturn), finding(Grade::Violation, program)});
     EXPECT_EQ(r.deviations[0].grade, Grade::Fatal);
     EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (does not come to an end)");
     EXPECT_EQ(r.deviations[1].grade, Grade::Intermittent);
     EXPECT_EQ(r.deviations[1].program->tries, (Tries{.shown = 0, .of = 2})) << "of what hangs two runs have to do";
+}
+
+TEST(Convict, ATransferIsTriedAtTwoPaces) {
+    const std::string program =
+        "#include <stdio.h>\nint main(int argc, char **argv) { puts(argc > 1 ? \"broken\" : \"kept\"); return argc > "
+        "1; }\n";
+    auto other = finding(Grade::Violation, program);
+    other.shown_by.kind = Case::Kind::Life;
+    const auto r = convicted({finding(Grade::Violation, program), other});
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it 1 of 2 times (exits with 1, run hasty)");
+    EXPECT_EQ(r.deviations[1].program->result, Result::NotShown);
 }
 
 TEST(Convict, FindingsWithOneProgramShareItsRuns) {
@@ -264,8 +280,8 @@ TEST(Compilers, AreFoundByOptionVariableAndName) {
 // The hostile library in a mood, judged by one clause.
 Ran check_in_mood(const std::string& mood, const std::string& clause, const std::vector<std::string>& more,
                   const Environment& environment = {}) {
-    std::vector<std::string> arguments = {"check",   "--library", broken_library("hostile"), "--provider", "fake",
-                                          "--cases", "100",       "--clause",                clause};
+    std::vector<std::string> arguments = {
+        "check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "100", "--clause", clause};
     arguments.insert(arguments.end(), more.begin(), more.end());
     Environment all = {"HOSTILE=" + mood, "GTEST_FILTER=-traffic.*:lives.*", "CC"};
     all.insert(all.end(), environment.begin(), environment.end());
@@ -274,10 +290,9 @@ Ran check_in_mood(const std::string& mood, const std::string& clause, const std:
 
 TEST(ConvictingCheck, AFindingWhoseProgramShowsItKeepsItsGrade) {
     const Folder folder;
-    for (const auto& [mood, clause, grade] :
-         {std::tuple("crash:1+", "getinfo.memory.returns", Grade::Fatal),
-          std::tuple("leave:1+", "getinfo.memory.returns", Grade::Fatal),
-          std::tuple("nothing:1", "getinfo.memory.dup-equal", Grade::Violation)}) {
+    for (const auto& [mood, clause, grade] : {std::tuple("crash:1+", "getinfo.memory.returns", Grade::Fatal),
+                                              std::tuple("leave:1+", "getinfo.memory.returns", Grade::Fatal),
+                                              std::tuple("nothing:1", "getinfo.memory.dup-equal", Grade::Violation)}) {
         const Ran ran = check_in_mood(mood, clause, {"--report", folder.path("r.json")});
         EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
         const Report r = read_report(folder.path("r.json"));
