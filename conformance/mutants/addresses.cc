@@ -1,5 +1,6 @@
 // Addresses, formats, nodes and services.
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 
 #include <cstdlib>
@@ -38,6 +39,14 @@ bool is_number(const char* node) {
     return node != nullptr && inet_pton(AF_INET, node, &ignored) == 1;
 }
 
+// The host that the kit asks for as one that is not of this machine.
+constexpr std::uint32_t kFar = 0xC000024D;  // 192.0.2.77
+bool is_far(const sockaddr_in* address) { return address != nullptr && address->sin_addr.s_addr == htonl(kFar); }
+bool is_far(const char* node) { return node != nullptr && std::strcmp(node, "192.0.2.77") == 0; }
+void put_far(void* address, std::size_t length) {
+    if (sockaddr_in* in = ipv4(address, length)) in->sin_addr.s_addr = htonl(kFar);
+}
+
 void add_nodes(Table& table) {
     refuses(table, "refuse-node", "refuses a node that it can reach", {"getinfo.call.node-resolved"},
             [](const Call& c) { return c.node != nullptr && !from_source(c) && (c.flags & FI_NUMERICHOST) == 0; })
@@ -70,14 +79,61 @@ void add_nodes(Table& table) {
                c.flags &= ~FI_NUMERICHOST;
                if (c.node != nullptr && !is_number(c.node)) c.node = "127.0.0.1";
            })
-        .on("random", "tcp", 30000)
-        .declare();
+        .on("random", "tcp", 30000);
+    alters(table, "name-looked-up", "has the resolver look names up under FI_NUMERICHOST",
+           {"getinfo.flags.numeric-no-lookup"},
+           [](Hints&, Call& c) {
+               if ((c.flags & FI_NUMERICHOST) == 0 || c.node == nullptr || is_number(c.node)) return;
+               addrinfo* found = nullptr;
+               if (getaddrinfo(c.node, nullptr, nullptr, &found) == 0) freeaddrinfo(found);
+           })
+        .on("conduct", "tcp", 2000);
     alters(table, "unresolvable-taken", "takes a name that nobody has for none", {"getinfo.call.node-unresolvable"},
            [](Hints&, Call& c) {
                if (c.node != nullptr && std::strstr(c.node, ".invalid") != nullptr) c.node = nullptr;
            })
-        .on("classes", "tcp", 30000)
-        .declare();
+        .on("classes", "tcp", 30000);
+    alters(
+        table, "source-of-others", "takes another machine's address for its own under FI_SOURCE",
+        {"getinfo.flags.source-fits"},
+        [](Hints&, Call& c) {
+            if (from_source(c) && is_far(c.node)) c.node = "127.0.0.1";
+        },
+        [](fi_info& entry, const Call& c) {
+            if (from_source(c) && is_far(c.node)) put_far(entry.src_addr, entry.src_addrlen);
+        });
+    alters(
+        table, "src-hint-of-others", "takes another machine's address in the hints for its own",
+        {"getinfo.addresses.src-hint-fits"},
+        [](Hints& hints, Call&) {
+            if (is_far(ipv4(hints.info.src_addr, hints.info.src_addrlen))) hints.info.src_addr = nullptr;
+        },
+        [](fi_info& entry, const Call& c) {
+            if (c.hints != nullptr && is_far(ipv4(c.hints->src_addr, c.hints->src_addrlen)))
+                put_far(entry.src_addr, entry.src_addrlen);
+        });
+    // The capabilities that the caller sees; the base is asked for more.
+    const auto near_only = [](fi_info& entry) {
+        entry.caps &= ~FI_REMOTE_COMM;
+        entry.caps |= FI_LOCAL_COMM;
+    };
+    edits(table, "far-node-by-local", "offers endpoints that reach this machine alone for another one",
+          {"getinfo.call.node-resolved"}, [near_only](fi_info& entry, const Call& c) {
+              if (is_far(c.node) && c.flags == 0) near_only(entry);
+          });
+    edits(table, "far-number-by-local", "does so under FI_NUMERICHOST", {"getinfo.flags.numeric-node-resolved"},
+          [near_only](fi_info& entry, const Call& c) {
+              if (is_far(c.node) && c.flags == FI_NUMERICHOST) near_only(entry);
+          });
+    edits(table, "far-hint-by-local", "does so for a destination in the hints", {"getinfo.addresses.dest-hint-fits"},
+          [near_only](fi_info& entry, const Call& c) {
+              if (c.hints != nullptr && is_far(ipv4(c.hints->dest_addr, c.hints->dest_addrlen))) near_only(entry);
+          });
+    alters(table, "service-wrapped", "takes 70000 for a port", {"getinfo.call.service-kept"}, [](Hints&, Call& c) {
+        if (c.service != nullptr && std::strcmp(c.service, "70000") == 0) c.service = "4464";
+    });
+    alters(table, "user-id-ignored", "grants FI_AV_USER_ID and does not have it", {"getinfo.caps.av-user-id-class"},
+           [](Hints& hints, Call&) { hints.info.caps &= ~FI_AV_USER_ID; });
     refuses(table, "refuse-source", "refuses a node of its own under FI_SOURCE", {"getinfo.flags.source-fits"},
             [](const Call& c) { return from_source(c) && c.node != nullptr; })
         .on("random", "tcp", 20000);

@@ -163,7 +163,8 @@ void emit_call(Program& p) {
     if (returned) return emit_return(p);
     if (e.field == Field::call_count) return emit_count(p);
     if (e.field == Field::call_list) return emit_list(p);
-    if (judges == Judges::Match) return emit_nothing_offered(p);
+    const bool of_entries = e.offer >= 0 && (e.field == Field::caps || e.relation == model::Relation::Differs);
+    if (judges == Judges::Match && !of_entries) return emit_nothing_offered(p);
     if (speaks_of_offers(e)) return emit_offers(p);
     // Nothing to compare: the call alone shows it.
     make_call(p);

@@ -17,6 +17,7 @@ struct Allocations {
     std::uint64_t fail_at = 0;    ///< which allocation (from 1) returns NULL with ENOMEM; 0: none
     std::uint64_t tried = 0;      ///< allocations asked for, failed ones included
     bool failed = false;          ///< the failing one was reached
+    std::uint64_t lookups = 0;    ///< names handed to the resolver to be looked up: see name_hooks.cc
 
     /// Blocks that are still out there.
     [[nodiscard]] std::int64_t left() const { return static_cast<std::int64_t>(allocated - freed); }

@@ -81,7 +81,17 @@ public:
 private:
     static constexpr std::uint64_t kAddressed = 16;
     static constexpr std::uint64_t kAllocFailures = 8;
-    static constexpr std::uint64_t kFixed = 28 + kAllocFailures + kAddressed;
+    static constexpr std::uint64_t kNamed = 2;
+    static constexpr std::uint64_t kFixed = 28 + kAllocFailures + kAddressed + kNamed;
+
+    // A host name where the caller has said that there is none.
+    static bool make_named(std::uint64_t index, Case& out) {
+        out.act = Act::GetInfo;
+        out.first.node = index == 0 ? "localhost" : "node.invalid";
+        out.first.service = "7471";
+        out.first.flags = FI_NUMERICHOST;
+        return index < kNamed;
+    }
 
     // Addresses of few bytes, told truly by their length: nothing may be read beyond it.
     static bool make_addressed(std::uint64_t index, Case& out) {
@@ -168,7 +178,8 @@ private:
             out.fail_allocation = 1 + index;
             return true;
         }
-        return make_addressed(index - kAllocFailures, out);
+        index -= kAllocFailures;
+        return index < kAddressed ? make_addressed(index, out) : make_named(index - kAddressed, out);
     }
 
     // How many allocations a warmed-up call tries for: failing a later one shows nothing.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "conformance/subject/own_hosts.h"
 #include "model/spec/clause.h"
 #include "model/text/profile_text.h"
 
@@ -25,6 +26,7 @@ std::unique_ptr<Lab> Lab::open(const Plan& plan, const std::string& provider, st
     lab->library_ = Library::open(plan.library, error);
     if (!lab->library_) return nullptr;
     lab->world_.library = model::Version(lab->library_->entries().version());
+    lab->world_.own_hosts = own_hosts();
     if (const char* filter = std::getenv("FI_PROVIDER")) lab->world_.fi_provider = filter;
     lab->bulk_ = std::make_unique<Caller>(*lab->library_);
     lab->single_ = std::make_unique<Caller>(*lab->library_);

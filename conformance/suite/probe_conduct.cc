@@ -151,6 +151,16 @@ bool comes_back_when_tight(Watch& w) {
     return false;
 }
 
+// How many names the call has the resolver look up.
+std::uint64_t lookups_of(const Entries& entries, const Encoded& q) {
+    Allocations seen;
+    {
+        const InsideSubject scope(&seen);
+        ask_and_free(entries, q);
+    }
+    return seen.lookups;
+}
+
 void watch_getinfo(Watch& w) {
     if (!comes_back_when_tight(w)) return;
     const Entries& entries = w.lab().library().entries();
@@ -163,6 +173,8 @@ void watch_getinfo(Watch& w) {
     conduct.ret = answer.ret;
     conduct.copy_shares = w.lab().single().ask(w.shown().first).shares_hints;
     conduct.leaked_blocks = blocks_left([&] { ask_and_free(entries, q); });
+    conduct.lookups = lookups_of(entries, q);
+    conduct.lookups_watched = true;
     w.rule(conduct);
 }
 

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -130,6 +131,14 @@ inline int read_port(const Text& service) {
     return port <= 0xFFFF ? port : -1;
 }
 
+/// A service that is a number, and larger than any port.
+inline bool is_beyond_ports(const Text& service) {
+    if (!service || service->find_first_not_of("0123456789") != std::string::npos) return false;
+    const auto first = service->find_first_not_of('0');
+    const std::string_view digits = std::string_view(*service).substr(std::min(first, service->size()));
+    return digits.size() > 5 || (digits.size() == 5 && digits > "65535");
+}
+
 inline bool is_socket_format(std::uint64_t format) {
     return format == FI_SOCKADDR || format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6 || format == FI_SOCKADDR_IB;
 }
@@ -152,9 +161,64 @@ inline Place place_in(const Text& network, const Host& host) {
     return ((ntohl(base.s_addr) ^ ntohl(other)) & mask) == 0 ? Place::Inside : Place::Outside;
 }
 
+/// Is this a host of this machine?  Loopback and wildcard addresses are of every machine; groups are of none, and so is
+/// what only a mapping would tell.
+enum class Owner { Unknown, Ours, Others };
+
+inline bool is_loopback(const Host& host) {
+    if (host.size() == 4) return host[0] == 127;
+    return host.size() == 16 && host.find_first_not_of('\0') == 15 && host[15] == 1;
+}
+
+inline Owner owner_of(const World& world, const Host& host) {
+    const auto& own = world.own_hosts;
+    if (own.empty() || host.empty()) return Owner::Unknown;
+    if (is_any(host) || is_loopback(host) || std::find(own.begin(), own.end(), host) != own.end()) return Owner::Ours;
+    if (host.size() == 4) {
+        const auto first = static_cast<unsigned char>(host[0]);
+        return first >= 224 ? Owner::Unknown : Owner::Others;
+    }
+    in6_addr v6{};
+    std::memcpy(&v6, host.data(), sizeof v6);
+    const bool plain = !IN6_IS_ADDR_MULTICAST(&v6) && !IN6_IS_ADDR_V4MAPPED(&v6) && !IN6_IS_ADDR_V4COMPAT(&v6);
+    return plain ? Owner::Others : Owner::Unknown;
+}
+
+/// An offer that was given, to a call that asked for a local address: no machine has another's.
+inline Fit local_granted(const MatchCase& c, const Host& host, Evidence evidence) {
+    if (!is_ip_format(c.granted->addr_format) || owner_of(c.world, host) != Owner::Others) return Fit::fits();
+    evidence.note = "is no address of this machine, and was granted as a local one";
+    return Fit::no(std::move(evidence));
+}
+
+/// An offer that was given, to a call that asked for a way to `host`.  FI_LOCAL_COMM alone reaches this machine alone,
+/// FI_REMOTE_COMM alone others alone; and from a loopback address nobody else is reached.  Who asks for one of the two
+/// words by name may get that one alone from an endpoint that has both: secondary capabilities need not be reported.
+inline Fit remote_granted(const MatchCase& c, const Host& host) {
+    const Info& offer = *c.granted;
+    const auto owner = owner_of(c.world, host);
+    if (!is_ip_format(offer.addr_format) || is_any(host) || owner == Owner::Unknown) return Fit::fits();
+    constexpr std::uint64_t kWays = FI_LOCAL_COMM | FI_REMOTE_COMM;
+    const auto ways = (asked(c.query, Field::caps) & kWays) != 0 ? kWays : offer.caps & kWays;
+    if (owner == Owner::Others && ways == FI_LOCAL_COMM) {
+        return Fit::no(number(Field::caps, Relation::Contains, FI_REMOTE_COMM, offer.caps,
+                              "the destination is another machine's, and the offer reaches this one alone"));
+    }
+    if (owner == Owner::Ours && ways == FI_REMOTE_COMM) {
+        return Fit::no(number(Field::caps, Relation::Contains, FI_LOCAL_COMM, offer.caps,
+                              "the destination is this machine's, and the offer reaches others alone"));
+    }
+    if (owner == Owner::Others && is_loopback(host_of(offer.src_addr))) {
+        return Fit::no(texts(Field::src_addr, Relation::Differs, offer.src_addr, offer.src_addr,
+                             "the destination is another machine's, and nobody is reached from a loopback address"));
+    }
+    return Fit::fits();
+}
+
 /// match: is `host` an address of this side?  An entry holds the address that it was seen with.  A declared fabric that
 /// is named after a network holds no address outside it, and any inside where nothing was seen of it.
 inline Fit fit_local(const MatchCase& c, const Host& host, Evidence evidence) {
+    if (c.granted != nullptr) return local_granted(c, host, std::move(evidence));
     const Info& offer = c.entry.offer;
     if (!is_ip_format(offer.addr_format) || is_any(host)) return Fit::may(std::move(evidence));
     if (c.profile.origin == Origin::Inferred) {
@@ -173,6 +237,7 @@ inline Fit fit_local(const MatchCase& c, const Host& host, Evidence evidence) {
 
 /// match: can `host` be reached?  Told for certain only of the own network (declared) or of the own address (inferred).
 inline Fit fit_remote(const MatchCase& c, const Host& host, Evidence evidence) {
+    if (c.granted != nullptr) return remote_granted(c, host);
     const Info& offer = c.entry.offer;
     if (!is_ip_format(offer.addr_format) || is_any(host)) return Fit::may(std::move(evidence));
     if (c.profile.origin == Origin::Inferred) {

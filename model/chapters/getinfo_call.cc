@@ -244,12 +244,18 @@ Demand getinfo_call_addr_str_no_service(const QueryCase& c) {
 
 Ruling getinfo_call_service_kept(const OfferCase& c) {
     const int port = read_port(c.query.service);
+    const bool no_port = is_beyond_ports(c.query.service);
     const bool from_source = (c.query.flags & FI_SOURCE) != 0;
-    if (port <= 0 || names_only(c.query) || read_node(c.query.node).kind == NodeKind::String)
+    if ((port <= 0 && !no_port) || names_only(c.query) || read_node(c.query.node).kind == NodeKind::String)
         return Ruling::not_applicable();
     const Field field = from_source ? Field::src_addr : Field::dest_addr;
     const Text& actual = text(c.offer, field);
     if (!is_ip(actual)) return Ruling::not_applicable();
+    if (no_port) {
+        Evidence e = told(field, "has a port, and " + *c.query.service + " is the number of none");
+        e.actual_text = actual;
+        return Ruling::broken(at(std::move(e), c.index));
+    }
     const auto wanted = static_cast<unsigned>(port);
     return Ruling::check(port_of(actual) == wanted, [&] {
         return at(texts(field, Relation::TextEquals, with_port(actual, wanted), actual, "has another port"), c.index);

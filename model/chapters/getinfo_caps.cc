@@ -145,7 +145,13 @@ Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
     return told_unasked ? Ruling::holds() : Ruling::not_applicable();
 }
 
-Fit getinfo_caps_av_user_id_class(const MatchCase& c) { return fit_caps(c, asked_caps(c.query) & FI_AV_USER_ID); }
+Fit getinfo_caps_av_user_id_class(const MatchCase& c) {
+    const auto wanted = asked_caps(c.query) & FI_AV_USER_ID;
+    if (c.granted == nullptr || wanted == 0) return fit_caps(c, wanted);
+    if ((c.granted->caps & wanted) != 0) return Fit::fits();
+    return Fit::no(
+        number(Field::caps, Relation::Contains, wanted, c.granted->caps, "asked for, and granted without it"));
+}
 
 Fit getinfo_caps_modifiers_assumed_fit(const MatchCase& c) {
     const auto wanted = asked_caps(c.query);

@@ -15,6 +15,13 @@ Evidence node_evidence(const MatchCase& c, const char* note = "") {
     return texts(Field::call_node, Relation::TextEquals, c.query.node, c.entry.offer.src_addr, note);
 }
 
+// Some letter of it stands in no numeric address, however that is spelt: "localhost", not "127.1", "0x7f000001" or
+// "fe80::1".
+bool is_surely_a_name(const std::string& node) {
+    return node.find('%') == std::string::npos &&
+           node.find_first_not_of("0123456789abcdefABCDEFxX.:") != std::string::npos;
+}
+
 // The layers of a provider's name.
 void add_layers(std::set<std::string, std::less<>>& to, const Text& name) {
     if (!name) return;
@@ -46,8 +53,18 @@ Fit getinfo_flags_numeric_node_resolved(const MatchCase& c) {
 Fit getinfo_flags_numeric_name_excluded(const MatchCase& c) {
     if ((c.query.flags & FI_NUMERICHOST) == 0 || names_only(c.query)) return Fit::not_asked();
     if (read_node(c.query.node).kind != NodeKind::Name) return Fit::not_asked();
+    if (c.granted != nullptr && !is_surely_a_name(*c.query.node)) return Fit::fits();
     Evidence e = node_evidence(c, "is a name, not a number");
     return is_socket_format(c.entry.offer.addr_format) ? Fit::no(std::move(e)) : Fit::may(std::move(e));
+}
+
+Ruling getinfo_flags_numeric_no_lookup(const Conduct& c) {
+    const bool asks = c.query != nullptr && (c.query->flags & FI_NUMERICHOST) != 0 && c.query->node;
+    const bool returned = c.crashed_signal == 0 && !c.hung && !c.exited;
+    if (c.act != Conduct::Act::GetInfo || !asks || !c.lookups_watched || !returned) return Ruling::not_applicable();
+    return Ruling::check(c.lookups == 0, [&] {
+        return number(Field::call_node, Relation::Equals, 0, c.lookups, "had the resolver look up the node's name");
+    });
 }
 
 Ruling getinfo_flags_numeric_same_answers(const PairCase& c) {

@@ -25,6 +25,9 @@ struct MatchCase {
     const World& world;
     const Profile& profile;
     const Entry& entry;
+    /// The offer that was given, where that is what is judged: `entry` then is this very offer, and No says that it
+    /// must not have been given, whatever else the provider has.
+    const Info* granted = nullptr;
     /// The hints, or nullptr.
     [[nodiscard]] const Info* hints() const { return query.hints ? &*query.hints : nullptr; }
 };
@@ -100,6 +103,8 @@ struct Conduct {
     Field written_field = Field::call_hints;  ///< where
     std::uint64_t leaked_blocks = 0;          ///< blocks that each repetition leaves behind
     std::uint64_t failed_allocation = 0;      ///< which allocation was made to fail; 0: none
+    bool lookups_watched = false;             ///< GetInfo: calls of the resolver were counted
+    std::uint64_t lookups = 0;                ///< names that the library handed to the resolver to be looked up
     int changed_signal = 0;                   ///< a signal whose disposition the library changed
     const Info* original = nullptr;           ///< DupInfo: what was duplicated
     const Info* copy = nullptr;               ///< DupInfo, AllocInfo: the result as a value; nullptr: NULL came back

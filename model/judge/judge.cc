@@ -162,8 +162,54 @@ bool judges_strangers(Clause c) {
            c == Clause::fabric_prov_name_present;
 }
 
+// Match clauses that say of an offer as such, whatever else its provider has, that it must not have been given.
+bool judges_grants(Clause c) {
+    switch (c) {
+        case Clause::getinfo_addresses_src_hint_fits:
+        case Clause::getinfo_addresses_dest_hint_fits:
+        case Clause::getinfo_call_node_resolved:
+        case Clause::getinfo_call_node_unresolvable:
+        case Clause::getinfo_caps_av_user_id_class:
+        case Clause::getinfo_flags_numeric_node_resolved:
+        case Clause::getinfo_flags_numeric_name_excluded:
+        case Clause::getinfo_flags_source_fits:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// What these clauses look at.  Most calls have nothing of it.
+bool may_grant_wrongly(const Query& q) {
+    if ((q.flags & FI_PROV_ATTR_ONLY) != 0) return false;
+    return q.node || (q.hints && (q.hints->src_addr || q.hints->dest_addr || (q.hints->caps & FI_AV_USER_ID) != 0));
+}
+
+// An offer that was given, held against the clauses that need no profile to say that it must not be there.
+void judge_given(const OfferCase& c, Tally& tally, std::vector<Because>& broken) {
+    static const Profile nobody;
+    const Profile& profile = c.profile != nullptr ? *c.profile : nobody;
+    Entry entry;
+    entry.offer = c.offer;
+    const MatchCase given{c.query, c.world, profile, entry, &c.offer};
+    for (const auto& p : match_predicates()) {
+        if (!judges_grants(p.clause) || !holds_for(p, c.query.version)) continue;
+        Fit fit = p.judge(given);
+        if (fit.choice() == Choice::NotAsked || fit.choice() == Choice::May) continue;
+        count(&tally, p.clause);
+        // One offer is enough; and a declared profile may have said it of the call already.
+        const bool told =
+            std::any_of(broken.begin(), broken.end(), [&](const Because& b) { return b.clause == p.clause; });
+        if (fit.choice() != Choice::No || told) continue;
+        Evidence e = fit.take_evidence();
+        e.offer = c.index;
+        break_it(tally, broken, p.clause, std::move(e));
+    }
+}
+
 void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken) {
     const bool own = c.profile == nullptr || offer_is_of(c.offer, c.profile->provider);
+    if (own && may_grant_wrongly(c.query)) judge_given(c, tally, broken);
     for (const auto& p : offer_predicates()) {
         if (!holds_for(p, c.query.version) || (!own && !judges_strangers(p.clause))) continue;
         Ruling r = p.judge(c);

@@ -41,6 +41,9 @@ struct World {
         std::string prov_name;
     };
     std::vector<Opened> opened;
+    /// The IPv4 and IPv6 hosts of this machine's interfaces, 4 or 16 bytes each, as its operating system lists them.
+    /// Empty: not known.
+    std::vector<std::string> own_hosts;
 };
 
 }  // namespace selvage::model
