@@ -26,6 +26,9 @@ void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model:
 void probe_text(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_traffic(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 
+/// How many bytes, its NUL not among them, fi_tostr_r writes for a probe where there is room; 0 if it cannot tell.
+std::size_t text_length(Lab& lab, const StringProbe& p);
+
 /// Judges the death of a process that closed a pair of endpoints between two exchanges.
 void judge_left(Lab& lab, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
 

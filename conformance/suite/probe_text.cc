@@ -172,6 +172,16 @@ void convert_among_others(const Entries& e, const StringProbe& p, const Data& da
 
 }  // namespace
 
+std::size_t text_length(Lab& lab, const StringProbe& p) {
+    const Entries& e = lab.library().entries();
+    if (lacks_part(p) || e.tostr_r == nullptr) return 0;
+    StringProbe whole = p;
+    whole.reentrant = true;
+    const Data data(whole);
+    Seen seen;
+    return convert_whole(e, whole, data, seen) && seen.signal == 0 ? seen.string.size() : 0;
+}
+
 void probe_text(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
     const StringProbe& p = c.string;
     const Entries& e = lab.library().entries();

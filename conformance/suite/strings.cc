@@ -101,7 +101,21 @@ private:
                 // The first few in every length, the others whole and in two more.
                 add_with_lengths({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]},
                                  i < 3 ? kLengths.size() : 3);
+                if (i < 3)
+                    add_around({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]}, lab);
             }
+        }
+        for (const std::uint64_t type : {FI_TYPE_CAPS, FI_TYPE_MODE, FI_TYPE_OP_FLAGS, FI_TYPE_EP_TYPE})
+            add_around({.datatype = type, .value = 2, .info = {}}, lab);
+    }
+
+    // Buffers that the text just fits, and one byte less and more.
+    void add_around(StringProbe p, Lab& lab) {
+        const std::size_t length = text_length(lab, p);
+        if (length == 0) return;
+        for (const std::size_t room : {length, length + 1, length + 2}) {
+            p.length = room;
+            add(p);
         }
     }
 
