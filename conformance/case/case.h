@@ -71,6 +71,7 @@ struct Exchange {
     std::uint64_t transmit_flags = 0;  ///< default operation flags
     std::uint64_t receive_flags = 0;
     std::uint64_t min_multi_recv = 0;  ///< 0: left alone
+    std::uint64_t queue_size = 0;      ///< of all queues; 0: room for more than ever comes
     std::vector<model::Operation> operations;
     bool operator==(const Exchange&) const = default;
 };

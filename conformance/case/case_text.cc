@@ -183,12 +183,12 @@ private:
         if (key == "info") return hints(value, s.info);
         if (key == "data") return choice(value, "null", "value", s.data_null);
         if (key == "concurrent") return choice(value, "yes", "no", s.concurrent);
-        return fail(
-            key,
-            "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
-            "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
-            "transmit-flags, receive-flags, min-multi-recv, selective, counters, actions, operations, before and "
-            "then");
+        return fail(key,
+                    "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
+                    "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
+                    "transmit-flags, receive-flags, min-multi-recv, queue-size, selective, counters, actions, "
+                    "operations, before and "
+                    "then");
     }
 
     bool read_clause(std::string_view value) {

@@ -89,6 +89,7 @@ constexpr std::array kKeys = {
 };
 
 constexpr std::string_view kProgress = "progress";
+constexpr std::string_view kRest = "rest";
 
 std::string_view take_word(std::string_view& line) {
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -165,6 +166,7 @@ constexpr std::array kSetupKeys = {
     SetupKey{"transmit-flags", &Exchange::transmit_flags, Family::op_flags},
     SetupKey{"receive-flags", &Exchange::receive_flags, Family::op_flags},
     SetupKey{"min-multi-recv", &Exchange::min_multi_recv, Family::none},
+    SetupKey{"queue-size", &Exchange::queue_size, Family::none},
 };
 
 }  // namespace
@@ -177,12 +179,13 @@ std::string_view call_name(Transfer what, CallForm form) {
 }
 
 bool is_operation(std::string_view line) {
-    return line == kProgress || line.starts_with("A ") || line.starts_with("B ");
+    return line == kProgress || line == kRest || line.starts_with("A ") || line.starts_with("B ");
 }
 
 bool parse_operation(std::string_view line, Operation& out, CaseError& error) {
     out = {};
     if (line == kProgress) return true;
+    if (line == kRest) return out.rest = true;
     out.side = take_word(line) == "A" ? Side::A : Side::B;
     const auto word = take_word(line);
     const auto* call = find_call(word);
@@ -195,7 +198,7 @@ bool parse_operation(std::string_view line, Operation& out, CaseError& error) {
 }
 
 std::string print_operation(const Operation& o) {
-    if (o.what == Transfer::Progress) return std::string(kProgress);
+    if (o.what == Transfer::Progress) return std::string(o.rest ? kRest : kProgress);
     std::string out = o.side == Side::A ? "A " : "B ";
     out += call_name(o.what, o.form);
     const Operation plain;

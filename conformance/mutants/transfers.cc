@@ -215,6 +215,9 @@ void add_transfers(Table& table) {
     add_memory_rows(row);
     add_atomic_rows(row);
     add_counter_rows(row);
+    add_capability_rows(row);
+    add_domain_rows(row);
+    add_resource_rows(row);
     add_history_rows(row);
 }
 

@@ -77,5 +77,8 @@ void add_level_rows(const Row& row);
 void add_memory_rows(const Row& row);
 void add_atomic_rows(const Row& row);
 void add_counter_rows(const Row& row);
+void add_capability_rows(const Row& row);
+void add_domain_rows(const Row& row);
+void add_resource_rows(const Row& row);
 
 }  // namespace selvage::mutants

@@ -86,8 +86,10 @@ private:
                define("RECEIVE_SELECTIVE", e_.selective_receive ? "FI_SELECTIVE_COMPLETION" : "0") +
                define("TRANSMIT_FLAGS", "(" + flags_text(e_.transmit_flags) + ")") +
                define("RECEIVE_FLAGS", "(" + flags_text(e_.receive_flags) + ")") +
+               define("QUEUE_SIZE", std::to_string(e_.queue_size != 0 ? e_.queue_size : 256)) +
                define("COUNTERS", e_.counters ? "1" : "0") + define("MULTI_RECV", std::to_string(e_.min_multi_recv)) +
-               define("SOURCES", p_.id().starts_with("cq.source.") ? "1" : "0") +
+               define("SOURCES",
+                      p_.id().starts_with("cq.source.") || p_.id() == "getinfo.caps.source-data" ? "1" : "0") +
                define("NEEDED", p_.id() == "endpoint.open.each-answer" ? "1" : "77") +
                define("LOOK(operation)", look_of_traffic(p_));
     }
@@ -151,6 +153,7 @@ private:
         const Operation& o = e_.operations[i];
         p_.main("\n\t/* " + std::to_string(i + 1) + ": " + print_operation(o) + " */\n");
         if (i > first) p_.main("\tcalls_made = " + std::to_string(i - first) + ";\n");
+        if (o.what == Transfer::Progress && o.rest) return p_.main(rest_of_traffic(p_));
         if (o.what == Transfer::Progress) return p_.main("\tprogress();\n");
         if (o.what == Transfer::Cancel)
             return p_.main("\tfi_cancel(&" + side(o.side) + ".ep->fid, " + own_context(i) + ");\n");

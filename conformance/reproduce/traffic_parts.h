@@ -62,7 +62,7 @@ inline constexpr std::string_view kNeed = R"(static void need(long ret, const ch
 
 inline constexpr std::string_view kOpen = R"(static void open_side(struct side *s, struct fi_info *with)
 {
-	struct fi_cq_attr cq = { .format = FORMAT, .wait_obj = FI_WAIT_NONE, .size = 256 };
+	struct fi_cq_attr cq = { .format = FORMAT, .wait_obj = FI_WAIT_NONE, .size = QUEUE_SIZE };
 	struct fi_av_attr av = { .type = with->domain_attr->av_type ? with->domain_attr->av_type : FI_AV_MAP };
 
 	s->memory = mmap(NULL, 64u << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -114,6 +114,7 @@ bool shrink_setup(const Best& best, const Attempt& attempt) {
     try_edit([](Exchange& e) { e.transmit_flags = 0; });
     try_edit([](Exchange& e) { e.receive_flags = 0; });
     try_edit([](Exchange& e) { e.min_multi_recv = 0; });
+    try_edit([](Exchange& e) { e.queue_size = 0; });
     try_edit([](Exchange& e) { e.format = FI_CQ_FORMAT_TAGGED; });
     return any;
 }

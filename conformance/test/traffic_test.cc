@@ -43,6 +43,8 @@ model::Info able() {
     info.ep.type = FI_EP_RDM;
     info.ep.max_msg_size = 1U << 30;
     info.domain.cq_data_size = 8;
+    info.domain.data_progress = FI_PROGRESS_AUTO;
+    info.domain.resource_mgmt = FI_RM_ENABLED;
     return info;
 }
 

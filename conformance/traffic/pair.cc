@@ -124,7 +124,7 @@ bool Pair::open_end(End& end, fi_info* info, const Exchange& e) {
         fi_cq_attr attr = {};
         attr.format = static_cast<fi_cq_format>(e.format);
         attr.wait_obj = FI_WAIT_NONE;
-        attr.size = kQueueSize;
+        attr.size = e.queue_size != 0 ? e.queue_size : kQueueSize;
         if (!ok(fi_cq_open(domain_, &attr, &end.queue[i], nullptr), "fi_cq_open")) return false;
         const std::uint64_t flags = directions[i] | (selective[i] ? FI_SELECTIVE_COMPLETION : 0);
         if (!ok(fi_ep_bind(end.ep, &end.queue[i]->fid, flags), "fi_ep_bind of a completion queue")) return false;

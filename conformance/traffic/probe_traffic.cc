@@ -58,6 +58,7 @@ Traffic opened_as(Lab& lab, const Case& c) {
     t.transmit_flags = c.exchange.transmit_flags | t.info->tx.op_flags;
     t.receive_flags = c.exchange.receive_flags | t.info->rx.op_flags;
     t.min_multi_recv = c.exchange.min_multi_recv;
+    t.queue_size = c.exchange.queue_size;
     t.counters = c.exchange.counters;
     return t;
 }

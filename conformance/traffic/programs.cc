@@ -38,6 +38,8 @@ public:
 
     // What this set-up makes a difference to.
     std::vector<Exchange> write_telling() {
+        if (setup_ == Exchange{}) rests();
+        if (setup_.queue_size != 0) fills();
         for (const bool tagged : {false, true}) {
             if (tagged ? !tags(entry_) : !sends(entry_)) continue;
             const std::uint64_t sent = telling(setup_, true), received = telling(setup_, false);
@@ -377,6 +379,11 @@ private:
             }
             add(several);
         }
+        if (sends(entry_) && entry_.domain.cq_data_size > 0 && (entry_.mode & FI_RX_CQ_DATA) == 0) {
+            // A buffer that stands there is for messages.
+            add({receive(false, 64), access(Transfer::Write, CallForm::Data, 8), kProgress,
+                 message(false, CallForm::Plain, 64)});
+        }
         if (sends(entry_)) {
             add({receive(false, 64), access(Transfer::Write, CallForm::Plain, 4096),
                  message(false, CallForm::Plain, 64)});
@@ -391,6 +398,32 @@ private:
         o.length = bytes_of(o);
         o.offset = kSlot;
         return o;
+    }
+
+    // More completions than the queues have room for.
+    void fills() {
+        for (const bool tagged : {false, true}) {
+            if (tagged ? !tags(entry_) : !sends(entry_)) continue;
+            std::vector<Operation> all;
+            for (std::uint64_t i = 0; i < 3 * setup_.queue_size; ++i) all.push_back(receive(tagged, 64));
+            for (std::uint64_t i = 0; i < 3 * setup_.queue_size; ++i)
+                all.push_back(message(tagged, CallForm::Plain, 64));
+            add(std::move(all));
+        }
+    }
+
+    // What is to arrive while nobody calls: where progress is automatic.
+    void rests() {
+        if (entry_.domain.data_progress != FI_PROGRESS_AUTO || entry_.ep.type == FI_EP_DGRAM) return;
+        Operation rest;
+        rest.rest = true;
+        for (const std::uint64_t length : {64U, 65536U}) {
+            for (const bool tagged : {false, true}) {
+                if (tagged ? !tags(entry_) : !sends(entry_)) continue;
+                add({receive(tagged, length), message(tagged, CallForm::Plain, length), rest});
+            }
+            if (remote(entry_)) add({access(Transfer::Write, CallForm::Plain, length), rest});
+        }
     }
 
     // What must be refused, or fail: too long to inject, no such atomic, too many values.
@@ -520,6 +553,8 @@ std::vector<Exchange> setups(const Info& entry) {
     });
     add([](Exchange& e) { e.transmit_flags = FI_DELIVERY_COMPLETE; });
     add([](Exchange& e) { e.transmit_flags = FI_TRANSMIT_COMPLETE; });
+    // Without resource management, filling a queue is the application's own fault.
+    if (entry.domain.resource_mgmt == FI_RM_ENABLED) add([](Exchange& e) { e.queue_size = 4; });
     if (offers(entry, FI_MULTI_RECV)) {
         add([](Exchange& e) { e.min_multi_recv = 64; });
         add([](Exchange& e) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
+#include <thread>
 
 #include "conformance/subject/patience.h"
 #include "conformance/subject/queue_error.h"
@@ -38,8 +40,18 @@ constexpr unsigned kBytesMicros = 20'000;  // without news while a message is mi
 constexpr std::size_t kBatch = 8;
 constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
 constexpr std::size_t kMostEntries = 4096;
-constexpr std::size_t kSlots = 64;   // contexts of one exchange
-constexpr std::size_t kRounds = 64;  // exchanges before a context is used again
+constexpr std::size_t kSlots = 64;                               // contexts of one exchange
+constexpr std::size_t kRounds = 64;                              // exchanges before a context is used again
+constexpr auto kRestTime = std::chrono::milliseconds(2000);      // without a call, for what needs none to come
+constexpr auto kKnownRestTime = std::chrono::milliseconds(300);  // once it is known that it does not
+constexpr unsigned kMostVainRests = 3;
+constexpr unsigned char kContextFill = 0xC5;
+
+// What an operation's context points to, and what lies behind it.
+struct Slot {
+    fi_context2 context;
+    std::array<unsigned char, 64> behind;
+};
 
 // What fi_cq_read may fill, whatever the format.
 union Entry {
@@ -78,7 +90,7 @@ public:
           arguments_(exchange.operations.size()),
           owner_(kSlots, -1),
           began_(Clock::now()) {
-        static std::array<fi_context2, kSlots * kRounds> contexts;
+        static std::array<Slot, kSlots * kRounds> contexts;
         static std::size_t round = 0;
         contexts_ = contexts.data() + kSlots * (round++ % kRounds);
     }
@@ -120,6 +132,7 @@ private:
         out_.transmit_flags = exchange_.transmit_flags;
         out_.receive_flags = exchange_.receive_flags;
         out_.min_multi_recv = exchange_.min_multi_recv;
+        out_.queue_size = exchange_.queue_size;
         static model::Tally scratch;
         std::vector<model::Because> broken;
         model::judge_traffic({out_, nullptr}, scratch, broken);
@@ -190,7 +203,10 @@ private:
         Operation& o = at(index);
         if (patience_.step != nullptr && o.what < Transfer::Cancel) *patience_.step = index;
         if (o.what == Transfer::Progress) {
-            settle();
+            if (o.rest)
+                rest(index);
+            else
+                settle();
             return;
         }
         if (is_atomic(o)) ask_valid(o);
@@ -209,6 +225,28 @@ private:
         forecast_.posted(index);
         // From here on the buffer is ours again.
         if (injected(o)) memory_.reuse(index);
+    }
+
+    // Calls nothing until the bytes of all messages and writes so far have come, or the time is over.
+    void rest(int index) {
+        static unsigned in_vain = 0;
+        const auto until = Clock::now() + (in_vain < kMostVainRests ? kRestTime : kKnownRestTime);
+        Operation& o = at(index);
+        do {
+            o.awaited = -1;
+            o.rested = 0;
+            for (int i = 0; i < index && o.awaited < 0; ++i) {
+                const Operation& x = at(i);
+                const bool moves = (is_send(x) || x.what == Transfer::Write) && x.ret == 0 && x.length > 0;
+                if (!moves) continue;
+                ++o.rested;
+                if ((is_send(x) ? memory_.arrived(i) : memory_.left(i)) != Seen::Whole) o.awaited = i;
+            }
+            if (o.awaited >= 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+        } while (o.awaited >= 0 && Clock::now() < until);
+        if (o.awaited < 0) return;
+        ++in_vain;
+        patience_.timed = true;
     }
 
     bool injected(const Operation& o) const {
@@ -235,14 +273,33 @@ private:
     fi_context2* context_for(int index, const Operation& o) {
         const int of = o.of >= 0 && o.of < index ? slot_of(o.of) : index;
         if (o.what != Transfer::Cancel) owner_[static_cast<std::size_t>(of)] = index;
-        return contexts_ + of;
+        Slot& slot = contexts_[of];
+        if (of == index) std::memset(static_cast<void*>(&slot), kContextFill, sizeof slot);
+        return &slot.context;
+    }
+
+    // What has become of an operation's own context.
+    [[nodiscard]] model::ContextMemory context_memory(int index) const {
+        using model::ContextMemory;
+        const Operation& o = out_.operations[static_cast<std::size_t>(index)];
+        if (o.ret != 0 || o.of >= 0 || injected_call(o)) return ContextMemory::NotLooked;
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(contexts_ + index);
+        const auto changed = [bytes](std::size_t from, std::size_t to) {
+            return std::any_of(bytes + from, bytes + to, [](unsigned char b) { return b != kContextFill; });
+        };
+        if (changed(sizeof(fi_context2), sizeof(Slot))) return ContextMemory::Beyond;
+        if (changed(sizeof(fi_context), sizeof(fi_context2))) return ContextMemory::Second;
+        return changed(0, sizeof(fi_context)) ? ContextMemory::Written : ContextMemory::Untouched;
+    }
+    static bool injected_call(const Operation& o) {
+        return o.form == CallForm::Inject || o.form == CallForm::InjectData;
     }
     int slot_of(int index) {
         const Operation& o = at(index);
         return o.what != Transfer::Cancel && o.of >= 0 && o.of < index ? slot_of(o.of) : index;
     }
     int operation_of(const void* context) const {
-        const auto* c = static_cast<const fi_context2*>(context);
+        const auto* c = static_cast<const Slot*>(context);
         if (c < contexts_ || c >= contexts_ + kSlots) return -1;
         return owner_[static_cast<std::size_t>(c - contexts_)];
     }
@@ -320,6 +377,7 @@ private:
         c.tag = e.tag;
         c.error = static_cast<std::uint64_t>(e.err);
         c.overflow = e.olen;
+        if (e.err_data != nullptr) c.error_data = e.err_data_size;
         if (barrier_.took(e.op_context, true)) return true;
         failed_ = true;
         add(c, e.op_context, e.buf);
@@ -434,6 +492,7 @@ private:
     void look_at_memory() {
         for (int i = 0; i < static_cast<int>(out_.operations.size()); ++i) {
             Operation& o = at(i);
+            if (o.what < Transfer::Cancel) o.context = context_memory(i);
             if (is_receive(o)) {
                 const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
                 o.local = memory_.received(i, o.bytes_of);
@@ -467,7 +526,7 @@ private:
     bool barrier_lost_ = false;
     std::vector<Arguments> arguments_;
     std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
-    fi_context2* contexts_ = nullptr;
+    Slot* contexts_ = nullptr;
     std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
     Counts before_{}, after_{};
     bool stray_ = false;

@@ -241,6 +241,9 @@ Rows flag_rows();
 Rows level_rows();
 Rows counter_rows();
 Rows open_rows();
+Rows capability_rows();
+Rows domain_rows();
+Rows resource_rows();
 
 /// A talk that was changed by `spoil`.
 template <typename Spoil>

@@ -142,14 +142,9 @@ Ruling keeps_limit(const TrafficCase& c, Kind kind, bool (*beyond)(const Traffic
 
 Ruling succeeds(const TrafficCase& c, Kind kind) {
     const Traffic& t = c.traffic;
-    if (!c.account->returned || !is_reliable(t)) return Ruling::not_applicable();
-    // Whatever may disable an endpoint may let the others fail.
+    if (!c.account->returned || !is_reliable(t) || !nothing_amiss(c)) return Ruling::not_applicable();
     for (int i = 0; i < operation_count(c); ++i) {
-        const Operation& o = operation(c, i);
-        if (!accepted(o)) continue;
-        if (strays(t, o) || exceeds(t, o)) return Ruling::not_applicable();
-        if (sends(o) && may_overrun(c, o)) return Ruling::not_applicable();
-        const bool waits = sends(o) && !part(c, i).before;
+        const bool waits = accepted(operation(c, i)) && sends(operation(c, i)) && !part(c, i).before;
         if (waits && t.info->domain.resource_mgmt != FI_RM_ENABLED) return Ruling::not_applicable();
     }
     Tour tour;
@@ -166,6 +161,39 @@ Ruling succeeds(const TrafficCase& c, Kind kind) {
         }
     }
     return tour.ruling();
+}
+
+bool nothing_amiss(const TrafficCase& c) {
+    for (const Operation& o : c.traffic.operations) {
+        if (!accepted(o)) continue;
+        if (strays(c.traffic, o) || exceeds(c.traffic, o) || (sends(o) && may_overrun(c, o))) return false;
+    }
+    return true;
+}
+
+Ruling is_there(const TrafficCase& c, Kind kind) {
+    const auto missing = [](std::uint64_t error) { return error == FI_ENOSYS || error == FI_EOPNOTSUPP; };
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || admission(c.traffic, o) != Admission::Accept) continue;
+        tour.see(!missing(signed_wide(-o.ret)), [&] {
+            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
+                            "the endpoint has the capability, and says that it lacks the operation");
+        });
+        for (const int e : part(c, i).entries) {
+            tour.see(!missing(entry(c, e).error), [&] {
+                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                                "the endpoint has the capability, and the operation fails for want of it");
+            });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling both(Ruling one, Ruling two) {
+    if (one.is_broken() || two.outcome() == Outcome::NotApplicable) return one;
+    return two;
 }
 
 Ruling inject_is_silent(const TrafficCase& c, Kind kind) {

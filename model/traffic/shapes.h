@@ -49,6 +49,14 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
 /// It touches nothing.
 Ruling stray_touches_nothing(const TrafficCase& c, Kind kind);
 
+/// The endpoint has the operation: no call that must be accepted says that there is none, and no operation fails so.
+Ruling is_there(const TrafficCase& c, Kind kind);
+/// Two promises as one: broken if either is, and vacuous if both are.
+Ruling both(Ruling one, Ruling two);
+
+/// Nothing was asked for that may disable an endpoint: no access that is not allowed, nothing larger than its limits or
+/// than the buffer that takes it.
+bool nothing_amiss(const TrafficCase& c);
 /// No other operation of the traffic may change the same bytes of the target.
 bool is_alone(const TrafficCase& c, int i);
 bool succeeded(const TrafficCase& c, int i);

@@ -45,6 +45,15 @@ enum class Seen : std::uint8_t {
     Foreign,    ///< bytes of another operation, or of none
 };
 
+/// The memory at an operation's context, once all is over.
+enum class ContextMemory : std::uint8_t {
+    NotLooked,
+    Untouched,  ///< as it was when the call was made
+    Written,    ///< within a struct fi_context
+    Second,     ///< within a struct fi_context2, behind its first half
+    Beyond,     ///< behind that
+};
+
 /// One call, as it was made, and what it returned.
 struct Operation {
     Transfer what = Transfer::Progress;
@@ -61,6 +70,7 @@ struct Operation {
     bool from_other = false;   ///< Recv: the address of an endpoint that never sends (the own one, say)
     std::uint64_t offset = 0;  ///< RMA, atomics: where in the target's region
     bool bad_key = false;      ///< with a key that no region has
+    bool rest = false;         ///< Progress: no call is made until what was posted has come, or for a while
     std::uint64_t region_access = ~std::uint64_t{0};  ///< which remote accesses the region allows
     std::uint64_t datatype = 0, op = 0, count = 0;    ///< atomics
     bool valid_asked = false;       ///< fi_atomicvalid or its kin was asked for this operation and datatype
@@ -71,6 +81,9 @@ struct Operation {
     Seen local = Seen::NotLooked;   ///< Recv, Read, fetched results: this side's memory at the end
     Seen remote = Seen::NotLooked;  ///< Write, atomics: the target's memory at the end
     int bytes_of = -1;              ///< Recv: the sending operation whose bytes lie in the buffer at the end; -1: none
+    ContextMemory context = ContextMemory::NotLooked;
+    int awaited = -1;  ///< a rest: the first operation whose bytes had not come when it was over; -1: all had
+    int rested = 0;    ///< a rest: how many operations were waited for
     bool operator==(const Operation&) const = default;
 };
 
@@ -88,6 +101,7 @@ struct Completion {
     bool from_wrong = false;          ///< it told an address, and not the peer's
     std::uint64_t error = 0;          ///< positive errno; 0: no error
     std::uint64_t overflow = 0;       ///< olen
+    std::uint64_t error_data = 0;     ///< err_data_size, of an error that came with data
     std::uint64_t after = 0;          ///< how many operations, progress included, lay behind when it was read
     /// What was seen when the entry was read: of a receive, read or fetch its own buffer (a multi-receive: the part
     /// that the entry speaks of); of a write or atomic the target's memory; of a send the peer's receive buffers,
@@ -111,6 +125,7 @@ struct Traffic {
     std::uint64_t transmit_flags = 0;  ///< default operation flags of both endpoints
     std::uint64_t receive_flags = 0;
     std::uint64_t min_multi_recv = 0;
+    std::uint64_t queue_size = 0;  ///< how many entries the queues were opened for; 0: for more than ever come
     std::uint64_t region_length =
         0;                      ///< of every region that is written, read or changed from the other side; 0: not known
     std::int64_t open_ret = 0;  ///< what the call that failed returned while the pair was opened; `detail` names it

@@ -1,0 +1,87 @@
+// What the capabilities of fi_getinfo(3) mean once data moves: clauses of spec/clauses/getinfo_caps_words.toml.
+#include "model/traffic/shapes.h"
+
+namespace selvage::model::clause {
+
+using namespace rules;
+using namespace shapes;
+
+namespace {
+
+bool reads(const Operation& o) { return fetches(o); }
+bool writes(const Operation& o) { return o.what == Transfer::Write || (is_atomic(o) && updates(o)); }
+
+// An error that says: the target does not let others do this.
+bool is_denial(std::uint64_t error) { return error == FI_EACCES || error == FI_EPERM; }
+
+// Accesses that the target must serve are neither denied nor without effect.
+Ruling is_served(const TrafficCase& c, bool (*kind)(const Operation&), Seen Operation::*effect) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!kind(o) || !accepted(o) || admission(c.traffic, o) != Admission::Accept) continue;
+        for (const int e : part(c, i).entries) {
+            tour.see(!is_denial(entry(c, e).error), [&] {
+                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                                "the target has the capability, and denies the access");
+            });
+        }
+        const bool looked = o.*effect != Seen::NotLooked && o.length > 0 && is_alone(c, i);
+        if (!looked || !succeeded(c, i) || !is_whole(c) || !c.account->calm || is_atomic(o)) continue;
+        tour.see(o.*effect != Seen::Untouched, [&] { return about(c, i, "it succeeded, and did nothing"); });
+    }
+    return tour.ruling();
+}
+
+// A tagged receive takes messages of a matching tag alone.
+Ruling matches_tags(const TrafficCase& c) {
+    if (!c.account->returned) return Ruling::not_applicable();
+    return each_success(
+        c, [](const Operation& o) { return o.what == Transfer::TaggedRecv && !peeks(o) && !discards(o); },
+        [&](Tour& tour, int r, const Completion& x) {
+            if (x.bytes_of < 0 || !is_tagged(operation(c, x.bytes_of))) return;
+            const Operation& o = operation(c, r);
+            tour.see(((operation(c, x.bytes_of).tag ^ o.tag) & ~o.ignore) == 0,
+                     [&] { return about(c, r, "it took the message of " + name_of(c, x.bytes_of)); });
+        });
+}
+
+}  // namespace
+
+Ruling getinfo_caps_msg_operations(const TrafficCase& c) { return is_there(c, is_message); }
+Ruling getinfo_caps_tagged_operations(const TrafficCase& c) { return both(is_there(c, is_tagged), matches_tags(c)); }
+Ruling getinfo_caps_rma_operations(const TrafficCase& c) { return is_there(c, is_rma); }
+Ruling getinfo_caps_atomic_operations(const TrafficCase& c) { return is_there(c, is_atomic); }
+
+Ruling getinfo_caps_source_data(const TrafficCase& c) { return cq_source_told(c); }
+Ruling getinfo_caps_directed_recv_matches(const TrafficCase& c) { return directed(c, receives); }
+Ruling getinfo_caps_fence_orders(const TrafficCase& c) { return fence_holds(c, transmits); }
+
+Ruling getinfo_caps_multi_recv_flag(const TrafficCase& c) {
+    if (!can(c.traffic, FI_MULTI_RECV)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!takes_many(c.traffic, o) || admission(c.traffic, o) != Admission::Accept) continue;
+        tour.see(o.ret == 0 || o.ret == -FI_EAGAIN, [&] {
+            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
+                            "a buffer with FI_MULTI_RECV is refused");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling getinfo_caps_read_initiates(const TrafficCase& c) { return is_there(c, reads); }
+Ruling getinfo_caps_write_initiates(const TrafficCase& c) { return is_there(c, writes); }
+Ruling getinfo_caps_remote_read_serves(const TrafficCase& c) { return is_served(c, reads, &Operation::local); }
+Ruling getinfo_caps_remote_write_serves(const TrafficCase& c) { return is_served(c, writes, &Operation::remote); }
+Ruling getinfo_caps_send_transfers(const TrafficCase& c) { return is_there(c, sends); }
+Ruling getinfo_caps_recv_transfers(const TrafficCase& c) { return is_there(c, receives); }
+
+// The counters of the target are the events that tell of such operations, whatever they carry.
+Ruling getinfo_caps_rma_event_completes(const TrafficCase& c) {
+    return both(cntr_count_remote_read(c), cntr_count_remote_write(c));
+}
+
+}  // namespace selvage::model::clause

@@ -1,0 +1,145 @@
+// Resource management: clauses of spec/clauses/domain_rm.toml that show when data moves.
+#include "model/traffic/shapes.h"
+
+namespace selvage::model::clause {
+
+using namespace rules;
+using namespace shapes;
+
+namespace {
+
+bool is_managed(const Traffic& t) { return t.info != nullptr && t.info->domain.resource_mgmt == FI_RM_ENABLED; }
+bool reaches(const Operation& o) { return is_rma(o) || is_atomic(o); }
+bool takes_bytes(const Operation& o) { return receives(o) || fetches(o); }
+
+// The message that a receive of one took, where it is longer than the buffer; nullptr if it is not, or not known.
+const Operation* too_long_for(const TrafficCase& c, int receive) {
+    const Operation& o = operation(c, receive);
+    if (!receives(o) || !accepted(o) || peeks(o) || discards(o) || takes_many(c.traffic, o)) return nullptr;
+    const auto& taken = part(c, receive).messages;
+    if (taken.size() != 1 || operation(c, taken.front()).length <= o.length) return nullptr;
+    return &operation(c, taken.front());
+}
+
+bool some_overrun(const TrafficCase& c) {
+    for (int i = 0; i < operation_count(c); ++i) {
+        if (accepted(operation(c, i)) && (strays(c.traffic, operation(c, i)) || too_long_for(c, i) != nullptr))
+            return true;
+    }
+    return false;
+}
+
+// A message that is longer than its buffer is cut off, or its receive fails.
+Ruling cut_or_failed(const TrafficCase& c) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        if (too_long_for(c, i) == nullptr) continue;
+        const Operation& o = operation(c, i);
+        for (const int e : part(c, i).entries) {
+            const Completion& x = entry(c, e);
+            const bool told_more = x.error == 0 && has_flags(c.traffic) && x.length > o.length;
+            tour.see(!told_more && x.seen != Seen::Beyond, [&] {
+                return compared(c, i, Field::completion, Relation::AtMost, o.length, x.length,
+                                "the message is longer than its buffer, and neither cut off nor failed");
+            });
+        }
+    }
+    return tour.ruling();
+}
+
+// More entries must have come into one queue than it was opened for.
+bool fills_a_queue(const TrafficCase& c) {
+    for (const Side s : {Side::A, Side::B}) {
+        for (const bool transmit : {false, true})
+            if (entries_due(c.traffic, s, transmit) > c.traffic.queue_size) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Ruling domain_rm_enabled_protects(const TrafficCase& c) {
+    if (!is_managed(c.traffic) || !some_overrun(c)) return Ruling::not_applicable();
+    return both(stays_in_buffer(c, takes_bytes), stray_touches_nothing(c, reaches));
+}
+
+Ruling domain_rm_context_full_enabled(const TrafficCase& c) {
+    if (!is_managed(c.traffic) || !c.account->returned || !c.account->calm) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!o.again || admission(c.traffic, o) != Admission::Accept) continue;
+        tour.see(o.ret == 0 || o.ret == -FI_EAGAIN, [&] {
+            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
+                            "the context was full, and the next call was refused for good");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling domain_rm_queue_full_enabled(const TrafficCase& c) {
+    const Traffic& t = c.traffic;
+    if (!is_managed(t) || t.queue_size == 0 || !is_whole(c) || !c.account->calm || c.account->left || !is_reliable(t) ||
+        !fills_a_queue(c)) {
+        return Ruling::not_applicable();
+    }
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const auto due = entries_due(t, *c.account, static_cast<std::size_t>(i));
+        if (due == 0 || !part(c, i).sure) continue;
+        tour.see(part(c, i).entries.size() >= due, [&] {
+            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
+                            "more was posted than the queue has room for, and its entry was lost");
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling domain_rm_target_datagram(const TrafficCase& c) {
+    if (!is_datagram(c.traffic) || !c.account->returned || !nothing_amiss(c)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!sends(o) || !accepted(o) || part(c, i).before) continue;
+        for (const int e : part(c, i).entries) {
+            tour.see(entry(c, e).error == 0, [&] {
+                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                                "a datagram that finds no buffer is dropped, and its sender is not told");
+            });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling domain_rm_target_reliable_enabled(const TrafficCase& c) {
+    const Traffic& t = c.traffic;
+    if (!is_managed(t) || !is_reliable(t) || !c.account->returned || !nothing_amiss(c)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!sends(o) || !accepted(o) || part(c, i).before || part(c, i).partner < 0) continue;
+        for (const int e : part(c, i).entries) {
+            tour.see(entry(c, e).error == 0, [&] {
+                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                                "it found no buffer yet, and failed instead of being tried again");
+            });
+        }
+    }
+    return tour.ruling();
+}
+
+Ruling domain_rm_overrun_datagram(const TrafficCase& c) {
+    return is_datagram(c.traffic) ? cut_or_failed(c) : Ruling::not_applicable();
+}
+Ruling domain_rm_overrun_reliable(const TrafficCase& c) {
+    return is_reliable(c.traffic) ? cut_or_failed(c) : Ruling::not_applicable();
+}
+
+Ruling domain_rm_rma_unmatched(const TrafficCase& c) {
+    return stray_fails(c, reaches, [](const Traffic&, const Operation& o) { return is_barred(o); });
+}
+Ruling domain_rm_rma_overrun(const TrafficCase& c) {
+    return stray_fails(c, reaches, [](const Traffic&, const Operation& o) { return !is_barred(o); });
+}
+
+}  // namespace selvage::model::clause
