@@ -10,8 +10,8 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/reproduce/reproduce.h"
+#include "conformance/run/explore.h"
 #include "conformance/shrink/shrink.h"
-#include "conformance/suite/explore.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 

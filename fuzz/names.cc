@@ -14,7 +14,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "conformance/subject/alloc_hooks.h"
+#include "conformance/harness/alloc_hooks.h"
 
 namespace {
 

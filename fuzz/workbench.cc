@@ -5,9 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "conformance/ask/infer.h"
-#include "conformance/life/life.h"
-#include "conformance/suite/probe.h"
+#include "conformance/drive/infer.h"
+#include "conformance/drive/lifecycle/lifecycle.h"
+#include "conformance/drive/probe.h"
 #include "model/text/profile_text.h"
 
 namespace selvage::fuzz {

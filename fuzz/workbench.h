@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "conformance/ask/questions.h"
 #include "conformance/case/case.h"
-#include "conformance/suite/lab.h"
-#include "conformance/traffic/stages.h"
+#include "conformance/drive/test_context.h"
+#include "conformance/generate/questions.h"
+#include "conformance/properties/stages.h"
 #include "fuzz/options.h"
 #include "model/judge/judge.h"
 

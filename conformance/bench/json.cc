@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/bench/print.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 
 namespace selvage::conformance::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include "conformance/bench/figures.h"
 #include "conformance/bench/plot.h"
 #include "conformance/bench/print.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 #include "conformance/report/view.h"
 
 namespace selvage::conformance::bench {

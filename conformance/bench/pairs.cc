@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "conformance/bench/subject.h"
-#include "conformance/subject/child.h"
+#include "conformance/harness/child.h"
 #include "model/value/version.h"
 
 namespace selvage::conformance::bench {

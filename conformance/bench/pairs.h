@@ -12,7 +12,7 @@
 
 #include "conformance/bench/statistics.h"
 #include "conformance/bench/workload.h"
-#include "conformance/subject/child.h"
+#include "conformance/harness/child.h"
 
 namespace selvage::conformance::bench {
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "conformance/bench/figures.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 
 namespace selvage::conformance::bench {
 namespace {

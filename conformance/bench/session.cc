@@ -8,7 +8,7 @@
 
 #include "conformance/bench/subject.h"
 #include "conformance/bench/suites.h"
-#include "conformance/subject/child.h"
+#include "conformance/harness/child.h"
 
 namespace selvage::conformance::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/bench/workload.h"
-#include "conformance/subject/caller.h"
+#include "conformance/harness/caller.h"
 
 namespace selvage::conformance::bench {
 

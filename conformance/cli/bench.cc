@@ -14,7 +14,7 @@
 #include "conformance/bench/print.h"
 #include "conformance/bench/suites.h"
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 
 namespace selvage::conformance {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 #include "model/spec/clause.h"
 #include "model/specc/pages.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/suite/lab.h"
+#include "conformance/drive/test_context.h"
 
 namespace selvage::conformance {
 

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
-#include "conformance/subject/child.h"
-#include "conformance/suite/runner.h"
+#include "conformance/harness/child.h"
+#include "conformance/report/terminal.h"
+#include "conformance/run/runner.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
-#include "conformance/subject/child.h"
-#include "conformance/suite/runner.h"
+#include "conformance/harness/child.h"
+#include "conformance/report/terminal.h"
+#include "conformance/run/runner.h"
 #include "model/text/call_text.h"
 #include "model/text/profile_text.h"
 

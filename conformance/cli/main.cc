@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
-#include "conformance/suite/fresh.h"
-#include "conformance/suite/runner.h"
+#include "conformance/drive/new_process.h"
+#include "conformance/report/terminal.h"
+#include "conformance/run/runner.h"
 
 namespace selvage::conformance {
 
@@ -63,7 +63,7 @@ void add_library_option(CLI::App& command, std::string& library) {
         ->type_name("SO");
 }
 
-// Hidden: the tool calls itself so, to ask a library that nobody has loaded yet (suite/fresh.h).
+// Hidden: the tool calls itself so, to ask a library that nobody has loaded yet (new_process.h).
 static void add_fresh_names(CLI::App& app, Run& run) {
     auto library = std::make_shared<std::string>();
     auto flags = std::make_shared<std::uint64_t>(0);

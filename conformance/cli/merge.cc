@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 #include "conformance/report/write.h"
-#include "conformance/suite/merge.h"
+#include "conformance/run/merge.h"
 
 namespace selvage::conformance {
 namespace {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
-#include "conformance/ask/probe_limits.h"
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
-#include "conformance/subject/child.h"
-#include "conformance/suite/deaths.h"
-#include "conformance/suite/runner.h"
+#include "conformance/drive/probe_limits.h"
+#include "conformance/harness/child.h"
+#include "conformance/report/terminal.h"
+#include "conformance/run/crash_triage.h"
+#include "conformance/run/runner.h"
 #include "model/text/call_text.h"
 #include "model/text/profile_text.h"
 

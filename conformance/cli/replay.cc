@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "conformance/bytes/case_bytes.h"
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/generate/binary/case_bytes.h"
+#include "conformance/report/terminal.h"
 #include "conformance/reproduce/reproduce.h"
-#include "conformance/suite/rolled.h"
-#include "conformance/suite/runner.h"
-#include "conformance/suite/smaller.h"
+#include "conformance/run/runner.h"
+#include "conformance/run/seeded.h"
+#include "conformance/run/smaller.h"
 #include "conformance/trace/trace.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
 #include "conformance/play/play.h"
+#include "conformance/report/terminal.h"
 
 namespace selvage::conformance {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cli/commands.h"
-#include "conformance/cli/terminal.h"
+#include "conformance/report/terminal.h"
 #include "conformance/stat/process.h"
 
 namespace selvage::conformance {

@@ -15,7 +15,7 @@
 #include <csignal>
 #include <mutex>
 
-#include "conformance/subject/leftovers.h"
+#include "conformance/harness/leftovers.h"
 
 namespace selvage::conformance {
 namespace {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "conformance/convict/bounded_run.h"
-#include "conformance/subject/patience.h"
+#include "conformance/harness/patience.h"
 
 namespace selvage::conformance {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <sstream>
 
-#include "conformance/subject/patience.h"
+#include "conformance/harness/patience.h"
 #include "model/judge/ruling.h"
 
 namespace selvage::conformance {

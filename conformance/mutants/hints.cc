@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "conformance/subject/abi_fields.h"
+#include "conformance/abi/fields.h"
 
 namespace selvage::mutants {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "conformance/harness/queue_error.h"
 #include "conformance/play/player.h"
 #include "conformance/record/digest.h"
-#include "conformance/subject/queue_error.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {

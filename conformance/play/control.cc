@@ -6,8 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "conformance/harness/codec.h"
 #include "conformance/play/player.h"
-#include "conformance/subject/codec.h"
 #include "conformance/trace/layout.h"
 #include "model/text/call_text.h"
 

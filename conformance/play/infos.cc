@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "conformance/subject/abi_fields.h"
-#include "conformance/subject/codec.h"
+#include "conformance/abi/fields.h"
+#include "conformance/harness/codec.h"
 #include "model/text/call_text.h"
 #include "model/value/field.h"
 

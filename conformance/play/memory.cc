@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "conformance/case/atomic_values.h"
 #include "conformance/play/atomic.h"
-#include "conformance/traffic/atomic.h"
 
 namespace selvage::conformance {
 namespace {

@@ -178,7 +178,7 @@ private:
     void shutdown(const TraceCall& call);
     void counter_change(const TraceCall& call);
 
-    // atomic.cc
+    // atomic_values.cc
     struct Operands;
     Operands operands(const std::vector<AtomicPiece>& recorded, const Arguments& in, std::string_view one,
                       std::string_view several);

@@ -1,9 +1,9 @@
 // fi_info as the text of a trace: the prefix that belongs to the caller, decoded and printed as the kit prints hints.
 #include <new>
 
+#include "conformance/harness/codec.h"
 #include "conformance/record/object.h"
 #include "conformance/record/put.h"
-#include "conformance/subject/codec.h"
 #include "model/text/call_text.h"
 
 namespace selvage::record {

@@ -6,7 +6,7 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/case/names.h"
-#include "conformance/life/scripts.h"
+#include "conformance/generate/lifecycles.h"
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "conformance/case/atomic_values.h"
+#include "conformance/case/operations.h"
 #include "conformance/case/traffic_text.h"
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
@@ -14,8 +16,6 @@
 #include "conformance/reproduce/traffic_parts.h"
 #include "conformance/reproduce/traffic_values.h"
 #include "conformance/reproduce/traffic_verdict.h"
-#include "conformance/traffic/atomic.h"
-#include "conformance/traffic/operations.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "conformance/traffic/atomic.h"
-#include "conformance/traffic/operations.h"
+#include "conformance/case/atomic_values.h"
+#include "conformance/case/operations.h"
 
 namespace selvage::conformance {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
+#include "conformance/case/operations.h"
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/traffic_parts.h"
 #include "conformance/reproduce/traffic_values.h"
-#include "conformance/traffic/operations.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {

@@ -4,11 +4,11 @@
 #include <rapidcheck/gtest.h>
 #include <rdma/fabric.h>
 
-#include "conformance/ask/rng.h"
-#include "conformance/bytes/case_bytes.h"
-#include "conformance/bytes/honest.h"
 #include "conformance/case/case_text.h"
-#include "conformance/life/scripts.h"
+#include "conformance/generate/binary/case_bytes.h"
+#include "conformance/generate/lifecycles.h"
+#include "conformance/generate/normalize.h"
+#include "conformance/generate/rng.h"
 #include "model/test/text_gen.h"
 
 namespace selvage::conformance {

@@ -3,7 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include "conformance/suite/corpus.h"
+#include "conformance/properties/corpus.h"
 
 namespace selvage::conformance {
 namespace {

@@ -9,7 +9,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
-#include "conformance/suite/needs.h"
+#include "conformance/coverage/preconditions.h"
 #include "conformance/test/tool_util.h"
 #include "model/spec/clause.h"
 

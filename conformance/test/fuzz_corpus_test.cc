@@ -8,13 +8,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "conformance/bytes/case_bytes.h"
 #include "conformance/case/case_text.h"
-#include "conformance/suite/lab.h"
-#include "conformance/suite/probe.h"
+#include "conformance/drive/probe.h"
+#include "conformance/drive/test_context.h"
+#include "conformance/generate/binary/case_bytes.h"
+#include "conformance/properties/stages.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
-#include "conformance/traffic/stages.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 

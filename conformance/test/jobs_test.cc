@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "conformance/suite/jobs.h"
+#include "conformance/run/jobs.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 

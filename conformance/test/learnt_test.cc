@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "conformance/suite/learnt.h"
+#include "conformance/run/learnt.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 

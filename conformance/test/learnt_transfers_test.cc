@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "conformance/case/case_text.h"
-#include "conformance/suite/learnt_transfers.h"
+#include "conformance/run/learnt_transfers.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 
@@ -17,9 +17,10 @@ namespace {
 Case transfer(const std::string& lines, const std::string& type = "FI_EP_RDM") {
     CaseFile file;
     CaseError error;
-    EXPECT_TRUE(parse_case("selvage-case 1\nkind = traffic\nprovider = \"shm\"\ncall = version=1.17 hints={ep_attr.type=" +
-                               type + ", fabric_attr.prov_name=\"shm\"}\n" + lines,
-                           file, error))
+    EXPECT_TRUE(parse_case(
+        "selvage-case 1\nkind = traffic\nprovider = \"shm\"\ncall = version=1.17 hints={ep_attr.type=" + type +
+            ", fabric_attr.prov_name=\"shm\"}\n" + lines,
+        file, error))
         << error.str() << "\n"
         << lines;
     return file.shown;
@@ -44,7 +45,8 @@ TEST(LearntTransfers, OrderSidesCallsAndFlagsCount) {
     const auto flagged = operations("B recv length=8\nA sendmsg length=65536 flags=FI_INJECT_COMPLETE\n");
     EXPECT_TRUE(holds(flagged, flagged));
     EXPECT_FALSE(holds(operations("B recv length=8\nA sendmsg length=65536\n"), flagged)) << "a flag less";
-    EXPECT_FALSE(holds(operations("B recv length=8\nA sendmsg length=65536 flags=FI_INJECT_COMPLETE|FI_MORE\n"), flagged))
+    EXPECT_FALSE(
+        holds(operations("B recv length=8\nA sendmsg length=65536 flags=FI_INJECT_COMPLETE|FI_MORE\n"), flagged))
         << "a flag more";
 }
 
@@ -118,7 +120,8 @@ TEST(LearntTransfers, AKnownCaseExplainsALossOfItsClauseOnSetUpsThatHaveAllOfIts
         return learnt.explanation(transfer(lines), loss, clause) != nullptr;
     };
     EXPECT_TRUE(explains("selective = transmit\n" + kCut));
-    EXPECT_TRUE(explains("selective = transmit\ncounters = yes\nB recvmsg length=9 flags=FI_COMPLETION\nA send length=70000\n"));
+    EXPECT_TRUE(explains(
+        "selective = transmit\ncounters = yes\nB recvmsg length=9 flags=FI_COMPLETION\nA send length=70000\n"));
     EXPECT_FALSE(explains(kCut)) << "nothing is selected";
     EXPECT_FALSE(explains("selective = transmit\n" + kCut, Loss::Ended));
     EXPECT_FALSE(explains("selective = transmit\n" + kCut, Loss::Missing, model::Clause::cntr_change_add));

@@ -8,17 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/case/case_text.h"
+#include "conformance/drive/transfer/worker.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/reproduce/reproduce.h"
+#include "conformance/run/explore.h"
+#include "conformance/run/merge.h"
+#include "conformance/run/repeat.h"
 #include "conformance/shrink/shrink.h"
-#include "conformance/suite/explore.h"
-#include "conformance/suite/merge.h"
-#include "conformance/suite/repeat.h"
 #include "conformance/test/schema_util.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
-#include "conformance/traffic/worker.h"
 #include "model/spec/clause.h"
 
 namespace selvage::conformance {

@@ -1,8 +1,8 @@
 // selvage replay on inputs of the fuzz targets, and on cases that are not small yet.
 #include <gtest/gtest.h>
 
-#include "conformance/bytes/case_bytes.h"
 #include "conformance/case/case_text.h"
+#include "conformance/generate/binary/case_bytes.h"
 #include "conformance/test/tool_util.h"
 #include "model/text/call_text.h"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "conformance/cli/shard.h"
-#include "conformance/suite/merge.h"
+#include "conformance/run/merge.h"
 #include "conformance/test/tool_util.h"
 
 namespace selvage::conformance {

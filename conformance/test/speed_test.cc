@@ -9,9 +9,9 @@
 
 #include <cstring>
 
-#include "conformance/suite/lab.h"
-#include "conformance/suite/probe.h"
-#include "conformance/suite/questions.h"
+#include "conformance/drive/probe.h"
+#include "conformance/drive/test_context.h"
+#include "conformance/properties/questions.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {

@@ -4,8 +4,8 @@
 
 #include <csignal>
 
-#include "conformance/subject/signals.h"
-#include "conformance/subject/threads.h"
+#include "conformance/harness/signals.h"
+#include "conformance/harness/threads.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {

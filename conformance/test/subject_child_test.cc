@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "conformance/subject/signals.h"
+#include "conformance/harness/signals.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {

@@ -7,7 +7,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
-#include "conformance/subject/codec.h"
+#include "conformance/harness/codec.h"
 
 namespace selvage::conformance {
 namespace {

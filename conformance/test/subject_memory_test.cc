@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "conformance/subject/guard.h"
+#include "conformance/harness/guard.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {

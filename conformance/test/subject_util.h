@@ -1,12 +1,12 @@
-// What the tests of conformance/subject/ share: libraries by name, and work in a child with its records collected.
+// What the tests of conformance/harness/ share: libraries by name, and work in a child with its records collected.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "conformance/subject/caller.h"
-#include "conformance/subject/child.h"
+#include "conformance/harness/caller.h"
+#include "conformance/harness/child.h"
 
 namespace selvage::conformance {
 

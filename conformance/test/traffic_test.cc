@@ -11,20 +11,20 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "conformance/ask/rng.h"
+#include "conformance/case/atomic_values.h"
 #include "conformance/case/case_text.h"
 #include "conformance/case/traffic_text.h"
+#include "conformance/drive/transfer/barrier.h"
+#include "conformance/drive/transfer/forecast.h"
+#include "conformance/drive/transfer/pattern.h"
+#include "conformance/drive/transfer/serialize.h"
+#include "conformance/drive/transfer/worker.h"
+#include "conformance/generate/rng.h"
+#include "conformance/generate/transfers.h"
+#include "conformance/run/explore.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/shrink/smaller_traffic.h"
-#include "conformance/suite/explore.h"
 #include "conformance/test/subject_util.h"
-#include "conformance/traffic/atomic.h"
-#include "conformance/traffic/barrier.h"
-#include "conformance/traffic/forecast.h"
-#include "conformance/traffic/pattern.h"
-#include "conformance/traffic/programs.h"
-#include "conformance/traffic/told.h"
-#include "conformance/traffic/worker.h"
 
 namespace selvage::conformance {
 namespace {

@@ -1,7 +1,7 @@
 // Fuzz target: what a library does around its calls.  Memory, failing allocations, duplicates, threads, FI_PROVIDER.
 //
 // Slower than the others: what may end the process is done in a child.
-#include "conformance/ask/questions.h"
+#include "conformance/generate/questions.h"
 #include "fuzz/target.h"
 
 namespace selvage::fuzz {

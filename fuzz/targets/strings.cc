@@ -1,6 +1,6 @@
 // Fuzz target: strings in both directions.  fi_tostr and fi_tostr_r on any data and buffer; nodes, services, names and
 // addresses in text form as fi_getinfo reads them; FI_PROVIDER.
-#include "conformance/ask/questions.h"
+#include "conformance/generate/questions.h"
 #include "fuzz/target.h"
 
 namespace selvage::fuzz {

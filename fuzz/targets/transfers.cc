@@ -1,8 +1,8 @@
 // Fuzz target: messages, tagged messages, reads, writes and atomics between two endpoints, judged by the model of
 // transfers.
 //
-// Exchanges run in a process of their own (conformance/traffic/worker.h), so that edges the library takes there are not
-// counted here; which clauses applied is.
+// Exchanges run in a process of their own (conformance/drive/transfer/worker.h), so that edges the library takes there
+// are not counted here; which clauses applied is.
 #include "fuzz/target.h"
 
 namespace selvage::fuzz {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "conformance/ask/values.h"
+#include "conformance/generate/values.h"
 #include "fuzz/vary/vary.h"
 #include "model/value/field.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "conformance/ask/infer.h"
-#include "conformance/life/scripts.h"
+#include "conformance/drive/infer.h"
+#include "conformance/generate/lifecycles.h"
 #include "fuzz/vary/vary.h"
 #include "model/value/field.h"
 

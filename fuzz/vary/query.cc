@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "conformance/ask/pointed.h"
+#include "conformance/generate/pointed.h"
 #include "fuzz/vary/vary.h"
 
 namespace selvage::fuzz {

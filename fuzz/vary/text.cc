@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "conformance/ask/values.h"
+#include "conformance/generate/values.h"
 #include "fuzz/vary/vary.h"
 
 namespace selvage::fuzz {

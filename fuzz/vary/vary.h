@@ -2,12 +2,12 @@
 // comes.
 //
 // This is what replaces the flipping of bytes: every result is a question that an application could put.  The values
-// are those of the generators (conformance/ask/values.h: the vocabulary of spec/, what the provider offers, the edges),
-// so a fuzzer knows every word and explores how they go together.  Functions of their arguments alone.
+// are those of the generators (conformance/generate/values.h: the vocabulary of spec/, what the provider offers, the
+// edges), so a fuzzer knows every word and explores how they go together.  Functions of their arguments alone.
 #pragma once
 
-#include "conformance/ask/rng.h"
-#include "conformance/bytes/case_bytes.h"
+#include "conformance/generate/binary/case_bytes.h"
+#include "conformance/generate/rng.h"
 #include "fuzz/workbench.h"
 
 namespace selvage::fuzz {

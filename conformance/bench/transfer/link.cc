@@ -17,7 +17,7 @@
 #include <ctime>
 #include <new>
 
-#include "conformance/subject/child.h"
+#include "conformance/harness/child.h"
 
 namespace selvage::conformance::bench::transfer {
 namespace {

@@ -20,7 +20,7 @@
 #include <string>
 
 #include "conformance/bench/transfer/link.h"
-#include "conformance/subject/caller.h"
+#include "conformance/harness/caller.h"
 
 namespace selvage::conformance::bench::transfer {
 

@@ -1,0 +1,32 @@
+// Asks a library that nobody has loaded yet: a new process, with its own environment.
+//
+// FI_PROVIDER is read when a library is loaded, so a child that has loaded it cannot show what it does.  The tool runs
+// itself again with the hidden command `fresh-names`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/drive/test_context.h"
+#include "model/value/query.h"
+
+namespace selvage::conformance {
+
+/// What a fresh process was told.
+struct FreshAnswer {
+    int ret = 0;
+    std::vector<std::string> providers;  ///< prov_name of each offer, in order, repetitions kept
+    int signal = 0;                      ///< it died of this
+    bool hung = false;
+};
+
+/// Asks with hints NULL and these flags, FI_PROVIDER as given (absent: unset).  Nothing if the process can't be
+/// started.
+std::optional<FreshAnswer> ask_fresh(const Plan& plan, const std::optional<std::string>& fi_provider,
+                                     std::uint64_t flags);
+
+/// The other end: loads, asks, prints.  For the hidden command.
+int fresh_names(const std::string& library, std::uint64_t flags);
+
+}  // namespace selvage::conformance

@@ -1,0 +1,39 @@
+// Runs one case against the library in this process (a child) and lets the model judge what was seen.
+#pragma once
+
+#include <vector>
+
+#include "conformance/case/case.h"
+#include "conformance/drive/test_context.h"
+#include "conformance/harness/child.h"
+#include "model/judge/judge.h"
+
+namespace selvage::conformance {
+
+struct LeftPair;  // transfer/worker.h
+
+/// Notes in `conduct` how the child that did the act ended.
+void note_ending(model::Conduct& conduct, const Ending& ending);
+
+/// Runs a case of any kind.  Links with `supporting` set explain the broken link before them.
+void probe(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+
+// One per kind; probe() chooses.
+void probe_call(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_pair(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_conduct(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_text(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_traffic(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+
+/// How many bytes, its NUL not among them, fi_tostr_r writes for a probe where there is room; 0 if it cannot tell.
+std::size_t text_length(Lab& lab, const StringProbe& p);
+
+/// Judges the death of a process that closed a pair of endpoints between two exchanges.
+void judge_left(Lab& lab, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
+
+/// Judges one asked question: its answer, and its conduct.
+void judge_asked(Lab& lab, const model::Query& query, const Asked& asked, model::Tally& tally,
+                 std::vector<model::Because>& broken);
+
+}  // namespace selvage::conformance

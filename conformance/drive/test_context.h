@@ -1,0 +1,62 @@
+// What a property works with inside its child process: the loaded library, callers, what is known of the provider.
+//
+// One Lab per child; not thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "conformance/case/case.h"
+#include "conformance/drive/infer.h"
+#include "conformance/harness/caller.h"
+#include "model_gen/clause_ids.h"
+
+namespace selvage::conformance {
+
+/// What a run was asked to do.
+struct Plan {
+    std::string library;                  ///< path, or empty for what the loader finds
+    std::string tool = "/proc/self/exe";  ///< the selvage tool, for questions that need a fresh process
+    std::uint64_t cases = 20000;          ///< questions per suite and provider
+    std::uint64_t seed = 1;
+    std::vector<std::string> clauses;      ///< prefixes of ids to judge; empty: all
+    bool strict = false;                   ///< weaknesses and disputed clauses count as deviations for the exit status
+    std::vector<model::Profile> declared;  ///< declared profiles, used instead of inferred ones
+    std::vector<model::Query> deadly;      ///< probing questions that the library does not survive: not asked again
+    std::vector<Case> deaths;              ///< sequences of acts that it does not survive: see learnt.h
+};
+
+/// True if the plan wants this clause judged.
+bool wants(const Plan& plan, model::Clause clause);
+
+class Lab {
+public:
+    /// Loads the library and learns its version.  @return nullptr and a one-line error.
+    static std::unique_ptr<Lab> open(const Plan& plan, const std::string& provider, std::string& error);
+
+    [[nodiscard]] const Plan& plan() const { return plan_; }
+    [[nodiscard]] const std::string& provider() const { return provider_; }
+    [[nodiscard]] const Library& library() const { return *library_; }
+    [[nodiscard]] const model::World& world() const { return world_; }
+    /// For batches of questions.
+    Caller& bulk() { return *bulk_; }
+    /// For single questions (probing, shrinking); does not disturb a prepared batch.
+    Caller& single() { return *single_; }
+    /// What the provider offers to callers of a version; declared if the plan has it, else inferred.
+    const model::Profile& profile(model::Version version);
+    [[nodiscard]] model::Version version() const { return world_.library; }
+
+private:
+    Lab() = default;
+    Plan plan_;
+    std::string provider_;
+    model::World world_;
+    std::unique_ptr<Library> library_;
+    std::unique_ptr<Caller> bulk_;
+    std::unique_ptr<Caller> single_;
+    std::unique_ptr<Profiles> inferred_;
+    std::map<model::Version, model::Profile> filled_in_;  // declared ones, as they hold for this machine
+};
+
+}  // namespace selvage::conformance

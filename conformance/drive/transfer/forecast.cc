@@ -1,0 +1,174 @@
+// See forecast.h.
+#include "conformance/drive/transfer/forecast.h"
+
+#include <algorithm>
+
+namespace selvage::conformance {
+namespace {
+
+using Form = model::CallForm;
+using model::CallForm;
+using model::Operation;
+using model::Side;
+using model::Transfer;
+
+Side other(Side s) { return s == Side::A ? Side::B : Side::A; }
+
+bool injected(const Operation& o) { return o.form == CallForm::Inject || o.form == CallForm::InjectData; }
+
+}  // namespace
+
+bool Forecast::tells_transmit(const Operation& o) const {
+    if (injected(o)) return false;
+    if (!exchange_.selective_transmit) return true;
+    return ((o.form == CallForm::Message ? o.flags : exchange_.transmit_flags) & FI_COMPLETION) != 0;
+}
+
+bool Forecast::tells_receive(const Operation& o) const {
+    if (!exchange_.selective_receive) return true;
+    return ((o.form == CallForm::Message ? o.flags : exchange_.receive_flags) & FI_COMPLETION) != 0;
+}
+
+bool Forecast::is_multi(const Operation& o) const {
+    return ((o.form == CallForm::Message ? o.flags : exchange_.receive_flags) & FI_MULTI_RECV) != 0;
+}
+
+bool Forecast::takes(const Operation& receive, const Operation& send) const {
+    if (receive.from_other && delivery_.directed) return false;
+    return receive.what == Transfer::Recv || ((receive.tag ^ send.tag) & ~receive.ignore) == 0;
+}
+
+void Forecast::meet(int receive, int send) {
+    if (tells_receive(at(receive)))
+        due(receive);
+    else if (!is_multi(at(receive)) && at(receive).length > 0 && at(send).length > 0)
+        silent_.push_back(receive);
+    if (tells_transmit(at(send)) && delivery_.reliable) due(send);
+}
+
+void Forecast::post_send(int index) {
+    const Operation& o = at(index);
+    Inbox& in = inbox(other(o.side), o.what == Transfer::TaggedSend);
+    if (tells_transmit(o) && !delivery_.reliable) due(index);
+    for (auto r = in.receives.begin(); r != in.receives.end(); ++r) {
+        if (!takes(at(*r), o)) continue;
+        meet(*r, index);
+        bool keeps = false;
+        if (is_multi(at(*r))) {
+            auto used = std::find_if(used_.begin(), used_.end(), [&](const auto& u) { return u.first == *r; });
+            if (used == used_.end()) used = used_.insert(used_.end(), {*r, 0});
+            used->second += o.length;
+            keeps = used->second + std::max<std::uint64_t>(exchange_.min_multi_recv, 1) <= at(*r).length;
+        }
+        if (!keeps) in.receives.erase(r);
+        return;
+    }
+    if (delivery_.reliable)
+        in.messages.push_back(index);
+    else
+        loose_ = true;
+}
+
+void Forecast::look(int index) {
+    const Operation& o = at(index);
+    due(index);
+    Inbox& in = inbox(o.side, o.what == Transfer::TaggedRecv);
+    const auto m = std::find_if(in.messages.begin(), in.messages.end(), [&](int s) { return takes(o, at(s)); });
+    if (m == in.messages.end() || (o.flags & (FI_CLAIM | FI_DISCARD)) == 0) return;
+    if ((o.flags & FI_CLAIM) != 0) claimed_.emplace_back(index, *m);
+    if ((o.flags & FI_DISCARD) != 0 && tells_transmit(at(*m))) due(*m);
+    in.messages.erase(m);
+}
+
+void Forecast::post_receive(int index) {
+    const Operation& o = at(index);
+    const std::uint64_t flags = o.form == CallForm::Message ? o.flags : 0;
+    if ((flags & FI_PEEK) != 0) return look(index);
+    if ((flags & FI_CLAIM) != 0) {
+        const auto claim =
+            std::find_if(claimed_.begin(), claimed_.end(), [&](const auto& c) { return c.first == o.of; });
+        if (claim == claimed_.end()) return;
+        const int message = claim->second;
+        claimed_.erase(claim);
+        return meet(index, message);
+    }
+    Inbox& in = inbox(o.side, o.what == Transfer::TaggedRecv);
+    std::uint64_t used = 0;
+    bool taken = false;
+    for (auto m = in.messages.begin(); m != in.messages.end() && (!taken || (is_multi(o) && used < o.length));) {
+        if (!takes(o, at(*m))) {
+            ++m;
+            continue;
+        }
+        meet(index, *m);
+        used += at(*m).length;
+        taken = true;
+        m = in.messages.erase(m);
+    }
+    const bool keeps = is_multi(o) && used + std::max<std::uint64_t>(exchange_.min_multi_recv, 1) <= o.length;
+    if (keeps && used > 0) used_.emplace_back(index, used);
+    if (!taken || keeps) in.receives.push_back(index);
+}
+
+void Forecast::cancel(int index) {
+    const Operation& o = at(index);
+    for (auto& in : inboxes_) {
+        const auto r = std::find(in.receives.begin(), in.receives.end(), o.of);
+        if (r == in.receives.end()) continue;
+        due(o.of);
+        in.receives.erase(r);
+    }
+}
+
+// Reads, writes, atomics.
+void Forecast::reach(int index) {
+    const Operation& o = at(index);
+    if (tells_transmit(o)) due(index);
+    const bool data = o.form == CallForm::Data || o.form == CallForm::InjectData ||
+                      (o.form == CallForm::Message && (o.flags & FI_REMOTE_CQ_DATA) != 0);
+    if (o.what == Transfer::Write && data && !exchange_.selective_receive && !o.bad_key) ++strays_due_;
+}
+
+void Forecast::posted(int index) {
+    switch (at(index).what) {
+        case Transfer::Send:
+        case Transfer::TaggedSend:
+            return post_send(index);
+        case Transfer::Recv:
+        case Transfer::TaggedRecv:
+            return post_receive(index);
+        case Transfer::Cancel:
+            return cancel(index);
+        case Transfer::Progress:
+            return;
+        default:
+            return reach(index);
+    }
+}
+
+void Forecast::read(int index) {
+    if (index < 0)
+        ++strays_got_;
+    else
+        ++got_[static_cast<std::size_t>(index)];
+}
+
+bool Forecast::waits() const {
+    for (std::size_t i = 0; i < due_.size(); ++i)
+        if (got_[i] < due_[i]) return true;
+    return strays_got_ < strays_due_;
+}
+
+bool Forecast::leftovers() const {
+    return loose_ || !claimed_.empty() || std::any_of(std::begin(inboxes_), std::end(inboxes_), [](const Inbox& in) {
+               return !in.messages.empty() || !in.receives.empty();
+           });
+}
+
+std::vector<int> Forecast::waiting_receives() const {
+    std::vector<int> out;
+    for (const auto& in : inboxes_) out.insert(out.end(), in.receives.begin(), in.receives.end());
+    return out;
+}
+
+}  // namespace selvage::conformance

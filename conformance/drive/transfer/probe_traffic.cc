@@ -1,0 +1,88 @@
+// The probe for traffic cases.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "conformance/drive/probe.h"
+#include "conformance/drive/transfer/worker.h"
+#include "model/text/call_text.h"
+#include "model/traffic/traffic.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+// The entry that a case is opened with; asked for once.
+const Info& entry_of(Lab& lab, const Case& c) {
+    static std::string asked;
+    static Info entry;
+    std::string question = print_call(c.first) + " " + std::to_string(c.exchange.entry);
+    if (question == asked) return entry;
+    const auto answer = lab.single().ask(c.first).answer;
+    const auto index = static_cast<std::size_t>(c.exchange.entry);
+    entry = index < answer.offers.size() ? answer.offers[index] : Info{};
+    asked = std::move(question);
+    return entry;
+}
+
+// All calls of the exchange came back, and fi_close of what it went through did not.
+void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& broken) {
+    Evidence e;
+    e.note = t.hung ? kDidNotReturn : t.exited ? kEndedTheProcess : kDied;
+    e.actual = static_cast<std::uint64_t>(t.crashed_signal);
+    tally.note(Clause::domain_close_child, Outcome::Broken);
+    broken.push_back({.clause = Clause::domain_close_child, .evidence = std::move(e)});
+}
+
+// A death that breaks no clause is passed on, for whoever watches this process.
+[[noreturn]] void die_alike(const Ending& e) {
+    if (e.kind == Ending::Kind::Crashed) {
+        std::signal(e.signal, SIG_DFL);
+        std::raise(e.signal);
+    }
+    while (e.kind == Ending::Kind::Hung) pause();
+    _exit(e.status);
+}
+
+// What holds of the pair whatever becomes of it.
+Traffic opened_as(Lab& lab, const Case& c) {
+    Traffic t;
+    t.version = c.first.version;
+    t.info = &entry_of(lab, c);
+    t.format = c.exchange.format;
+    t.selective_transmit = c.exchange.selective_transmit;
+    t.selective_receive = c.exchange.selective_receive;
+    // What the entry says holds too, unless the application takes it back; it does not.
+    t.transmit_flags = c.exchange.transmit_flags | t.info->tx.op_flags;
+    t.receive_flags = c.exchange.receive_flags | t.info->rx.op_flags;
+    t.min_multi_recv = c.exchange.min_multi_recv;
+    t.queue_size = c.exchange.queue_size;
+    t.counters = c.exchange.counters;
+    return t;
+}
+
+}  // namespace
+
+void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    Traffic t = opened_as(lab, c);
+    const Ending ending = worker_of(lab.library()).run(c, t);
+    if (!t.settled && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
+        return;                                                   // nothing was opened, or there was no room
+    if (t.open_ret != 0 || t.died_opening) t.operations.clear();  // none was posted
+    judge_traffic({t, nullptr}, tally, broken);
+    if (t.died_closing) charge_the_closing(t, tally, broken);
+    // Without a call there is nothing that a clause would speak of.
+    const bool calls = std::any_of(t.operations.begin(), t.operations.end(),
+                                   [](const Operation& o) { return o.what < Transfer::Cancel; });
+    if (ending.kind != Ending::Kind::Done && broken.empty() && calls) die_alike(ending);
+}
+
+void judge_left(Lab& lab, const LeftPair& left, Tally& tally, std::vector<Because>& broken) {
+    Traffic t = opened_as(lab, left.shown);
+    note_closing_death(left, t);
+    judge_traffic({t, nullptr}, tally, broken);
+}
+
+}  // namespace selvage::conformance

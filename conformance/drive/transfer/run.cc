@@ -1,0 +1,543 @@
+// See run.h.
+#include "conformance/drive/transfer/run.h"
+
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "conformance/case/operations.h"
+#include "conformance/drive/transfer/barrier.h"
+#include "conformance/drive/transfer/forecast.h"
+#include "conformance/drive/transfer/pattern.h"
+#include "conformance/drive/transfer/post.h"
+#include "conformance/harness/patience.h"
+#include "conformance/harness/queue_error.h"
+#include "model/judge/judge.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::CallForm;
+using model::Completion;
+using model::Operation;
+using model::Seen;
+using model::Side;
+using model::Traffic;
+using model::Transfer;
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
+constexpr unsigned kMissingRounds = 2000;
+constexpr unsigned kBarrierMicros = 500'000;     // of work, for a barrier to come through
+constexpr unsigned kLostBarrierMicros = 60'000;  // once it is known that they get lost
+constexpr unsigned kMostLostBarriers = 6;
+constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
+constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
+constexpr std::size_t kBatch = 8;
+constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
+constexpr std::size_t kMostEntries = 4096;
+constexpr std::size_t kSlots = 64;                               // contexts of one exchange
+constexpr std::size_t kRounds = 64;                              // exchanges before a context is used again
+constexpr auto kRestTime = std::chrono::milliseconds(2000);      // without a call, for what needs none to come
+constexpr auto kKnownRestTime = std::chrono::milliseconds(300);  // once it is known that it does not
+constexpr unsigned kMostVainRests = 3;
+constexpr unsigned char kContextFill = 0xC5;
+
+// What an operation's context points to, and what lies behind it.
+struct Slot {
+    fi_context2 context;
+    std::array<unsigned char, 64> behind;
+};
+
+// What fi_cq_read may fill, whatever the format.
+union Entry {
+    fi_cq_entry context;
+    fi_cq_msg_entry message;
+    fi_cq_data_entry data;
+    fi_cq_tagged_entry tagged;
+};
+
+std::size_t entry_size(std::uint64_t format) {
+    switch (format) {
+        case FI_CQ_FORMAT_MSG:
+            return sizeof(fi_cq_msg_entry);
+        case FI_CQ_FORMAT_DATA:
+            return sizeof(fi_cq_data_entry);
+        case FI_CQ_FORMAT_TAGGED:
+            return sizeof(fi_cq_tagged_entry);
+        default:
+            return sizeof(fi_cq_entry);
+    }
+}
+
+std::uint64_t moved(std::uint64_t now, std::uint64_t before) { return now - before; }
+
+class Run {
+public:
+    Run(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out)
+        : pair_(pair),
+          exchange_(exchange),
+          patience_(patience),
+          out_(out),
+          memory_(pair, exchange),
+          forecast_(exchange, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
+                               .reliable = pair.info().ep_attr->type != FI_EP_DGRAM}),
+          barrier_(pair, exchange),
+          arguments_(exchange.operations.size()),
+          owner_(kSlots, -1),
+          began_(Clock::now()) {
+        static std::array<Slot, kSlots * kRounds> contexts;
+        static std::size_t round = 0;
+        contexts_ = contexts.data() + kSlots * (round++ % kRounds);
+    }
+
+    bool all() {
+        out_.operations = exchange_.operations;
+        out_.region_length = kRegionLength;
+        out_.counters = exchange_.counters;
+        if (!memory_.fits() || exchange_.operations.size() > kMostOperations) {
+            out_.detail = "the program needs more memory than there is";
+            return true;
+        }
+        count(before_);
+        for (std::size_t i = 0; i < exchange_.operations.size(); ++i) {
+            step(static_cast<int>(i));
+            reached_ = i + 1;
+        }
+        out_.settled = settle();
+        count(after_);
+        look_again();
+        if (is_charged()) wait_for_the_late();
+        return tidy();
+    }
+
+private:
+    void look_again() {
+        note_counts();
+        look_at_memory();
+    }
+
+    // A clause would be called broken.  What is judged beside the operations is told to the model here alone; the
+    // parent knows it from the case.
+    bool is_charged() {
+        out_.version = model::Version(pair_.info().fabric_attr->api_version);
+        out_.info = &pair_.answered();
+        out_.format = exchange_.format;
+        out_.selective_transmit = exchange_.selective_transmit;
+        out_.selective_receive = exchange_.selective_receive;
+        out_.transmit_flags = exchange_.transmit_flags;
+        out_.receive_flags = exchange_.receive_flags;
+        out_.min_multi_recv = exchange_.min_multi_recv;
+        out_.queue_size = exchange_.queue_size;
+        static model::Tally scratch;
+        std::vector<model::Because> broken;
+        model::judge_traffic({out_, nullptr}, scratch, broken);
+        out_.info = nullptr;
+        return !broken.empty();
+    }
+
+    // What has not come may still be on its way, where the provider works on a thread of its own: a barrier goes behind
+    // it, and all is looked at again.  Where none can, or none comes through, time has to do.
+    void wait_for_the_late() {
+        const bool proves = barrier_.proves(out_);
+        const bool known_lost = patience_.lost >= kMostLostBarriers;
+        const unsigned limit = (known_lost ? kLostBarrierMicros : kBarrierMicros) * patience_factor();
+        const bool reliable = pair_.info().ep_attr->type != FI_EP_DGRAM;
+        patience_.hasty = known_lost && patience_.hurries;
+        if (patience_.hasty) return;
+        const bool passed = pass_barrier(limit);
+        barrier_lost_ = barrier_.tried() && !passed;
+        if (reliable && barrier_lost_) ++patience_.lost;
+        patience_.timed = reliable && !(proves && passed);
+        drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
+        if (passed && exchange_.counters)
+            count_behind_barriers(limit);
+        else if (!barrier_lost_)
+            count(after_);
+        look_again();
+    }
+
+    bool pass_barrier(unsigned limit) {
+        return barrier_.pass(out_, limit, [this] { poll(); });
+    }
+
+    // A barrier counts too: what one adds is known once two have added the same.
+    void count_behind_barriers(unsigned limit) {
+        Counts one{}, two{};
+        count(one);
+        Counts added{};
+        for (std::uint64_t behind = 1; behind < kCounterRounds; ++behind) {
+            if (!pass_barrier(limit)) return;
+            drain(patience_.quiet_micros);
+            count(two);
+            const Counts more = difference(two, one);
+            if (behind > 1 && more == added) {
+                for (std::size_t s = 0; s < 2; ++s)
+                    for (std::size_t i = 0; i < more[s].size(); ++i)
+                        after_[s][i] = two[s][i] - (behind + 1) * more[s][i];
+                return;
+            }
+            added = more;
+            one = two;
+        }
+    }
+
+    // Reads the queues until nothing has come for so long, whatever should.
+    void drain(unsigned micros) {
+        auto last = Clock::now();
+        for (unsigned rounds = 0; rounds < kQuietRounds || Clock::now() - last < std::chrono::microseconds(micros);) {
+            ++rounds;
+            if (!poll()) continue;
+            rounds = 0;
+            last = Clock::now();
+        }
+    }
+
+    Operation& at(int index) { return out_.operations[static_cast<std::size_t>(index)]; }
+
+    void step(int index) {
+        Operation& o = at(index);
+        if (patience_.step != nullptr && o.what < Transfer::Cancel) *patience_.step = index;
+        if (o.what == Transfer::Progress) {
+            if (o.rest)
+                rest(index);
+            else
+                settle();
+            return;
+        }
+        if (is_atomic(o)) ask_valid(o);
+        fi_context2* const context = context_for(index, o);
+        auto& arguments = arguments_[static_cast<std::size_t>(index)];
+        o.ret = post(pair_, o, memory_.of(index), arguments, context);
+        o.again = o.ret == -FI_EAGAIN;
+        beat();
+        const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
+        for (unsigned tries = 0; o.ret == -FI_EAGAIN && o.what != Transfer::Cancel; ++tries) {
+            if (tries > kMissingRounds && Clock::now() > until) break;
+            poll();
+            o.ret = post(pair_, o, memory_.of(index), arguments, context);
+        }
+        if (o.ret != 0) return;
+        forecast_.posted(index);
+        // From here on the buffer is ours again.
+        if (injected(o)) memory_.reuse(index);
+    }
+
+    // Calls nothing until the bytes of all messages and writes so far have come, or the time is over.
+    void rest(int index) {
+        static unsigned in_vain = 0;
+        const auto until = Clock::now() + (in_vain < kMostVainRests ? kRestTime : kKnownRestTime);
+        Operation& o = at(index);
+        do {
+            o.awaited = -1;
+            o.rested = 0;
+            for (int i = 0; i < index && o.awaited < 0; ++i) {
+                const Operation& x = at(i);
+                const bool moves = (is_send(x) || x.what == Transfer::Write) && x.ret == 0 && x.length > 0;
+                if (!moves) continue;
+                ++o.rested;
+                if ((is_send(x) ? memory_.arrived(i) : memory_.left(i)) != Seen::Whole) o.awaited = i;
+            }
+            if (o.awaited >= 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+        } while (o.awaited >= 0 && Clock::now() < until);
+        if (o.awaited < 0) return;
+        ++in_vain;
+        patience_.timed = true;
+    }
+
+    bool injected(const Operation& o) const {
+        if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel) return false;
+        if (o.form == CallForm::Inject || o.form == CallForm::InjectData) return true;
+        return ((o.form == CallForm::Message ? o.flags : exchange_.transmit_flags) & FI_INJECT) != 0;
+    }
+
+    // Whether the library says that it can do this.
+    void ask_valid(Operation& o) {
+        o.length = bytes_of(o);
+        fid_ep* const ep = pair_.end(o.side).ep;
+        const auto type = static_cast<fi_datatype>(o.datatype);
+        const auto op = static_cast<fi_op>(o.op);
+        std::size_t count = 0;
+        const int ret = o.what == Transfer::Atomic        ? fi_atomicvalid(ep, type, op, &count)
+                        : o.what == Transfer::FetchAtomic ? fi_fetch_atomicvalid(ep, type, op, &count)
+                                                          : fi_compare_atomicvalid(ep, type, op, &count);
+        o.valid_asked = true;
+        o.valid_count = ret == 0 ? count : 0;
+    }
+
+    // The context that an operation is posted with: its own, or that of the operation it speaks of.
+    fi_context2* context_for(int index, const Operation& o) {
+        const int of = o.of >= 0 && o.of < index ? slot_of(o.of) : index;
+        if (o.what != Transfer::Cancel) owner_[static_cast<std::size_t>(of)] = index;
+        Slot& slot = contexts_[of];
+        if (of == index) std::memset(static_cast<void*>(&slot), kContextFill, sizeof slot);
+        return &slot.context;
+    }
+
+    // What has become of an operation's own context.
+    [[nodiscard]] model::ContextMemory context_memory(int index) const {
+        using model::ContextMemory;
+        const Operation& o = out_.operations[static_cast<std::size_t>(index)];
+        if (o.ret != 0 || o.of >= 0 || injected_call(o)) return ContextMemory::NotLooked;
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(contexts_ + index);
+        const auto changed = [bytes](std::size_t from, std::size_t to) {
+            return std::any_of(bytes + from, bytes + to, [](unsigned char b) { return b != kContextFill; });
+        };
+        if (changed(sizeof(fi_context2), sizeof(Slot))) return ContextMemory::Beyond;
+        if (changed(sizeof(fi_context), sizeof(fi_context2))) return ContextMemory::Second;
+        return changed(0, sizeof(fi_context)) ? ContextMemory::Written : ContextMemory::Untouched;
+    }
+    static bool injected_call(const Operation& o) {
+        return o.form == CallForm::Inject || o.form == CallForm::InjectData;
+    }
+    int slot_of(int index) {
+        const Operation& o = at(index);
+        return o.what != Transfer::Cancel && o.of >= 0 && o.of < index ? slot_of(o.of) : index;
+    }
+    int operation_of(const void* context) const {
+        const auto* c = static_cast<const Slot*>(context);
+        if (c < contexts_ || c >= contexts_ + kSlots) return -1;
+        return owner_[static_cast<std::size_t>(c - contexts_)];
+    }
+
+    void beat() {
+        if (patience_.beat != nullptr) patience_.beat->fetch_add(1, std::memory_order_relaxed);
+    }
+
+    // Reads every queue once.  @return true if something came.
+    bool poll() {
+        beat();
+        bool any = false;
+        for (const Side side : {Side::A, Side::B})
+            for (const bool transmit : {false, true}) any |= read(side, transmit);
+        return any;
+    }
+
+    bool read(Side side, bool transmit) {
+        fid_cq* const cq = pair_.end(side).queue[transmit ? 1 : 0];
+        std::array<Entry, kBatch> raw{};
+        std::array<fi_addr_t, kBatch> from{};
+        from.fill(kUntold);
+        const bool sources = !transmit && !pair_.connected();
+        const ssize_t n =
+            sources ? fi_cq_readfrom(cq, raw.data(), kBatch, from.data()) : fi_cq_read(cq, raw.data(), kBatch);
+        if (n == -FI_EAGAIN) return false;
+        if (n == -FI_EAVAIL) return read_error(cq, side, transmit);
+        if (n < 0) {
+            if (out_.detail.empty()) out_.detail = "fi_cq_read returned " + std::to_string(n);
+            return false;
+        }
+        const std::size_t size = entry_size(exchange_.format);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n) && i < kBatch; ++i) {
+            Entry e{};
+            std::copy_n(reinterpret_cast<const char*>(raw.data()) + i * size, size, reinterpret_cast<char*>(&e));
+            note(side, transmit, e, sources ? from[i] : FI_ADDR_NOTAVAIL);
+        }
+        return n > 0;
+    }
+
+    void note(Side side, bool transmit, const Entry& e, fi_addr_t from) {
+        if (barrier_.took(e.context.op_context, false)) return;
+        Completion c;
+        c.side = side;
+        c.transmit = transmit;
+        c.from_peer = from != FI_ADDR_NOTAVAIL && from == pair_.end(side).peer;
+        c.from_wrong = from != FI_ADDR_NOTAVAIL && !c.from_peer;
+        const void* buffer = nullptr;
+        if (exchange_.format >= FI_CQ_FORMAT_MSG) {
+            c.flags = e.message.flags;
+            c.length = e.message.len;
+        }
+        if (exchange_.format >= FI_CQ_FORMAT_DATA) {
+            c.data = e.data.data;
+            buffer = e.data.buf;
+        }
+        if (exchange_.format >= FI_CQ_FORMAT_TAGGED) c.tag = e.tagged.tag;
+        add(c, e.context.op_context, buffer);
+    }
+
+    bool read_error(fid_cq* cq, Side side, bool transmit) {
+        fi_cq_err_entry e = {};
+        const ssize_t n = read_queue_error(cq, e);
+        if (n == -FI_EAGAIN) return false;
+        if (n < 0) {
+            if (out_.detail.empty()) out_.detail = "fi_cq_readerr returned " + std::to_string(n);
+            return false;
+        }
+        Completion c;
+        c.side = side;
+        c.transmit = transmit;
+        c.flags = e.flags;
+        c.length = e.len;
+        c.data = e.data;
+        c.tag = e.tag;
+        c.error = static_cast<std::uint64_t>(e.err);
+        c.overflow = e.olen;
+        if (e.err_data != nullptr) c.error_data = e.err_data_size;
+        if (barrier_.took(e.op_context, true)) return true;
+        failed_ = true;
+        add(c, e.op_context, e.buf);
+        return true;
+    }
+
+    void add(Completion c, const void* context, const void* buffer) {
+        c.operation = operation_of(context);
+        c.after = reached_;
+        if (c.operation >= 0) {
+            c.buffer_offset = buffer != nullptr ? memory_.offset_in(c.operation, buffer) : -1;
+            look(c);
+        }
+        stray_ =
+            stray_ || (c.operation < 0 && (c.flags & FI_REMOTE_CQ_DATA) == 0 && exchange_.format >= FI_CQ_FORMAT_MSG);
+        forecast_.read(c.operation);
+        // Whatever its level, a completion gives the buffer back.
+        if (c.operation >= 0 && transmit_is_over(c)) memory_.reuse(c.operation);
+        if (out_.entries.size() < kMostEntries) out_.entries.push_back(c);
+    }
+
+    bool transmit_is_over(const Completion& c) {
+        const Operation& o = at(c.operation);
+        return c.transmit && c.error == 0 && !is_receive(o) && o.what != Transfer::Read && o.what < Transfer::Cancel;
+    }
+
+    void look(Completion& c) {
+        const Operation& o = at(c.operation);
+        if (is_receive(o)) {
+            const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
+            if (exchange_.format >= FI_CQ_FORMAT_MSG && c.length == 0) return;
+            // Of a peek only what it says that it has copied.
+            if ((o.flags & FI_PEEK) != 0 && (c.buffer_offset != 0 || o.length == 0 || c.error != 0)) return;
+            c.seen = many && c.buffer_offset >= 0
+                         ? memory_.received_part(c.operation, static_cast<std::uint64_t>(c.buffer_offset), c.length,
+                                                 c.bytes_of)
+                         : memory_.received(c.operation, c.bytes_of);
+        } else if (is_send(o)) {
+            c.seen = memory_.arrived(c.operation);
+        } else if (o.what == Transfer::Write || o.what == Transfer::Atomic) {
+            c.seen = memory_.left(c.operation);
+        } else if (reaches_memory(o)) {
+            c.seen = memory_.fetched(c.operation);
+        }
+    }
+
+    // A message that no entry tells of is on its way.
+    bool waits_for_bytes() {
+        if (failed_) return false;
+        return std::any_of(forecast_.silent().begin(), forecast_.silent().end(), [this](int i) {
+            int bytes_of = -1;
+            const Seen seen = memory_.received(i, bytes_of);
+            return seen == Seen::Untouched || seen == Seen::Short;
+        });
+    }
+
+    // Reads the queues until nothing more is to come.  @return false if time ran out.
+    bool settle() {
+        auto last = Clock::now();
+        unsigned quiet = patience_.quiet_micros;
+        bool looked = false;
+        for (unsigned rounds = 0;; ++rounds) {
+            if (poll()) {
+                rounds = 0;
+                last = Clock::now();
+            }
+            if (rounds % 8 != 7) continue;
+            const bool waits = forecast_.waits();
+            if (rounds < (waits ? kMissingRounds : kQuietRounds)) continue;
+            if (!waits && !looked) {
+                looked = true;
+                if (waits_for_bytes()) quiet = kBytesMicros;
+            }
+            const auto now = Clock::now();
+            if (now - began_ > std::chrono::milliseconds(patience_.total_millis)) return !waits;
+            const auto patience =
+                waits ? std::chrono::microseconds(patience_.missing_millis * 1000) : std::chrono::microseconds(quiet);
+            if (now - last < patience) continue;
+            patience_.spent = patience_.spent || waits;
+            return true;
+        }
+    }
+
+    using Counts = std::array<std::array<std::uint64_t, 12>, 2>;
+    static Counts difference(const Counts& a, const Counts& b) {
+        Counts out{};
+        for (std::size_t s = 0; s < 2; ++s)
+            for (std::size_t i = 0; i < out[s].size(); ++i) out[s][i] = moved(a[s][i], b[s][i]);
+        return out;
+    }
+    void count(Counts& into) {
+        for (const Side side : {Side::A, Side::B}) {
+            const End& end = pair_.end(side);
+            for (std::size_t i = 0; i < std::size(end.counter); ++i) {
+                if (end.counter[i] == nullptr) continue;
+                into[static_cast<std::size_t>(side)][i] = fi_cntr_read(end.counter[i]);
+                into[static_cast<std::size_t>(side)][i + 6] = fi_cntr_readerr(end.counter[i]);
+            }
+        }
+    }
+
+    void note_counts() {
+        for (std::size_t s = 0; s < 2; ++s) {
+            const auto diff = [&](std::size_t i) { return moved(after_[s][i], before_[s][i]); };
+            model::Counted& c = out_.counted[s];
+            c.send = diff(0), c.recv = diff(1), c.read = diff(2), c.write = diff(3);
+            c.remote_read = diff(4), c.remote_write = diff(5);
+            c.send_errors = diff(6), c.recv_errors = diff(7), c.read_errors = diff(8), c.write_errors = diff(9);
+        }
+    }
+
+    void look_at_memory() {
+        for (int i = 0; i < static_cast<int>(out_.operations.size()); ++i) {
+            Operation& o = at(i);
+            if (o.what < Transfer::Cancel) o.context = context_memory(i);
+            if (is_receive(o)) {
+                const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
+                o.local = memory_.received(i, o.bytes_of);
+                if (many && o.local != Seen::Untouched) o.local = Seen::NotLooked;
+            } else if (o.what == Transfer::Write || o.what == Transfer::Atomic) {
+                o.remote = memory_.left(i);
+            } else if (is_atomic(o)) {
+                o.remote = memory_.left(i);
+                o.local = memory_.fetched(i);
+            } else if (o.what == Transfer::Read) {
+                o.local = memory_.fetched(i);
+            }
+        }
+    }
+
+    // Takes back what is left.  @return true if nothing was odd.
+    bool tidy() {
+        const bool clean = out_.settled && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
+                           !barrier_lost_ && out_.detail.empty() && out_.entries.size() < kMostEntries;
+        return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
+                                    [](const Operation& o) { return o.ret == 0 || o.what == Transfer::Cancel; });
+    }
+
+    Pair& pair_;
+    const Exchange& exchange_;
+    Patience& patience_;
+    Traffic& out_;
+    Memory memory_;
+    Forecast forecast_;
+    Barrier barrier_;
+    bool barrier_lost_ = false;
+    std::vector<Arguments> arguments_;
+    std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
+    Slot* contexts_ = nullptr;
+    std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
+    Counts before_{}, after_{};
+    bool stray_ = false;
+    bool failed_ = false;
+    Clock::time_point began_;
+};
+
+}  // namespace
+
+bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out) {
+    return Run(pair, exchange, patience, out).all();
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,32 @@
+// Runs one exchange on a pair and notes everything that came of it.
+//
+// Only for child processes.  One thread.
+#pragma once
+
+#include <atomic>
+
+#include "conformance/drive/transfer/pair.h"
+#include "model/traffic/traffic.h"
+
+namespace selvage::conformance {
+
+/// How long the runner waits.
+struct Patience {
+    unsigned quiet_micros = 150;    ///< without news once everything expected has come
+    unsigned missing_millis = 300;  ///< without news while something expected is missing
+    unsigned total_millis = 4000;   ///< for one exchange in all
+    int* step = nullptr;            ///< if set: told which operation is being posted
+    std::atomic<unsigned>* beat =
+        nullptr;           ///< if set: counts calls that came back; relaxed, the reader looks for change
+    unsigned lost = 0;     ///< barriers that never came through so far; counted on
+    bool hurries = false;  ///< no barrier is tried once enough were lost: what is seen is looked at again with patience
+    bool hasty = false;    ///< out: no barrier was tried for that reason
+    bool spent = false;    ///< out: something expected was waited for in vain
+    bool timed = false;    ///< out: a time alone says that what never came never comes; no barrier went through
+};
+
+/// Runs it.  `out.operations`, `entries`, `counted`, `settled` are filled.
+/// @return true if the pair is as it was before: it can be used again.
+bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, model::Traffic& out);
+
+}  // namespace selvage::conformance

@@ -1,0 +1,444 @@
+// See worker.h.
+#include "conformance/drive/transfer/worker.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <new>
+#include <utility>
+
+#include "conformance/case/case_text.h"
+#include "conformance/drive/transfer/pair.h"
+#include "conformance/drive/transfer/run.h"
+#include "conformance/drive/transfer/serialize.h"
+#include "conformance/harness/child.h"
+#include "conformance/harness/patience.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Traffic;
+
+// After this many waits for what never came, the library is known to lose things: waits are shorter from then on.
+constexpr unsigned kLongWaits = 6;
+constexpr unsigned kShortMissingMillis = 15;
+constexpr unsigned kMostOpeningDeaths = 3;  // of one set-up, before its death is told from memory
+// Exchanges that a pair of a set-up carries: the first pair, and the others by turns.  What goes wrong when a pair is
+// closed is seen of short ones, what goes wrong behind many exchanges of long ones.
+constexpr unsigned kFirstLifetime = 1;
+constexpr std::array<unsigned, 2> kLifetimes = {8, 32};
+constexpr std::size_t kLossByHanging = 32;
+constexpr std::size_t kMostLosses = 6000;  // before only what is known is told
+// A call does not come back: it works for so long (others may take most of the machine), or sleeps for so long.
+constexpr std::chrono::milliseconds kLongWork{700};
+constexpr std::chrono::milliseconds kLongSleep{6000};
+// The same where one is known not to.
+constexpr std::chrono::milliseconds kKnownWork{150};
+constexpr std::chrono::milliseconds kKnownSleep{1500};
+constexpr int kLookMillis = 50;      // how often the worker is looked at meanwhile
+constexpr int kRecordMillis = 6000;  // for the rest of an answer that has begun
+// A request: a letter, then a case as text (its pair is to be opened as it says), operations as bytes, or nothing (the
+// pair is to be closed).
+constexpr char kWhole = 'w';
+constexpr char kSame = 's';
+constexpr char kClose = 'c';
+constexpr std::string_view kNotRun = "not run, as what the pair carries first did not end as it should";
+
+// The case without its operations: what a pair is opened with.
+std::string setup_of(const Case& c) {
+    Case bare;
+    bare.kind = Case::Kind::Traffic;
+    bare.first = c.first;
+    bare.exchange = c.exchange;
+    bare.exchange.operations.clear();
+    return print_case(bare);
+}
+
+const char* name(Phase phase) {
+    switch (phase) {
+        case Phase::Opening:
+            return "while the endpoints were opened";
+        case Phase::Closing:
+            return "while the endpoints were closed";
+        case Phase::Before:
+            return "in an exchange before";
+        case Phase::Leaving:
+        case Phase::Running:
+            break;
+    }
+    return "";
+}
+
+// How long a process has been on a processor.
+std::chrono::nanoseconds work_of(pid_t pid) {
+    clockid_t clock = 0;
+    timespec t = {};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+void note_death(const Ending& e, Phase phase, const Case& c, Traffic& out) {
+    out.operations = c.exchange.operations;
+    out.crashed_signal = e.signal;
+    out.hung = e.kind == Ending::Kind::Hung;
+    out.exited = e.kind == Ending::Kind::Exited;
+    out.died_opening = phase == Phase::Opening;
+    out.died_closing = phase == Phase::Closing;
+    out.detail = name(phase);
+}
+
+// What goes on in the worker: one request after the other.
+class Bench {
+public:
+    Bench(const Library& library, Stand& stand) : library_(library), stand_(stand) {}
+
+    std::string answer(std::string_view request) {
+        Traffic out;
+        stand_.phase = Phase::Leaving;
+        if (!request.empty() && request.front() == kClose) {
+            close();
+            return {};
+        }
+        if (!request.empty() && request.front() == kWhole) {
+            close();
+            pairs_ = 0;
+            CaseFile file;
+            CaseError error;
+            if (!parse_case(request.substr(1), file, error)) return {};
+            case_ = file.shown;
+        } else if (request.empty() || !unpack_operations(request.substr(1), case_.exchange.operations)) {
+            return {};
+        }
+        stand_.phase = Phase::Opening;
+        stand_.carried = on_pair_;
+        if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail);
+        if (!pair_) {
+            out.operations = case_.exchange.operations;
+            return pack_traffic(out);
+        }
+        stand_.open = true;
+        for (const auto& operations : std::exchange(case_.before, {}))
+            if (!carry_before(operations)) {
+                stand_.phase = Phase::Closing;
+                close();
+                out.operations = case_.exchange.operations;
+                out.detail = kNotRun;
+                return pack_traffic(out);
+            }
+        stand_.phase = Phase::Running;
+        stand_.carried = on_pair_;
+        const bool clean = carry(case_.exchange.operations, out);
+        stand_.phase = Phase::Closing;
+        if (!clean || on_pair_ >= (pairs_ == 0 ? kFirstLifetime : kLifetimes[pairs_ % kLifetimes.size()])) close();
+        return pack_traffic(out);
+    }
+
+private:
+    bool carry_before(const std::vector<model::Operation>& operations) {
+        Traffic ignored;
+        stand_.phase = Phase::Before;
+        return carry(operations, ignored);
+    }
+
+    // @return true if the pair is as it was.
+    bool carry(const std::vector<model::Operation>& operations, Traffic& out) {
+        Patience patience;
+        stand_.operation = -1;
+        patience.step = &stand_.operation;
+        patience.beat = &stand_.beat;
+        const bool hurries = !stand_.patient && stand_.waits >= kLongWaits;
+        if (hurries) patience.missing_millis = kShortMissingMillis;
+        patience.missing_millis *= patience_factor();
+        patience.total_millis *= patience_factor();
+        patience.lost = stand_.lost;
+        patience.hurries = !stand_.patient;
+        Exchange exchange = case_.exchange;
+        exchange.operations = operations;
+        exchange.transmit_flags |= pair_->info().tx_attr->op_flags;
+        exchange.receive_flags |= pair_->info().rx_attr->op_flags;
+        const bool clean = run_exchange(*pair_, exchange, patience, out);
+        stand_.waits += patience.spent ? 1 : 0;
+        stand_.timed += patience.timed ? 1 : 0;
+        stand_.lost = patience.lost;
+        stand_.hasty = patience.hasty || (patience.spent && hurries);
+        ++on_pair_;
+        return clean;
+    }
+
+    void close() {
+        pair_.reset();
+        on_pair_ = 0;
+        ++pairs_;
+        stand_.open = false;
+    }
+
+    const Library& library_;
+    Stand& stand_;
+    Case case_;
+    std::unique_ptr<Pair> pair_;
+    unsigned pairs_ = 0;    // of this set-up, that were closed
+    unsigned on_pair_ = 0;  // exchanges that the one at hand has carried
+};
+
+}  // namespace
+
+void note_closing_death(const LeftPair& left, Traffic& out) {
+    note_death(left.ending, Phase::Closing, left.shown, out);
+}
+
+Worker& worker_of(const Library& library) {
+    static const Library* served = nullptr;
+    static std::unique_ptr<Worker> worker;
+    if (served != &library) {
+        served = &library;
+        worker = std::make_unique<Worker>(library);
+    }
+    return *worker;
+}
+
+Worker::Worker(const Library& library) : library_(library) {
+    void* p = mmap(nullptr, sizeof(Stand), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    stand_ = new (p) Stand{};
+}
+
+Worker::~Worker() {
+    stop();
+    munmap(stand_, sizeof(Stand));
+}
+
+void Worker::renew() {
+    if (pid_ > 0 && owner_ == getpid() && stand_->open) {
+        std::string answer;
+        const Ending e = ask(std::string(1, kClose), answer);
+        if (e.kind != Ending::Kind::Done) note_left(e);
+    }
+    stop();
+}
+
+std::optional<LeftPair> Worker::take_left() { return std::exchange(left_, std::nullopt); }
+
+// The pair that was open had carried the last of past_, and stand_->carried exchanges before it.
+void Worker::note_left(const Ending& e) {
+    if (past_.empty() || left_) return;
+    LeftPair left{current_, e};
+    left.shown.exchange.operations = past_.back();
+    const std::size_t n = std::min<std::size_t>(stand_->carried, past_.size() - 1);
+    left.shown.before.assign(past_.end() - 1 - static_cast<std::ptrdiff_t>(n), past_.end() - 1);
+    left_ = std::move(left);
+}
+
+// What the pair had carried when it was given the exchange of `c`, which is history from now on.
+void Worker::note_history(const Case& c) {
+    const std::size_t n = std::min<std::size_t>(stand_->carried, past_.size());
+    history_.assign(past_.end() - static_cast<std::ptrdiff_t>(n), past_.end());
+    history_is_cut_ = n < stand_->carried;
+    past_.push_back(c.exchange.operations);
+    if (past_.size() > kMostBefore) past_.erase(past_.begin());
+}
+
+// The name under which the death of a case is kept: on another pair it may live.
+std::string Worker::remembered_as(const Case& c) const {
+    Case whole = c;
+    whole.before = history_;
+    return print_case(whole);
+}
+
+void Worker::stop() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+    if (pid_ > 0 && owner_ == getpid()) {
+        kill(pid_, SIGKILL);
+        while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+    pid_ = -1;
+    setup_.clear();
+    stand_->open = false;
+}
+
+void Worker::start() {
+    if (pid_ > 0 && owner_ == getpid()) return;
+    stop();
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::bad_alloc();
+    owner_ = getpid();
+    pid_ = fork();
+    if (pid_ < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw std::bad_alloc();
+    }
+    if (pid_ == 0) {
+        close(ends[0]);
+        work(ends[1], owner_);
+    }
+    close(ends[1]);
+    fd_ = ends[0];
+}
+
+void Worker::work(int fd, pid_t parent) noexcept {
+    begin_child(parent);
+    Bench bench(library_, *stand_);
+    std::string request;
+    while (receive_record(fd, request, -1))
+        if (!send_record(fd, bench.answer(request))) break;
+    _exit(0);
+}
+
+Ending Worker::bury(bool hung) {
+    Ending e;
+    if (hung) kill(pid_, SIGKILL);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+    pid_ = -1;
+    stop();
+    if (hung) {
+        e.kind = Ending::Kind::Hung;
+    } else if (WIFSIGNALED(status)) {
+        e.kind = Ending::Kind::Crashed;
+        e.signal = WTERMSIG(status);
+    } else {
+        e.kind = Ending::Kind::Exited;
+        e.status = WEXITSTATUS(status);
+    }
+    return e;
+}
+
+Ending Worker::told_from_memory(const Case& c, Traffic& out) const {
+    const auto known = fatal_.find(print_case(c));
+    if (known == fatal_.end()) {
+        out.detail = "not run, as the library died too often";
+        return {};
+    }
+    const Death& d = known->second;
+    note_death(d.ending, d.phase, c, out);
+    out.died_at = d.operation;
+    return d.ending;
+}
+
+bool Worker::awaited() const {
+    using Clock = std::chrono::steady_clock;
+    const auto longest_work = (quick_ ? kKnownWork : kLongWork) * patience_factor();
+    const auto longest_sleep = (quick_ ? kKnownSleep : kLongSleep) * patience_factor();
+    pollfd waiting = {fd_, POLLIN, 0};
+    unsigned beat = stand_->beat.load(std::memory_order_relaxed);
+    auto since = Clock::now();
+    auto worked = work_of(pid_);
+    while (poll(&waiting, 1, kLookMillis) <= 0) {
+        const unsigned now = stand_->beat.load(std::memory_order_relaxed);
+        if (now != beat) {
+            beat = now;
+            sign_of_life();
+            since = Clock::now();
+            worked = work_of(pid_);
+        } else if (work_of(pid_) - worked > longest_work || Clock::now() - since > longest_sleep) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Ending Worker::ask(const std::string& request, std::string& answer) {
+    bool hangs = false;
+    if (send_record(fd_, request)) {
+        hangs = !awaited();
+        if (!hangs && receive_record(fd_, answer, kRecordMillis)) return {};
+    }
+    const Ending e = bury(hangs);
+    losses_ += hangs ? kLossByHanging : 1;
+    return e;
+}
+
+Ending Worker::run(const Case& c, Traffic& out) {
+    const unsigned waits = stand_->waits;
+    const Ending e = run_or_recall(c, out);
+    loss_ = e.kind != Ending::Kind::Done ? Loss::Ended : stand_->waits != waits ? Loss::Missing : Loss::None;
+    return e;
+}
+
+Ending Worker::run_or_recall(const Case& c, Traffic& out) {
+    if (!c.before.empty()) renew();
+    ran_ = true;
+    stand_->hasty = false;
+    history_.clear();
+    history_is_cut_ = false;
+    const std::string setup = setup_of(c);
+    if (const auto known = deaths_.find(setup); known != deaths_.end() && known->second.count >= kMostOpeningDeaths) {
+        note_death(known->second.ending, Phase::Opening, c, out);
+        return known->second.ending;
+    }
+    if (losses_ >= kMostLosses) {
+        const Ending known = told_from_memory(c, out);
+        ran_ = known.kind != Ending::Kind::Done;
+        return known;
+    }
+    if (const auto known = shut_.find(setup); known != shut_.end()) {
+        unpack_traffic(known->second, out);
+        out.operations = c.exchange.operations;
+        return {};
+    }
+    start();
+    const bool same = setup == setup_;
+    std::string answer;
+    Ending e = ask(request_for(c, same), answer);
+    if (e.kind != Ending::Kind::Done && stand_->phase == Phase::Leaving) {
+        note_left(e);
+        stop();
+        return run_or_recall(c, out);  // by a process that has nothing to leave
+    }
+    if (!same) {
+        current_ = c;
+        past_ = c.before;
+    }
+    setup_ = e.kind == Ending::Kind::Done ? setup : "";
+    note_history(c);
+    if (e.kind == Ending::Kind::Done) {
+        unpack_traffic(answer, out);
+        if (out.detail == kNotRun) ran_ = false;
+        if (out.open_ret != 0) {
+            shut_[setup] = answer;
+            troubles_.insert("a pair did not open: " + out.detail + " returned " + std::to_string(out.open_ret));
+        }
+        return {};
+    }
+    return note_end(e, c, setup, out);
+}
+
+std::string Worker::request_for(const Case& c, bool same) {
+    if (same) return kSame + pack_operations(c.exchange.operations);
+    Case whole;
+    whole.kind = Case::Kind::Traffic;
+    whole.first = c.first;
+    whole.exchange = c.exchange;
+    whole.before = c.before;
+    return kWhole + print_case(whole);
+}
+
+// The process ended of a case, or of what its pair carried first.
+Ending Worker::note_end(const Ending& e, const Case& c, const std::string& setup, Traffic& out) {
+    const Phase phase = stand_->phase;
+    if (phase == Phase::Before) {
+        ran_ = false;
+        out.operations = c.exchange.operations;
+        out.detail = kNotRun;
+        return {};
+    }
+    if (phase == Phase::Opening) deaths_[setup] = {deaths_[setup].count + 1, e};
+    const int operation = phase == Phase::Running ? stand_->operation : -1;
+    fatal_[remembered_as(c)] = {e, phase, operation};
+    note_death(e, phase, c, out);
+    out.died_at = operation;
+    return e;
+}
+
+}  // namespace selvage::conformance

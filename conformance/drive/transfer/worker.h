@@ -1,0 +1,153 @@
+// A process that runs exchanges: it keeps its pair of endpoints from one to the next as long as nothing is odd.
+//
+// Belongs to the process that made it; a child of that process starts its own.  Started at the first exchange, and
+// again after a death.  One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "conformance/case/case.h"
+#include "conformance/harness/caller.h"
+#include "conformance/harness/child.h"
+#include "model/traffic/traffic.h"
+
+namespace selvage::conformance {
+
+/// What a worker is about.  Before: it runs what the case's pair carries first.  Leaving: it closes the pair of another
+/// case, which is no doing of the one at hand.
+enum class Phase : std::uint8_t { Running, Opening, Closing, Leaving, Before };
+
+/// What became of a pair in an exchange that did not end as it should.
+enum class Loss : std::uint8_t {
+    None,
+    Missing,  ///< something expected never came, and was waited for
+    Ended,    ///< the process died, or hung
+};
+
+/// What a worker tells in shared memory, so that it outlives it.
+struct Stand {
+    Phase phase = Phase::Running;
+    int operation = -1;    ///< while it runs: whose call was made last
+    unsigned waits = 0;    ///< how often something expected never came
+    unsigned timed = 0;    ///< how often a time alone said so
+    unsigned lost = 0;     ///< barriers that never came through
+    bool patient = false;  ///< set by the other side: waits are never short
+    bool hasty = false;    ///< of the last exchange: it gave something up after a short wait
+    bool open = false;     ///< a pair is kept for the next exchange
+    unsigned carried = 0;  ///< exchanges that the pair of the last one had carried before it
+    /// Counts the library's calls that came back.  Written by the worker, read by the process that waits for it, which
+    /// looks for nothing but change: relaxed.
+    std::atomic<unsigned> beat{0};
+};
+
+/// What the exchanges of one set-up left open: a pair whose closing ended the process.
+struct LeftPair {
+    Case shown;  ///< the last exchange that it carried, and those before
+    Ending ending;
+};
+
+class Worker {
+public:
+    explicit Worker(const Library& library);
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Runs the exchange of a case; fills all but `version` and `info`.  What the case has before it is run first, on a
+    /// new pair in a new process; if that leaves the pair other than it was, the exchange is not run, and `detail` says
+    /// so.  Once the library has died too often, only what is known to end it is returned, from memory; of the rest
+    /// `detail` says that it was not run.
+    /// @return how the process ended, if it did: `out` then holds the operations alone.
+    Ending run(const Case& c, model::Traffic& out);
+
+    /// Closes what is open and ends the process: the next exchange finds nothing of those before it.
+    void renew();
+    /// The exchanges that the pair had carried when it was given the last one, oldest first, at most kMostBefore.
+    [[nodiscard]] const std::vector<std::vector<model::Operation>>& history() const { return history_; }
+    /// True if it had carried more than history() holds.
+    [[nodiscard]] bool history_is_cut() const { return history_is_cut_; }
+    /// True if the last exchange gave something up after a wait that is short because the library is known to lose
+    /// things.  What was missing may have come later.
+    [[nodiscard]] bool hasty() const { return stand_->hasty; }
+    /// From now on waits are as long as at first, or as short as they have become.
+    void set_patient(bool patient) { stand_->patient = patient; }
+    /// True: a call that does not come back is given up sooner, as it is known not to.
+    void set_quick(bool quick) { quick_ = quick; }
+    /// False if the last exchange was not run: see run().
+    [[nodiscard]] bool ran() const { return ran_; }
+    /// What the last exchange lost.
+    [[nodiscard]] Loss loss() const { return loss_; }
+    /// A pair whose closing ended the process while another set-up was due.  Each is returned once.
+    std::optional<LeftPair> take_left();
+
+    /// How often it died, in all; hanging, which takes long, counts for more.
+    [[nodiscard]] std::size_t losses() const { return losses_; }
+    /// How often something that should have come was waited for in vain.
+    [[nodiscard]] unsigned waits() const { return stand_->waits; }
+    /// How often an exchange was judged after a time alone, without an order that proves that nothing more comes.
+    [[nodiscard]] unsigned timed() const { return stand_->timed; }
+    /// Why pairs did not open, each call that failed with what it returned.
+    [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
+
+private:
+    Ending run_or_recall(const Case& c, model::Traffic& out);
+    void start();
+    void stop();
+    [[noreturn]] void work(int fd, pid_t parent) noexcept;
+    Ending bury(bool hung);
+    Ending told_from_memory(const Case& c, model::Traffic& out) const;
+    /// Waits for the answer.  @return false if a call of the library does not come back.
+    [[nodiscard]] bool awaited() const;
+    /// Sends a request and waits for its answer.  @return how the process ended, if it did.
+    Ending ask(const std::string& request, std::string& answer);
+    [[nodiscard]] static std::string request_for(const Case& c, bool same);
+    Ending note_end(const Ending& e, const Case& c, const std::string& setup, model::Traffic& out);
+    void note_history(const Case& c);
+    void note_left(const Ending& e);
+    [[nodiscard]] std::string remembered_as(const Case& c) const;
+
+    const Library& library_;
+    pid_t owner_ = -1;
+    pid_t pid_ = -1;
+    int fd_ = -1;
+    std::size_t losses_ = 0;
+    struct Deaths {
+        unsigned count = 0;
+        Ending ending;
+    };
+    std::map<std::string, Deaths> deaths_;     ///< by set-up: those at opening
+    std::map<std::string, std::string> shut_;  ///< by set-up: what was told of a pair that does not open
+    std::set<std::string> troubles_;
+    struct Death {
+        Ending ending;
+        Phase phase;
+        int operation;
+    };
+    std::map<std::string, Death> fatal_;                  ///< by case, and what its pair had carried: what ended it
+    Case current_;                                        ///< what was sent last
+    std::vector<std::vector<model::Operation>> past_;     ///< the last kMostBefore exchanges of its set-up
+    std::vector<std::vector<model::Operation>> history_;  ///< of them those that the pair had carried
+    bool history_is_cut_ = false;
+    bool ran_ = true;
+    Loss loss_ = Loss::None;
+    bool quick_ = false;
+    std::optional<LeftPair> left_;
+    Stand* stand_ = nullptr;
+    std::string setup_;  ///< what the worker's pair was opened with, as text
+};
+
+/// What is seen of a pair whose closing ended the process.
+void note_closing_death(const LeftPair& left, model::Traffic& out);
+
+/// The worker of this process for a library.
+Worker& worker_of(const Library& library);
+
+}  // namespace selvage::conformance

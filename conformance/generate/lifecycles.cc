@@ -1,0 +1,437 @@
+// The fixed scripts.  Each shows one thing, since a life ends at the first broken step.  See lifecycles.h.
+#include "conformance/generate/lifecycles.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <array>
+
+namespace selvage::conformance {
+namespace {
+
+using Verb = Action::Verb;
+
+constexpr std::uint64_t kKey = 0x5A;  // asked for a region; fits any key size
+constexpr const char* kUnknown = "no-such-name";
+
+// Writes actions down and counts what they open.
+class Writer {
+public:
+    explicit Writer(const Stage& stage) : stage_(stage) {}
+
+    int open(Verb verb, int on = 0, std::uint64_t flags = 0, std::string name = {}) {
+        Action a;
+        a.verb = verb;
+        a.object = on;
+        a.argument = verb == Verb::OpenFabric ? stage_.offer : 0;
+        a.flags = flags;
+        a.name = std::move(name);
+        out_.push_back(std::move(a));
+        return ++opened_;
+    }
+    int fabric(std::uint64_t flags = 0, std::string name = {}) {
+        return open(Verb::OpenFabric, 0, flags, std::move(name));
+    }
+    int domain(int on, std::uint64_t flags = 0, std::string name = {}) {
+        return open(Verb::OpenDomain, on, flags, std::move(name));
+    }
+    void bind(int domain, int other, std::uint64_t flags) {
+        out_.push_back({.verb = Verb::BindEq, .object = domain, .argument = other, .flags = flags, .name = {}});
+    }
+    void ep_bind(int ep, int other, std::uint64_t flags = 0) {
+        out_.push_back({.verb = Verb::BindEp, .object = ep, .argument = other, .flags = flags, .name = {}});
+    }
+    void enable(int ep) { out_.push_back({.verb = Verb::Enable, .object = ep, .argument = 0, .flags = 0, .name = {}}); }
+    void ops(Verb verb, int on, std::string name, std::uint64_t flags = 0) {
+        out_.push_back({.verb = verb, .object = on, .argument = 0, .flags = flags, .name = std::move(name)});
+    }
+    void query(int with = 0) {
+        out_.push_back({.verb = with == 0 ? Verb::QueryPlain : Verb::Query,
+                        .object = with,
+                        .argument = 0,
+                        .flags = 0,
+                        .name = {}});
+    }
+    template <typename... Numbers>
+    void close(Numbers... numbers) {
+        (out_.push_back({.verb = Verb::Close, .object = numbers, .argument = 0, .flags = 0, .name = {}}), ...);
+    }
+    [[nodiscard]] bool connected() const { return stage_.ep_type == FI_EP_MSG; }
+    std::vector<Action> take() { return std::move(out_); }
+
+private:
+    const Stage& stage_;
+    std::vector<Action> out_;
+    int opened_ = 0;
+};
+
+void everything_in_order(Writer& w) {
+    const int fabric = w.fabric();
+    const int eq = w.open(Verb::OpenEq, fabric);
+    const int domain = w.domain(fabric);
+    const int cq = w.open(Verb::OpenCq, domain);
+    const int cntr = w.open(Verb::OpenCntr, domain);
+    const int av = w.connected() ? 0 : w.open(Verb::OpenAv, domain);
+    const int pep = w.connected() ? w.open(Verb::OpenPep, fabric) : 0;
+    const int ep = w.open(Verb::OpenEp, domain);
+    w.close(ep);
+    if (av != 0) w.close(av);
+    if (pep != 0) w.close(pep);
+    w.close(cntr, cq, domain, eq, fabric);
+}
+
+void nothing_on_it(Writer& w) {
+    const int fabric = w.fabric();
+    w.close(fabric);
+    const int again = w.fabric(kLifeNullContext);
+    const int domain = w.domain(again, kLifeNullContext);
+    w.close(domain, again);
+}
+
+void second_call(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.close(domain);
+    const int second = w.open(Verb::OpenDomain2, fabric);
+    w.close(second, fabric);
+}
+
+void bound_queue(Writer& w) {
+    const int fabric = w.fabric();
+    const int eq = w.open(Verb::OpenEq, fabric);
+    const int domain = w.domain(fabric);
+    w.bind(domain, eq, 0);
+    w.close(domain, eq, fabric);
+}
+
+void bound_registration(Writer& w) {
+    const int fabric = w.fabric();
+    const int eq = w.open(Verb::OpenEq, fabric);
+    const int domain = w.domain(fabric);
+    w.bind(domain, eq, FI_REG_MR);
+    w.close(w.open(Verb::OpenMr, domain, kKey));
+    w.close(domain, eq, fabric);
+}
+
+void bound_cq(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    const int cq = w.open(Verb::OpenCq, domain);
+    w.bind(domain, cq, 0);
+    w.close(cq, domain, fabric);
+}
+
+void bound_fabric(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.bind(domain, fabric, 0);
+    w.close(domain, fabric);
+}
+
+void with_ops(Writer& w, Verb verb, const char* name, std::uint64_t flags) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.ops(verb, domain, name, flags);
+    w.close(domain, fabric);
+}
+void unknown_interface(Writer& w) { with_ops(w, Verb::OpenOps, kUnknown, 0); }
+void unknown_override(Writer& w) { with_ops(w, Verb::SetOps, kUnknown, kLifeCompleteOps); }
+void complete_override(Writer& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, kLifeCompleteOps); }
+void null_override(Writer& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, 0); }
+void small_override(Writer& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, kLifeTooSmallOps); }
+
+// A domain is closed over a child, then used and closed as if nothing had been.
+void busy_domain(Writer& w, Verb child) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    const int busy = w.open(child, domain);
+    w.close(domain);
+    if (child == Verb::OpenCq || child == Verb::OpenCntr) w.close(w.open(child, domain));
+    w.close(busy, domain, fabric);
+}
+void busy_cq(Writer& w) { busy_domain(w, Verb::OpenCq); }
+void busy_cntr(Writer& w) { busy_domain(w, Verb::OpenCntr); }
+void busy_mr(Writer& w) { busy_domain(w, Verb::OpenMr); }
+void busy_ep(Writer& w) { busy_domain(w, Verb::OpenEp); }
+void busy_av(Writer& w) {
+    if (!w.connected()) busy_domain(w, Verb::OpenAv);
+}
+
+void busy_fabric(Writer& w, Verb child) {
+    const int fabric = w.fabric();
+    const int busy = w.open(child, fabric);
+    w.close(fabric);
+    if (child == Verb::OpenEq) w.close(w.open(child, fabric));
+    w.close(busy, fabric);
+}
+void fabric_with_domain(Writer& w) { busy_fabric(w, Verb::OpenDomain); }
+void fabric_with_eq(Writer& w) { busy_fabric(w, Verb::OpenEq); }
+void fabric_with_pep(Writer& w) {
+    if (w.connected()) busy_fabric(w, Verb::OpenPep);
+}
+
+void unknown_fabric(Writer& w) { w.close(w.fabric(0, kUnknown)); }
+void unknown_provider(Writer& w) { w.close(w.fabric(kLifeOtherProvider, kUnknown)); }
+void unknown_domain(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric, 0, kUnknown);
+    w.close(domain, fabric);
+}
+
+void nothing_reported(Writer& w) { w.query(); }
+
+void fabric_reported(Writer& w) {
+    const int fabric = w.fabric();
+    w.query();
+    w.close(fabric);
+    w.query();
+}
+
+void domain_reported(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.query();
+    w.close(domain);
+    w.query();
+    w.close(fabric);
+    w.query();
+}
+
+void fabric_asked_for(Writer& w) {
+    const int fabric = w.fabric();
+    w.query(fabric);
+    w.close(fabric);
+}
+
+void domain_asked_for(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.query(domain);
+    w.close(domain, fabric);
+}
+
+void pep_asked_for(Writer& w) {
+    if (!w.connected()) return;
+    const int fabric = w.fabric();
+    const int pep = w.open(Verb::OpenPep, fabric);
+    w.query(pep);
+    w.close(pep, fabric);
+}
+
+void twin_fabrics(Writer& w) {
+    const int first = w.fabric();
+    const int second = w.fabric();
+    w.query();
+    w.close(first);
+    w.query();
+    w.close(second);
+    w.query();
+}
+
+void twin_domains(Writer& w) {
+    const int fabric = w.fabric();
+    const int first = w.domain(fabric);
+    const int second = w.domain(fabric);
+    w.query();
+    w.close(first);
+    w.query();
+    w.close(second, fabric);
+}
+
+void domains_of_twin_fabrics(Writer& w) {
+    const int one = w.fabric();
+    const int other = w.fabric();
+    const int first = w.domain(one);
+    const int second = w.domain(other);
+    w.query();
+    w.close(first, one);
+    w.query();
+    w.close(second, other);
+    w.query();
+}
+
+void opened_again(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.close(domain);
+    const int again = w.domain(fabric);
+    w.close(again, fabric);
+    const int fresh = w.fabric();
+    w.query();
+    w.close(fresh);
+}
+
+// Two regions, then two that ask for one key.
+void regions(Writer& w) {
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    const int one = w.open(Verb::OpenMr, domain, kKey);
+    const int other = w.open(Verb::OpenMr, domain, kKey + 1);
+    w.close(w.open(Verb::OpenMr, domain, kKey));
+    w.close(other, one, domain, fabric);
+}
+
+void av_of(Writer& w, std::uint64_t type) {
+    if (w.connected()) return;
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    const int av = w.open(Verb::OpenAv, domain, type);
+    w.close(av, domain, fabric);
+}
+void av_map(Writer& w) { av_of(w, FI_AV_MAP); }
+void av_table(Writer& w) { av_of(w, FI_AV_TABLE); }
+
+// An endpoint, and what it is to be bound to.
+struct Endpoint {
+    int fabric, eq, domain, cq, av, ep;
+};
+
+Endpoint endpoint(Writer& w) {
+    Endpoint e = {};
+    e.fabric = w.fabric();
+    e.eq = w.connected() ? w.open(Verb::OpenEq, e.fabric) : 0;
+    e.domain = w.domain(e.fabric);
+    e.cq = w.open(Verb::OpenCq, e.domain);
+    e.av = w.connected() ? 0 : w.open(Verb::OpenAv, e.domain);
+    e.ep = w.open(Verb::OpenEp, e.domain);
+    return e;
+}
+
+void give_peers(Writer& w, const Endpoint& e) { w.ep_bind(e.ep, w.connected() ? e.eq : e.av); }
+
+void close_endpoint(Writer& w, const Endpoint& e) {
+    w.close(e.ep, e.cq);
+    if (e.av != 0) w.close(e.av);
+    w.close(e.domain);
+    if (e.eq != 0) w.close(e.eq);
+    w.close(e.fabric);
+}
+
+void enabled_endpoint(Writer& w) {
+    const Endpoint e = endpoint(w);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
+    give_peers(w, e);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
+void enabled_selective(Writer& w) {
+    const Endpoint e = endpoint(w);
+    const int other = w.open(Verb::OpenCq, e.domain);
+    const int cntr = w.open(Verb::OpenCntr, e.domain);
+    give_peers(w, e);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+    w.ep_bind(e.ep, other, FI_RECV);
+    w.ep_bind(e.ep, cntr, FI_SEND | FI_RECV);
+    w.enable(e.ep);
+    w.close(e.ep, cntr, other);
+    w.close(e.cq);
+    if (e.av != 0) w.close(e.av);
+    w.close(e.domain);
+}
+
+void enabled_without_queue(Writer& w) {
+    const Endpoint e = endpoint(w);
+    give_peers(w, e);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
+void enabled_without_addresses(Writer& w) {
+    if (w.connected()) return;
+    const Endpoint e = endpoint(w);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
+// Two of a kind, for the same operations: the second is refused.
+void bound_twice(Writer& w, Verb verb, std::uint64_t flags) {
+    const Endpoint e = endpoint(w);
+    const int one = w.open(verb, e.domain);
+    const int other = w.open(verb, e.domain);
+    w.ep_bind(e.ep, one, flags);
+    w.ep_bind(e.ep, other, flags);
+    w.close(e.ep, other, one);
+}
+void two_queues(Writer& w) { bound_twice(w, Verb::OpenCq, FI_RECV); }
+void two_counters(Writer& w) { bound_twice(w, Verb::OpenCntr, FI_SEND); }
+void two_vectors(Writer& w) {
+    if (!w.connected()) bound_twice(w, Verb::OpenAv, 0);
+}
+
+// What an endpoint is bound to is closed before the endpoint.
+void closed_under_endpoint(Writer& w, Verb verb, std::uint64_t flags) {
+    const Endpoint e = endpoint(w);
+    const int bound = w.open(verb, e.domain);
+    w.ep_bind(e.ep, bound, flags);
+    w.close(bound, e.ep, bound);
+}
+void queue_under_endpoint(Writer& w) { closed_under_endpoint(w, Verb::OpenCq, FI_TRANSMIT); }
+void counter_under_endpoint(Writer& w) { closed_under_endpoint(w, Verb::OpenCntr, FI_SEND); }
+void vector_under_endpoint(Writer& w) {
+    if (!w.connected()) closed_under_endpoint(w, Verb::OpenAv, 0);
+}
+
+constexpr std::size_t kBrief = 3;  // scripts for stages that are not looked at thoroughly
+constexpr std::array kScripts = {
+    everything_in_order,
+    nothing_on_it,
+    second_call,
+    bound_queue,
+    bound_registration,
+    bound_cq,
+    bound_fabric,
+    unknown_interface,
+    unknown_override,
+    complete_override,
+    null_override,
+    small_override,
+    busy_cq,
+    busy_cntr,
+    busy_ep,
+    busy_av,
+    fabric_with_domain,
+    fabric_with_eq,
+    fabric_with_pep,
+    unknown_fabric,
+    unknown_provider,
+    unknown_domain,
+    nothing_reported,
+    fabric_reported,
+    domain_reported,
+    fabric_asked_for,
+    domain_asked_for,
+    pep_asked_for,
+    twin_fabrics,
+    twin_domains,
+    domains_of_twin_fabrics,
+    opened_again,
+    regions,
+    busy_mr,
+    av_map,
+    av_table,
+    enabled_endpoint,
+    enabled_selective,
+    enabled_without_queue,
+    enabled_without_addresses,
+    two_queues,
+    two_counters,
+    two_vectors,
+    queue_under_endpoint,
+    counter_under_endpoint,
+    vector_under_endpoint,
+};
+
+}  // namespace
+
+std::size_t script_count() { return kScripts.size(); }
+
+std::vector<Action> script(std::size_t which, const Stage& stage) {
+    if (!stage.thorough && which >= kBrief) return {};
+    Writer w(stage);
+    kScripts[which](w);
+    return w.take();
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,140 @@
+// The properties on the life of objects.
+#include "conformance/properties/lifecycles.h"
+
+#include <rdma/fabric.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "conformance/drive/infer.h"
+#include "conformance/generate/lifecycles.h"
+#include "model/judge/judge.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+// The calls whose answers are opened: how the newest callers ask, and a few others.
+struct Asking {
+    Version version;   // 0: the library's own
+    bool wide;         // with every mode bit and mr_mode bit
+    std::size_t most;  // offers that are opened
+};
+constexpr std::array kAskings = {
+    Asking{Version(), true, 64},
+    Asking{Version(), false, 8},
+    Asking{Version(1, 4), true, 4},
+    Asking{Version(1, 0), true, 2},
+};
+constexpr int kThorough = 4;  // offers of one endpoint type and question that are tried with every script
+constexpr std::size_t kMostNamed = 8;
+constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed;
+
+Query question(const Lab& lab, const Asking& asking) {
+    const Version version = asking.version.packed == 0 ? std::min(lab.version(), kNewest) : asking.version;
+    Query q = widest_question(lab.provider(), version);
+    if (asking.wide) return q;
+    q.hints->mode = 0;
+    q.hints->domain.mr_mode = 0;
+    return q;
+}
+
+// One stage per fabric, domain and endpoint type that the provider offers.
+std::vector<Stage> stages(Lab& lab, const Query& q, std::size_t most) {
+    std::vector<Stage> out;
+    std::set<std::tuple<Text, Text, std::uint64_t>> seen;
+    std::map<std::uint64_t, int> of_type;
+    const auto answer = lab.single().ask(q).answer;
+    for (std::size_t i = 0; i < answer.offers.size() && out.size() < most; ++i) {
+        const Info& o = answer.offers[i];
+        if (!offer_is_of(o, lab.provider()) || !seen.emplace(o.fabric.name, o.domain.name, o.ep.type).second) continue;
+        const bool thorough = ++of_type[o.ep.type] <= kThorough;
+        out.push_back({.offer = static_cast<int>(i), .ep_type = o.ep.type, .thorough = thorough});
+    }
+    return out;
+}
+
+// Questions that name the fabric and the domain of an offer.
+std::vector<Query> named_questions(Lab& lab) {
+    std::vector<Query> out;
+    const Query wide = question(lab, kAskings[0]);
+    const auto answer = lab.single().ask(wide).answer;
+    for (const Stage& s : stages(lab, wide, 64)) {
+        if (!s.thorough || out.size() == kMostNamed) continue;
+        const Info& o = answer.offers[static_cast<std::size_t>(s.offer)];
+        out.push_back(wide);
+        out.back().hints->fabric.name = o.fabric.name;
+        out.back().hints->domain.name = o.domain.name;
+    }
+    return out;
+}
+
+class Openings : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "openings"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "every kind of offer is opened, used, bound, asked for and closed, in the right and the wrong order";
+    }
+    [[nodiscard]] std::uint64_t count(const Plan&) const override { return kMostStages * script_count(); }
+
+    void prepare(Lab& lab) override {
+        staged_.clear();
+        for (const Asking& asking : kAskings) {
+            const Query q = question(lab, asking);
+            for (const Stage& s : stages(lab, q, asking.most)) staged_.emplace_back(q, s);
+        }
+        for (const Query& q : named_questions(lab)) {
+            for (const Stage& s : stages(lab, q, 1)) staged_.emplace_back(q, s);
+        }
+    }
+
+    bool make(Lab&, std::uint64_t index, Case& out) override {
+        const auto at = index / script_count();
+        if (at >= staged_.size()) return false;
+        out.kind = Case::Kind::Life;
+        out.first = staged_[at].first;
+        out.actions = script(index % script_count(), staged_[at].second);
+        return !out.actions.empty();
+    }
+
+private:
+    std::vector<std::pair<Query, Stage>> staged_;
+};
+
+class Lives : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "lives"; }
+    [[nodiscard]] std::string_view about() const override {
+        return "random sequences of opens, binds, queries and closes, against the state model";
+    }
+    [[nodiscard]] std::uint64_t count(const Plan& plan) const override {
+        return std::min<std::uint64_t>(plan.cases / 100 + 1, 1000);
+    }
+
+    void prepare(Lab& lab) override {
+        query_ = question(lab, kAskings[0]);
+        stages_ = stages(lab, query_, kAskings[0].most);
+    }
+
+    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+        out.kind = Case::Kind::Life;
+        out.first = query_;
+        out.actions = random_script(stages_, lab.plan().seed, index);
+        return !out.actions.empty();
+    }
+
+private:
+    Query query_;
+    std::vector<Stage> stages_;
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_openings() { return std::make_unique<Openings>(); }
+std::unique_ptr<Property> make_lives() { return std::make_unique<Lives>(); }
+
+}  // namespace selvage::conformance

@@ -1,0 +1,92 @@
+// See stages.h.
+#include "conformance/properties/stages.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <algorithm>
+
+#include "conformance/drive/infer.h"
+#include "conformance/generate/transfers.h"
+#include "model/judge/judge.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+constexpr std::uint64_t kNeededCaps =
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR | FI_ASYNC_IOV | FI_RX_CQ_DATA;
+constexpr std::uint64_t kPromisedRegistration =
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+
+// The first entry of the stage's question that is of the provider and of the type that was asked for.
+bool find_entry(Lab& lab, TrafficStage& s) {
+    const auto answer = lab.single().ask(s.query).answer;
+    for (std::size_t i = 0; i < answer.offers.size(); ++i) {
+        const Info& o = answer.offers[i];
+        if (!offer_is_of(o, lab.provider()) || o.ep.type != s.query.hints->ep.type) continue;
+        s.entry = static_cast<int>(i);
+        s.offer = o;
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<TrafficStage> traffic_stages(Lab& lab) {
+    std::vector<TrafficStage> out;
+    for (const std::uint64_t type : {FI_EP_RDM, FI_EP_MSG, FI_EP_DGRAM}) {
+        TrafficStage s;
+        s.query = widest_question(lab.provider(), std::min(lab.version(), kNewest));
+        s.query.hints->mode = kPromisedModes;
+        s.query.hints->domain.mr_mode = kPromisedRegistration;
+        s.query.hints->ep.type = type;
+        if (!find_entry(lab, s)) continue;
+        s.setups = setups(s.offer);
+        out.push_back(s);
+        // The same without what is not needed to carry bytes: no sources, no events at the target.
+        s.query.hints->caps = s.offer.caps & kNeededCaps;
+        s.narrow = true;
+        if (!find_entry(lab, s)) continue;
+        s.setups.resize(1);
+        out.push_back(s);
+    }
+    return out;
+}
+
+const std::vector<Exchange>& RolledExchanges::systematic(Place place) {
+    auto& out = systematic_[place];
+    if (!out.empty()) return out;
+    const TrafficStage& stage = stages_[place.first];
+    const Exchange& setup = stage.setups[place.second];
+    out = telling_exchanges(stage.offer, setup);
+    const bool plainest = place.second == 0 && !stage.narrow;
+    for (auto& e : systematic_exchanges(stage.offer, setup, plainest ? Depth::All : Depth::Some))
+        out.push_back(std::move(e));
+    return out;
+}
+
+bool RolledExchanges::make(const Input& input, Case& out) {
+    if (stages_.empty()) return false;
+    const std::size_t kind = input.stage % stages_.size();
+    const TrafficStage& stage = stages_[kind];
+    const std::size_t setup = input.setup % stage.setups.size();
+    out.kind = Case::Kind::Traffic;
+    out.provider = input.asked.provider;
+    out.first = stage.query;
+    const auto& all = systematic({kind, setup});
+    if (input.turn > 0 && !all.empty()) {
+        out.exchange = all[(input.turn - 1) % all.size()];
+    } else {
+        Rng rng(input.choices.size(), input.choices);
+        out.exchange = random_exchange(stage.offer, stage.setups[setup], rng);
+    }
+    out.exchange.entry = stage.entry;
+    return !out.exchange.operations.empty();
+}
+
+}  // namespace selvage::conformance

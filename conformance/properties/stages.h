@@ -1,0 +1,44 @@
+// What exchanges are tried on: the kinds of endpoints of a provider, and the ways to set each up.
+//
+// One thread, that of the Lab.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/drive/test_context.h"
+#include "conformance/generate/binary/case_bytes.h"
+
+namespace selvage::conformance {
+
+/// What the endpoints of one kind are opened with.
+struct TrafficStage {
+    model::Query query;
+    int entry = 0;  ///< of its answer
+    model::Info offer;
+    bool narrow = false;  ///< with the fewest capabilities; of such the short list will do
+    std::vector<Exchange> setups;
+};
+
+/// Every kind of endpoint of the lab's provider; empty if it has none that can be opened.
+std::vector<TrafficStage> traffic_stages(Lab& lab);
+
+/// Exchanges by number: what the inputs of the kind Traffic stand for, on the provider of one lab.
+class RolledExchanges {
+public:
+    explicit RolledExchanges(Lab& lab) : stages_(traffic_stages(lab)) {}
+
+    /// Any input stands for some exchange that is worth trying: one of the systematic ones, or a random one.  Its call
+    /// and its exchange go into `out`.  @return false if the provider has no endpoints, or the exchange is empty.
+    bool make(const Input& input, Case& out);
+
+private:
+    using Place = std::pair<std::size_t, std::size_t>;  ///< stage, set-up
+    const std::vector<Exchange>& systematic(Place place);
+
+    std::vector<TrafficStage> stages_;
+    std::map<Place, std::vector<Exchange>> systematic_;
+};
+
+}  // namespace selvage::conformance

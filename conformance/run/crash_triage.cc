@@ -1,0 +1,202 @@
+// See crash_triage.h.
+#include "conformance/run/crash_triage.h"
+
+#include "conformance/case/case_text.h"
+#include "conformance/drive/probe.h"
+#include "conformance/shrink/shrink.h"
+#include "model/text/call_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+using namespace std::chrono_literals;
+
+constexpr auto kTrial = 4000ms;         // the longest trial of a case that crashes
+constexpr auto kHangingTrial = 1500ms;  // and of one that hangs
+constexpr std::size_t kFatalBudget = 200;
+constexpr unsigned kTries = 10;  // of a case that does not kill each time
+constexpr std::string_view kShown = "+", kNotShown = "-";
+constexpr std::size_t kHangBudget = 40;
+
+// What a case was about, for the conduct clauses.
+Conduct::Act act_of(const Case& c) {
+    if (c.kind == Case::Kind::Conduct) return c.act;
+    if (c.kind == Case::Kind::Life || c.kind == Case::Kind::Traffic) return Conduct::Act::OpenAnswer;
+    return c.kind == Case::Kind::Text ? Conduct::Act::Other : Conduct::Act::GetInfo;
+}
+
+Conduct conduct_of(const Case& c, const Ending& ending) {
+    Conduct conduct;
+    conduct.act = act_of(c);
+    conduct.query = &c.first;
+    conduct.failed_allocation = c.fail_allocation;
+    if (conduct.act == Conduct::Act::DupInfo && c.first.hints) conduct.original = &*c.first.hints;
+    note_ending(conduct, ending);
+    return conduct;
+}
+
+bool same_death(const Ending& a, const Ending& b) { return a.kind == b.kind && a.signal == b.signal; }
+
+// Runs a case in a child of this child, and tells how that ended.
+Ending try_alone(Lab& lab, const Case& c, bool hangs) {
+    return run_in_child(
+        [&](Channel&) {
+            Tally scratch;
+            std::vector<Because> broken;
+            probe(lab, c, scratch, broken);
+        },
+        [](std::string_view) {}, hangs ? kHangingTrial : kTrial);
+}
+
+Case plain_call(const std::string& provider, bool hints) {
+    Case c;
+    c.provider = provider;
+    if (hints) {
+        c.first.hints.emplace();
+        c.first.hints->present = kAllParts;
+    }
+    return c;
+}
+
+std::optional<Case> read_back(std::string_view record) {
+    CaseFile file;
+    CaseError error;
+    if (!parse_case(record, file, error)) return std::nullopt;
+    return file.shown;
+}
+
+}  // namespace
+
+std::string death_text(const Ending& e) {
+    switch (e.kind) {
+        case Ending::Kind::Crashed:
+            return "died of signal " + std::to_string(e.signal);
+        case Ending::Kind::Hung:
+            return "did not return";
+        case Ending::Kind::Exited:
+            return "ended the process with status " + std::to_string(e.status);
+        case Ending::Kind::Done:
+            break;
+    }
+    return "ended";
+}
+
+std::vector<Because> judge_death(const Case& c, const Ending& ending, Tally& tally) {
+    std::vector<Because> broken;
+    if (c.kind == Case::Kind::Text) {
+        TextCase t;
+        t.datatype = c.string.datatype;
+        t.reentrant = c.string.reentrant;
+        t.value = c.string.value;
+        t.info = c.string.info ? &*c.string.info : nullptr;
+        t.length = c.string.length;
+        t.data_null = c.string.data_null;
+        t.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 1;
+        judge(t, tally, broken);
+    } else {
+        judge(conduct_of(c, ending), tally, broken);
+    }
+    if (broken.empty()) {  // no clause speaks of this act in particular, but every call returns
+        Conduct call = conduct_of(c, ending);
+        call.act = Conduct::Act::GetInfo;
+        judge(call, tally, broken);
+    }
+    return broken;
+}
+
+std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider,
+                                  std::uint64_t index) {
+    std::optional<Case> out;
+    run_in_child(
+        [&](Channel& channel) {
+            std::string error;
+            auto lab = Lab::open(plan, provider, error);
+            if (!lab) return;
+            property.prepare(*lab);
+            Case c;
+            if (!property.make(*lab, index, c)) return;
+            if (c.provider.empty()) c.provider = provider;
+            channel.send(print_case(c));
+        },
+        [&](std::string_view record) { out = read_back(record); }, kQuiet);
+    return out;
+}
+
+std::optional<Query> deadly_question(const Plan& plan, Property& property, const std::string& provider,
+                                     std::optional<std::uint64_t> index, std::chrono::milliseconds quiet) {
+    std::optional<Case> last;
+    const Ending ending = run_in_child(
+        [&](Channel& channel) {
+            std::string error;
+            auto lab = Lab::open(plan, provider, error);
+            if (!lab) return;
+            lab->single().announce([&](const Query& q) {
+                Case c;
+                c.first = q;
+                channel.send(print_case(c));
+            });
+            property.prepare(*lab);
+            Case made;
+            if (index) property.make(*lab, *index, made);
+        },
+        [&](std::string_view record) { last = read_back(record); }, quiet);
+    if (ending.kind == Ending::Kind::Done || !last) return std::nullopt;
+    return last->first;
+}
+
+Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries) {
+    Case out = start;
+    const bool hangs = death.kind == Ending::Kind::Hung;
+    run_in_child(
+        [&](Channel& channel) {
+            std::string error;
+            auto lab = Lab::open(plan, start.provider, error);
+            if (!lab) return;
+            std::uint64_t trial = 0;
+            const auto still_kills = [&](const Case& c) {
+                channel.doing(++trial);
+                return same_death(try_alone(*lab, c, hangs), death);
+            };
+            const auto counted = [&](const Case& c) {
+                const bool kills = still_kills(c);
+                channel.send(kills ? kShown : kNotShown);
+                return kills;
+            };
+            if (counted(start)) {
+                if (!shrinks) return;
+                const Case minimal = shrink(start, still_kills, hangs ? kHangBudget : kFatalBudget);
+                if (minimal == start || counted(minimal)) return channel.send(print_case(minimal));
+            }
+            for (unsigned i = shrinks ? 1 : kTries; i < kTries; ++i) counted(start);
+        },
+        [&](std::string_view record) {
+            if (record == kShown || record == kNotShown) {
+                ++tries.of;
+                tries.shown += record == kShown ? 1 : 0;
+            } else if (auto smaller = read_back(record)) {
+                out = std::move(*smaller);
+            }
+        },
+        kQuiet);
+    return out;
+}
+
+bool hopeless(const Plan& plan, const std::string& provider, const Ending& death) {
+    bool out = false;
+    run_in_child(
+        [&](Channel& channel) {
+            std::string error;
+            auto lab = Lab::open(plan, provider, error);
+            if (!lab) return;
+            const bool hangs = death.kind == Ending::Kind::Hung;
+            for (const bool hints : {false, true}) {
+                if (!same_death(try_alone(*lab, plain_call(provider, hints), hangs), death)) return;
+            }
+            channel.send("all");
+        },
+        [&](std::string_view) { out = true; }, kQuiet);
+    return out;
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,325 @@
+#include "conformance/run/explore.h"
+
+#include <utility>
+
+#include "conformance/case/own_process.h"
+#include "conformance/drive/probe.h"
+#include "conformance/drive/transfer/worker.h"
+#include "conformance/run/ipc.h"
+#include "conformance/run/learnt.h"
+#include "conformance/run/learnt_transfers.h"
+#include "conformance/run/repeat.h"
+#include "conformance/shrink/shrink.h"
+#include "model/spec/clause.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+constexpr unsigned kConfirmations = 2;  // of a case that was made smaller
+constexpr unsigned kMoreTries = 3;      // of one that does not repeat; the parent tries it in processes of its own
+constexpr unsigned kMostShrunk = 40;    // cases of one clause that are shrunk at most
+constexpr unsigned kMostBarren = 6;     // and in a row without a new finding
+constexpr std::size_t kMostKept = 6;    // findings of one clause that are told
+constexpr std::size_t kShrinkBudget = 3000;
+// Any refusal of what fits, to compare others with.
+const Because kRefusal = [] {
+    Because b;
+    b.evidence.field = Field::call_return;
+    b.evidence.relation = Relation::Equals;
+    return b;
+}();
+
+// The same seed gives the same report, so what names this process is taken out.
+void forget(std::vector<Because>& because, Case& shown) {
+    for (auto& b : because) {
+        forget_process(b.evidence.actual_text);
+        forget_process(b.evidence.wanted_text);
+    }
+    forget_process(shown.first);
+    forget_process(shown.second);
+    if (shown.string.info) forget_process(*shown.string.info);
+}
+
+class Explorer {
+public:
+    Explorer(Lab& lab, Property& property, Channel& channel, Ledger& ledger)
+        : lab_(lab), property_(property), channel_(channel), ledger_(ledger) {}
+
+    void run(std::uint64_t start) {
+        const auto count = property_.count(lab_.plan());
+        std::uint64_t index = start;
+        while (index < count) {
+            gather(index, count);
+            ask_gathered();
+        }
+        worker_of(lab_.library()).renew();  // the last pair is closed as the others were
+        tell_left();
+        if (const auto text = property_.note(); !text.empty()) note(text);
+    }
+
+private:
+    // Cases that are single calls are asked in batches; others are probed at once, one by one.
+    void gather(std::uint64_t& index, std::uint64_t count) {
+        queries_.clear();
+        indices_.clear();
+        while (index < count && queries_.size() < Caller::capacity()) {
+            const auto i = index++;
+            Case c;
+            doing(i + 1);
+            if (!property_.make(lab_, i, c)) continue;
+            if (c.provider.empty()) c.provider = lab_.provider();
+            if (learnt_.knows(c) || transfers_.knows(c)) {
+                ++ledger_.passed_over;
+                continue;
+            }
+            if (c.kind == Case::Kind::Call) {
+                queries_.push_back(std::move(c.first));
+                indices_.push_back(i);
+            } else {
+                one(c);
+            }
+        }
+    }
+
+    void ask_gathered() {
+        if (queries_.empty()) return;
+        lab_.bulk().prepare(queries_);
+        for (std::size_t k = 0; k < queries_.size(); ++k) {
+            doing(indices_[k] + 1);
+            lab_.bulk().ask(k, asked_);
+            ++ledger_.questions;
+            broken_.clear();
+            judge_asked(lab_, queries_[k], asked_, ledger_.tally, broken_);
+            if (!broken_.empty()) {
+                Case c;
+                c.provider = lab_.provider();
+                c.first = queries_[k];
+                tell(c);
+            }
+        }
+        ledger_.call_nanos += static_cast<std::uint64_t>((lab_.bulk().time_inside() - told_time_).count());
+        told_time_ = lab_.bulk().time_inside();
+        channel_.send({});
+    }
+
+    void doing(std::uint64_t what) {
+        doing_ = what;
+        channel_.doing(what);
+    }
+
+    void one(const Case& c) {
+        ++ledger_.questions;
+        broken_.clear();
+        probe(lab_, c, ledger_.tally, broken_);
+        if (c.kind != Case::Kind::Traffic) return tell(c);
+        tell_transfer(c, worker_of(lab_.library()));
+        tell_left();
+    }
+
+    // Of pairs whose closing ended the process.
+    void tell_left() {
+        while (const auto left = worker_of(lab_.library()).take_left()) {
+            broken_.clear();
+            judge_left(lab_, *left, ledger_.tally, broken_);
+            Case alone = left->shown;
+            history_ = std::exchange(alone.before, {});
+            hasty_ = false;
+            tell(alone);
+        }
+    }
+
+    // What its pair had carried is asked for before anything else is run.
+    void tell_transfer(const Case& c, const Worker& worker) {
+        loss_ = worker.loss();
+        if (!broken_.empty()) tell_broken(c, worker);
+        if (loss_ != Loss::None) transfers_.note(c, loss_);
+        loss_ = Loss::None;
+    }
+
+    void tell_broken(const Case& c, const Worker& worker) {
+        history_ = worker.history();
+        hasty_ = worker.hasty();
+        if (worker.history_is_cut())
+            note("a pair had carried more than the " + std::to_string(history_.size()) + " exchanges that are known");
+        tell(c);
+    }
+
+    void tell(const Case& c) {
+        const auto broken = broken_;
+        for (const auto& b : broken) {
+            // A refusal finds its clause by shrinking, so it is wanted if it may end at a clause that is.
+            const bool wanted = wants(lab_.plan(), b.clause) || alike(b, kRefusal);
+            if (b.supporting || !wanted || is_explained(c, b) || !novelty_.worth_shrinking(b.clause)) continue;
+            if (c.kind == Case::Kind::Traffic) {
+                repeat(c, pick(broken, b));
+            } else {
+                tell_one(c, pick(broken, b));
+            }
+        }
+    }
+
+    // A loss that a known case explains is seen once more; nothing of it is tried again.
+    bool is_explained(const Case& c, const Because& broken) {
+        if (loss_ == Loss::None) return false;
+        const KnownLoss* known = transfers_.explanation(c, loss_, broken.clause);
+        if (known == nullptr) return false;
+        Found again{.because = known->because, .shown_by = known->minimal, .intermittent = {}};
+        forget(again.because, again.shown_by);
+        channel_.send(pack(again));
+        return true;
+    }
+
+    void repeat(const Case& c, const std::vector<Because>& seen) {
+        Repeated r = repeater_.run({c, history_, seen, hasty_, loss_});
+        if (r.because.empty()) return;
+        if (!r.intermittent && r.shown.before.empty()) transfers_.learn({r.loss, r.shown, r.because});
+        send(std::move(r.shown), std::move(r.because), r.intermittent);
+    }
+
+    std::vector<Because> shown_again(const Case& c, const Because& wanted) {
+        channel_.doing(doing_);  // a sign of life
+        std::vector<Because> seen;
+        Tally scratch;
+        probe(lab_, c, scratch, seen);
+        return pick(seen, wanted);
+    }
+
+    void tell_one(const Case& c, const std::vector<Because>& seen) {
+        const Because& wanted = seen.front();
+        const auto still_shows = [&](const Case& smaller) { return !shown_again(smaller, wanted).empty(); };
+        Case minimal = c;
+        Case newest = c;
+        newest.first.version = newest.second.version = lab_.version();
+        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
+            minimal = newest;
+        minimal = shrink(minimal, still_shows, kShrinkBudget);
+        Tries tries{.shown = 1, .of = 1};
+        auto because = again(minimal, wanted, kConfirmations, tries);
+        if (tries.shown != tries.of) {  // neither it nor what it was made from is sure to
+            minimal = c;
+            because = again(minimal, wanted, kMoreTries, tries);
+        }
+        if (because.empty()) because = seen;
+        send(std::move(minimal), std::move(because),
+             tries.shown == tries.of ? std::nullopt : std::optional<Tries>(tries));
+    }
+
+    // Some more tries.  @return what the last of them showed that showed it.
+    std::vector<Because> again(const Case& c, const Because& wanted, unsigned count, Tries& tries) {
+        std::vector<Because> out;
+        for (unsigned i = 0; i < count; ++i) {
+            auto because = shown_again(c, wanted);
+            ++tries.of;
+            if (because.empty()) continue;
+            ++tries.shown;
+            out = std::move(because);
+        }
+        return out;
+    }
+
+    void send(Case shown, std::vector<Because> because, std::optional<Tries> intermittent) {
+        const Clause clause = because.front().clause;
+        if (!wants(lab_.plan(), clause)) return;
+        const bool is_new = novelty_.is_new(clause, signature(because.front(), shown, intermittent.has_value()));
+        if (!is_new && !intermittent) return;  // how often an intermittent one shows is added up
+        forget(because, shown);
+        channel_.send(
+            pack({.because = std::move(because), .shown_by = std::move(shown), .intermittent = intermittent}));
+    }
+
+    void note(const std::string& text) { channel_.send(std::string(kNoteMark) + text); }
+
+    Lab& lab_;
+    Property& property_;
+    Channel& channel_;
+    Ledger& ledger_;
+    Novelty novelty_;
+    std::vector<Query> queries_;
+    std::vector<std::uint64_t> indices_;
+    std::vector<Because> broken_;
+    Asked asked_;
+    std::chrono::nanoseconds told_time_{};
+    std::uint64_t doing_ = 0;
+    std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer
+    Loss loss_ = Loss::None;                       // of the case at hand, if it is a transfer
+    Learnt learnt_{lab_};
+    LearntTransfers transfers_;
+    Repeater repeater_{lab_, [this] { channel_.doing(doing_); }};
+    bool hasty_ = false;  // and something of it was given up after a short wait
+};
+
+}  // namespace
+
+bool Novelty::worth_shrinking(Clause clause) {
+    Seen& s = seen_[clause];
+    if (s.shrunk >= kMostShrunk || s.barren >= kMostBarren || s.signatures.size() >= kMostKept) return false;
+    ++s.shrunk;
+    ++s.barren;
+    return true;
+}
+
+bool Novelty::is_new(Clause clause, const std::string& signature) {
+    Seen& s = seen_[clause];
+    if (s.signatures.size() >= kMostKept || !s.signatures.insert(signature).second) return false;
+    s.barren = 0;
+    return true;
+}
+
+std::string signature(const Because& because, const Case& shown, bool intermittent) {
+    if (intermittent) {
+        const auto& hints = shown.first.hints;
+        return std::to_string(static_cast<unsigned>(because.clause)) + ":" +
+               std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
+               std::to_string(hints ? hints->ep.type : 0) + ":at times";
+    }
+    std::string out = std::to_string(static_cast<unsigned>(because.clause)) + ":" +
+                      std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
+                      std::to_string(static_cast<unsigned>(shown.kinship));
+    const Query& q = shown.first;
+    out += q.node ? ":node" : "";
+    out += q.service ? ":service" : "";
+    out += ":" + std::to_string(q.flags);
+    if (q.hints) {
+        for (const auto& r : number_fields()) {
+            // mode and mr_mode are set in nearly every question; they tell nothing unless they are all there is.
+            if (r.field != Field::mode && r.field != Field::domain_mr_mode && get(*q.hints, r.field) != 0) {
+                out += ":" + std::string(r.path);
+            }
+        }
+        for (const auto& r : text_fields()) {
+            if (text(*q.hints, r.field)) out += ":" + std::string(r.path);
+        }
+    }
+    out += ":" + std::to_string(shown.string.datatype);
+    if (shown.kind == Case::Kind::Traffic) {
+        out += shown.before.empty() ? "" : ":before";
+        out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
+        for (const auto& o : shown.exchange.operations) {
+            if (o.what == Transfer::Progress) continue;
+            out += ":" + std::to_string(static_cast<unsigned>(o.what)) + "/" + std::to_string(o.flags);
+        }
+    }
+    for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));
+    return out;
+}
+
+bool alike(const Because& a, const Because& b) {
+    if (a.clause == b.clause) return true;
+    // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
+    const auto refused = [](const Because& x) {
+        const Evidence& e = x.evidence;
+        if (clause_text(x.clause).judges == Judges::Traffic) return false;
+        return (e.field == Field::call_return && e.relation == Relation::Equals && e.wanted == 0) ||
+               (e.field == Field::call_count && e.relation == Relation::AtLeast && e.wanted == 1);
+    };
+    return refused(a) && refused(b);
+}
+
+void explore(Lab& lab, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start) {
+    property.prepare(lab);
+    Explorer(lab, property, channel, ledger).run(start);
+}
+
+}  // namespace selvage::conformance

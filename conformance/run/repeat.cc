@@ -1,0 +1,154 @@
+// See repeat.h.
+#include "conformance/run/repeat.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conformance/drive/probe.h"
+#include "conformance/drive/transfer/worker.h"
+#include "conformance/run/explore.h"
+#include "conformance/shrink/shrink.h"
+
+namespace selvage::conformance {
+namespace {
+
+using namespace model;
+
+constexpr std::size_t kBudget = 400;    // trials that make one case smaller
+constexpr unsigned kConfirmations = 2;  // of what is said to show each time
+constexpr unsigned kTries = 10;         // of what does not, in each form
+constexpr unsigned kFewTries = 2;       // once kTriesTime has gone into them
+// Time on a processor, so that a busy machine does not cut anything short; by the clock, where calls hang, four times
+// as much.  What is found after kShrinkTime, which is for all cases, is reported as it was found.
+constexpr std::chrono::seconds kShrinkTime{25};
+constexpr std::chrono::seconds kTriesTime{60};       // for all sightings
+constexpr std::chrono::seconds kTriesTimeOfOne{20};  // and for one
+constexpr int kClockFactor = 4;
+
+std::chrono::nanoseconds on_processor(const timeval& t) {
+    return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
+}
+
+// What this process and the workers that it has waited for have used.
+std::chrono::nanoseconds time_used() {
+    std::chrono::nanoseconds sum{};
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used = {};
+        if (getrusage(who, &used) == 0) sum += on_processor(used.ru_utime) + on_processor(used.ru_stime);
+    }
+    return sum;
+}
+
+// Measures a stretch of work.
+class Watch {
+public:
+    [[nodiscard]] std::chrono::nanoseconds spent() const {
+        const std::chrono::nanoseconds by_clock = std::chrono::steady_clock::now() - began_;
+        return std::max(time_used() - used_, by_clock / kClockFactor);
+    }
+
+private:
+    std::chrono::nanoseconds used_ = time_used();
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::vector<Because> pick(const std::vector<Because>& broken, const Because& wanted) {
+    std::vector<Because> out;
+    for (std::size_t i = 0; i < broken.size(); ++i) {
+        if (broken[i].supporting || !alike(broken[i], wanted)) continue;
+        out.push_back(broken[i]);
+        for (++i; i < broken.size() && broken[i].supporting; ++i) out.push_back(broken[i]);
+        return out;
+    }
+    return out;
+}
+
+std::vector<Because> Repeater::trial(const Case& c) {
+    alive_();
+    worker_of(lab_.library()).renew();
+    std::vector<Because> broken;
+    Tally scratch;
+    probe(lab_, c, scratch, broken);
+    loss_ = worker_of(lab_.library()).loss();
+    return pick(broken, seen_->because.front());
+}
+
+std::vector<Because> Repeater::counted_trial(const Case& c) {
+    auto because = trial(c);
+    const Worker& worker = worker_of(lab_.library());
+    if (worker.hasty() || (!worker.ran() && because.empty())) return because;
+    ++tries_.of;
+    tries_.shown += because.empty() ? 0 : 1;
+    return because;
+}
+
+Case Repeater::smaller(const Case& c) {
+    const Watch watch;
+    const auto still_shows = [&](const Case& smaller) {
+        return shrinking_ + watch.spent() < kShrinkTime && !trial(smaller).empty();
+    };
+    Case out = shrink(c, still_shows, kBudget);
+    shrinking_ += watch.spent();
+    return out;
+}
+
+// What it shows, if it does so again and again.  A loss was waited for with patience, which once is enough.
+std::vector<Because> Repeater::each_time(const Case& c) {
+    std::vector<Because> because;
+    for (unsigned i = 0; i < kConfirmations; ++i) {
+        because = counted_trial(c);
+        if (because.empty() || loss_ != Loss::None) break;
+    }
+    return because;
+}
+
+Repeated Repeater::at_times(const Sighting& seen) {
+    Case with = seen.shown;
+    if (!seen.history.empty()) with.before = seen.history;
+    Repeated out{with, seen.because, {}, Loss::None};
+    const std::string signed_as = signature(seen.because.front(), seen.shown, true);
+    const bool known = !at_times_.insert(signed_as).second;
+    const Watch watch;
+    const unsigned tries = known ? 0 : trying_ < kTriesTime ? kTries : kFewTries;
+    for (unsigned i = 0; i < tries && watch.spent() < kTriesTimeOfOne; ++i) {
+        // The shorter form is told if it shows at all.
+        if (auto because = counted_trial(seen.shown); !because.empty()) {
+            out.shown = seen.shown;
+            out.because = std::move(because);
+        }
+        if (!(with == seen.shown)) counted_trial(with);
+    }
+    trying_ += watch.spent();
+    if (tries_.shown == 0) out.because.clear();
+    out.intermittent = tries_;
+    return out;
+}
+
+Repeated Repeater::run(const Sighting& seen) {
+    seen_ = &seen;
+    tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
+    Worker& worker = worker_of(lab_.library());
+    worker.set_quick(seen.loss == Loss::Ended);
+    Case shown = seen.shown;
+    bool repeats = !counted_trial(shown).empty();
+    if (!repeats && !seen.history.empty() && shown.before != seen.history) {
+        shown.before = seen.history;
+        repeats = !counted_trial(shown).empty();
+    }
+    std::vector<Because> because;
+    Case minimal = repeats ? smaller(shown) : shown;
+    worker.set_quick(false);
+    worker.set_patient(true);
+    if (repeats) because = each_time(minimal);
+    if (repeats && because.empty() && !(minimal == shown)) because = each_time(minimal = shown);
+    Repeated out = because.empty() ? at_times(seen) : Repeated{std::move(minimal), std::move(because), {}, loss_};
+    worker.set_patient(false);
+    worker.renew();
+    return out;
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,67 @@
+// What becomes of a deviation of a transfer when it is run again: does its case show it, with or without what its pair
+// of endpoints had carried before, each time or at times?
+//
+// Every trial is a process and a pair of its own, as it is when the case is replayed.  In the child of a property; one
+// thread.  Bounded by trials and by time, over all sightings together.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "conformance/drive/test_context.h"
+#include "conformance/drive/transfer/worker.h"
+#include "conformance/report/finding.h"
+
+namespace selvage::conformance {
+
+/// A broken promise as it was first seen.
+struct Sighting {
+    Case shown;                                          ///< what was run
+    std::vector<std::vector<model::Operation>> history;  ///< what its pair had carried before
+    std::vector<model::Because> because;                 ///< the broken link, and those that support it
+    bool hasty = false;                                  ///< something was given up after a short wait
+    Loss loss = Loss::None;                              ///< of the pair
+};
+
+/// What can be said of it.
+struct Repeated {
+    Case shown;  ///< the smallest case that shows it each time; of an intermittent one, what was run
+    std::vector<model::Because> because;
+    std::optional<Tries> intermittent;
+    Loss loss = Loss::None;  ///< of the pair, where the case shows it each time
+};
+
+class Repeater {
+public:
+    /// @param alive called ahead of each trial.
+    Repeater(Lab& lab, std::function<void()> alive) : lab_(lab), alive_(std::move(alive)) {}
+    /// @return no link if the sighting was hasty and no trial with patience shows it: then nothing was seen.
+    Repeated run(const Sighting& seen);
+
+private:
+    /// Runs a case alone.  @return the links that are like the one of the sighting; none if it does not show.
+    std::vector<model::Because> trial(const Case& c);
+    /// The same, counted unless it was hasty.
+    std::vector<model::Because> counted_trial(const Case& c);
+    Case smaller(const Case& c);
+    std::vector<model::Because> each_time(const Case& c);
+    Repeated at_times(const Sighting& seen);
+
+    Lab& lab_;
+    std::function<void()> alive_;
+    const Sighting* seen_ = nullptr;
+    Tries tries_;
+    Loss loss_ = Loss::None;                ///< of the last trial
+    std::set<std::string> at_times_;        ///< signatures of what was found to be intermittent
+    std::chrono::nanoseconds shrinking_{};  ///< spent on making cases smaller
+    std::chrono::nanoseconds trying_{};     ///< spent on what does not repeat
+};
+
+/// The links of `broken` that are like `wanted`: one, with those that support it.
+std::vector<model::Because> pick(const std::vector<model::Because>& broken, const model::Because& wanted);
+
+}  // namespace selvage::conformance

@@ -1,0 +1,33 @@
+// See seeded.h.
+#include "conformance/run/seeded.h"
+
+#include "conformance/harness/child.h"
+#include "conformance/properties/stages.h"
+#include "conformance/run/ipc.h"
+
+namespace selvage::conformance {
+
+bool roll_exchange(const Plan& plan, const Input& input, Case& out, std::string& error) {
+    constexpr std::chrono::seconds kQuiet{10};
+    bool made = false;
+    error = "the provider '" + input.asked.provider + "' has no endpoints for such an exchange";
+    const Ending ending = run_in_child(
+        [&](Channel& channel) {
+            std::string problem;
+            auto lab = Lab::open(plan, input.asked.provider, problem);
+            Case c;
+            if (lab && RolledExchanges(*lab).make(input, c))
+                channel.send(pack({.because = {}, .shown_by = c, .intermittent = {}}));
+        },
+        [&](std::string_view record) {
+            if (auto found = unpack(record)) {
+                out = found->shown_by;
+                made = true;
+            }
+        },
+        kQuiet);
+    if (ending.kind != Ending::Kind::Done) error = "the library ended while it was asked for its endpoints";
+    return made;
+}
+
+}  // namespace selvage::conformance
