@@ -71,7 +71,7 @@ public:
             family(p, *make_strings(), strings_, 3600, 7);
             family(p, *make_openings(), sequence_, 4000, 1);
             family(p, *make_lives(), sequence_, 40, 1);
-            exchanges(p);
+            sequences(p);
         }
         std::printf("seeds: %zu hints, %zu conduct, %zu sequence, %zu strings, %zu differential, %zu transfers\n",
                     hints_.size(), conduct_.size(), sequence_.size(), strings_.size(), differential_.size(),
@@ -107,10 +107,10 @@ private:
     }
     // Every choice alone, and the answers to the plain ones as hints.
     void questions(const std::string& provider) {
-        const Profile& profile = bench_.profile(provider, bench_.lab(provider).version());
-        const ClassQuestions classes(profile);
+        const Profile& profile = bench_.profile(provider, bench_.context(provider).version());
+        const ClassQueries classes(profile);
         for (std::uint64_t i = 0; i < classes.singles(); ++i) call(provider, classes.make(i));
-        for (const auto& q : pointed_questions(profile)) call(provider, q);
+        for (const auto& q : pointed_queries(profile)) call(provider, q);
         for (unsigned minor = 0; minor <= kNewest.minor_part(); ++minor) {
             Query q = base_call(profile);
             q.version = Version(1, minor);
@@ -124,24 +124,25 @@ private:
     }
     // For each kind of pair and some turns, a plain call that has it.
     void pairs(const std::string& provider) {
-        const Profile& profile = bench_.profile(provider, bench_.lab(provider).version());
-        for (unsigned kinship = 0; kinship <= static_cast<unsigned>(Kinship::Reworded); ++kinship) {
+        const Profile& profile = bench_.profile(provider, bench_.context(provider).version());
+        for (unsigned metamorphic = 0; metamorphic <= static_cast<unsigned>(MetamorphicRelation::Reworded);
+             ++metamorphic) {
             for (std::uint64_t turn = 0; turn < 24; ++turn) {
                 Input input;
                 Case& c = input.asked;
                 c.kind = Case::Kind::Pair;
                 c.provider = provider;
-                c.kinship = static_cast<Kinship>(kinship);
+                c.metamorphic = static_cast<MetamorphicRelation>(metamorphic);
                 input.turn = turn;
                 c.first = base_call(profile);
                 if (turn % 2 == 1) c.first.hints->caps = FI_MSG | FI_TAGGED | FI_RMA;
-                if (c.kinship == Kinship::NullVersusEmpty) c.first.hints.reset();
+                if (c.metamorphic == MetamorphicRelation::NullVersusEmpty) c.first.hints.reset();
                 hints_.add(input);
             }
         }
     }
     // Of each kind of endpoint and each set-up some systematic exchanges and some random ones.
-    void exchanges(const std::string& provider) {
+    void sequences(const std::string& provider) {
         constexpr std::uint8_t kStages = 4, kSetups = 12;
         Rng rng(1, provider, 0);
         for (std::uint8_t stage = 0; stage < kStages; ++stage) {
@@ -160,11 +161,11 @@ private:
     }
     void family(const std::string& provider, Property& property, Folder& into, std::uint64_t most,
                 std::uint64_t stride) {
-        Lab& lab = bench_.lab(provider);
-        property.prepare(lab);
-        for (std::uint64_t i = 0; i < std::min(most, property.count(lab.plan())); i += stride) {
+        TestContext& context = bench_.context(provider);
+        property.prepare(context);
+        for (std::uint64_t i = 0; i < std::min(most, property.count(context.plan())); i += stride) {
             Input input;
-            if (!property.make(lab, i, input.asked)) continue;
+            if (!property.make(context, i, input.asked)) continue;
             input.asked.provider = provider;
             if (input.asked.string.concurrent) continue;
             into.add(input);
@@ -221,7 +222,7 @@ int make(const fs::path& folder, const Options& options) {
     }
     Seeder(*bench, folder).all();
     const auto& first = bench->providers().back();
-    write_dictionary(folder / "selvage.dict", bench->profile(first, bench->lab(first).version()));
+    write_dictionary(folder / "selvage.dict", bench->profile(first, bench->context(first).version()));
     return 0;
 }
 

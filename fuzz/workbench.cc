@@ -41,18 +41,18 @@ std::unique_ptr<Workbench> Workbench::open(const Options& options, const std::st
     bench->plan_.tool = options.tool;
     bench->isolated_ = !options.keep_going.empty();
     if (!load_profiles(options, bench->plan_, error)) return nullptr;
-    auto lab = Lab::open(bench->plan_, "", error);
-    if (!lab) return nullptr;
-    const auto found = discover_providers(lab->single(), lab->version());
+    auto context = TestContext::open(bench->plan_, "", error);
+    if (!context) return nullptr;
+    const auto found = discover_providers(context->single(), context->version());
     bench->providers_ = options.providers.empty() ? found : options.providers;
     if (found.empty()) {
         error = library + ": no provider offers anything";
         return nullptr;
     }
     for (const auto& p : bench->providers_) {
-        lab = Lab::open(bench->plan_, p, error);
-        if (!lab) return nullptr;
-        bench->labs_.emplace(p, std::move(lab));
+        context = TestContext::open(bench->plan_, p, error);
+        if (!context) return nullptr;
+        bench->labs_.emplace(p, std::move(context));
     }
     return bench;
 }
@@ -62,51 +62,51 @@ const std::string& Workbench::provider_of(const Case& c) const {
     return it != providers_.end() ? *it : providers_.front();
 }
 
-Lab& Workbench::lab(const std::string& provider) { return *labs_.at(provider); }
+TestContext& Workbench::context(const std::string& provider) { return *labs_.at(provider); }
 
 const std::vector<conformance::Choice>& Workbench::choices(const std::string& provider) {
     auto& out = choices_[provider];
-    if (out.empty()) out = conformance::choices(profile(provider, lab(provider).version()));
+    if (out.empty()) out = conformance::choices(profile(provider, context(provider).version()));
     return out;
 }
 
-bool Workbench::exchange(const Input& input, Case& out) {
+bool Workbench::sequence(const Input& input, Case& out) {
     const auto& provider = provider_of(input.asked);
-    auto it = exchanges_.find(provider);
-    if (it == exchanges_.end()) it = exchanges_.emplace(provider, RolledExchanges(lab(provider))).first;
+    auto it = sequences_.find(provider);
+    if (it == sequences_.end()) it = sequences_.emplace(provider, SeededSequences(context(provider))).first;
     const bool made = it->second.make(input, out);
     out.provider = provider;
     return made;
 }
 
 const Profile& Workbench::profile(const std::string& provider, Version version) {
-    return lab(provider).profile(version);
+    return context(provider).profile(version);
 }
 
 void Workbench::set_comparing(bool comparing) {
-    for (auto& [name, lab] : labs_) {
-        lab->bulk().set_comparing(comparing);
-        lab->single().set_comparing(comparing);
+    for (auto& [name, context] : labs_) {
+        context->bulk().set_comparing(comparing);
+        context->single().set_comparing(comparing);
     }
 }
 
 const Asked& Workbench::ask(const std::string& provider, const Query& query) {
-    lab(provider).bulk().prepare({&query, 1});
-    lab(provider).bulk().ask(0, asked_);
+    context(provider).bulk().prepare({&query, 1});
+    context(provider).bulk().ask(0, asked_);
     return asked_;
 }
 
 void Workbench::judge_asked(const std::string& provider, const Query& query, const Asked& asked,
                             std::vector<Because>& broken) {
-    conformance::judge_asked(lab(provider), query, asked, tally_, broken);
+    conformance::judge_asked(context(provider), query, asked, tally_, broken);
 }
 
 void Workbench::judge(Case& c, std::vector<Because>& broken) {
     c.provider = provider_of(c);
     if (c.kind == Case::Kind::Call) return judge_asked(c.provider, c.first, ask(c.provider, c.first), broken);
     // What a broken life leaves open would break the next ones: if there are to be any, each has a process of its own.
-    if (c.kind == Case::Kind::Life && !isolated_) return Life(lab(c.provider), c).run_here(tally_, broken);
-    conformance::probe(lab(c.provider), c, tally_, broken);
+    if (c.kind == Case::Kind::Life && !isolated_) return Life(context(c.provider), c).run_here(tally_, broken);
+    conformance::probe(context(c.provider), c, tally_, broken);
 }
 
 }  // namespace selvage::fuzz

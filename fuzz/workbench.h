@@ -1,7 +1,7 @@
 // A library on the bench: loaded into this process, its providers known, ready to be asked and judged.
 //
-// The same Lab, probes and judge as in `selvage check`, but without a child in between: a crash is the fuzzer's to
-// catch. One thread.  Profiles are learnt when a provider and a version are first asked for.
+// The same TestContext, probes and judge as in `selvage check`, but without a child in between: a crash is the fuzzer's
+// to catch. One thread.  Profiles are learnt when a provider and a version are first asked for.
 #pragma once
 
 #include <map>
@@ -27,13 +27,13 @@ public:
     [[nodiscard]] const std::vector<std::string>& providers() const { return providers_; }
     /// The provider that a case names, or the first.
     [[nodiscard]] const std::string& provider_of(const conformance::Case& c) const;
-    conformance::Lab& lab(const std::string& provider);
+    conformance::TestContext& context(const std::string& provider);
     /// What is worth asking a provider for; of one version, as they differ little.
     const std::vector<conformance::Choice>& choices(const std::string& provider);
     const model::Profile& profile(const std::string& provider, model::Version version);
 
     /// The exchange that an input of the kind Traffic stands for.  @return false if there is none.
-    bool exchange(const conformance::Input& input, conformance::Case& out);
+    bool sequence(const conformance::Input& input, conformance::Case& out);
     /// Asks what the case asks and judges it; `broken` receives the links.  Fills in the provider.
     void judge(conformance::Case& c, std::vector<model::Because>& broken);
     /// How closely stores into hints are watched while calls are asked: see Caller::set_comparing.
@@ -52,9 +52,9 @@ private:
     conformance::Plan plan_;
     bool isolated_ = false;
     std::vector<std::string> providers_;
-    std::map<std::string, std::unique_ptr<conformance::Lab>> labs_;
+    std::map<std::string, std::unique_ptr<conformance::TestContext>> labs_;
     std::map<std::string, std::vector<conformance::Choice>> choices_;
-    std::map<std::string, conformance::RolledExchanges> exchanges_;
+    std::map<std::string, conformance::SeededSequences> sequences_;
     conformance::Asked asked_;
     model::Tally tally_;
 };

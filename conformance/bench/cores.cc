@@ -18,7 +18,7 @@ std::string line_of(const std::string& path) {
 }
 
 /// Whether a list as the kernel writes it, "0-3,8", has the number.
-bool has(const std::string& list, int wanted) {
+bool has(const std::string& list, int expected) {
     std::istringstream in(list);
     for (std::string part; std::getline(in, part, ',');) {
         std::istringstream range(part);
@@ -26,7 +26,7 @@ bool has(const std::string& list, int wanted) {
         range >> first;
         int last = first;
         if (range.get() == '-') range >> last;
-        if (first <= wanted && wanted <= last) return true;
+        if (first <= expected && expected <= last) return true;
     }
     return false;
 }

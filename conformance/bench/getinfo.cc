@@ -61,15 +61,15 @@ struct Ask {
 };
 
 /// @throws CannotMeasure unless the library answers as the workload means it to.
-void expect(int result, int wanted, const Entries& entries) {
-    if (result == wanted) return;
+void expect(int result, int expected, const Entries& entries) {
+    if (result == expected) return;
     throw CannotMeasure(fmt::format("fi_getinfo returns {} ({})", result, entries.strerror(-result)));
 }
 
-auto asking(Question question, int wanted = 0) {
+auto asking(Question question, int expected = 0) {
     return [=](const Entries& entries) {
         const Ask ask(entries, question);
-        expect(ask(), wanted, entries);
+        expect(ask(), expected, entries);
         return ask;
     };
 }

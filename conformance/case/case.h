@@ -62,7 +62,7 @@ struct StringProbe {
 inline constexpr std::size_t kMostBefore = 200;
 
 /// A program of operations between two endpoints.  Of each operation what was seen holds its default.
-struct Exchange {
+struct TransferSequence {
     int entry = 0;             ///< which entry of the call's answer both endpoints are opened with
     std::uint64_t format = 4;  ///< fi_cq_format of all queues: FI_CQ_FORMAT_TAGGED
     bool selective_transmit = false;
@@ -73,7 +73,7 @@ struct Exchange {
     std::uint64_t min_multi_recv = 0;  ///< 0: left alone
     std::uint64_t queue_size = 0;      ///< of all queues; 0: room for more than ever comes
     std::vector<model::Operation> operations;
-    bool operator==(const Exchange&) const = default;
+    bool operator==(const TransferSequence&) const = default;
 };
 
 struct Case {
@@ -88,14 +88,14 @@ struct Case {
     std::string provider;  ///< whose answer is judged
     model::Query first;    ///< Call, Pair, Conduct, Life, Traffic (the call whose answer is opened)
     model::Query second;   ///< Pair
-    model::Kinship kinship = model::Kinship::Repeated;
+    model::MetamorphicRelation metamorphic = model::MetamorphicRelation::Repeated;
     int fed_back = -1;                                       ///< Pair, FedBack: which offer
     model::Conduct::Act act = model::Conduct::Act::GetInfo;  ///< Conduct
     std::uint64_t fail_allocation = 0;                       ///< Conduct: which allocation fails
     std::string env_provider;                                ///< Conduct, EnvProvider: value of FI_PROVIDER
     std::vector<Action> actions;                             ///< Life
     StringProbe string;                                      ///< Text
-    Exchange exchange;                                       ///< Traffic
+    TransferSequence sequence;                               ///< Traffic
     /// Traffic: what the pair carried before the exchange that is judged, oldest first; opened with the same set-up.
     std::vector<std::vector<model::Operation>> before;
     bool operator==(const Case&) const = default;

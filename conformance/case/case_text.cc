@@ -54,7 +54,7 @@ void print_queries(std::string& out, const Case& c) {
     if (c.kind != Case::Kind::Text || c.first != model::Query{})
         put(out, pair ? "first" : "call", model::print_call(c.first));
     if (pair || c.second != model::Query{}) put(out, "second", model::print_call(c.second));
-    if (pair || c.kinship != model::Kinship::Repeated) put(out, "kinship", name(c.kinship));
+    if (pair || c.metamorphic != model::MetamorphicRelation::Repeated) put(out, "kinship", name(c.metamorphic));
     if (c.fed_back != -1) put(out, "fed-back", std::to_string(c.fed_back));
 }
 
@@ -74,13 +74,13 @@ void print_actions(std::string& out, const Case& c) {
 
 // What the pair carries first, each exchange behind a line of its own, then what is judged.
 void print_transfers(std::string& out, const Case& c) {
-    print_setup(out, c.exchange);
-    for (const auto& exchange : c.before) {
+    print_setup(out, c.sequence);
+    for (const auto& sequence : c.before) {
         out.append(kBefore).push_back('\n');
-        print_operations(out, exchange);
+        print_operations(out, sequence);
     }
     if (!c.before.empty()) out.append(kThen).push_back('\n');
-    print_operations(out, c.exchange.operations);
+    print_operations(out, c.sequence.operations);
 }
 
 // Reads the lines of one file into a CaseFile.
@@ -135,7 +135,7 @@ private:
 
     bool read_before() {
         Case& c = out_.shown;
-        if (then_seen_ || !c.exchange.operations.empty())
+        if (then_seen_ || !c.sequence.operations.empty())
             return fail(kBefore, "what the pair carries first stands ahead of the operations that are judged");
         if (c.before.size() == kMostBefore)
             return fail(kBefore, "a case has at most " + std::to_string(kMostBefore) + " exchanges before its own");
@@ -151,7 +151,7 @@ private:
 
     bool read_operation_line(std::string_view line) {
         Case& c = out_.shown;
-        auto& operations = c.before.empty() || then_seen_ ? c.exchange.operations : c.before.back();
+        auto& operations = c.before.empty() || then_seen_ ? c.sequence.operations : c.before.back();
         return parse_operation(line, operations.emplace_back(), error_);
     }
 
@@ -162,13 +162,13 @@ private:
         if (key == "provider") return string(value, c.provider);
         if (key == "call" || key == "first") return call(value, c.first);
         if (key == "second") return call(value, c.second);
-        if (key == "kinship") return word(find_kinship(value), c.kinship, value, all_kinships());
+        if (key == "kinship") return word(find_kinship(value), c.metamorphic, value, all_kinships());
         if (key == "fed-back") return number(value, c.fed_back);
         if (key == "act") return word(find_act(value), c.act, value, all_acts());
         if (key == "fail-allocation") return number(value, c.fail_allocation);
         if (key == "env") return string(value, c.env_provider);
         bool known = false;
-        if (parse_exchange_key(key, value, c.exchange, error_, known) || known) return error_.message.empty();
+        if (parse_exchange_key(key, value, c.sequence, error_, known) || known) return error_.message.empty();
         return read_string_key(key, value);
     }
 

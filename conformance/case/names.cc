@@ -7,7 +7,7 @@ namespace selvage::conformance {
 namespace {
 
 using model::Conduct;
-using model::Kinship;
+using model::MetamorphicRelation;
 
 template <typename T>
 struct Row {
@@ -21,15 +21,15 @@ constexpr std::array kKinds = {
     Row<Case::Kind>{Case::Kind::Text, "text"},       Row<Case::Kind>{Case::Kind::Traffic, "traffic"},
 };
 
-constexpr std::array kKinships = {
-    Row<Kinship>{Kinship::Repeated, "repeated"},
-    Row<Kinship>{Kinship::Relaxed, "relaxed"},
-    Row<Kinship>{Kinship::MoreModes, "more-modes"},
-    Row<Kinship>{Kinship::MoreMrModes, "more-mr-modes"},
-    Row<Kinship>{Kinship::FedBack, "fed-back"},
-    Row<Kinship>{Kinship::Reordered, "reordered"},
-    Row<Kinship>{Kinship::NullVersusEmpty, "null-versus-empty"},
-    Row<Kinship>{Kinship::Reworded, "reworded"},
+constexpr std::array kMetamorphicRelations = {
+    Row<MetamorphicRelation>{MetamorphicRelation::Repeated, "repeated"},
+    Row<MetamorphicRelation>{MetamorphicRelation::Relaxed, "relaxed"},
+    Row<MetamorphicRelation>{MetamorphicRelation::MoreModes, "more-modes"},
+    Row<MetamorphicRelation>{MetamorphicRelation::MoreMrModes, "more-mr-modes"},
+    Row<MetamorphicRelation>{MetamorphicRelation::FedBack, "fed-back"},
+    Row<MetamorphicRelation>{MetamorphicRelation::Reordered, "reordered"},
+    Row<MetamorphicRelation>{MetamorphicRelation::NullVersusEmpty, "null-versus-empty"},
+    Row<MetamorphicRelation>{MetamorphicRelation::Reworded, "reworded"},
 };
 
 constexpr std::array kActs = {
@@ -93,7 +93,7 @@ std::string all_of(const Rows& rows) {
 }  // namespace
 
 std::string_view name(Case::Kind kind) { return word_of(kKinds, kind); }
-std::string_view name(Kinship kinship) { return word_of(kKinships, kinship); }
+std::string_view name(MetamorphicRelation metamorphic) { return word_of(kMetamorphicRelations, metamorphic); }
 std::string_view name(Conduct::Act act) { return word_of(kActs, act); }
 
 std::span<const VerbRow> verbs() { return kVerbs; }
@@ -104,10 +104,12 @@ const VerbRow& verb_row(Action::Verb verb) {
 }
 
 std::optional<Case::Kind> find_kind(std::string_view word) { return value_of<Case::Kind>(kKinds, word); }
-std::optional<Kinship> find_kinship(std::string_view word) { return value_of<Kinship>(kKinships, word); }
+std::optional<MetamorphicRelation> find_kinship(std::string_view word) {
+    return value_of<MetamorphicRelation>(kMetamorphicRelations, word);
+}
 std::optional<Conduct::Act> find_act(std::string_view word) { return value_of<Conduct::Act>(kActs, word); }
 std::string all_kinds() { return all_of(kKinds); }
-std::string all_kinships() { return all_of(kKinships); }
+std::string all_kinships() { return all_of(kMetamorphicRelations); }
 std::string all_acts() { return all_of(kActs); }
 
 }  // namespace selvage::conformance

@@ -10,7 +10,7 @@
 namespace selvage::conformance {
 
 std::string_view name(Case::Kind kind);
-std::string_view name(model::Kinship kinship);
+std::string_view name(model::MetamorphicRelation metamorphic);
 std::string_view name(model::Conduct::Act act);
 
 /// How an action is written.
@@ -26,7 +26,7 @@ const VerbRow& verb_row(Action::Verb verb);
 inline bool opens(const Action& a) { return !verb_row(a.verb).opens.empty(); }
 
 std::optional<Case::Kind> find_kind(std::string_view word);
-std::optional<model::Kinship> find_kinship(std::string_view word);
+std::optional<model::MetamorphicRelation> find_kinship(std::string_view word);
 std::optional<model::Conduct::Act> find_act(std::string_view word);
 /// All words of a kind, for messages: "call, pair, conduct, life, text".
 std::string all_kinds();

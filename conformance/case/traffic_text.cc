@@ -158,15 +158,15 @@ bool read_option(std::string_view word, Operation& out, CaseError& error) {
 
 struct SetupKey {
     std::string_view key;
-    std::uint64_t Exchange::*member;
+    std::uint64_t TransferSequence::*member;
     Family family;
 };
 constexpr std::array kSetupKeys = {
-    SetupKey{"format", &Exchange::format, Family::cq_format},
-    SetupKey{"transmit-flags", &Exchange::transmit_flags, Family::op_flags},
-    SetupKey{"receive-flags", &Exchange::receive_flags, Family::op_flags},
-    SetupKey{"min-multi-recv", &Exchange::min_multi_recv, Family::none},
-    SetupKey{"queue-size", &Exchange::queue_size, Family::none},
+    SetupKey{"format", &TransferSequence::format, Family::cq_format},
+    SetupKey{"transmit-flags", &TransferSequence::transmit_flags, Family::op_flags},
+    SetupKey{"receive-flags", &TransferSequence::receive_flags, Family::op_flags},
+    SetupKey{"min-multi-recv", &TransferSequence::min_multi_recv, Family::none},
+    SetupKey{"queue-size", &TransferSequence::queue_size, Family::none},
 };
 
 }  // namespace
@@ -213,8 +213,8 @@ std::string print_operation(const Operation& o) {
     return out;
 }
 
-void print_setup(std::string& out, const Exchange& e) {
-    const Exchange plain;
+void print_setup(std::string& out, const TransferSequence& e) {
+    const TransferSequence plain;
     const auto put = [&out](std::string_view key, std::string_view value) {
         out.append(key).append(" = ").append(value).push_back('\n');
     };
@@ -230,7 +230,8 @@ void print_operations(std::string& out, const std::vector<Operation>& operations
     for (const auto& o : operations) out.append(print_operation(o)).push_back('\n');
 }
 
-bool parse_exchange_key(std::string_view key, std::string_view value, Exchange& out, CaseError& error, bool& known) {
+bool parse_exchange_key(std::string_view key, std::string_view value, TransferSequence& out, CaseError& error,
+                        bool& known) {
     known = true;
     for (const auto& k : kSetupKeys)
         if (k.key == key) return read_value(value, k.family, out.*k.member) || fail(error, value, "no such value");

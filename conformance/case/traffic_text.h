@@ -20,9 +20,10 @@ std::string print_operation(const model::Operation& operation);
 std::string_view call_name(model::Transfer what, model::CallForm form);
 
 /// The lines of the set-up, and of operations.
-void print_setup(std::string& out, const Exchange& exchange);
+void print_setup(std::string& out, const TransferSequence& sequence);
 void print_operations(std::string& out, const std::vector<model::Operation>& operations);
 /// Reads one key of the set-up.  @return false and `error`; `known` tells whether the key is one of these.
-bool parse_exchange_key(std::string_view key, std::string_view value, Exchange& out, CaseError& error, bool& known);
+bool parse_exchange_key(std::string_view key, std::string_view value, TransferSequence& out, CaseError& error,
+                        bool& known);
 
 }  // namespace selvage::conformance

@@ -34,19 +34,19 @@ void print_full(const ClauseText& c) {
 
 int list_clauses(const Options& options) {
     const auto all = clauses();
-    for (const auto& wanted : options.ids) {
-        if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id.starts_with(wanted); })) {
+    for (const auto& expected : options.ids) {
+        if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id.starts_with(expected); })) {
             return could_not_run(
-                fmt::format("no clause is named {} or begins so (selvage clauses lists them)", wanted));
+                fmt::format("no clause is named {} or begins so (selvage clauses lists them)", expected));
         }
     }
-    for (const auto& wanted : options.ids) {
-        if (const auto* c = find_clause(wanted)) {
+    for (const auto& expected : options.ids) {
+        if (const auto* c = find_clause(expected)) {
             print_full(*c);
             continue;
         }
         for (const auto& c : all) {
-            if (!c.id.starts_with(wanted)) continue;
+            if (!c.id.starts_with(expected)) continue;
             print_full(c);
         }
     }

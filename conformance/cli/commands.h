@@ -43,7 +43,7 @@ struct Report;
 bool has_deviation(const Report& report, bool strict);
 /// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked
 /// for its providers may have any.
-std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found);
+std::string unknown_provider(const std::vector<std::string>& expected, const Survey& found);
 
 /// What `selvage replay` is given where the files are traces.
 struct ReplayTraces {

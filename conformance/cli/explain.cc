@@ -142,7 +142,7 @@ bool offers_any(const Answer& a, const std::string& provider) {
 
 // What one provider makes of a call.
 struct Answered {
-    std::unique_ptr<Lab> lab;
+    std::unique_ptr<TestContext> context;
     Verdict verdict;
     std::vector<Explained> entries;
     std::vector<Info> offers;          // of this provider, in the library's answer
@@ -153,13 +153,13 @@ struct Answered {
     [[nodiscard]] bool refused() const { return offers.empty(); }
 };
 
-Answered ask_provider(std::unique_ptr<Lab> lab, const Query& query) {
+Answered ask_provider(std::unique_ptr<TestContext> context, const Query& query) {
     Answered out;
-    const std::string& provider = lab->provider();
-    const Profile& profile = lab->profile(query.version);
-    out.verdict = expect(query, lab->world(), profile);
-    out.entries = explain(query, lab->world(), profile);
-    Answer answer = lab->single().ask(query).answer;
+    const std::string& provider = context->provider();
+    const Profile& profile = context->profile(query.version);
+    out.verdict = expect(query, context->world(), profile);
+    out.entries = explain(query, context->world(), profile);
+    Answer answer = context->single().ask(query).answer;
     out.ret = answer.ret;
     for (auto& o : answer.offers) {
         const auto name = o.fabric.prov_name.value_or("");
@@ -171,12 +171,12 @@ Answered ask_provider(std::unique_ptr<Lab> lab, const Query& query) {
     }
     if (out.refused()) {
         const auto granted = [&](const Query& q, const std::string& name) {
-            return offers_any(lab->single().ask(q).answer, name);
+            return offers_any(context->single().ask(q).answer, name);
         };
-        auto proposals = propose(query, lab->world(), out.entries, granted, 1);
+        auto proposals = propose(query, context->world(), out.entries, granted, 1);
         if (!proposals.empty()) out.proposal = std::move(proposals.front());
     }
-    out.lab = std::move(lab);
+    out.context = std::move(context);
     return out;
 }
 
@@ -216,10 +216,10 @@ void tell_verdict(Teller& tell, const std::vector<Answered>& answers) {
 
 void tell_summary(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
     std::size_t width = 0;
-    for (const auto& a : answers) width = std::max(width, printable(a.lab->provider()).size());
+    for (const auto& a : answers) width = std::max(width, printable(a.context->provider()).size());
     bool any_unasked = false;
     for (const auto& a : answers) {
-        const auto name = fmt::format("{:<{}}", printable(a.lab->provider()), width);
+        const auto name = fmt::format("{:<{}}", printable(a.context->provider()), width);
         if (a.refused()) {
             tell.say("  {}  {}", name, reason(query, a));
             continue;
@@ -249,10 +249,10 @@ void tell_best(Teller& tell, const std::vector<Answered>& answers) {
 }
 
 // Entry by entry, then what it answers.  @return its entries, if it refuses.
-std::vector<Explained> tell_provider(Teller& tell, Lab& lab, const Query& query) {
-    const std::string name = printable(lab.provider());
-    const Profile& profile = lab.profile(query.version);
-    const Verdict verdict = expect(query, lab.world(), profile);
+std::vector<Explained> tell_provider(Teller& tell, TestContext& context, const Query& query) {
+    const std::string name = printable(context.provider());
+    const Profile& profile = context.profile(query.version);
+    const Verdict verdict = expect(query, context.world(), profile);
     if (verdict.kind == Verdict::Kind::MustRefuse) {
         tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), name);
         for (const auto& b : verdict.because) {
@@ -263,10 +263,10 @@ std::vector<Explained> tell_provider(Teller& tell, Lab& lab, const Query& query)
         tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), name,
                  query.version.str());
     }
-    auto explained = explain(query, lab.world(), profile);
+    auto explained = explain(query, context.world(), profile);
     for (const auto& e : explained) tell_entry(tell, query, e);
-    const Answer answer = lab.single().ask(query).answer;
-    if (offers_any(answer, lab.provider())) return {};
+    const Answer answer = context.single().ask(query).answer;
+    if (offers_any(answer, context.provider())) return {};
     if (verdict.kind == Verdict::Kind::Granted) {
         tell.say("{} {} refuses this call, though the text demands an offer", tinted("deviation", Tint::Bad), name);
     }
@@ -279,9 +279,9 @@ void work_in_short(const Options& options, const std::vector<std::string>& provi
     std::vector<Answered> answers;
     std::string error;
     for (const auto& p : providers) {
-        auto lab = Lab::open(options.plan, p, error);
-        if (!lab) return;
-        answers.push_back(ask_provider(std::move(lab), query));
+        auto context = TestContext::open(options.plan, p, error);
+        if (!context) return;
+        answers.push_back(ask_provider(std::move(context), query));
     }
     tell_verdict(tell, answers);
     tell_summary(tell, query, answers);
@@ -296,26 +296,26 @@ void work_in_short(const Options& options, const std::vector<std::string>& provi
 void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
     if (!options.all) return work_in_short(options, providers, query, channel);
     Teller tell(channel);
-    std::vector<std::pair<std::unique_ptr<Lab>, std::vector<Explained>>> refusing;
+    std::vector<std::pair<std::unique_ptr<TestContext>, std::vector<Explained>>> refusing;
     std::string error;
     for (const auto& p : providers) {
-        auto lab = Lab::open(options.plan, p, error);
-        if (!lab) return;
-        auto explained = tell_provider(tell, *lab, query);
+        auto context = TestContext::open(options.plan, p, error);
+        if (!context) return;
+        auto explained = tell_provider(tell, *context, query);
         if (p == providers.back()) {
-            const Answer answer = lab->single().ask(query).answer;
+            const Answer answer = context->single().ask(query).answer;
             tell.say("");
             tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret),
                      answer.offers.size());
         }
-        if (!explained.empty()) refusing.emplace_back(std::move(lab), std::move(explained));
+        if (!explained.empty()) refusing.emplace_back(std::move(context), std::move(explained));
     }
-    for (auto& [lab, explained] : refusing) {
+    for (auto& [context, explained] : refusing) {
         const auto granted = [&](const Query& q, const std::string& name) {
-            return offers_any(lab->single().ask(q).answer, name);
+            return offers_any(context->single().ask(q).answer, name);
         };
-        tell_all_proposals(tell, lab->provider(),
-                           propose(query, lab->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
+        tell_all_proposals(tell, context->provider(),
+                           propose(query, context->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
     }
 }
 

@@ -25,8 +25,8 @@ std::string shown_by(const Plan& plan, const std::string& provider, model::Versi
     run_in_child(
         [&](Channel& channel) {
             std::string error;
-            auto lab = Lab::open(plan, provider, error);
-            if (lab) channel.send(model::print_profile(lab->profile(version)));
+            auto context = TestContext::open(plan, provider, error);
+            if (context) channel.send(model::print_profile(context->profile(version)));
         },
         [&](std::string_view record) { out = std::string(record); }, 20s);
     return out;

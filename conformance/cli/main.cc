@@ -45,9 +45,9 @@ bool read_file(const std::string& path, std::string& out, std::string& error) {
     return true;
 }
 
-std::string unknown_provider(const std::vector<std::string>& wanted, const Survey& found) {
+std::string unknown_provider(const std::vector<std::string>& expected, const Survey& found) {
     if (!found.deadly.empty()) return {};
-    for (const auto& p : wanted) {
+    for (const auto& p : expected) {
         if (std::find(found.providers.begin(), found.providers.end(), p) != found.providers.end()) continue;
         std::string known;
         for (const auto& k : found.providers) known += (known.empty() ? "" : ", ") + k;

@@ -35,11 +35,11 @@ struct Written {
 // The child's side: each question before it is asked, then the profile.
 void write_profile(const Plan& plan, const std::string& provider, model::Version version, Channel& channel) {
     std::string error;
-    auto lab = Lab::open(plan, provider, error);
-    if (!lab) return channel.send("E" + error);
-    lab->single().announce([&](const model::Query& q) { channel.send("Q" + model::print_call(q)); });
-    auto profile = infer_profile(lab->single(), provider, version, plan.deadly);
-    probe_limits(lab->single(), profile, plan.deadly);
+    auto context = TestContext::open(plan, provider, error);
+    if (!context) return channel.send("E" + error);
+    context->single().announce([&](const model::Query& q) { channel.send("Q" + model::print_call(q)); });
+    auto profile = infer_profile(context->single(), provider, version, plan.deadly);
+    probe_limits(context->single(), profile, plan.deadly);
     channel.send("P" + model::print_profile(profile));
 }
 
@@ -58,7 +58,7 @@ Written learn_profile(Plan plan, const std::string& provider, model::Version ver
         if (ending.kind == Ending::Kind::Done) return out;
         model::Query killer;
         model::TextError bad;
-        out.trouble = fmt::format("{}: the library {} while it was probed", provider, death_text(ending));
+        out.trouble = fmt::format("{}: the library {} while it was probed", provider, crash_text(ending));
         if (last.empty() || !model::parse_call(last, killer, bad)) break;
         plan.deadly.push_back(std::move(killer));
     }
@@ -78,7 +78,7 @@ int print_differences(const Plan& plan, const std::string& provider, model::Vers
     return lines.empty() ? kKept : kDeviates;
 }
 
-int diff(const Options& options, const Survey& found, std::optional<model::Version> wanted) {
+int diff(const Options& options, const Survey& found, std::optional<model::Version> expected) {
     std::string text;
     std::string error;
     model::Profile declared;
@@ -86,7 +86,7 @@ int diff(const Options& options, const Survey& found, std::optional<model::Versi
     if (!model::parse_profile(text, model::kNewest, declared, error)) {
         return could_not_run(options.diff + ": " + error);
     }
-    const auto version = wanted.value_or(declared.only.value_or(std::min(found.subject.version, model::kNewest)));
+    const auto version = expected.value_or(declared.only.value_or(std::min(found.subject.version, model::kNewest)));
     const auto providers = options.providers.empty() ? std::vector{declared.provider} : options.providers;
     if (error = unknown_provider(providers, found); !error.empty()) return could_not_run(error);
     int status = kKept;
@@ -107,12 +107,12 @@ int print_all(const Options& options, const Survey& found, model::Version versio
 int profile(const Options& options) {
     const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
-    std::optional<model::Version> wanted;
-    if (!options.version.empty() && !model::parse_version(options.version, wanted.emplace())) {
+    std::optional<model::Version> expected;
+    if (!options.version.empty() && !model::parse_version(options.version, expected.emplace())) {
         return could_not_run(fmt::format("--api {}: a version is MAJOR.MINOR, such as 1.17", options.version));
     }
-    if (!options.diff.empty()) return diff(options, found, wanted);
-    return print_all(options, found, wanted.value_or(std::min(found.subject.version, model::kNewest)));
+    if (!options.diff.empty()) return diff(options, found, expected);
+    return print_all(options, found, expected.value_or(std::min(found.subject.version, model::kNewest)));
 }
 
 }  // namespace

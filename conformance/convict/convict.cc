@@ -63,7 +63,7 @@ public:
         const std::string others = preloaded != environment_.end() ? preloaded->substr(11) + ":" : "";
         // Whatever name the program knows the library by, this very file is loaded already.
         set_variable(environment_, "LD_PRELOAD", others + library_);
-        // As in the kit itself (Lab::open): no answers of name servers.
+        // As in the kit itself (TestContext::open): no answers of name servers.
         if (std::none_of(environment_.begin(), environment_.end(),
                          [](const std::string& e) { return e.starts_with("RES_OPTIONS="); }))
             set_variable(environment_, "RES_OPTIONS", "attempts:0");

@@ -113,13 +113,13 @@ private:
 // Tries something on the provider's offers until it works, in a child of its own, since it may end there.
 // @return what the last try returned; nothing if one worked, or none could be made.
 template <typename Try>
-std::optional<int> refused(Lab& lab, Try&& try_once) {
+std::optional<int> refused(TestContext& context, Try&& try_once) {
     constexpr int kMostOffers = 8;
     std::optional<int> last;
     run_in_child(
         [&](Channel& channel) {
-            const Entries& entries = lab.library().entries();
-            const Query q = widest_question(lab.provider(), lab.version());
+            const Entries& entries = context.library().entries();
+            const Query q = widest_query(context.provider(), context.version());
             Arena arena(room_for(q));
             const Encoded call = encode(q, arena, {});
             fi_info* list = nullptr;
@@ -128,7 +128,7 @@ std::optional<int> refused(Lab& lab, Try&& try_once) {
             for (fi_info* info = list; info != nullptr && left > 0; info = info->next) {
                 Info offer;
                 decode(info, {}, offer);
-                if (!offer_is_of(offer, lab.provider())) continue;
+                if (!offer_is_of(offer, context.provider())) continue;
                 --left;
                 Ground ground(entries, info);
                 if (!ground.stands()) continue;
@@ -141,14 +141,14 @@ std::optional<int> refused(Lab& lab, Try&& try_once) {
     return last == 0 ? std::nullopt : last;
 }
 
-void try_openings(Lab& lab, Channel& channel, Facts& facts) {
+void try_openings(TestContext& context, Channel& channel, Facts& facts) {
     for (const auto what : {ObjectClass::Eq, ObjectClass::Pep, ObjectClass::Cq, ObjectClass::Cntr, ObjectClass::Av,
                             ObjectClass::Mr, ObjectClass::Ep}) {
         channel.doing(static_cast<std::uint64_t>(what) + 1);
-        const auto ret = refused(lab, [&](Ground& ground) { return ground.try_out(what); });
+        const auto ret = refused(context, [&](Ground& ground) { return ground.try_out(what); });
         if (ret) facts.refused[what] = *ret;
     }
-    facts.override_refused = refused(lab, [](Ground& ground) { return ground.try_override(); });
+    facts.override_refused = refused(context, [](Ground& ground) { return ground.try_override(); });
 }
 
 // The child's side: one record for each clause that the provider explains, "id reason".  What needs objects comes
@@ -156,12 +156,12 @@ void try_openings(Lab& lab, Channel& channel, Facts& facts) {
 void look_at_provider(const Plan& plan, const ProviderResult& result, std::vector<const ClauseText*> open,
                       Channel& channel) {
     std::string error;
-    auto lab = Lab::open(plan, result.provider, error);
-    if (!lab) return;
+    auto context = TestContext::open(plan, result.provider, error);
+    if (!context) return;
     std::vector<Profile> profiles;
-    for (unsigned minor = 0; minor <= lab->version().minor_part(); ++minor) {
+    for (unsigned minor = 0; minor <= context->version().minor_part(); ++minor) {
         channel.doing(minor + 1);  // a sign of life: each version is asked anew
-        profiles.push_back(lab->profile(Version(1, minor)));
+        profiles.push_back(context->profile(Version(1, minor)));
     }
     Facts facts{.profiles = profiles,
                 .result = result,
@@ -177,7 +177,7 @@ void look_at_provider(const Plan& plan, const ProviderResult& result, std::vecto
     };
     tell();
     if (open.empty()) return;
-    try_openings(*lab, channel, facts);
+    try_openings(*context, channel, facts);
     tell();
 }
 

@@ -34,7 +34,7 @@ std::vector<bool> still_offered(Profile& profile, const Answer& answer) {
 }
 
 void learn_entries(const Prober& prober, Profile& profile) {
-    const Answer widest = prober.ask(widest_question(profile.provider, profile.version));
+    const Answer widest = prober.ask(widest_query(profile.provider, profile.version));
     for (const auto& o : widest.offers) {
         if (!offer_is_of(o, profile.provider) || find_entry(profile, o) != nullptr) continue;
         profile.entries.push_back({.offer = o, .most = {}});
@@ -44,14 +44,14 @@ void learn_entries(const Prober& prober, Profile& profile) {
 
 // Without mode bits, and without mr_mode bits: which entries need them?
 void learn_needs(const Prober& prober, Profile& profile) {
-    Query q = widest_question(profile.provider, profile.version);
+    Query q = widest_query(profile.provider, profile.version);
     q.hints->mode = 0;
     auto kept = still_offered(profile, prober.ask(q));
     for (std::size_t i = 0; i < kept.size(); ++i) {
         if (!kept[i]) profile.entries[i].needed_mode = profile.entries[i].offer.mode;
     }
     if (profile.version < Version(1, 5)) return;
-    q = widest_question(profile.provider, profile.version);
+    q = widest_query(profile.provider, profile.version);
     q.hints->domain.mr_mode = 0;
     kept = still_offered(profile, prober.ask(q));
     for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -66,7 +66,7 @@ void learn_caps(const Prober& prober, Profile& profile) {
         const bool all_have = std::all_of(profile.entries.begin(), profile.entries.end(),
                                           [&](const Entry& e) { return (e.offer.caps & w.value) != 0; });
         if (all_have) continue;
-        Query q = widest_question(profile.provider, profile.version);
+        Query q = widest_query(profile.provider, profile.version);
         q.hints->caps = w.value;
         for (const auto& o : prober.ask(q).offers) {
             if (!offer_is_of(o, profile.provider) || (o.caps & w.value) == 0) continue;
@@ -79,7 +79,7 @@ void learn_caps(const Prober& prober, Profile& profile) {
 
 }  // namespace
 
-Query widest_question(const std::string& provider, Version version) {
+Query widest_query(const std::string& provider, Version version) {
     Query q;
     q.version = version;
     q.hints.emplace();
@@ -109,7 +109,7 @@ const Profile& Profiles::at(Version version) {
 }
 
 std::vector<std::string> discover_providers(Caller& caller, Version version, std::span<const Query> deadly,
-                                            std::span<const std::string> wanted) {
+                                            std::span<const std::string> expected) {
     const Prober prober{caller, deadly};
     std::vector<std::string> out;
     const auto add = [&](const Info& offer) {
@@ -126,12 +126,12 @@ std::vector<std::string> discover_providers(Caller& caller, Version version, std
     const Answer named = prober.ask(q);
     for (const auto& o : named.offers) {
         if (!o.fabric.prov_name) continue;
-        const Answer wide = prober.ask(widest_question(*o.fabric.prov_name, version));
+        const Answer wide = prober.ask(widest_query(*o.fabric.prov_name, version));
         for (const auto& found : wide.offers) add(found);
     }
-    for (const auto& name : wanted) {
+    for (const auto& name : expected) {
         if (std::find(out.begin(), out.end(), name) != out.end()) continue;
-        const Answer wide = prober.ask(widest_question(name, version));
+        const Answer wide = prober.ask(widest_query(name, version));
         const bool answers = std::any_of(wide.offers.begin(), wide.offers.end(),
                                          [&](const Info& offer) { return offer_is_of(offer, name); });
         if (answers) out.push_back(name);

@@ -16,7 +16,7 @@
 namespace selvage::conformance {
 
 /// The question that asks a provider for all it has: every mode bit and mr_mode bit supported, all else wild.
-model::Query widest_question(const std::string& provider, model::Version version);
+model::Query widest_query(const std::string& provider, model::Version version);
 
 /// Asks until the profile is known.  Empty `entries`: the provider offers nothing to callers of that version.
 model::Profile infer_profile(Caller& caller, const std::string& provider, model::Version version,
@@ -41,6 +41,6 @@ private:
 /// list names and that answer all the same, as a layered name may.
 std::vector<std::string> discover_providers(Caller& caller, model::Version version,
                                             std::span<const model::Query> deadly = {},
-                                            std::span<const std::string> wanted = {});
+                                            std::span<const std::string> expected = {});
 
 }  // namespace selvage::conformance

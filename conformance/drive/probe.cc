@@ -30,15 +30,16 @@ void note_ending(Conduct& conduct, const Ending& ending) {
     conduct.exited = ending.kind == Ending::Kind::Exited;
 }
 
-void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally, std::vector<Because>& broken) {
+void judge_asked(TestContext& context, const Query& query, const Asked& asked, Tally& tally,
+                 std::vector<Because>& broken) {
     if (asked.broken == nullptr) {
-        judge(query, lab.world(), asked.answer, &lab.profile(query.version), tally, broken);
+        judge(query, context.world(), asked.answer, &context.profile(query.version), tally, broken);
     } else {
         judge_broken_list(asked.broken, tally, broken);
     }
     Conduct conduct;
     conduct.act = Conduct::Act::GetInfo;
-    conduct.world = &lab.world();
+    conduct.world = &context.world();
     conduct.query = &query;
     conduct.answer = &asked.answer;
     conduct.ret = asked.answer.ret;
@@ -51,64 +52,65 @@ void judge_asked(Lab& lab, const Query& query, const Asked& asked, Tally& tally,
 namespace {
 
 // Pairs compare what one provider says; another's offers in the same list are none of its business.
-Answer own_part(const Lab& lab, Answer answer) {
+Answer own_part(const TestContext& context, Answer answer) {
     std::erase_if(answer.offers,
-                  [&](const Info& o) { return !lab.provider().empty() && !offer_is_of(o, lab.provider()); });
+                  [&](const Info& o) { return !context.provider().empty() && !offer_is_of(o, context.provider()); });
     return answer;
 }
 
 // Where offer `i` of the whole answer stands in own_part() of it.
-int place_among_own(const Lab& lab, const Answer& answer, std::size_t i) {
-    if (lab.provider().empty()) return static_cast<int>(i);
+int place_among_own(const TestContext& context, const Answer& answer, std::size_t i) {
+    if (context.provider().empty()) return static_cast<int>(i);
     const auto end = answer.offers.begin() + static_cast<std::ptrdiff_t>(i);
     return static_cast<int>(
-        std::count_if(answer.offers.begin(), end, [&](const Info& o) { return offer_is_of(o, lab.provider()); }));
+        std::count_if(answer.offers.begin(), end, [&](const Info& o) { return offer_is_of(o, context.provider()); }));
 }
 
 }  // namespace
 
-void probe_call(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    judge_asked(lab, c.first, lab.single().ask(c.first), tally, broken);
+void probe_call(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    judge_asked(context, c.first, context.single().ask(c.first), tally, broken);
 }
 
-void probe_pair(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    const Asked first = lab.single().ask(c.first);
+void probe_pair(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    const Asked first = context.single().ask(c.first);
     Query second = c.second;
     int fed_back = c.fed_back;
-    if (c.kinship == Kinship::FedBack) {
+    if (c.metamorphic == MetamorphicRelation::FedBack) {
         const auto i = static_cast<std::size_t>(c.fed_back);
         // A shrunk first call may have another provider's offer in this place.
         if (c.fed_back < 0 || i >= first.answer.offers.size()) return;
-        if (!lab.provider().empty() && !offer_is_of(first.answer.offers[i], lab.provider())) return;
-        fed_back = place_among_own(lab, first.answer, i);
+        if (!context.provider().empty() && !offer_is_of(first.answer.offers[i], context.provider())) return;
+        fed_back = place_among_own(context, first.answer, i);
         second = feed_back(c.first, first.answer.offers[i]);
     }
-    const Asked again = lab.single().ask(second);
+    const Asked again = context.single().ask(second);
     if (first.broken != nullptr || again.broken != nullptr) return;
     // Lists of names are compared with whole answers: a layered provider's may be told layer by layer.  What a plain
     // call found of others is none of the provider's business.
     const auto lists_names = [](const Query& q) { return (q.flags & FI_PROV_ATTR_ONLY) != 0; };
     const bool names = lists_names(c.first) || lists_names(second);
-    const Answer own_first = lists_names(c.first) ? first.answer : own_part(lab, first.answer);
-    const Answer own_second = lists_names(second) ? again.answer : own_part(lab, again.answer);
-    judge(PairCase{c.kinship, lab.world(), c.first, own_first, second, own_second, names ? c.fed_back : fed_back},
-          tally, broken);
+    const Answer own_first = lists_names(c.first) ? first.answer : own_part(context, first.answer);
+    const Answer own_second = lists_names(second) ? again.answer : own_part(context, again.answer);
+    judge(
+        PairCase{c.metamorphic, context.world(), c.first, own_first, second, own_second, names ? c.fed_back : fed_back},
+        tally, broken);
 }
 
-void probe(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+void probe(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     switch (c.kind) {
         case Case::Kind::Call:
-            return probe_call(lab, c, tally, broken);
+            return probe_call(context, c, tally, broken);
         case Case::Kind::Pair:
-            return probe_pair(lab, c, tally, broken);
+            return probe_pair(context, c, tally, broken);
         case Case::Kind::Conduct:
-            return probe_conduct(lab, c, tally, broken);
+            return probe_conduct(context, c, tally, broken);
         case Case::Kind::Life:
-            return probe_life(lab, c, tally, broken);
+            return probe_life(context, c, tally, broken);
         case Case::Kind::Text:
-            return probe_text(lab, c, tally, broken);
+            return probe_text(context, c, tally, broken);
         case Case::Kind::Traffic:
-            return probe_traffic(lab, c, tally, broken);
+            return probe_traffic(context, c, tally, broken);
     }
 }
 

@@ -16,24 +16,24 @@ struct LeftPair;  // transfer/worker.h
 void note_ending(model::Conduct& conduct, const Ending& ending);
 
 /// Runs a case of any kind.  Links with `supporting` set explain the broken link before them.
-void probe(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 
 // One per kind; probe() chooses.
-void probe_call(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
-void probe_pair(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
-void probe_conduct(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
-void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
-void probe_text(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
-void probe_traffic(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_call(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_pair(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_conduct(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_life(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_text(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_traffic(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 
 /// How many bytes, its NUL not among them, fi_tostr_r writes for a probe where there is room; 0 if it cannot tell.
-std::size_t text_length(Lab& lab, const StringProbe& p);
+std::size_t text_length(TestContext& context, const StringProbe& p);
 
 /// Judges the death of a process that closed a pair of endpoints between two exchanges.
-void judge_left(Lab& lab, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
+void judge_left(TestContext& context, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
 
 /// Judges one asked question: its answer, and its conduct.
-void judge_asked(Lab& lab, const model::Query& query, const Asked& asked, model::Tally& tally,
+void judge_asked(TestContext& context, const model::Query& query, const Asked& asked, model::Tally& tally,
                  std::vector<model::Because>& broken);
 
 }  // namespace selvage::conformance

@@ -34,26 +34,26 @@ constexpr auto kPatience = 4s;
 // One conduct case on its way to the judge.
 class Watch {
 public:
-    Watch(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken)
-        : lab_(lab), case_(c), tally_(tally), broken_(broken) {}
+    Watch(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken)
+        : context_(context), case_(c), tally_(tally), broken_(broken) {}
 
     Conduct begin() {
         Conduct conduct;
         conduct.act = case_.act;
-        conduct.world = &lab_.world();
+        conduct.world = &context_.world();
         conduct.query = &case_.first;
         return conduct;
     }
     void rule(const Conduct& conduct) { judge(conduct, tally_, broken_); }
     /// Judges an answer in surroundings of its own.
     void rule(const Query& query, const World& world, const Answer& answer) {
-        judge(query, world, answer, &lab_.profile(query.version), tally_, broken_);
+        judge(query, world, answer, &context_.profile(query.version), tally_, broken_);
     }
-    Lab& lab() { return lab_; }
+    TestContext& context() { return context_; }
     const Case& shown() { return case_; }
 
 private:
-    Lab& lab_;
+    TestContext& context_;
     const Case& case_;
     Tally& tally_;
     std::vector<Because>& broken_;
@@ -62,7 +62,7 @@ private:
 // A list from the library, with what it holds as values.
 class List {
 public:
-    List(Lab& lab, const Query& query) : entries_(lab.library().entries()), arena_(room_for(query)) {
+    List(TestContext& context, const Query& query) : entries_(context.library().entries()), arena_(room_for(query)) {
         const Encoded q = encode(query, arena_, {});
         arena_.protect();
         ret_ = entries_.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list_);
@@ -139,7 +139,7 @@ std::uint64_t blocks_left(Work&& work) {
 bool comes_back_when_tight(Watch& w) {
     const Ending ending = run_in_child(
         [&](Channel&) {
-            Caller caller(w.lab().library());
+            Caller caller(w.context().library());
             caller.set_tight(true);
             caller.ask(w.shown().first);
         },
@@ -163,15 +163,15 @@ std::uint64_t lookups_of(const Entries& entries, const Encoded& q) {
 
 void watch_getinfo(Watch& w) {
     if (!comes_back_when_tight(w)) return;
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     Arena arena(room_for(w.shown().first));
     const Encoded q = encode(w.shown().first, arena, {});
     arena.protect();
     Conduct conduct = w.begin();
-    const Answer answer = List(w.lab(), w.shown().first).answer();
+    const Answer answer = List(w.context(), w.shown().first).answer();
     conduct.answer = &answer;
     conduct.ret = answer.ret;
-    conduct.copy_shares = w.lab().single().ask(w.shown().first).shares_hints;
+    conduct.copy_shares = w.context().single().ask(w.shown().first).shares_hints;
     conduct.leaked_blocks = blocks_left([&] { ask_and_free(entries, q); });
     conduct.lookups = lookups_of(entries, q);
     conduct.lookups_watched = true;
@@ -179,7 +179,7 @@ void watch_getinfo(Watch& w) {
 }
 
 void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value, std::span<void* const> objects = {}) {
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     fi_info* copy = entries.dupinfo(original);
     Conduct conduct = w.begin();
     conduct.original = &as_value;
@@ -202,17 +202,17 @@ void watch_passive(Watch& w, fi_info* info, fid_fabric* fabric) {
     fid_pep* pep = nullptr;
     if (info->ep_attr == nullptr || info->ep_attr->type != FI_EP_MSG) return;
     if (fi_passive_ep(fabric, info, &pep, nullptr) != 0) return;
-    Query q = widest_question(w.lab().provider(), w.lab().version());
+    Query q = widest_query(w.context().provider(), w.context().version());
     q.hints->handle = 1;
     void* const objects[] = {pep};
-    w.lab().single().set_objects(objects);
-    const Answer answer = w.lab().single().ask(q).answer;
+    w.context().single().set_objects(objects);
+    const Answer answer = w.context().single().ask(q).answer;
     // Callers of 1.6 had no use for it.
-    Query before = widest_question(w.lab().provider(), Version(1, 6));
+    Query before = widest_query(w.context().provider(), Version(1, 6));
     before.hints->handle = 1;
-    const Answer narrowed = w.lab().single().ask(before).answer;
-    w.lab().single().set_objects({});
-    World world = w.lab().world();
+    const Answer narrowed = w.context().single().ask(before).answer;
+    w.context().single().set_objects({});
+    World world = w.context().world();
     world.opened.push_back({World::Opened::Kind::Pep, {}, {}, {}});
     w.rule(q, world, answer);
     w.rule(before, world, narrowed);
@@ -221,20 +221,20 @@ void watch_passive(Watch& w, fi_info* info, fid_fabric* fabric) {
 
 // An opened fabric in the hints narrows the answer.
 void watch_instance(Watch& w, void* fabric) {
-    Query q = widest_question(w.lab().provider(), w.lab().version());
+    Query q = widest_query(w.context().provider(), w.context().version());
     q.hints->fabric.fabric = 1;
     void* const objects[] = {fabric};
-    w.lab().single().set_objects(objects);
-    const Answer answer = w.lab().single().ask(q).answer;
-    w.lab().single().set_objects({});
-    World world = w.lab().world();
+    w.context().single().set_objects(objects);
+    const Answer answer = w.context().single().ask(q).answer;
+    w.context().single().set_objects({});
+    World world = w.context().world();
     world.opened.push_back({World::Opened::Kind::Fabric, {}, {}, {}});
     w.rule(q, world, answer);
 }
 
 // An open object behind handle: neither fi_dupinfo nor fi_freeinfo may touch it.
 void watch_handle(Watch& w, fi_info* info, Info as_value) {
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     void* opened = nullptr;
     if (info->fabric_attr == nullptr || entries.fabric(info->fabric_attr, &opened, nullptr) != 0) return;
     auto* fabric = static_cast<fid_fabric*>(opened);
@@ -255,7 +255,7 @@ void watch_handle(Watch& w, fi_info* info, Info as_value) {
 
 // Offers of the answer, and the hints themselves, which may lack substructures.
 void watch_dup(Watch& w) {
-    const List list(w.lab(), w.shown().first);
+    const List list(w.context(), w.shown().first);
     std::size_t i = 0;
     for (const fi_info* p = list.get(); p != nullptr && i < 4 && i < list.answer().offers.size(); p = p->next, ++i) {
         watch_dup_of(w, p, list.answer().offers[i]);
@@ -264,7 +264,7 @@ void watch_dup(Watch& w) {
     i = 0;
     for (fi_info* p = list.get(); p != nullptr && i < list.answer().offers.size(); p = p->next, ++i) {
         const Info& offer = list.answer().offers[i];
-        if (!offer_is_of(offer, w.lab().provider())) continue;
+        if (!offer_is_of(offer, w.context().provider())) continue;
         watch_handle(w, p, offer);
         break;
     }
@@ -276,7 +276,7 @@ void watch_dup(Watch& w) {
 }
 
 void watch_alloc(Watch& w) {
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     fi_info* one = entries.dupinfo(nullptr);
     fi_info* two = entries.dupinfo(nullptr);
     Conduct conduct = w.begin();
@@ -309,17 +309,17 @@ fi_info* filled(const Entries& entries, const Info& from) {
 }
 
 void watch_free(Watch& w) {
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     {
-        const List one(w.lab(), w.shown().first);
-        const List two(w.lab(), w.shown().first);
+        const List one(w.context(), w.shown().first);
+        const List two(w.context(), w.shown().first);
         Conduct conduct = w.begin();
         conduct.answer = &one.answer();
         conduct.ret = one.answer().ret;
         for (const fi_info *a = one.get(), *b = two.get(); a != nullptr && b != nullptr; a = a->next, b = b->next) {
             conduct.copy_shares = conduct.copy_shares || share(a, b);
         }
-        conduct.leaked_blocks = blocks_left([&] { const List again(w.lab(), w.shown().first); });
+        conduct.leaked_blocks = blocks_left([&] { const List again(w.context(), w.shown().first); });
         w.rule(conduct);
     }
     if (!w.shown().first.hints) return;
@@ -386,7 +386,7 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
 }
 
 void watch_getinfo_short(Watch& w) {
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     Arena arena(room_for(w.shown().first));
     const Encoded q = encode(w.shown().first, arena, {});
     for (int i = 0; i < 2; ++i) ask_and_free(entries, q);  // caches fill before memory runs short
@@ -394,7 +394,7 @@ void watch_getinfo_short(Watch& w) {
 }
 
 void watch_alloc_short(Watch& w) {
-    const Entries& entries = w.lab().library().entries();
+    const Entries& entries = w.context().library().entries();
     watch_shortage(w, nullptr, [&](Shortage&) {
         fi_info* info = entries.dupinfo(nullptr);
         if (info != nullptr) entries.freeinfo(info);
@@ -402,8 +402,8 @@ void watch_alloc_short(Watch& w) {
 }
 
 void watch_dup_short(Watch& w) {
-    const Entries& entries = w.lab().library().entries();
-    const List list(w.lab(), w.shown().first);
+    const Entries& entries = w.context().library().entries();
+    const List list(w.context(), w.shown().first);
     if (list.get() == nullptr || list.answer().offers.empty()) return;
     watch_shortage(w, list.answer().offers.data(), [&](Shortage&) {
         fi_info* copy = entries.dupinfo(list.get());
@@ -413,19 +413,19 @@ void watch_dup_short(Watch& w) {
 
 void watch_threads(Watch& w) {
     const Query other = [&] {
-        Query q = widest_question(w.lab().provider(), w.lab().version());
+        Query q = widest_query(w.context().provider(), w.context().version());
         q.hints->caps = FI_MSG;
         return q;
     }();
-    const std::vector<Query> queries = {w.shown().first, other, widest_question(w.lab().provider(), Version(1, 4))};
+    const std::vector<Query> queries = {w.shown().first, other, widest_query(w.context().provider(), Version(1, 4))};
     bool differs = false;
     int differing = 0;
     int alone = 0;
     std::vector<Answer> single;
-    for (const auto& q : queries) single.push_back(w.lab().single().ask(q).answer);
+    for (const auto& q : queries) single.push_back(w.context().single().ask(q).answer);
     const Ending ending = run_in_child(
         [&](Channel& channel) {
-            Caller caller(w.lab().library());
+            Caller caller(w.context().library());
             // Alone in this very process: an address may hold the number of the process that asks.
             std::vector<Answer> lone;
             for (const auto& q : queries) lone.push_back(caller.ask(q).answer);
@@ -455,19 +455,19 @@ void watch_threads(Watch& w) {
 }
 
 // What a fresh process without FI_PROVIDER is told; the same for every case of a child, so asked once.
-const std::optional<FreshAnswer>& without_filter(Lab& lab, std::uint64_t flags) {
+const std::optional<FreshAnswer>& without_filter(TestContext& context, std::uint64_t flags) {
     static std::map<std::uint64_t, std::optional<FreshAnswer>> known;
     const auto found = known.find(flags);
     if (found != known.end()) return found->second;
-    return known.emplace(flags, ask_fresh(lab.plan(), std::nullopt, flags)).first->second;
+    return known.emplace(flags, ask_fresh(context.plan(), std::nullopt, flags)).first->second;
 }
 
 // The same question in two fresh processes, without and with FI_PROVIDER.
 void watch_environment(Watch& w) {
-    const auto& without = without_filter(w.lab(), w.shown().first.flags);
-    const auto with = ask_fresh(w.lab().plan(), w.shown().env_provider, w.shown().first.flags);
+    const auto& without = without_filter(w.context(), w.shown().first.flags);
+    const auto with = ask_fresh(w.context().plan(), w.shown().env_provider, w.shown().first.flags);
     if (!without || !with) return;
-    World world = w.lab().world();
+    World world = w.context().world();
     world.fi_provider = w.shown().env_provider;
     Answer baseline;
     baseline.ret = without->ret;
@@ -488,7 +488,7 @@ void watch_environment(Watch& w) {
 }
 
 void watch_names(Watch& w) {
-    const Answer answer = w.lab().single().ask(w.shown().first).answer;
+    const Answer answer = w.context().single().ask(w.shown().first).answer;
     Conduct conduct = w.begin();
     conduct.answer = &answer;
     conduct.ret = answer.ret;
@@ -498,8 +498,8 @@ void watch_names(Watch& w) {
 
 // Opens and closes with an answer's attributes, and opens that must fail: what stays behind?
 void watch_opening(Watch& w) {
-    const Entries& entries = w.lab().library().entries();
-    const List list(w.lab(), w.shown().first);
+    const Entries& entries = w.context().library().entries();
+    const List list(w.context(), w.shown().first);
     fi_info* info = list.get();
     if (info == nullptr) return;
     const auto open_fabric = [&](fi_fabric_attr* attr) {
@@ -557,8 +557,8 @@ void watch_opening(Watch& w) {
 
 }  // namespace
 
-void probe_conduct(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    Watch w(lab, c, tally, broken);
+void probe_conduct(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    Watch w(context, c, tally, broken);
     switch (c.act) {
         case Act::GetInfo:
             return watch_getinfo(w);

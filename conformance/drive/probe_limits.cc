@@ -50,11 +50,11 @@ constexpr std::array kBits = {Field::tx_caps,       Field::tx_op_flags,   Field:
 std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; }
 
 // Bits of `wanted` that pass together with `base`: all, or as many as do when they are added one by one.
-std::uint64_t passing(std::uint64_t base, std::uint64_t wanted, const std::function<bool(std::uint64_t)>& passes) {
-    if (wanted == 0 || passes(base | wanted)) return wanted;
+std::uint64_t passing(std::uint64_t base, std::uint64_t expected, const std::function<bool(std::uint64_t)>& passes) {
+    if (expected == 0 || passes(base | expected)) return expected;
     std::uint64_t kept = 0;
     for (unsigned i = 0; i < 64; ++i) {
-        if ((wanted & bit(i)) != 0 && passes(base | kept | bit(i))) kept |= bit(i);
+        if ((expected & bit(i)) != 0 && passes(base | kept | bit(i))) kept |= bit(i);
     }
     return kept;
 }
@@ -81,7 +81,7 @@ public:
 
     void all() {
         for (std::size_t i = 0; i < profile_.entries.size(); ++i)
-            bases_.push_back(widest_question(profile_.provider, profile_.version));
+            bases_.push_back(widest_query(profile_.provider, profile_.version));
         find_hidden_types();
         const auto shown = profile_.entries.size();
         for (at_ = 0; at_ < shown; ++at_) find_caps();
@@ -132,7 +132,7 @@ private:
     void find_hidden_types() {
         for (const auto& w : words(Family::ep_type)) {
             if (w.alias || w.value == FI_EP_UNSPEC) continue;
-            Query q = widest_question(profile_.provider, profile_.version);
+            Query q = widest_query(profile_.provider, profile_.version);
             ask_for(*q.hints, Field::ep_type, w.value);
             for (const auto& o : own_part(q).offers) {
                 const bool known = std::any_of(profile_.entries.begin(), profile_.entries.end(),

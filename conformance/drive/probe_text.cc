@@ -172,8 +172,8 @@ void convert_among_others(const Entries& e, const StringProbe& p, const Data& da
 
 }  // namespace
 
-std::size_t text_length(Lab& lab, const StringProbe& p) {
-    const Entries& e = lab.library().entries();
+std::size_t text_length(TestContext& context, const StringProbe& p) {
+    const Entries& e = context.library().entries();
     if (lacks_part(p) || e.tostr_r == nullptr) return 0;
     StringProbe whole = p;
     whole.reentrant = true;
@@ -182,9 +182,9 @@ std::size_t text_length(Lab& lab, const StringProbe& p) {
     return convert_whole(e, whole, data, seen) && seen.signal == 0 ? seen.string.size() : 0;
 }
 
-void probe_text(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
+void probe_text(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     const StringProbe& p = c.string;
-    const Entries& e = lab.library().entries();
+    const Entries& e = context.library().entries();
     if (lacks_part(p) || (p.reentrant && e.tostr_r == nullptr)) return;
     const Data data(p);
     Seen seen;
@@ -197,7 +197,7 @@ void probe_text(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& bro
         }
     }
     if (data.written()) seen.signal = SIGSEGV;
-    const std::string version = lab.version().str();
+    const std::string version = context.version().str();
     TextCase t;
     t.datatype = p.datatype;
     t.reentrant = p.reentrant;

@@ -16,25 +16,25 @@ bool wants(const Plan& plan, model::Clause clause) {
                        [&](const std::string& p) { return id.starts_with(p); });
 }
 
-std::unique_ptr<Lab> Lab::open(const Plan& plan, const std::string& provider, std::string& error) {
+std::unique_ptr<TestContext> TestContext::open(const Plan& plan, const std::string& provider, std::string& error) {
     // Names are resolved from this machine's own files alone: a name server's delays and answers are no property of the
     // library, and would make two runs differ.
     setenv("RES_OPTIONS", "attempts:0", 0);
-    auto lab = std::unique_ptr<Lab>(new Lab);
-    lab->plan_ = plan;
-    lab->provider_ = provider;
-    lab->library_ = Library::open(plan.library, error);
-    if (!lab->library_) return nullptr;
-    lab->world_.library = model::Version(lab->library_->entries().version());
-    lab->world_.own_hosts = own_hosts();
-    if (const char* filter = std::getenv("FI_PROVIDER")) lab->world_.fi_provider = filter;
-    lab->bulk_ = std::make_unique<Caller>(*lab->library_);
-    lab->single_ = std::make_unique<Caller>(*lab->library_);
-    lab->inferred_ = std::make_unique<Profiles>(*lab->single_, provider, plan.deadly);
-    return lab;
+    auto context = std::unique_ptr<TestContext>(new TestContext);
+    context->plan_ = plan;
+    context->provider_ = provider;
+    context->library_ = Library::open(plan.library, error);
+    if (!context->library_) return nullptr;
+    context->world_.library = model::Version(context->library_->entries().version());
+    context->world_.own_hosts = own_hosts();
+    if (const char* filter = std::getenv("FI_PROVIDER")) context->world_.fi_provider = filter;
+    context->bulk_ = std::make_unique<Caller>(*context->library_);
+    context->single_ = std::make_unique<Caller>(*context->library_);
+    context->inferred_ = std::make_unique<Profiles>(*context->single_, provider, plan.deadly);
+    return context;
 }
 
-const model::Profile& Lab::profile(model::Version version) {
+const model::Profile& TestContext::profile(model::Version version) {
     if (const auto known = filled_in_.find(version); known != filled_in_.end()) return known->second;
     for (const auto& p : plan_.declared) {
         if (p.provider != provider_ || p.version != version || p.only.value_or(version) != version) continue;

@@ -1,6 +1,6 @@
 // What a property works with inside its child process: the loaded library, callers, what is known of the provider.
 //
-// One Lab per child; not thread-safe.
+// One TestContext per child; not thread-safe.
 #pragma once
 
 #include <map>
@@ -30,10 +30,10 @@ struct Plan {
 /// True if the plan wants this clause judged.
 bool wants(const Plan& plan, model::Clause clause);
 
-class Lab {
+class TestContext {
 public:
     /// Loads the library and learns its version.  @return nullptr and a one-line error.
-    static std::unique_ptr<Lab> open(const Plan& plan, const std::string& provider, std::string& error);
+    static std::unique_ptr<TestContext> open(const Plan& plan, const std::string& provider, std::string& error);
 
     [[nodiscard]] const Plan& plan() const { return plan_; }
     [[nodiscard]] const std::string& provider() const { return provider_; }
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] model::Version version() const { return world_.library; }
 
 private:
-    Lab() = default;
+    TestContext() = default;
     Plan plan_;
     std::string provider_;
     model::World world_;

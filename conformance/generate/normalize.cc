@@ -31,7 +31,7 @@ bool is_structure(std::uint64_t datatype) {
 
 }  // namespace
 
-Version honest_version(Version version) {
+Version normalized_version(Version version) {
     constexpr std::array kNever = {Version(0, 0),  Version(0, 1),      Version(1, 0xFFFF),     Version(2, 0),
                                    Version(2, 17), Version(0xFFFF, 0), Version(0xFFFF, 0xFFFF)};
     const bool was = version.major_part() == 1 && version.minor_part() <= kNewest.minor_part() + 1;
@@ -39,7 +39,7 @@ Version honest_version(Version version) {
     return kNever[version.packed % kNever.size()];
 }
 
-void make_honest(Info& hints) {
+void normalize(Info& hints) {
     for (const auto& r : number_fields()) {
         const auto value = get(hints, r.field);
         if (r.form == Form::Object) {
@@ -57,21 +57,21 @@ void make_honest(Info& hints) {
     no_longer_than(hints.domain.auth_key_size, hints.domain.auth_key);
 }
 
-void make_honest(Query& query) {
-    query.version = honest_version(query.version);
+void normalize(Query& query) {
+    query.version = normalized_version(query.version);
     end_at_nul(query.node);
     end_at_nul(query.service);
-    if (query.hints) make_honest(*query.hints);
+    if (query.hints) normalize(*query.hints);
 }
 
-void make_honest(StringProbe& probe) {
+void normalize(StringProbe& probe) {
     constexpr std::uint64_t kEnumerator = 0xFFFFFFFF;
     probe.datatype &= 0x7FFFFFFF;
     if (is_structure(probe.datatype)) {
         if (!probe.info) probe.info.emplace();
         probe.data_null = false;
         probe.value = 0;
-        make_honest(*probe.info);
+        normalize(*probe.info);
         return;
     }
     probe.info.reset();

@@ -10,11 +10,11 @@ namespace selvage::conformance {
 
 /// Texts end at their NUL; numbers fit their members; lengths are no longer than what they measure; an object is either
 /// absent or somebody else's; of versions that never were, a handful stand for all.
-void make_honest(model::Info& hints);
-void make_honest(model::Query& query);
+void normalize(model::Info& hints);
+void normalize(model::Query& query);
 /// A version as one that the interface has had, or one of a handful that it never had.
-model::Version honest_version(model::Version version);
+model::Version normalized_version(model::Version version);
 /// The data has the type that the conversion is told.
-void make_honest(StringProbe& probe);
+void normalize(StringProbe& probe);
 
 }  // namespace selvage::conformance

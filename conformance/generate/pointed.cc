@@ -186,8 +186,8 @@ void add_user_ids(const Profile& profile, std::vector<Query>& out) {
 
 }  // namespace
 
-std::vector<Query> pointed_questions(const Profile& profile) {
-    std::vector<Query> out = pointed_questions_of_each_version(profile);
+std::vector<Query> pointed_queries(const Profile& profile) {
+    std::vector<Query> out = pointed_queries_of_each_version(profile);
     Query names = base_call(profile);
     names.hints.reset();
     names.flags = FI_PROV_ATTR_ONLY;
@@ -206,7 +206,7 @@ std::vector<Query> pointed_questions(const Profile& profile) {
 
 // The two old registration modes, with the duty that counts beside them and without; a capability whose needs
 // changed; names alone.
-std::vector<Query> pointed_questions_of_each_version(const Profile& profile) {
+std::vector<Query> pointed_queries_of_each_version(const Profile& profile) {
     std::vector<Query> out;
     for (const std::uint64_t mr_mode : {std::uint64_t{FI_MR_BASIC}, std::uint64_t{FI_MR_SCALABLE}}) {
         Query q = base_call(profile);

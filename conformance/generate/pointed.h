@@ -11,8 +11,8 @@
 namespace selvage::conformance {
 
 /// For callers of the profile's version.
-std::vector<model::Query> pointed_questions(const model::Profile& profile);
+std::vector<model::Query> pointed_queries(const model::Profile& profile);
 /// Those of them that callers of every version are to ask: words that changed their meaning with the version.
-std::vector<model::Query> pointed_questions_of_each_version(const model::Profile& profile);
+std::vector<model::Query> pointed_queries_of_each_version(const model::Profile& profile);
 
 }  // namespace selvage::conformance

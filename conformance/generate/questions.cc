@@ -208,11 +208,11 @@ Query base_call(const Profile& profile) {
     return q;
 }
 
-ClassQuestions::ClassQuestions(const Profile& profile) : profile_(profile), choices_(choices(profile)) {}
+ClassQueries::ClassQueries(const Profile& profile) : profile_(profile), choices_(choices(profile)) {}
 
-std::uint64_t ClassQuestions::count() const { return choices_.size() + choices_.size() * choices_.size(); }
+std::uint64_t ClassQueries::count() const { return choices_.size() + choices_.size() * choices_.size(); }
 
-Query ClassQuestions::make(std::uint64_t index) const {
+Query ClassQueries::make(std::uint64_t index) const {
     Query q = base_call(profile_);
     const auto n = choices_.size();
     if (index < n) {
@@ -228,7 +228,7 @@ Query ClassQuestions::make(std::uint64_t index) const {
     return q;
 }
 
-Query random_question(const Profile& profile, const std::vector<Choice>& all, Rng& rng) {
+Query random_query(const Profile& profile, const std::vector<Choice>& all, Rng& rng) {
     Query q = base_call(profile);
     if (profile.entries.empty()) {
         apply(all[rng.below(all.size())], q);

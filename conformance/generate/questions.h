@@ -30,9 +30,9 @@ void apply(const Choice& choice, model::Query& query);
 model::Query base_call(const model::Profile& profile);
 
 /// Every choice alone, then products of two, in an order that spreads over the fields.
-class ClassQuestions {
+class ClassQueries {
 public:
-    explicit ClassQuestions(const model::Profile& profile);
+    explicit ClassQueries(const model::Profile& profile);
     [[nodiscard]] std::uint64_t count() const;  ///< singles and all pairs
     /// Question `index` for an API version.  Beyond the singles, pairs are visited in a full-period stride.
     [[nodiscard]] model::Query make(std::uint64_t index) const;
@@ -44,7 +44,7 @@ private:
 };
 
 /// A random question, biased to what the profile offers.
-model::Query random_question(const model::Profile& profile, const std::vector<Choice>& all, Rng& rng);
+model::Query random_query(const model::Profile& profile, const std::vector<Choice>& all, Rng& rng);
 
 /// One of the API versions 1.0 to 1.18, most often the newest that the library knows.
 model::Version random_version(model::Version library, Rng& rng);

@@ -15,11 +15,11 @@ using namespace programs;
 // One random exchange: what belongs together is made at once, and laid into a sequence with other things in between.
 class Dice {
 public:
-    Dice(const Info& entry, const Exchange& setup, Rng& rng) : entry_(entry), rng_(rng), out_(setup) {}
+    Dice(const Info& entry, const TransferSequence& setup, Rng& rng) : entry_(entry), rng_(rng), out_(setup) {}
 
-    Exchange roll() {
-        const std::size_t wanted = 2 + rng_.below(19);
-        while (made_ < wanted) thing();
+    TransferSequence roll() {
+        const std::size_t expected = 2 + rng_.below(19);
+        while (made_ < expected) thing();
         while (!later_.empty()) put_later();
         return std::move(out_);
     }
@@ -192,7 +192,7 @@ private:
 
     const Info& entry_;
     Rng& rng_;
-    Exchange out_;
+    TransferSequence out_;
     std::vector<Operation> later_;
     std::size_t made_ = 0;
     std::uint64_t next_place_ = kSlot;
@@ -200,7 +200,7 @@ private:
 
 }  // namespace
 
-Exchange random_exchange(const model::Info& entry, const Exchange& setup, Rng& rng) {
+TransferSequence random_sequence(const model::Info& entry, const TransferSequence& setup, Rng& rng) {
     return Dice(entry, setup, rng).roll();
 }
 

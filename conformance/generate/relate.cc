@@ -287,9 +287,10 @@ constexpr Rewording kRewordings[] = {
 };
 
 // Rewordings that their clauses know as something else than rewording.
-Kinship kinship_of(Rewording r) {
-    return r == transmit_caps_spelt_out || r == receive_caps_spelt_out || r == caps_against_none ? Kinship::Relaxed
-                                                                                                 : Kinship::Reworded;
+MetamorphicRelation kinship_of(Rewording r) {
+    return r == transmit_caps_spelt_out || r == receive_caps_spelt_out || r == caps_against_none
+               ? MetamorphicRelation::Relaxed
+               : MetamorphicRelation::Reworded;
 }
 
 // Where in an answer the offers of a provider are.
@@ -325,11 +326,11 @@ void add_pointed_pairs(const Query& plain, const Entry& entry, std::vector<Case>
     Case c;
     c.kind = Case::Kind::Pair;
     for (const Rewording r : kRewordings) {
-        c.kinship = kinship_of(r);
+        c.metamorphic = kinship_of(r);
         c.first = c.second = plain;
         if (r(c.first, c.second)) out.push_back(c);
     }
-    c.kinship = Kinship::Reworded;
+    c.metamorphic = MetamorphicRelation::Reworded;
     for (const auto& w : words(Family::caps)) {
         if (w.word_class != WordClass::Secondary || w.alias || (entry.offer.caps & w.value) == 0) continue;
         c.first = c.second = plain;
@@ -351,28 +352,28 @@ std::vector<Case> pointed_pairs(const Profile& profile) {
     return out;
 }
 
-std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kinship, const std::string& provider,
-                           Rng& rng) {
+std::optional<Case> relate(const Query& first, const Answer& answer, MetamorphicRelation metamorphic,
+                           const std::string& provider, Rng& rng) {
     Case c;
     c.kind = Case::Kind::Pair;
-    c.kinship = kinship;
+    c.metamorphic = metamorphic;
     c.first = first;
     c.second = first;
     bool made = true;
-    switch (kinship) {
-        case Kinship::Repeated:
-        case Kinship::Reordered:
+    switch (metamorphic) {
+        case MetamorphicRelation::Repeated:
+        case MetamorphicRelation::Reordered:
             break;
-        case Kinship::Relaxed:
+        case MetamorphicRelation::Relaxed:
             made = relax(c.second, rng);
             break;
-        case Kinship::MoreModes:
+        case MetamorphicRelation::MoreModes:
             made = add_modes(c.second, rng);
             break;
-        case Kinship::MoreMrModes:
+        case MetamorphicRelation::MoreMrModes:
             made = add_mr_modes(c.second, rng);
             break;
-        case Kinship::FedBack: {
+        case MetamorphicRelation::FedBack: {
             const auto own = offers_of(answer, provider);
             made = !own.empty() && (first.flags & FI_PROV_ATTR_ONLY) == 0;
             if (!made) break;
@@ -380,13 +381,13 @@ std::optional<Case> relate(const Query& first, const Answer& answer, Kinship kin
             c.second = feed_back(first, answer.offers[static_cast<std::size_t>(c.fed_back)]);
             break;
         }
-        case Kinship::Reworded: {
+        case MetamorphicRelation::Reworded: {
             const Rewording r = kRewordings[rng.below(std::size(kRewordings))];
-            c.kinship = kinship_of(r);
+            c.metamorphic = kinship_of(r);
             made = r(c.first, c.second);
             break;
         }
-        case Kinship::NullVersusEmpty:
+        case MetamorphicRelation::NullVersusEmpty:
             made = !first.hints;
             if (!made) break;
             c.second.hints.emplace();

@@ -14,8 +14,8 @@ namespace selvage::conformance {
 /// One kinship that can be drawn from a question whose answer is known; `answer` is needed for FedBack, which takes an
 /// offer of `provider` from it.
 /// @return nothing where the question leaves nothing to relate (no hint to relax, no offer to feed back).
-std::optional<Case> relate(const model::Query& first, const model::Answer& answer, model::Kinship kinship,
-                           const std::string& provider, Rng& rng);
+std::optional<Case> relate(const model::Query& first, const model::Answer& answer,
+                           model::MetamorphicRelation metamorphic, const std::string& provider, Rng& rng);
 
 /// Pairs that are not left to chance: on what each type of endpoint can do, every way to say the same in other words,
 /// and every secondary capability asked for that was offered unasked.

@@ -55,7 +55,7 @@ inline Operation receive(bool tagged, std::uint64_t length, CallForm form = Call
 }
 
 // The flags that a call needs in this set-up, so that it tells.
-inline std::uint64_t telling(const Exchange& setup, bool transmit) {
+inline std::uint64_t telling(const TransferSequence& setup, bool transmit) {
     return (transmit ? setup.selective_transmit : setup.selective_receive) ? FI_COMPLETION : 0;
 }
 

@@ -16,9 +16,10 @@ using namespace programs;
 // Gathers exchanges of one set-up.
 class Writer {
 public:
-    Writer(const Info& entry, const Exchange& setup, Depth depth) : entry_(entry), setup_(setup), depth_(depth) {}
+    Writer(const Info& entry, const TransferSequence& setup, Depth depth)
+        : entry_(entry), setup_(setup), depth_(depth) {}
 
-    std::vector<Exchange> write() {
+    std::vector<TransferSequence> write() {
         for (const bool tagged : {false, true}) {
             if (tagged ? !tags(entry_) : !sends(entry_)) continue;
             messages(tagged);
@@ -37,8 +38,8 @@ public:
     }
 
     // What this set-up makes a difference to.
-    std::vector<Exchange> write_telling() {
-        if (setup_ == Exchange{}) rests();
+    std::vector<TransferSequence> write_telling() {
+        if (setup_ == TransferSequence{}) rests();
         if (setup_.queue_size != 0) fills();
         for (const bool tagged : {false, true}) {
             if (tagged ? !tags(entry_) : !sends(entry_)) continue;
@@ -86,7 +87,7 @@ private:
     [[nodiscard]] bool least() const { return depth_ == Depth::Least; }
 
     void add(std::vector<Operation> operations) {
-        Exchange e = setup_;
+        TransferSequence e = setup_;
         e.operations = std::move(operations);
         out_.push_back(std::move(e));
     }
@@ -525,39 +526,39 @@ private:
     }
 
     const Info& entry_;
-    const Exchange& setup_;
+    const TransferSequence& setup_;
     const Depth depth_;
-    std::vector<Exchange> out_;
+    std::vector<TransferSequence> out_;
 };
 
 }  // namespace
 
-std::vector<Exchange> setups(const Info& entry) {
-    std::vector<Exchange> out;
+std::vector<TransferSequence> setups(const Info& entry) {
+    std::vector<TransferSequence> out;
     const auto add = [&out](auto edit) {
-        Exchange e;
+        TransferSequence e;
         edit(e);
         out.push_back(e);
     };
-    add([](Exchange&) {});
-    add([](Exchange& e) { e.format = FI_CQ_FORMAT_CONTEXT; });
-    add([](Exchange& e) { e.format = FI_CQ_FORMAT_MSG; });
-    add([](Exchange& e) { e.format = FI_CQ_FORMAT_DATA; });
+    add([](TransferSequence&) {});
+    add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_CONTEXT; });
+    add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_MSG; });
+    add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_DATA; });
     const bool counters = entry.domain.cntr_cnt != 0;  // how many counters the domain has, at best
-    if (counters) add([](Exchange& e) { e.counters = true; });
-    add([](Exchange& e) { e.selective_transmit = e.selective_receive = true; });
-    add([counters](Exchange& e) {
+    if (counters) add([](TransferSequence& e) { e.counters = true; });
+    add([](TransferSequence& e) { e.selective_transmit = e.selective_receive = true; });
+    add([counters](TransferSequence& e) {
         e.selective_transmit = e.selective_receive = true;
         e.transmit_flags = e.receive_flags = FI_COMPLETION;
         e.counters = counters;
     });
-    add([](Exchange& e) { e.transmit_flags = FI_DELIVERY_COMPLETE; });
-    add([](Exchange& e) { e.transmit_flags = FI_TRANSMIT_COMPLETE; });
+    add([](TransferSequence& e) { e.transmit_flags = FI_DELIVERY_COMPLETE; });
+    add([](TransferSequence& e) { e.transmit_flags = FI_TRANSMIT_COMPLETE; });
     // Without resource management, filling a queue is the application's own fault.
-    if (entry.domain.resource_mgmt == FI_RM_ENABLED) add([](Exchange& e) { e.queue_size = 4; });
+    if (entry.domain.resource_mgmt == FI_RM_ENABLED) add([](TransferSequence& e) { e.queue_size = 4; });
     if (offers(entry, FI_MULTI_RECV)) {
-        add([](Exchange& e) { e.min_multi_recv = 64; });
-        add([](Exchange& e) {
+        add([](TransferSequence& e) { e.min_multi_recv = 64; });
+        add([](TransferSequence& e) {
             e.min_multi_recv = 64;
             e.selective_transmit = e.selective_receive = true;
         });
@@ -565,11 +566,11 @@ std::vector<Exchange> setups(const Info& entry) {
     return out;
 }
 
-std::vector<Exchange> systematic_exchanges(const Info& entry, const Exchange& setup, Depth depth) {
+std::vector<TransferSequence> systematic_sequences(const Info& entry, const TransferSequence& setup, Depth depth) {
     return Writer(entry, setup, depth).write();
 }
 
-std::vector<Exchange> telling_exchanges(const Info& entry, const Exchange& setup) {
+std::vector<TransferSequence> telling_sequences(const Info& entry, const TransferSequence& setup) {
     return Writer(entry, setup, Depth::Least).write_telling();
 }
 

@@ -155,7 +155,7 @@ private:
     [[noreturn]] void be_child(const std::function<void(Channel&)>& work, int fd, pid_t parent) noexcept;
     bool silent_for_too_long();
     bool dead() const;
-    int bury();
+    int reap();
     Ending ending(int status, bool hung) const;
 
     Slot slot_;
@@ -194,7 +194,7 @@ ChildRun::~ChildRun() {
     if (pid_ > 0) {  // receive has thrown
         kill(-pid_, SIGKILL);
         kill(pid_, SIGKILL);
-        bury();
+        reap();
     }
     close(pipe_);
 }
@@ -229,7 +229,7 @@ bool ChildRun::dead() const {
 }
 
 /// Waits for the child, and ends what it has started.
-int ChildRun::bury() {
+int ChildRun::reap() {
     siginfo_t about = {};
     while (waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
     kill(-pid_, SIGKILL);  // before the process id may be given to somebody else
@@ -264,7 +264,7 @@ Ending ChildRun::end() {
         if (hung_) kill(pid_, SIGKILL);
         if (!hung_ && !dead()) poll(nullptr, 0, 1);
     }
-    return ending(bury(), hung_);
+    return ending(reap(), hung_);
 }
 
 Ending ChildRun::watch(const std::function<void(std::string_view)>& receive) {

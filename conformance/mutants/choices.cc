@@ -15,8 +15,8 @@ void refuse(Table& table, const char* name, std::string_view path, std::uint64_t
     const Slot* where = &slot(path);
     refuses(table, name, "refuses a value of " + std::string(path) + " that it offers", {clause},
             [where, value](const Call& c) {
-                const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-                return wanted != 0 && (value == 0 || wanted == value);
+                const auto expected = c.hints != nullptr ? get(*c.hints, *where) : 0;
+                return expected != 0 && (value == 0 || expected == value);
             })
         .of(provider);
 }

@@ -30,8 +30,8 @@ void drop(Table& table, const std::string& name, const Slot* where, const std::s
             if (where->path.ends_with("op_flags") || where->path.ends_with("order")) hints.put(*where, 0);
         },
         [where](fi_info& entry, const Call& c) {
-            const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-            if (wanted != 0) set(entry, *where, (get(entry, *where) | wanted) & ~lowest(wanted));
+            const auto expected = c.hints != nullptr ? get(*c.hints, *where) : 0;
+            if (expected != 0) set(entry, *where, (get(entry, *where) | expected) & ~lowest(expected));
         });
 }
 
@@ -46,13 +46,13 @@ void show_and_refuse(Table& table, const std::string& name, const Slot* where, s
     plain(table, name, "reports a bit of " + std::string(where->path) + " and refuses it when it is asked for",
           {clause})
         .getinfo = [where, bit](Call& c) {
-        const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-        if (wanted == bit) {
+        const auto expected = c.hints != nullptr ? get(*c.hints, *where) : 0;
+        if (expected == bit) {
             *c.list = nullptr;
             return -FI_ENODATA;
         }
         const int ret = ask(c);
-        if (ret != 0 || wanted != 0 || c.names_only()) return ret;
+        if (ret != 0 || expected != 0 || c.names_only()) return ret;
         for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, get(*i, *where) | bit);
         return ret;
     };

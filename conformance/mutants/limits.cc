@@ -57,16 +57,16 @@ void add(Table& table, const Limit& limit) {
     }
     edits(table, "short-" + path, "reports one less than was asked for in " + path, {std::string(limit.granted)},
           [where](fi_info& entry, const Call& c) {
-              const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-              if (wanted != 0) set(entry, *where, wanted - 1);
+              const auto expected = c.hints != nullptr ? get(*c.hints, *where) : 0;
+              if (expected != 0) set(entry, *where, expected - 1);
           });
     if (!limit.beyond) return;
     alters(
         table, "beyond-" + path, "grants any " + path + ", more than it has too", {std::string(limit.fits)},
         [where](Hints& hints, Call&) { hints.put(*where, 0); },
         [where](fi_info& entry, const Call& c) {
-            const auto wanted = c.hints != nullptr ? get(*c.hints, *where) : 0;
-            if (wanted > get(entry, *where)) set(entry, *where, wanted);
+            const auto expected = c.hints != nullptr ? get(*c.hints, *where) : 0;
+            if (expected > get(entry, *where)) set(entry, *where, expected);
         })
         .declare();
 }

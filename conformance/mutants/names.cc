@@ -100,10 +100,10 @@ int ask_layered(Call& c, Flaw flaw) {
     static char core[] = "tcp";
     Hints hints(c.hints);
     Call other = c;
-    const char* wanted = provider(c);
-    const bool turned = wanted != nullptr && std::strcmp(wanted, kTurned) == 0;
-    const bool straight = wanted != nullptr && std::strcmp(wanted, kLayered) == 0;
-    const bool loose = flaw == Flaw::Loose && wanted != nullptr && std::strncmp(wanted, "tcp;", 4) == 0;
+    const char* expected = provider(c);
+    const bool turned = expected != nullptr && std::strcmp(expected, kTurned) == 0;
+    const bool straight = expected != nullptr && std::strcmp(expected, kLayered) == 0;
+    const bool loose = flaw == Flaw::Loose && expected != nullptr && std::strncmp(expected, "tcp;", 4) == 0;
     if (turned && (flaw == Flaw::Order || flaw == Flaw::Answers)) {
         *c.list = nullptr;
         return -FI_ENODATA;
@@ -114,7 +114,7 @@ int ask_layered(Call& c, Flaw flaw) {
         other.hints = hints.pointer();
     }
     const int ret = ask(other);
-    if (ret != 0 || !(layered || wanted == nullptr)) return ret;
+    if (ret != 0 || !(layered || expected == nullptr)) return ret;
     for (fi_info* i = *c.list; i != nullptr; i = i->next) {
         char*& name = i->fabric_attr->prov_name;
         if (name == nullptr || std::strcmp(name, core) != 0) continue;

@@ -228,9 +228,9 @@ std::vector<const Mutant*> chosen(const std::vector<std::string>& names, std::si
     for (const Mutant& m : all_mutants()) {
         if (m.clauses.empty() && !m.speechless) continue;
         if (m.by_allocations && !kCountsAllocations) continue;
-        const bool wanted = names.empty() || std::any_of(names.begin(), names.end(),
-                                                         [&](const auto& n) { return m.name.starts_with(n); });
-        if (wanted && seen++ % every == 0) out.push_back(&m);
+        const bool expected = names.empty() || std::any_of(names.begin(), names.end(),
+                                                           [&](const auto& n) { return m.name.starts_with(n); });
+        if (expected && seen++ % every == 0) out.push_back(&m);
     }
     return out;
 }

@@ -42,19 +42,19 @@ public:
         return kFixed + 4 * kFailedAllocations + kFailedAllocations + 3 * kRandomQuestions;
     }
 
-    void prepare(Lab& lab) override {
-        const Profile& profile = lab.profile(lab.version());
+    void prepare(TestContext& context) override {
+        const Profile& profile = context.profile(context.version());
         calls_ = calls_short_of_memory(profile);
         choices_ = choices(profile);
         allocations_.clear();
-        for (const auto& q : calls_) allocations_.push_back(allocations_of(lab, q));
+        for (const auto& q : calls_) allocations_.push_back(allocations_of(context, q));
     }
 
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         out = {};
         out.kind = Case::Kind::Conduct;
-        out.first = base_call(lab.profile(lab.version()));
-        if (index < kFixed) return make_fixed(lab, index, out);
+        out.first = base_call(context.profile(context.version()));
+        if (index < kFixed) return make_fixed(context, index, out);
         index -= kFixed;
         if (index < kFailedAllocations) {
             out.act = Act::DupInfoNoMemory;
@@ -73,8 +73,8 @@ public:
         index -= calls_.size() * kFailedAllocations;
         constexpr Act kActs[] = {Act::GetInfo, Act::DupInfo, Act::FreeInfo};
         out.act = kActs[index % 3];
-        Rng rng(lab.plan().seed, "conduct", index);
-        out.first = random_question(lab.profile(lab.version()), choices_, rng);
+        Rng rng(context.plan().seed, "conduct", index);
+        out.first = random_query(context.profile(context.version()), choices_, rng);
         return index < 3 * kRandomQuestions;
     }
 
@@ -108,8 +108,8 @@ private:
         return true;
     }
 
-    static bool make_fixed(Lab& lab, std::uint64_t index, Case& out) {
-        const std::string& own = lab.provider();
+    static bool make_fixed(TestContext& context, std::uint64_t index, Case& out) {
+        const std::string& own = context.provider();
         const auto cut = own.find(';');
         const std::string core = own.substr(0, cut);
         const std::string values[] = {own,
@@ -183,12 +183,12 @@ private:
     }
 
     // How many allocations a warmed-up call tries for: failing a later one shows nothing.
-    static std::uint64_t allocations_of(Lab& lab, const Query& q) {
-        lab.single().ask(q);
+    static std::uint64_t allocations_of(TestContext& context, const Query& q) {
+        context.single().ask(q);
         Allocations count;
-        lab.single().watch(&count);
-        lab.single().ask(q);
-        lab.single().watch(nullptr);
+        context.single().watch(&count);
+        context.single().ask(q);
+        context.single().watch(nullptr);
         return count.tried;
     }
 

@@ -34,9 +34,9 @@ constexpr int kThorough = 4;  // offers of one endpoint type and question that a
 constexpr std::size_t kMostNamed = 8;
 constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed;
 
-Query question(const Lab& lab, const Asking& asking) {
-    const Version version = asking.version.packed == 0 ? std::min(lab.version(), kNewest) : asking.version;
-    Query q = widest_question(lab.provider(), version);
+Query question(const TestContext& context, const Asking& asking) {
+    const Version version = asking.version.packed == 0 ? std::min(context.version(), kNewest) : asking.version;
+    Query q = widest_query(context.provider(), version);
     if (asking.wide) return q;
     q.hints->mode = 0;
     q.hints->domain.mr_mode = 0;
@@ -44,14 +44,15 @@ Query question(const Lab& lab, const Asking& asking) {
 }
 
 // One stage per fabric, domain and endpoint type that the provider offers.
-std::vector<Stage> stages(Lab& lab, const Query& q, std::size_t most) {
+std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most) {
     std::vector<Stage> out;
     std::set<std::tuple<Text, Text, std::uint64_t>> seen;
     std::map<std::uint64_t, int> of_type;
-    const auto answer = lab.single().ask(q).answer;
+    const auto answer = context.single().ask(q).answer;
     for (std::size_t i = 0; i < answer.offers.size() && out.size() < most; ++i) {
         const Info& o = answer.offers[i];
-        if (!offer_is_of(o, lab.provider()) || !seen.emplace(o.fabric.name, o.domain.name, o.ep.type).second) continue;
+        if (!offer_is_of(o, context.provider()) || !seen.emplace(o.fabric.name, o.domain.name, o.ep.type).second)
+            continue;
         const bool thorough = ++of_type[o.ep.type] <= kThorough;
         out.push_back({.offer = static_cast<int>(i), .ep_type = o.ep.type, .thorough = thorough});
     }
@@ -59,11 +60,11 @@ std::vector<Stage> stages(Lab& lab, const Query& q, std::size_t most) {
 }
 
 // Questions that name the fabric and the domain of an offer.
-std::vector<Query> named_questions(Lab& lab) {
+std::vector<Query> named_questions(TestContext& context) {
     std::vector<Query> out;
-    const Query wide = question(lab, kAskings[0]);
-    const auto answer = lab.single().ask(wide).answer;
-    for (const Stage& s : stages(lab, wide, 64)) {
+    const Query wide = question(context, kAskings[0]);
+    const auto answer = context.single().ask(wide).answer;
+    for (const Stage& s : stages(context, wide, 64)) {
         if (!s.thorough || out.size() == kMostNamed) continue;
         const Info& o = answer.offers[static_cast<std::size_t>(s.offer)];
         out.push_back(wide);
@@ -81,18 +82,18 @@ public:
     }
     [[nodiscard]] std::uint64_t count(const Plan&) const override { return kMostStages * script_count(); }
 
-    void prepare(Lab& lab) override {
+    void prepare(TestContext& context) override {
         staged_.clear();
         for (const Asking& asking : kAskings) {
-            const Query q = question(lab, asking);
-            for (const Stage& s : stages(lab, q, asking.most)) staged_.emplace_back(q, s);
+            const Query q = question(context, asking);
+            for (const Stage& s : stages(context, q, asking.most)) staged_.emplace_back(q, s);
         }
-        for (const Query& q : named_questions(lab)) {
-            for (const Stage& s : stages(lab, q, 1)) staged_.emplace_back(q, s);
+        for (const Query& q : named_questions(context)) {
+            for (const Stage& s : stages(context, q, 1)) staged_.emplace_back(q, s);
         }
     }
 
-    bool make(Lab&, std::uint64_t index, Case& out) override {
+    bool make(TestContext&, std::uint64_t index, Case& out) override {
         const auto at = index / script_count();
         if (at >= staged_.size()) return false;
         out.kind = Case::Kind::Life;
@@ -115,15 +116,15 @@ public:
         return std::min<std::uint64_t>(plan.cases / 100 + 1, 1000);
     }
 
-    void prepare(Lab& lab) override {
-        query_ = question(lab, kAskings[0]);
-        stages_ = stages(lab, query_, kAskings[0].most);
+    void prepare(TestContext& context) override {
+        query_ = question(context, kAskings[0]);
+        stages_ = stages(context, query_, kAskings[0].most);
     }
 
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         out.kind = Case::Kind::Life;
         out.first = query_;
-        out.actions = random_script(stages_, lab.plan().seed, index);
+        out.actions = random_script(stages_, context.plan().seed, index);
         return !out.actions.empty();
     }
 

@@ -27,9 +27,9 @@ public:
     /// How many cases it has under this plan; known without loading the library, so it may be an upper bound.
     [[nodiscard]] virtual std::uint64_t count(const Plan& plan) const = 0;
     /// Called once in each child before make().
-    virtual void prepare(Lab& lab) = 0;
+    virtual void prepare(TestContext& context) = 0;
     /// Case `index`.  False: there is none under that number (an upper bound was given, nothing to relate, …).
-    virtual bool make(Lab& lab, std::uint64_t index, Case& out) = 0;
+    virtual bool make(TestContext& context, std::uint64_t index, Case& out) = 0;
     /// What could not be run although it was asked for, and why; asked behind the last case.
     [[nodiscard]] virtual std::string note() const { return {}; }
 };

@@ -26,24 +26,24 @@ public:
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases; }
 
-    void prepare(Lab& lab) override {
+    void prepare(TestContext& context) override {
         versions_.clear();
-        for (unsigned minor = lab.version().minor_part() + 1; minor-- > 0;) versions_.emplace_back(1, minor);
-        for (const auto v : versions_) questions_.push_back(std::make_unique<ClassQuestions>(lab.profile(v)));
-        pointed_ = pointed_questions(lab.profile(versions_.front()));
+        for (unsigned minor = context.version().minor_part() + 1; minor-- > 0;) versions_.emplace_back(1, minor);
+        for (const auto v : versions_) questions_.push_back(std::make_unique<ClassQueries>(context.profile(v)));
+        pointed_ = pointed_queries(context.profile(versions_.front()));
         for (std::size_t i = 1; i < versions_.size(); ++i) {
-            auto more = pointed_questions_of_each_version(lab.profile(versions_[i]));
+            auto more = pointed_queries_of_each_version(context.profile(versions_[i]));
             std::move(more.begin(), more.end(), std::back_inserter(pointed_));
         }
     }
 
     // First the calls that ask for nothing, then the singles of the newest version and what must not be left to chance,
     // then a mix: two pairs of the newest for each single of an older one.
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         out = {};
         const auto plain = kPlain * versions_.size();
         if (index < plain) {
-            out.first = plain_call(lab.profile(versions_[index / kPlain]), index % kPlain);
+            out.first = plain_call(context.profile(versions_[index / kPlain]), index % kPlain);
             return true;
         }
         index -= plain;
@@ -89,7 +89,7 @@ private:
     }
 
     std::vector<Version> versions_;
-    std::vector<std::unique_ptr<ClassQuestions>> questions_;
+    std::vector<std::unique_ptr<ClassQueries>> questions_;
     std::vector<Query> pointed_;
 };
 
@@ -100,17 +100,17 @@ public:
         return "random questions, biased to what the provider offers, over all API versions";
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases; }
-    void prepare(Lab& lab) override {
+    void prepare(TestContext& context) override {
         choices_.clear();
-        for (unsigned minor = 0; minor <= lab.version().minor_part(); ++minor) {
-            choices_.push_back(choices(lab.profile(Version(1, minor))));
+        for (unsigned minor = 0; minor <= context.version().minor_part(); ++minor) {
+            choices_.push_back(choices(context.profile(Version(1, minor))));
         }
     }
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         out = {};
-        Rng rng(lab.plan().seed, "random", index);
-        const Version v = random_version(lab.version(), rng);
-        out.first = random_question(lab.profile(v), choices_[v.minor_part()], rng);
+        Rng rng(context.plan().seed, "random", index);
+        const Version v = random_version(context.version(), rng);
+        out.first = random_query(context.profile(v), choices_[v.minor_part()], rng);
         return true;
     }
 
@@ -125,36 +125,38 @@ public:
         return "two related questions: relaxed, reworded, asked twice, more modes, an answer fed back";
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases / 3; }
-    void prepare(Lab& lab) override {
+    void prepare(TestContext& context) override {
         choices_.clear();
-        for (unsigned minor = 0; minor <= lab.version().minor_part(); ++minor) {
-            choices_.push_back(choices(lab.profile(Version(1, minor))));
+        for (unsigned minor = 0; minor <= context.version().minor_part(); ++minor) {
+            choices_.push_back(choices(context.profile(Version(1, minor))));
         }
-        pointed_ = pointed_pairs(lab.profile(lab.version()));
+        pointed_ = pointed_pairs(context.profile(context.version()));
     }
     // First the pairs that must not be left to chance, then random ones.
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         if (index < pointed_.size()) {
             out = pointed_[index];
             return true;
         }
         index -= pointed_.size();
-        constexpr std::array kKinships = {
-            Kinship::Relaxed,  Kinship::FedBack,     Kinship::Relaxed, Kinship::MoreModes, Kinship::Reworded,
-            Kinship::Repeated, Kinship::MoreMrModes, Kinship::FedBack, Kinship::Reworded,  Kinship::Relaxed};
-        Rng rng(lab.plan().seed, "pairs", index);
-        const Version v = random_version(lab.version(), rng);
-        Kinship kinship = kKinships[index % kKinships.size()];
-        Query first = kinship == Kinship::Reworded && rng.chance(70)
-                          ? plain_question(lab.profile(v), rng)
-                          : random_question(lab.profile(v), choices_[v.minor_part()], rng);
+        constexpr std::array kMetamorphicRelations = {MetamorphicRelation::Relaxed,     MetamorphicRelation::FedBack,
+                                                      MetamorphicRelation::Relaxed,     MetamorphicRelation::MoreModes,
+                                                      MetamorphicRelation::Reworded,    MetamorphicRelation::Repeated,
+                                                      MetamorphicRelation::MoreMrModes, MetamorphicRelation::FedBack,
+                                                      MetamorphicRelation::Reworded,    MetamorphicRelation::Relaxed};
+        Rng rng(context.plan().seed, "pairs", index);
+        const Version v = random_version(context.version(), rng);
+        MetamorphicRelation metamorphic = kMetamorphicRelations[index % kMetamorphicRelations.size()];
+        Query first = metamorphic == MetamorphicRelation::Reworded && rng.chance(70)
+                          ? plain_question(context.profile(v), rng)
+                          : random_query(context.profile(v), choices_[v.minor_part()], rng);
         if (index % 97 == 0) {  // the whole list, rarely: it asks every provider
             first = Query{.version = v, .node = {}, .service = {}, .flags = 0, .hints = {}};
-            kinship = index % 2 == 0 ? Kinship::NullVersusEmpty : Kinship::FedBack;
+            metamorphic = index % 2 == 0 ? MetamorphicRelation::NullVersusEmpty : MetamorphicRelation::FedBack;
         }
         Answer answer;
-        if (kinship == Kinship::FedBack) answer = lab.single().ask(first).answer;
-        auto made = relate(first, answer, kinship, lab.provider(), rng);
+        if (metamorphic == MetamorphicRelation::FedBack) answer = context.single().ask(first).answer;
+        auto made = relate(first, answer, metamorphic, context.provider(), rng);
         if (!made) return false;
         out = std::move(*made);
         return true;
@@ -184,10 +186,10 @@ public:
     [[nodiscard]] std::string_view name() const override { return "corpus"; }
     [[nodiscard]] std::string_view about() const override { return "cases saved because they once showed something"; }
     [[nodiscard]] std::uint64_t count(const Plan&) const override { return corpus_cases().size(); }
-    void prepare(Lab&) override {}
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    void prepare(TestContext&) override {}
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         out = corpus_cases()[index];
-        if (!out.provider.empty() && out.provider != lab.provider()) return false;
+        if (!out.provider.empty() && out.provider != context.provider()) return false;
         return true;
     }
 };

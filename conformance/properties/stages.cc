@@ -23,11 +23,11 @@ constexpr std::uint64_t kPromisedRegistration =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
 // The first entry of the stage's question that is of the provider and of the type that was asked for.
-bool find_entry(Lab& lab, TrafficStage& s) {
-    const auto answer = lab.single().ask(s.query).answer;
+bool find_entry(TestContext& context, TrafficStage& s) {
+    const auto answer = context.single().ask(s.query).answer;
     for (std::size_t i = 0; i < answer.offers.size(); ++i) {
         const Info& o = answer.offers[i];
-        if (!offer_is_of(o, lab.provider()) || o.ep.type != s.query.hints->ep.type) continue;
+        if (!offer_is_of(o, context.provider()) || o.ep.type != s.query.hints->ep.type) continue;
         s.entry = static_cast<int>(i);
         s.offer = o;
         return true;
@@ -37,40 +37,40 @@ bool find_entry(Lab& lab, TrafficStage& s) {
 
 }  // namespace
 
-std::vector<TrafficStage> traffic_stages(Lab& lab) {
+std::vector<TrafficStage> traffic_stages(TestContext& context) {
     std::vector<TrafficStage> out;
     for (const std::uint64_t type : {FI_EP_RDM, FI_EP_MSG, FI_EP_DGRAM}) {
         TrafficStage s;
-        s.query = widest_question(lab.provider(), std::min(lab.version(), kNewest));
+        s.query = widest_query(context.provider(), std::min(context.version(), kNewest));
         s.query.hints->mode = kPromisedModes;
         s.query.hints->domain.mr_mode = kPromisedRegistration;
         s.query.hints->ep.type = type;
-        if (!find_entry(lab, s)) continue;
+        if (!find_entry(context, s)) continue;
         s.setups = setups(s.offer);
         out.push_back(s);
         // The same without what is not needed to carry bytes: no sources, no events at the target.
         s.query.hints->caps = s.offer.caps & kNeededCaps;
         s.narrow = true;
-        if (!find_entry(lab, s)) continue;
+        if (!find_entry(context, s)) continue;
         s.setups.resize(1);
         out.push_back(s);
     }
     return out;
 }
 
-const std::vector<Exchange>& RolledExchanges::systematic(Place place) {
+const std::vector<TransferSequence>& SeededSequences::systematic(Place place) {
     auto& out = systematic_[place];
     if (!out.empty()) return out;
     const TrafficStage& stage = stages_[place.first];
-    const Exchange& setup = stage.setups[place.second];
-    out = telling_exchanges(stage.offer, setup);
+    const TransferSequence& setup = stage.setups[place.second];
+    out = telling_sequences(stage.offer, setup);
     const bool plainest = place.second == 0 && !stage.narrow;
-    for (auto& e : systematic_exchanges(stage.offer, setup, plainest ? Depth::All : Depth::Some))
+    for (auto& e : systematic_sequences(stage.offer, setup, plainest ? Depth::All : Depth::Some))
         out.push_back(std::move(e));
     return out;
 }
 
-bool RolledExchanges::make(const Input& input, Case& out) {
+bool SeededSequences::make(const Input& input, Case& out) {
     if (stages_.empty()) return false;
     const std::size_t kind = input.stage % stages_.size();
     const TrafficStage& stage = stages_[kind];
@@ -80,13 +80,13 @@ bool RolledExchanges::make(const Input& input, Case& out) {
     out.first = stage.query;
     const auto& all = systematic({kind, setup});
     if (input.turn > 0 && !all.empty()) {
-        out.exchange = all[(input.turn - 1) % all.size()];
+        out.sequence = all[(input.turn - 1) % all.size()];
     } else {
         Rng rng(input.choices.size(), input.choices);
-        out.exchange = random_exchange(stage.offer, stage.setups[setup], rng);
+        out.sequence = random_sequence(stage.offer, stage.setups[setup], rng);
     }
-    out.exchange.entry = stage.entry;
-    return !out.exchange.operations.empty();
+    out.sequence.entry = stage.entry;
+    return !out.sequence.operations.empty();
 }
 
 }  // namespace selvage::conformance

@@ -1,6 +1,6 @@
 // What exchanges are tried on: the kinds of endpoints of a provider, and the ways to set each up.
 //
-// One thread, that of the Lab.
+// One thread, that of the TestContext.
 #pragma once
 
 #include <map>
@@ -18,16 +18,16 @@ struct TrafficStage {
     int entry = 0;  ///< of its answer
     model::Info offer;
     bool narrow = false;  ///< with the fewest capabilities; of such the short list will do
-    std::vector<Exchange> setups;
+    std::vector<TransferSequence> setups;
 };
 
 /// Every kind of endpoint of the lab's provider; empty if it has none that can be opened.
-std::vector<TrafficStage> traffic_stages(Lab& lab);
+std::vector<TrafficStage> traffic_stages(TestContext& context);
 
 /// Exchanges by number: what the inputs of the kind Traffic stand for, on the provider of one lab.
-class RolledExchanges {
+class SeededSequences {
 public:
-    explicit RolledExchanges(Lab& lab) : stages_(traffic_stages(lab)) {}
+    explicit SeededSequences(TestContext& context) : stages_(traffic_stages(context)) {}
 
     /// Any input stands for some exchange that is worth trying: one of the systematic ones, or a random one.  Its call
     /// and its exchange go into `out`.  @return false if the provider has no endpoints, or the exchange is empty.
@@ -35,10 +35,10 @@ public:
 
 private:
     using Place = std::pair<std::size_t, std::size_t>;  ///< stage, set-up
-    const std::vector<Exchange>& systematic(Place place);
+    const std::vector<TransferSequence>& systematic(Place place);
 
     std::vector<TrafficStage> stages_;
-    std::map<Place, std::vector<Exchange>> systematic_;
+    std::map<Place, std::vector<TransferSequence>> systematic_;
 };
 
 }  // namespace selvage::conformance

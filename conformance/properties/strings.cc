@@ -27,14 +27,14 @@ public:
     }
     [[nodiscard]] std::uint64_t count(const Plan&) const override { return 3600; }
 
-    void prepare(Lab& lab) override {
+    void prepare(TestContext& context) override {
         probes_.clear();
         add_numbers();
-        add_structures(lab);
+        add_structures(context);
         add_odd();
     }
 
-    bool make(Lab&, std::uint64_t index, Case& out) override {
+    bool make(TestContext&, std::uint64_t index, Case& out) override {
         if (index >= probes_.size()) return false;
         out = {};
         out.kind = Case::Kind::Text;
@@ -81,15 +81,15 @@ private:
         }
     }
 
-    void add_structures(Lab& lab) {
-        const Profile& profile = lab.profile(lab.version());
+    void add_structures(TestContext& context) {
+        const Profile& profile = context.profile(context.version());
         std::vector<Info> infos;
         for (const auto& e : profile.entries) infos.push_back(e.offer);
         if (infos.size() > 6) infos.resize(6);
         const auto all = choices(profile);
         for (std::uint64_t i = 0; i < kRandomInfos; ++i) {
-            Rng rng(lab.plan().seed, "strings", i);
-            const Query q = random_question(profile, all, rng);
+            Rng rng(context.plan().seed, "strings", i);
+            const Query q = random_query(profile, all, rng);
             if (q.hints) infos.push_back(*q.hints);
         }
         Info empty;
@@ -102,16 +102,16 @@ private:
                 add_with_lengths({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]},
                                  i < 3 ? kLengths.size() : 3);
                 if (i < 3)
-                    add_around({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]}, lab);
+                    add_around({.datatype = static_cast<std::uint64_t>(type), .value = 0, .info = infos[i]}, context);
             }
         }
         for (const std::uint64_t type : {FI_TYPE_CAPS, FI_TYPE_MODE, FI_TYPE_OP_FLAGS, FI_TYPE_EP_TYPE})
-            add_around({.datatype = type, .value = 2, .info = {}}, lab);
+            add_around({.datatype = type, .value = 2, .info = {}}, context);
     }
 
     // Buffers that the text just fits, and one byte less and more.
-    void add_around(StringProbe p, Lab& lab) {
-        const std::size_t length = text_length(lab, p);
+    void add_around(StringProbe p, TestContext& context) {
+        const std::size_t length = text_length(context, p);
         if (length == 0) return;
         for (const std::size_t room : {length, length + 1, length + 2}) {
             p.length = room;

@@ -41,19 +41,20 @@ public:
         return std::clamp(plan.cases / kShare, std::min(plan.cases, kLeastCases), kMostCases);
     }
 
-    void prepare(Lab& lab) override {
-        stages_ = traffic_stages(lab);
+    void prepare(TestContext& context) override {
+        stages_ = traffic_stages(context);
         std::vector<Chosen> first, rest;
         for (const TrafficStage& stage : stages_) list(stage, first, rest);
         // A run of few cases thins them out evenly, the needed ones last.
-        const std::uint64_t room = std::max<std::uint64_t>(count(lab.plan()) * 7 / 10, 1);
-        systematic_ = thinned(std::move(first), room, lab.plan().seed);
-        const auto more = thinned(std::move(rest), room - systematic_.size(), lab.plan().seed);
+        const std::uint64_t room = std::max<std::uint64_t>(count(context.plan()) * 7 / 10, 1);
+        systematic_ = thinned(std::move(first), room, context.plan().seed);
+        const auto more = thinned(std::move(rest), room - systematic_.size(), context.plan().seed);
         systematic_.insert(systematic_.end(), more.begin(), more.end());
         // Blocks of random ones that are so short that each set-up has its turn.
         std::uint64_t places = 0;
         for (const TrafficStage& stage : stages_) places += stage.setups.size();
-        const std::uint64_t random = count(lab.plan()) - std::min<std::uint64_t>(systematic_.size(), count(lab.plan()));
+        const std::uint64_t random =
+            count(context.plan()) - std::min<std::uint64_t>(systematic_.size(), count(context.plan()));
         together_ = std::clamp<std::uint64_t>(random / std::max<std::uint64_t>(places, 1), 2, kTogether);
     }
 
@@ -70,9 +71,9 @@ public:
                std::to_string(left_out_) + " exchanges were not run";
     }
 
-    bool make(Lab& lab, std::uint64_t index, Case& out) override {
+    bool make(TestContext& context, std::uint64_t index, Case& out) override {
         if (stages_.empty()) return false;
-        worker_ = &worker_of(lab.library());
+        worker_ = &worker_of(context.library());
         if (worker_->losses() >= kMostLosses || worker_->waits() >= kMostWaits) {
             ++left_out_;
             return false;
@@ -80,30 +81,30 @@ public:
         out.kind = Case::Kind::Traffic;
         if (index < systematic_.size()) {
             const Chosen& chosen = systematic_[index];
-            return take(*chosen.stage, chosen.exchange, out);
+            return take(*chosen.stage, chosen.sequence, out);
         }
         const std::uint64_t block = (index - systematic_.size()) / together_;
         const TrafficStage& stage = stages_[block % stages_.size()];
-        const Exchange& setup = stage.setups[block / stages_.size() % stage.setups.size()];
-        Rng rng(lab.plan().seed, "traffic", index);
-        return take(stage, random_exchange(stage.offer, setup, rng), out);
+        const TransferSequence& setup = stage.setups[block / stages_.size() % stage.setups.size()];
+        Rng rng(context.plan().seed, "traffic", index);
+        return take(stage, random_sequence(stage.offer, setup, rng), out);
     }
 
 private:
     struct Chosen {
         const TrafficStage* stage;
-        Exchange exchange;
+        TransferSequence sequence;
     };
 
     static void list(const TrafficStage& stage, std::vector<Chosen>& first, std::vector<Chosen>& rest) {
-        const auto add = [&stage](std::vector<Chosen>& to, std::vector<Exchange> exchanges) {
-            for (auto& e : exchanges) to.push_back({&stage, std::move(e)});
+        const auto add = [&stage](std::vector<Chosen>& to, std::vector<TransferSequence> sequences) {
+            for (auto& e : sequences) to.push_back({&stage, std::move(e)});
         };
         for (std::size_t i = 0; i < stage.setups.size(); ++i) {
             const bool plainest = i == 0 && !stage.narrow;
-            if (plainest) add(first, systematic_exchanges(stage.offer, stage.setups[i], Depth::Least));
-            add(first, telling_exchanges(stage.offer, stage.setups[i]));
-            add(rest, systematic_exchanges(stage.offer, stage.setups[i], plainest ? Depth::All : Depth::Some));
+            if (plainest) add(first, systematic_sequences(stage.offer, stage.setups[i], Depth::Least));
+            add(first, telling_sequences(stage.offer, stage.setups[i]));
+            add(rest, systematic_sequences(stage.offer, stage.setups[i], plainest ? Depth::All : Depth::Some));
         }
     }
 
@@ -118,11 +119,11 @@ private:
         return out;
     }
 
-    static bool take(const TrafficStage& stage, const Exchange& exchange, Case& out) {
+    static bool take(const TrafficStage& stage, const TransferSequence& sequence, Case& out) {
         out.first = stage.query;
-        out.exchange = exchange;
-        out.exchange.entry = stage.entry;
-        return !exchange.operations.empty();
+        out.sequence = sequence;
+        out.sequence.entry = stage.entry;
+        return !sequence.operations.empty();
     }
 
     std::vector<TrafficStage> stages_;

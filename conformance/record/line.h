@@ -68,8 +68,8 @@ private:
     bool reserve(std::size_t more) {
         if (cut_) return false;
         if (capacity_ - size_ >= more) return true;
-        const std::size_t wanted = 2 * (size_ + more);
-        auto* grown = static_cast<char*>(std::malloc(wanted));
+        const std::size_t expected = 2 * (size_ + more);
+        auto* grown = static_cast<char*>(std::malloc(expected));
         if (grown == nullptr) {
             cut_ = true;
             return false;
@@ -77,7 +77,7 @@ private:
         std::memcpy(grown, start_, size_);
         if (start_ != fixed_.data()) std::free(start_);
         start_ = grown;
-        capacity_ = wanted;
+        capacity_ = expected;
         return true;
     }
 

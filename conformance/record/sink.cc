@@ -118,19 +118,19 @@ bool reserve(std::size_t size) {
     if (sink.window != nullptr && sink.position + size <= sink.window_at + sink.window_size) return true;
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     const std::uint64_t at = sink.position / page * page;
-    const std::size_t wanted = std::max<std::size_t>(kWindow, (size + 2 * page) / page * page);
+    const std::size_t expected = std::max<std::size_t>(kWindow, (size + 2 * page) / page * page);
     drop_window();
     if (sink.position + size > sink.limit) {
         stop("the trace", "it is as long as SELVAGE_RECORD_LIMIT allows");
         return false;
     }
-    if (!may_grow_to(at + wanted)) {
+    if (!may_grow_to(at + expected)) {
         stop("the trace", "the limit of this process for files (RLIMIT_FSIZE) is reached");
         return false;
     }
-    int error = posix_fallocate(sink.file, static_cast<off_t>(at), static_cast<off_t>(wanted));
+    int error = posix_fallocate(sink.file, static_cast<off_t>(at), static_cast<off_t>(expected));
     if (error == 0) {
-        void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_SHARED, sink.file, static_cast<off_t>(at));
+        void* mapped = mmap(nullptr, expected, PROT_READ | PROT_WRITE, MAP_SHARED, sink.file, static_cast<off_t>(at));
         error = mapped == MAP_FAILED ? errno : 0;
         if (error == 0) sink.window = static_cast<char*>(mapped);
     }
@@ -138,7 +138,7 @@ bool reserve(std::size_t size) {
         stop("the trace can't be written", std::strerror(error));
         return false;
     }
-    sink.window_size = wanted;
+    sink.window_size = expected;
     sink.window_at = at;
     return true;
 }

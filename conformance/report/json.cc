@@ -27,9 +27,9 @@ std::string hex(std::uint64_t v) {
 }
 
 Json evidence_json(const Evidence& e) {
-    Json j = {{"relation", relation_name(e.relation)}, {"wanted", hex(e.wanted)}, {"actual", hex(e.actual)}};
-    if (e.wanted_field != model::Field::subject) j["wanted_field"] = model::row(e.wanted_field).path;
-    if (e.wanted_text) j["wanted_text"] = quote(*e.wanted_text);
+    Json j = {{"relation", relation_name(e.relation)}, {"wanted", hex(e.expected)}, {"actual", hex(e.actual)}};
+    if (e.expected_field != model::Field::subject) j["wanted_field"] = model::row(e.expected_field).path;
+    if (e.expected_text) j["wanted_text"] = quote(*e.expected_text);
     if (e.actual_text) j["actual_text"] = quote(*e.actual_text);
     if (!e.note.empty()) j["note"] = clean(e.note);
     if (e.offer >= 0) j["offer"] = e.offer;
@@ -38,7 +38,7 @@ Json evidence_json(const Evidence& e) {
 
 Json because_json(const model::Because& b) {
     return {{"clause", model::clause_text(b.clause).id},  {"text", clean(model::print_evidence(b.evidence))},
-            {"field", model::row(b.evidence.field).path}, {"wanted", wanted_text(b.evidence)},
+            {"field", model::row(b.evidence.field).path}, {"wanted", expected_text(b.evidence)},
             {"actual", actual_text(b.evidence)},          {"supporting", b.supporting},
             {"evidence", evidence_json(b.evidence)}};
 }
@@ -191,10 +191,10 @@ model::Because read_because(const Json& j) {
     const auto relation = find_relation(e.at("relation").get<std::string>());
     if (!relation) throw Unreadable{"there is no relation " + e.at("relation").get<std::string>()};
     b.evidence.relation = *relation;
-    b.evidence.wanted = read_hex(e.at("wanted"));
+    b.evidence.expected = read_hex(e.at("wanted"));
     b.evidence.actual = read_hex(e.at("actual"));
-    if (e.contains("wanted_field")) b.evidence.wanted_field = read_field(e["wanted_field"]);
-    if (e.contains("wanted_text")) b.evidence.wanted_text = read_quoted(e["wanted_text"]);
+    if (e.contains("wanted_field")) b.evidence.expected_field = read_field(e["wanted_field"]);
+    if (e.contains("wanted_text")) b.evidence.expected_text = read_quoted(e["wanted_text"]);
     if (e.contains("actual_text")) b.evidence.actual_text = read_quoted(e["actual_text"]);
     b.evidence.note = e.value("note", "");
     b.evidence.offer = e.value("offer", -1);

@@ -90,13 +90,13 @@ std::string_view at_times_text(const Deviation& d) {
     return "Intermittent: the case and the program show it at times, and not each time.";
 }
 
-std::string wanted_text(const model::Evidence& e) {
-    if (e.wanted_field != model::Field::subject) return std::string(model::row(e.wanted_field).path);
-    if (e.wanted_text) return clean(*e.wanted_text);
+std::string expected_text(const model::Evidence& e) {
+    if (e.expected_field != model::Field::subject) return std::string(model::row(e.expected_field).path);
+    if (e.expected_text) return clean(*e.expected_text);
     if (e.relation == model::Relation::IsNull) return "NULL";
     if (e.relation == model::Relation::NotNull) return "not NULL";
     if (e.relation == model::Relation::Happens) return "";
-    return model::is_text(e.field) ? "NULL" : number_text(e.field, e.wanted);
+    return model::is_text(e.field) ? "NULL" : number_text(e.field, e.expected);
 }
 
 std::string actual_text(const model::Evidence& e) {

@@ -30,7 +30,7 @@ std::string link_text(const model::Because& link);
 /// Of an intermittent deviation: what its case and its program are good for.
 std::string_view at_times_text(const Deviation& d);
 /// The operand and the value of a comparison as words: "FI_MSG|FI_RMA".
-std::string wanted_text(const model::Evidence& e);
+std::string expected_text(const model::Evidence& e);
 std::string actual_text(const model::Evidence& e);
 /// A name that is unique in the report: "getinfo-caps-granted-tcp-1".
 std::vector<std::string> anchors(const std::vector<const Deviation*>& deviations);

@@ -157,7 +157,7 @@ void emit_call(Program& p) {
     if (p.id() == "getinfo.call.list-ends") return emit_list_ends(p);
     if (p.id() == "getinfo.flags.attr-only-once-each") return emit_once_each(p);
     const bool returned = e.field == Field::call_return;
-    const bool to_grant = returned && e.relation == model::Relation::Equals && e.wanted == 0;
+    const bool to_grant = returned && e.relation == model::Relation::Equals && e.expected == 0;
     if (judges == Judges::Query) return emit_refusal(p, returned ? allowed_errnos(p) : std::vector<int>{});
     if (to_grant && !p.shown().provider.empty()) return emit_granted(p);
     if (returned) return emit_return(p);

@@ -39,22 +39,22 @@ void emit_kept(Program& p, const std::string& condition) {
     p.helper("static int kept(const struct fi_info *o)\n{\n\treturn " + condition + ";\n}\n");
 }
 
-std::string number_condition(Relation r, const std::string& seen, const std::string& wanted) {
+std::string number_condition(Relation r, const std::string& seen, const std::string& expected) {
     switch (r) {
         case Relation::Differs:
-            return seen + " != " + wanted;
+            return seen + " != " + expected;
         case Relation::Contains:
-            return "(" + seen + " & " + wanted + ") == " + wanted;
+            return "(" + seen + " & " + expected + ") == " + expected;
         case Relation::Within:
-            return "(" + seen + " & ~" + wanted + ") == 0";
+            return "(" + seen + " & ~" + expected + ") == 0";
         case Relation::AtLeast:
-            return seen + " >= " + wanted;
+            return seen + " >= " + expected;
         case Relation::AtMost:
-            return seen + " <= " + wanted;
+            return seen + " <= " + expected;
         case Relation::MultipleOf:
-            return wanted + " ? " + seen + " % " + wanted + " == 0 : " + seen + " == 0";
+            return expected + " ? " + seen + " % " + expected + " == 0 : " + seen + " == 0";
         default:
-            return seen + " == " + wanted;
+            return seen + " == " + expected;
     }
 }
 
@@ -92,20 +92,20 @@ std::string number_check(Program& p, const Evidence& e) {
     if (model::row(e.field).form == Form::Object) p.include("stdint.h");
     emit_seen_number(p, e.field);
     const bool happens = e.relation == Relation::Happens;
-    std::string wanted = "wanted(o)";
+    std::string expected = "wanted(o)";
     std::string told = "";
-    if (e.wanted_field != Field::subject) {
+    if (e.expected_field != Field::subject) {
         p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\treturn (unsigned long long)" +
-                 expression(e.wanted_field) + ";\n}\n");
-        told = " (" + path(e.wanted_field) + " of the same entry)";
+                 expression(e.expected_field) + ";\n}\n");
+        told = " (" + path(e.expected_field) + " of the same entry)";
     } else {
-        const auto operand = happens ? e.actual : e.wanted;
+        const auto operand = happens ? e.actual : e.expected;
         p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\t(void)o;\n\treturn " +
                  c::value(model::row(e.field).family, operand) + ";\n}\n");
         if (model::row(e.field).family != model::Family::none)
             told = " (" + model::print_value(model::row(e.field).family, operand) + ")";
     }
-    emit_kept(p, number_condition(happens ? Relation::Differs : e.relation, "seen(o)", wanted));
+    emit_kept(p, number_condition(happens ? Relation::Differs : e.relation, "seen(o)", expected));
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " %#llx" +
            c::for_printf(told) + "; seen: %#llx in entry %d of the answer\\n\", wanted(o), seen(o), n);";
 }
@@ -136,19 +136,19 @@ std::string text_check(Program& p, const Evidence& e) {
     p.include("rdma/fi_domain.h");
     p.include("rdma/fi_endpoint.h");
     const bool negative = e.relation == Relation::Happens || e.relation == Relation::Differs;
-    const model::Text operand = e.relation == Relation::Happens ? e.actual_text : e.wanted_text;
-    if (e.wanted_field == Field::subject && !operand) {
+    const model::Text operand = e.relation == Relation::Happens ? e.actual_text : e.expected_text;
+    if (e.expected_field == Field::subject && !operand) {
         Evidence null = e;
         null.relation = negative ? Relation::NotNull : Relation::IsNull;
         return null_check(p, null);
     }
     if (model::row(e.field).form == Form::Bytes) return bytes_check(p, e, operand, !negative);
     p.helper("static const char *seen(const struct fi_info *o)\n{\n\treturn " + expression(e.field) + ";\n}\n");
-    const std::string wanted = e.wanted_field != Field::subject ? expression(e.wanted_field) : c::string(operand);
-    std::string condition = "seen(o) && strcmp(seen(o), " + wanted + ") == 0";
-    if (e.relation == Relation::TextContains) condition = "seen(o) && strstr(seen(o), " + wanted + ")";
+    const std::string expected = e.expected_field != Field::subject ? expression(e.expected_field) : c::string(operand);
+    std::string condition = "seen(o) && strcmp(seen(o), " + expected + ") == 0";
+    if (e.relation == Relation::TextContains) condition = "seen(o) && strstr(seen(o), " + expected + ")";
     emit_kept(p, negative ? "!(" + condition + ")" : condition);
-    const std::string told = e.wanted_field != Field::subject ? path(e.wanted_field) : *operand;
+    const std::string told = e.expected_field != Field::subject ? path(e.expected_field) : *operand;
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " '" +
            c::for_printf(told) +
            "'; seen: '%s' in entry %d of the answer\\n\",\n\t\t\t       seen(o) ? seen(o) : \"NULL\", n);";
@@ -164,7 +164,7 @@ std::string offer_check(Program& p, const Evidence& e) {
     if (by_pointer(e) && (e.relation == Relation::IsNull || e.relation == Relation::NotNull)) return null_check(p, e);
     if (is_part(e.field)) {
         Evidence null = e;
-        null.relation = e.actual != 0 || e.wanted == 0 ? Relation::IsNull : Relation::NotNull;
+        null.relation = e.actual != 0 || e.expected == 0 ? Relation::IsNull : Relation::NotNull;
         return null_check(p, null);
     }
     return model::is_text(e.field) ? text_check(p, e) : number_check(p, e);
@@ -172,16 +172,16 @@ std::string offer_check(Program& p, const Evidence& e) {
 
 std::string int_condition(const Evidence& e, const std::string& value, bool is_return) {
     const bool happens = e.relation == Relation::Happens;
-    const auto operand = static_cast<int>(static_cast<std::int64_t>(happens ? e.actual : e.wanted));
-    const std::string wanted = is_return ? c::error(operand) : std::to_string(operand);
-    return number_condition(happens ? Relation::Differs : e.relation, value, wanted);
+    const auto operand = static_cast<int>(static_cast<std::int64_t>(happens ? e.actual : e.expected));
+    const std::string expected = is_return ? c::error(operand) : std::to_string(operand);
+    return number_condition(happens ? Relation::Differs : e.relation, value, expected);
 }
 
 std::string promised(const Evidence& e) {
     if (e.relation == Relation::Happens && !e.note.empty()) return e.note;
     const bool is_return = e.field == Field::call_return;
     const auto operand =
-        static_cast<int>(static_cast<std::int64_t>(e.relation == Relation::Happens ? e.actual : e.wanted));
+        static_cast<int>(static_cast<std::int64_t>(e.relation == Relation::Happens ? e.actual : e.expected));
     const std::string what = is_return ? "the return value" : e.field == Field::call_list ? "the list" : "entries";
     std::string out = what + " " + std::string(verb(e.relation));
     if (e.relation == Relation::IsNull || e.relation == Relation::NotNull) return out;

@@ -383,7 +383,7 @@ private:
     void emit_found(const model::Evidence& e) {
         p_.declare("\tstruct fi_info *o;\n\tint n = 0;\n");
         if (e.offer < 0 || model::row(e.field).form != model::Form::Object) p_.of_provider();
-        if (model::row(e.field).form != model::Form::Object || e.wanted_field != Field::subject) {
+        if (model::row(e.field).form != model::Form::Object || e.expected_field != Field::subject) {
             const auto report = offer_check(p_, e);
             p_.main(
                 "\tfor (o = ret == 0 ? found : NULL; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) "
@@ -392,8 +392,8 @@ private:
             return;
         }
         const std::string seen = "(void *)" + c::member("o", e.field);
-        std::string wrong = seen + " != (void *)" + handle(e.wanted);
-        if (e.relation == model::Relation::Differs) wrong = seen + " == (void *)" + handle(e.wanted);
+        std::string wrong = seen + " != (void *)" + handle(e.expected);
+        if (e.relation == model::Relation::Differs) wrong = seen + " == (void *)" + handle(e.expected);
         if (e.relation == model::Relation::IsNull) wrong = seen + " != NULL";
         if (e.relation == model::Relation::NotNull) wrong = seen + " == NULL";
         if (e.relation == model::Relation::Happens) wrong = seen + " == (void *)" + handle(e.actual);

@@ -10,7 +10,7 @@ namespace selvage::conformance {
 namespace {
 
 using model::Field;
-using model::Kinship;
+using model::MetamorphicRelation;
 
 constexpr const char* kCleanup =
     "\tif (ret1 == 0)\n\t\tfi_freeinfo(first);\n\tif (ret2 == 0)\n\t\tfi_freeinfo(second);\n";
@@ -73,8 +73,8 @@ void emit_covered(Program& p, const std::string& from, const std::string& into) 
         "\tfor (; list; list = list->next)\n\t\tif (same_endpoint(list, endpoint))\n\t\t\treturn list;\n"
         "\treturn NULL;\n}\n");
     std::string which = "of_provider(from)";
-    if (p.id() == "getinfo.caps.secondary-unselected-usable" && p.evidence().wanted != 0) {
-        const auto added = c::value(model::Family::caps, p.evidence().wanted);
+    if (p.id() == "getinfo.caps.secondary-unselected-usable" && p.evidence().expected != 0) {
+        const auto added = c::value(model::Family::caps, p.evidence().expected);
         which += " && (from->caps & (" + added + ")) == (" + added + ")";
     }
     p.helper(
@@ -116,8 +116,8 @@ void emit_member(Program& p) {
     const std::string narrow = second ? "ret2 == 0 ? second" : "ret1 == 0 ? first";
     const std::string wide = second ? "ret1 == 0 ? first" : "ret2 == 0 ? second";
     // Bits that count are those of the evidence, where it names what is wanted.
-    const std::string mask = e.relation == model::Relation::Contains && e.wanted != 0
-                                 ? " & (" + c::value(model::row(e.field).family, e.wanted) + ")"
+    const std::string mask = e.relation == model::Relation::Contains && e.expected != 0
+                                 ? " & (" + c::value(model::row(e.field).family, e.expected) + ")"
                                  : "";
     p.declare("\tconst struct fi_info *a, *b;\n\tunsigned long long had, has;\n");
     p.main("\tfor (a = " + narrow + " : NULL; a; a = a->next) {\n\t\thad = has = 0;\n\t\tfor (b = " + wide +
@@ -228,15 +228,16 @@ void emit_every_provider(Program& p) {
 
 void emit_pair(Program& p) {
     const auto& e = p.evidence();
-    const auto kinship = p.shown().kinship;
+    const auto metamorphic = p.shown().metamorphic;
     if (p.id() == "getinfo.flags.attr-only-every-provider") return emit_every_provider(p);
-    if (kinship == Kinship::FedBack) return emit_fed_back(p);
+    if (metamorphic == MetamorphicRelation::FedBack) return emit_fed_back(p);
     if (compares_members(p) && model::is_number(e.field)) return emit_member(p);
     if (p.id() == "fabric.prov-version.utility" && speaks_of_offers(e)) return emit_second_offers(p);
     if (p.id() == "getinfo.call.relaxing-widens") return emit_still_granted(p);
     if (p.id() == "endpoint.tx-caps.zero" || p.id() == "endpoint.rx-caps.zero") return emit_equal_lists(p);
     if (same_endpoints(p)) return emit_superset(p, true);
-    if (kinship == Kinship::Repeated || kinship == Kinship::Reordered) return emit_equal_lists(p);
+    if (metamorphic == MetamorphicRelation::Repeated || metamorphic == MetamorphicRelation::Reordered)
+        return emit_equal_lists(p);
     emit_superset(p, false);
 }
 

@@ -83,12 +83,12 @@ void emit_contents(Program& p, const std::string& arguments) {
     const auto& e = p.evidence();
     const auto& s = p.shown().string;
     const auto id = p.id();
-    if (e.relation == Relation::TextContains && e.wanted_text) {
-        fail_if(p, "!text || !strstr(text, " + c::string(*e.wanted_text) + ")",
-                "the text contains '" + *e.wanted_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
-    } else if (e.relation == Relation::TextEquals && e.wanted_text) {
-        fail_if(p, "!text || strcmp(text, " + c::string(*e.wanted_text) + ") != 0",
-                "the text is '" + *e.wanted_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
+    if (e.relation == Relation::TextContains && e.expected_text) {
+        fail_if(p, "!text || !strstr(text, " + c::string(*e.expected_text) + ")",
+                "the text contains '" + *e.expected_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
+    } else if (e.relation == Relation::TextEquals && e.expected_text) {
+        fail_if(p, "!text || strcmp(text, " + c::string(*e.expected_text) + ") != 0",
+                "the text is '" + *e.expected_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
     } else if (id == "tostr.caller.same-text") {
         fail_if(p, "!text || strcmp(text, fi_tostr(" + arguments + ")) != 0", "both functions give the same text",
                 "'%.200s'", ", text ? text : \"NULL\"");

@@ -32,7 +32,7 @@ std::string flags_text(std::uint64_t flags) { return flags == 0 ? "0" : c::value
 
 class Traffic {
 public:
-    explicit Traffic(Program& p) : p_(p), e_(p.shown().exchange), counts_(e_.counters && !p.shown().before.empty()) {}
+    explicit Traffic(Program& p) : p_(p), e_(p.shown().sequence), counts_(e_.counters && !p.shown().before.empty()) {}
 
     void begin() {
         for (const char* h :
@@ -310,7 +310,7 @@ private:
     }
 
     Program& p_;
-    const Exchange& e_;
+    const TransferSequence& e_;
     const bool counts_;                          // counters stand where earlier exchanges have left them
     static constexpr std::uint64_t kGuard = 64;  // bytes ahead of the first buffer
     std::uint64_t used_[2] = {kGuard, kGuard};
@@ -324,23 +324,23 @@ private:
 void emit_traffic(Program& p) {
     const Case judged = p.shown();
     Case all = judged;
-    for (const auto& exchange : judged.before) {
-        const auto first = static_cast<int>(all.exchange.operations.size());
-        for (Operation o : exchange) {
+    for (const auto& sequence : judged.before) {
+        const auto first = static_cast<int>(all.sequence.operations.size());
+        for (Operation o : sequence) {
             if (o.of >= 0) o.of += first;
-            all.exchange.operations.push_back(o);
+            all.sequence.operations.push_back(o);
         }
     }
     p.show(all);
     Traffic traffic(p);
     traffic.begin();
-    std::size_t first = judged.exchange.operations.size();
-    for (const auto& exchange : judged.before) {
-        traffic.carry(first, first + exchange.size());
-        first += exchange.size();
+    std::size_t first = judged.sequence.operations.size();
+    for (const auto& sequence : judged.before) {
+        traffic.carry(first, first + sequence.size());
+        first += sequence.size();
     }
     if (!judged.before.empty()) traffic.forget();
-    traffic.carry(0, judged.exchange.operations.size());
+    traffic.carry(0, judged.sequence.operations.size());
     p.show(judged);
     emit_traffic_verdict(p);
 }

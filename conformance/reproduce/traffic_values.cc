@@ -15,7 +15,7 @@ using model::Operation;
 using model::Transfer;
 using Bytes = std::vector<unsigned char>;
 
-const Operation& at(const Program& p, std::size_t i) { return p.shown().exchange.operations[i]; }
+const Operation& at(const Program& p, std::size_t i) { return p.shown().sequence.operations[i]; }
 std::string side_name(model::Side s) { return s == model::Side::A ? "A" : "B"; }
 
 struct Values {

@@ -32,7 +32,7 @@ std::vector<std::size_t> named(const Program& p) {
     const std::string& note = p.evidence().note;
     for (std::size_t at = note.find("operation "); at != std::string::npos; at = note.find("operation ", at + 1)) {
         const auto n = std::strtoul(note.c_str() + at + 10, nullptr, 10);
-        if (n >= 1 && n <= p.shown().exchange.operations.size()) out.push_back(n - 1);
+        if (n >= 1 && n <= p.shown().sequence.operations.size()) out.push_back(n - 1);
     }
     return out;
 }
@@ -78,7 +78,7 @@ std::string_view like(const Program& p) {
 
 class Verdict {
 public:
-    explicit Verdict(Program& p) : p_(p), e_(p.shown().exchange), id_(like(p)), about_(named(p)) {}
+    explicit Verdict(Program& p) : p_(p), e_(p.shown().sequence), id_(like(p)), about_(named(p)) {}
 
     void emit() {
         if (of_rests() || of_sources() || of_many() || of_values() || of_calls() || of_entries() || of_counters() ||
@@ -166,7 +166,7 @@ private:
             return true;
         }
         if (id_ == "rma.data.told") {
-            broken_if("told[OPERATIONS].entries < " + c::number(p_.evidence().wanted));
+            broken_if("told[OPERATIONS].entries < " + c::number(p_.evidence().expected));
             return true;
         }
         if (about_.empty()) return false;
@@ -192,7 +192,7 @@ private:
         } else if (id_.ends_with("call.succeeds")) {
             broken_if(failed_but_with(errors_that_may_be()));
         } else if (id_.starts_with("cq.flags") && p_.evidence().relation == model::Relation::Differs) {
-            broken_if(row(0) + ".flags & " + c::number(p_.evidence().wanted));
+            broken_if(row(0) + ".flags & " + c::number(p_.evidence().expected));
         } else if (id_ == "cq.flags.fetching-atomic") {
             broken_if(succeeded(0) + " && !(" + row(0) + ".flags & (FI_READ | FI_WRITE))");
         } else if (const auto flags = flags_of_others(); !flags.empty()) {
@@ -310,20 +310,20 @@ private:
 
     [[nodiscard]] std::string compared(const std::string& value) const {
         const auto& e = p_.evidence();
-        const std::string wanted = c::number(e.wanted);
+        const std::string expected = c::number(e.expected);
         switch (e.relation) {
             case model::Relation::Differs:
-                return value + " == " + wanted;
+                return value + " == " + expected;
             case model::Relation::Contains:
-                return "(" + value + " & " + wanted + ") != " + wanted;
+                return "(" + value + " & " + expected + ") != " + expected;
             case model::Relation::Within:
-                return "(" + value + " & ~" + wanted + ") != 0";
+                return "(" + value + " & ~" + expected + ") != 0";
             case model::Relation::AtLeast:
-                return value + " < " + wanted;
+                return value + " < " + expected;
             case model::Relation::AtMost:
-                return value + " > " + wanted;
+                return value + " > " + expected;
             default:
-                return value + " != " + wanted;
+                return value + " != " + expected;
         }
     }
 
@@ -399,7 +399,7 @@ private:
     }
 
     Program& p_;
-    const Exchange& e_;
+    const TransferSequence& e_;
     const std::string_view id_;
     const std::vector<std::size_t> about_;  // operations that the evidence names
 };
@@ -411,7 +411,7 @@ std::string look_of_traffic(const Program& p) {
     const auto id = p.id();
     const std::string nothing(kNoLook);
     if (about.empty()) return nothing;
-    const auto& operations = p.shown().exchange.operations;
+    const auto& operations = p.shown().sequence.operations;
     const Operation& o = operations[about[0]];
     const std::string own = "buffer" + quoted_index(about[0]);
     const auto when = [&](const std::string& differs) {
@@ -432,7 +432,7 @@ std::string look_of_traffic(const Program& p) {
 std::string rest_of_traffic(Program& p) {
     const auto about = named(p);
     if (p.id() != "domain.progress.auto" || about.empty()) return "\tusleep(2000000); /* no call is made */\n";
-    const Operation& o = p.shown().exchange.operations[about[0]];
+    const Operation& o = p.shown().sequence.operations[about[0]];
     const std::string sent = "buffer" + quoted_index(about[0]);
     const std::string at = o.what == Transfer::Write
                                ? side_name(peer_of(o.side)) + ".target + " + std::to_string(o.offset)

@@ -36,15 +36,15 @@ Conduct conduct_of(const Case& c, const Ending& ending) {
     return conduct;
 }
 
-bool same_death(const Ending& a, const Ending& b) { return a.kind == b.kind && a.signal == b.signal; }
+bool same_crash(const Ending& a, const Ending& b) { return a.kind == b.kind && a.signal == b.signal; }
 
 // Runs a case in a child of this child, and tells how that ended.
-Ending try_alone(Lab& lab, const Case& c, bool hangs) {
+Ending try_alone(TestContext& context, const Case& c, bool hangs) {
     return run_in_child(
         [&](Channel&) {
             Tally scratch;
             std::vector<Because> broken;
-            probe(lab, c, scratch, broken);
+            probe(context, c, scratch, broken);
         },
         [](std::string_view) {}, hangs ? kHangingTrial : kTrial);
 }
@@ -68,7 +68,7 @@ std::optional<Case> read_back(std::string_view record) {
 
 }  // namespace
 
-std::string death_text(const Ending& e) {
+std::string crash_text(const Ending& e) {
     switch (e.kind) {
         case Ending::Kind::Crashed:
             return "died of signal " + std::to_string(e.signal);
@@ -82,7 +82,7 @@ std::string death_text(const Ending& e) {
     return "ended";
 }
 
-std::vector<Because> judge_death(const Case& c, const Ending& ending, Tally& tally) {
+std::vector<Because> judge_crash(const Case& c, const Ending& ending, Tally& tally) {
     std::vector<Because> broken;
     if (c.kind == Case::Kind::Text) {
         TextCase t;
@@ -111,11 +111,11 @@ std::optional<Case> describe_case(const Plan& plan, Property& property, const st
     run_in_child(
         [&](Channel& channel) {
             std::string error;
-            auto lab = Lab::open(plan, provider, error);
-            if (!lab) return;
-            property.prepare(*lab);
+            auto context = TestContext::open(plan, provider, error);
+            if (!context) return;
+            property.prepare(*context);
             Case c;
-            if (!property.make(*lab, index, c)) return;
+            if (!property.make(*context, index, c)) return;
             if (c.provider.empty()) c.provider = provider;
             channel.send(print_case(c));
         },
@@ -123,40 +123,40 @@ std::optional<Case> describe_case(const Plan& plan, Property& property, const st
     return out;
 }
 
-std::optional<Query> deadly_question(const Plan& plan, Property& property, const std::string& provider,
-                                     std::optional<std::uint64_t> index, std::chrono::milliseconds quiet) {
+std::optional<Query> fatal_query(const Plan& plan, Property& property, const std::string& provider,
+                                 std::optional<std::uint64_t> index, std::chrono::milliseconds quiet) {
     std::optional<Case> last;
     const Ending ending = run_in_child(
         [&](Channel& channel) {
             std::string error;
-            auto lab = Lab::open(plan, provider, error);
-            if (!lab) return;
-            lab->single().announce([&](const Query& q) {
+            auto context = TestContext::open(plan, provider, error);
+            if (!context) return;
+            context->single().announce([&](const Query& q) {
                 Case c;
                 c.first = q;
                 channel.send(print_case(c));
             });
-            property.prepare(*lab);
+            property.prepare(*context);
             Case made;
-            if (index) property.make(*lab, *index, made);
+            if (index) property.make(*context, *index, made);
         },
         [&](std::string_view record) { last = read_back(record); }, quiet);
     if (ending.kind == Ending::Kind::Done || !last) return std::nullopt;
     return last->first;
 }
 
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries) {
+Case shrink_crash(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries) {
     Case out = start;
     const bool hangs = death.kind == Ending::Kind::Hung;
     run_in_child(
         [&](Channel& channel) {
             std::string error;
-            auto lab = Lab::open(plan, start.provider, error);
-            if (!lab) return;
+            auto context = TestContext::open(plan, start.provider, error);
+            if (!context) return;
             std::uint64_t trial = 0;
             const auto still_kills = [&](const Case& c) {
                 channel.doing(++trial);
-                return same_death(try_alone(*lab, c, hangs), death);
+                return same_crash(try_alone(*context, c, hangs), death);
             };
             const auto counted = [&](const Case& c) {
                 const bool kills = still_kills(c);
@@ -187,11 +187,11 @@ bool hopeless(const Plan& plan, const std::string& provider, const Ending& death
     run_in_child(
         [&](Channel& channel) {
             std::string error;
-            auto lab = Lab::open(plan, provider, error);
-            if (!lab) return;
+            auto context = TestContext::open(plan, provider, error);
+            if (!context) return;
             const bool hangs = death.kind == Ending::Kind::Hung;
             for (const bool hints : {false, true}) {
-                if (!same_death(try_alone(*lab, plain_call(provider, hints), hangs), death)) return;
+                if (!same_crash(try_alone(*context, plain_call(provider, hints), hangs), death)) return;
             }
             channel.send("all");
         },

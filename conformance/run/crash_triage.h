@@ -21,10 +21,10 @@ inline constexpr std::chrono::milliseconds kQuiet = std::chrono::seconds(20);
 inline constexpr std::chrono::milliseconds kQuietAgain = std::chrono::seconds(5);
 
 /// "died of signal 11", "did not return", …
-std::string death_text(const Ending& e);
+std::string crash_text(const Ending& e);
 
 /// The promises that a death breaks, shown by a case.  A death is a finding whatever the clauses say of the act.
-std::vector<model::Because> judge_death(const Case& c, const Ending& ending, model::Tally& tally);
+std::vector<model::Because> judge_crash(const Case& c, const Ending& ending, model::Tally& tally);
 
 /// Makes case `index` again, in a child, without running it.  Nothing if there is none, or if making it kills.
 std::optional<Case> describe_case(const Plan& plan, Property& property, const std::string& provider,
@@ -32,13 +32,13 @@ std::optional<Case> describe_case(const Plan& plan, Property& property, const st
 
 /// Where a library died that nobody had asked a case yet: the question that was asked last while a property was
 /// prepared and, given an index, that case was made.  Nothing if it survives this time.
-std::optional<model::Query> deadly_question(const Plan& plan, Property& property, const std::string& provider,
-                                            std::optional<std::uint64_t> index, std::chrono::milliseconds quiet);
+std::optional<model::Query> fatal_query(const Plan& plan, Property& property, const std::string& provider,
+                                        std::optional<std::uint64_t> index, std::chrono::milliseconds quiet);
 
 /// The smallest case that ends a child in the same way.  The case itself if it does not kill each time.
 /// @param shrinks false: nothing is made smaller, and it is tried once.
 /// @param tries receives how often it was tried besides, and how often it killed.
-Case shrink_death(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries);
+Case shrink_crash(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries);
 
 /// True if the library dies in the same way of the two plainest questions: it can be asked nothing.
 bool hopeless(const Plan& plan, const std::string& provider, const Ending& death);

@@ -35,7 +35,7 @@ const Because kRefusal = [] {
 void forget(std::vector<Because>& because, Case& shown) {
     for (auto& b : because) {
         forget_process(b.evidence.actual_text);
-        forget_process(b.evidence.wanted_text);
+        forget_process(b.evidence.expected_text);
     }
     forget_process(shown.first);
     forget_process(shown.second);
@@ -44,17 +44,17 @@ void forget(std::vector<Because>& because, Case& shown) {
 
 class Explorer {
 public:
-    Explorer(Lab& lab, Property& property, Channel& channel, Ledger& ledger)
-        : lab_(lab), property_(property), channel_(channel), ledger_(ledger) {}
+    Explorer(TestContext& context, Property& property, Channel& channel, Ledger& ledger)
+        : context_(context), property_(property), channel_(channel), ledger_(ledger) {}
 
     void run(std::uint64_t start) {
-        const auto count = property_.count(lab_.plan());
+        const auto count = property_.count(context_.plan());
         std::uint64_t index = start;
         while (index < count) {
             gather(index, count);
             ask_gathered();
         }
-        worker_of(lab_.library()).renew();  // the last pair is closed as the others were
+        worker_of(context_.library()).renew();  // the last pair is closed as the others were
         tell_left();
         if (const auto text = property_.note(); !text.empty()) note(text);
     }
@@ -68,8 +68,8 @@ private:
             const auto i = index++;
             Case c;
             doing(i + 1);
-            if (!property_.make(lab_, i, c)) continue;
-            if (c.provider.empty()) c.provider = lab_.provider();
+            if (!property_.make(context_, i, c)) continue;
+            if (c.provider.empty()) c.provider = context_.provider();
             if (learnt_.knows(c) || transfers_.knows(c)) {
                 ++ledger_.passed_over;
                 continue;
@@ -85,22 +85,22 @@ private:
 
     void ask_gathered() {
         if (queries_.empty()) return;
-        lab_.bulk().prepare(queries_);
+        context_.bulk().prepare(queries_);
         for (std::size_t k = 0; k < queries_.size(); ++k) {
             doing(indices_[k] + 1);
-            lab_.bulk().ask(k, asked_);
+            context_.bulk().ask(k, asked_);
             ++ledger_.questions;
             broken_.clear();
-            judge_asked(lab_, queries_[k], asked_, ledger_.tally, broken_);
+            judge_asked(context_, queries_[k], asked_, ledger_.tally, broken_);
             if (!broken_.empty()) {
                 Case c;
-                c.provider = lab_.provider();
+                c.provider = context_.provider();
                 c.first = queries_[k];
                 tell(c);
             }
         }
-        ledger_.call_nanos += static_cast<std::uint64_t>((lab_.bulk().time_inside() - told_time_).count());
-        told_time_ = lab_.bulk().time_inside();
+        ledger_.call_nanos += static_cast<std::uint64_t>((context_.bulk().time_inside() - told_time_).count());
+        told_time_ = context_.bulk().time_inside();
         channel_.send({});
     }
 
@@ -112,17 +112,17 @@ private:
     void one(const Case& c) {
         ++ledger_.questions;
         broken_.clear();
-        probe(lab_, c, ledger_.tally, broken_);
+        probe(context_, c, ledger_.tally, broken_);
         if (c.kind != Case::Kind::Traffic) return tell(c);
-        tell_transfer(c, worker_of(lab_.library()));
+        tell_transfer(c, worker_of(context_.library()));
         tell_left();
     }
 
     // Of pairs whose closing ended the process.
     void tell_left() {
-        while (const auto left = worker_of(lab_.library()).take_left()) {
+        while (const auto left = worker_of(context_.library()).take_left()) {
             broken_.clear();
-            judge_left(lab_, *left, ledger_.tally, broken_);
+            judge_left(context_, *left, ledger_.tally, broken_);
             Case alone = left->shown;
             history_ = std::exchange(alone.before, {});
             hasty_ = false;
@@ -150,8 +150,8 @@ private:
         const auto broken = broken_;
         for (const auto& b : broken) {
             // A refusal finds its clause by shrinking, so it is wanted if it may end at a clause that is.
-            const bool wanted = wants(lab_.plan(), b.clause) || alike(b, kRefusal);
-            if (b.supporting || !wanted || is_explained(c, b) || !novelty_.worth_shrinking(b.clause)) continue;
+            const bool expected = wants(context_.plan(), b.clause) || alike(b, kRefusal);
+            if (b.supporting || !expected || is_explained(c, b) || !novelty_.worth_shrinking(b.clause)) continue;
             if (c.kind == Case::Kind::Traffic) {
                 repeat(c, pick(broken, b));
             } else {
@@ -178,28 +178,28 @@ private:
         send(std::move(r.shown), std::move(r.because), r.intermittent);
     }
 
-    std::vector<Because> shown_again(const Case& c, const Because& wanted) {
+    std::vector<Because> shown_again(const Case& c, const Because& expected) {
         channel_.doing(doing_);  // a sign of life
         std::vector<Because> seen;
         Tally scratch;
-        probe(lab_, c, scratch, seen);
-        return pick(seen, wanted);
+        probe(context_, c, scratch, seen);
+        return pick(seen, expected);
     }
 
     void tell_one(const Case& c, const std::vector<Because>& seen) {
-        const Because& wanted = seen.front();
-        const auto still_shows = [&](const Case& smaller) { return !shown_again(smaller, wanted).empty(); };
+        const Because& expected = seen.front();
+        const auto still_shows = [&](const Case& smaller) { return !shown_again(smaller, expected).empty(); };
         Case minimal = c;
         Case newest = c;
-        newest.first.version = newest.second.version = lab_.version();
+        newest.first.version = newest.second.version = context_.version();
         if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
             minimal = newest;
         minimal = shrink(minimal, still_shows, kShrinkBudget);
         Tries tries{.shown = 1, .of = 1};
-        auto because = again(minimal, wanted, kConfirmations, tries);
+        auto because = again(minimal, expected, kConfirmations, tries);
         if (tries.shown != tries.of) {  // neither it nor what it was made from is sure to
             minimal = c;
-            because = again(minimal, wanted, kMoreTries, tries);
+            because = again(minimal, expected, kMoreTries, tries);
         }
         if (because.empty()) because = seen;
         send(std::move(minimal), std::move(because),
@@ -207,10 +207,10 @@ private:
     }
 
     // Some more tries.  @return what the last of them showed that showed it.
-    std::vector<Because> again(const Case& c, const Because& wanted, unsigned count, Tries& tries) {
+    std::vector<Because> again(const Case& c, const Because& expected, unsigned count, Tries& tries) {
         std::vector<Because> out;
         for (unsigned i = 0; i < count; ++i) {
-            auto because = shown_again(c, wanted);
+            auto because = shown_again(c, expected);
             ++tries.of;
             if (because.empty()) continue;
             ++tries.shown;
@@ -221,7 +221,7 @@ private:
 
     void send(Case shown, std::vector<Because> because, std::optional<Tries> intermittent) {
         const Clause clause = because.front().clause;
-        if (!wants(lab_.plan(), clause)) return;
+        if (!wants(context_.plan(), clause)) return;
         const bool is_new = novelty_.is_new(clause, signature(because.front(), shown, intermittent.has_value()));
         if (!is_new && !intermittent) return;  // how often an intermittent one shows is added up
         forget(because, shown);
@@ -231,7 +231,7 @@ private:
 
     void note(const std::string& text) { channel_.send(std::string(kNoteMark) + text); }
 
-    Lab& lab_;
+    TestContext& context_;
     Property& property_;
     Channel& channel_;
     Ledger& ledger_;
@@ -244,9 +244,9 @@ private:
     std::uint64_t doing_ = 0;
     std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer
     Loss loss_ = Loss::None;                       // of the case at hand, if it is a transfer
-    Learnt learnt_{lab_};
+    Learnt learnt_{context_};
     LearntTransfers transfers_;
-    Repeater repeater_{lab_, [this] { channel_.doing(doing_); }};
+    Repeater repeater_{context_, [this] { channel_.doing(doing_); }};
     bool hasty_ = false;  // and something of it was given up after a short wait
 };
 
@@ -276,7 +276,7 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
     }
     std::string out = std::to_string(static_cast<unsigned>(because.clause)) + ":" +
                       std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
-                      std::to_string(static_cast<unsigned>(shown.kinship));
+                      std::to_string(static_cast<unsigned>(shown.metamorphic));
     const Query& q = shown.first;
     out += q.node ? ":node" : "";
     out += q.service ? ":service" : "";
@@ -296,7 +296,7 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
     if (shown.kind == Case::Kind::Traffic) {
         out += shown.before.empty() ? "" : ":before";
         out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
-        for (const auto& o : shown.exchange.operations) {
+        for (const auto& o : shown.sequence.operations) {
             if (o.what == Transfer::Progress) continue;
             out += ":" + std::to_string(static_cast<unsigned>(o.what)) + "/" + std::to_string(o.flags);
         }
@@ -311,15 +311,15 @@ bool alike(const Because& a, const Because& b) {
     const auto refused = [](const Because& x) {
         const Evidence& e = x.evidence;
         if (clause_text(x.clause).judges == Judges::Traffic) return false;
-        return (e.field == Field::call_return && e.relation == Relation::Equals && e.wanted == 0) ||
-               (e.field == Field::call_count && e.relation == Relation::AtLeast && e.wanted == 1);
+        return (e.field == Field::call_return && e.relation == Relation::Equals && e.expected == 0) ||
+               (e.field == Field::call_count && e.relation == Relation::AtLeast && e.expected == 1);
     };
     return refused(a) && refused(b);
 }
 
-void explore(Lab& lab, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start) {
-    property.prepare(lab);
-    Explorer(lab, property, channel, ledger).run(start);
+void explore(TestContext& context, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start) {
+    property.prepare(context);
+    Explorer(context, property, channel, ledger).run(start);
 }
 
 }  // namespace selvage::conformance

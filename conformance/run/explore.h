@@ -46,6 +46,6 @@ std::string signature(const model::Because& because, const Case& shown, bool int
 bool alike(const model::Because& a, const model::Because& b);
 
 /// Runs cases from `start` on.  Channel::doing carries index + 1 of the case under way.
-void explore(Lab& lab, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start);
+void explore(TestContext& context, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start);
 
 }  // namespace selvage::conformance

@@ -31,10 +31,10 @@ json from_because(const Because& b) {
             {"s", b.supporting},
             {"f", static_cast<unsigned>(e.field)},
             {"r", static_cast<unsigned>(e.relation)},
-            {"w", e.wanted},
-            {"wf", static_cast<unsigned>(e.wanted_field)},
+            {"w", e.expected},
+            {"wf", static_cast<unsigned>(e.expected_field)},
             {"a", e.actual},
-            {"wt", from_text(e.wanted_text)},
+            {"wt", from_text(e.expected_text)},
             {"at", from_text(e.actual_text)},
             {"n", from_text(e.note)},
             {"o", e.offer}};
@@ -48,10 +48,10 @@ Because to_because(const json& j) {
     b.supporting = j.at("s").get<bool>();
     b.evidence.field = static_cast<Field>(j.at("f").get<unsigned>());
     b.evidence.relation = static_cast<Relation>(j.at("r").get<unsigned>());
-    b.evidence.wanted = j.at("w").get<std::uint64_t>();
-    b.evidence.wanted_field = static_cast<Field>(j.at("wf").get<unsigned>());
+    b.evidence.expected = j.at("w").get<std::uint64_t>();
+    b.evidence.expected_field = static_cast<Field>(j.at("wf").get<unsigned>());
     b.evidence.actual = j.at("a").get<std::uint64_t>();
-    b.evidence.wanted_text = to_text(j.at("wt"));
+    b.evidence.expected_text = to_text(j.at("wt"));
     b.evidence.actual_text = to_text(j.at("at"));
     b.evidence.note = to_text(j.at("n")).value_or("");
     b.evidence.offer = j.at("o").get<int>();

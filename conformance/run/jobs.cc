@@ -174,7 +174,7 @@ private:
         const std::string provider = result_.counts.provider;
         result_ = {};
         result_.counts.provider = provider;
-        result_.trouble = name_ + " has no verdict: its process " + death_text(ending);
+        result_.trouble = name_ + " has no verdict: its process " + crash_text(ending);
         result_.counts.notes.push_back(result_.trouble);
     }
 

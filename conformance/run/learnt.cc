@@ -19,13 +19,13 @@ public:
     Match(const std::vector<Action>& acts, const std::vector<Action>& part) : acts_(acts), part_(part) {}
 
     // @param number, of the object that the next opening among `acts` makes
-    bool from(std::size_t act, std::size_t wanted, int number) {
-        if (wanted == part_.size()) return true;
+    bool from(std::size_t act, std::size_t expected, int number) {
+        if (expected == part_.size()) return true;
         for (; act < acts_.size(); ++act) {
             const bool opening = opens(acts_[act]);
-            if (same(acts_[act], part_[wanted])) {
+            if (same(acts_[act], part_[expected])) {
                 if (opening) objects_.push_back(number);
-                if (from(act + 1, wanted + 1, number + (opening ? 1 : 0))) return true;
+                if (from(act + 1, expected + 1, number + (opening ? 1 : 0))) return true;
                 if (opening) objects_.pop_back();
             }
             number += opening ? 1 : 0;
@@ -39,12 +39,12 @@ private:
         const auto n = static_cast<std::size_t>(number);
         return number > 0 && n <= objects_.size() ? objects_[n - 1] : number;
     }
-    [[nodiscard]] bool same(const Action& a, const Action& wanted) const {
-        if (a.verb != wanted.verb || a.flags != wanted.flags || a.name != wanted.name) return false;
-        if (a.object != object(wanted.object)) return false;
-        if (binds(a)) return a.argument == object(wanted.argument);
+    [[nodiscard]] bool same(const Action& a, const Action& expected) const {
+        if (a.verb != expected.verb || a.flags != expected.flags || a.name != expected.name) return false;
+        if (a.object != object(expected.object)) return false;
+        if (binds(a)) return a.argument == object(expected.argument);
         // Of a fabric it is the offer, of what stands on one an offer of its own, or 0.
-        return a.verb == Verb::OpenFabric || (a.argument == 0) == (wanted.argument == 0);
+        return a.verb == Verb::OpenFabric || (a.argument == 0) == (expected.argument == 0);
     }
 
     const std::vector<Action>& acts_;
@@ -56,15 +56,15 @@ private:
 
 bool holds(const std::vector<Action>& acts, const std::vector<Action>& part) { return Match(acts, part).from(0, 0, 1); }
 
-Learnt::Learnt(Lab& lab) : lab_(lab) {
-    for (const Case& c : lab.plan().deaths) deaths_.push_back({c.actions, ep_type_of(c)});
+Learnt::Learnt(TestContext& context) : context_(context) {
+    for (const Case& c : context.plan().deaths) deaths_.push_back({c.actions, ep_type_of(c)});
 }
 
 std::optional<std::uint64_t> Learnt::ep_type_of(const Case& c) {
     const auto first = std::find_if(c.actions.begin(), c.actions.end(),
                                     [](const Action& a) { return a.verb == Verb::OpenFabric && a.argument >= 0; });
     if (first == c.actions.end()) return std::nullopt;
-    const auto answer = lab_.single().ask(c.first).answer;
+    const auto answer = context_.single().ask(c.first).answer;
     const auto offer = static_cast<std::size_t>(first->argument);
     if (offer >= answer.offers.size()) return std::nullopt;
     return answer.offers[offer].ep.type;

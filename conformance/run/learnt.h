@@ -2,7 +2,7 @@
 // every offer of the same type of endpoint.  A case that holds them is passed over, so that a library that does not
 // survive an act is asked everything else.
 //
-// The child's side.  One Learnt per Lab.
+// The child's side.  One Learnt per TestContext.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ bool holds(const std::vector<Action>& acts, const std::vector<Action>& part);
 
 class Learnt {
 public:
-    /// @param lab its plan has the deaths; the library is asked once for each.
-    explicit Learnt(Lab& lab);
+    /// @param context its plan has the deaths; the library is asked once for each.
+    explicit Learnt(TestContext& context);
 
     /// True if the case is a sequence of acts that holds one which ended the process.
     [[nodiscard]] bool knows(const Case& c);
@@ -34,7 +34,7 @@ private:
     /// Of the first offer that is opened; nothing if the library does not have it now.
     std::optional<std::uint64_t> ep_type_of(const Case& c);
 
-    Lab& lab_;
+    TestContext& context_;
     std::vector<Death> deaths_;
 };
 

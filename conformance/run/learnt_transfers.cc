@@ -18,7 +18,7 @@ namespace {
 
 using namespace model;
 using Operations = std::vector<Operation>;
-using Same = bool (*)(const Operation& a, const Operation& wanted);
+using Same = bool (*)(const Operation& a, const Operation& expected);
 
 bool atomic(const Operation& o) {
     return o.what == Transfer::Atomic || o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic;
@@ -98,10 +98,11 @@ public:
 
 private:
     bool from(std::size_t first) {
-        const std::size_t wanted = found_.size();
-        if (wanted == part_.size()) return true;
+        const std::size_t expected = found_.size();
+        if (expected == part_.size()) return true;
         for (std::size_t i = first; i < all_.size(); ++i) {
-            if (!same_(all_[i], part_[wanted]) || !from_side(all_[i], part_[wanted]) || !relates(i, wanted)) continue;
+            if (!same_(all_[i], part_[expected]) || !from_side(all_[i], part_[expected]) || !relates(i, expected))
+                continue;
             found_.push_back(i);
             if (from(i + 1)) return true;
             found_.pop_back();
@@ -109,22 +110,22 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool from_side(const Operation& a, const Operation& wanted) const {
-        return a.what == Transfer::Progress || (a.side != wanted.side) == mirrored_;
+    [[nodiscard]] bool from_side(const Operation& a, const Operation& expected) const {
+        return a.what == Transfer::Progress || (a.side != expected.side) == mirrored_;
     }
 
     // It speaks of the same operation, and stands to those that were found as the wanted one stands to its own: who
     // takes whose message, and what fits.
-    [[nodiscard]] bool relates(std::size_t i, std::size_t wanted) const {
+    [[nodiscard]] bool relates(std::size_t i, std::size_t expected) const {
         const Operation& a = all_[i];
-        const Operation& b = part_[wanted];
+        const Operation& b = part_[expected];
         if ((a.of >= 0) != (b.of >= 0)) return false;
-        if (b.of >= 0 && b.of < static_cast<int>(wanted) &&
+        if (b.of >= 0 && b.of < static_cast<int>(expected) &&
             found_[static_cast<std::size_t>(b.of)] != static_cast<std::size_t>(a.of))
             return false;
-        for (std::size_t k = 0; k < wanted; ++k) {
+        for (std::size_t k = 0; k < expected; ++k) {
             const bool met = all_partners_[i] == static_cast<int>(found_[k]);
-            if (met != (part_partners_[wanted] == static_cast<int>(k))) return false;
+            if (met != (part_partners_[expected] == static_cast<int>(k))) return false;
             if (met && order(all_[found_[k]].length, a.length) != order(part_[k].length, b.length)) return false;
         }
         return true;
@@ -143,8 +144,8 @@ std::string setup_of(const Case& c) {
     Case bare;
     bare.kind = Case::Kind::Traffic;
     bare.first = c.first;
-    bare.exchange = c.exchange;
-    bare.exchange.operations.clear();
+    bare.sequence = c.sequence;
+    bare.sequence.operations.clear();
     return print_case(bare);
 }
 
@@ -152,17 +153,17 @@ std::uint64_t ep_type(const Case& c) { return c.first.hints ? c.first.hints->ep.
 
 // What the smaller case needs of its set-up, the other one has.
 bool has_setup_of(const Case& c, const Case& minimal) {
-    const Exchange &a = c.exchange, &b = minimal.exchange;
+    const TransferSequence &a = c.sequence, &b = minimal.sequence;
     return ep_type(c) == ep_type(minimal) && a.selective_transmit >= b.selective_transmit &&
            a.selective_receive >= b.selective_receive && a.counters >= b.counters &&
            (a.transmit_flags & b.transmit_flags) == b.transmit_flags &&
            (a.receive_flags & b.receive_flags) == b.receive_flags && a.min_multi_recv >= b.min_multi_recv &&
-           (b.format == Exchange{}.format || a.format == b.format);
+           (b.format == TransferSequence{}.format || a.format == b.format);
 }
 
 std::vector<std::size_t> explained_by(const Case& c, const KnownLoss& known) {
     if (!has_setup_of(c, known.minimal)) return {};
-    return find_among(c.exchange.operations, known.minimal.exchange.operations);
+    return find_among(c.sequence.operations, known.minimal.sequence.operations);
 }
 
 }  // namespace
@@ -181,10 +182,10 @@ void LearntTransfers::add(const Case& c, Operations operations) {
 }
 
 void LearntTransfers::learn(KnownLoss known) {
-    if (known.loss == Loss::None || known.minimal.exchange.operations.empty()) return;
-    auto& operations = known.minimal.exchange.operations;
+    if (known.loss == Loss::None || known.minimal.sequence.operations.empty()) return;
+    auto& operations = known.minimal.sequence.operations;
     while (operations.back().what == Transfer::Progress && operations.size() > 1) operations.pop_back();
-    if (known.loss == Loss::Missing) add(known.minimal, known.minimal.exchange.operations);
+    if (known.loss == Loss::Missing) add(known.minimal, known.minimal.sequence.operations);
     known_.push_back(std::move(known));
 }
 
@@ -196,9 +197,9 @@ void LearntTransfers::note(const Case& c, Loss loss) {
         if (at.empty()) continue;
         // References to operations that are left out would mean others.
         Case own = c;
-        for (std::size_t i = own.exchange.operations.size(); i-- > 0;)
-            if (std::find(at.begin(), at.end(), i) == at.end()) drop_operation(own.exchange, i);
-        return add(c, own.exchange.operations);
+        for (std::size_t i = own.sequence.operations.size(); i-- > 0;)
+            if (std::find(at.begin(), at.end(), i) == at.end()) drop_operation(own.sequence, i);
+        return add(c, own.sequence.operations);
     }
 }
 
@@ -217,7 +218,7 @@ bool LearntTransfers::knows(const Case& c) const {
     if (ends) return true;
     const std::string setup = setup_of(c);
     return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& p) {
-        return p.setup == setup && holds(c.exchange.operations, p.operations);
+        return p.setup == setup && holds(c.sequence.operations, p.operations);
     });
 }
 

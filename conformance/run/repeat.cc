@@ -56,10 +56,10 @@ private:
 
 }  // namespace
 
-std::vector<Because> pick(const std::vector<Because>& broken, const Because& wanted) {
+std::vector<Because> pick(const std::vector<Because>& broken, const Because& expected) {
     std::vector<Because> out;
     for (std::size_t i = 0; i < broken.size(); ++i) {
-        if (broken[i].supporting || !alike(broken[i], wanted)) continue;
+        if (broken[i].supporting || !alike(broken[i], expected)) continue;
         out.push_back(broken[i]);
         for (++i; i < broken.size() && broken[i].supporting; ++i) out.push_back(broken[i]);
         return out;
@@ -69,17 +69,17 @@ std::vector<Because> pick(const std::vector<Because>& broken, const Because& wan
 
 std::vector<Because> Repeater::trial(const Case& c) {
     alive_();
-    worker_of(lab_.library()).renew();
+    worker_of(context_.library()).renew();
     std::vector<Because> broken;
     Tally scratch;
-    probe(lab_, c, scratch, broken);
-    loss_ = worker_of(lab_.library()).loss();
+    probe(context_, c, scratch, broken);
+    loss_ = worker_of(context_.library()).loss();
     return pick(broken, seen_->because.front());
 }
 
 std::vector<Because> Repeater::counted_trial(const Case& c) {
     auto because = trial(c);
-    const Worker& worker = worker_of(lab_.library());
+    const Worker& worker = worker_of(context_.library());
     if (worker.hasty() || (!worker.ran() && because.empty())) return because;
     ++tries_.of;
     tries_.shown += because.empty() ? 0 : 1;
@@ -131,7 +131,7 @@ Repeated Repeater::at_times(const Sighting& seen) {
 Repeated Repeater::run(const Sighting& seen) {
     seen_ = &seen;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
-    Worker& worker = worker_of(lab_.library());
+    Worker& worker = worker_of(context_.library());
     worker.set_quick(seen.loss == Loss::Ended);
     Case shown = seen.shown;
     bool repeats = !counted_trial(shown).empty();

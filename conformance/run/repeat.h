@@ -38,7 +38,7 @@ struct Repeated {
 class Repeater {
 public:
     /// @param alive called ahead of each trial.
-    Repeater(Lab& lab, std::function<void()> alive) : lab_(lab), alive_(std::move(alive)) {}
+    Repeater(TestContext& context, std::function<void()> alive) : context_(context), alive_(std::move(alive)) {}
     /// @return no link if the sighting was hasty and no trial with patience shows it: then nothing was seen.
     Repeated run(const Sighting& seen);
 
@@ -51,7 +51,7 @@ private:
     std::vector<model::Because> each_time(const Case& c);
     Repeated at_times(const Sighting& seen);
 
-    Lab& lab_;
+    TestContext& context_;
     std::function<void()> alive_;
     const Sighting* seen_ = nullptr;
     Tries tries_;
@@ -62,6 +62,6 @@ private:
 };
 
 /// The links of `broken` that are like `wanted`: one, with those that support it.
-std::vector<model::Because> pick(const std::vector<model::Because>& broken, const model::Because& wanted);
+std::vector<model::Because> pick(const std::vector<model::Because>& broken, const model::Because& expected);
 
 }  // namespace selvage::conformance

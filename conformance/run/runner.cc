@@ -113,16 +113,17 @@ private:
 };
 
 // The child's side of a survey: each fact one record, each question before it is asked.
-void look_around(const Plan& plan, std::span<const std::string> wanted, const std::vector<Query>& deadly,
+void look_around(const Plan& plan, std::span<const std::string> requested, const std::vector<Query>& deadly,
                  Channel& channel) {
     std::string error;
-    auto lab = Lab::open(plan, "", error);
-    if (!lab) return channel.send("E" + error);
-    channel.send("L" + lab->library().path());
-    channel.send("B" + lab->library().build_id());
-    channel.send("V" + std::to_string(lab->version().packed));
-    lab->single().announce([&](const Query& q) { channel.send("Q" + print_call(q)); });
-    for (const auto& p : discover_providers(lab->single(), lab->version(), deadly, wanted)) channel.send("P" + p);
+    auto context = TestContext::open(plan, "", error);
+    if (!context) return channel.send("E" + error);
+    channel.send("L" + context->library().path());
+    channel.send("B" + context->library().build_id());
+    channel.send("V" + std::to_string(context->version().packed));
+    context->single().announce([&](const Query& q) { channel.send("Q" + print_call(q)); });
+    for (const auto& p : discover_providers(context->single(), context->version(), deadly, requested))
+        channel.send("P" + p);
 }
 
 void note_sight(Survey& out, std::optional<Query>& last, std::string_view record) {
@@ -198,8 +199,8 @@ private:
         return run_in_child(
             [&](Channel& channel) {
                 std::string error;
-                auto lab = Lab::open(plan_, result_.provider, error);
-                if (lab) return explore(*lab, property_, channel, *ledger_, start_);
+                auto context = TestContext::open(plan_, result_.provider, error);
+                if (context) return explore(*context, property_, channel, *ledger_, start_);
                 channel.send(std::string(kNoteMark) + error);
             },
             [&](std::string_view record) {
@@ -211,10 +212,10 @@ private:
 
     // Probing questions that kill are told, and not asked again.  @return false: there is nothing more to be done.
     bool died_preparing(const Ending& ending) {
-        const auto killer = deadly_question(plan_, property_, result_.provider, {}, kQuietAgain);
+        const auto killer = fatal_query(plan_, property_, result_.provider, {}, kQuietAgain);
         const bool known = killer && std::find(plan_.deadly.begin(), plan_.deadly.end(), *killer) != plan_.deadly.end();
         if (!killer || known) {
-            note("the library " + death_text(ending) + " while its offers were probed; nothing was asked");
+            note("the library " + crash_text(ending) + " while its offers were probed; nothing was asked");
             tell(plain_case(killer.value_or(Query{})), ending);
             return false;
         }
@@ -227,10 +228,10 @@ private:
         start_ = index + 1;
         if (auto culprit = describe_case(plan_, property_, result_.provider, index)) {
             tell(*culprit, ending);
-        } else if (auto killer = deadly_question(plan_, property_, result_.provider, index, kQuietAgain)) {
+        } else if (auto killer = fatal_query(plan_, property_, result_.provider, index, kQuietAgain)) {
             tell(plain_case(*killer), ending);
         } else {
-            note("the library " + death_text(ending) + " at case " + std::to_string(index) +
+            note("the library " + crash_text(ending) + " at case " + std::to_string(index) +
                  ", which could not be made again");
             tell(plain_case({}), ending);
         }
@@ -240,9 +241,9 @@ private:
     void tell(const Case& culprit, const Ending& ending) {
         const bool shrinks = ending.kind != Ending::Kind::Hung || hung_ <= 1;  // shrinking what hangs takes long
         Tries tries{.shown = 1, .of = 1};
-        const Case minimal = shrink_death(plan_, culprit, ending, shrinks, tries);
+        const Case minimal = shrink_crash(plan_, culprit, ending, shrinks, tries);
         if (tries.of == 1) ++tries.of;  // it did not come so far
-        auto broken = judge_death(minimal, ending, ledger_->tally);
+        auto broken = judge_crash(minimal, ending, ledger_->tally);
         if (broken.empty()) return;
         broken.resize(1);
         gather_.add(minimal, std::move(broken), true, sometimes(tries));
@@ -259,11 +260,11 @@ private:
         for (Found& found : gather_.take_doubtful()) {
             Tries tries;
             std::vector<Because> because;
-            const Because wanted = found.because.front();
+            const Because expected = found.because.front();
             for (unsigned i = 0; i < kFreshTries && std::chrono::steady_clock::now() - began < kFreshTime; ++i) {
                 const Replayed seen = replay_case(plan_, found.shown_by);
                 ++tries.of;
-                auto links = pick(seen.broken, wanted);
+                auto links = pick(seen.broken, expected);
                 if (links.empty()) continue;
                 ++tries.shown;
                 because = std::move(links);
@@ -323,23 +324,23 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
     return d;
 }
 
-Survey survey(const Plan& plan, std::span<const std::string> wanted) {
+Survey survey(const Plan& plan, std::span<const std::string> requested) {
     Survey out;
     Ending ending;
     // A question that kills is left out the next time.
     for (std::size_t attempt = 0; attempt < kMostFatal; ++attempt) {
         std::optional<Query> last;
         out.providers.clear();
-        ending = run_in_child([&](Channel& channel) { look_around(plan, wanted, out.deadly, channel); },
+        ending = run_in_child([&](Channel& channel) { look_around(plan, requested, out.deadly, channel); },
                               [&](std::string_view record) { note_sight(out, last, record); },
                               attempt == 0 ? kQuiet : kQuietAgain);
         if (ending.kind == Ending::Kind::Done || !last) break;
         out.deadly.push_back(*last);
-        out.died = death_text(ending);
+        out.died = crash_text(ending);
     }
     if (out.error.empty() && out.subject.path.empty()) {
         const std::string subject = plan.library.empty() ? "libfabric.so.1" : plan.library;
-        out.error = subject + ": " + death_text(ending) + " while it was loaded";
+        out.error = subject + ": " + crash_text(ending) + " while it was loaded";
     }
     return out;
 }
@@ -355,15 +356,15 @@ Replayed replay_case(const Plan& plan, const Case& c) {
     const Ending ending = run_in_child(
         [&](Channel& channel) {
             std::string error;
-            auto lab = Lab::open(plan, c.provider, error);
-            if (!lab) {
+            auto context = TestContext::open(plan, c.provider, error);
+            if (!context) {
                 channel.send("E" + error);
                 return;
             }
-            lab->profile(c.first.version);
+            context->profile(c.first.version);
             channel.doing(1);
             std::vector<Because> broken;
-            probe(*lab, c, *tally, broken);
+            probe(*context, c, *tally, broken);
             for (const auto& b : broken) channel.send("F" + pack({.because = {b}, .shown_by = c, .intermittent = {}}));
         },
         [&](std::string_view record) {
@@ -375,8 +376,8 @@ Replayed replay_case(const Plan& plan, const Case& c) {
     out.ending = ending;
     if (ending.kind != Ending::Kind::Done) {
         out.fatal = true;
-        if (ending.doing == 0) out.error = "the library " + death_text(ending) + " before the case was run";
-        for (auto& b : judge_death(c, ending, *tally)) out.broken.push_back(std::move(b));
+        if (ending.doing == 0) out.error = "the library " + crash_text(ending) + " before the case was run";
+        for (auto& b : judge_crash(c, ending, *tally)) out.broken.push_back(std::move(b));
     }
     out.tally = *tally;
     return out;

@@ -24,8 +24,8 @@ struct Survey {
 };
 
 /// Loads the library in a child and looks at it.  A library that dies on loading gives an error.
-/// @param wanted names to try that the library may answer to without listing them.
-Survey survey(const Plan& plan, std::span<const std::string> wanted = {});
+/// @param requested names to try that the library may answer to without listing them.
+Survey survey(const Plan& plan, std::span<const std::string> requested = {});
 
 /// Called as a property goes on: cases done of at most `total`.
 using OnProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;

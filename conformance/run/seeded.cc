@@ -7,16 +7,16 @@
 
 namespace selvage::conformance {
 
-bool roll_exchange(const Plan& plan, const Input& input, Case& out, std::string& error) {
+bool seeded_sequence(const Plan& plan, const Input& input, Case& out, std::string& error) {
     constexpr std::chrono::seconds kQuiet{10};
     bool made = false;
     error = "the provider '" + input.asked.provider + "' has no endpoints for such an exchange";
     const Ending ending = run_in_child(
         [&](Channel& channel) {
             std::string problem;
-            auto lab = Lab::open(plan, input.asked.provider, problem);
+            auto context = TestContext::open(plan, input.asked.provider, problem);
             Case c;
-            if (lab && RolledExchanges(*lab).make(input, c))
+            if (context && SeededSequences(*context).make(input, c))
                 channel.send(pack({.because = {}, .shown_by = c, .intermittent = {}}));
         },
         [&](std::string_view record) {

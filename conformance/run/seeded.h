@@ -9,6 +9,6 @@
 namespace selvage::conformance {
 
 /// The case that an input stands for on the provider that it names.  @return false and one line in `error`.
-bool roll_exchange(const Plan& plan, const Input& input, Case& out, std::string& error);
+bool seeded_sequence(const Plan& plan, const Input& input, Case& out, std::string& error);
 
 }  // namespace selvage::conformance

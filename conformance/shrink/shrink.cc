@@ -44,7 +44,7 @@ bool attempt_on_calls(Shrinker& s, const Edit& edit) {
     Case c = s.best();
     const bool first = edit(c.first);
     // What is fed back follows from the first answer; the probe makes it anew.
-    const bool second = c.kind == Case::Kind::Pair && c.kinship != Kinship::FedBack && edit(c.second);
+    const bool second = c.kind == Case::Kind::Pair && c.metamorphic != MetamorphicRelation::FedBack && edit(c.second);
     return (first || second) && s.attempt(c);
 }
 
@@ -260,7 +260,7 @@ Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::
     if (kind == Case::Kind::Call || kind == Case::Kind::Pair) name_provider(s);
     if (kind == Case::Kind::Traffic) {
         const auto attempt = [&s](const Case& c) { return s.attempt(c); };
-        while (any && !s.spent()) any = shrink_exchange([&s]() -> const Case& { return s.best(); }, attempt);
+        while (any && !s.spent()) any = shrink_sequence([&s]() -> const Case& { return s.best(); }, attempt);
     }
     while (any && !s.spent()) {
         any = shrink_actions(s);

@@ -22,25 +22,25 @@ using Attempt = std::function<bool(const Case&)>;
 template <typename Edit>
 bool edited(const Best& best, const Attempt& attempt, Edit edit) {
     Case c = best();
-    edit(c.exchange);
+    edit(c.sequence);
     return !(c == best()) && attempt(c);
 }
 
 bool drop_operations(const Best& best, const Attempt& attempt) {
     bool any = false;
     // Halves, quarters, … and single ones, from the end.
-    for (std::size_t size = best().exchange.operations.size() / 2; size > 1; size /= 2) {
-        for (std::size_t end = best().exchange.operations.size(); end >= size; end -= size) {
+    for (std::size_t size = best().sequence.operations.size() / 2; size > 1; size /= 2) {
+        for (std::size_t end = best().sequence.operations.size(); end >= size; end -= size) {
             Case c = best();
-            bool dropped = end <= c.exchange.operations.size();
-            for (std::size_t i = 0; dropped && i < size; ++i) dropped = drop_operation(c.exchange, end - 1 - i);
+            bool dropped = end <= c.sequence.operations.size();
+            for (std::size_t i = 0; dropped && i < size; ++i) dropped = drop_operation(c.sequence, end - 1 - i);
             if (dropped) any |= attempt(c);
-            end = std::min(end, best().exchange.operations.size() + size);
+            end = std::min(end, best().sequence.operations.size() + size);
         }
     }
-    for (std::size_t i = best().exchange.operations.size(); i-- > 0;) {
+    for (std::size_t i = best().sequence.operations.size(); i-- > 0;) {
         Case c = best();
-        if (i < c.exchange.operations.size() && drop_operation(c.exchange, i)) any |= attempt(c);
+        if (i < c.sequence.operations.size() && drop_operation(c.sequence, i)) any |= attempt(c);
     }
     return any;
 }
@@ -74,7 +74,7 @@ bool drop_operations_before(const Best& best, const Attempt& attempt, std::size_
     bool any = false;
     const auto attempt_without = [&](std::size_t i, std::size_t also) {
         Case c = best();
-        Exchange e = c.exchange;
+        TransferSequence e = c.sequence;
         e.operations = c.before[index];
         if (!drop_operation(e, i) || (also < i && !drop_operation(e, also))) return false;
         c.before[index] = e.operations;
@@ -96,8 +96,8 @@ bool shrink_before(const Best& best, const Attempt& attempt) {
     for (std::size_t i = 0; i < best().before.size(); ++i) any |= drop_operations_before(best, attempt, i);
     for (const std::uint64_t limit : {0ULL, 1ULL, 8ULL, 64ULL}) {
         Case c = best();
-        for (auto& exchange : c.before)
-            for (Operation& o : exchange) o.length = std::min(o.length, limit);
+        for (auto& sequence : c.before)
+            for (Operation& o : sequence) o.length = std::min(o.length, limit);
         if (c == best() || !attempt(c)) continue;
         any = true;
         break;
@@ -108,14 +108,14 @@ bool shrink_before(const Best& best, const Attempt& attempt) {
 bool shrink_setup(const Best& best, const Attempt& attempt) {
     bool any = false;
     const auto try_edit = [&](auto edit) { any |= edited(best, attempt, edit); };
-    try_edit([](Exchange& e) { e.counters = false; });
-    try_edit([](Exchange& e) { e.selective_transmit = false; });
-    try_edit([](Exchange& e) { e.selective_receive = false; });
-    try_edit([](Exchange& e) { e.transmit_flags = 0; });
-    try_edit([](Exchange& e) { e.receive_flags = 0; });
-    try_edit([](Exchange& e) { e.min_multi_recv = 0; });
-    try_edit([](Exchange& e) { e.queue_size = 0; });
-    try_edit([](Exchange& e) { e.format = FI_CQ_FORMAT_TAGGED; });
+    try_edit([](TransferSequence& e) { e.counters = false; });
+    try_edit([](TransferSequence& e) { e.selective_transmit = false; });
+    try_edit([](TransferSequence& e) { e.selective_receive = false; });
+    try_edit([](TransferSequence& e) { e.transmit_flags = 0; });
+    try_edit([](TransferSequence& e) { e.receive_flags = 0; });
+    try_edit([](TransferSequence& e) { e.min_multi_recv = 0; });
+    try_edit([](TransferSequence& e) { e.queue_size = 0; });
+    try_edit([](TransferSequence& e) { e.format = FI_CQ_FORMAT_TAGGED; });
     return any;
 }
 
@@ -123,7 +123,7 @@ bool shrink_setup(const Best& best, const Attempt& attempt) {
 bool shrink_lengths(const Best& best, const Attempt& attempt) {
     bool any = false;
     for (const std::uint64_t limit : kLengths) {
-        if (edited(best, attempt, [limit](Exchange& e) {
+        if (edited(best, attempt, [limit](TransferSequence& e) {
                 for (Operation& o : e.operations) o.length = std::min(o.length, limit);
             })) {
             any = true;
@@ -135,10 +135,12 @@ bool shrink_lengths(const Best& best, const Attempt& attempt) {
 
 bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
     bool any = false;
-    const auto try_edit = [&](auto edit) { any |= edited(best, attempt, [&](Exchange& e) { edit(e.operations[i]); }); };
+    const auto try_edit = [&](auto edit) {
+        any |= edited(best, attempt, [&](TransferSequence& e) { edit(e.operations[i]); });
+    };
     const Operation plain;
     for (unsigned bit = 0; bit < 64; ++bit) {
-        if ((best().exchange.operations[i].flags >> bit & 1) != 0)
+        if ((best().sequence.operations[i].flags >> bit & 1) != 0)
             try_edit([bit](Operation& o) { o.flags &= ~(std::uint64_t{1} << bit); });
     }
     try_edit([&](Operation& o) {
@@ -156,15 +158,15 @@ bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
     try_edit([&](Operation& o) { o.region_access = plain.region_access; });
     try_edit([](Operation& o) { o.count = std::min<std::uint64_t>(o.count, 1); });
     for (const std::uint64_t length : kLengths) {
-        if (length < best().exchange.operations[i].length) try_edit([length](Operation& o) { o.length = length; });
+        if (length < best().sequence.operations[i].length) try_edit([length](Operation& o) { o.length = length; });
     }
     return any;
 }
 
 }  // namespace
 
-bool drop_operation(Exchange& exchange, std::size_t index) {
-    auto& all = exchange.operations;
+bool drop_operation(TransferSequence& sequence, std::size_t index) {
+    auto& all = sequence.operations;
     if (index >= all.size()) return false;
     for (const Operation& o : all)
         if (o.of == static_cast<int>(index)) return false;
@@ -174,12 +176,12 @@ bool drop_operation(Exchange& exchange, std::size_t index) {
     return true;
 }
 
-bool shrink_exchange(const Best& best, const Attempt& attempt) {
+bool shrink_sequence(const Best& best, const Attempt& attempt) {
     bool any = shrink_before(best, attempt);
     any |= drop_operations(best, attempt);
     any |= shrink_setup(best, attempt);
     any |= shrink_lengths(best, attempt);
-    for (std::size_t i = 0; i < best().exchange.operations.size(); ++i) any |= shrink_operation(best, attempt, i);
+    for (std::size_t i = 0; i < best().sequence.operations.size(); ++i) any |= shrink_operation(best, attempt, i);
     return any;
 }
 

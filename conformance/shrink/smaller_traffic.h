@@ -10,9 +10,9 @@
 namespace selvage::conformance {
 
 /// One round of attempts on the best case so far.  @return true if any was taken.
-bool shrink_exchange(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt);
+bool shrink_sequence(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt);
 
 /// An exchange without operation `index`; references to later ones move.  @return false if another needs it.
-bool drop_operation(Exchange& exchange, std::size_t index);
+bool drop_operation(TransferSequence& sequence, std::size_t index);
 
 }  // namespace selvage::conformance

@@ -69,7 +69,7 @@ std::vector<const Workload*> pointers(const std::vector<Workload>& all) {
 }
 
 // A row of this name dies, hangs up or says that it can't; all others give one sample.
-void moody_session(const std::string&, bench::Rows rows, const bench::Setting&, const bench::Tell& tell) {
+void misbehaving_session(const std::string&, bench::Rows rows, const bench::Setting&, const bench::Tell& tell) {
     for (const auto* row : rows) {
         tell.begin(*row);
         if (row->name == "dies") raise(SIGKILL);
@@ -87,7 +87,7 @@ void moody_session(const std::string&, bench::Rows rows, const bench::Setting&, 
 TEST(BenchSession, ARowThatEndsItsProcessIsToldAndTheOthersAreMeasured) {
     const auto rows = named({"first", "dies", "between", "leaves", "throws", "lacks", "last"});
     unsigned at = 0;
-    const auto seen = bench::run_session(moody_session, "", pointers(rows), {}, [&] { ++at; });
+    const auto seen = bench::run_session(misbehaving_session, "", pointers(rows), {}, [&] { ++at; });
     EXPECT_EQ(at, rows.size());
     for (const char* name : {"first", "between", "last"}) EXPECT_EQ(seen.samples.count(name), 1U) << name;
     EXPECT_EQ(seen.samples.size(), 3U);

@@ -18,7 +18,7 @@ using namespace model;
 
 Query honest_query() {
     Query q = random_query();
-    make_honest(q);
+    normalize(q);
     return q;
 }
 
@@ -34,12 +34,13 @@ Input random_input() {
         c.string.length = *rc::gen::inRange<std::uint64_t>(0, 65537);
         c.string.reentrant = *rc::gen::arbitrary<bool>();
         if (*rc::gen::arbitrary<bool>()) c.string.info = random_info();
-        make_honest(c.string);
+        normalize(c.string);
         return input;
     }
     c.first = honest_query();
     if (c.kind == Case::Kind::Pair) {
-        c.kinship = *rc::gen::element(Kinship::Relaxed, Kinship::Reworded, Kinship::FedBack);
+        c.metamorphic = *rc::gen::element(MetamorphicRelation::Relaxed, MetamorphicRelation::Reworded,
+                                          MetamorphicRelation::FedBack);
         input.turn = *rc::gen::arbitrary<std::uint64_t>();
     }
     if (c.kind == Case::Kind::Conduct) {
@@ -74,7 +75,7 @@ RC_GTEST_PROP(CaseBytes, AnyBytesAreSomeCaseThatHasATextForm, ()) {
 RC_GTEST_PROP(CaseBytes, SecondCallOfAPairFollowsFromTheFirst, ()) {
     Input input = random_input();
     input.asked.kind = Case::Kind::Pair;
-    input.asked.kinship = Kinship::Repeated;
+    input.asked.metamorphic = MetamorphicRelation::Repeated;
     const Case c = to_case(input);
     RC_ASSERT(c.first == c.second);
 }
@@ -92,7 +93,7 @@ TEST(CaseBytes, LengthsAreNoLongerThanWhatTheyMeasure) {
     q.hints->src_addr = std::string(4, 'a');
     q.hints->src_addrlen = 4000;
     q.hints->dest_addrlen = 16;
-    make_honest(q);
+    normalize(q);
     EXPECT_EQ(q.hints->src_addrlen, 4U);
     EXPECT_EQ(q.hints->dest_addrlen, 16U) << "there is no address that it could lie about";
 }
@@ -105,12 +106,12 @@ TEST(CaseBytes, NumbersFitTheirMembersAndTextsEndAtTheirNul) {
     q.hints->add(Part::Ep);
     q.hints->ep.type = 0x1'0000'0003;
     q.hints->handle = 5;
-    make_honest(q);
+    normalize(q);
     EXPECT_EQ(q.node, "host");
     EXPECT_EQ(q.hints->ep.type, 3U);
     EXPECT_EQ(q.hints->handle, kForeign);
-    EXPECT_EQ(honest_version(q.version), q.version) << "one of the few that stand for versions that never were";
-    EXPECT_NE(honest_version(Version(7, 7)), Version(7, 7));
+    EXPECT_EQ(normalized_version(q.version), q.version) << "one of the few that stand for versions that never were";
+    EXPECT_NE(normalized_version(Version(7, 7)), Version(7, 7));
 }
 
 TEST(CaseBytes, ChoicesOfAnExchangeAreReadAgain) {
@@ -153,12 +154,12 @@ TEST(CaseBytes, StructuresAreConvertedFromStructuresOnly) {
     StringProbe p;
     p.datatype = FI_TYPE_INFO;
     p.data_null = true;
-    make_honest(p);
+    normalize(p);
     EXPECT_TRUE(p.info.has_value());
     EXPECT_FALSE(p.data_null);
     p.datatype = FI_TYPE_EP_TYPE;
     p.value = ~std::uint64_t{0};
-    make_honest(p);
+    normalize(p);
     EXPECT_FALSE(p.info.has_value());
     EXPECT_EQ(p.value, 0xFFFFFFFFU);
 }

@@ -64,7 +64,8 @@ Case any_case() {
     c.provider = member<std::string>({"", "tcp", "tcp;ofi_rxm", "a \"quoted\" \\ one"});
     c.first = any_query();
     if (*rc::gen::inRange(0, 2) != 0) c.second = any_query();
-    c.kinship = member({model::Kinship::Repeated, model::Kinship::FedBack, model::Kinship::NullVersusEmpty});
+    c.metamorphic = member({model::MetamorphicRelation::Repeated, model::MetamorphicRelation::FedBack,
+                            model::MetamorphicRelation::NullVersusEmpty});
     c.fed_back = *rc::gen::inRange(-1, 4);
     c.act = member({model::Conduct::Act::Load, model::Conduct::Act::GetInfo, model::Conduct::Act::Other});
     c.fail_allocation = *rc::gen::inRange<std::uint64_t>(0, 9);

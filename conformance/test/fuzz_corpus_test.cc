@@ -43,9 +43,9 @@ std::vector<std::string> broken_by(const std::string& provider, const std::vecto
         Plan plan;
         plan.library = SELVAGE_OWN_LIBRARY;
         plan.tool = SELVAGE_TOOL;
-        auto lab = Lab::open(plan, provider, error);
-        if (!lab) return channel.send(error);
-        RolledExchanges rolled(*lab);
+        auto context = TestContext::open(plan, provider, error);
+        if (!context) return channel.send(error);
+        SeededSequences rolled(*context);
         std::uint64_t number = 0;
         for (const Input& input : inputs) {
             channel.doing(++number);
@@ -53,7 +53,7 @@ std::vector<std::string> broken_by(const std::string& provider, const std::vecto
             if (c.provider != provider || (c.kind == Case::Kind::Traffic && !rolled.make(input, c))) continue;
             model::Tally tally;
             std::vector<model::Because> broken;
-            probe(*lab, c, tally, broken);
+            probe(*context, c, tally, broken);
             for (const auto& b : broken)
                 if (!b.supporting)
                     channel.send(std::string(model::clause_text(b.clause).id) + ": " +

@@ -48,7 +48,7 @@ std::string notes(const Report& r) {
 }
 
 // The library died in this mood: a finding, and all properties were run all the same.
-void expect_death(const std::string& mood, std::string_view words) {
+void expect_crash(const std::string& mood, std::string_view words) {
     SCOPED_TRACE(mood);
     const Judged j = judge_hostile(mood);
     EXPECT_EQ(j.ran.status, 1) << j.ran.err;
@@ -69,11 +69,11 @@ TEST(Hostile, APlainLibraryHasNoneOfTheseFindings) {
     EXPECT_EQ(notes(j.report), "");
 }
 
-TEST(Hostile, ACrashInTheMiddleIsAFinding) { expect_death("crash:600", "died of a signal"); }
-TEST(Hostile, AnAbortInTheMiddleIsAFinding) { expect_death("abort:600", "died of a signal"); }
-TEST(Hostile, AnExitInTheMiddleIsAFinding) { expect_death("exit:600", "ended the process"); }
-TEST(Hostile, AnUnderscoreExitInTheMiddleIsAFinding) { expect_death("leave:600", "ended the process"); }
-TEST(Hostile, ACrashHiddenBehindAHandlerIsAFinding) { expect_death("hide:600", "ended the process"); }
+TEST(Hostile, ACrashInTheMiddleIsAFinding) { expect_crash("crash:600", "died of a signal"); }
+TEST(Hostile, AnAbortInTheMiddleIsAFinding) { expect_crash("abort:600", "died of a signal"); }
+TEST(Hostile, AnExitInTheMiddleIsAFinding) { expect_crash("exit:600", "ended the process"); }
+TEST(Hostile, AnUnderscoreExitInTheMiddleIsAFinding) { expect_crash("leave:600", "ended the process"); }
+TEST(Hostile, ACrashHiddenBehindAHandlerIsAFinding) { expect_crash("hide:600", "ended the process"); }
 
 TEST(Hostile, ACrashWhileOffersAreProbedIsAFinding) {
     for (const char* mood : {"crash:2", "crash:60"}) {

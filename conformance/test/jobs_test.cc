@@ -89,12 +89,12 @@ public:
     [[nodiscard]] std::string_view name() const override { return name_; }
     [[nodiscard]] std::string_view about() const override { return ""; }
     [[nodiscard]] std::uint64_t count(const Plan&) const override { return 1; }
-    void prepare(Lab&) override {
+    void prepare(TestContext&) override {
         std::ofstream(own_) << name_;
         for (int i = 0; i < 1000 && !std::filesystem::exists(other_); ++i) usleep(10'000);
         met_ = std::filesystem::exists(other_);
     }
-    bool make(Lab&, std::uint64_t, Case&) override { return false; }
+    bool make(TestContext&, std::uint64_t, Case&) override { return false; }
     [[nodiscard]] std::string note() const override { return met_ ? "met" : "alone"; }
 
 private:

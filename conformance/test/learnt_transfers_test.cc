@@ -25,7 +25,7 @@ Case transfer(const std::string& lines, const std::string& type = "FI_EP_RDM") {
         << lines;
     return file.shown;
 }
-std::vector<model::Operation> operations(const std::string& lines) { return transfer(lines).exchange.operations; }
+std::vector<model::Operation> operations(const std::string& lines) { return transfer(lines).sequence.operations; }
 
 const std::string kCut = "B recv length=8\nA send length=65536\n";
 

@@ -47,7 +47,7 @@ Case with_history(std::vector<Operations> before) {
     c.first.hints.emplace().present = model::kAllParts;
     c.first.hints->ep.type = FI_EP_RDM;
     c.first.hints->fabric.prov_name = "shm";
-    c.exchange.operations = message(8);
+    c.sequence.operations = message(8);
     c.before = std::move(before);
     return c;
 }
@@ -63,7 +63,7 @@ std::string error_of(const std::string& lines) {
 
 RC_GTEST_PROP(HistoryText, WhatIsPrintedIsReadBack, ()) {
     Case c = with_history({});
-    if (*rc::gen::inRange(0, 4) == 0) c.exchange.operations.clear();
+    if (*rc::gen::inRange(0, 4) == 0) c.sequence.operations.clear();
     const auto count = *rc::gen::inRange(0, 6);
     for (int i = 0; i < count; ++i) {
         Operations all;
@@ -129,7 +129,7 @@ TEST(HistoryShrink, KeepsTheExchangesThatAreNeededAndNothingElseOfThem) {
                 reads_then = reads_then || (writes && has(e, Transfer::Read));
                 writes = writes || has(e, Transfer::Write);
             }
-            return reads_then && has(c.exchange.operations, Transfer::Send);
+            return reads_then && has(c.sequence.operations, Transfer::Send);
         },
         400, &trials);
     ASSERT_EQ(least.before.size(), 2U) << print_case(least);
@@ -140,7 +140,7 @@ TEST(HistoryShrink, KeepsTheExchangesThatAreNeededAndNothingElseOfThem) {
 
 TEST(HistoryShrink, DropsAHistoryThatIsNotNeeded) {
     const Case least = shrink(with_history(std::vector<Operations>(30, message(8))),
-                              [](const Case& c) { return !c.exchange.operations.empty(); });
+                              [](const Case& c) { return !c.sequence.operations.empty(); });
     EXPECT_TRUE(least.before.empty());
 }
 
@@ -212,8 +212,8 @@ TEST(IntermittentReport, ThoseOfOneClauseAreOneFinding) {
     const Report r = report_with({});
     const auto& because = r.deviations[0].because.front();
     Case other = r.deviations[0].shown_by;
-    other.exchange.operations = message(4096);
-    other.exchange.operations.push_back(operation(Transfer::Write, Side::A, 1));
+    other.sequence.operations = message(4096);
+    other.sequence.operations.push_back(operation(Transfer::Write, Side::A, 1));
     EXPECT_EQ(signature(because, other, true), signature(because, r.deviations[0].shown_by, true));
     EXPECT_NE(signature(because, other), signature(because, r.deviations[0].shown_by));
 }
@@ -222,7 +222,7 @@ TEST(IntermittentReport, ThoseOfOneClauseAreOneFinding) {
 
 TEST(HistoryProgram, CarriesWhatWasCarriedFirst) {
     Case c = with_history({message(1), message(2)});
-    c.exchange.counters = true;
+    c.sequence.counters = true;
     const std::string program = c_program(c, model::Clause::cq_entry_comes, {});
     const auto first = program.find("/* 3: B recv length=1 */");
     const auto second = program.find("/* 5: B recv length=2 */");
@@ -268,7 +268,7 @@ TEST(WorkerHistory, HoldsWhatThePairHadCarried) {
     EXPECT_EQ(run_in_order({c, c}).history, 0U) << "the first pair of a set-up is closed again";
     EXPECT_EQ(run_in_order({c, c, c, c}).history, 2U);
     Case other = c;
-    other.exchange.counters = true;
+    other.sequence.counters = true;
     EXPECT_EQ(run_in_order({c, c, c, c, other}).history, 0U) << "a pair of another set-up";
 }
 
@@ -366,9 +366,9 @@ std::string said_of_a_sighting(bool hasty) {
         Plan plan;
         plan.library = SELVAGE_OWN_LIBRARY;
         std::string trouble;
-        const auto lab = Lab::open(plan, "shm", trouble);
-        if (!lab) return channel.send(trouble);
-        Repeater repeater(*lab, [] {});
+        const auto context = TestContext::open(plan, "shm", trouble);
+        if (!context) return channel.send(trouble);
+        Repeater repeater(*context, [] {});
         const Repeated r = repeater.run({with_history({}), {}, {{model::Clause::cq_entry_comes, {}, false}}, hasty});
         if (r.because.empty()) return channel.send("nothing");
         if (!r.intermittent) return channel.send("each time");

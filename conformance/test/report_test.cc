@@ -41,12 +41,12 @@ model::Clause clause(model::Level level, model::Status status, std::size_t n) {
     return model::clauses().front().clause;
 }
 
-Because link(model::Clause c, Field field, Relation relation, std::uint64_t wanted, std::uint64_t actual) {
+Because link(model::Clause c, Field field, Relation relation, std::uint64_t expected, std::uint64_t actual) {
     Because b;
     b.clause = c;
     b.evidence.field = field;
     b.evidence.relation = relation;
-    b.evidence.wanted = wanted;
+    b.evidence.expected = expected;
     b.evidence.actual = actual;
     b.evidence.offer = 2;
     return b;
@@ -109,7 +109,7 @@ Report sample() {
     r.deviations.push_back(deviation(clause(Must, Clear, 41), "udp", false, "a name of the library's own making"));
     r.deviations.back().because[0].evidence.field = Field::domain_name;
     r.deviations.back().because[0].evidence.relation = Relation::TextEquals;
-    r.deviations.back().because[0].evidence.wanted_text = "lo";
+    r.deviations.back().because[0].evidence.expected_text = "lo";
     r.deviations.back().because[0].evidence.actual_text = kHostile;
     r.deviations.back().saved_as = "reproducers/name.c";
     r.deviations.push_back(deviation(clause(Must, Clear, 82), "udp", false, "seen by the kit alone"));

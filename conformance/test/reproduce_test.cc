@@ -41,20 +41,20 @@ struct Sample {
 
 void PrintTo(const Sample& s, std::ostream* o) { *o << s.name; }
 
-Evidence number(Field f, Relation r, std::uint64_t wanted, std::uint64_t actual = 0) {
+Evidence number(Field f, Relation r, std::uint64_t expected, std::uint64_t actual = 0) {
     Evidence e;
     e.field = f;
     e.relation = r;
-    e.wanted = wanted;
+    e.expected = expected;
     e.actual = actual;
     return e;
 }
 
-Evidence string(Field f, Relation r, const char* wanted) {
+Evidence string(Field f, Relation r, const char* expected) {
     Evidence e;
     e.field = f;
     e.relation = r;
-    e.wanted_text = wanted;
+    e.expected_text = expected;
     return e;
 }
 
@@ -62,7 +62,7 @@ Evidence within(Field f, Field of) {
     Evidence e;
     e.field = f;
     e.relation = Relation::Within;
-    e.wanted_field = of;
+    e.expected_field = of;
     return e;
 }
 
@@ -77,8 +77,9 @@ std::uint64_t signed_value(int v) { return static_cast<std::uint64_t>(static_cas
     "fabric_attr.prov_name=\"sockets\"}\n"
 
 // What a clause notes of operations.
-Evidence noted(const char* note, Field f = Field::operation, Relation r = Relation::Happens, std::uint64_t wanted = 0) {
-    Evidence e = number(f, r, wanted);
+Evidence noted(const char* note, Field f = Field::operation, Relation r = Relation::Happens,
+               std::uint64_t expected = 0) {
+    Evidence e = number(f, r, expected);
     e.note = note;
     return e;
 }

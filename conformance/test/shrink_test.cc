@@ -182,7 +182,7 @@ RC_GTEST_PROP(Shrink, KeepsToItsBudgetAndToWhatShows, ()) {
 RC_GTEST_PROP(Shrink, ShrinksBothCallsOfAPairInStep, ()) {
     Case pair;
     pair.kind = Case::Kind::Pair;
-    pair.kinship = Kinship::Relaxed;
+    pair.metamorphic = MetamorphicRelation::Relaxed;
     pair.first = any_query();
     pair.second = pair.first;
     const Fault fault = fault_of(pair.first);

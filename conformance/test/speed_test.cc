@@ -32,15 +32,15 @@ struct Spent {
     double cpu = 0;     // processor time: everything
 };
 
-Spent measure(Lab& lab, std::size_t count, Channel& channel) {
+Spent measure(TestContext& context, std::size_t count, Channel& channel) {
     const auto random = make_random();
-    random->prepare(lab);
+    random->prepare(context);
     model::Tally tally;
     std::vector<model::Because> broken;
     std::vector<model::Query> queries;
     Asked asked;
     Spent s;
-    const auto inside = lab.bulk().time_inside();
+    const auto inside = context.bulk().time_inside();
     const double began = seconds(CLOCK_MONOTONIC);
     const double cpu_began = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (std::size_t i = 0; i < count;) {
@@ -48,20 +48,20 @@ Spent measure(Lab& lab, std::size_t count, Channel& channel) {
         queries.clear();
         for (; i < count && queries.size() < Caller::capacity(); ++i) {
             Case c;
-            if (random->make(lab, i, c)) queries.push_back(std::move(c.first));
+            if (random->make(context, i, c)) queries.push_back(std::move(c.first));
         }
         s.making += seconds(CLOCK_MONOTONIC) - making;
-        lab.bulk().prepare(queries);
+        context.bulk().prepare(queries);
         for (std::size_t k = 0; k < queries.size(); ++k) {
-            lab.bulk().ask(k, asked);
+            context.bulk().ask(k, asked);
             broken.clear();
-            judge_asked(lab, queries[k], asked, tally, broken);
+            judge_asked(context, queries[k], asked, tally, broken);
         }
         channel.doing(i);
     }
     s.cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_began;
     s.all = seconds(CLOCK_MONOTONIC) - began;
-    s.inside = std::chrono::duration<double>(lab.bulk().time_inside() - inside).count();
+    s.inside = std::chrono::duration<double>(context.bulk().time_inside() - inside).count();
     return s;
 }
 
@@ -70,9 +70,9 @@ Spent ask_and_judge(std::size_t count) {
         std::string error;
         Plan plan;
         plan.cases = count;
-        auto lab = Lab::open(plan, "shm", error);
-        if (!lab) return channel.send(error);
-        const Spent s = measure(*lab, count, channel);
+        auto context = TestContext::open(plan, "shm", error);
+        if (!context) return channel.send(error);
+        const Spent s = measure(*context, count, channel);
         channel.send({reinterpret_cast<const char*>(&s), sizeof s});
     });
     Spent spent;

@@ -38,7 +38,7 @@ TEST(Caller, TellsHowTheProcessEnds) {
          {Row{"crash", Kind::Crashed, SIGSEGV, 0}, Row{"wild jump", Kind::Crashed, SIGSEGV, 0},
           Row{"abort", Kind::Crashed, SIGABRT, 0}, Row{"hang", Kind::Hung, 0, 0}, Row{"spin", Kind::Hung, 0, 0},
           Row{"exit", Kind::Exited, 0, 3}, Row{"_exit", Kind::Exited, 0, 0}, Row{"offspring", Kind::Done, 0, 0}}) {
-        const Seen seen = ask_moody(mood(row.mood), written, false, std::chrono::milliseconds(1500));
+        const Seen seen = query_misbehaving(mood(row.mood), written, false, std::chrono::milliseconds(1500));
         EXPECT_EQ(seen.ending.kind, row.kind) << row.mood;
         EXPECT_EQ(seen.ending.signal, row.signal) << row.mood;
         EXPECT_EQ(seen.ending.status, row.status) << row.mood;
@@ -58,7 +58,7 @@ TEST(Caller, NamesTheFieldWrittenTo) {
         for (const bool tight : {false, true}) {
             model::Query q = mood(row.mood);
             q.hints->ep.auth_key = "key";
-            EXPECT_EQ(only_record(ask_moody(q, written, tight)), row.path) << row.mood << " tight " << tight;
+            EXPECT_EQ(only_record(query_misbehaving(q, written, tight)), row.path) << row.mood << " tight " << tight;
         }
     }
 }
@@ -66,7 +66,7 @@ TEST(Caller, NamesTheFieldWrittenTo) {
 TEST(Caller, PutsScribbledHintsBack) {
     const Seen seen = in_child([](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         std::vector<model::Query> queries(Caller::capacity(), mood("scribble caps"));
         queries[1] = mood("");
@@ -89,7 +89,7 @@ TEST(Caller, PutsScribbledHintsBack) {
 TEST(Caller, ComparingSeesScribbledHintsAndPutsThemBack) {
     const Seen seen = in_child([&](Channel& channel) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         if (!library) return channel.send(error);
         Caller caller(*library);
         caller.set_comparing(true);
@@ -111,7 +111,7 @@ TEST(Caller, SurvivesBrokenLists) {
           Row{"wild next", "a pointer that cannot be followed"}, Row{"wild name", "a pointer that cannot be followed"},
           Row{"endless name", "a string without an end"},
           Row{"long address", "an address or key of more than 64 KiB"}}) {
-        const Seen seen = ask_moody(mood(row.mood), broken);
+        const Seen seen = query_misbehaving(mood(row.mood), broken);
         EXPECT_EQ(only_record(seen), row.reason) << row.mood;
         EXPECT_EQ(seen.ending.kind, Kind::Done) << row.mood;
     }
@@ -122,20 +122,20 @@ TEST(Caller, TellsReturnAndList) {
         return std::to_string(a.answer.ret) + (a.answer.list_null ? " null " : " list ") +
                std::to_string(a.answer.offers.size());
     };
-    EXPECT_EQ(only_record(ask_moody(mood("no data"), summary)), "-61 list 0");  // *info was left as it was
-    EXPECT_EQ(only_record(ask_moody(mood("null list"), summary)), "0 null 0");
-    EXPECT_EQ(only_record(ask_moody(mood("error and list"), summary)), "-22 list 0");
-    EXPECT_EQ(only_record(ask_moody(mood(""), summary)), "0 list 2");
+    EXPECT_EQ(only_record(query_misbehaving(mood("no data"), summary)), "-61 list 0");  // *info was left as it was
+    EXPECT_EQ(only_record(query_misbehaving(mood("null list"), summary)), "0 null 0");
+    EXPECT_EQ(only_record(query_misbehaving(mood("error and list"), summary)), "-22 list 0");
+    EXPECT_EQ(only_record(query_misbehaving(mood(""), summary)), "0 list 2");
 }
 
 TEST(Caller, DecodesWhatIsThere) {
-    const Seen seen = ask_moody(mood(""), [](const Asked& a) -> std::string {
+    const Seen seen = query_misbehaving(mood(""), [](const Asked& a) -> std::string {
         const model::Info& i = a.answer.offers.at(1);
         if (i.has(Part::Rx) || i.has(Part::Ep) || i.has(Part::Nic)) return "parts that are not there";
         if (!i.has(Part::Tx) || !i.has(Part::Domain) || !i.has(Part::Fabric)) return "parts missing";
-        if (i.src_addr != std::string("moody://here", 13)) return "source address";
+        if (i.src_addr != std::string("misbehaving://here", 19)) return "source address";
         if (i.dest_addr || i.fabric.name) return "texts that are not there";
-        if (i.domain.name != "second" || i.fabric.prov_name != "moody") return "names";
+        if (i.domain.name != "second" || i.fabric.prov_name != "misbehaving") return "names";
         if (i.tx.tclass != 0xffffffffU || i.tx.inject_size != 64) return "numbers";
         return "good";
     });
@@ -145,7 +145,7 @@ TEST(Caller, DecodesWhatIsThere) {
 TEST(Caller, KnowsItsObjectsFromForeignOnes) {
     const Seen seen = in_child([](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         int one = 0;
         int two = 0;
@@ -167,10 +167,10 @@ TEST(Caller, TightAddressesCatchReadingPast) {
     model::Query q = mood("read past");
     q.hints->src_addr = std::string(16, 'a');
     q.hints->src_addrlen = 16;
-    EXPECT_EQ(ask_moody(q, written, true).ending.kind, Kind::Done);
+    EXPECT_EQ(query_misbehaving(q, written, true).ending.kind, Kind::Done);
     q.hints->src_addrlen = 17;
-    EXPECT_EQ(ask_moody(q, written, false).ending.kind, Kind::Done);
-    const Seen seen = ask_moody(q, written, true);
+    EXPECT_EQ(query_misbehaving(q, written, false).ending.kind, Kind::Done);
+    const Seen seen = query_misbehaving(q, written, true);
     EXPECT_EQ(seen.ending.kind, Kind::Crashed);
     EXPECT_EQ(seen.ending.signal, SIGSEGV);
 }
@@ -178,7 +178,7 @@ TEST(Caller, TightAddressesCatchReadingPast) {
 TEST(Caller, SeesTheHandlersThatALibraryInstalls) {
     const Seen seen = in_child([](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         const Dispositions before = Dispositions::now();
         caller.ask(mood("handler"));
@@ -194,14 +194,14 @@ TEST(Caller, GrowsForLargeQuestions) {
     q.hints->src_addr = std::string(600'000, 'a');
     q.hints->domain.name = std::string(300'000, 'b');
     const auto size = [](const Asked& a) { return std::to_string(a.answer.offers.size()); };
-    EXPECT_EQ(only_record(ask_moody(q, size)), "2");
-    EXPECT_EQ(only_record(ask_moody(q, size, true)), "2");
+    EXPECT_EQ(only_record(query_misbehaving(q, size)), "2");
+    EXPECT_EQ(only_record(query_misbehaving(q, size, true)), "2");
 }
 
 TEST(Threads, AnswersAreCollectedPerThread) {
     const Seen seen = in_child([](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         std::vector<model::Query> queries(10, mood(""));
         for (std::size_t i = 0; i < queries.size(); ++i) queries[i].hints->caps = i;

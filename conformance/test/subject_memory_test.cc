@@ -87,11 +87,12 @@ TEST(Allocations, FailTheOneAskedFor) {
     std::free(blocks[2]);
 }
 
-/// Blocks left after asking the moody library in a mood 10 times, with its n-th allocation failing; the last return.
+/// Blocks left after asking the misbehaving library in a mood 10 times, with its n-th allocation failing; the last
+/// return.
 std::string left_after(const std::string& node, std::uint64_t fail_at) {
     const Seen seen = in_child([&](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         const model::Query q = mood(node);
         caller.prepare({&q, 1});
@@ -123,7 +124,7 @@ TEST(Allocations, AskCountsOnlyTheLibrary) {
     SKIP_IF_SANITIZED();
     const Seen seen = in_child([&](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         Allocations once;
         caller.watch(&once);
@@ -194,9 +195,9 @@ TEST(Survive, LeavesTheSubject) {
 TEST(Survive, CarelessTostrHitsTheGuardPage) {
     const Seen seen = in_child([](Channel& c) {
         std::string error;
-        const auto library = Library::open(broken_library("moody"), error);
+        const auto library = Library::open(broken_library("misbehaving"), error);
         GuardedBuffer buffer(64);
-        for (const std::size_t length : {std::size_t{64}, std::size_t{19}, std::size_t{18}, std::size_t{0}}) {
+        for (const std::size_t length : {std::size_t{64}, std::size_t{25}, std::size_t{24}, std::size_t{0}}) {
             char* const view = buffer.take(length);
             c.send(std::to_string(survive([&] { library->entries().tostr_r(view, length, nullptr, 0); })));
         }

@@ -27,23 +27,23 @@ inline Seen in_child(const std::function<void(Channel&)>& work,
     return seen;
 }
 
-/// A query that puts the moody library in a mood.
+/// A query that puts the misbehaving library in a mood.
 inline model::Query mood(const std::string& node) {
     model::Query q;
     q.node = node;
     q.hints.emplace();
     q.hints->present = model::kAllParts;
-    q.hints->fabric.prov_name = "moody";
+    q.hints->fabric.prov_name = "misbehaving";
     return q;
 }
 
-/// Asks the moody library one thing in a child and tells what the checks of `judge` say, as records.
-inline Seen ask_moody(const model::Query& q, const std::function<std::string(const Asked&)>& judge, bool tight = false,
-                      std::chrono::milliseconds quiet = std::chrono::seconds(60)) {
+/// Asks the misbehaving library one thing in a child and tells what the checks of `judge` say, as records.
+inline Seen query_misbehaving(const model::Query& q, const std::function<std::string(const Asked&)>& judge,
+                              bool tight = false, std::chrono::milliseconds quiet = std::chrono::seconds(60)) {
     return in_child(
         [&](Channel& channel) {
             std::string error;
-            const auto library = Library::open(broken_library("moody"), error);
+            const auto library = Library::open(broken_library("misbehaving"), error);
             if (!library) return channel.send(error);
             Caller caller(*library);
             caller.set_tight(tight);

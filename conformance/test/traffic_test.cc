@@ -48,11 +48,11 @@ model::Info able() {
     return info;
 }
 
-Case case_of(Exchange e) {
+Case case_of(TransferSequence e) {
     Case c;
     c.kind = Case::Kind::Traffic;
     c.provider = "tcp";
-    c.exchange = std::move(e);
+    c.sequence = std::move(e);
     return c;
 }
 
@@ -67,7 +67,7 @@ RC_GTEST_PROP(TrafficText, WhatIsPrintedIsReadBack, ()) {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
     const auto info = able();
     const auto all = setups(info);
-    const Case c = case_of(random_exchange(info, all[rng.below(all.size())], rng));
+    const Case c = case_of(random_sequence(info, all[rng.below(all.size())], rng));
     RC_ASSERT(read_back(c) == c);
 }
 
@@ -75,7 +75,7 @@ TEST(TrafficText, ReadsBackEverySystematicExchange) {
     const auto info = able();
     std::size_t seen = 0;
     for (const auto& setup : setups(info)) {
-        for (const auto& e : systematic_exchanges(info, setup, seen == 0 ? Depth::All : Depth::Some)) {
+        for (const auto& e : systematic_sequences(info, setup, seen == 0 ? Depth::All : Depth::Some)) {
             const Case c = case_of(e);
             ASSERT_EQ(read_back(c), c);
             ++seen;
@@ -118,7 +118,7 @@ TEST(TrafficPattern, TellsWhoseBytesTheseAreAndHowMany) {
 // Nothing in the queues tells when it has come; a device may take its time.
 TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
     const auto silent = [](bool selective, std::uint64_t length) {
-        Exchange e;
+        TransferSequence e;
         e.selective_receive = selective;
         Operation receive, send;
         receive.what = Transfer::Recv;
@@ -140,7 +140,7 @@ TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
 // Its sender's operation is outstanding for ever, and the next exchange of the pair may be fenced behind it.
 TEST(TrafficForecast, AMessageThatWasClaimedIsLeftOverUntilItIsReceived) {
     for (const std::uint64_t claimed : {FI_PEEK, FI_PEEK | FI_CLAIM}) {
-        Exchange e;
+        TransferSequence e;
         Operation send, look, claim;
         send.what = Transfer::TaggedSend;
         send.length = 65536;
@@ -163,7 +163,7 @@ TEST(TrafficForecast, AMessageThatWasClaimedIsLeftOverUntilItIsReceived) {
 
 // A datagram is gone once it is sent. What found no receive may still come, so the pair must not be used again.
 TEST(TrafficForecast, ADatagramIsAwaitedAtItsSenderAndOnlyWhereAReceiveIsPosted) {
-    Exchange e;
+    TransferSequence e;
     Operation receive, send;
     receive.what = Transfer::Recv;
     receive.side = model::Side::B;
@@ -208,26 +208,26 @@ TEST(TrafficAtomic, DoesWhatThePageSays) {
 TEST(TrafficShrink, KeepsWhatShowsAndNothingElse) {
     Rng rng(42);
     const auto info = able();
-    Exchange e = random_exchange(info, setups(info)[4], rng);
-    Operation wanted;
-    wanted.what = Transfer::Write;
-    wanted.form = CallForm::Message;
-    wanted.length = 70000;
-    wanted.flags = FI_FENCE | FI_COMPLETION;
-    e.operations.insert(e.operations.begin() + 1, wanted);
+    TransferSequence e = random_sequence(info, setups(info)[4], rng);
+    Operation expected;
+    expected.what = Transfer::Write;
+    expected.form = CallForm::Message;
+    expected.length = 70000;
+    expected.flags = FI_FENCE | FI_COMPLETION;
+    e.operations.insert(e.operations.begin() + 1, expected);
     for (auto& o : e.operations)
         if (o.of >= 1) ++o.of;
     const Case smallest = shrink(
         case_of(e),
         [](const Case& c) {
-            for (const auto& o : c.exchange.operations)
+            for (const auto& o : c.sequence.operations)
                 if (o.what == Transfer::Write && o.length >= 8 && (o.flags & FI_FENCE) != 0) return true;
             return false;
         },
         3000);
-    ASSERT_EQ(smallest.exchange.operations.size(), 1U);
-    EXPECT_EQ(print_operation(smallest.exchange.operations[0]), "A writemsg length=8 flags=FI_FENCE");
-    EXPECT_FALSE(smallest.exchange.counters);
+    ASSERT_EQ(smallest.sequence.operations.size(), 1U);
+    EXPECT_EQ(print_operation(smallest.sequence.operations[0]), "A writemsg length=8 flags=FI_FENCE");
+    EXPECT_FALSE(smallest.sequence.counters);
 }
 
 TEST(TrafficShrink, DoesNotTurnOneRefusalIntoAnother) {
@@ -243,7 +243,7 @@ TEST(TrafficShrink, DoesNotTurnOneRefusalIntoAnother) {
 }
 
 TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
-    Exchange e;
+    TransferSequence e;
     e.operations.resize(3);
     e.operations[2].what = Transfer::Cancel;
     e.operations[2].of = 1;
@@ -319,7 +319,7 @@ std::string barrier_behind(const std::vector<Operation>& outstanding) {
                     ? fi_recv(ep, space.data(), 8, nullptr, FI_ADDR_UNSPEC, &contexts[i])
                     : fi_trecv(ep, space.data(), 8, nullptr, FI_ADDR_UNSPEC, o.tag, o.ignore, &contexts[i]);
         }
-        Barrier barrier(*pair, file.shown.exchange);
+        Barrier barrier(*pair, file.shown.sequence);
         int others = 0;
         const auto poll = [&] {
             for (const model::Side side : {model::Side::A, model::Side::B}) {

@@ -17,8 +17,8 @@ public:
         Input input;
         input.asked.kind = Case::Kind::Conduct;
         input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
-        const auto& lab = bench.lab(input.asked.provider);
-        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, lab.version()));
+        const auto& context = bench.context(input.asked.provider);
+        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
         vary_act(input, rng);
         return input;
     }

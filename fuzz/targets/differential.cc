@@ -37,8 +37,8 @@ public:
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
         input.asked.provider = common_[rng.below(common_.size())];
-        const auto& lab = bench.lab(input.asked.provider);
-        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, lab.version()));
+        const auto& context = bench.context(input.asked.provider);
+        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
         return input;
     }
     void vary(Input& input, Workbench& bench, Rng& rng) override {
@@ -48,8 +48,8 @@ public:
     void judge(Case& c, Workbench& bench, std::vector<Because>& broken) override {
         if (std::find(common_.begin(), common_.end(), c.provider) == common_.end()) c.provider = common_.front();
         // Callers newer than one of the two are asked of neither.
-        if (c.first.version > std::min(bench.lab(c.provider).version(), other_->lab(c.provider).version()))
-            c.first.version = std::min(bench.lab(c.provider).version(), other_->lab(c.provider).version());
+        if (c.first.version > std::min(bench.context(c.provider).version(), other_->context(c.provider).version()))
+            c.first.version = std::min(bench.context(c.provider).version(), other_->context(c.provider).version());
         const auto& mine = bench.ask(c.provider, c.first);
         const auto& theirs = other_->ask(c.provider, c.first);
         if (!note_difference(c.provider, mine.answer, theirs.answer)) return;

@@ -16,8 +16,8 @@ public:
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
         input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
-        const auto& lab = bench.lab(input.asked.provider);
-        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, lab.version()));
+        const auto& context = bench.context(input.asked.provider);
+        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
         return input;
     }
     void vary(Input& input, Workbench& bench, Rng& rng) override { vary_call(input, bench, rng); }

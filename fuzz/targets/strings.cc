@@ -23,7 +23,7 @@ public:
             c.string.length = 256;
             vary_string(input, bench, rng);
         } else {
-            c.first = conformance::base_call(bench.profile(c.provider, bench.lab(c.provider).version()));
+            c.first = conformance::base_call(bench.profile(c.provider, bench.context(c.provider).version()));
             vary_naming(input, bench, rng);
         }
         return input;

@@ -135,7 +135,7 @@ void flip_part(Info& info, Rng& rng) {
 
 void vary_info(Info& info, const std::string& provider, Workbench& bench, Rng& rng) {
     const auto& all = bench.choices(provider);
-    const Profile& profile = bench.profile(provider, bench.lab(provider).version());
+    const Profile& profile = bench.profile(provider, bench.context(provider).version());
     const auto dice = rng.below(100);
     if (dice < 40 && !all.empty()) {
         const auto& choice = all[rng.below(all.size())];

@@ -36,8 +36,8 @@ const std::vector<Stage>& stages(const std::string& provider, Workbench& bench) 
     static std::map<std::string, std::vector<Stage>> known;
     auto& out = known[provider];
     if (!out.empty()) return out;
-    auto& lab = bench.lab(provider);
-    const auto query = conformance::widest_question(provider, std::min(lab.version(), kNewest));
+    auto& context = bench.context(provider);
+    const auto query = conformance::widest_query(provider, std::min(context.version(), kNewest));
     const auto& answer = bench.ask(provider, query).answer;
     for (std::size_t i = 0; i < answer.offers.size() && out.size() < 32; ++i)
         if (offer_is_of(answer.offers[i], provider))
@@ -84,7 +84,7 @@ void vary_action(Action& a, int objects, Rng& rng) {
 void anew(Input& input, const std::string& provider, Workbench& bench, Rng& rng) {
     const auto& all = stages(provider, bench);
     if (all.empty()) return;
-    input.asked.first = conformance::widest_question(provider, std::min(bench.lab(provider).version(), kNewest));
+    input.asked.first = conformance::widest_query(provider, std::min(bench.context(provider).version(), kNewest));
     auto& actions = input.asked.actions;
     if (rng.chance(50)) {
         actions = conformance::script(rng.below(conformance::script_count()), all[rng.below(all.size())]);

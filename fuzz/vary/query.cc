@@ -47,7 +47,7 @@ void vary_arguments(Query& query, const std::vector<Choice>& all, Rng& rng) {
 
 // Anew, as the suites of `selvage check` ask.
 Query generated(const std::string& provider, Workbench& bench, Rng& rng) {
-    const Version v = conformance::random_version(bench.lab(provider).version(), rng);
+    const Version v = conformance::random_version(bench.context(provider).version(), rng);
     const Profile& profile = bench.profile(provider, v);
     const auto& all = bench.choices(provider);
     if (rng.chance(25)) {
@@ -55,18 +55,20 @@ Query generated(const std::string& provider, Workbench& bench, Rng& rng) {
         apply(all[rng.below(all.size())], q);
         return q;
     }
-    return conformance::random_question(profile, all, rng);
+    return conformance::random_query(profile, all, rng);
 }
 
-constexpr std::array kKinships = {Kinship::Relaxed,  Kinship::Reworded,       Kinship::Reworded,  Kinship::FedBack,
-                                  Kinship::Repeated, Kinship::MoreMrModes,    Kinship::MoreModes, Kinship::Relaxed,
-                                  Kinship::Reworded, Kinship::NullVersusEmpty};
+constexpr std::array kMetamorphicRelations = {MetamorphicRelation::Relaxed,   MetamorphicRelation::Reworded,
+                                              MetamorphicRelation::Reworded,  MetamorphicRelation::FedBack,
+                                              MetamorphicRelation::Repeated,  MetamorphicRelation::MoreMrModes,
+                                              MetamorphicRelation::MoreModes, MetamorphicRelation::Relaxed,
+                                              MetamorphicRelation::Reworded,  MetamorphicRelation::NullVersusEmpty};
 
 void become_pair(Input& input, Rng& rng) {
     input.asked.kind = Case::Kind::Pair;
-    input.asked.kinship = kKinships[rng.below(kKinships.size())];
+    input.asked.metamorphic = kMetamorphicRelations[rng.below(kMetamorphicRelations.size())];
     input.turn = rng.below(1 << 14);
-    if (input.asked.kinship == Kinship::NullVersusEmpty) input.asked.first.hints.reset();
+    if (input.asked.metamorphic == MetamorphicRelation::NullVersusEmpty) input.asked.first.hints.reset();
 }
 
 void become_call(Input& input) {
@@ -83,7 +85,7 @@ void vary_query(Query& query, const std::string& provider, Workbench& bench, Rng
     if (dice < 6) {
         query = generated(provider, bench, rng);
     } else if (dice < 10) {
-        query.version = conformance::random_version(bench.lab(provider).version(), rng);
+        query.version = conformance::random_version(bench.context(provider).version(), rng);
     } else if (dice < 16) {
         vary_arguments(query, bench.choices(provider), rng);
     } else if (dice < 17) {

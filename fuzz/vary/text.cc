@@ -90,7 +90,7 @@ void vary_datatype(StringProbe& p, Rng& rng) {
 
 // A whole offer, or nothing but its parts.
 void take_offer(StringProbe& p, const std::string& provider, Workbench& bench, Rng& rng) {
-    const Profile& profile = bench.profile(provider, bench.lab(provider).version());
+    const Profile& profile = bench.profile(provider, bench.context(provider).version());
     p.info.emplace();
     if (rng.chance(30) || profile.entries.empty()) {
         p.info->present = kAllParts;

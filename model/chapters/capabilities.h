@@ -9,10 +9,10 @@
 
 namespace selvage::model::rules {
 
-inline std::uint64_t caps_of(WordClass wanted) {
+inline std::uint64_t caps_of(WordClass expected) {
     std::uint64_t set = 0;
     for (const Word& w : words(Family::caps)) {
-        if (w.word_class == wanted) set |= w.value;
+        if (w.word_class == expected) set |= w.value;
     }
     return set;
 }
@@ -70,13 +70,13 @@ inline bool well_formed(std::uint64_t caps) {
 inline std::uint64_t asked_caps(const Query& q) { return names_only(q) ? 0 : asked(q, Field::caps); }
 
 /// match: some capabilities that are asked for, against all that the entry has.
-inline Fit fit_caps(const MatchCase& c, std::uint64_t wanted) {
-    if (wanted == 0) return Fit::not_asked();
+inline Fit fit_caps(const MatchCase& c, std::uint64_t expected) {
+    if (expected == 0) return Fit::not_asked();
     const auto shown = with_implied(c.entry.offer.caps);
-    if ((wanted & ~shown) == 0) return Fit::fits();
-    Evidence lacks = number(Field::caps, Relation::Contains, wanted, c.entry.offer.caps);
+    if ((expected & ~shown) == 0) return Fit::fits();
+    Evidence lacks = number(Field::caps, Relation::Contains, expected, c.entry.offer.caps);
     const bool declared = c.profile.origin == Origin::Declared;
-    if (declared && (wanted & ~(shown | c.entry.also_caps)) == 0) return Fit::fits();
+    if (declared && (expected & ~(shown | c.entry.also_caps)) == 0) return Fit::fits();
     if (declared) return Fit::no(std::move(lacks));
     lacks.note = "not seen offered together";
     return Fit::may(std::move(lacks));

@@ -20,19 +20,19 @@ Ruling domain_auth_ignored_before(const PairCase& c) {
 }
 
 Fit domain_auth_size_fits(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::domain_auth_key_size);
-    if (wanted == 0) return Fit::not_asked();
+    const auto expected = asked(c.query, Field::domain_auth_key_size);
+    if (expected == 0) return Fit::not_asked();
     const bool declared = c.profile.origin == Origin::Declared;
     // Whether a key of the right size is let in is known only of a declared provider, and of the key that was seen.
     const bool same_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key == c.entry.offer.domain.auth_key;
     const auto size = get(c.entry.offer, Field::domain_auth_key_size);
-    if (wanted == size && (declared || same_key)) return Fit::fits();
+    if (expected == size && (declared || same_key)) return Fit::fits();
     if (!declared) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::Equals, "not seen offered"));
     const auto most = get(c.entry.most, Field::domain_auth_key_size);
-    const bool has_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key->size() == wanted;
-    if (wanted == most && has_key) return Fit::fits();
+    const bool has_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key->size() == expected;
+    if (expected == most && has_key) return Fit::fits();
     // A provider may take keys of some lengths alone.
-    if (wanted <= most) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::AtMost));
+    if (expected <= most) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::AtMost));
     return Fit::no(wish(c, Field::domain_auth_key_size, Relation::Equals));
 }
 

@@ -32,8 +32,8 @@ Fit domain_av_unspec_fits(const MatchCase& c) {
 }
 
 Ruling domain_av_granted(const OfferCase& c) {
-    const auto wanted = asked(c.query, Field::domain_av_type);
-    if (!is_word(Field::domain_av_type, wanted) || connected(c.offer)) return Ruling::not_applicable();
+    const auto expected = asked(c.query, Field::domain_av_type);
+    if (!is_word(Field::domain_av_type, expected) || connected(c.offer)) return Ruling::not_applicable();
     // The two types are numbered 1 and 2, so "the type or FI_AV_UNSPEC" is "within the type".
     static_assert(FI_AV_UNSPEC == 0 && FI_AV_MAP == 1 && FI_AV_TABLE == 2);
     return offer_to_hint(c, Field::domain_av_type, Relation::Within);
@@ -45,8 +45,8 @@ Ruling domain_av_answer_known(const OfferCase& c) {
 }
 
 Fit domain_av_connected(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::domain_av_type);
-    if (wanted == 0 || !connected(c.entry.offer)) return Fit::not_asked();
+    const auto expected = asked(c.query, Field::domain_av_type);
+    if (expected == 0 || !connected(c.entry.offer)) return Fit::not_asked();
     return Fit::may(
         wish(c, Field::domain_av_type, Relation::Equals, "address vectors serve connectionless endpoints alone"));
 }

@@ -31,11 +31,11 @@ std::uint64_t supported_mode(const Query& q) { return asked(q, Field::mode) | as
 }  // namespace
 
 Demand domain_caps_known(const QueryCase& c) {
-    const auto wanted = asked(c.query, Field::domain_caps);
-    if (wanted == 0) return Demand::not_asked();
-    if ((wanted & ~domain_caps()) == 0) return Demand::nothing();
+    const auto expected = asked(c.query, Field::domain_caps);
+    if (expected == 0) return Demand::not_asked();
+    if ((expected & ~domain_caps()) == 0) return Demand::nothing();
     return refuse_hint(c.query, {FI_ENODATA, FI_EBADFLAGS},
-                       number(Field::domain_caps, Relation::Within, domain_caps(), wanted));
+                       number(Field::domain_caps, Relation::Within, domain_caps(), expected));
 }
 
 Fit domain_caps_fits(const MatchCase& c) { return fit_bits(c, Field::domain_caps); }

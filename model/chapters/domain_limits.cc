@@ -57,9 +57,9 @@ Ruling domain_cq_data_size_minimum(const OfferCase& c) {
 
 // The number is called optimal, so above it the provider may choose, a declared one too.
 Fit domain_mr_cnt_fits(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::domain_mr_cnt);
-    if (wanted == 0) return Fit::not_asked();
-    if (wanted <= c.entry.offer.domain.mr_cnt || wanted <= c.entry.most.domain.mr_cnt) return Fit::fits();
+    const auto expected = asked(c.query, Field::domain_mr_cnt);
+    if (expected == 0) return Fit::not_asked();
+    if (expected <= c.entry.offer.domain.mr_cnt || expected <= c.entry.most.domain.mr_cnt) return Fit::fits();
     return Fit::may(wish(c, Field::domain_mr_cnt, Relation::AtLeast, "above the optimal number"));
 }
 Ruling domain_mr_cnt_granted(const OfferCase& c) { return reaches(c, Field::domain_mr_cnt); }

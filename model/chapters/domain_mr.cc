@@ -32,7 +32,7 @@ Way can_register(const MatchCase& c, std::uint64_t word) {
 }
 
 Fit fit_old(const MatchCase& c, std::uint64_t word) {
-    if (mr::wanted(c.query) != word) return Fit::not_asked();
+    if (mr::expected(c.query) != word) return Fit::not_asked();
     switch (can_register(c, word)) {
         case Way::Can:
             return Fit::fits();
@@ -44,7 +44,7 @@ Fit fit_old(const MatchCase& c, std::uint64_t word) {
 }
 
 Ruling old_granted(const OfferCase& c, std::uint64_t word) {
-    if (mr::wanted(c.query) != word) return Ruling::not_applicable();
+    if (mr::expected(c.query) != word) return Ruling::not_applicable();
     return offer_to_hint(c, Field::domain_mr_mode, Relation::Equals);
 }
 
@@ -58,12 +58,12 @@ std::uint64_t known_bits(Version v) {
 }
 
 // True if the hints hold bits of 1.5 alone: no old word, not zero.
-bool asks_bits(const Query& q) { return mr::wanted(q) != 0 && (mr::wanted(q) & mr::kOldWords) == 0; }
+bool asks_bits(const Query& q) { return mr::expected(q) != 0 && (mr::expected(q) & mr::kOldWords) == 0; }
 
 }  // namespace
 
 Fit domain_mr_zero_old(const MatchCase& c) {
-    if (!mr::says(c.query) || mr::wanted(c.query) != 0) return Fit::not_asked();
+    if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_asked();
     if (c.entry.offer.domain.mr_mode <= mr::kScalable) return Fit::fits();
     const Evidence e = wish(c, Field::domain_mr_mode, Relation::Equals, "registers neither of the old ways");
     if (c.profile.origin == Origin::Inferred) return Fit::may(e);
@@ -71,20 +71,20 @@ Fit domain_mr_zero_old(const MatchCase& c) {
 }
 
 Ruling domain_mr_zero_old_granted(const OfferCase& c) {
-    if (!mr::says(c.query) || mr::wanted(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
+    if (!mr::says(c.query) || mr::expected(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
     return offer_to_value(c, Field::domain_mr_mode, Relation::AtMost, mr::kScalable);
 }
 
 // Counts as asked by an entry that needs nothing only where nothing else is asked of the domain.
 Fit domain_mr_zero(const MatchCase& c) {
-    if (!mr::says(c.query) || mr::wanted(c.query) != 0) return Fit::not_asked();
+    if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_asked();
     Fit fit = mr::fit_ready(c);
     if (fit.choice() == Choice::Fits && c.hints()->domain != DomainAttr{}) return Fit::not_asked();
     return fit;
 }
 
 Ruling domain_mr_zero_granted(const OfferCase& c) {
-    if (!mr::says(c.query) || mr::wanted(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
+    if (!mr::says(c.query) || mr::expected(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
     return offer_to_value(c, Field::domain_mr_mode, Relation::Within, mr::kScalable);
 }
 
@@ -93,18 +93,18 @@ Fit domain_mr_bits_cover(const MatchCase& c) { return asks_bits(c.query) ? mr::f
 Ruling domain_mr_within_request(const OfferCase& c) {
     if (!asks_bits(c.query) || names_only(c.query)) return Ruling::not_applicable();
     // FI_MR_SCALABLE says that no bit is needed; FI_MR_BASIC needs its three.
-    const auto asked_bits = mr::wanted(c.query);
+    const auto asked_bits = mr::expected(c.query);
     const auto basic = (asked_bits & mr::kBasicBits) == mr::kBasicBits ? mr::kBasic : 0;
     return offer_to_value(c, Field::domain_mr_mode, Relation::Within, asked_bits | basic | mr::kScalable);
 }
 
 Demand domain_mr_old_alone(const QueryCase& c) {
-    const auto wanted = mr::wanted(c.query);
-    if ((wanted & mr::kOldWords) == 0) return Demand::not_asked();
-    if (wanted == mr::kBasic || wanted == mr::kScalable) return Demand::nothing();
-    const auto word = (wanted & mr::kBasic) != 0 ? mr::kBasic : mr::kScalable;
+    const auto expected = mr::expected(c.query);
+    if ((expected & mr::kOldWords) == 0) return Demand::not_asked();
+    if (expected == mr::kBasic || expected == mr::kScalable) return Demand::nothing();
+    const auto word = (expected & mr::kBasic) != 0 ? mr::kBasic : mr::kScalable;
     return refuse_hint(c.query, {FI_ENODATA, FI_EBADFLAGS},
-                       number(Field::domain_mr_mode, Relation::Equals, word, wanted));
+                       number(Field::domain_mr_mode, Relation::Equals, word, expected));
 }
 
 Ruling domain_mr_answer_well_formed(const OfferCase& c) {
@@ -116,10 +116,10 @@ Ruling domain_mr_answer_well_formed(const OfferCase& c) {
 }
 
 Demand domain_mr_new_bits_before(const QueryCase& c) {
-    const auto wanted = mr::wanted(c.query);
-    if ((wanted & ~mr::kOldWords) == 0) return Demand::not_asked();
+    const auto expected = mr::expected(c.query);
+    if ((expected & ~mr::kOldWords) == 0) return Demand::not_asked();
     return Demand::may_refuse(
-        number(Field::domain_mr_mode, Relation::Within, mr::kOldWords, wanted, "a bit of 1.5 or later"));
+        number(Field::domain_mr_mode, Relation::Within, mr::kOldWords, expected, "a bit of 1.5 or later"));
 }
 
 Ruling domain_mr_old_answer(const OfferCase& c) {
@@ -128,11 +128,11 @@ Ruling domain_mr_old_answer(const OfferCase& c) {
 }
 
 Demand domain_mr_unknown_bits(const QueryCase& c) {
-    const auto wanted = mr::wanted(c.query);
-    if (wanted == 0) return Demand::not_asked();
+    const auto expected = mr::expected(c.query);
+    if (expected == 0) return Demand::not_asked();
     const auto known = known_bits(c.query.version);
-    if ((wanted & ~known) == 0) return Demand::nothing();
-    return Demand::may_refuse(number(Field::domain_mr_mode, Relation::Within, known, wanted));
+    if ((expected & ~known) == 0) return Demand::nothing();
+    return Demand::may_refuse(number(Field::domain_mr_mode, Relation::Within, known, expected));
 }
 
 Fit domain_mr_basic_old(const MatchCase& c) { return fit_old(c, mr::kBasic); }
@@ -144,12 +144,12 @@ Fit domain_mr_scalable_old(const MatchCase& c) { return fit_old(c, mr::kScalable
 Ruling domain_mr_scalable_old_granted(const OfferCase& c) { return old_granted(c, mr::kScalable); }
 
 Fit domain_mr_basic(const MatchCase& c) {
-    return mr::wanted(c.query) == mr::kBasic ? mr::fit_ready(c) : Fit::not_asked();
+    return mr::expected(c.query) == mr::kBasic ? mr::fit_ready(c) : Fit::not_asked();
 }
 
 Ruling domain_mr_basic_same_answers(const PairCase& c) {
-    const auto a = mr::wanted(c.first);
-    const auto b = mr::wanted(c.second);
+    const auto a = mr::expected(c.first);
+    const auto b = mr::expected(c.second);
     const bool both_ways = (a == mr::kBasic && b == mr::kBasicBits) || (a == mr::kBasicBits && b == mr::kBasic);
     // FI_LOCAL_MR has a meaning beside the old word and none beside the bits.
     if (!both_ways || (asked(c.first, Field::mode) & FI_LOCAL_MR) != 0) return Ruling::not_applicable();
@@ -159,16 +159,16 @@ Ruling domain_mr_basic_same_answers(const PairCase& c) {
 }
 
 Ruling domain_mr_basic_granted(const OfferCase& c) {
-    if (mr::wanted(c.query) != mr::kBasic || names_only(c.query)) return Ruling::not_applicable();
+    if (mr::expected(c.query) != mr::kBasic || names_only(c.query)) return Ruling::not_applicable();
     return offer_to_value(c, Field::domain_mr_mode, Relation::Within, mr::kBasic | mr::ready(c.query));
 }
 
 Fit domain_mr_scalable(const MatchCase& c) {
-    return mr::wanted(c.query) == mr::kScalable ? mr::fit_ready(c) : Fit::not_asked();
+    return mr::expected(c.query) == mr::kScalable ? mr::fit_ready(c) : Fit::not_asked();
 }
 
 Ruling domain_mr_scalable_granted(const OfferCase& c) {
-    if (mr::wanted(c.query) != mr::kScalable || names_only(c.query)) return Ruling::not_applicable();
+    if (mr::expected(c.query) != mr::kScalable || names_only(c.query)) return Ruling::not_applicable();
     return offer_to_value(c, Field::domain_mr_mode, Relation::Within, mr::kScalable | mr::ready(c.query));
 }
 

@@ -36,26 +36,27 @@ Fit domain_threading_safe_supported(const MatchCase& c) {
 }
 
 Fit domain_threading_fits(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::domain_threading);
+    const auto expected = asked(c.query, Field::domain_threading);
     const auto offered = c.entry.offer.domain.threading;
-    if (wanted == FI_THREAD_SAFE || !defined(wanted)) return Fit::not_asked();
-    if (defined(offered) && demands(offered) < demands(wanted)) return Fit::fits();
-    if (offered == wanted) return Fit::fits();
+    if (expected == FI_THREAD_SAFE || !defined(expected)) return Fit::not_asked();
+    if (defined(offered) && demands(offered) < demands(expected)) return Fit::fits();
+    if (offered == expected) return Fit::fits();
     // Within the shared tier, and where the answer to a wide question demands more, other models may be there as well.
-    const bool same_tier = demands(offered) == demands(wanted);
+    const bool same_tier = demands(offered) == demands(expected);
     if (same_tier)
         return Fit::may(wish(c, Field::domain_threading, Relation::Equals, "neither demands less than the other"));
     return fit_choice(c, Field::domain_threading);
 }
 
 Ruling domain_threading_granted(const OfferCase& c) {
-    const auto wanted = asked(c.query, Field::domain_threading);
-    if (!defined(wanted) || !defined(c.offer.domain.threading) || names_only(c.query)) return Ruling::not_applicable();
+    const auto expected = asked(c.query, Field::domain_threading);
+    if (!defined(expected) || !defined(c.offer.domain.threading) || names_only(c.query))
+        return Ruling::not_applicable();
     // As the models are numbered: SAFE 1, FID 2, DOMAIN 3, COMPLETION 4, ENDPOINT 5.
-    switch (demands(wanted)) {
+    switch (demands(expected)) {
         case 0:
         case 1:
-            return offer_to_value(c, Field::domain_threading, Relation::AtMost, wanted);
+            return offer_to_value(c, Field::domain_threading, Relation::AtMost, expected);
         case 2:
             return offer_to_value(c, Field::domain_threading, Relation::Differs, FI_THREAD_DOMAIN);
         default:

@@ -159,7 +159,7 @@ std::uint64_t known_caps(Version version) {
 
 // The same calls but for the capabilities of one context, which the first one spells out?
 bool spells_out(const PairCase& c, const Side& side) {
-    if (c.kinship != Kinship::Relaxed || !c.first.hints || !c.second.hints) return false;
+    if (c.metamorphic != MetamorphicRelation::Relaxed || !c.first.hints || !c.second.hints) return false;
     const auto spelled = get(*c.first.hints, side.caps);
     if (spelled == 0 || get(*c.second.hints, side.caps) != 0) return false;
     const auto whole = c.first.hints->caps;
@@ -220,26 +220,27 @@ Demand context_caps_foreign(const QueryCase& c, const Side& side) {
 
 Fit context_caps_granted(const MatchCase& c, const Side& side) {
     if (asked(c.query, side.caps) == 0) return Fit::not_asked();
-    const auto wanted = asked_caps(c.query, side);
-    if (wanted == 0) return Fit::not_asked();
+    const auto expected = asked_caps(c.query, side);
+    if (expected == 0) return Fit::not_asked();
     const auto shown = get(c.entry.offer, side.caps);
-    if ((wanted & ~shown) == 0) return Fit::fits();
-    const auto evidence = number(side.caps, Relation::Contains, wanted, shown);
+    if ((expected & ~shown) == 0) return Fit::fits();
+    const auto evidence = number(side.caps, Relation::Contains, expected, shown);
     const auto possible = shown | get(c.entry.most, side.caps) | c.entry.also_caps;
-    if (c.profile.origin == Origin::Inferred || (wanted & ~implied(possible)) == 0) {
-        const bool sure = c.profile.origin == Origin::Declared && (wanted & ~possible) == 0;
+    if (c.profile.origin == Origin::Inferred || (expected & ~implied(possible)) == 0) {
+        const bool sure = c.profile.origin == Origin::Declared && (expected & ~possible) == 0;
         return sure ? Fit::fits() : Fit::may(evidence);
     }
     return Fit::no(evidence);
 }
 
 Ruling context_caps_returned(const OfferCase& c, const Side& side) {
-    const auto wanted = asked_caps(c.query, side);
-    if (wanted == 0 || names_only(c.query)) return Ruling::not_applicable();
+    const auto expected = asked_caps(c.query, side);
+    if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.caps);
     const auto unsaid = implied(actual) & ~actual;
-    return Ruling::check((wanted & ~implied(actual)) == 0,
-                         [&] { return at(number(side.caps, Relation::Contains, wanted & ~unsaid, actual), c.index); });
+    return Ruling::check((expected & ~implied(actual)) == 0, [&] {
+        return at(number(side.caps, Relation::Contains, expected & ~unsaid, actual), c.index);
+    });
 }
 
 Ruling context_caps_within_info(const OfferCase& c, const Side& side) {
@@ -308,12 +309,12 @@ Ruling context_op_flags_only_applicable(const OfferCase& c, const Side& side) {
 }
 
 Fit context_msg_order_granted(const MatchCase& c, const Side& side) {
-    const auto wanted = asked(c.query, side.msg_order);
-    if (wanted == 0) return Fit::not_asked();
+    const auto expected = asked(c.query, side.msg_order);
+    if (expected == 0) return Fit::not_asked();
     const auto offered = offered_order(c, side);
-    const auto missing = wanted & ~offered;
+    const auto missing = expected & ~offered;
     if (missing == 0) return Fit::fits();
-    const auto evidence = number(side.msg_order, Relation::Contains, wanted, offered);
+    const auto evidence = number(side.msg_order, Relation::Contains, expected, offered);
     if ((missing & ~covered_parts(offered)) == 0) {
         // From 1.8 on endpoint.msg-order.split leaves it open; a caller before that does not know the parts.
         return c.query.version >= Version(1, 8) ? Fit::fits() : Fit::may(evidence);
@@ -333,12 +334,12 @@ Fit context_msg_order_split(const MatchCase& c, const Side& side) {
 }
 
 Ruling context_msg_order_returned(const OfferCase& c, const Side& side) {
-    const auto wanted = asked(c.query, side.msg_order);
-    if (wanted == 0 || names_only(c.query)) return Ruling::not_applicable();
+    const auto expected = asked(c.query, side.msg_order);
+    if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.msg_order);
     // A plain order keeps its parts, and both parts keep the plain one.
     return offer_to_value(c, side.msg_order, Relation::Contains,
-                          wanted & ~(covered_parts(actual) | joined_parts(actual)));
+                          expected & ~(covered_parts(actual) | joined_parts(actual)));
 }
 
 }  // namespace selvage::model::rules

@@ -41,9 +41,9 @@ TagFields tag_fields(std::uint64_t format) {
 }
 
 // Does a format have room for the fields of another, in their order?  Neighbours serve together as one field.
-bool supports_tags(std::uint64_t offered, std::uint64_t wanted) {
+bool supports_tags(std::uint64_t offered, std::uint64_t expected) {
     const TagFields have = tag_fields(offered);
-    const TagFields want = tag_fields(wanted);
+    const TagFields want = tag_fields(expected);
     std::size_t next = 0;
     for (std::size_t i = 0; i < want.count; ++i) {
         int room = 0;
@@ -84,19 +84,20 @@ Ruling count_default(const OfferCase& c, const Count& k) {
 }
 
 Fit count_granted(const MatchCase& c, const Count& k) {
-    const auto wanted = asked(c.query, k.count);
-    if (wanted == 0 || wanted == kShared) return Fit::not_asked();
+    const auto expected = asked(c.query, k.count);
+    if (expected == 0 || expected == kShared) return Fit::not_asked();
     const auto most = most_contexts(c, k);
-    if (wanted <= most) return Fit::fits();
-    const auto evidence = number(k.count, Relation::AtMost, wanted, most);
+    if (expected <= most) return Fit::fits();
+    const auto evidence = number(k.count, Relation::AtMost, expected, most);
     return c.profile.origin == Origin::Declared ? Fit::no(evidence) : Fit::may(evidence);
 }
 
 Ruling count_returned(const OfferCase& c, const Count& k) {
     if (names_only(c.query)) return Ruling::not_applicable();
-    const auto wanted = asked(c.query, k.count);
-    if (wanted == kShared) return offer_to_value(c, k.count, Relation::Equals, kShared);
-    if (wanted != 0 && get(c.offer, k.count) == kShared) return offer_to_value(c, k.count, Relation::Differs, kShared);
+    const auto expected = asked(c.query, k.count);
+    if (expected == kShared) return offer_to_value(c, k.count, Relation::Equals, kShared);
+    if (expected != 0 && get(c.offer, k.count) == kShared)
+        return offer_to_value(c, k.count, Relation::Differs, kShared);
     return offer_to_hint(c, k.count, Relation::AtLeast);
 }
 
@@ -159,9 +160,9 @@ Ruling endpoint_prefix_size_multiple_of_8(const OfferCase& c) {
 }
 
 Fit endpoint_prefix_size_hint(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::ep_msg_prefix_size);
-    if (wanted == 0) return Fit::not_asked();
-    if (wanted == get(c.entry.offer, Field::ep_msg_prefix_size)) return Fit::fits();
+    const auto expected = asked(c.query, Field::ep_msg_prefix_size);
+    if (expected == 0) return Fit::not_asked();
+    if (expected == get(c.entry.offer, Field::ep_msg_prefix_size)) return Fit::fits();
     return Fit::may(wish(c, Field::ep_msg_prefix_size, Relation::Equals));
 }
 
@@ -184,23 +185,24 @@ Ruling endpoint_order_size_returned(const OfferCase& c) {
 }
 
 Fit endpoint_tag_format_granted(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::ep_mem_tag_format);
-    if (wanted == 0) return Fit::not_asked();
+    const auto expected = asked(c.query, Field::ep_mem_tag_format);
+    if (expected == 0) return Fit::not_asked();
     const auto evidence = wish(c, Field::ep_mem_tag_format, Relation::AtLeast);
-    if (supports_tags(c.entry.offer.ep.mem_tag_format, wanted))
+    if (supports_tags(c.entry.offer.ep.mem_tag_format, expected))
         return if_asked(c, FI_TAGGED, Field::ep_mem_tag_format, Fit::fits());
     if (c.profile.origin == Origin::Inferred) return Fit::may(evidence);
-    return supports_tags(c.entry.most.ep.mem_tag_format, wanted) ? Fit::fits() : Fit::no(evidence);
+    return supports_tags(c.entry.most.ep.mem_tag_format, expected) ? Fit::fits() : Fit::no(evidence);
 }
 
 Ruling endpoint_tag_format_returned(const OfferCase& c) {
-    const auto wanted = asked(c.query, Field::ep_mem_tag_format);
+    const auto expected = asked(c.query, Field::ep_mem_tag_format);
     const auto actual = get(c.offer, Field::ep_mem_tag_format);
-    if (wanted == 0 || names_only(c.query) || (c.offer.caps & FI_TAGGED) == 0) return Ruling::not_applicable();
-    return Ruling::check(supports_tags(actual, wanted), [&] {
+    if (expected == 0 || names_only(c.query) || (c.offer.caps & FI_TAGGED) == 0) return Ruling::not_applicable();
+    return Ruling::check(supports_tags(actual, expected), [&] {
         // A format with as many bits may still have too few fields; no comparison of numbers tells, so name the
         // culprit.
-        if (actual < wanted) return at(number(Field::ep_mem_tag_format, Relation::AtLeast, wanted, actual), c.index);
+        if (actual < expected)
+            return at(number(Field::ep_mem_tag_format, Relation::AtLeast, expected, actual), c.index);
         return at(
             number(Field::ep_mem_tag_format, Relation::Differs, actual, actual, "lacks fields that were asked for"),
             c.index);
@@ -228,25 +230,25 @@ Fit endpoint_auth_key_before_1_5(const MatchCase& c) {
 }
 
 Fit endpoint_auth_key_granted(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::ep_auth_key_size);
-    if (wanted == 0) return Fit::not_asked();
+    const auto expected = asked(c.query, Field::ep_auth_key_size);
+    if (expected == 0) return Fit::not_asked();
     const auto evidence = wish(c, Field::ep_auth_key_size, Relation::Equals);
     const bool has_keys = c.entry.offer.ep.auth_key_size != 0 || c.entry.offer.domain.auth_key_size != 0 ||
                           c.entry.most.ep.auth_key_size != 0 || c.entry.most.domain.auth_key_size != 0;
     const auto most = c.entry.most.ep.auth_key_size;
-    if (c.profile.origin == Origin::Declared && most != 0 && wanted > most)
-        return Fit::no(number(Field::ep_auth_key_size, Relation::AtMost, most, wanted));
+    if (c.profile.origin == Origin::Declared && most != 0 && expected > most)
+        return Fit::no(number(Field::ep_auth_key_size, Relation::AtMost, most, expected));
     // Even a provider with keys may not like this one.
     return has_keys || c.profile.origin == Origin::Inferred ? Fit::may(evidence) : Fit::no(evidence);
 }
 
 Ruling endpoint_auth_key_returned(const OfferCase& c) {
     if (!asks_for_key(c.query) || names_only(c.query)) return Ruling::not_applicable();
-    const EpAttr& wanted = c.hints()->ep;
-    if (c.offer.ep.auth_key_size != wanted.auth_key_size)
-        return offer_to_value(c, Field::ep_auth_key_size, Relation::Equals, wanted.auth_key_size);
-    return Ruling::check(c.offer.ep.auth_key == wanted.auth_key, [&] {
-        return at(texts(Field::ep_auth_key, Relation::TextEquals, wanted.auth_key, c.offer.ep.auth_key), c.index);
+    const EpAttr& expected = c.hints()->ep;
+    if (c.offer.ep.auth_key_size != expected.auth_key_size)
+        return offer_to_value(c, Field::ep_auth_key_size, Relation::Equals, expected.auth_key_size);
+    return Ruling::check(c.offer.ep.auth_key == expected.auth_key, [&] {
+        return at(texts(Field::ep_auth_key, Relation::TextEquals, expected.auth_key, c.offer.ep.auth_key), c.index);
     });
 }
 

@@ -50,9 +50,9 @@ Ruling fabric_name_present(const OfferCase& c) {
 
 // A version is a fact about the provider: no question brings another.
 Fit fabric_prov_version_fits(const MatchCase& c) {
-    const auto wanted = asked(c.query, Field::fabric_prov_version);
-    if (wanted == 0) return Fit::not_asked();
-    if (c.entry.offer.fabric.prov_version >= wanted) return Fit::fits();
+    const auto expected = asked(c.query, Field::fabric_prov_version);
+    if (expected == 0) return Fit::not_asked();
+    if (c.entry.offer.fabric.prov_version >= expected) return Fit::fits();
     return Fit::no(wish(c, Field::fabric_prov_version, Relation::AtLeast));
 }
 

@@ -182,9 +182,9 @@ Ruling fabric_prov_name_layered_granted(const OfferCase& c) {
         if (has_layer(actual, layer)) continue;
         const auto relation =
             actual.find(layer) == std::string_view::npos ? Relation::TextContains : Relation::TextEquals;
-        const auto wanted = relation == Relation::TextContains ? layer : name;
+        const auto expected = relation == Relation::TextContains ? layer : name;
         return Ruling::broken(
-            at(texts(Field::fabric_prov_name, relation, std::string(wanted), c.offer.fabric.prov_name), c.index));
+            at(texts(Field::fabric_prov_name, relation, std::string(expected), c.offer.fabric.prov_name), c.index));
     }
     return Ruling::holds();
 }

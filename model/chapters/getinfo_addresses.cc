@@ -30,16 +30,16 @@ Ruling counts_for_nothing(const PairCase& c, Field address, Field length, bool i
 // offer: an address of the hints comes back; a zero port may be filled in.
 Ruling kept(const OfferCase& c, const Text& hint, Field field) {
     const Text& actual = text(c.offer, field);
-    const Host wanted = host_of(hint);
-    if (wanted.empty() || is_any(wanted)) return Ruling::not_applicable();
+    const Host requested = host_of(hint);
+    if (requested.empty() || is_any(requested)) return Ruling::not_applicable();
     // Another family may tell the same host in another form (IPv4 mapped into IPv6).
     if (actual && family_of(actual) != family_of(hint)) return Ruling::not_applicable();
     const bool same =
-        is_ip(actual) && host_of(actual) == wanted && (port_of(hint) == 0 || port_of(actual) == port_of(hint));
+        is_ip(actual) && host_of(actual) == requested && (port_of(hint) == 0 || port_of(actual) == port_of(hint));
     return Ruling::check(same, [&] {
         Text expected = hint;
         if (is_ip(actual)) {
-            expected = with_host(actual, wanted);
+            expected = with_host(actual, requested);
             if (port_of(hint) != 0) expected = with_port(expected, port_of(hint));
         }
         return at(texts(field, Relation::TextEquals, expected, actual), c.index);
@@ -126,7 +126,7 @@ Ruling getinfo_addresses_src_corresponds(const OfferCase& c) {
     return Ruling::check(family_of(c.offer.src_addr) == family_of(c.offer.dest_addr), [&] {
         Evidence e = told(Field::src_addr, "is of another address family than dest_addr");
         e.actual_text = c.offer.src_addr;
-        e.wanted_text = c.offer.dest_addr;
+        e.expected_text = c.offer.dest_addr;
         return at(std::move(e), c.index);
     });
 }

@@ -78,7 +78,7 @@ bool hints_relax(const Info& from, const Info& to) {
 }
 
 bool relaxes(const PairCase& c) {
-    if (c.kinship != Kinship::Relaxed || names_only(c.first) || !c.first.hints) return false;
+    if (c.metamorphic != MetamorphicRelation::Relaxed || names_only(c.first) || !c.first.hints) return false;
     const bool hints = !c.second.hints || hints_relax(*c.first.hints, *c.second.hints);
     // Shared contexts are a mark, not a number to be lowered.
     const bool marks = c.second.hints && (c.second.hints->ep.tx_ctx_cnt != 0 || c.second.hints->ep.rx_ctx_cnt != 0) &&
@@ -124,7 +124,7 @@ Ruling getinfo_call_nothing_given_lists_all(const AnswerCase& c) {
 
 Ruling getinfo_call_nothing_given_covers(const PairCase& c) {
     // Hints of zeros have a clause of their own: getinfo.call.hints-null-as-zero.
-    if (c.kinship == Kinship::NullVersusEmpty || c.first.version != c.second.version || !both_tell(c))
+    if (c.metamorphic == MetamorphicRelation::NullVersusEmpty || c.first.version != c.second.version || !both_tell(c))
         return Ruling::not_applicable();
     if (gives_nothing(c.first) && gives_hints_alone(c.second)) {
         return covers(c.second_answer, c.first_answer, Field::call_hints,
@@ -256,9 +256,9 @@ Ruling getinfo_call_service_kept(const OfferCase& c) {
         e.actual_text = actual;
         return Ruling::broken(at(std::move(e), c.index));
     }
-    const auto wanted = static_cast<unsigned>(port);
-    return Ruling::check(port_of(actual) == wanted, [&] {
-        return at(texts(field, Relation::TextEquals, with_port(actual, wanted), actual, "has another port"), c.index);
+    const auto expected = static_cast<unsigned>(port);
+    return Ruling::check(port_of(actual) == expected, [&] {
+        return at(texts(field, Relation::TextEquals, with_port(actual, expected), actual, "has another port"), c.index);
     });
 }
 
@@ -277,7 +277,8 @@ Ruling getinfo_call_relaxing_widens(const PairCase& c) {
 }
 
 Ruling getinfo_call_asked_twice(const PairCase& c) {
-    if ((c.kinship != Kinship::Repeated && c.kinship != Kinship::Reordered) || !(c.first == c.second))
+    if ((c.metamorphic != MetamorphicRelation::Repeated && c.metamorphic != MetamorphicRelation::Reordered) ||
+        !(c.first == c.second))
         return Ruling::not_applicable();
     const Answer& one = c.first_answer;
     const Answer& two = c.second_answer;
@@ -295,7 +296,7 @@ Ruling getinfo_call_asked_twice(const PairCase& c) {
 }
 
 Ruling getinfo_call_answer_fed_back(const PairCase& c) {
-    if (c.kinship != Kinship::FedBack || c.fed_back < 0 || names_only(c.first) || names_only(c.second))
+    if (c.metamorphic != MetamorphicRelation::FedBack || c.fed_back < 0 || names_only(c.first) || names_only(c.second))
         return Ruling::not_applicable();
     if (static_cast<std::size_t>(c.fed_back) >= c.first_answer.offers.size()) return Ruling::not_applicable();
     const Info& fed = c.first_answer.offers[static_cast<std::size_t>(c.fed_back)];
@@ -310,7 +311,7 @@ Ruling getinfo_call_answer_fed_back(const PairCase& c) {
 }
 
 Ruling getinfo_call_hints_null_as_zero(const PairCase& c) {
-    if (c.kinship != Kinship::NullVersusEmpty || !both_tell(c) ||
+    if (c.metamorphic != MetamorphicRelation::NullVersusEmpty || !both_tell(c) ||
         c.first.hints.has_value() == c.second.hints.has_value()) {
         return Ruling::not_applicable();
     }

@@ -65,9 +65,9 @@ std::uint64_t caps_reported(const Answer& answer, const Info& endpoint) {
 }  // namespace
 
 Ruling getinfo_caps_requested_granted(const OfferCase& c) {
-    const auto wanted = asked_caps(c.query) & (primary_caps() | modifier_caps());
-    if (wanted == 0) return Ruling::not_applicable();
-    return offer_to_value(c, Field::caps, Relation::Contains, wanted);
+    const auto expected = asked_caps(c.query) & (primary_caps() | modifier_caps());
+    if (expected == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Contains, expected);
 }
 
 Fit getinfo_caps_requested_fits(const MatchCase& c) {
@@ -92,10 +92,10 @@ Ruling getinfo_caps_zero_covers(const PairCase& c) {
         const auto all = caps_reported(*s.fewer.answer, granted);
         if (all == 0) continue;
         compared = true;
-        const auto wanted = granted.caps & hint_caps(*s.more.query) & (primary_caps() | modifier_caps());
-        if ((wanted & ~with_implied(all)) == 0) continue;
+        const auto expected = granted.caps & hint_caps(*s.more.query) & (primary_caps() | modifier_caps());
+        if ((expected & ~with_implied(all)) == 0) continue;
         return Ruling::broken(
-            number(Field::caps, Relation::Contains, wanted, all, "granted when asked for, not told when nothing is"));
+            number(Field::caps, Relation::Contains, expected, all, "granted when asked for, not told when nothing is"));
     }
     return compared ? Ruling::holds() : Ruling::not_applicable();
 }
@@ -106,24 +106,24 @@ Ruling getinfo_caps_only_known(const OfferCase& c) {
 }
 
 Ruling getinfo_caps_primary_not_requested(const OfferCase& c) {
-    const auto wanted = asked_caps(c.query);
-    if (wanted == 0) return Ruling::not_applicable();
-    return offer_to_value(c, Field::caps, Relation::Within, wanted | ~primary_caps());
+    const auto expected = asked_caps(c.query);
+    if (expected == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Within, expected | ~primary_caps());
 }
 
 Fit getinfo_caps_secondary_requested(const MatchCase& c) {
-    auto wanted = asked_caps(c.query) & secondary_caps();
+    auto expected = asked_caps(c.query) & secondary_caps();
     // Two clauses of their own: getinfo.caps.source-connectionless-fits and getinfo.caps.comm-both-asked.
-    if (c.entry.offer.ep.type == FI_EP_MSG) wanted &= ~std::uint64_t{FI_SOURCE};
+    if (c.entry.offer.ep.type == FI_EP_MSG) expected &= ~std::uint64_t{FI_SOURCE};
     constexpr std::uint64_t kBoth = FI_LOCAL_COMM | FI_REMOTE_COMM;
-    if ((wanted & kBoth) == kBoth) wanted &= ~kBoth;
-    return fit_caps(c, wanted);
+    if ((expected & kBoth) == kBoth) expected &= ~kBoth;
+    return fit_caps(c, expected);
 }
 
 Ruling getinfo_caps_secondary_granted(const OfferCase& c) {
-    const auto wanted = asked_caps(c.query) & secondary_caps();
-    if (wanted == 0) return Ruling::not_applicable();
-    return offer_to_value(c, Field::caps, Relation::Contains, wanted);
+    const auto expected = asked_caps(c.query) & secondary_caps();
+    if (expected == 0) return Ruling::not_applicable();
+    return offer_to_value(c, Field::caps, Relation::Contains, expected);
 }
 
 Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
@@ -146,27 +146,27 @@ Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
 }
 
 Fit getinfo_caps_av_user_id_class(const MatchCase& c) {
-    const auto wanted = asked_caps(c.query) & FI_AV_USER_ID;
-    if (c.granted == nullptr || wanted == 0) return fit_caps(c, wanted);
-    if ((c.granted->caps & wanted) != 0) return Fit::fits();
+    const auto expected = asked_caps(c.query) & FI_AV_USER_ID;
+    if (c.granted == nullptr || expected == 0) return fit_caps(c, expected);
+    if ((c.granted->caps & expected) != 0) return Fit::fits();
     return Fit::no(
-        number(Field::caps, Relation::Contains, wanted, c.granted->caps, "asked for, and granted without it"));
+        number(Field::caps, Relation::Contains, expected, c.granted->caps, "asked for, and granted without it"));
 }
 
 Fit getinfo_caps_modifiers_assumed_fit(const MatchCase& c) {
-    const auto wanted = asked_caps(c.query);
+    const auto expected = asked_caps(c.query);
     std::uint64_t assumed = 0;
     // A group whose capability is not offered at all is refused by getinfo.caps.requested-fits.
-    if ((wanted & kMessages & c.entry.offer.caps) != 0 && (wanted & kMessageWays) == 0) assumed |= kMessageWays;
-    if ((wanted & kRemote & c.entry.offer.caps) != 0 && (wanted & kRemoteWays) == 0) assumed |= kRemoteWays;
+    if ((expected & kMessages & c.entry.offer.caps) != 0 && (expected & kMessageWays) == 0) assumed |= kMessageWays;
+    if ((expected & kRemote & c.entry.offer.caps) != 0 && (expected & kRemoteWays) == 0) assumed |= kRemoteWays;
     return fit_caps(c, assumed);
 }
 
 Ruling getinfo_caps_modifiers_limit(const OfferCase& c) {
-    const auto wanted = asked_caps(c.query);
+    const auto expected = asked_caps(c.query);
     std::uint64_t left_out = 0;
     const auto limit = [&](std::uint64_t of, std::uint64_t modifiers) {
-        if ((wanted & of) != 0 && (wanted & modifiers) != 0) left_out |= modifiers & ~wanted;
+        if ((expected & of) != 0 && (expected & modifiers) != 0) left_out |= modifiers & ~expected;
     };
     limit(kMessages, kMessageWays);
     limit(kRemote, kRemoteWays);

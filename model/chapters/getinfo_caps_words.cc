@@ -8,17 +8,17 @@ using namespace rules;
 
 // offer: asked for without modifiers, the answer shows all of them or none.
 Ruling all_or_none(const OfferCase& c, std::uint64_t capability, std::uint64_t modifiers) {
-    const auto wanted = asked_caps(c.query);
-    if ((wanted & capability) == 0 || (wanted & modifiers) != 0) return Ruling::not_applicable();
+    const auto expected = asked_caps(c.query);
+    if ((expected & capability) == 0 || (expected & modifiers) != 0) return Ruling::not_applicable();
     if ((c.offer.caps & modifiers) == 0) return Ruling::holds();
     return offer_to_value(c, Field::caps, Relation::Contains, modifiers);
 }
 
 // match: asked for with some of its modifiers, an offer of these alone fits.
 Fit restricted(const MatchCase& c, std::uint64_t capability, std::uint64_t modifiers) {
-    const auto wanted = asked_caps(c.query);
-    const auto some = wanted & modifiers;
-    if ((wanted & capability) == 0 || some == 0 || some == modifiers) return Fit::not_asked();
+    const auto expected = asked_caps(c.query);
+    const auto some = expected & modifiers;
+    if ((expected & capability) == 0 || some == 0 || some == modifiers) return Fit::not_asked();
     return fit_caps(c, capability | some);
 }
 

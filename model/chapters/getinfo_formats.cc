@@ -52,14 +52,15 @@ bool is_uri(std::string_view s) {
 }  // namespace
 
 Fit getinfo_formats_hint_fits(const MatchCase& c) {
-    const auto wanted = names_only(c.query) ? 0 : asked(c.query, Field::addr_format);
-    if (wanted == 0) return Fit::not_asked();
+    const auto expected = names_only(c.query) ? 0 : asked(c.query, Field::addr_format);
+    if (expected == 0) return Fit::not_asked();
     const auto offered = c.entry.offer.addr_format;
-    if (offered == wanted || (wanted == FI_SOCKADDR && is_socket_format(offered))) return Fit::fits();
-    if (c.profile.origin == Origin::Declared && is_choice(c.entry.most, Field::addr_format, wanted)) return Fit::fits();
+    if (offered == expected || (expected == FI_SOCKADDR && is_socket_format(offered))) return Fit::fits();
+    if (c.profile.origin == Origin::Declared && is_choice(c.entry.most, Field::addr_format, expected))
+        return Fit::fits();
     Evidence e = wish(c, Field::addr_format, Relation::Equals);
     // One that offers the general format may serve each special one; an inferred provider may know more formats.
-    const bool open = c.profile.origin == Origin::Inferred || (offered == FI_SOCKADDR && is_socket_format(wanted));
+    const bool open = c.profile.origin == Origin::Inferred || (offered == FI_SOCKADDR && is_socket_format(expected));
     return open ? Fit::may(std::move(e)) : Fit::no(std::move(e));
 }
 

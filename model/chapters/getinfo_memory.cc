@@ -130,21 +130,21 @@ Ruling getinfo_memory_dup_equal(const Conduct& c) {
         if (c.original->has(part) && !c.copy->has(part)) return Ruling::broken(texts(field, Relation::NotNull, {}, {}));
     }
     for (const FieldRow& r : number_fields()) {
-        const auto wanted = get(*c.original, r.field);
+        const auto expected = get(*c.original, r.field);
         const auto actual = get(*c.copy, r.field);
         // The handle has a clause of its own, and so have absent parts.
-        if (wanted == actual || r.field == Field::handle || (r.part != Part::Info && !c.original->has(r.part)))
+        if (expected == actual || r.field == Field::handle || (r.part != Part::Info && !c.original->has(r.part)))
             continue;
-        return Ruling::broken(number(r.field, Relation::Equals, wanted, actual));
+        return Ruling::broken(number(r.field, Relation::Equals, expected, actual));
     }
     for (const FieldRow& r : text_fields()) {
-        const Text wanted = counted(*c.original, r.field);
+        const Text expected = counted(*c.original, r.field);
         const Text actual = counted(*c.copy, r.field);
-        if (wanted == actual || (r.part != Part::Info && !c.original->has(r.part))) continue;
+        if (expected == actual || (r.part != Part::Info && !c.original->has(r.part))) continue;
         // Bytes of length zero are no address and no key, wherever their pointer leads: a copy may hold NULL.
-        const bool none = wanted && wanted->empty() && row(r.field).form == Form::Bytes;
+        const bool none = expected && expected->empty() && row(r.field).form == Form::Bytes;
         if (none && !actual) continue;
-        return Ruling::broken(texts(r.field, Relation::TextEquals, wanted, actual));
+        return Ruling::broken(texts(r.field, Relation::TextEquals, expected, actual));
     }
     return Ruling::holds();
 }

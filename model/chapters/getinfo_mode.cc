@@ -48,7 +48,8 @@ Fit getinfo_mode_extra_bits_fit(const MatchCase& c) {
 }
 
 Ruling getinfo_mode_more_never_hurts(const PairCase& c) {
-    if (c.kinship != Kinship::MoreModes || names_only(c.first) || c.first_answer.ret != 0 || !both_tell(c))
+    if (c.metamorphic != MetamorphicRelation::MoreModes || names_only(c.first) || c.first_answer.ret != 0 ||
+        !both_tell(c))
         return Ruling::not_applicable();
     return covers(c.first_answer, c.second_answer, Field::mode, "lost when the application takes on more duties");
 }

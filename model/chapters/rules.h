@@ -18,12 +18,12 @@
 namespace selvage::model::rules {
 
 /// Evidence of a comparison of numbers.
-inline Evidence number(Field field, Relation relation, std::uint64_t wanted, std::uint64_t actual,
+inline Evidence number(Field field, Relation relation, std::uint64_t expected, std::uint64_t actual,
                        std::string note = {}) {
     Evidence e;
     e.field = field;
     e.relation = relation;
-    e.wanted = wanted;
+    e.expected = expected;
     e.actual = actual;
     e.note = std::move(note);
     return e;
@@ -32,16 +32,16 @@ inline Evidence number(Field field, Relation relation, std::uint64_t wanted, std
 /// Evidence of a comparison of two fields of one offer.
 inline Evidence fields(const Info& offer, Field field, Relation relation, Field other, std::string note = {}) {
     Evidence e = number(field, relation, get(offer, other), get(offer, field), std::move(note));
-    e.wanted_field = other;
+    e.expected_field = other;
     return e;
 }
 
 /// Evidence of a comparison of texts.
-inline Evidence texts(Field field, Relation relation, Text wanted, Text actual, std::string note = {}) {
+inline Evidence texts(Field field, Relation relation, Text expected, Text actual, std::string note = {}) {
     Evidence e;
     e.field = field;
     e.relation = relation;
-    e.wanted_text = std::move(wanted);
+    e.expected_text = std::move(expected);
     e.actual_text = std::move(actual);
     e.note = std::move(note);
     return e;
@@ -62,22 +62,22 @@ inline Evidence at(Evidence e, int offer) {
 }
 
 /// Does a relation hold between two numbers?
-inline bool stands(Relation r, std::uint64_t actual, std::uint64_t wanted) {
+inline bool stands(Relation r, std::uint64_t actual, std::uint64_t expected) {
     switch (r) {
         case Relation::Equals:
-            return actual == wanted;
+            return actual == expected;
         case Relation::Differs:
-            return actual != wanted;
+            return actual != expected;
         case Relation::Contains:
-            return (actual & wanted) == wanted;
+            return (actual & expected) == expected;
         case Relation::Within:
-            return (actual & ~wanted) == 0;
+            return (actual & ~expected) == 0;
         case Relation::AtLeast:
-            return actual >= wanted;
+            return actual >= expected;
         case Relation::AtMost:
-            return actual <= wanted;
+            return actual <= expected;
         case Relation::MultipleOf:
-            return wanted != 0 && actual % wanted == 0;
+            return expected != 0 && actual % expected == 0;
         default:
             return false;
     }
@@ -105,26 +105,26 @@ inline bool is_word(Field f, std::uint64_t value) {
 
 /// query: a value of one of the family's words, or zero; any other must be refused with -FI_ENODATA.
 inline Demand known_value(const QueryCase& c, Field f) {
-    const auto wanted = asked(c.query, f);
-    if (wanted == 0) return Demand::not_asked();
-    if (is_word(f, wanted)) return Demand::nothing();
-    return refuse_hint(c.query, {FI_ENODATA}, number(f, Relation::Equals, 0, wanted, "no word has that value"));
+    const auto expected = asked(c.query, f);
+    if (expected == 0) return Demand::not_asked();
+    if (is_word(f, expected)) return Demand::nothing();
+    return refuse_hint(c.query, {FI_ENODATA}, number(f, Relation::Equals, 0, expected, "no word has that value"));
 }
 
 /// offer: the field stands in `relation` to the hint of the same name, where one is set.
 inline Ruling offer_to_hint(const OfferCase& c, Field f, Relation relation) {
-    const auto wanted = asked(c.query, f);
-    if (wanted == 0 || names_only(c.query)) return Ruling::not_applicable();
+    const auto expected = asked(c.query, f);
+    if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, f);
-    return Ruling::check(stands(relation, actual, wanted),
-                         [&] { return at(number(f, relation, wanted, actual), c.index); });
+    return Ruling::check(stands(relation, actual, expected),
+                         [&] { return at(number(f, relation, expected, actual), c.index); });
 }
 
 /// offer: the field stands in `relation` to a value.
-inline Ruling offer_to_value(const OfferCase& c, Field f, Relation relation, std::uint64_t wanted) {
+inline Ruling offer_to_value(const OfferCase& c, Field f, Relation relation, std::uint64_t expected) {
     const auto actual = get(c.offer, f);
-    return Ruling::check(stands(relation, actual, wanted),
-                         [&] { return at(number(f, relation, wanted, actual), c.index); });
+    return Ruling::check(stands(relation, actual, expected),
+                         [&] { return at(number(f, relation, expected, actual), c.index); });
 }
 
 /// offer: the field stands in `relation` to another field of the offer.
@@ -140,19 +140,19 @@ inline Evidence wish(const MatchCase& c, Field f, Relation relation, std::string
 
 /// match: an exact value (endpoint type, protocol): another one does not fit.
 inline Fit fit_equal(const MatchCase& c, Field f) {
-    const auto wanted = asked(c.query, f);
-    if (wanted == 0) return Fit::not_asked();
-    if (get(c.entry.offer, f) == wanted) return Fit::fits();
+    const auto expected = asked(c.query, f);
+    if (expected == 0) return Fit::not_asked();
+    if (get(c.entry.offer, f) == expected) return Fit::fits();
     return Fit::no(wish(c, f, Relation::Equals));
 }
 
 /// match: every bit asked for must be offered (bits that only an inferred profile lacks leave it open).
 inline Fit fit_bits(const MatchCase& c, Field f) {
-    const auto wanted = asked(c.query, f);
-    if (wanted == 0) return Fit::not_asked();
-    if ((wanted & ~get(c.entry.offer, f)) == 0) return Fit::fits();
+    const auto expected = asked(c.query, f);
+    if (expected == 0) return Fit::not_asked();
+    if ((expected & ~get(c.entry.offer, f)) == 0) return Fit::fits();
     if (c.profile.origin == Origin::Declared) {
-        if ((wanted & ~(get(c.entry.offer, f) | get(c.entry.most, f))) == 0) return Fit::fits();
+        if ((expected & ~(get(c.entry.offer, f) | get(c.entry.most, f))) == 0) return Fit::fits();
         return Fit::no(wish(c, f, Relation::Contains));
     }
     return Fit::may(wish(c, f, Relation::Contains, "not seen offered"));
@@ -161,41 +161,42 @@ inline Fit fit_bits(const MatchCase& c, Field f) {
 /// match: a size up to what is offered fits; beyond it, a declared profile says how far one may go, and an inferred one
 /// does not know.
 inline Fit fit_size(const MatchCase& c, Field f) {
-    const auto wanted = asked(c.query, f);
-    if (wanted == 0) return Fit::not_asked();
-    if (wanted <= get(c.entry.offer, f)) return Fit::fits();
+    const auto expected = asked(c.query, f);
+    if (expected == 0) return Fit::not_asked();
+    if (expected <= get(c.entry.offer, f)) return Fit::fits();
     if (c.profile.origin == Origin::Inferred)
         return Fit::may(wish(c, f, Relation::AtMost, "more than was seen offered"));
-    if (wanted <= get(c.entry.most, f)) return Fit::fits();
+    if (expected <= get(c.entry.most, f)) return Fit::fits();
     return Fit::no(wish(c, f, Relation::AtMost));
 }
 
 /// match: one of named values (an address vector type, a traffic class).  What is offered fits; a declared profile
 /// lists the others that it grants, and an inferred one does not know them.
 inline Fit fit_choice(const MatchCase& c, Field f) {
-    const auto wanted = asked(c.query, f);
-    if (wanted == 0) return Fit::not_asked();
-    if (get(c.entry.offer, f) == wanted) return Fit::fits();
+    const auto expected = asked(c.query, f);
+    if (expected == 0) return Fit::not_asked();
+    if (get(c.entry.offer, f) == expected) return Fit::fits();
     if (c.profile.origin == Origin::Inferred) return Fit::may(wish(c, f, Relation::Equals, "not seen offered"));
-    if (is_choice(c.entry.most, f, wanted)) return Fit::fits();
+    if (is_choice(c.entry.most, f, expected)) return Fit::fits();
     return Fit::no(wish(c, f, Relation::Equals));
 }
 
 /// match: a name must be the offered one.
 inline Fit fit_name(const MatchCase& c, Field f) {
-    const Text* wanted = c.hints() != nullptr ? &text(*c.hints(), f) : nullptr;
-    if (wanted == nullptr || !*wanted) return Fit::not_asked();
-    if (text(c.entry.offer, f) == *wanted) return Fit::fits();
-    return Fit::no(texts(f, Relation::TextEquals, *wanted, text(c.entry.offer, f)));
+    const Text* expected = c.hints() != nullptr ? &text(*c.hints(), f) : nullptr;
+    if (expected == nullptr || !*expected) return Fit::not_asked();
+    if (text(c.entry.offer, f) == *expected) return Fit::fits();
+    return Fit::no(texts(f, Relation::TextEquals, *expected, text(c.entry.offer, f)));
 }
 
 /// offer: the text is that of the hint of the same name, where one is set.
 inline Ruling offer_to_named(const OfferCase& c, Field f) {
     if (c.hints() == nullptr || names_only(c.query)) return Ruling::not_applicable();
-    const Text& wanted = text(*c.hints(), f);
-    if (!wanted) return Ruling::not_applicable();
+    const Text& expected = text(*c.hints(), f);
+    if (!expected) return Ruling::not_applicable();
     const Text& actual = text(c.offer, f);
-    return Ruling::check(actual == wanted, [&] { return at(texts(f, Relation::TextEquals, wanted, actual), c.index); });
+    return Ruling::check(actual == expected,
+                         [&] { return at(texts(f, Relation::TextEquals, expected, actual), c.index); });
 }
 
 }  // namespace selvage::model::rules

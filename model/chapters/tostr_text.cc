@@ -149,10 +149,10 @@ std::string_view leaf(const FieldRow& field) {
     return dot == std::string_view::npos ? field.path : field.path.substr(dot + 1);
 }
 
-Evidence lacking(std::string_view text, std::string_view wanted, std::string note) {
-    if (text.find(wanted) == std::string_view::npos)
-        return texts(Field::string, Relation::TextContains, std::string(wanted), std::string(text), std::move(note));
-    note = "does not say " + std::string(wanted) + (note.empty() ? "" : ", " + note);
+Evidence lacking(std::string_view text, std::string_view expected, std::string note) {
+    if (text.find(expected) == std::string_view::npos)
+        return texts(Field::string, Relation::TextContains, std::string(expected), std::string(text), std::move(note));
+    note = "does not say " + std::string(expected) + (note.empty() ? "" : ", " + note);
     return texts(Field::string, Relation::Happens, std::nullopt, std::string(text), std::move(note));
 }
 

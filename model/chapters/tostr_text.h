@@ -29,7 +29,7 @@ bool is_printable(std::string_view text);
 /// The name of a field without its structure: "size" for tx_attr.size.
 std::string_view leaf(const FieldRow& field);
 /// Evidence that a text lacks something that it should say.
-Evidence lacking(std::string_view text, std::string_view wanted, std::string note = {});
+Evidence lacking(std::string_view text, std::string_view expected, std::string note = {});
 /// True if `text` names the field and, after it, its value as `info` has it.
 /// @param why receives what is missing.
 bool says_field(std::string_view text, const Info& info, const FieldRow& field, Version library, Evidence& why);

@@ -52,7 +52,7 @@ struct AnswerCase {
 };
 
 /// How the second call of a pair came from the first.
-enum class Kinship : std::uint8_t {
+enum class MetamorphicRelation : std::uint8_t {
     Repeated,         ///< the same call again
     Relaxed,          ///< one hint set back to zero, NULL or a smaller size
     MoreModes,        ///< mode bits added
@@ -65,7 +65,7 @@ enum class Kinship : std::uint8_t {
 
 /// `pair`: two related calls.
 struct PairCase {
-    Kinship kinship;
+    MetamorphicRelation metamorphic;
     const World& world;
     const Query& first;
     const Answer& first_answer;

@@ -60,7 +60,7 @@ void judge_errno(Clause c, const Demand& d, const std::vector<int>& allowed, con
     Evidence e;
     e.field = Field::call_return;
     e.relation = Relation::Equals;
-    e.wanted = static_cast<std::uint64_t>(-static_cast<std::int64_t>(d.errnos.front()));
+    e.expected = static_cast<std::uint64_t>(-static_cast<std::int64_t>(d.errnos.front()));
     e.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
     e.note = d.evidence->note;
     break_it(tally, broken, c, std::move(e));
@@ -134,7 +134,7 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
     } else {
         refused.field = Field::call_count;
         refused.relation = Relation::AtLeast;
-        refused.wanted = 1;
+        refused.expected = 1;
     }
     const Entry& entry = profile.entries[verdict.granting.front()];
     std::vector<Clause> asked;

@@ -36,10 +36,10 @@ enum class Relation : std::uint8_t {
 struct Evidence {
     Field field = Field::subject;
     Relation relation = Relation::Happens;
-    std::uint64_t wanted = 0;             ///< the operand, unless `wanted_field` or `wanted_text` gives it
-    Field wanted_field = Field::subject;  ///< compare with this field of the same offer, if not Field::subject
+    std::uint64_t expected = 0;             ///< the operand, unless `expected_field` or `expected_text` gives it
+    Field expected_field = Field::subject;  ///< compare with this field of the same offer, if not Field::subject
     std::uint64_t actual = 0;
-    Text wanted_text;
+    Text expected_text;
     Text actual_text;
     std::string note;  ///< one sentence, only where the comparison does not say it all
     int offer = -1;    ///< index into the answer's offers, or -1: the whole answer or no offer

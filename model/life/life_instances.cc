@@ -72,9 +72,9 @@ Ruling first(const Step& s, ObjectClass kind) {
         const Object* o = s.before->find_open(seen);
         if (o == nullptr || s.before->instances(kind, offer) < 2 || !is_instance(*o, kind, offer))
             return Ruling::not_applicable();
-        const auto wanted = static_cast<std::uint64_t>(s.before->first_instance(kind, offer)->number);
-        return Ruling::check(seen == wanted,
-                             [&] { return number(f, Relation::Equals, wanted, seen, "the first that was opened"); });
+        const auto expected = static_cast<std::uint64_t>(s.before->first_instance(kind, offer)->number);
+        return Ruling::check(seen == expected,
+                             [&] { return number(f, Relation::Equals, expected, seen, "the first that was opened"); });
     });
 }
 

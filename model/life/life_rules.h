@@ -20,10 +20,10 @@ inline Evidence death(const Step& s) {
 }
 
 /// The call must have returned `wanted`.
-inline Ruling returned(const Step& s, int wanted, std::string note = {}) {
+inline Ruling returned(const Step& s, int expected, std::string note = {}) {
     if (!s.returned()) return Ruling::broken(death(s));
-    return Ruling::check(s.ret == wanted, [&] {
-        return number(Field::call_return, Relation::Equals, wide(wanted), wide(s.ret), std::move(note));
+    return Ruling::check(s.ret == expected, [&] {
+        return number(Field::call_return, Relation::Equals, wide(expected), wide(s.ret), std::move(note));
     });
 }
 

@@ -21,15 +21,15 @@ TEST(DomainAuth, KeyChangesNoAnswerBefore15) {
     with_key.hints->domain.auth_key = "1234";
     with_key.hints->domain.auth_key_size = 4;
     const auto some = answer({endpoint(FI_EP_RDM)});
-    EXPECT_EQ(rule(p, Kinship::Relaxed, with_key, some, plain, some), kHolds);
-    EXPECT_EQ(rule(p, Kinship::Relaxed, with_key, answer({}, -FI_ENODATA), plain, some), kBroken);
-    EXPECT_EQ(rule(p, Kinship::Relaxed, plain, some, with_key, answer({}, -FI_ENODATA)), kBroken);
-    EXPECT_EQ(rule(p, Kinship::Repeated, plain, some, plain, answer({}, -FI_ENODATA)), kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, with_key, some, plain, some), kHolds);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, with_key, answer({}, -FI_ENODATA), plain, some), kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, plain, some, with_key, answer({}, -FI_ENODATA)), kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, plain, some, plain, answer({}, -FI_ENODATA)), kSkips);
     auto more = with_key;
     more.hints->caps = 0;
-    EXPECT_EQ(rule(p, Kinship::Relaxed, more, answer({}, -FI_ENODATA), plain, some), kSkips)
+    EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, more, answer({}, -FI_ENODATA), plain, some), kSkips)
         << "something else differs too";
-    EXPECT_EQ(rule(p, Kinship::Relaxed, with_key, answer({}, -FI_ENOMEM), plain, some), kSkips)
+    EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, with_key, answer({}, -FI_ENOMEM), plain, some), kSkips)
         << "no verdict on matching";
 }
 

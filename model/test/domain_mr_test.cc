@@ -217,14 +217,15 @@ TEST(DomainMr, BasicAndItsBitsBringTheSame) {
     const auto p = clause::domain_mr_basic_same_answers;
     const auto some = answer({endpoint(FI_EP_RDM)});
     const auto none = answer({}, -FI_ENODATA);
-    EXPECT_EQ(rule(p, Kinship::Repeated, asks(FI_MR_BASIC), some, asks(kBasicBits), some), kHolds);
-    EXPECT_EQ(rule(p, Kinship::Repeated, asks(FI_MR_BASIC), none, asks(kBasicBits), some), kBroken);
-    EXPECT_EQ(rule(p, Kinship::Repeated, asks(kBasicBits), some, asks(FI_MR_BASIC), none), kBroken);
-    EXPECT_EQ(rule(p, Kinship::Repeated, asks(FI_MR_BASIC), none, asks(FI_MR_VIRT_ADDR), some), kSkips);
-    EXPECT_EQ(rule(p, Kinship::Repeated, asks(FI_MR_BASIC), none, asks_with(kBasicBits, FI_CONTEXT), some), kSkips);
-    EXPECT_EQ(
-        rule(p, Kinship::Repeated, asks_with(FI_MR_BASIC, FI_LOCAL_MR), some, asks_with(kBasicBits, FI_LOCAL_MR), none),
-        kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, asks(FI_MR_BASIC), some, asks(kBasicBits), some), kHolds);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, asks(FI_MR_BASIC), none, asks(kBasicBits), some), kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, asks(kBasicBits), some, asks(FI_MR_BASIC), none), kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, asks(FI_MR_BASIC), none, asks(FI_MR_VIRT_ADDR), some), kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, asks(FI_MR_BASIC), none, asks_with(kBasicBits, FI_CONTEXT), some),
+              kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, asks_with(FI_MR_BASIC, FI_LOCAL_MR), some,
+                   asks_with(kBasicBits, FI_LOCAL_MR), none),
+              kSkips);
 }
 
 TEST(DomainMr, BasicIsAnsweredWithItselfOrItsBits) {

@@ -91,14 +91,14 @@ TEST(DomainProgress, AutoShouldFindWhatIsFoundWithoutAsking) {
     const auto open = ask({});
     for (const auto& k : kKinds) {
         const auto wants = ask({{k.field, FI_PROGRESS_AUTO}});
-        EXPECT_EQ(rule(p, Kinship::Relaxed, wants, both, open, both), kHolds);
-        EXPECT_EQ(rule(p, Kinship::Relaxed, wants, both, open, one), kHolds)
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, both, open, both), kHolds);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, both, open, one), kHolds)
             << "losing by relaxing is another clause's";
-        EXPECT_EQ(rule(p, Kinship::Relaxed, wants, one, open, both), kBroken);
-        EXPECT_EQ(rule(p, Kinship::Relaxed, wants, answer({}, -FI_ENODATA), open, both), kBroken);
-        EXPECT_EQ(rule(p, Kinship::Relaxed, ask({{k.field, FI_PROGRESS_MANUAL}}), one, open, both), kSkips);
-        EXPECT_EQ(rule(p, Kinship::Relaxed, wants, one, ask({{Field::caps, FI_MSG}}), both), kSkips);
-        EXPECT_EQ(rule(p, Kinship::Repeated, wants, one, open, both), kSkips);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, one, open, both), kBroken);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, answer({}, -FI_ENODATA), open, both), kBroken);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, ask({{k.field, FI_PROGRESS_MANUAL}}), one, open, both), kSkips);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, one, ask({{Field::caps, FI_MSG}}), both), kSkips);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, wants, one, open, both), kSkips);
     }
 }
 

@@ -39,8 +39,8 @@ TEST(DomainThreading, SafeFitsEveryOffer) {
 
 TEST(DomainThreading, FitsWhatDemandsNoMore) {
     const auto p = clause::domain_threading_fits;
-    const auto seen = [&](std::uint64_t wanted, std::uint64_t offered) {
-        return fit(p, asks(wanted), entry(threads(offered)), Origin::Inferred);
+    const auto seen = [&](std::uint64_t expected, std::uint64_t offered) {
+        return fit(p, asks(expected), entry(threads(offered)), Origin::Inferred);
     };
     EXPECT_EQ(seen(FI_THREAD_DOMAIN, FI_THREAD_SAFE), Choice::Fits);
     EXPECT_EQ(seen(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION), Choice::Fits);

@@ -158,8 +158,8 @@ TEST(EndpointOrderSize, IsReturnedAtLeastAsAskedInEachField) {
 }
 
 TEST(EndpointTagFormat, FitsFieldsThatFindTheirPlace) {
-    const auto fits = [](std::uint64_t wanted, std::uint64_t offered) {
-        return declared(clause::endpoint_tag_format_granted, ask({{ep_mem_tag_format, wanted}}),
+    const auto fits = [](std::uint64_t expected, std::uint64_t offered) {
+        return declared(clause::endpoint_tag_format_granted, ask({{ep_mem_tag_format, expected}}),
                         {{ep_mem_tag_format, offered}});
     };
     EXPECT_EQ(fits(0x30ff, 0x30ff), Choice::Fits);
@@ -252,8 +252,8 @@ TEST(EndpointCounts, AreReturnedAtLeastAsAsked) {
 
 TEST(EndpointCounts, AreLimitedByWhatIsDeclaredOfThemFirst) {
     for (const auto& k : kCounts) {
-        const auto fits = [&](std::uint64_t wanted, Values most) {
-            return declared(k.granted, ask({{k.count, wanted}}), {{k.most, 4}}, most);
+        const auto fits = [&](std::uint64_t expected, Values most) {
+            return declared(k.granted, ask({{k.count, expected}}), {{k.most, 4}}, most);
         };
         EXPECT_EQ(fits(4, {}), Choice::Fits);
         EXPECT_EQ(fits(9, {}), Choice::No);

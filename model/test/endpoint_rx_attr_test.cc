@@ -67,7 +67,7 @@ TEST(EndpointRxCaps, OfZeroGetWhatTheSpelledOutOnesGet) {
     const Answer two{0, false, std::vector<Info>(2, info())};
     const Answer one{0, false, std::vector<Info>(1, info())};
     const auto judge = [&](const Query& a, const Query& b, const Answer& answer) {
-        return clause::endpoint_rx_caps_zero({Kinship::Relaxed, w, a, two, b, answer}).outcome();
+        return clause::endpoint_rx_caps_zero({MetamorphicRelation::Relaxed, w, a, two, b, answer}).outcome();
     };
     EXPECT_EQ(judge(spelled, zero, two), kHolds);
     EXPECT_EQ(judge(spelled, zero, one), kBroken);

@@ -81,7 +81,7 @@ TEST(EndpointTxCaps, TellOnlyWhatIsMissing) {
     auto r = clause::endpoint_tx_caps_returned({q, w, o, 3, nullptr});
     ASSERT_TRUE(r.is_broken());
     EXPECT_EQ(r.evidence().offer, 3);
-    EXPECT_EQ(r.evidence().wanted, FI_MSG | FI_RMA);
+    EXPECT_EQ(r.evidence().expected, FI_MSG | FI_RMA);
 }
 
 TEST(EndpointTxCaps, AreWithinThoseOfTheWhole) {
@@ -119,28 +119,31 @@ TEST(EndpointTxCaps, OfANewerLibraryMayHoldBitsWithoutAName) {
     EXPECT_EQ(rule(clause::endpoint_tx_caps_only_applicable, q, o), kBroken);
 }
 
-Outcome pair(Ruling (*predicate)(const PairCase&), Kinship kinship, const Query& a, const Query& b,
+Outcome pair(Ruling (*predicate)(const PairCase&), MetamorphicRelation metamorphic, const Query& a, const Query& b,
              std::size_t offers_a, std::size_t offers_b) {
     const World w;
     const Answer first{0, false, std::vector<Info>(offers_a, info({{tx_caps, FI_MSG}}))};
     const Answer second{offers_b == 0 ? -FI_ENODATA : 0, offers_b == 0,
                         std::vector<Info>(offers_b, info({{tx_caps, FI_MSG}}))};
-    return predicate({kinship, w, a, first, b, second}).outcome();
+    return predicate({metamorphic, w, a, first, b, second}).outcome();
 }
 
 TEST(EndpointTxCaps, OfZeroGetWhatTheSpelledOutOnesGet) {
     const auto judge = clause::endpoint_tx_caps_zero;
     const auto spelled = ask({{caps, FI_MSG | FI_SOURCE}, {tx_caps, FI_MSG}});
     const auto zero = ask({{caps, FI_MSG | FI_SOURCE}});
-    EXPECT_EQ(pair(judge, Kinship::Relaxed, spelled, zero, 2, 2), kHolds);
-    EXPECT_EQ(pair(judge, Kinship::Relaxed, spelled, zero, 2, 1), kBroken);
-    EXPECT_EQ(pair(judge, Kinship::Relaxed, spelled, zero, 1, 0), kBroken);
-    EXPECT_EQ(pair(judge, Kinship::Repeated, spelled, zero, 2, 1), kSkips);
+    EXPECT_EQ(pair(judge, MetamorphicRelation::Relaxed, spelled, zero, 2, 2), kHolds);
+    EXPECT_EQ(pair(judge, MetamorphicRelation::Relaxed, spelled, zero, 2, 1), kBroken);
+    EXPECT_EQ(pair(judge, MetamorphicRelation::Relaxed, spelled, zero, 1, 0), kBroken);
+    EXPECT_EQ(pair(judge, MetamorphicRelation::Repeated, spelled, zero, 2, 1), kSkips);
     const auto less = ask({{caps, FI_MSG | FI_RMA}, {tx_caps, FI_MSG}});
-    EXPECT_EQ(pair(judge, Kinship::Relaxed, less, ask({{caps, FI_MSG | FI_RMA}}), 2, 1), kSkips);
-    EXPECT_EQ(pair(judge, Kinship::Relaxed, spelled, ask({{caps, FI_MSG}}), 2, 1), kSkips);  // another difference
+    EXPECT_EQ(pair(judge, MetamorphicRelation::Relaxed, less, ask({{caps, FI_MSG | FI_RMA}}), 2, 1), kSkips);
+    EXPECT_EQ(pair(judge, MetamorphicRelation::Relaxed, spelled, ask({{caps, FI_MSG}}), 2, 1),
+              kSkips);  // another difference
     const auto newer = ask({{caps, FI_MSG | FI_MULTICAST}, {tx_caps, FI_MSG}}, Version(1, 2));
-    EXPECT_EQ(pair(judge, Kinship::Relaxed, newer, ask({{caps, FI_MSG | FI_MULTICAST}}, Version(1, 2)), 2, 1), kSkips)
+    EXPECT_EQ(
+        pair(judge, MetamorphicRelation::Relaxed, newer, ask({{caps, FI_MSG | FI_MULTICAST}}, Version(1, 2)), 2, 1),
+        kSkips)
         << "1.2 does not say what FI_MULTICAST applies to";
 }
 

@@ -70,15 +70,15 @@ TEST(FabricProvVersion, OfALayeredEntryIsThatOfTheUtilityProvider) {
     const auto p = clause::fabric_prov_version_utility;
     const auto names = flagged(call(), FI_PROV_ATTR_ONLY);
     const auto told = answer({of("tcp", 5), of("ofi_rxm", 7)});
-    const auto by = [&](const Answer& a) { return rule(p, Kinship::Reordered, call(), a, names, told); };
+    const auto by = [&](const Answer& a) { return rule(p, MetamorphicRelation::Reordered, call(), a, names, told); };
     EXPECT_EQ(by(answer({of("tcp", 5), of("tcp;ofi_rxm", 7)})), kHolds);
     EXPECT_EQ(by(answer({of("ofi_rxm;tcp", 7)})), kHolds);
     EXPECT_EQ(by(answer({of("tcp;ofi_rxm", 5)})), kBroken) << "that of the core provider";
     EXPECT_EQ(by(answer({of("tcp", 6)})), kSkips) << "no layers";
     EXPECT_EQ(by(answer({of("udp;ofi_rxd", 6)})), kSkips) << "not told under FI_PROV_ATTR_ONLY";
-    EXPECT_EQ(rule(p, Kinship::Reordered, names, told, call(), answer({of("tcp;ofi_rxm", 5)})), kBroken)
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, names, told, call(), answer({of("tcp;ofi_rxm", 5)})), kBroken)
         << "either way round";
-    EXPECT_EQ(rule(p, Kinship::Repeated, call(), told, call(), answer({of("tcp;ofi_rxm", 5)})), kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, call(), told, call(), answer({of("tcp;ofi_rxm", 5)})), kSkips);
 }
 
 TEST(FabricApiVersion, IsThatOfTheCall) {

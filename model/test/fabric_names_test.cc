@@ -117,15 +117,16 @@ TEST(FabricProvName, BothOrdersBringTheSame) {
     const auto p = clause::fabric_prov_name_layered_same_answers;
     const auto some = answer({endpoint(FI_EP_RDM, "tcp;ofi_rxm")});
     const auto none = answer({}, -FI_ENODATA);
-    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), some), kHolds);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), some), kHolds);
     Query list = asks("tcp;ofi_rxm");
     Query other_list = asks("ofi_rxm;tcp");
     list.flags = other_list.flags = FI_PROV_ATTR_ONLY;
-    EXPECT_EQ(rule(p, Kinship::Reordered, list, some, other_list, none), kSkips) << "no endpoints are listed";
-    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), none), kBroken);
-    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), none, asks("ofi_rxm;tcp"), some), kBroken);
-    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;udp"), none), kSkips);
-    EXPECT_EQ(rule(p, Kinship::Reordered, asks("tcp"), some, asks("udp"), none), kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, list, some, other_list, none), kSkips)
+        << "no endpoints are listed";
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), none), kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), none, asks("ofi_rxm;tcp"), some), kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;udp"), none), kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp"), some, asks("udp"), none), kSkips);
 }
 
 // A process with FI_PROVIDER set: what it sees, and what is there without the variable.

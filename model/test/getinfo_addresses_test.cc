@@ -58,7 +58,7 @@ TEST(GetinfoAddresses, IgnoresSourceAddressUnderFiSource) {
     Query without = with;
     set_src(*without.hints, {});
     const auto judged = [&](const Answer& a, const Answer& b) {
-        return pair(getinfo_addresses_src_ignored_with_source, Kinship::Relaxed, with, a, without, b);
+        return pair(getinfo_addresses_src_ignored_with_source, MetamorphicRelation::Relaxed, with, a, without, b);
     };
     EXPECT_EQ(judged(granted(rdm()), granted(rdm())), Holds);
     EXPECT_EQ(judged(refused(), granted(rdm())), Broken);
@@ -67,29 +67,34 @@ TEST(GetinfoAddresses, IgnoresSourceAddressUnderFiSource) {
     without.hints->caps = 0;
     EXPECT_EQ(judged(refused(), granted(rdm())), NotApplicable) << "more than the address differs";
     Query counts = from(ip4("198.51.100.1"));
-    EXPECT_EQ(pair(getinfo_addresses_src_ignored_with_source, Kinship::Relaxed, counts, refused(), ask(FI_MSG),
-                   granted(rdm())),
+    EXPECT_EQ(pair(getinfo_addresses_src_ignored_with_source, MetamorphicRelation::Relaxed, counts, refused(),
+                   ask(FI_MSG), granted(rdm())),
               NotApplicable);
 }
 
 TEST(GetinfoAddresses, IgnoresLengthsWithoutAddresses) {
     Query src = ask();
     src.hints->src_addrlen = 16;
-    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, Kinship::Relaxed, src, granted(rdm()), ask(), granted(rdm())),
-              Holds);
-    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, Kinship::Relaxed, src, refused(), ask(), granted(rdm())),
-              Broken);
-    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, Kinship::Relaxed, from(ip4("192.0.2.9")), refused(), ask(FI_MSG),
+    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, src, granted(rdm()), ask(),
                    granted(rdm())),
+              Holds);
+    EXPECT_EQ(
+        pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, src, refused(), ask(), granted(rdm())),
+        Broken);
+    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, from(ip4("192.0.2.9")), refused(),
+                   ask(FI_MSG), granted(rdm())),
               NotApplicable);
     Query dest = ask();
     dest.hints->dest_addrlen = 16;
-    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, Kinship::Relaxed, dest, granted(rdm()), ask(), granted(rdm())),
+    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, dest, granted(rdm()), ask(),
+                   granted(rdm())),
               Holds);
-    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, Kinship::Relaxed, dest, refused(), ask(), granted(rdm())),
-              Broken);
-    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, Kinship::Relaxed, src, refused(), ask(), granted(rdm())),
-              NotApplicable);
+    EXPECT_EQ(
+        pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, dest, refused(), ask(), granted(rdm())),
+        Broken);
+    EXPECT_EQ(
+        pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, src, refused(), ask(), granted(rdm())),
+        NotApplicable);
 }
 
 TEST(GetinfoAddresses, IgnoresDestinationBesideNode) {
@@ -97,16 +102,16 @@ TEST(GetinfoAddresses, IgnoresDestinationBesideNode) {
     with.node = "192.0.2.2";
     Query without = with;
     set_dest(*without.hints, {});
-    EXPECT_EQ(
-        pair(getinfo_addresses_dest_ignored_with_node, Kinship::Relaxed, with, granted(rdm()), without, granted(rdm())),
-        Holds);
-    EXPECT_EQ(
-        pair(getinfo_addresses_dest_ignored_with_node, Kinship::Relaxed, with, refused(), without, granted(rdm())),
-        Broken);
+    EXPECT_EQ(pair(getinfo_addresses_dest_ignored_with_node, MetamorphicRelation::Relaxed, with, granted(rdm()),
+                   without, granted(rdm())),
+              Holds);
+    EXPECT_EQ(pair(getinfo_addresses_dest_ignored_with_node, MetamorphicRelation::Relaxed, with, refused(), without,
+                   granted(rdm())),
+              Broken);
     with.flags = without.flags = FI_SOURCE;
-    EXPECT_EQ(
-        pair(getinfo_addresses_dest_ignored_with_node, Kinship::Relaxed, with, refused(), without, granted(rdm())),
-        NotApplicable);
+    EXPECT_EQ(pair(getinfo_addresses_dest_ignored_with_node, MetamorphicRelation::Relaxed, with, refused(), without,
+                   granted(rdm())),
+              NotApplicable);
 }
 
 TEST(GetinfoAddresses, SourceHintSelectsLocalAddresses) {
@@ -165,7 +170,7 @@ TEST(GetinfoAddresses, KeepsTheSourceAddressOfTheHints) {
     EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, from(ip4("192.0.2.1", 4712)), o), Broken);
     EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, from(ip4("192.0.2.9")), o), Broken);
     const auto e = offer_evidence(getinfo_addresses_src_hint_kept, from(ip4("192.0.2.9")), o);
-    EXPECT_EQ(e.wanted_text, ip4("192.0.2.9", 4711));
+    EXPECT_EQ(e.expected_text, ip4("192.0.2.9", 4711));
     EXPECT_EQ(e.offer, 3);
     EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, from(ip4("0.0.0.0")), o), NotApplicable);
     EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, ask(), o), NotApplicable);

@@ -18,7 +18,7 @@ TEST(GetinfoCall, RefusesNewerVersions) {
     EXPECT_EQ(d.kind, Kind::MustRefuse);
     EXPECT_EQ(d.errnos, std::vector<int>{FI_ENOSYS});
     ASSERT_NE(d.evidence, nullptr);
-    EXPECT_EQ(d.evidence->wanted, Version(1, 17).packed);
+    EXPECT_EQ(d.evidence->expected, Version(1, 17).packed);
     EXPECT_EQ(d.evidence->actual, Version(1, 18).packed);
 }
 
@@ -33,7 +33,7 @@ TEST(GetinfoCall, NothingGivenListsAll) {
 
 TEST(GetinfoCall, NothingGivenCoversCallsWithHints) {
     const auto judged = [](const Query& second, const Answer& first_answer, const Answer& second_answer) {
-        return pair(getinfo_call_nothing_given_covers, Kinship::Relaxed, ask(FI_MSG), first_answer, second,
+        return pair(getinfo_call_nothing_given_covers, MetamorphicRelation::Relaxed, ask(FI_MSG), first_answer, second,
                     second_answer);
     };
     EXPECT_EQ(judged(nothing(), granted(rdm()), granted(rdm(), msg())), Holds);
@@ -154,7 +154,7 @@ TEST(GetinfoCall, ServiceIsThePort) {
     set_dest(o, ip4("192.0.2.2", 7471));
     EXPECT_EQ(offer(getinfo_call_service_kept, ask_node("192.0.2.2", "7471"), o), Holds);
     EXPECT_EQ(offer(getinfo_call_service_kept, ask_node("192.0.2.2", "7472"), o), Broken);
-    EXPECT_EQ(offer_evidence(getinfo_call_service_kept, ask_node("192.0.2.2", "7472"), o).wanted_text,
+    EXPECT_EQ(offer_evidence(getinfo_call_service_kept, ask_node("192.0.2.2", "7472"), o).expected_text,
               ip4("192.0.2.2", 7472));
     EXPECT_EQ(offer(getinfo_call_service_kept, ask_node("192.0.2.1", "7471", FI_SOURCE), o), Broken)
         << "src_addr has port 0";
@@ -165,7 +165,7 @@ TEST(GetinfoCall, ServiceIsThePort) {
 // Two calls of which the second asks for less.
 Outcome relaxed(Ruling (*p)(const PairCase&), const Query& first, const Query& second, const Answer& a,
                 const Answer& b) {
-    return pair(p, Kinship::Relaxed, first, a, second, b);
+    return pair(p, MetamorphicRelation::Relaxed, first, a, second, b);
 }
 
 TEST(GetinfoCall, RelaxingLosesNothing) {
@@ -179,8 +179,9 @@ TEST(GetinfoCall, RelaxingLosesNothing) {
     EXPECT_EQ(relaxed(getinfo_call_relaxing_widens, strict, loose, refused(), refused()), NotApplicable);
     EXPECT_EQ(relaxed(getinfo_call_relaxing_widens, strict, nothing(), granted(rdm()), refused()), Broken)
         << "no hints at all";
-    EXPECT_EQ(pair(getinfo_call_relaxing_widens, Kinship::MoreModes, strict, granted(rdm()), loose, refused()),
-              NotApplicable);
+    EXPECT_EQ(
+        pair(getinfo_call_relaxing_widens, MetamorphicRelation::MoreModes, strict, granted(rdm()), loose, refused()),
+        NotApplicable);
 }
 
 TEST(GetinfoCall, NotEveryChangeRelaxes) {
@@ -217,49 +218,55 @@ TEST(GetinfoCall, NotEveryChangeRelaxes) {
 }
 
 TEST(GetinfoCall, AskedTwiceAnswersAlike) {
-    const auto judged = [](Kinship k, const Answer& a, const Answer& b) {
+    const auto judged = [](MetamorphicRelation k, const Answer& a, const Answer& b) {
         return pair(getinfo_call_asked_twice, k, ask(), a, ask(), b);
     };
-    EXPECT_EQ(judged(Kinship::Repeated, granted(rdm(), msg()), granted(rdm(), msg())), Holds);
-    EXPECT_EQ(judged(Kinship::Repeated, granted(rdm(), msg()), granted(msg(), rdm())), Broken) << "another order";
-    EXPECT_EQ(judged(Kinship::Reordered, granted(rdm()), refused()), Broken);
-    EXPECT_EQ(judged(Kinship::Repeated, refused(FI_ENODATA), refused(FI_ENOMEM)), Broken) << "another error";
-    EXPECT_EQ(judged(Kinship::Repeated, granted(rdm()), granted(rdm(), rdm())), Broken);
+    EXPECT_EQ(judged(MetamorphicRelation::Repeated, granted(rdm(), msg()), granted(rdm(), msg())), Holds);
+    EXPECT_EQ(judged(MetamorphicRelation::Repeated, granted(rdm(), msg()), granted(msg(), rdm())), Broken)
+        << "another order";
+    EXPECT_EQ(judged(MetamorphicRelation::Reordered, granted(rdm()), refused()), Broken);
+    EXPECT_EQ(judged(MetamorphicRelation::Repeated, refused(FI_ENODATA), refused(FI_ENOMEM)), Broken)
+        << "another error";
+    EXPECT_EQ(judged(MetamorphicRelation::Repeated, granted(rdm()), granted(rdm(), rdm())), Broken);
     Info port = rdm();
     set_src(port, ip4("192.0.2.1", 4711));
-    EXPECT_EQ(judged(Kinship::Repeated, granted(rdm()), granted(port)), Holds) << "ports are assigned afresh";
+    EXPECT_EQ(judged(MetamorphicRelation::Repeated, granted(rdm()), granted(port)), Holds)
+        << "ports are assigned afresh";
     Info size = rdm();
     size.tx.size = 1;
-    EXPECT_EQ(judged(Kinship::Repeated, granted(rdm()), granted(size)), Broken);
-    EXPECT_EQ(judged(Kinship::Relaxed, granted(rdm()), refused()), NotApplicable);
+    EXPECT_EQ(judged(MetamorphicRelation::Repeated, granted(rdm()), granted(size)), Broken);
+    EXPECT_EQ(judged(MetamorphicRelation::Relaxed, granted(rdm()), refused()), NotApplicable);
 }
 
 TEST(GetinfoCall, AnAnswerFedBackIsGranted) {
     Query back = nothing();
     back.hints = rdm();
     const auto judged = [&](const Answer& b, int which) {
-        return pair(getinfo_call_answer_fed_back, Kinship::FedBack, ask(), granted(msg(), rdm()), back, b, which);
+        return pair(getinfo_call_answer_fed_back, MetamorphicRelation::FedBack, ask(), granted(msg(), rdm()), back, b,
+                    which);
     };
     EXPECT_EQ(judged(granted(rdm()), 1), Holds);
     EXPECT_EQ(judged(refused(), 1), Broken);
     EXPECT_EQ(judged(granted(msg()), 1), Broken) << "another endpoint";
     EXPECT_EQ(judged(refused(), -1), NotApplicable);
-    EXPECT_EQ(pair(getinfo_call_answer_fed_back, Kinship::FedBack, ask(), granted(rdm()), ask(), granted(rdm()), 7),
+    EXPECT_EQ(pair(getinfo_call_answer_fed_back, MetamorphicRelation::FedBack, ask(), granted(rdm()), ask(),
+                   granted(rdm()), 7),
               NotApplicable)
         << "no such entry";
-    EXPECT_EQ(pair(getinfo_call_answer_fed_back, Kinship::Repeated, ask(), granted(rdm()), back, refused(), 0),
-              NotApplicable);
+    EXPECT_EQ(
+        pair(getinfo_call_answer_fed_back, MetamorphicRelation::Repeated, ask(), granted(rdm()), back, refused(), 0),
+        NotApplicable);
 }
 
 TEST(GetinfoCall, ZerosAskForWhatNullAsks) {
-    const auto judged = [](Kinship k, const Answer& null, const Answer& zero) {
+    const auto judged = [](MetamorphicRelation k, const Answer& null, const Answer& zero) {
         return pair(getinfo_call_hints_null_as_zero, k, nothing(), null, ask_mode(~0ULL), zero);
     };
-    EXPECT_EQ(judged(Kinship::NullVersusEmpty, granted(rdm(), msg()), granted(rdm())), Holds);
-    EXPECT_EQ(judged(Kinship::NullVersusEmpty, granted(msg()), granted(rdm())), Broken);
-    EXPECT_EQ(judged(Kinship::Relaxed, granted(msg()), granted(rdm())), NotApplicable);
-    EXPECT_EQ(pair(getinfo_call_hints_null_as_zero, Kinship::NullVersusEmpty, ask(), granted(rdm()), nothing(),
-                   granted(msg())),
+    EXPECT_EQ(judged(MetamorphicRelation::NullVersusEmpty, granted(rdm(), msg()), granted(rdm())), Holds);
+    EXPECT_EQ(judged(MetamorphicRelation::NullVersusEmpty, granted(msg()), granted(rdm())), Broken);
+    EXPECT_EQ(judged(MetamorphicRelation::Relaxed, granted(msg()), granted(rdm())), NotApplicable);
+    EXPECT_EQ(pair(getinfo_call_hints_null_as_zero, MetamorphicRelation::NullVersusEmpty, ask(), granted(rdm()),
+                   nothing(), granted(msg())),
               Broken);
 }
 

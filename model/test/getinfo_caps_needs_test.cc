@@ -27,7 +27,7 @@ TEST(GetinfoCapsNeeds, AnswersKeepThePairs) {
     EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_MSG)), NotApplicable);
     const auto e = offer_evidence(getinfo_caps_pairs_kept, ask(), with_caps(FI_MSG | FI_READ));
     EXPECT_EQ(e.relation, Relation::Within);
-    EXPECT_EQ(e.wanted, ~std::uint64_t{FI_READ});
+    EXPECT_EQ(e.expected, ~std::uint64_t{FI_READ});
 }
 
 TEST(GetinfoCapsNeeds, RefusesDirectionsWithoutRmaOrAtomic) {

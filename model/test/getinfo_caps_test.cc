@@ -15,7 +15,7 @@ Info with_caps(std::uint64_t caps) {
 }
 Outcome by_caps(Ruling (*p)(const PairCase&), std::uint64_t first, const Answer& a, std::uint64_t second,
                 const Answer& b) {
-    return pair(p, Kinship::Relaxed, ask(first), a, ask(second), b);
+    return pair(p, MetamorphicRelation::Relaxed, ask(first), a, ask(second), b);
 }
 
 TEST(GetinfoCaps, GrantsWhatIsRequested) {
@@ -146,7 +146,8 @@ TEST(GetinfoCaps, ContextsThatAskForWhatModifiersLeaveOutMayBeRefused) {
         both.hints->rx.caps = of_receive;
         Query sends = both;
         sends.hints->caps = FI_MSG | FI_SEND;
-        return pair(getinfo_caps_modifiers_only_narrow, Kinship::Relaxed, both, granted(rdm()), sends, refused());
+        return pair(getinfo_caps_modifiers_only_narrow, MetamorphicRelation::Relaxed, both, granted(rdm()), sends,
+                    refused());
     };
     EXPECT_EQ(ruled(FI_MSG), Broken);
     EXPECT_EQ(ruled(FI_RECV), NotApplicable);

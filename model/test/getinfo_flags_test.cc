@@ -46,16 +46,19 @@ TEST(GetinfoFlags, NumericHostResolvesNumbersAndNoNames) {
 TEST(GetinfoFlags, NumericHostChangesNothingForNumbers) {
     const Query plain = ask_node("192.0.2.2");
     const Query numeric = ask_node("192.0.2.2", nullptr, FI_NUMERICHOST);
-    EXPECT_EQ(
-        pair(getinfo_flags_numeric_same_answers, Kinship::Reordered, plain, granted(rdm()), numeric, granted(rdm())),
-        Holds);
-    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, Kinship::Reordered, plain, granted(rdm()), numeric, refused()),
+    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Reordered, plain, granted(rdm()), numeric,
+                   granted(rdm())),
+              Holds);
+    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Reordered, plain, granted(rdm()), numeric,
+                   refused()),
               Broken);
     const Query name = ask_node("localhost");
     const Query number = ask_node("localhost", nullptr, FI_NUMERICHOST);
-    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, Kinship::Reordered, name, granted(rdm()), number, refused()),
+    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Reordered, name, granted(rdm()), number,
+                   refused()),
               NotApplicable);
-    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, Kinship::Repeated, plain, granted(rdm()), plain, refused()),
+    EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Repeated, plain, granted(rdm()), plain,
+                   refused()),
               NotApplicable);
 }
 
@@ -67,15 +70,16 @@ TEST(GetinfoFlags, ListNamesEachProviderOnce) {
 
 TEST(GetinfoFlags, ListNamesEveryProvider) {
     const auto judged = [](const Answer& plain, const Answer& list) {
-        return pair(getinfo_flags_attr_only_every_provider, Kinship::Reordered, nothing(), plain, kList, list);
+        return pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, nothing(), plain, kList,
+                    list);
     };
     EXPECT_EQ(judged(granted(named("tcp;ofi_rxm")), granted(named("ofi_rxm"), named("tcp"))), Holds);
     EXPECT_EQ(judged(granted(named("tcp;ofi_rxm")), granted(named("tcp"))), Broken);
-    EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, Kinship::Reordered, kList, granted(named("udp")), nothing(),
-                   granted(named("tcp"))),
+    EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, kList, granted(named("udp")),
+                   nothing(), granted(named("tcp"))),
               Broken);
-    EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, Kinship::Reordered, ask(), granted(named("tcp")), kList,
-                   granted(named("udp"))),
+    EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, ask(), granted(named("tcp")),
+                   kList, granted(named("udp"))),
               NotApplicable);
 }
 

@@ -40,21 +40,26 @@ TEST(GetinfoHints, DefaultsAreFilledIn) {
 TEST(GetinfoHints, AbsentPartsAreWildcards) {
     Query without = ask();
     without.hints->drop(Part::Tx);
-    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, ask(), granted(rdm()), without, granted(rdm())),
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, ask(), granted(rdm()), without,
+                   granted(rdm())),
               Holds);
-    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, ask(), granted(rdm()), without, refused()),
-              Broken);
-    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, without, refused(), ask(), granted(rdm())),
-              Broken);
+    EXPECT_EQ(
+        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, ask(), granted(rdm()), without, refused()),
+        Broken);
+    EXPECT_EQ(
+        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, without, refused(), ask(), granted(rdm())),
+        Broken);
     Query domain = ask();
     domain.hints->drop(Part::Domain);
-    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, ask(), refused(), domain, granted(rdm())),
-              NotApplicable)
+    EXPECT_EQ(
+        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, ask(), refused(), domain, granted(rdm())),
+        NotApplicable)
         << "a zero mr_mode says something";
     Query asked = ask();
     asked.hints->tx.size = 1;
-    EXPECT_EQ(pair(getinfo_hints_null_substructure, Kinship::Relaxed, asked, refused(), without, granted(rdm())),
-              NotApplicable);
+    EXPECT_EQ(
+        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, asked, refused(), without, granted(rdm())),
+        NotApplicable);
 }
 
 TEST(GetinfoHints, HintsStayTheCallers) {

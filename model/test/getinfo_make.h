@@ -177,10 +177,10 @@ inline Outcome answer(Ruling (*p)(const AnswerCase&), const Query& q, const Answ
                       const World& world = {}) {
     return p(AnswerCase{q, world, a, profile}).outcome();
 }
-inline Outcome pair(Ruling (*p)(const PairCase&), Kinship kinship, const Query& first, const Answer& first_answer,
-                    const Query& second, const Answer& second_answer, int fed_back = -1) {
+inline Outcome pair(Ruling (*p)(const PairCase&), MetamorphicRelation metamorphic, const Query& first,
+                    const Answer& first_answer, const Query& second, const Answer& second_answer, int fed_back = -1) {
     const World world;
-    return p(PairCase{kinship, world, first, first_answer, second, second_answer, fed_back}).outcome();
+    return p(PairCase{metamorphic, world, first, first_answer, second, second_answer, fed_back}).outcome();
 }
 
 }  // namespace selvage::model::getinfo_test

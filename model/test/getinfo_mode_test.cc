@@ -38,25 +38,26 @@ TEST(GetinfoMode, MoreDutiesExcludeNothing) {
     EXPECT_EQ(fit(getinfo_mode_extra_bits_fit, ask_mode(FI_CONTEXT), rdm()), Choice::Fits);
     EXPECT_EQ(fit(getinfo_mode_extra_bits_fit, ask_mode(FI_CONTEXT), with_mode(FI_CONTEXT)), Choice::NotAsked);
     EXPECT_EQ(fit(getinfo_mode_extra_bits_fit, ask_mode(1), rdm()), Choice::May) << "a bit that is no mode";
-    const auto judged = [](Kinship k, const Answer& a, const Answer& b) {
+    const auto judged = [](MetamorphicRelation k, const Answer& a, const Answer& b) {
         return pair(getinfo_mode_more_never_hurts, k, ask(), a, ask_mode(FI_CONTEXT), b);
     };
-    EXPECT_EQ(judged(Kinship::MoreModes, granted(rdm()), granted(rdm(), msg())), Holds);
-    EXPECT_EQ(judged(Kinship::MoreModes, granted(rdm()), granted(msg())), Broken);
-    EXPECT_EQ(judged(Kinship::MoreModes, granted(rdm()), refused()), Broken);
-    EXPECT_EQ(judged(Kinship::MoreModes, refused(), granted(rdm())), NotApplicable);
-    EXPECT_EQ(judged(Kinship::Relaxed, granted(rdm()), refused()), NotApplicable);
+    EXPECT_EQ(judged(MetamorphicRelation::MoreModes, granted(rdm()), granted(rdm(), msg())), Holds);
+    EXPECT_EQ(judged(MetamorphicRelation::MoreModes, granted(rdm()), granted(msg())), Broken);
+    EXPECT_EQ(judged(MetamorphicRelation::MoreModes, granted(rdm()), refused()), Broken);
+    EXPECT_EQ(judged(MetamorphicRelation::MoreModes, refused(), granted(rdm())), NotApplicable);
+    EXPECT_EQ(judged(MetamorphicRelation::Relaxed, granted(rdm()), refused()), NotApplicable);
 }
 
 TEST(GetinfoMode, NullHintsAreToldAllModes) {
     const auto judged = [](const Info& none, const Info& hinted) {
-        return pair(getinfo_mode_null_hints_supported, Kinship::NullVersusEmpty, nothing(), granted(none),
+        return pair(getinfo_mode_null_hints_supported, MetamorphicRelation::NullVersusEmpty, nothing(), granted(none),
                     ask_mode(~0ULL), granted(hinted));
     };
     EXPECT_EQ(judged(with_mode(FI_CONTEXT), with_mode(FI_CONTEXT)), Holds);
     EXPECT_EQ(judged(rdm(), with_mode(FI_CONTEXT)), Broken);
     EXPECT_EQ(judged(msg(), with_mode(FI_CONTEXT)), NotApplicable) << "another endpoint";
-    EXPECT_EQ(pair(getinfo_mode_null_hints_supported, Kinship::Repeated, ask(), granted(rdm()), ask(), granted(rdm())),
+    EXPECT_EQ(pair(getinfo_mode_null_hints_supported, MetamorphicRelation::Repeated, ask(), granted(rdm()), ask(),
+                   granted(rdm())),
               NotApplicable);
 }
 
@@ -85,18 +86,19 @@ TEST(GetinfoMode, LocalMrIsIgnoredSince15) {
         without.hints->domain.mr_mode = mr_mode;
         Query with = without;
         with.hints->mode = FI_LOCAL_MR;
-        return pair(getinfo_mode_local_mr_ignored, Kinship::MoreModes, without, refused(), with, granted(rdm()));
+        return pair(getinfo_mode_local_mr_ignored, MetamorphicRelation::MoreModes, without, refused(), with,
+                    granted(rdm()));
     };
     EXPECT_EQ(judged(Version(1, 17), 0), Broken);
     EXPECT_EQ(judged(Version(1, 17), FI_MR_BASIC), NotApplicable);
     EXPECT_EQ(judged(Version(1, 17), FI_MR_SCALABLE), NotApplicable);
     EXPECT_EQ(judged(Version(1, 4), 0), NotApplicable);
-    EXPECT_EQ(pair(getinfo_mode_local_mr_ignored, Kinship::MoreModes, ask(), granted(rdm()), ask_mode(FI_LOCAL_MR),
-                   granted(rdm())),
+    EXPECT_EQ(pair(getinfo_mode_local_mr_ignored, MetamorphicRelation::MoreModes, ask(), granted(rdm()),
+                   ask_mode(FI_LOCAL_MR), granted(rdm())),
               Holds);
-    EXPECT_EQ(
-        pair(getinfo_mode_local_mr_ignored, Kinship::MoreModes, ask(), refused(), ask_mode(FI_CONTEXT), granted(rdm())),
-        NotApplicable);
+    EXPECT_EQ(pair(getinfo_mode_local_mr_ignored, MetamorphicRelation::MoreModes, ask(), refused(),
+                   ask_mode(FI_CONTEXT), granted(rdm())),
+              NotApplicable);
 }
 
 TEST(GetinfoMode, LocalMrCountsBefore15) {

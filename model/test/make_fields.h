@@ -77,10 +77,10 @@ inline Outcome rule(Ruling (*p)(const AnswerCase&), const Query& q, const Answer
     return p(AnswerCase{q, world, a, nullptr}).outcome();
 }
 
-inline Outcome rule(Ruling (*p)(const PairCase&), Kinship kinship, const Query& first, const Answer& first_answer,
-                    const Query& second, const Answer& second_answer) {
+inline Outcome rule(Ruling (*p)(const PairCase&), MetamorphicRelation metamorphic, const Query& first,
+                    const Answer& first_answer, const Query& second, const Answer& second_answer) {
     const World world;
-    return p(PairCase{kinship, world, first, first_answer, second, second_answer}).outcome();
+    return p(PairCase{metamorphic, world, first, first_answer, second, second_answer}).outcome();
 }
 
 /// Of a provider with one entry.

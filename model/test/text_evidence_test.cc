@@ -12,11 +12,11 @@ std::uint64_t caps(std::string_view text) {
     return out;
 }
 
-Evidence evidence(Field field, Relation relation, std::uint64_t wanted, std::uint64_t actual) {
+Evidence evidence(Field field, Relation relation, std::uint64_t expected, std::uint64_t actual) {
     Evidence e;
     e.field = field;
     e.relation = relation;
-    e.wanted = wanted;
+    e.expected = expected;
     e.actual = actual;
     return e;
 }
@@ -25,10 +25,10 @@ TEST(EvidenceText, NamesBitsThatAreTooMany) {
     auto e = evidence(Field::tx_caps, Relation::Within, caps("FI_MSG|FI_SEND"), caps("FI_MSG|FI_SEND|FI_RECV"));
     EXPECT_EQ(print_evidence(e),
               "tx_attr.caps is FI_MSG|FI_SEND|FI_RECV, must be within FI_MSG|FI_SEND: FI_RECV is too many");
-    e.wanted_field = Field::caps;
+    e.expected_field = Field::caps;
     EXPECT_EQ(print_evidence(e),
               "tx_attr.caps is FI_MSG|FI_SEND|FI_RECV, must be within caps (FI_MSG|FI_SEND): FI_RECV is too many");
-    e.wanted = 0;
+    e.expected = 0;
     EXPECT_EQ(print_evidence(e), "tx_attr.caps is FI_MSG|FI_SEND|FI_RECV, must be within caps");
 }
 
@@ -43,7 +43,7 @@ TEST(EvidenceText, NamesBitsThatAreMissing) {
     EXPECT_EQ(print_evidence(e),
               "caps of offer 2 is FI_MSG, must contain FI_MSG|FI_RMA|FI_ATOMIC: FI_RMA|FI_ATOMIC are missing");
     e.relation = Relation::Equals;
-    e.wanted = caps("FI_RMA");
+    e.expected = caps("FI_RMA");
     EXPECT_EQ(print_evidence(e), "caps of offer 2 is FI_MSG, must be FI_RMA: FI_RMA is missing, FI_MSG is too many");
 }
 
@@ -72,7 +72,7 @@ TEST(EvidenceText, ShowsStringsAndNulls) {
     Evidence e;
     e.field = Field::domain_name;
     e.relation = Relation::TextEquals;
-    e.wanted_text = "eth0";
+    e.expected_text = "eth0";
     e.actual_text = "eth1";
     EXPECT_EQ(print_evidence(e), "domain_attr.name is \"eth1\", must be \"eth0\"");
     e.actual_text.reset();

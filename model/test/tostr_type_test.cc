@@ -190,7 +190,7 @@ TEST(TostrTxAttr, TellsWhatIsMissing) {
     ASSERT_TRUE(r.is_broken());
     EXPECT_EQ(r.evidence().note, "does not say size, the name of tx_attr.size");  // inject_size holds the letters
     r = clause::tostr_type_tx_attr(said(FI_TYPE_TX_ATTR, i, "nothing"));
-    EXPECT_EQ(r.evidence().wanted_text, "caps");
+    EXPECT_EQ(r.evidence().expected_text, "caps");
 }
 
 TEST(TostrRxAttr, SaysEveryFieldAndItsValue) {

@@ -48,7 +48,7 @@ std::string print_field(const Info& info, Field field);
 std::string print_error(int error);
 
 /// Evidence as half a sentence: "tx_attr.caps is FI_MSG|FI_RECV, must be within FI_MSG: FI_RECV is too many".  Where
-/// `wanted_field` is given, `wanted` (if not zero) is taken as that field's value, shown, and compared bit by bit.
+/// `expected_field` is given, `wanted` (if not zero) is taken as that field's value, shown, and compared bit by bit.
 std::string print_evidence(const Evidence& evidence);
 
 }  // namespace selvage::model

@@ -33,8 +33,8 @@ bool is_bit_field(Field f) { return row(f).form == Form::Bits || f == Field::cal
 
 // A rule that forbids a few bits is told by those bits, not by the long list of all that it allows.
 bool allows_nearly_all(const Evidence& e) {
-    return e.relation == Relation::Within && is_bit_field(e.field) && e.wanted_field == Field::subject &&
-           std::popcount(e.wanted) > 8 && (e.actual & ~e.wanted) != 0;
+    return e.relation == Relation::Within && is_bit_field(e.field) && e.expected_field == Field::subject &&
+           std::popcount(e.expected) > 8 && (e.actual & ~e.expected) != 0;
 }
 
 std::string show_text(Field f, const Text& value) {
@@ -51,35 +51,35 @@ std::string show_actual(const Evidence& e) {
 }
 
 // The operand: a text, another field (with its value, where the evidence holds it) or a number.
-std::string show_wanted(const Evidence& e) {
-    if (e.wanted_field != Field::subject) {
-        std::string out(row(e.wanted_field).path);
-        if (e.wanted_text) return out + " (" + show_text(e.field, e.wanted_text) + ')';
-        return e.wanted == 0 ? out : out + " (" + print_number(e.field, e.wanted) + ')';
+std::string show_expected(const Evidence& e) {
+    if (e.expected_field != Field::subject) {
+        std::string out(row(e.expected_field).path);
+        if (e.expected_text) return out + " (" + show_text(e.field, e.expected_text) + ')';
+        return e.expected == 0 ? out : out + " (" + print_number(e.field, e.expected) + ')';
     }
-    if (e.wanted_text || is_text_like(e.field)) return show_text(e.field, e.wanted_text);
-    return print_number(e.field, e.wanted);
+    if (e.expected_text || is_text_like(e.field)) return show_text(e.field, e.expected_text);
+    return print_number(e.field, e.expected);
 }
 
 std::string requirement(const Evidence& e) {
     switch (e.relation) {
         case Relation::Equals:
         case Relation::TextEquals:
-            return "must be " + show_wanted(e);
+            return "must be " + show_expected(e);
         case Relation::Differs:
-            return "must not be " + show_wanted(e);
+            return "must not be " + show_expected(e);
         case Relation::Contains:
         case Relation::TextContains:
-            return "must contain " + show_wanted(e);
+            return "must contain " + show_expected(e);
         case Relation::Within:
-            if (allows_nearly_all(e)) return "must not hold " + print_number(e.field, e.actual & ~e.wanted);
-            return "must be within " + show_wanted(e);
+            if (allows_nearly_all(e)) return "must not hold " + print_number(e.field, e.actual & ~e.expected);
+            return "must be within " + show_expected(e);
         case Relation::AtLeast:
-            return "must be at least " + show_wanted(e);
+            return "must be at least " + show_expected(e);
         case Relation::AtMost:
-            return "must be at most " + show_wanted(e);
+            return "must be at most " + show_expected(e);
         case Relation::MultipleOf:
-            return "must be a multiple of " + show_wanted(e);
+            return "must be a multiple of " + show_expected(e);
         case Relation::IsNull:
             return "must be NULL";
         case Relation::NotNull:
@@ -99,13 +99,13 @@ void add_bits(std::string& out, Field f, std::uint64_t bits, std::string_view wh
 
 // Which bits make the difference.  A wanted field whose value the evidence lacks tells nothing.
 std::string differing_bits(const Evidence& e) {
-    if (allows_nearly_all(e) || !is_bit_field(e.field) || (e.wanted_field != Field::subject && e.wanted == 0))
+    if (allows_nearly_all(e) || !is_bit_field(e.field) || (e.expected_field != Field::subject && e.expected == 0))
         return {};
     std::string out;
     if (e.relation == Relation::Contains || e.relation == Relation::Equals)
-        add_bits(out, e.field, e.wanted & ~e.actual, "missing");
+        add_bits(out, e.field, e.expected & ~e.actual, "missing");
     if (e.relation == Relation::Within || e.relation == Relation::Equals)
-        add_bits(out, e.field, e.actual & ~e.wanted, "too many");
+        add_bits(out, e.field, e.actual & ~e.expected, "too many");
     return out;
 }
 

@@ -29,17 +29,17 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 // The last part of a path counts as the whole path: "size" is near to "tx_attr.size".
-std::size_t unlikeness(std::string_view wanted, std::string_view name) {
-    const auto whole = distance(wanted, plain_form(name));
+std::size_t unlikeness(std::string_view expected, std::string_view name) {
+    const auto whole = distance(expected, plain_form(name));
     const auto dot = name.rfind('.');
-    if (dot == std::string_view::npos || wanted.find('.') != std::string_view::npos) return whole;
-    return std::min(whole, distance(wanted, plain_form(name.substr(dot + 1))));
+    if (dot == std::string_view::npos || expected.find('.') != std::string_view::npos) return whole;
+    return std::min(whole, distance(expected, plain_form(name.substr(dot + 1))));
 }
 
 }  // namespace
 
-std::string nearest(std::string_view wanted, const std::vector<std::string_view>& names) {
-    const auto form = plain_form(wanted);
+std::string nearest(std::string_view expected, const std::vector<std::string_view>& names) {
+    const auto form = plain_form(expected);
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const auto name : names) ranked.emplace_back(unlikeness(form, name), name);
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -32,6 +32,6 @@ std::string print_hex(std::uint64_t value);
 /// The word of a family spelt `name`, or nullptr.
 const Word* find_word(Family family, std::string_view name);
 /// Up to three of `names` that look most like `wanted`: "FI_MSG, FI_RMA".
-std::string nearest(std::string_view wanted, const std::vector<std::string_view>& names);
+std::string nearest(std::string_view expected, const std::vector<std::string_view>& names);
 
 }  // namespace selvage::model

@@ -268,12 +268,12 @@ std::uint64_t entries_due(const Traffic& traffic, const Account& account, std::s
     const Account::Part& p = account.parts[operation];
     if (!accepted(o)) return 0;
     if (p.cancelled) return p.entries.size();
-    const bool wanted = wish(traffic, o) == Wish::Yes;
-    if (sends(o)) return wanted && (p.gone || p.partner >= 0) ? 1 : 0;
-    if (transmits(o)) return wanted ? 1 : 0;
-    if (peeks(o) || (claims(o) && discards(o))) return wanted ? 1 : 0;
+    const bool expected = wish(traffic, o) == Wish::Yes;
+    if (sends(o)) return expected && (p.gone || p.partner >= 0) ? 1 : 0;
+    if (transmits(o)) return expected ? 1 : 0;
+    if (peeks(o) || (claims(o) && discards(o))) return expected ? 1 : 0;
     if (p.messages.empty()) return p.cancel ? 1 : 0;
-    return wanted ? p.messages.size() : 0;
+    return expected ? p.messages.size() : 0;
 }
 
 std::uint64_t data_entries_due(const Traffic& traffic, Side side) {

@@ -4,8 +4,8 @@ namespace selvage::model {
 namespace {
 
 // One of the modifiers is there, or none of its kind, which means all of them.
-bool modified(std::uint64_t caps, std::uint64_t wanted, std::uint64_t family) {
-    return (caps & wanted) == wanted || (caps & family) == 0;
+bool modified(std::uint64_t caps, std::uint64_t expected, std::uint64_t family) {
+    return (caps & expected) == expected || (caps & family) == 0;
 }
 
 // Flags that every endpoint with the operation's capability understands.

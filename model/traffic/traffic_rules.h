@@ -37,9 +37,9 @@ inline Evidence about(const TrafficCase& c, int i, std::string what) {
     return about(c, i, told(Field::operation, {}), std::move(what));
 }
 /// A comparison of numbers about one operation.
-inline Evidence compared(const TrafficCase& c, int i, Field f, Relation r, std::uint64_t wanted, std::uint64_t actual,
+inline Evidence compared(const TrafficCase& c, int i, Field f, Relation r, std::uint64_t expected, std::uint64_t actual,
                          std::string what) {
-    return about(c, i, number(f, r, wanted, actual), std::move(what));
+    return about(c, i, number(f, r, expected, actual), std::move(what));
 }
 
 /// How the process ended.

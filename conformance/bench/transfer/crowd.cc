@@ -30,10 +30,10 @@ void gather(Port& port, std::size_t count) { give(port, {Order::What::Crowd, Ope
 
 /// Each of the crowd has sent one message, and it has come.
 void be_greeted(Port& port, std::size_t count) {
-    const std::uint64_t wanted = port.received + count;
+    const std::uint64_t expected = port.received + count;
     for (std::size_t i = 0; i < count; ++i) take_tagged(port, kSmall);
     give(port, {Order::What::Greet, Operation::Tagged, kSmall, count, 0});
-    port.await(port.received, wanted);
+    port.await(port.received, expected);
     send_value(port.link(), true);
 }
 
@@ -121,11 +121,11 @@ std::uint64_t Crowd::sent() const {
 }
 
 void Crowd::greet() {
-    const std::uint64_t wanted = sent() + ports_.size();
+    const std::uint64_t expected = sent() + ports_.size();
     for (auto& port : ports_) put_tagged(*port, kSmall);
     send_value(main_.link(), true);
     as_value<bool>(main_.link().receive_during([&] { reap(); }));
-    main_.keep_at([&] { return reap(); }, [&] { return sent() >= wanted; });
+    main_.keep_at([&] { return reap(); }, [&] { return sent() >= expected; });
 }
 
 void Crowd::flood(const Order& order) {
@@ -133,12 +133,12 @@ void Crowd::flood(const Order& order) {
     send_value(main_.link(), true);
     std::uint64_t received = main_.received;
     for (std::uint64_t left = order.turns; left > 0; --left) {
-        const std::uint64_t wanted = sent() + order.window * ports_.size();
+        const std::uint64_t expected = sent() + order.window * ports_.size();
         for (std::size_t i = 0; i < order.window; ++i) {
             for (auto& port : ports_) put_tagged(*port, order.size);
         }
         ++received;
-        main_.keep_at([&] { return reap(); }, [&] { return main_.received >= received && sent() >= wanted; });
+        main_.keep_at([&] { return reap(); }, [&] { return main_.received >= received && sent() >= expected; });
         if (left > 1) take_tagged(main_, kAnswer);
     }
 }

@@ -117,10 +117,10 @@ template <class Raw>
 void answer_raw(Link& link) {
     Raw raw = Raw::accept(link);
     while (true) {
-        const auto wanted = receive_value<Wanted>(link);
-        if (wanted.size == 0) return;
-        for (std::uint64_t left = wanted.blocks.turns(); left > 0; --left)
-            wanted.bandwidth ? raw.take_window(wanted.size) : raw.pong(wanted.size);
+        const auto expected = receive_value<Wanted>(link);
+        if (expected.size == 0) return;
+        for (std::uint64_t left = expected.blocks.turns(); left > 0; --left)
+            expected.bandwidth ? raw.take_window(expected.size) : raw.pong(expected.size);
     }
 }
 

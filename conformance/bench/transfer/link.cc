@@ -59,7 +59,7 @@ void Link::put(char kind, std::string_view content) {
     const std::string packet = std::string(1, kind).append(content);
     while (::send(fd_, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) {
         if (errno == EINTR) continue;
-        look_for_death();
+        look_for_crash();
         throw CannotMeasure("the other process does not listen");
     }
 }
@@ -76,7 +76,7 @@ bool Link::receive_some(int flags, std::string& content) {
     while ((n = recv(fd_, packet, sizeof packet, flags)) < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN && (flags & MSG_DONTWAIT) != 0) return false;
     if (n <= 0) {
-        look_for_death();
+        look_for_crash();
         throw CannotMeasure(n == 0 ? "the other process has ended" : "the other process hangs");
     }
     content.assign(packet + 1, static_cast<std::size_t>(n) - 1);
@@ -92,7 +92,7 @@ std::string Link::receive() {
 
 bool Link::poll(std::string& content) { return receive_some(MSG_DONTWAIT, content); }
 
-void Link::look_for_death() {
+void Link::look_for_crash() {
     siginfo_t about = {};
     if (other_ == 0 || waitid(P_PID, static_cast<id_t>(other_), &about, WEXITED | WNOHANG | WNOWAIT) != 0) return;
     if (about.si_pid != other_) return;
@@ -105,7 +105,7 @@ void Link::look(std::chrono::steady_clock::time_point since) {
     if (other_ != 0 && page_.failed.load(std::memory_order_relaxed)) {
         while (true) receive();  // what was sent before the error is of no use
     }
-    look_for_death();
+    look_for_crash();
     if (std::chrono::steady_clock::now() - since > kPatience)
         throw CannotMeasure(fmt::format("nothing completes for {} s", kPatience.count()));
 }

@@ -59,7 +59,7 @@ private:
     bool poll(std::string& content);
     bool receive_some(int flags, std::string& content);
     void put(char kind, std::string_view content);
-    void look_for_death();
+    void look_for_crash();
     Shared& page_;
     int fd_;
     pid_t other_;  // 0: in the far process

@@ -143,17 +143,17 @@ void RawRc::open_pair() {
     const Library& l = library();
     cq_ = l.create_cq(context_, kReceives + kSends, nullptr, nullptr, 0);
     must(cq_ != nullptr, "no completion queue");
-    ibv_qp_init_attr wanted = {};
-    wanted.send_cq = wanted.recv_cq = cq_;
-    wanted.qp_type = IBV_QPT_RC;
-    wanted.cap = {.max_send_wr = kSends,
-                  .max_recv_wr = kReceives,
-                  .max_send_sge = 1,
-                  .max_recv_sge = 1,
-                  .max_inline_data = kInline};
-    qp_ = l.create_qp(pd_, &wanted);
+    ibv_qp_init_attr expected = {};
+    expected.send_cq = expected.recv_cq = cq_;
+    expected.qp_type = IBV_QPT_RC;
+    expected.cap = {.max_send_wr = kSends,
+                    .max_recv_wr = kReceives,
+                    .max_send_sge = 1,
+                    .max_recv_sge = 1,
+                    .max_inline_data = kInline};
+    qp_ = l.create_qp(pd_, &expected);
     must(qp_ != nullptr, "no queue pair");
-    inline_max_ = std::min<std::size_t>(wanted.cap.max_inline_data, kInline);
+    inline_max_ = std::min<std::size_t>(expected.cap.max_inline_data, kInline);
     ibv_qp_attr attr = {};
     attr.qp_state = IBV_QPS_INIT;
     attr.port_num = kPort;

@@ -158,7 +158,7 @@ void Port::open_events() {
     eq_.reset(made);
 }
 
-fi_info* Port::await_event(std::uint32_t wanted) {
+fi_info* Port::await_event(std::uint32_t expected) {
     const auto began = std::chrono::steady_clock::now();
     fi_eq_cm_entry entry = {};
     std::uint32_t event = 0;
@@ -170,7 +170,7 @@ fi_info* Port::await_event(std::uint32_t wanted) {
         ground_->must(-error.err, "connecting");
     }
     if (n < 0) ground_->must(n, "fi_eq_read");
-    if (event != wanted) throw CannotMeasure(fmt::format("event {} instead of {}", event, wanted));
+    if (event != expected) throw CannotMeasure(fmt::format("event {} instead of {}", event, expected));
     return entry.info;
 }
 

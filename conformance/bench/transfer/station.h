@@ -154,7 +154,7 @@ private:
     void open_queue();
     void bind_and_enable(fi_info* info);
     void open_events();
-    fi_info* await_event(std::uint32_t wanted);
+    fi_info* await_event(std::uint32_t expected);
 
     const Ground* ground_;
     Link* link_;

@@ -102,15 +102,15 @@ Altered altered_by(const Action& a, ObjectClass kind) {
 
 }  // namespace
 
-Life::Life(Lab& lab, const Case& c) : lab_(lab), case_(c), arena_(room_for(c.first)) {}
+Life::Life(TestContext& context, const Case& c) : context_(context), case_(c), arena_(room_for(c.first)) {}
 
 Life::~Life() {
-    if (list_ != nullptr) lab_.library().entries().freeinfo(list_);
+    if (list_ != nullptr) context_.library().entries().freeinfo(list_);
 }
 
 void Life::ask() {
     const Encoded e = encode(case_.first, arena_, {});
-    const int ret = lab_.library().entries().getinfo(e.version, e.node, e.service, e.flags, e.hints, &list_);
+    const int ret = context_.library().entries().getinfo(e.version, e.node, e.service, e.flags, e.hints, &list_);
     if (ret != 0) list_ = nullptr;
     decode_list(list_, {}, answer_);
     for (fi_info* i = list_; i != nullptr && entries_.size() < answer_.offers.size(); i = i->next)
@@ -197,7 +197,7 @@ void Life::open(const Action& action, Step& s) {
     o.null_context = !s.second_call && (action.flags & kLifeNullContext) != 0;
     o.av_type = s.av_type;
     o.key = s.asked_key;
-    raw_.push_back(open_raw(lab_.library().entries(), o, s));
+    raw_.push_back(open_raw(context_.library().entries(), o, s));
     if (s.opens == ObjectClass::Mr && s.worked() && s.target()->asynchronous)
         s.completed = registration_told(raw(s.target()->bound_eqs.back()));
 }
@@ -223,8 +223,8 @@ void Life::query(Step& s) {
                                                  [&](const RawObject& later) { return later.at == raw_[i].at; });
         pointers.push_back(reused ? nullptr : raw_[i].at);
     }
-    lab_.single().set_objects(pointers);
-    found_ = lab_.single().ask(asked).answer;
+    context_.single().set_objects(pointers);
+    found_ = context_.single().ask(asked).answer;
     s.ret = found_.ret;
     s.answer = &found_;
 }
@@ -271,7 +271,7 @@ void Life::live(Channel& channel) {
     close_all();
 }
 
-void Life::judge_death(Step& s, const Ending& ending, Tally& tally, std::vector<Because>& broken) {
+void Life::judge_crash(Step& s, const Ending& ending, Tally& tally, std::vector<Because>& broken) {
     s.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
     s.hung = ending.kind == Ending::Kind::Hung;
     s.exited = ending.kind == Ending::Kind::Exited;
@@ -285,7 +285,7 @@ void Life::judge_told(const std::vector<std::string>& told, const Ending& ending
     for (const Action& action : case_.actions) {
         Step s = plan(action);
         if (!goes_ahead(s)) continue;
-        if (next == told.end()) return judge_death(s, ending, tally, broken);
+        if (next == told.end()) return judge_crash(s, ending, tally, broken);
         if (!hear(*next++, s, found_)) return;
         if (s.verb == Verb::Open) raw_.push_back({});
         if (s.verb == Verb::Query) {
@@ -318,7 +318,7 @@ void Life::run_here(Tally& tally, std::vector<Because>& broken) {
         advance(s);
     }
     if (broken.empty()) close_all();
-    lab_.single().set_objects({});
+    context_.single().set_objects({});
 }
 
 }  // namespace selvage::conformance

@@ -19,7 +19,7 @@ namespace selvage::conformance {
 
 class Life {
 public:
-    Life(Lab& lab, const Case& c);
+    Life(TestContext& context, const Case& c);
     ~Life();
     Life(const Life&) = delete;
     Life& operator=(const Life&) = delete;
@@ -52,9 +52,9 @@ private:
     // In the parent.
     void judge_told(const std::vector<std::string>& told, const Ending& ending, model::Tally& tally,
                     std::vector<model::Because>& broken);
-    void judge_death(model::Step& step, const Ending& ending, model::Tally& tally, std::vector<model::Because>& broken);
+    void judge_crash(model::Step& step, const Ending& ending, model::Tally& tally, std::vector<model::Because>& broken);
 
-    Lab& lab_;
+    TestContext& context_;
     const Case& case_;
     Arena arena_;
     fi_info* list_ = nullptr;

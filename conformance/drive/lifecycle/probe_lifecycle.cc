@@ -4,8 +4,8 @@
 
 namespace selvage::conformance {
 
-void probe_life(Lab& lab, const Case& c, model::Tally& tally, std::vector<model::Because>& broken) {
-    Life(lab, c).run(tally, broken);
+void probe_life(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken) {
+    Life(context, c).run(tally, broken);
 }
 
 }  // namespace selvage::conformance

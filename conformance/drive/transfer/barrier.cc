@@ -40,7 +40,7 @@ std::int64_t worked_micros() {
 
 bool accepted(const Operation& o) { return o.ret == 0 && o.what < Transfer::Cancel; }
 
-std::uint64_t flags_of(const Exchange& e, const Operation& o) {
+std::uint64_t flags_of(const TransferSequence& e, const Operation& o) {
     return o.form == model::CallForm::Message ? o.flags : e.receive_flags;
 }
 
@@ -88,7 +88,7 @@ bool Barrier::may_send(const Traffic& done) const {
         if (!accepted(o)) continue;
         if (o.what == Transfer::Send) ++sent[static_cast<std::size_t>(peer_of(o.side))];
         if (o.what != Transfer::Recv) continue;
-        if ((flags_of(exchange_, o) & FI_MULTI_RECV) != 0 || entries_of(done, i) == 0) return false;
+        if ((flags_of(sequence_, o) & FI_MULTI_RECV) != 0 || entries_of(done, i) == 0) return false;
         ++received[static_cast<std::size_t>(o.side)];
     }
     return sent[0] == received[0] && sent[1] == received[1];

@@ -26,7 +26,7 @@ namespace selvage::conformance {
 
 class Barrier {
 public:
-    Barrier(Pair& pair, const Exchange& exchange) : pair_(pair), exchange_(exchange) {}
+    Barrier(Pair& pair, const TransferSequence& sequence) : pair_(pair), sequence_(sequence) {}
 
     /// True if the entry with this context is the barrier's.
     bool took(const void* context, bool failed);
@@ -57,7 +57,7 @@ private:
     [[nodiscard]] unsigned char* buffer(model::Side side, std::size_t which);
 
     Pair& pair_;
-    const Exchange& exchange_;
+    const TransferSequence& sequence_;
     const std::function<void()>* poll_ = nullptr;
     unsigned rounds_ = 0;
     std::int64_t until_worked_ = 0;

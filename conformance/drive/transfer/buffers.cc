@@ -51,9 +51,9 @@ bool overlaps(std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64
 
 }  // namespace
 
-Memory::Memory(Pair& pair, const Exchange& exchange)
-    : pair_(pair), exchange_(exchange), all_(exchange.operations.size()) {
-    const int n = static_cast<int>(exchange.operations.size());
+Memory::Memory(Pair& pair, const TransferSequence& sequence)
+    : pair_(pair), sequence_(sequence), all_(sequence.operations.size()) {
+    const int n = static_cast<int>(sequence.operations.size());
     for (int i = 0; i < n && fits_; ++i) lay_out(i);
     for (int i = 0; i < n && fits_; ++i) lay_target(i);
     for (const Side side : {Side::A, Side::B})
@@ -185,10 +185,10 @@ Seen Memory::arrived(int index) {
     if (at(index).length == 0) return Seen::NotLooked;
     Seen best = Seen::Untouched;
     for (std::size_t i = 0; i < all_.size(); ++i) {
-        const Operation& r = exchange_.operations[i];
+        const Operation& r = sequence_.operations[i];
         if (!is_receive(r) || r.side == at(index).side || (r.flags & FI_PEEK) != 0) continue;
         // A multi-receive's messages lie one behind the other: each place where one may start.
-        const bool many = (r.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
+        const bool many = (r.flags & FI_MULTI_RECV) != 0 || (sequence_.receive_flags & FI_MULTI_RECV) != 0;
         const std::uint64_t last = many ? r.length : std::min<std::uint64_t>(r.length, 1);
         for (std::uint64_t offset = 0; offset < last; ++offset) {
             const auto* const first = value_at(all_[i].local, offset, 1);
@@ -242,7 +242,7 @@ bool Memory::surroundings_hold(int index) const {
     const std::uint64_t from = o.offset - std::min<std::uint64_t>(o.offset, kGuardBytes);
     const std::uint64_t to = std::min<std::uint64_t>(end + kGuardBytes, kTargetLength);
     for (std::size_t i = 0; i < all_.size(); ++i) {
-        const Operation& other = exchange_.operations[i];
+        const Operation& other = sequence_.operations[i];
         if (static_cast<int>(i) == index || other.side != o.side || !reaches_memory(other)) continue;
         if (overlaps(from, to, other.offset, other.offset + bytes_of(other))) return true;
     }

@@ -25,7 +25,7 @@ struct Buffers {
 
 class Memory {
 public:
-    Memory(Pair& pair, const Exchange& exchange);
+    Memory(Pair& pair, const TransferSequence& sequence);
     /// False: the exchange needs more memory than there is, or than the library registers.
     [[nodiscard]] bool fits() const { return fits_; }
     Buffers& of(int index) { return all_[static_cast<std::size_t>(index)]; }
@@ -52,11 +52,11 @@ private:
     bool guards_hold(const std::vector<iovec>& pieces) const;
     [[nodiscard]] bool surroundings_hold(int index) const;
     [[nodiscard]] const model::Operation& at(int index) const {
-        return exchange_.operations[static_cast<std::size_t>(index)];
+        return sequence_.operations[static_cast<std::size_t>(index)];
     }
 
     Pair& pair_;
-    const Exchange& exchange_;
+    const TransferSequence& sequence_;
     std::vector<Buffers> all_;
     std::size_t used_[2] = {kBarrierRoom, kBarrierRoom};
     bool fits_ = true;

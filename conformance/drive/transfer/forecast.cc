@@ -20,17 +20,17 @@ bool injected(const Operation& o) { return o.form == CallForm::Inject || o.form 
 
 bool Forecast::tells_transmit(const Operation& o) const {
     if (injected(o)) return false;
-    if (!exchange_.selective_transmit) return true;
-    return ((o.form == CallForm::Message ? o.flags : exchange_.transmit_flags) & FI_COMPLETION) != 0;
+    if (!sequence_.selective_transmit) return true;
+    return ((o.form == CallForm::Message ? o.flags : sequence_.transmit_flags) & FI_COMPLETION) != 0;
 }
 
 bool Forecast::tells_receive(const Operation& o) const {
-    if (!exchange_.selective_receive) return true;
-    return ((o.form == CallForm::Message ? o.flags : exchange_.receive_flags) & FI_COMPLETION) != 0;
+    if (!sequence_.selective_receive) return true;
+    return ((o.form == CallForm::Message ? o.flags : sequence_.receive_flags) & FI_COMPLETION) != 0;
 }
 
 bool Forecast::is_multi(const Operation& o) const {
-    return ((o.form == CallForm::Message ? o.flags : exchange_.receive_flags) & FI_MULTI_RECV) != 0;
+    return ((o.form == CallForm::Message ? o.flags : sequence_.receive_flags) & FI_MULTI_RECV) != 0;
 }
 
 bool Forecast::takes(const Operation& receive, const Operation& send) const {
@@ -58,7 +58,7 @@ void Forecast::post_send(int index) {
             auto used = std::find_if(used_.begin(), used_.end(), [&](const auto& u) { return u.first == *r; });
             if (used == used_.end()) used = used_.insert(used_.end(), {*r, 0});
             used->second += o.length;
-            keeps = used->second + std::max<std::uint64_t>(exchange_.min_multi_recv, 1) <= at(*r).length;
+            keeps = used->second + std::max<std::uint64_t>(sequence_.min_multi_recv, 1) <= at(*r).length;
         }
         if (!keeps) in.receives.erase(r);
         return;
@@ -105,7 +105,7 @@ void Forecast::post_receive(int index) {
         taken = true;
         m = in.messages.erase(m);
     }
-    const bool keeps = is_multi(o) && used + std::max<std::uint64_t>(exchange_.min_multi_recv, 1) <= o.length;
+    const bool keeps = is_multi(o) && used + std::max<std::uint64_t>(sequence_.min_multi_recv, 1) <= o.length;
     if (keeps && used > 0) used_.emplace_back(index, used);
     if (!taken || keeps) in.receives.push_back(index);
 }
@@ -126,7 +126,7 @@ void Forecast::reach(int index) {
     if (tells_transmit(o)) due(index);
     const bool data = o.form == CallForm::Data || o.form == CallForm::InjectData ||
                       (o.form == CallForm::Message && (o.flags & FI_REMOTE_CQ_DATA) != 0);
-    if (o.what == Transfer::Write && data && !exchange_.selective_receive && !o.bad_key) ++strays_due_;
+    if (o.what == Transfer::Write && data && !sequence_.selective_receive && !o.bad_key) ++strays_due_;
 }
 
 void Forecast::posted(int index) {

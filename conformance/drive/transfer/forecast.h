@@ -22,11 +22,11 @@ struct Delivery {
 
 class Forecast {
 public:
-    Forecast(const Exchange& exchange, Delivery delivery)
-        : exchange_(exchange),
+    Forecast(const TransferSequence& sequence, Delivery delivery)
+        : sequence_(sequence),
           delivery_(delivery),
-          due_(exchange.operations.size()),
-          got_(exchange.operations.size()) {}
+          due_(sequence.operations.size()),
+          got_(sequence.operations.size()) {}
 
     /// Operation `index` was posted, and taken.
     void posted(int index);
@@ -48,7 +48,7 @@ private:
         std::deque<int> receives;
     };
     [[nodiscard]] const model::Operation& at(int index) const {
-        return exchange_.operations[static_cast<std::size_t>(index)];
+        return sequence_.operations[static_cast<std::size_t>(index)];
     }
     Inbox& inbox(model::Side side, bool tagged) {
         return inboxes_[static_cast<std::size_t>(side) * 2 + (tagged ? 1 : 0)];
@@ -65,7 +65,7 @@ private:
     void cancel(int index);
     void reach(int index);
 
-    const Exchange& exchange_;
+    const TransferSequence& sequence_;
     const Delivery delivery_;
     bool loose_ = false;  ///< a message that may be lost, or come to any later receive
     std::vector<int> due_, got_;

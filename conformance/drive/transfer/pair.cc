@@ -55,7 +55,7 @@ std::unique_ptr<Pair> Pair::open(const Entries& entries, const Case& c, std::int
     std::unique_ptr<Pair> pair(new Pair);
     pair->free_info_ = entries.freeinfo;
     ret = 0;
-    if (pair->ask(entries, c) && pair->open_all(entries, c.exchange)) return pair;
+    if (pair->ask(entries, c) && pair->open_all(entries, c.sequence)) return pair;
     ret = pair->ret_;
     failed = pair->failed_;
     return nullptr;
@@ -66,19 +66,19 @@ bool Pair::ask(const Entries& entries, const Case& c) {
     const Encoded e = encode(c.first, arena, {});
     if (entries.getinfo(e.version, e.node, e.service, e.flags, e.hints, &list_) != 0) list_ = nullptr;
     info_ = list_;
-    for (int i = 0; i < c.exchange.entry && info_ != nullptr; ++i) info_ = info_->next;
+    for (int i = 0; i < c.sequence.entry && info_ != nullptr; ++i) info_ = info_->next;
     if (info_ == nullptr || info_->ep_attr == nullptr || info_->domain_attr == nullptr || info_->tx_attr == nullptr ||
         info_->rx_attr == nullptr || info_->fabric_attr == nullptr) {
         failed_ = "fi_getinfo";
         return false;
     }
     if (decode(info_, {}, answered_) != nullptr) answered_ = {};
-    info_->tx_attr->op_flags |= c.exchange.transmit_flags;
-    info_->rx_attr->op_flags |= c.exchange.receive_flags;
+    info_->tx_attr->op_flags |= c.sequence.transmit_flags;
+    info_->rx_attr->op_flags |= c.sequence.receive_flags;
     return true;
 }
 
-bool Pair::open_all(const Entries& entries, const Exchange& e) {
+bool Pair::open_all(const Entries& entries, const TransferSequence& e) {
     void* fabric = nullptr;
     if (!ok(entries.fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric")) return false;
     fabric_ = static_cast<fid_fabric*>(fabric);
@@ -116,7 +116,7 @@ bool Pair::map_memory(End& end) {
     return ok(end.arena != nullptr && end.target != nullptr ? 0 : -FI_ENOMEM, "mmap");
 }
 
-bool Pair::open_end(End& end, fi_info* info, const Exchange& e) {
+bool Pair::open_end(End& end, fi_info* info, const TransferSequence& e) {
     const std::uint64_t directions[] = {FI_RECV, FI_TRANSMIT};
     const bool selective[] = {e.selective_receive, e.selective_transmit};
     if (!ok(fi_endpoint(domain_, info, &end.ep, nullptr), "fi_endpoint")) return false;
@@ -166,13 +166,13 @@ bool Pair::introduce(End& end, End& other, fi_addr_t& as) {
     return ok(inserted == 1 ? 0 : inserted < 0 ? inserted : -FI_EADDRNOTAVAIL, "fi_av_insert");
 }
 
-bool Pair::await(End& end, std::uint32_t wanted, fi_eq_cm_entry& entry) {
-    fid_eq* const eq = &end == &ends_[1] && wanted == FI_CONNREQ ? listening_ : end.eq;
+bool Pair::await(End& end, std::uint32_t expected, fi_eq_cm_entry& entry) {
+    fid_eq* const eq = &end == &ends_[1] && expected == FI_CONNREQ ? listening_ : end.eq;
     const auto until = Clock::now() + kConnectTime;
     while (Clock::now() < until) {
         std::uint32_t event = 0;
         const auto n = fi_eq_read(eq, &event, &entry, sizeof entry, 0);
-        if (n >= 0) return ok(event == wanted ? 0 : -FI_EOTHER, "an event of the connection");
+        if (n >= 0) return ok(event == expected ? 0 : -FI_EOTHER, "an event of the connection");
         if (n == -FI_EAVAIL) return ok(connection_error(eq), "an event of the connection");
         if (n != -FI_EAGAIN) return ok(n, "fi_eq_read");
         // Some providers connect only when the queues of both sides are read.
@@ -185,10 +185,10 @@ bool Pair::await(End& end, std::uint32_t wanted, fi_eq_cm_entry& entry) {
                 if (cq != nullptr && e.ep != nullptr) fi_cq_read(cq, nullptr, 0);
         std::this_thread::sleep_for(20us);
     }
-    return ok(-FI_ETIMEDOUT, wanted == FI_CONNREQ ? "waiting for FI_CONNREQ" : "waiting for FI_CONNECTED");
+    return ok(-FI_ETIMEDOUT, expected == FI_CONNREQ ? "waiting for FI_CONNREQ" : "waiting for FI_CONNECTED");
 }
 
-bool Pair::open_connected(const Exchange& e) {
+bool Pair::open_connected(const TransferSequence& e) {
     fi_eq_attr eq = {};
     eq.wait_obj = FI_WAIT_NONE;
     if (!ok(fi_eq_open(fabric_, &eq, &listening_, nullptr), "fi_eq_open")) return false;

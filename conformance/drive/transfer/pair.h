@@ -74,15 +74,15 @@ public:
 private:
     Pair() = default;
     bool ask(const Entries& entries, const Case& c);
-    bool open_all(const Entries& entries, const Exchange& e);
-    bool open_end(End& end, fi_info* info, const Exchange& e);
+    bool open_all(const Entries& entries, const TransferSequence& e);
+    bool open_end(End& end, fi_info* info, const TransferSequence& e);
     bool bind_counters(End& end);
-    bool open_connected(const Exchange& e);
+    bool open_connected(const TransferSequence& e);
     bool introduce(End& end, End& other, fi_addr_t& as);
     bool map_memory(End& end);
     fid_mr* registered(End& end, void* at, std::size_t length, std::uint64_t access);
     bool ok(std::int64_t ret, const char* call);
-    bool await(End& end, std::uint32_t wanted, fi_eq_cm_entry& entry);
+    bool await(End& end, std::uint32_t expected, fi_eq_cm_entry& entry);
 
     void (*free_info_)(fi_info*) = nullptr;
     fi_info* list_ = nullptr;

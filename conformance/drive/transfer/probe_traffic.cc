@@ -15,13 +15,13 @@ namespace {
 using namespace model;
 
 // The entry that a case is opened with; asked for once.
-const Info& entry_of(Lab& lab, const Case& c) {
+const Info& entry_of(TestContext& context, const Case& c) {
     static std::string asked;
     static Info entry;
-    std::string question = print_call(c.first) + " " + std::to_string(c.exchange.entry);
+    std::string question = print_call(c.first) + " " + std::to_string(c.sequence.entry);
     if (question == asked) return entry;
-    const auto answer = lab.single().ask(c.first).answer;
-    const auto index = static_cast<std::size_t>(c.exchange.entry);
+    const auto answer = context.single().ask(c.first).answer;
+    const auto index = static_cast<std::size_t>(c.sequence.entry);
     entry = index < answer.offers.size() ? answer.offers[index] : Info{};
     asked = std::move(question);
     return entry;
@@ -47,27 +47,27 @@ void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& br
 }
 
 // What holds of the pair whatever becomes of it.
-Traffic opened_as(Lab& lab, const Case& c) {
+Traffic opened_as(TestContext& context, const Case& c) {
     Traffic t;
     t.version = c.first.version;
-    t.info = &entry_of(lab, c);
-    t.format = c.exchange.format;
-    t.selective_transmit = c.exchange.selective_transmit;
-    t.selective_receive = c.exchange.selective_receive;
+    t.info = &entry_of(context, c);
+    t.format = c.sequence.format;
+    t.selective_transmit = c.sequence.selective_transmit;
+    t.selective_receive = c.sequence.selective_receive;
     // What the entry says holds too, unless the application takes it back; it does not.
-    t.transmit_flags = c.exchange.transmit_flags | t.info->tx.op_flags;
-    t.receive_flags = c.exchange.receive_flags | t.info->rx.op_flags;
-    t.min_multi_recv = c.exchange.min_multi_recv;
-    t.queue_size = c.exchange.queue_size;
-    t.counters = c.exchange.counters;
+    t.transmit_flags = c.sequence.transmit_flags | t.info->tx.op_flags;
+    t.receive_flags = c.sequence.receive_flags | t.info->rx.op_flags;
+    t.min_multi_recv = c.sequence.min_multi_recv;
+    t.queue_size = c.sequence.queue_size;
+    t.counters = c.sequence.counters;
     return t;
 }
 
 }  // namespace
 
-void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    Traffic t = opened_as(lab, c);
-    const Ending ending = worker_of(lab.library()).run(c, t);
+void probe_traffic(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    Traffic t = opened_as(context, c);
+    const Ending ending = worker_of(context.library()).run(c, t);
     if (!t.settled && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
         return;                                                   // nothing was opened, or there was no room
     if (t.open_ret != 0 || t.died_opening) t.operations.clear();  // none was posted
@@ -79,8 +79,8 @@ void probe_traffic(Lab& lab, const Case& c, Tally& tally, std::vector<Because>& 
     if (ending.kind != Ending::Kind::Done && broken.empty() && calls) die_alike(ending);
 }
 
-void judge_left(Lab& lab, const LeftPair& left, Tally& tally, std::vector<Because>& broken) {
-    Traffic t = opened_as(lab, left.shown);
+void judge_left(TestContext& context, const LeftPair& left, Tally& tally, std::vector<Because>& broken) {
+    Traffic t = opened_as(context, left.shown);
     note_closing_death(left, t);
     judge_traffic({t, nullptr}, tally, broken);
 }

@@ -78,16 +78,16 @@ std::uint64_t moved(std::uint64_t now, std::uint64_t before) { return now - befo
 
 class Run {
 public:
-    Run(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out)
+    Run(Pair& pair, const TransferSequence& sequence, Patience& patience, Traffic& out)
         : pair_(pair),
-          exchange_(exchange),
+          sequence_(sequence),
           patience_(patience),
           out_(out),
-          memory_(pair, exchange),
-          forecast_(exchange, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
+          memory_(pair, sequence),
+          forecast_(sequence, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
                                .reliable = pair.info().ep_attr->type != FI_EP_DGRAM}),
-          barrier_(pair, exchange),
-          arguments_(exchange.operations.size()),
+          barrier_(pair, sequence),
+          arguments_(sequence.operations.size()),
           owner_(kSlots, -1),
           began_(Clock::now()) {
         static std::array<Slot, kSlots * kRounds> contexts;
@@ -96,15 +96,15 @@ public:
     }
 
     bool all() {
-        out_.operations = exchange_.operations;
+        out_.operations = sequence_.operations;
         out_.region_length = kRegionLength;
-        out_.counters = exchange_.counters;
-        if (!memory_.fits() || exchange_.operations.size() > kMostOperations) {
+        out_.counters = sequence_.counters;
+        if (!memory_.fits() || sequence_.operations.size() > kMostOperations) {
             out_.detail = "the program needs more memory than there is";
             return true;
         }
         count(before_);
-        for (std::size_t i = 0; i < exchange_.operations.size(); ++i) {
+        for (std::size_t i = 0; i < sequence_.operations.size(); ++i) {
             step(static_cast<int>(i));
             reached_ = i + 1;
         }
@@ -126,13 +126,13 @@ private:
     bool is_charged() {
         out_.version = model::Version(pair_.info().fabric_attr->api_version);
         out_.info = &pair_.answered();
-        out_.format = exchange_.format;
-        out_.selective_transmit = exchange_.selective_transmit;
-        out_.selective_receive = exchange_.selective_receive;
-        out_.transmit_flags = exchange_.transmit_flags;
-        out_.receive_flags = exchange_.receive_flags;
-        out_.min_multi_recv = exchange_.min_multi_recv;
-        out_.queue_size = exchange_.queue_size;
+        out_.format = sequence_.format;
+        out_.selective_transmit = sequence_.selective_transmit;
+        out_.selective_receive = sequence_.selective_receive;
+        out_.transmit_flags = sequence_.transmit_flags;
+        out_.receive_flags = sequence_.receive_flags;
+        out_.min_multi_recv = sequence_.min_multi_recv;
+        out_.queue_size = sequence_.queue_size;
         static model::Tally scratch;
         std::vector<model::Because> broken;
         model::judge_traffic({out_, nullptr}, scratch, broken);
@@ -154,7 +154,7 @@ private:
         if (reliable && barrier_lost_) ++patience_.lost;
         patience_.timed = reliable && !(proves && passed);
         drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
-        if (passed && exchange_.counters)
+        if (passed && sequence_.counters)
             count_behind_barriers(limit);
         else if (!barrier_lost_)
             count(after_);
@@ -252,7 +252,7 @@ private:
     bool injected(const Operation& o) const {
         if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel) return false;
         if (o.form == CallForm::Inject || o.form == CallForm::InjectData) return true;
-        return ((o.form == CallForm::Message ? o.flags : exchange_.transmit_flags) & FI_INJECT) != 0;
+        return ((o.form == CallForm::Message ? o.flags : sequence_.transmit_flags) & FI_INJECT) != 0;
     }
 
     // Whether the library says that it can do this.
@@ -331,7 +331,7 @@ private:
             if (out_.detail.empty()) out_.detail = "fi_cq_read returned " + std::to_string(n);
             return false;
         }
-        const std::size_t size = entry_size(exchange_.format);
+        const std::size_t size = entry_size(sequence_.format);
         for (std::size_t i = 0; i < static_cast<std::size_t>(n) && i < kBatch; ++i) {
             Entry e{};
             std::copy_n(reinterpret_cast<const char*>(raw.data()) + i * size, size, reinterpret_cast<char*>(&e));
@@ -348,15 +348,15 @@ private:
         c.from_peer = from != FI_ADDR_NOTAVAIL && from == pair_.end(side).peer;
         c.from_wrong = from != FI_ADDR_NOTAVAIL && !c.from_peer;
         const void* buffer = nullptr;
-        if (exchange_.format >= FI_CQ_FORMAT_MSG) {
+        if (sequence_.format >= FI_CQ_FORMAT_MSG) {
             c.flags = e.message.flags;
             c.length = e.message.len;
         }
-        if (exchange_.format >= FI_CQ_FORMAT_DATA) {
+        if (sequence_.format >= FI_CQ_FORMAT_DATA) {
             c.data = e.data.data;
             buffer = e.data.buf;
         }
-        if (exchange_.format >= FI_CQ_FORMAT_TAGGED) c.tag = e.tagged.tag;
+        if (sequence_.format >= FI_CQ_FORMAT_TAGGED) c.tag = e.tagged.tag;
         add(c, e.context.op_context, buffer);
     }
 
@@ -392,7 +392,7 @@ private:
             look(c);
         }
         stray_ =
-            stray_ || (c.operation < 0 && (c.flags & FI_REMOTE_CQ_DATA) == 0 && exchange_.format >= FI_CQ_FORMAT_MSG);
+            stray_ || (c.operation < 0 && (c.flags & FI_REMOTE_CQ_DATA) == 0 && sequence_.format >= FI_CQ_FORMAT_MSG);
         forecast_.read(c.operation);
         // Whatever its level, a completion gives the buffer back.
         if (c.operation >= 0 && transmit_is_over(c)) memory_.reuse(c.operation);
@@ -407,8 +407,8 @@ private:
     void look(Completion& c) {
         const Operation& o = at(c.operation);
         if (is_receive(o)) {
-            const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
-            if (exchange_.format >= FI_CQ_FORMAT_MSG && c.length == 0) return;
+            const bool many = (o.flags & FI_MULTI_RECV) != 0 || (sequence_.receive_flags & FI_MULTI_RECV) != 0;
+            if (sequence_.format >= FI_CQ_FORMAT_MSG && c.length == 0) return;
             // Of a peek only what it says that it has copied.
             if ((o.flags & FI_PEEK) != 0 && (c.buffer_offset != 0 || o.length == 0 || c.error != 0)) return;
             c.seen = many && c.buffer_offset >= 0
@@ -494,7 +494,7 @@ private:
             Operation& o = at(i);
             if (o.what < Transfer::Cancel) o.context = context_memory(i);
             if (is_receive(o)) {
-                const bool many = (o.flags & FI_MULTI_RECV) != 0 || (exchange_.receive_flags & FI_MULTI_RECV) != 0;
+                const bool many = (o.flags & FI_MULTI_RECV) != 0 || (sequence_.receive_flags & FI_MULTI_RECV) != 0;
                 o.local = memory_.received(i, o.bytes_of);
                 if (many && o.local != Seen::Untouched) o.local = Seen::NotLooked;
             } else if (o.what == Transfer::Write || o.what == Transfer::Atomic) {
@@ -517,7 +517,7 @@ private:
     }
 
     Pair& pair_;
-    const Exchange& exchange_;
+    const TransferSequence& sequence_;
     Patience& patience_;
     Traffic& out_;
     Memory memory_;
@@ -536,8 +536,8 @@ private:
 
 }  // namespace
 
-bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, Traffic& out) {
-    return Run(pair, exchange, patience, out).all();
+bool run_sequence(Pair& pair, const TransferSequence& sequence, Patience& patience, Traffic& out) {
+    return Run(pair, sequence, patience, out).all();
 }
 
 }  // namespace selvage::conformance

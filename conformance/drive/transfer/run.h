@@ -27,6 +27,6 @@ struct Patience {
 
 /// Runs it.  `out.operations`, `entries`, `counted`, `settled` are filled.
 /// @return true if the pair is as it was before: it can be used again.
-bool run_exchange(Pair& pair, const Exchange& exchange, Patience& patience, model::Traffic& out);
+bool run_sequence(Pair& pair, const TransferSequence& sequence, Patience& patience, model::Traffic& out);
 
 }  // namespace selvage::conformance

@@ -59,8 +59,8 @@ std::string setup_of(const Case& c) {
     Case bare;
     bare.kind = Case::Kind::Traffic;
     bare.first = c.first;
-    bare.exchange = c.exchange;
-    bare.exchange.operations.clear();
+    bare.sequence = c.sequence;
+    bare.sequence.operations.clear();
     return print_case(bare);
 }
 
@@ -87,8 +87,8 @@ std::chrono::nanoseconds work_of(pid_t pid) {
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
-void note_death(const Ending& e, Phase phase, const Case& c, Traffic& out) {
-    out.operations = c.exchange.operations;
+void note_crash(const Ending& e, Phase phase, const Case& c, Traffic& out) {
+    out.operations = c.sequence.operations;
     out.crashed_signal = e.signal;
     out.hung = e.kind == Ending::Kind::Hung;
     out.exited = e.kind == Ending::Kind::Exited;
@@ -100,11 +100,11 @@ void note_death(const Ending& e, Phase phase, const Case& c, Traffic& out) {
 // What goes on in the worker: one request after the other.
 class Bench {
 public:
-    Bench(const Library& library, Stand& stand) : library_(library), stand_(stand) {}
+    Bench(const Library& library, WorkerState& stand) : library_(library), state_(stand) {}
 
     std::string answer(std::string_view request) {
         Traffic out;
-        stand_.phase = Phase::Leaving;
+        state_.phase = Phase::Leaving;
         if (!request.empty() && request.front() == kClose) {
             close();
             return {};
@@ -116,29 +116,29 @@ public:
             CaseError error;
             if (!parse_case(request.substr(1), file, error)) return {};
             case_ = file.shown;
-        } else if (request.empty() || !unpack_operations(request.substr(1), case_.exchange.operations)) {
+        } else if (request.empty() || !unpack_operations(request.substr(1), case_.sequence.operations)) {
             return {};
         }
-        stand_.phase = Phase::Opening;
-        stand_.carried = on_pair_;
+        state_.phase = Phase::Opening;
+        state_.carried = on_pair_;
         if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail);
         if (!pair_) {
-            out.operations = case_.exchange.operations;
+            out.operations = case_.sequence.operations;
             return pack_traffic(out);
         }
-        stand_.open = true;
+        state_.open = true;
         for (const auto& operations : std::exchange(case_.before, {}))
             if (!carry_before(operations)) {
-                stand_.phase = Phase::Closing;
+                state_.phase = Phase::Closing;
                 close();
-                out.operations = case_.exchange.operations;
+                out.operations = case_.sequence.operations;
                 out.detail = kNotRun;
                 return pack_traffic(out);
             }
-        stand_.phase = Phase::Running;
-        stand_.carried = on_pair_;
-        const bool clean = carry(case_.exchange.operations, out);
-        stand_.phase = Phase::Closing;
+        state_.phase = Phase::Running;
+        state_.carried = on_pair_;
+        const bool clean = carry(case_.sequence.operations, out);
+        state_.phase = Phase::Closing;
         if (!clean || on_pair_ >= (pairs_ == 0 ? kFirstLifetime : kLifetimes[pairs_ % kLifetimes.size()])) close();
         return pack_traffic(out);
     }
@@ -146,31 +146,31 @@ public:
 private:
     bool carry_before(const std::vector<model::Operation>& operations) {
         Traffic ignored;
-        stand_.phase = Phase::Before;
+        state_.phase = Phase::Before;
         return carry(operations, ignored);
     }
 
     // @return true if the pair is as it was.
     bool carry(const std::vector<model::Operation>& operations, Traffic& out) {
         Patience patience;
-        stand_.operation = -1;
-        patience.step = &stand_.operation;
-        patience.beat = &stand_.beat;
-        const bool hurries = !stand_.patient && stand_.waits >= kLongWaits;
+        state_.operation = -1;
+        patience.step = &state_.operation;
+        patience.beat = &state_.beat;
+        const bool hurries = !state_.patient && state_.waits >= kLongWaits;
         if (hurries) patience.missing_millis = kShortMissingMillis;
         patience.missing_millis *= patience_factor();
         patience.total_millis *= patience_factor();
-        patience.lost = stand_.lost;
-        patience.hurries = !stand_.patient;
-        Exchange exchange = case_.exchange;
-        exchange.operations = operations;
-        exchange.transmit_flags |= pair_->info().tx_attr->op_flags;
-        exchange.receive_flags |= pair_->info().rx_attr->op_flags;
-        const bool clean = run_exchange(*pair_, exchange, patience, out);
-        stand_.waits += patience.spent ? 1 : 0;
-        stand_.timed += patience.timed ? 1 : 0;
-        stand_.lost = patience.lost;
-        stand_.hasty = patience.hasty || (patience.spent && hurries);
+        patience.lost = state_.lost;
+        patience.hurries = !state_.patient;
+        TransferSequence sequence = case_.sequence;
+        sequence.operations = operations;
+        sequence.transmit_flags |= pair_->info().tx_attr->op_flags;
+        sequence.receive_flags |= pair_->info().rx_attr->op_flags;
+        const bool clean = run_sequence(*pair_, sequence, patience, out);
+        state_.waits += patience.spent ? 1 : 0;
+        state_.timed += patience.timed ? 1 : 0;
+        state_.lost = patience.lost;
+        state_.hasty = patience.hasty || (patience.spent && hurries);
         ++on_pair_;
         return clean;
     }
@@ -179,11 +179,11 @@ private:
         pair_.reset();
         on_pair_ = 0;
         ++pairs_;
-        stand_.open = false;
+        state_.open = false;
     }
 
     const Library& library_;
-    Stand& stand_;
+    WorkerState& state_;
     Case case_;
     std::unique_ptr<Pair> pair_;
     unsigned pairs_ = 0;    // of this set-up, that were closed
@@ -193,7 +193,7 @@ private:
 }  // namespace
 
 void note_closing_death(const LeftPair& left, Traffic& out) {
-    note_death(left.ending, Phase::Closing, left.shown, out);
+    note_crash(left.ending, Phase::Closing, left.shown, out);
 }
 
 Worker& worker_of(const Library& library) {
@@ -207,18 +207,18 @@ Worker& worker_of(const Library& library) {
 }
 
 Worker::Worker(const Library& library) : library_(library) {
-    void* p = mmap(nullptr, sizeof(Stand), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* p = mmap(nullptr, sizeof(WorkerState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
-    stand_ = new (p) Stand{};
+    state_ = new (p) WorkerState{};
 }
 
 Worker::~Worker() {
     stop();
-    munmap(stand_, sizeof(Stand));
+    munmap(state_, sizeof(WorkerState));
 }
 
 void Worker::renew() {
-    if (pid_ > 0 && owner_ == getpid() && stand_->open) {
+    if (pid_ > 0 && owner_ == getpid() && state_->open) {
         std::string answer;
         const Ending e = ask(std::string(1, kClose), answer);
         if (e.kind != Ending::Kind::Done) note_left(e);
@@ -232,18 +232,18 @@ std::optional<LeftPair> Worker::take_left() { return std::exchange(left_, std::n
 void Worker::note_left(const Ending& e) {
     if (past_.empty() || left_) return;
     LeftPair left{current_, e};
-    left.shown.exchange.operations = past_.back();
-    const std::size_t n = std::min<std::size_t>(stand_->carried, past_.size() - 1);
+    left.shown.sequence.operations = past_.back();
+    const std::size_t n = std::min<std::size_t>(state_->carried, past_.size() - 1);
     left.shown.before.assign(past_.end() - 1 - static_cast<std::ptrdiff_t>(n), past_.end() - 1);
     left_ = std::move(left);
 }
 
 // What the pair had carried when it was given the exchange of `c`, which is history from now on.
 void Worker::note_history(const Case& c) {
-    const std::size_t n = std::min<std::size_t>(stand_->carried, past_.size());
+    const std::size_t n = std::min<std::size_t>(state_->carried, past_.size());
     history_.assign(past_.end() - static_cast<std::ptrdiff_t>(n), past_.end());
-    history_is_cut_ = n < stand_->carried;
-    past_.push_back(c.exchange.operations);
+    history_is_cut_ = n < state_->carried;
+    past_.push_back(c.sequence.operations);
     if (past_.size() > kMostBefore) past_.erase(past_.begin());
 }
 
@@ -263,7 +263,7 @@ void Worker::stop() {
     }
     pid_ = -1;
     setup_.clear();
-    stand_->open = false;
+    state_->open = false;
 }
 
 void Worker::start() {
@@ -288,14 +288,14 @@ void Worker::start() {
 
 void Worker::work(int fd, pid_t parent) noexcept {
     begin_child(parent);
-    Bench bench(library_, *stand_);
+    Bench bench(library_, *state_);
     std::string request;
     while (receive_record(fd, request, -1))
         if (!send_record(fd, bench.answer(request))) break;
     _exit(0);
 }
 
-Ending Worker::bury(bool hung) {
+Ending Worker::reap(bool hung) {
     Ending e;
     if (hung) kill(pid_, SIGKILL);
     int status = 0;
@@ -321,7 +321,7 @@ Ending Worker::told_from_memory(const Case& c, Traffic& out) const {
         return {};
     }
     const Death& d = known->second;
-    note_death(d.ending, d.phase, c, out);
+    note_crash(d.ending, d.phase, c, out);
     out.died_at = d.operation;
     return d.ending;
 }
@@ -331,11 +331,11 @@ bool Worker::awaited() const {
     const auto longest_work = (quick_ ? kKnownWork : kLongWork) * patience_factor();
     const auto longest_sleep = (quick_ ? kKnownSleep : kLongSleep) * patience_factor();
     pollfd waiting = {fd_, POLLIN, 0};
-    unsigned beat = stand_->beat.load(std::memory_order_relaxed);
+    unsigned beat = state_->beat.load(std::memory_order_relaxed);
     auto since = Clock::now();
     auto worked = work_of(pid_);
     while (poll(&waiting, 1, kLookMillis) <= 0) {
-        const unsigned now = stand_->beat.load(std::memory_order_relaxed);
+        const unsigned now = state_->beat.load(std::memory_order_relaxed);
         if (now != beat) {
             beat = now;
             sign_of_life();
@@ -354,27 +354,27 @@ Ending Worker::ask(const std::string& request, std::string& answer) {
         hangs = !awaited();
         if (!hangs && receive_record(fd_, answer, kRecordMillis)) return {};
     }
-    const Ending e = bury(hangs);
+    const Ending e = reap(hangs);
     losses_ += hangs ? kLossByHanging : 1;
     return e;
 }
 
 Ending Worker::run(const Case& c, Traffic& out) {
-    const unsigned waits = stand_->waits;
+    const unsigned waits = state_->waits;
     const Ending e = run_or_recall(c, out);
-    loss_ = e.kind != Ending::Kind::Done ? Loss::Ended : stand_->waits != waits ? Loss::Missing : Loss::None;
+    loss_ = e.kind != Ending::Kind::Done ? Loss::Ended : state_->waits != waits ? Loss::Missing : Loss::None;
     return e;
 }
 
 Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     if (!c.before.empty()) renew();
     ran_ = true;
-    stand_->hasty = false;
+    state_->hasty = false;
     history_.clear();
     history_is_cut_ = false;
     const std::string setup = setup_of(c);
     if (const auto known = deaths_.find(setup); known != deaths_.end() && known->second.count >= kMostOpeningDeaths) {
-        note_death(known->second.ending, Phase::Opening, c, out);
+        note_crash(known->second.ending, Phase::Opening, c, out);
         return known->second.ending;
     }
     if (losses_ >= kMostLosses) {
@@ -384,14 +384,14 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     }
     if (const auto known = shut_.find(setup); known != shut_.end()) {
         unpack_traffic(known->second, out);
-        out.operations = c.exchange.operations;
+        out.operations = c.sequence.operations;
         return {};
     }
     start();
     const bool same = setup == setup_;
     std::string answer;
     Ending e = ask(request_for(c, same), answer);
-    if (e.kind != Ending::Kind::Done && stand_->phase == Phase::Leaving) {
+    if (e.kind != Ending::Kind::Done && state_->phase == Phase::Leaving) {
         note_left(e);
         stop();
         return run_or_recall(c, out);  // by a process that has nothing to leave
@@ -415,28 +415,28 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
 }
 
 std::string Worker::request_for(const Case& c, bool same) {
-    if (same) return kSame + pack_operations(c.exchange.operations);
+    if (same) return kSame + pack_operations(c.sequence.operations);
     Case whole;
     whole.kind = Case::Kind::Traffic;
     whole.first = c.first;
-    whole.exchange = c.exchange;
+    whole.sequence = c.sequence;
     whole.before = c.before;
     return kWhole + print_case(whole);
 }
 
 // The process ended of a case, or of what its pair carried first.
 Ending Worker::note_end(const Ending& e, const Case& c, const std::string& setup, Traffic& out) {
-    const Phase phase = stand_->phase;
+    const Phase phase = state_->phase;
     if (phase == Phase::Before) {
         ran_ = false;
-        out.operations = c.exchange.operations;
+        out.operations = c.sequence.operations;
         out.detail = kNotRun;
         return {};
     }
     if (phase == Phase::Opening) deaths_[setup] = {deaths_[setup].count + 1, e};
-    const int operation = phase == Phase::Running ? stand_->operation : -1;
+    const int operation = phase == Phase::Running ? state_->operation : -1;
     fatal_[remembered_as(c)] = {e, phase, operation};
-    note_death(e, phase, c, out);
+    note_crash(e, phase, c, out);
     out.died_at = operation;
     return e;
 }

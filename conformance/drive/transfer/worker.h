@@ -33,7 +33,7 @@ enum class Loss : std::uint8_t {
 };
 
 /// What a worker tells in shared memory, so that it outlives it.
-struct Stand {
+struct WorkerState {
     Phase phase = Phase::Running;
     int operation = -1;    ///< while it runs: whose call was made last
     unsigned waits = 0;    ///< how often something expected never came
@@ -76,9 +76,9 @@ public:
     [[nodiscard]] bool history_is_cut() const { return history_is_cut_; }
     /// True if the last exchange gave something up after a wait that is short because the library is known to lose
     /// things.  What was missing may have come later.
-    [[nodiscard]] bool hasty() const { return stand_->hasty; }
+    [[nodiscard]] bool hasty() const { return state_->hasty; }
     /// From now on waits are as long as at first, or as short as they have become.
-    void set_patient(bool patient) { stand_->patient = patient; }
+    void set_patient(bool patient) { state_->patient = patient; }
     /// True: a call that does not come back is given up sooner, as it is known not to.
     void set_quick(bool quick) { quick_ = quick; }
     /// False if the last exchange was not run: see run().
@@ -91,9 +91,9 @@ public:
     /// How often it died, in all; hanging, which takes long, counts for more.
     [[nodiscard]] std::size_t losses() const { return losses_; }
     /// How often something that should have come was waited for in vain.
-    [[nodiscard]] unsigned waits() const { return stand_->waits; }
+    [[nodiscard]] unsigned waits() const { return state_->waits; }
     /// How often an exchange was judged after a time alone, without an order that proves that nothing more comes.
-    [[nodiscard]] unsigned timed() const { return stand_->timed; }
+    [[nodiscard]] unsigned timed() const { return state_->timed; }
     /// Why pairs did not open, each call that failed with what it returned.
     [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
 
@@ -102,7 +102,7 @@ private:
     void start();
     void stop();
     [[noreturn]] void work(int fd, pid_t parent) noexcept;
-    Ending bury(bool hung);
+    Ending reap(bool hung);
     Ending told_from_memory(const Case& c, model::Traffic& out) const;
     /// Waits for the answer.  @return false if a call of the library does not come back.
     [[nodiscard]] bool awaited() const;
@@ -140,7 +140,7 @@ private:
     Loss loss_ = Loss::None;
     bool quick_ = false;
     std::optional<LeftPair> left_;
-    Stand* stand_ = nullptr;
+    WorkerState* state_ = nullptr;
     std::string setup_;  ///< what the worker's pair was opened with, as text
 };
 

@@ -20,7 +20,7 @@ constexpr unsigned kMark = 0x80;  // of the first byte
 constexpr std::array kKinds = {Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct,
                                Case::Kind::Life, Case::Kind::Text, Case::Kind::Traffic};
 constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::Enable) + 1;
-constexpr unsigned kKinships = static_cast<unsigned>(Kinship::Reworded) + 1;
+constexpr unsigned kMetamorphicRelations = static_cast<unsigned>(MetamorphicRelation::Reworded) + 1;
 constexpr unsigned kActs = static_cast<unsigned>(Conduct::Act::Other) + 1;
 constexpr int kMostNumber = 127;  // of an object, an entry of an answer
 
@@ -80,7 +80,7 @@ Query read_query(ByteReader& in) {
     q.node = in.text(kMostTextBytes);
     q.service = in.text(kMostTextBytes);
     if (in.byte() % 2 != 0) q.hints = read_info(in);
-    make_honest(q);
+    normalize(q);
     return q;
 }
 
@@ -131,18 +131,18 @@ StringProbe read_string(ByteReader& in) {
     p.data_null = (bits & kDataNull) != 0;
     p.concurrent = (bits & kConcurrent) != 0;
     if (in.byte() % 2 != 0) p.info = read_info(in);
-    make_honest(p);
+    normalize(p);
     return p;
 }
 
 void write_pair(const Input& input, ByteWriter& out) {
-    out.byte(static_cast<unsigned>(input.asked.kinship));
+    out.byte(static_cast<unsigned>(input.asked.metamorphic));
     out.number(input.turn);
     write_query(input.asked.first, out);
 }
 
 void read_pair(ByteReader& in, Input& input) {
-    input.asked.kinship = static_cast<Kinship>(in.byte() % kKinships);
+    input.asked.metamorphic = static_cast<MetamorphicRelation>(in.byte() % kMetamorphicRelations);
     input.turn = in.number();
     input.asked.first = read_query(in);
 }
@@ -180,7 +180,7 @@ void read_conduct(ByteReader& in, Case& c) {
 Case pair_of(const Input& input) {
     constexpr std::uint64_t kMostOffers = 16;
     const Case& asked = input.asked;
-    if (asked.kinship == Kinship::FedBack) {
+    if (asked.metamorphic == MetamorphicRelation::FedBack) {
         Case c = asked;
         c.fed_back = static_cast<int>(input.turn % kMostOffers);
         c.second = {};
@@ -189,7 +189,7 @@ Case pair_of(const Input& input) {
     Rng rng(input.turn);
     Case alone;
     alone.first = asked.first;
-    auto c = relate(asked.first, {}, asked.kinship, asked.provider, rng).value_or(std::move(alone));
+    auto c = relate(asked.first, {}, asked.metamorphic, asked.provider, rng).value_or(std::move(alone));
     c.provider = asked.provider;
     return c;
 }

@@ -30,14 +30,14 @@ static struct fi_info* make_offer(const struct fi_info* hints, const char* name)
     }
     info->caps = hints ? hints->caps : FI_MSG;
     info->addr_format = FI_ADDR_STR;
-    info->src_addr = strdup("moody://here");
+    info->src_addr = strdup("misbehaving://here");
     info->src_addrlen = info->src_addr ? strlen(info->src_addr) + 1 : 0;
     info->tx_attr->inject_size = 64;
     info->tx_attr->tclass = 0xffffffffu;
     info->domain_attr->mr_mode = FI_MR_LOCAL;
     info->domain_attr->name = strdup(name);
     info->domain_attr->domain = hints && hints->domain_attr ? hints->domain_attr->domain : NULL;
-    info->fabric_attr->prov_name = strdup("moody");
+    info->fabric_attr->prov_name = strdup("misbehaving");
     info->fabric_attr->api_version = FI_VERSION(1, 17);
     if (!info->src_addr || !info->domain_attr->name || !info->fabric_attr->prov_name) {
         fi_freeinfo(info);
@@ -152,16 +152,16 @@ int fi_fabric(struct fi_fabric_attr* attr, struct fid_fabric** fabric, void* con
 
 const char* fi_strerror(int number) {
     (void)number;
-    return "moody";
+    return "misbehaving";
 }
 
 char* fi_tostr(const void* data, enum fi_type type) {
     (void)data, (void)type;
-    return "moody";
+    return "misbehaving";
 }
 
 /* Ignores the length. */
 char* fi_tostr_r(char* buffer, size_t length, const void* data, enum fi_type type) {
     (void)length, (void)data, (void)type;
-    return strcpy(buffer, "moody and careless");
+    return strcpy(buffer, "misbehaving and careless");
 }
