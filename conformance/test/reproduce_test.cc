@@ -451,6 +451,67 @@ TEST(ReproduceText, KnowsTheClausesThatItNames) {
     }
 }
 
+// The program of a transfer by what was seen of its first operation.
+std::string transfer_program(std::string_view clause, const Evidence& evidence, const std::string& operations) {
+    CaseFile file;
+    CaseError error;
+    const std::string text =
+        "selvage-case 1\nkind = traffic\nprovider = \"shm\"\ncall = version=1.17 "
+        "hints={ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"shm\"}\n" +
+        operations;
+    EXPECT_TRUE(parse_case(text, file, error)) << error.str();
+    const auto id = model::find_clause(clause)->clause;
+    return c_program(file.shown, id, {{id, evidence}});
+}
+
+Evidence of_entry(Relation relation, std::uint64_t expected) {
+    Evidence e = number(Field::completion, relation, expected);
+    e.note = "operation 1 (B trecv): something";
+    return e;
+}
+
+TEST(ReproduceTraffic, OfAPeekThatFindsNothingTheErrorIsCompared) {
+    const std::string peek = "B trecvmsg length=0 tag=0x5 flags=FI_PEEK\n";
+    const auto nothing = transfer_program("tagged.peek.nothing", of_entry(Relation::Equals, 42), peek);
+    EXPECT_NE(nothing.find("told[0].errors && told[0].err != FI_ENOMSG"), std::string::npos) << nothing;
+    const auto succeeds = transfer_program("tagged.call.succeeds", of_entry(Relation::Equals, 0), peek);
+    EXPECT_NE(succeeds.find("told[0].errors && told[0].err != FI_ENOMSG"), std::string::npos) << succeeds;
+    const auto length = transfer_program("tagged.peek.length", of_entry(Relation::Equals, 7), peek);
+    EXPECT_NE(length.find("told[0].len != 7"), std::string::npos) << length;
+}
+
+TEST(ReproduceTraffic, WhatAnEntrySaysIsComparedOnlyIfItCame) {
+    const std::string receive = "B trecv length=8 tag=0x5\n";
+    const auto program = transfer_program("cq.len.received", of_entry(Relation::Equals, 7), receive);
+    EXPECT_NE(program.find("told[0].entries > told[0].errors && told[0].len"), std::string::npos) << program;
+}
+
+TEST(ReproduceTraffic, ASourceThatIsNotStoredIsNotTakenForNone) {
+    const auto program =
+        transfer_program("cq.source.not-available", of_entry(Relation::Happens, 0), "B recv length=8\n");
+    EXPECT_NE(program.find("fi_addr_t from = 0x5e1a6e00;"), std::string::npos) << program;
+}
+
+TEST(ReproduceTraffic, OfADeathAllIsClosed) {
+    Evidence death = number(Field::subject, Relation::Happens, 0);
+    death.note = std::string(model::kDied);
+    EXPECT_NE(transfer_program("msg.call.comes-back", death, "A send length=1\n").find("\tclose_all();\n"),
+              std::string::npos);
+    CaseFile file;
+    CaseError error;
+    ASSERT_TRUE(parse_case("selvage-case 1\nkind = life\n" TCP
+                           "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\ncq3 = open cq domain2\n"
+                           "close cq3\n",
+                           file, error))
+        << error.str();
+    const auto id = model::find_clause("domain.close.after-children")->clause;
+    const auto program = c_program(file.shown, id, {{id, death}});
+    const auto left = program.find("/* what is left */");
+    ASSERT_NE(left, std::string::npos) << program;
+    EXPECT_LT(left, program.find("fi_close(&domain2->fid)"));
+    EXPECT_LT(program.find("fi_close(&domain2->fid)"), program.find("fi_close(&fabric1->fid)"));
+}
+
 TEST(ReproduceText, KeepsCommentsAndLiteralsClosed) {
     Case c;
     c.provider = "*/ int x; /*";
