@@ -4,10 +4,10 @@
 //
 // Invariants:
 // 1. What is learnt is a sequence that shows its loss each time, alone on a new pair, made smaller.
-// 2. A sequence holds it that has all of its operations, in its order and from the same sides (or all from
-//    the other ones), each with all of its flags and no shorter, where the same ones meet and the same messages fit; on
-//    an endpoint of the same type, with all that its set-up has.  So a loss that was seen with a flag passes over
-//    nothing without that flag.
+// 2. A sequence holds it that has all of its operations, in its order and from the same sides (or all from the other
+//    ones), each with all of its flags and no shorter, where the same ones meet and the same messages fit; on an
+//    endpoint of the same type, with all that its set-up has.  So a loss that was seen with a flag passes over nothing
+//    without that flag.
 // 3. What ended the process passes over all that holds it.  What lost something passes over less, as much may be seen
 //    beside the loss: on one set-up, by the same calls, with the same flags and of the same classes of lengths as a
 //    sequence that has lost it there.

@@ -16,6 +16,18 @@ ProviderResult& provider_of(Report& report, const std::string& name) {
     return report.providers.back();
 }
 
+// The same promise broken in the same way: of two cases that show it, the graver one is kept (one program that shows it
+// is enough), else the one with the smaller text, so that the order of the parts does not matter.
+void add_in_any_order(Report& to, const Deviation& d) {
+    Deviation* const known = add_deviation(to, d);
+    if (known == nullptr || std::tie(known->grade, known->summary) <= std::tie(d.grade, d.summary)) return;
+    const auto seen = known->seen;
+    const auto tries = known->intermittent;
+    *known = d;
+    known->seen = seen;
+    known->intermittent = tries;
+}
+
 std::string different(const Report& a, const Report& b) {
     if (a.subject.path != b.subject.path || a.subject.build_id != b.subject.build_id)
         return "they judge different libraries: " + a.subject.path + " and " + b.subject.path;
@@ -51,22 +63,16 @@ void add_counts(ProviderResult& to, const ProviderResult& part) {
     }
 }
 
-// The same promise broken in the same way: of two cases that show it, the one with the smaller text is kept, so that
-// the order of the parts does not matter.
-void add_deviation(Report& to, const Deviation& d) {
+Deviation* add_deviation(Report& to, const Deviation& d) {
     for (auto& known : to.deviations) {
         if (known.clause != d.clause || known.provider != d.provider || signature_of(known) != signature_of(d))
             continue;
-        const auto seen = known.seen + d.seen;
-        auto tries = known.intermittent;
-        add_tries(tries, d.intermittent);
-        // Of two whose programs came to different ends the graver one: one program that shows it is enough.
-        if (std::tie(d.grade, d.summary) < std::tie(known.grade, known.summary)) known = d;
-        known.seen = seen;
-        known.intermittent = tries;
-        return;
+        known.seen += d.seen;
+        add_tries(known.intermittent, d.intermittent);
+        return &known;
     }
     to.deviations.push_back(d);
+    return nullptr;
 }
 
 bool merge_reports(std::span<const Report> parts, Report& out, std::string& error) {
@@ -82,7 +88,7 @@ bool merge_reports(std::span<const Report> parts, Report& out, std::string& erro
         error = different(parts.front(), part);
         if (!error.empty()) return false;
         for (const auto& p : part.providers) add_counts(provider_of(out, p.provider), p);
-        for (const auto& d : part.deviations) add_deviation(out, d);
+        for (const auto& d : part.deviations) add_in_any_order(out, d);
     }
     return true;
 }

@@ -22,8 +22,8 @@ void add_tries(std::optional<Tries>& to, const std::optional<Tries>& more);
 
 /// Adds what a part of a run counted and noted of a provider.
 void add_counts(ProviderResult& to, const ProviderResult& part);
-/// Adds a deviation, or counts it if the same is there.
-void add_deviation(Report& to, const Deviation& d);
+/// Adds a deviation, or counts it if the same is there.  @return the one that was there.
+Deviation* add_deviation(Report& to, const Deviation& d);
 
 /// @return false and one line in `error` if they are not parts of one run: another library, seed or number of cases.
 bool merge_reports(std::span<const Report> parts, Report& out, std::string& error);

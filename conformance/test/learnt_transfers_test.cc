@@ -77,6 +77,34 @@ KnownLoss known(const Case& minimal, Loss loss = Loss::Missing, model::Clause cl
     return {loss, minimal, {{clause, {}, false}}};
 }
 
+TEST(LearntTransfers, AnAtomicOfFewerValuesIsNotWhatEndedTheProcess) {
+    LearntTransfers learnt;
+    learnt.learn(known(transfer("A atomic type=FI_UINT64 op=FI_SUM count=65536\n"), Loss::Ended));
+    EXPECT_TRUE(learnt.knows(transfer("A atomic type=FI_UINT64 op=FI_SUM count=70000\n")));
+    EXPECT_FALSE(learnt.knows(transfer("A atomic length=8 type=FI_UINT64 op=FI_SUM count=1\n")));
+    EXPECT_FALSE(learnt.knows(transfer("A atomic type=FI_UINT64 op=FI_MAX count=65536\n")));
+}
+
+TEST(LearntTransfers, AnAccessThatMustFailIsNotWhatEndedTheProcess) {
+    LearntTransfers learnt;
+    learnt.learn(known(transfer("A read length=1\n"), Loss::Ended));
+    EXPECT_TRUE(learnt.knows(transfer("A readmsg length=8 offset=1024\n")));
+    EXPECT_FALSE(learnt.knows(transfer("A read length=1 bad-key\n")));
+    EXPECT_FALSE(learnt.knows(transfer("A read length=1 access=FI_REMOTE_WRITE\n")));
+    EXPECT_FALSE(learnt.knows(transfer("A read length=4096 offset=2097000\n"))) << "beyond the region";
+}
+
+TEST(LearntTransfers, WhatEndedTheProcessPassesOverAllThatHoldsItWhateverElseIsSetUp) {
+    LearntTransfers learnt;
+    learnt.learn(known(transfer(kCut), Loss::Ended));
+    EXPECT_TRUE(learnt.knows(transfer("counters = yes\nB recvv length=100\nA senddata length=70000 data=1\n")));
+    EXPECT_TRUE(learnt.knows(transfer("A recv length=100\nB send length=70000\n"))) << "all sides changed";
+    EXPECT_FALSE(learnt.knows(transfer("B recv length=70000\nA send length=70000\n"))) << "it fits";
+    EXPECT_FALSE(learnt.knows(transfer("B recv length=8\nB recv length=70000\nA send length=4\nA send length=70000\n")))
+        << "another receive takes it";
+    EXPECT_FALSE(learnt.knows(transfer(kCut, "FI_EP_MSG")));
+}
+
 TEST(LearntTransfers, WhatIsLostOnOneSetUpIsPassedOverThereAlone) {
     LearntTransfers learnt;
     EXPECT_FALSE(learnt.knows(transfer(kCut)));
