@@ -203,11 +203,15 @@ std::string lacking_for_transfers(Clause clause, const Facts& facts) {
           no_counters(text.id, facts), no_attribute(clause, facts), other_mode(clause, facts), pairs_do_not_open(facts),
           no_looks(text.id, facts), nothing_of_the_kind(clause, text.id, facts), only_datagrams(facts)})
         if (!reason.empty()) return reason;
-    const auto& notes = facts.result.notes;
-    const bool cut = std::any_of(notes.begin(), notes.end(), [](const std::string& n) {
-        return n.starts_with("traffic: ") && n.find("were not run") != std::string::npos;
-    });
-    return cut ? "the library died or lost something too often for all exchanges to be run" : "";
+    const auto noted = [&](std::string_view what) {
+        return std::any_of(facts.result.notes.begin(), facts.result.notes.end(), [&](const std::string& n) {
+            return n.starts_with("traffic: ") && n.find(what) != std::string::npos;
+        });
+    };
+    if (noted("were not run")) return "the library died or lost something too often for all exchanges to be run";
+    if (noted("were passed over"))
+        return "what would show it was passed over: it holds what ended the process or was lost";
+    return "";
 }
 
 }  // namespace selvage::conformance

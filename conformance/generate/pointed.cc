@@ -106,7 +106,7 @@ void add_services(const Profile& profile, std::vector<Query>& out) {
     }
 }
 
-// Layers that are known, unknown, in other orders, doubled, or too many; and names in another case.
+// Layers that are known, unknown, in other orders, doubled, or too many.
 void add_provider_names(const Profile& profile, std::vector<Query>& out) {
     const std::string& own = profile.provider;
     const std::string core = own.substr(0, own.find(';'));
@@ -123,9 +123,6 @@ void add_provider_names(const Profile& profile, std::vector<Query>& out) {
         names.push_back(core + ";" + layer);
         names.push_back(std::string(layer) + ";" + core);
     }
-    std::string loud = own;
-    for (char& c : loud) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    names.push_back(loud);
     for (const auto& name : names) {
         Query q = base_call(profile);
         ask_for(*q.hints, Field::fabric_prov_name, name);

@@ -199,6 +199,9 @@ TEST(Needs, SayWhatTransfersLack) {
     result.notes.push_back("traffic: the library died or lost something too often; 9 exchanges were not run");
     EXPECT_EQ(lacking_of(msg_send_whole, p, result),
               "the library died or lost something too often for all exchanges to be run");
+    result.notes = {"traffic: 62 cases were passed over: they hold what ended the process, or was lost"};
+    EXPECT_EQ(lacking_of(msg_send_whole, p, result),
+              "what would show it was passed over: it holds what ended the process or was lost");
     result.notes.clear();
     p.entries[0].offer.domain.cntr_cnt = 1;
     EXPECT_EQ(lacking_of(cntr_count_send, p, result), "");

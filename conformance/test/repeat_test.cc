@@ -326,7 +326,7 @@ TEST(History, TheSameSeedGivesTheSameReport) {
     std::string deviations[2];
     for (std::string& d : deviations) {
         const Folder folder;
-        check_mutant(folder, "history-read-spoils", "msg", "300");
+        check_mutant(folder, "history-read-spoils", "msg", "800");
         d = nlohmann::json::parse(slurp(folder.path("r.json"))).at("deviations").dump(1);
     }
     EXPECT_EQ(deviations[0], deviations[1]);
