@@ -127,7 +127,7 @@ void expect_programs_show(const std::string& provider, std::size_t most) {
     const Folder folder;
     const auto saved = folder.path("cases");
     const Ran ran =
-        run_tool({"check", "--no-compiler", "--provider", provider, "--cases", "3000", "--quiet", "--save", saved}, {},
+        run_tool({"check", "--no-compiler", "--provider", provider, "--cases", "1000", "--quiet", "--save", saved}, {},
                  {}, std::chrono::seconds(280));
     ASSERT_EQ(ran.status, 1) << ran.err;
     const Programs programs = saved_programs(saved, most);
