@@ -29,8 +29,9 @@ static struct fid_domain *domain;
 static struct fid_pep *pep;
 static struct fid_eq *listening;
 static struct fi_context2 context[OPERATIONS];
-static unsigned char *buffer[OPERATIONS];
-static long returned[OPERATIONS];
+/* Where the pair does not open, nothing is posted. */
+__attribute__((unused)) static unsigned char *buffer[OPERATIONS];
+__attribute__((unused)) static long returned[OPERATIONS];
 /* What was read from the queues, by operation; the last row is for contexts of nobody. */
 static struct told {
 	unsigned entries, errors;
