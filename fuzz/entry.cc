@@ -59,7 +59,7 @@ public:
         const Input input = conformance::read_input(bytes);
         if (!target().takes(input.asked.kind)) return false;
         Case c = to_case(input);
-        if (c.kind == Case::Kind::Traffic && !bench_->exchange(input, c)) return false;
+        if (c.kind == Case::Kind::Traffic && !bench_->sequence(input, c)) return false;
         broken_.clear();
         bench_->forget();
         bench_->set_comparing(!is_watched(bytes));

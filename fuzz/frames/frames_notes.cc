@@ -38,7 +38,7 @@ Scan read(const std::uint8_t* bytes, std::size_t size, Note& note, std::size_t& 
 
 void check_whole(const std::uint8_t* bytes, const Note& note, std::size_t used) {
     check(used >= kNoteFixed && used <= kNoteMax, "a note of an impossible length");
-    check(expected_bytes(bytes, used) == used, "a reader would take more or less than the note");
+    check(wanted_bytes(bytes, used) == used, "a reader would take more or less than the note");
     std::uint8_t written[kNoteMax];
     check(write_note(note, written) == used, "written, it has another length");
     Note again;
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check(used <= size, "a note that is not all there");
         check_whole(data, note, used);
     }
-    check(expected_bytes(data, size) >= kNoteFixed && expected_bytes(data, size) <= kNoteMax,
+    check(wanted_bytes(data, size) >= kNoteFixed && wanted_bytes(data, size) <= kNoteMax,
           "a reader wants too much");
     check_frames(data, size);
     return 0;

@@ -285,7 +285,7 @@ public:
           from_(victim.station.insert(station_.name())),
           to_(station_.insert(victim.station.name())) {}
 
-    void sequence(std::size_t size) {
+    void exchange(std::size_t size) {
         static std::vector<std::byte> out(sizeof(Arena::honest.bytes));
         const std::uint64_t tag = 0xf411ull << 40 | ++count_;
         for (std::size_t i = 0; i + 8 <= size; i += 8) {
