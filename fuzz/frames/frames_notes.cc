@@ -70,8 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check(used <= size, "a note that is not all there");
         check_whole(data, note, used);
     }
-    check(wanted_bytes(data, size) >= kNoteFixed && wanted_bytes(data, size) <= kNoteMax,
-          "a reader wants too much");
+    check(wanted_bytes(data, size) >= kNoteFixed && wanted_bytes(data, size) <= kNoteMax, "a reader wants too much");
     check_frames(data, size);
     return 0;
 }

@@ -16,9 +16,9 @@ Evidence node_evidence(const MatchCase& c, const char* note = "") {
 }
 
 // Some letter of it stands in no numeric address, however that is spelt: "localhost", not "127.1", "0x7f000001" or
-// "fe80::1".
+// "fe80::1"; and it is no address as text (FI_ADDR_STR), which may be the name of a format alone: "fi_sockaddr_in6".
 bool is_surely_a_name(const std::string& node) {
-    return node.find('%') == std::string::npos &&
+    return !node.starts_with("fi_") && node.find('%') == std::string::npos &&
            node.find_first_not_of("0123456789abcdefABCDEFxX.:") != std::string::npos;
 }
 
