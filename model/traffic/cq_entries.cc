@@ -1,9 +1,10 @@
 // Which entries come, and whose they are: spec/clauses/cq_entries.toml.
-#include "model/traffic/traffic_rules.h"
+#include "model/traffic/shapes.h"
 
 namespace selvage::model::clause {
 
 using namespace rules;
+using namespace shapes;
 
 namespace {
 
@@ -50,18 +51,6 @@ Ruling cq_entry_once(const TrafficCase& c) {
     return tour.ruling();
 }
 
-Ruling cq_entry_comes(const TrafficCase& c) {
-    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
-    Tour tour;
-    for (int i = 0; i < operation_count(c); ++i) {
-        const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
-        if (due == 0 || !part(c, i).sure) continue;
-        tour.see(part(c, i).entries.size() >= due, [&] {
-            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
-                            "its completion never came");
-        });
-    }
-    return tour.ruling();
-}
+Ruling cq_entry_comes(const TrafficCase& c) { return entries_come(c, "its completion never came"); }
 
 }  // namespace selvage::model::clause

@@ -41,23 +41,6 @@ bool asks_for_registration(std::uint64_t error) {
     }
 }
 
-// No call that must be accepted is refused with, and nothing that was accepted fails with, such an error.
-Ruling never_says(const TrafficCase& c, bool (*concerns)(const Operation&), bool (*means_so)(std::uint64_t),
-                  const char* what) {
-    Tour tour;
-    for (int i = 0; i < operation_count(c); ++i) {
-        const Operation& o = operation(c, i);
-        if (!concerns(o) || admission(c.traffic, o) != Admission::Accept) continue;
-        tour.see(!means_so(signed_wide(-o.ret)),
-                 [&] { return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret), what); });
-        for (const int e : part(c, i).entries) {
-            tour.see(!means_so(entry(c, e).error),
-                     [&] { return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error, what); });
-        }
-    }
-    return tour.ruling();
-}
-
 // The memory at its context is the application's alone, as far as no mode says otherwise: a look at a message, and what
 // follows it, keep their place there (fi_tagged(3)).
 bool has_context_of_its_own(const TrafficCase& c, const Operation& o) {
@@ -81,21 +64,9 @@ bool must_have_come(const TrafficCase& c, int i) {
 }  // namespace
 
 Ruling domain_progress_manual(const TrafficCase& c) {
-    const Traffic& t = c.traffic;
-    if (t.info == nullptr || t.info->domain.data_progress != FI_PROGRESS_MANUAL || !is_whole(c) || !c.account->calm ||
-        c.account->left || !is_reliable(t)) {
+    if (info_of(c) == nullptr || info_of(c)->domain.data_progress != FI_PROGRESS_MANUAL)
         return Ruling::not_applicable();
-    }
-    Tour tour;
-    for (int i = 0; i < operation_count(c); ++i) {
-        const auto due = entries_due(t, *c.account, static_cast<std::size_t>(i));
-        if (due == 0 || !part(c, i).sure) continue;
-        tour.see(part(c, i).entries.size() >= due, [&] {
-            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
-                            "its queue was read again and again, and it came to no end");
-        });
-    }
-    return tour.ruling();
+    return entries_come(c, "its queue was read again and again, and it came to no end");
 }
 
 Ruling domain_progress_auto(const TrafficCase& c) {
@@ -121,7 +92,8 @@ Ruling domain_progress_auto(const TrafficCase& c) {
 
 Ruling domain_caps_loopback(const TrafficCase& c) {
     if (info_of(c) == nullptr || (info_of(c)->domain.caps & FI_LOCAL_COMM) == 0) return Ruling::not_applicable();
-    return never_says(c, transmits, is_out_of_reach, "an endpoint of the same domain is out of reach");
+    constexpr auto kWhat = "an endpoint of the same domain is out of reach";
+    return never_says(c, transmits, is_out_of_reach, kWhat, kWhat);
 }
 
 Ruling domain_mr_local_registration(const TrafficCase& c) {
@@ -129,7 +101,8 @@ Ruling domain_mr_local_registration(const TrafficCase& c) {
     const bool asked = (info_of(c)->domain.mr_mode & (FI_MR_LOCAL | kBasic)) != 0 ||
                        ((info_of(c)->mode | info_of(c)->tx.mode | info_of(c)->rx.mode) & FI_LOCAL_MR) != 0;
     if (asked) return Ruling::not_applicable();
-    return never_says(c, is_posted, asks_for_registration, "its local buffer is refused, and need not be registered");
+    constexpr auto kWhat = "its local buffer is refused, and need not be registered";
+    return never_says(c, is_posted, asks_for_registration, kWhat, kWhat);
 }
 
 Ruling domain_mr_scalable_offsets(const TrafficCase& c) {

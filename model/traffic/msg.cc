@@ -11,19 +11,7 @@ Ruling msg_call_accepted(const TrafficCase& c) { return accepts(c, is_message); 
 Ruling msg_call_errno(const TrafficCase& c) { return refuses_with_errno(c, is_message); }
 Ruling msg_call_succeeds(const TrafficCase& c) { return succeeds(c, is_message); }
 
-Ruling msg_call_again(const TrafficCase& c) {
-    if (!c.account->returned || !c.account->calm) return Ruling::not_applicable();
-    Tour tour;
-    for (int i = 0; i < operation_count(c); ++i) {
-        const Operation& o = operation(c, i);
-        if (!o.again || admission(c.traffic, o) != Admission::Accept) continue;
-        tour.see(o.ret == 0 || o.ret == -FI_EAGAIN, [&] {
-            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
-                            "-FI_EAGAIN at first, and then refused");
-        });
-    }
-    return tour.ruling();
-}
+Ruling msg_call_again(const TrafficCase& c) { return again_may_be_tried(c, "-FI_EAGAIN at first, and then refused"); }
 
 Ruling msg_length_limit(const TrafficCase& c) {
     return keeps_limit(

@@ -64,35 +64,13 @@ Ruling domain_rm_enabled_protects(const TrafficCase& c) {
 }
 
 Ruling domain_rm_context_full_enabled(const TrafficCase& c) {
-    if (!is_managed(c.traffic) || !c.account->returned || !c.account->calm) return Ruling::not_applicable();
-    Tour tour;
-    for (int i = 0; i < operation_count(c); ++i) {
-        const Operation& o = operation(c, i);
-        if (!o.again || admission(c.traffic, o) != Admission::Accept) continue;
-        tour.see(o.ret == 0 || o.ret == -FI_EAGAIN, [&] {
-            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
-                            "the context was full, and the next call was refused for good");
-        });
-    }
-    return tour.ruling();
+    if (!is_managed(c.traffic)) return Ruling::not_applicable();
+    return again_may_be_tried(c, "the context was full, and the next call was refused for good");
 }
 
 Ruling domain_rm_queue_full_enabled(const TrafficCase& c) {
-    const Traffic& t = c.traffic;
-    if (!is_managed(t) || t.queue_size == 0 || !is_whole(c) || !c.account->calm || c.account->left || !is_reliable(t) ||
-        !fills_a_queue(c)) {
-        return Ruling::not_applicable();
-    }
-    Tour tour;
-    for (int i = 0; i < operation_count(c); ++i) {
-        const auto due = entries_due(t, *c.account, static_cast<std::size_t>(i));
-        if (due == 0 || !part(c, i).sure) continue;
-        tour.see(part(c, i).entries.size() >= due, [&] {
-            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
-                            "more was posted than the queue has room for, and its entry was lost");
-        });
-    }
-    return tour.ruling();
+    if (!is_managed(c.traffic) || c.traffic.queue_size == 0 || !fills_a_queue(c)) return Ruling::not_applicable();
+    return entries_come(c, "more was posted than the queue has room for, and its entry was lost");
 }
 
 Ruling domain_rm_target_datagram(const TrafficCase& c) {

@@ -171,24 +171,51 @@ bool nothing_amiss(const TrafficCase& c) {
     return true;
 }
 
-Ruling is_there(const TrafficCase& c, Kind kind) {
-    const auto missing = [](std::uint64_t error) { return error == FI_ENOSYS || error == FI_EOPNOTSUPP; };
+Ruling entries_come(const TrafficCase& c, const char* what) {
+    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
+        if (due == 0 || !part(c, i).sure) continue;
+        tour.see(part(c, i).entries.size() >= due, [&] {
+            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(), what);
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling again_may_be_tried(const TrafficCase& c, const char* what) {
+    if (!c.account->returned || !c.account->calm) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!o.again || admission(c.traffic, o) != Admission::Accept) continue;
+        tour.see(o.ret == 0 || o.ret == -FI_EAGAIN,
+                 [&] { return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret), what); });
+    }
+    return tour.ruling();
+}
+
+Ruling never_says(const TrafficCase& c, Kind kind, bool (*means_so)(std::uint64_t), const char* refused,
+                  const char* failed) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!kind(o) || admission(c.traffic, o) != Admission::Accept) continue;
-        tour.see(!missing(signed_wide(-o.ret)), [&] {
-            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
-                            "the endpoint has the capability, and says that it lacks the operation");
-        });
+        tour.see(!means_so(signed_wide(-o.ret)),
+                 [&] { return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret), refused); });
         for (const int e : part(c, i).entries) {
-            tour.see(!missing(entry(c, e).error), [&] {
-                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
-                                "the endpoint has the capability, and the operation fails for want of it");
-            });
+            tour.see(!means_so(entry(c, e).error),
+                     [&] { return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error, failed); });
         }
     }
     return tour.ruling();
+}
+
+Ruling is_there(const TrafficCase& c, Kind kind) {
+    const auto missing = [](std::uint64_t error) { return error == FI_ENOSYS || error == FI_EOPNOTSUPP; };
+    return never_says(c, kind, missing, "the endpoint has the capability, and says that it lacks the operation",
+                      "the endpoint has the capability, and the operation fails for want of it");
 }
 
 Ruling both(Ruling one, Ruling two) {

@@ -49,6 +49,13 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
 /// It touches nothing.
 Ruling stray_touches_nothing(const TrafficCase& c, Kind kind);
 
+/// Every entry comes that is due, `what` if one does not.
+Ruling entries_come(const TrafficCase& c, const char* what);
+/// A call that was answered with -FI_EAGAIN is accepted later, or answered so again; `what` if it is refused.
+Ruling again_may_be_tried(const TrafficCase& c, const char* what);
+/// No call that must be accepted is refused with, and nothing that was accepted fails with, an error that `means_so`.
+Ruling never_says(const TrafficCase& c, Kind kind, bool (*means_so)(std::uint64_t error), const char* refused,
+                  const char* failed);
 /// The endpoint has the operation: no call that must be accepted says that there is none, and no operation fails so.
 Ruling is_there(const TrafficCase& c, Kind kind);
 /// Two promises as one: broken if either is, and vacuous if both are.
