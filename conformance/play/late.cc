@@ -15,22 +15,11 @@ bool overlap(const iovec& a, const iovec& b) {
 
 }  // namespace
 
-void LateSends::posted(const void* context, std::vector<iovec> memory) {
-    const auto found =
-        std::find_if(posted_.begin(), posted_.end(), [&](const Send& s) { return s.context == context; });
-    if (found != posted_.end()) {
-        found->memory = std::move(memory);
-    } else {
-        posted_.push_back({context, std::move(memory), 0});
-    }
-}
+void LateSends::posted(const void* context, std::vector<iovec> memory) { posted_[context] = std::move(memory); }
 
 void LateSends::missed(std::uint64_t queue, const void* context) {
-    Send late = {context, {}, queue};
-    const auto found =
-        std::find_if(posted_.begin(), posted_.end(), [&](const Send& s) { return s.context == context; });
-    if (found != posted_.end()) late.memory = found->memory;
-    missed_.push_back(std::move(late));
+    const auto found = posted_.find(context);
+    missed_.push_back({context, found != posted_.end() ? found->second : std::vector<iovec>{}, queue});
 }
 
 bool LateSends::came(std::uint64_t queue, const void* context) {

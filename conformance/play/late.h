@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace selvage::conformance {
@@ -32,7 +33,7 @@ private:
         std::vector<iovec> memory;
         std::uint64_t queue;
     };
-    std::vector<Send> posted_;  // the last one with each context
+    std::unordered_map<const void*, std::vector<iovec>> posted_;  // memory of the last one with each context
     std::vector<Send> missed_;
 };
 
