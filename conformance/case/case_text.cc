@@ -286,6 +286,15 @@ std::string print_case(const Case& c, std::optional<model::Clause> clause, std::
     return out;
 }
 
+std::string print_setup(const Case& transfer) {
+    Case bare;
+    bare.kind = Case::Kind::Traffic;
+    bare.first = transfer.first;
+    bare.sequence = transfer.sequence;
+    bare.sequence.operations.clear();
+    return print_case(bare);
+}
+
 bool parse_case(std::string_view text, CaseFile& out, CaseError& error) {
     out = {};
     error = {};

@@ -37,6 +37,8 @@ struct CaseError {
 
 /// Prints a case.  @param comment lines for the reader, put under the header.
 std::string print_case(const Case& shown, std::optional<model::Clause> clause = {}, std::string_view comment = {});
+/// Prints what the pair of endpoints of a transfer is opened with: the case without its operations.
+std::string print_setup(const Case& transfer);
 /// Reads a case file or a bare call.  @return false and `error`.
 bool parse_case(std::string_view text, CaseFile& out, CaseError& error);
 

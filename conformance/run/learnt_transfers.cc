@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "conformance/case/case_text.h"
-#include "conformance/drive/transfer/pair.h"
+#include "conformance/case/operations.h"
 #include "conformance/shrink/smaller_traffic.h"
 
 namespace selvage::conformance {
@@ -20,13 +20,10 @@ using namespace model;
 using Operations = std::vector<Operation>;
 using Same = bool (*)(const Operation& a, const Operation& expected);
 
-bool atomic(const Operation& o) {
-    return o.what == Transfer::Atomic || o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic;
-}
 bool beyond_region(const Operation& o) { return o.offset + o.length > kRegionLength; }
 
 // Lengths of a class differ by less than a factor of two.
-auto length_class(const Operation& o) { return std::bit_width(atomic(o) ? o.count : o.length); }
+auto length_class(const Operation& o) { return std::bit_width(is_atomic(o) ? o.count : o.length); }
 
 bool same_call(const Operation& a, const Operation& b) {
     return a.what == b.what && a.form == b.form && a.flags == b.flags && (a.pieces > 1) == (b.pieces > 1) &&
@@ -53,9 +50,6 @@ bool at_least(const Operation& a, const Operation& b) {
            a.datatype == b.datatype && a.op == b.op;
 }
 
-bool receives(const Operation& o) { return o.what == Transfer::Recv || o.what == Transfer::TaggedRecv; }
-bool sends(const Operation& o) { return o.what == Transfer::Send || o.what == Transfer::TaggedSend; }
-
 bool takes(const Operation& receive, const Operation& message) {
     return receive.side != message.side && (receive.what == Transfer::Recv) == (message.what == Transfer::Send) &&
            !receive.from_other && ((receive.tag ^ message.tag) & ~receive.ignore) == 0;
@@ -70,11 +64,11 @@ bool takes_no_one_message(const Operation& o) {
 std::vector<int> partners_of(const Operations& all) {
     std::vector<int> out(all.size(), -1);
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!receives(all[i]) && !sends(all[i])) continue;
+        if (!is_receive(all[i]) && !is_send(all[i])) continue;
         if (takes_no_one_message(all[i])) continue;
         for (std::size_t k = 0; k < i && out[i] < 0; ++k) {
-            const bool meet =
-                receives(all[i]) ? sends(all[k]) && takes(all[i], all[k]) : receives(all[k]) && takes(all[k], all[i]);
+            const bool meet = is_receive(all[i]) ? is_send(all[k]) && takes(all[i], all[k])
+                                                 : is_receive(all[k]) && takes(all[k], all[i]);
             if (!meet || out[k] >= 0 || takes_no_one_message(all[k])) continue;
             out[i] = static_cast<int>(k);
             out[k] = static_cast<int>(i);
@@ -142,16 +136,6 @@ private:
     std::vector<std::size_t> found_;
 };
 
-// What a pair is opened with, as text.
-std::string setup_of(const Case& c) {
-    Case bare;
-    bare.kind = Case::Kind::Traffic;
-    bare.first = c.first;
-    bare.sequence = c.sequence;
-    bare.sequence.operations.clear();
-    return print_case(bare);
-}
-
 std::uint64_t ep_type(const Case& c) { return c.first.hints ? c.first.hints->ep.type : 0; }
 
 // What the smaller case needs of its set-up, the other one has.
@@ -181,7 +165,7 @@ bool holds(const Operations& all, const Operations& part) {
 
 void LearntTransfers::add(const Case& c, Operations operations) {
     if (operations.empty() || knows(c)) return;
-    patterns_.push_back({setup_of(c), std::move(operations)});
+    patterns_.push_back({print_setup(c), std::move(operations)});
 }
 
 void LearntTransfers::learn(KnownLoss known) {
@@ -219,7 +203,7 @@ bool LearntTransfers::knows(const Case& c) const {
         return k.loss == Loss::Ended && !explained_by(c, k).empty();
     });
     if (ends) return true;
-    const std::string setup = setup_of(c);
+    const std::string setup = print_setup(c);
     return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& p) {
         return p.setup == setup && holds(c.sequence.operations, p.operations);
     });

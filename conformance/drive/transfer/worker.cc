@@ -54,16 +54,6 @@ constexpr char kSame = 's';
 constexpr char kClose = 'c';
 constexpr std::string_view kNotRun = "not run, as what the pair carries first did not end as it should";
 
-// The case without its operations: what a pair is opened with.
-std::string setup_of(const Case& c) {
-    Case bare;
-    bare.kind = Case::Kind::Traffic;
-    bare.first = c.first;
-    bare.sequence = c.sequence;
-    bare.sequence.operations.clear();
-    return print_case(bare);
-}
-
 const char* name(Phase phase) {
     switch (phase) {
         case Phase::Opening:
@@ -372,7 +362,7 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     state_->hasty = false;
     history_.clear();
     history_is_cut_ = false;
-    const std::string setup = setup_of(c);
+    const std::string setup = print_setup(c);
     if (const auto known = deaths_.find(setup); known != deaths_.end() && known->second.count >= kMostOpeningDeaths) {
         note_crash(known->second.ending, Phase::Opening, c, out);
         return known->second.ending;
