@@ -109,7 +109,7 @@ const Profile& Profiles::at(Version version) {
 }
 
 std::vector<std::string> discover_providers(Caller& caller, Version version, std::span<const Query> deadly,
-                                            std::span<const std::string> expected) {
+                                            std::span<const std::string> requested) {
     const Prober prober{caller, deadly};
     std::vector<std::string> out;
     const auto add = [&](const Info& offer) {
@@ -129,7 +129,7 @@ std::vector<std::string> discover_providers(Caller& caller, Version version, std
         const Answer wide = prober.ask(widest_query(*o.fabric.prov_name, version));
         for (const auto& found : wide.offers) add(found);
     }
-    for (const auto& name : expected) {
+    for (const auto& name : requested) {
         if (std::find(out.begin(), out.end(), name) != out.end()) continue;
         const Answer wide = prober.ask(widest_query(name, version));
         const bool answers = std::any_of(wide.offers.begin(), wide.offers.end(),

@@ -37,10 +37,10 @@ private:
 };
 
 /// The names of all providers that answer anything, layered ones too: from the NULL-hints answer and from
-/// FI_PROV_ATTR_ONLY names that answer when asked by name.  In order of appearance; then those of `wanted` that no
+/// FI_PROV_ATTR_ONLY names that answer when asked by name.  In order of appearance; then those of `requested` that no
 /// list names and that answer all the same, as a layered name may.
 std::vector<std::string> discover_providers(Caller& caller, model::Version version,
                                             std::span<const model::Query> deadly = {},
-                                            std::span<const std::string> expected = {});
+                                            std::span<const std::string> requested = {});
 
 }  // namespace selvage::conformance

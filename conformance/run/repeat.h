@@ -61,7 +61,7 @@ private:
     std::chrono::nanoseconds trying_{};     ///< spent on what does not repeat
 };
 
-/// The links of `broken` that are like `wanted`: one, with those that support it.
+/// The links of `broken` that are like `expected`: one, with those that support it.
 std::vector<model::Because> pick(const std::vector<model::Because>& broken, const model::Because& expected);
 
 }  // namespace selvage::conformance
