@@ -61,6 +61,7 @@ class Case:
     limits: Limits = Limits()
     judge: Callable[[Outcome], tuple[str, str]] = by_status
     results: tuple[str, ...] = ()  # files of that folder that are appended to the output
+    links: tuple[str, ...] = ()  # programs that are found in that folder: it starts them by a relative name
 
 
 class Program:

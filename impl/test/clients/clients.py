@@ -55,6 +55,8 @@ def run_case(workplace, program, case, library, recorder=None):
     for name, content in case.files.items():
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
             file.write(content)
+    for path in case.links:
+        os.symlink(path, os.path.join(folder, os.path.basename(path)))
     environment = workplace.environment(library, case)
     if recorder:
         environment |= record.environment(recorder, folder, environment)

@@ -239,6 +239,13 @@ class TheCommand(unittest.TestCase):
                     self.assertEqual(clients.main(['--library', folder, '--folder', folder]), 2)
         self.assertIn('another run', said.getvalue())
 
+    def test_a_case_finds_the_programs_that_it_starts_by_a_relative_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Workplace(folder, folder)
+            case = shell('./true && echo started', links=('/bin/true',))
+            program = type('Program', (), {'name': 'some'})
+            self.assertEqual(clients.run_case(place, program, case, 'own').verdict, 'passed')
+
     def test_without_a_library_it_could_not_run(self):
         driver = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'clients.py')
         with tempfile.TemporaryDirectory() as folder:

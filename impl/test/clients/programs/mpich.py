@@ -53,6 +53,11 @@ def entries(path):
             yield words[0], int(words[1]), arguments, environment, result
 
 
+def programs_of(folder):
+    paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder)))
+    return tuple(path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK))
+
+
 class Program(Program):
     name = 'mpich'
     providers = ('tcp', 'shm')  # asked for the layered name, it takes what is below on this library, and rxm on Debian's for either
@@ -93,6 +98,7 @@ class Program(Program):
     def cases(self, workplace, provider, quick):
         seen = {}
         for folder in FOLDERS:
+            beside = programs_of(os.path.join(self.tests, folder))  # some spawn each other: MPI_Comm_spawn("./spawn2")
             for name, ranks, arguments, environment, result in entries(self.list_of(folder)):
                 program = os.path.join(self.tests, folder, os.path.basename(name))
                 full = f'{folder}/{os.path.basename(name)}'
@@ -105,4 +111,5 @@ class Program(Program):
                 yield Case(label, provider, ranks,
                            (os.path.join(self.prefix, 'bin/mpiexec'), '-launcher', 'fork', '-n', str(ranks), program, *arguments),
                            {'FI_PROVIDER': provider} | environment,
+                           links=beside,
                            limits=Limits(work=180), judge=judge if result != 'TestStatus' else judge_status)
