@@ -23,9 +23,8 @@ bool is_crash(int signal) {
     return false;
 }
 
-const std::string& note(const Deviation& d) {
-    static const std::string nothing;
-    return d.because.empty() ? nothing : d.because.front().evidence.note;
+model::Crash crash_of(const Deviation& d) {
+    return d.because.empty() ? model::Crash::None : d.because.front().evidence.crash;
 }
 
 // Whether the program came to say so.
@@ -68,14 +67,16 @@ Verdict of_status(const Deviation& d, const RunResult& run) {
     }
     if (run.code == 0 && says(run.output, "kept")) return {Says::NotShown, how};
     // Some libraries catch the signal of a crash, and exit.
-    const bool shows = note(d) == model::kEndedTheProcess || (run.code != 0 && note(d) == model::kDied);
-    if (run.code == kNotLoaded && note(d) != model::kEndedTheProcess) return {Says::CannotTell, last_line(run.output)};
+    const bool shows =
+        crash_of(d) == model::Crash::EndedTheProcess || (run.code != 0 && crash_of(d) == model::Crash::Died);
+    if (run.code == kNotLoaded && crash_of(d) != model::Crash::EndedTheProcess)
+        return {Says::CannotTell, last_line(run.output)};
     return {shows ? Says::Shown : Says::NotShown, how + " ahead of its end"};
 }
 
 }  // namespace
 
-bool is_hang(const Deviation& finding) { return note(finding) == model::kDidNotReturn; }
+bool is_hang(const Deviation& finding) { return crash_of(finding) == model::Crash::DidNotReturn; }
 
 Verdict verdict_of(const Deviation& finding, const RunResult& run) {
     switch (run.kind) {

@@ -5,7 +5,7 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/case/quoted.h"
-#include "conformance/report/relation_names.h"
+#include "conformance/report/evidence_names.h"
 #include "conformance/report/view.h"
 #include "conformance/report/write.h"
 #include "model/text/call_text.h"
@@ -26,13 +26,30 @@ std::string hex(std::uint64_t v) {
     return "0x" + std::string(digits, r.ptr);
 }
 
+Json observed_json(const model::Observed& o) {
+    Json j = {{"what", word_for(kObservableNames, o.what)}};
+    if (!o.operations.empty()) {
+        j["operations"] = o.operations;
+    } else {
+        j["side"] = model::name_of(o.side);
+        j["transmits"] = o.transmits;
+        j["counter"] = word_for(kCounterNames, o.counter);
+    }
+    if (o.limit != model::Field::subject) j["limit"] = model::row(o.limit).path;
+    for (const auto value : o.also) j["also"].push_back(hex(value));
+    return j;
+}
+
 Json evidence_json(const Evidence& e) {
-    Json j = {{"relation", relation_name(e.relation)}, {"wanted", hex(e.expected)}, {"actual", hex(e.actual)}};
+    Json j = {
+        {"relation", word_for(kRelationNames, e.relation)}, {"wanted", hex(e.expected)}, {"actual", hex(e.actual)}};
     if (e.expected_field != model::Field::subject) j["wanted_field"] = model::row(e.expected_field).path;
     if (e.expected_text) j["wanted_text"] = quote(*e.expected_text);
     if (e.actual_text) j["actual_text"] = quote(*e.actual_text);
     if (!e.note.empty()) j["note"] = clean(e.note);
     if (e.offer >= 0) j["offer"] = e.offer;
+    if (tells_of_death(e)) j["crash"] = word_for(kCrashNames, e.crash);
+    if (e.observed.what != model::Observable::None) j["observed"] = observed_json(e.observed);
     return j;
 }
 
@@ -183,14 +200,32 @@ std::string read_quoted(const std::string& text) {
     return out;
 }
 
+// What a word of a report stands for.
+template <typename Table>
+auto read_word(const Table& names, const Json& j) {
+    const auto value = value_for(names, j.get<std::string>());
+    if (!value) throw Unreadable{"there is no " + j.get<std::string>() + " in evidence"};
+    return *value;
+}
+
+model::Observed read_observed(const Json& j) {
+    model::Observed o;
+    o.what = read_word(kObservableNames, j.at("what"));
+    o.operations = j.value("operations", std::vector<int>{});
+    o.side = j.value("side", "A") == "A" ? model::Side::A : model::Side::B;
+    o.transmits = j.value("transmits", false);
+    if (j.contains("counter")) o.counter = read_word(kCounterNames, j["counter"]);
+    if (j.contains("limit")) o.limit = read_field(j["limit"]);
+    for (const auto& value : j.value("also", Json::array())) o.also.push_back(read_hex(value));
+    return o;
+}
+
 model::Because read_because(const Json& j) {
     model::Because b;
     b.clause = read_clause(j.at("clause"));
     const Json& e = j.at("evidence");
     b.evidence.field = read_field(j.at("field"));
-    const auto relation = find_relation(e.at("relation").get<std::string>());
-    if (!relation) throw Unreadable{"there is no relation " + e.at("relation").get<std::string>()};
-    b.evidence.relation = *relation;
+    b.evidence.relation = read_word(kRelationNames, e.at("relation"));
     b.evidence.expected = read_hex(e.at("wanted"));
     b.evidence.actual = read_hex(e.at("actual"));
     if (e.contains("wanted_field")) b.evidence.expected_field = read_field(e["wanted_field"]);
@@ -198,6 +233,8 @@ model::Because read_because(const Json& j) {
     if (e.contains("actual_text")) b.evidence.actual_text = read_quoted(e["actual_text"]);
     b.evidence.note = e.value("note", "");
     b.evidence.offer = e.value("offer", -1);
+    if (e.contains("crash")) b.evidence.crash = read_word(kCrashNames, e["crash"]);
+    if (e.contains("observed")) b.evidence.observed = read_observed(e["observed"]);
     b.supporting = j.value("supporting", false);
     return b;
 }

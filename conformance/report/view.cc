@@ -95,7 +95,7 @@ std::string expected_text(const model::Evidence& e) {
     if (e.expected_text) return clean(*e.expected_text);
     if (e.relation == model::Relation::IsNull) return "NULL";
     if (e.relation == model::Relation::NotNull) return "not NULL";
-    if (e.relation == model::Relation::Happens) return "";
+    if (e.relation == model::Relation::Happens || e.field == model::Field::operation) return "";
     return model::is_text(e.field) ? "NULL" : number_text(e.field, e.expected);
 }
 

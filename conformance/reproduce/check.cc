@@ -47,6 +47,10 @@ std::string number_condition(Relation r, const std::string& seen, const std::str
             return "(" + seen + " & " + expected + ") == " + expected;
         case Relation::Within:
             return "(" + seen + " & ~" + expected + ") == 0";
+        case Relation::Meets:
+            return "(" + seen + " & " + expected + ") != 0";
+        case Relation::Lacks:
+            return "(" + seen + " & " + expected + ") == 0";
         case Relation::AtLeast:
             return seen + " >= " + expected;
         case Relation::AtMost:
@@ -70,6 +74,10 @@ std::string_view verb(Relation r) {
             return "must contain";
         case Relation::Within:
             return "must be within";
+        case Relation::Meets:
+            return "must hold one of";
+        case Relation::Lacks:
+            return "must not hold";
         case Relation::AtLeast:
             return "must be at least";
         case Relation::AtMost:

@@ -13,7 +13,7 @@
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
-#include "conformance/reproduce/traffic_parts.h"
+#include "conformance/reproduce/runtime_parts.h"
 #include "conformance/reproduce/traffic_values.h"
 #include "conformance/reproduce/traffic_verdict.h"
 #include "model/text/call_text.h"
@@ -21,7 +21,7 @@
 namespace selvage::conformance {
 namespace {
 
-using namespace traffic_parts;
+using namespace runtime;
 using model::CallForm;
 using model::Family;
 using model::Operation;
@@ -42,10 +42,13 @@ public:
         p_.hints(p_.shown().first, "hints");
         p_.helper(settings());
         for (const auto part : {kState, kNeed, kOpen, kConnect, kRegions, kRead}) p_.helper(part);
-        if (p_.id().starts_with("msg.multi-recv.")) p_.helper(p_.id().ends_with(".whole") ? kHolds : kMany);
+        if (observes(model::Observable::Context)) {
+            p_.helper(kContexts);
+            p_.main("\tfill_contexts();\n");
+        }
         for (const Operation& o : e_.operations) {
             if (reaches_memory(o)) p_.helper(kRemote);
-            if (is_send(o) || o.what == Transfer::Write) p_.helper(kFill);
+            if (is_send(o) || o.what == Transfer::Write || o.what == Transfer::Read) p_.helper(kFill);
         }
         p_.declare("\tstruct fi_info *list = NULL;\n\tvoid *object = NULL;\n\tint n, ret;\n");
         open();
@@ -55,6 +58,7 @@ public:
     void carry(std::size_t first, std::size_t last) {
         used_[0] = used_[1] = kGuard;
         note_counts();
+        for (std::size_t i = first; i < last; ++i) fill_source(i);
         for (std::size_t i = first; i < last; ++i) lay(i);
         for (std::size_t i = first; i < last; ++i) call(i, first);
         p_.main("\n\tcalls_made = " + std::to_string(last - first) + ";\n\tprogress();\n");
@@ -88,10 +92,15 @@ private:
                define("RECEIVE_FLAGS", "(" + flags_text(e_.receive_flags) + ")") +
                define("QUEUE_SIZE", std::to_string(e_.queue_size != 0 ? e_.queue_size : 256)) +
                define("COUNTERS", e_.counters ? "1" : "0") + define("MULTI_RECV", std::to_string(e_.min_multi_recv)) +
-               define("SOURCES",
-                      p_.id().starts_with("cq.source.") || p_.id() == "getinfo.caps.source-data" ? "1" : "0") +
-               define("NEEDED", p_.id() == "endpoint.open.each-answer" ? "1" : "77") +
-               define("LOOK(operation)", look_of_traffic(p_));
+               define("SOURCES", observes(model::Observable::Source) ? "1" : "0") +
+               define("NEEDED", observes(model::Observable::Opening) ? "1" : "77") + define("LOOK(operation)", look());
+    }
+
+    [[nodiscard]] bool observes(model::Observable what) const { return p_.evidence().observed.what == what; }
+
+    [[nodiscard]] std::string look() const {
+        const std::string at_entry = look_of_traffic(p_);
+        return at_entry.empty() ? "((void)(operation), (void)early)" : at_entry;
     }
 
     void open() {
@@ -116,19 +125,27 @@ private:
     static std::string side(Side s) { return s == Side::A ? "A" : "B"; }
     static std::string quoted_index(std::size_t i) { return "[" + std::to_string(i) + "]"; }
 
+    // What a read finds, ahead of the values that atomic operations must find.
+    void fill_source(std::size_t i) {
+        const Operation& o = e_.operations[i];
+        if (o.what != Transfer::Read || !is_inside(o)) return;
+        p_.main("\tfill(" + side(peer_of(o.side)) + ".target + " + std::to_string(o.offset) + ", " +
+                std::to_string(o.length) + ", " + std::to_string(i) + ");\n");
+    }
+
     void lay(std::size_t i) {
         const Operation& o = e_.operations[i];
         if (o.what >= Transfer::Cancel) return;
         std::uint64_t& used = used_[static_cast<std::size_t>(o.side)];
-        const std::uint64_t room = (bytes_of(o) + 191) / 64 * 64;
+        const std::uint64_t room = room_for(o);
         const std::uint64_t parts = o.what == Transfer::CompareAtomic ? 3 : o.what == Transfer::FetchAtomic ? 2 : 1;
         const std::string at = "buffer" + quoted_index(i);
         p_.main("\t" + at + " = " + side(o.side) + ".memory + " + std::to_string(used) + ";\n");
         if (is_receive(o) || o.what == Transfer::Read)
             p_.main("\tmemset(" + at + ", 0xee, " + std::to_string(room) + ");\n");
-        else if (!is_atomic(o))
+        if (is_send(o) || o.what == Transfer::Write)
             p_.main("\tfill(" + at + ", " + std::to_string(o.length) + ", " + std::to_string(i) + ");\n");
-        else if (has_values(o)) {
+        if (is_atomic(o) && is_inside(o)) {
             declare_values(p_, i);
             p_.main(lay_values(p_, i, room));
         }
@@ -138,7 +155,7 @@ private:
     }
 
     /// Its target is there: not one that lies outside on purpose.
-    static bool has_values(const Operation& o) {
+    static bool is_inside(const Operation& o) {
         constexpr std::uint64_t kTarget = 2U << 21;  // 2 * REGION
         return bytes_of(o) <= kTarget && o.offset <= kTarget - bytes_of(o);
     }

@@ -7,6 +7,7 @@
 
 #include "conformance/case/atomic_values.h"
 #include "conformance/case/operations.h"
+#include "conformance/reproduce/runtime_parts.h"
 
 namespace selvage::conformance {
 namespace {
@@ -51,20 +52,22 @@ std::string target_of(const Operation& o) {
     return side_name(peer_of(o.side)) + ".target + " + std::to_string(o.offset);
 }
 
-constexpr std::string_view kSame =
-    R"(/* Parts of `size` bytes, of which the first `used` count: a long double has padding. */
-static int same_values(const unsigned char *a, const unsigned char *b, size_t all, size_t size, size_t used)
-{
-	size_t at;
-
-	for (at = 0; at < all; at += size)
-		if (memcmp(a + at, b + at, used) != 0)
-			return 0;
-	return 1;
+// `place` does not hold the values of `array`.
+std::string unlike(Program& p, const Operation& o, const std::string& place, const std::string& array) {
+    p.helper(runtime::kSameValues);
+    constexpr std::size_t kLongDouble = 16, kExtended = 10;
+    std::size_t size = datatype_size(o.datatype), used = size;
+    if (o.datatype == FI_LONG_DOUBLE || o.datatype == FI_LONG_DOUBLE_COMPLEX) size = kLongDouble, used = kExtended;
+    return "!same_values(" + place + ", " + array + ", " + std::to_string(bytes_of(o)) + ", " + std::to_string(size) +
+           ", " + std::to_string(used) + ")";
 }
-)";
 
 }  // namespace
+
+std::uint64_t room_for(const Operation& o) {
+    constexpr std::uint64_t kLine = 64;  // one of them at least is left behind the bytes
+    return (bytes_of(o) + 3 * kLine - 1) / kLine * kLine;
+}
 
 void declare_values(Program& p, std::size_t i) {
     const Operation& o = at(p, i);
@@ -88,13 +91,14 @@ std::string lay_values(const Program& p, std::size_t i, std::uint64_t room) {
 
 std::string values_differ(Program& p, std::size_t i) {
     const Operation& o = at(p, i);
-    p.helper(std::string(kSame));
-    p.helper(array("after" + std::to_string(i), values_of(o, i).after));
-    constexpr std::size_t kLongDouble = 16, kExtended = 10;
-    std::size_t size = datatype_size(o.datatype), used = size;
-    if (o.datatype == FI_LONG_DOUBLE || o.datatype == FI_LONG_DOUBLE_COMPLEX) size = kLongDouble, used = kExtended;
-    return "!same_values(" + target_of(o) + ", after" + std::to_string(i) + ", " + std::to_string(bytes_of(o)) + ", " +
-           std::to_string(size) + ", " + std::to_string(used) + ")";
+    const std::string after = "after" + std::to_string(i);
+    p.helper(array(after, values_of(o, i).after));
+    return unlike(p, o, target_of(o), after);
+}
+
+std::string result_differs(Program& p, std::size_t i, std::uint64_t room) {
+    const std::string n = std::to_string(i);
+    return unlike(p, at(p, i), "buffer[" + n + "] + " + std::to_string(room), "before" + n);
 }
 
 }  // namespace selvage::conformance

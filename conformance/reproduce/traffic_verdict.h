@@ -9,7 +9,7 @@
 
 namespace selvage::conformance {
 
-/// The body of LOOK(operation), which the program does when an entry was read.
+/// The body of LOOK(operation), which the program does when an entry was read; empty if nothing is looked at then.
 std::string look_of_traffic(const Program& p);
 /// The statements that stand for a rest: no call is made until the bytes have come that the evidence speaks of.
 std::string rest_of_traffic(Program& p);

@@ -25,6 +25,11 @@ Text to_text(const json& j) {
     return out;
 }
 
+json from_observed(const Observed& o) {
+    return json::array({static_cast<unsigned>(o.what), o.operations, static_cast<unsigned>(o.side), o.transmits,
+                        static_cast<unsigned>(o.counter), static_cast<unsigned>(o.limit), o.also});
+}
+
 json from_because(const Because& b) {
     const Evidence& e = b.evidence;
     return {{"c", static_cast<unsigned>(b.clause)},
@@ -37,7 +42,21 @@ json from_because(const Because& b) {
             {"wt", from_text(e.expected_text)},
             {"at", from_text(e.actual_text)},
             {"n", from_text(e.note)},
-            {"o", e.offer}};
+            {"o", e.offer},
+            {"x", static_cast<unsigned>(e.crash)},
+            {"l", from_observed(e.observed)}};
+}
+
+Observed to_observed(const json& j) {
+    Observed o;
+    o.what = static_cast<Observable>(j.at(0).get<unsigned>());
+    o.operations = j.at(1).get<std::vector<int>>();
+    o.side = static_cast<Side>(j.at(2).get<unsigned>());
+    o.transmits = j.at(3).get<bool>();
+    o.counter = static_cast<CounterKind>(j.at(4).get<unsigned>());
+    o.limit = static_cast<Field>(j.at(5).get<unsigned>());
+    o.also = j.at(6).get<std::vector<std::uint64_t>>();
+    return o;
 }
 
 Because to_because(const json& j) {
@@ -55,6 +74,8 @@ Because to_because(const json& j) {
     b.evidence.actual_text = to_text(j.at("at"));
     b.evidence.note = to_text(j.at("n")).value_or("");
     b.evidence.offer = j.at("o").get<int>();
+    b.evidence.crash = static_cast<Crash>(j.at("x").get<unsigned>());
+    b.evidence.observed = to_observed(j.at("l"));
     return b;
 }
 

@@ -91,7 +91,7 @@ public:
     /// Whether the provider is known to hang.
     [[nodiscard]] bool has_hung(const std::string& provider) const {
         return std::any_of(report_.deviations.begin(), report_.deviations.end(), [&](const Deviation& d) {
-            return d.provider == provider && d.because.front().evidence.note == kDidNotReturn;
+            return d.provider == provider && d.because.front().evidence.crash == Crash::DidNotReturn;
         });
     }
     /// What a child noted, each once, at most a handful.

@@ -21,6 +21,7 @@ namespace selvage::conformance {
 namespace {
 
 using namespace std::chrono_literals;
+using model::Crash;
 using Result = ProgramRun::Result;
 
 // ---- running -------------------------------------------------------------------------------------------------------
@@ -95,13 +96,13 @@ TEST(Scratch, GoesWithWhatIsInIt) {
 
 // ---- verdicts ------------------------------------------------------------------------------------------------------
 
-Deviation finding(Grade grade, const std::string& program, std::string_view note = {}) {
+Deviation finding(Grade grade, const std::string& program, Crash crash = Crash::None) {
     Deviation d;
     d.provider = "fake";
     d.grade = grade;
     d.summary = "something";
     d.shown_by.kind = Case::Kind::Traffic;
-    d.because.emplace_back().evidence.note = std::string(note);
+    d.because.emplace_back().evidence.crash = crash;
     d.reproducer = program;
     return d;
 }
@@ -127,7 +128,7 @@ TEST(ProgramVerdict, ACrashShowsADeathAndWhatNoCallMayCrashOf) {
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGSEGV), NotShown) << "of a transfer something else was to be shown";
     d.shown_by.kind = Case::Kind::Conduct;
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGSEGV), Shown);
-    d = finding(Grade::Fatal, "", model::kDied);
+    d = finding(Grade::Fatal, "", Crash::Died);
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGABRT), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGKILL), NotShown) << "somebody else's doing";
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 1, "caught signal 11\n"), Shown) << "a handler of the library exits";
@@ -136,20 +137,20 @@ TEST(ProgramVerdict, ACrashShowsADeathAndWhatNoCallMayCrashOf) {
 
 TEST(ProgramVerdict, AHangIsShownByAProgramThatDoesNotEnd) {
     using enum Verdict::Says;
-    const auto d = finding(Grade::Fatal, "", model::kDidNotReturn);
+    const auto d = finding(Grade::Fatal, "", Crash::DidNotReturn);
     EXPECT_EQ(says(d, RunResult::Kind::TimedOut, 0), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGALRM), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0), NotShown);
-    EXPECT_LT(time_limit(d), time_limit(finding(Grade::Fatal, "", model::kDied)));
+    EXPECT_LT(time_limit(d), time_limit(finding(Grade::Fatal, "", Crash::Died)));
 }
 
 TEST(ProgramVerdict, AnEndOfTheProcessIsShownByAProgramThatEndsWithoutItsLastWord) {
     using enum Verdict::Says;
-    const auto d = finding(Grade::Fatal, "", model::kEndedTheProcess);
+    const auto d = finding(Grade::Fatal, "", Crash::EndedTheProcess);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0, "promised: it returns\n"), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 7, ""), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0, "promised: it returns\nkept\n"), NotShown);
-    EXPECT_EQ(says(finding(Grade::Fatal, "", model::kDidNotReturn), RunResult::Kind::Exited, 7, ""), NotShown);
+    EXPECT_EQ(says(finding(Grade::Fatal, "", Crash::DidNotReturn), RunResult::Kind::Exited, 7, ""), NotShown);
 }
 
 // ---- compiling and running -----------------------------------------------------------------------------------------
@@ -225,8 +226,7 @@ TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
 
 TEST(Convict, AHangIsShownByAProgramThatHangs) {
     const std::string program = "#include <unistd.h>\nint main(void) { alarm(1); for (;;) pause(); }\n";
-    const auto r =
-        convicted({finding(Grade::Fatal, program, model::kDidNotReturn), finding(Grade::Violation, program)});
+    const auto r = convicted({finding(Grade::Fatal, program, Crash::DidNotReturn), finding(Grade::Violation, program)});
     EXPECT_EQ(r.deviations[0].grade, Grade::Fatal);
     EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (does not come to an end)");
     EXPECT_EQ(r.deviations[1].grade, Grade::Intermittent);

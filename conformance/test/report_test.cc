@@ -118,6 +118,17 @@ Report sample() {
     r.deviations[0].program = {ProgramRun::Result::CannotTell, {.shown = 0, .of = 4}, kHostile};
     r.deviations[1].program = {ProgramRun::Result::Shown, {.shown = 1, .of = 3}, "exits with 1"};
     r.deviations[2].program = {ProgramRun::Result::NotRun, {}, "no compiler"};
+    auto& compared = r.deviations[3].because[0].evidence.observed;
+    compared.what = model::Observable::Error;
+    compared.operations = {2, 0};
+    compared.limit = Field::tx_inject_size;
+    compared.also = {0, 0xFFFFFFFFFFFFFFFF};
+    r.deviations[4].because[0].evidence = model::evidence_of_crash(11, false, false);
+    auto& counted = r.deviations[5].because[0].evidence.observed;
+    counted.what = model::Observable::Counter;
+    counted.side = model::Side::B;
+    counted.transmits = true;
+    counted.counter = model::CounterKind::RemoteWrite;
     r.deviations.push_back(deviation(clause(Must, Clear, 77), "shm", false, "known for years"));
     for (const auto& d : r.deviations)
         for (auto& p : r.providers)

@@ -3,10 +3,12 @@
 #include "conformance/reproduce/reproduce.h"
 
 #include <gtest/gtest.h>
+#include <rdma/fi_eq.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +26,7 @@ namespace {
 using model::Because;
 using model::Evidence;
 using model::Field;
+using model::Observable;
 using model::Relation;
 
 constexpr int kKept = 0;
@@ -76,41 +79,32 @@ std::uint64_t signed_value(int v) { return static_cast<std::uint64_t>(static_cas
     "call = version=1.17 hints={caps=FI_MSG|FI_TAGGED, ep_attr.type=FI_EP_RDM, " \
     "fabric_attr.prov_name=\"sockets\"}\n"
 
-// What a clause notes of operations.
-Evidence noted(const char* note, Field f = Field::operation, Relation r = Relation::Happens,
-               std::uint64_t expected = 0) {
-    Evidence e = number(f, r, expected);
-    e.note = note;
+// A comparison about operations of the sequence, the first of which is number 0.
+Evidence observed(Observable what, std::vector<int> operations, Relation r = Relation::Equals,
+                  std::uint64_t expected = 0) {
+    Evidence e = number(Field::completion, r, expected);
+    e.observed.what = what;
+    e.observed.operations = std::move(operations);
     return e;
 }
 
 const Sample kSamples[] = {
     {"match_order_kept", "msg.match.order",
      TWO_MESSAGES "B recv length=16\nB recv length=16\nA send length=16\nA send length=16\n",
-     noted("operation 1 (B recv): it took the message of operation 4 (A send), not that of operation 3 (A send)"),
-     kKept},
+     observed(Observable::Buffer, {0, 3}, Relation::Differs), kKept},
     {"match_order_broken", "msg.match.order",
      TWO_MESSAGES "B recv length=16\nB recv length=16\nA send length=16\nA send length=16\n",
-     noted("operation 1 (B recv): it took the message of operation 3 (A send), not that of operation 4 (A send)"),
-     kBroken},
+     observed(Observable::Buffer, {0, 2}, Relation::Differs), kBroken},
     {"match_tag_kept", "tagged.match.tag",
      TWO_MESSAGES "B trecv length=16 tag=0x1\nA tsend length=16 tag=0x2\nA tsend length=16 tag=0x1\n",
-     noted("operation 1 (B trecv): the tag of operation 2 (A tsend) does not match", Field::completion,
-           Relation::Equals, 1),
-     kKept},
+     observed(Observable::Buffer, {0, 1}, Relation::Differs), kKept},
     {"match_tag_broken", "tagged.match.tag",
      TWO_MESSAGES "B trecv length=16 tag=0x1\nA tsend length=16 tag=0x2\nA tsend length=16 tag=0x1\n",
-     noted("operation 1 (B trecv): the tag of operation 3 (A tsend) does not match", Field::completion,
-           Relation::Equals, 1),
-     kBroken},
+     observed(Observable::Buffer, {0, 2}, Relation::Differs), kBroken},
     {"boundaries_kept", "msg.match.boundaries", TWO_MESSAGES "B recv length=16\nA send length=8\n",
-     noted("operation 1 (B recv): not the length of the message of operation 2 (A send)", Field::completion,
-           Relation::Equals, 8),
-     kKept},
+     observed(Observable::Length, {0}, Relation::Equals, 8), kKept},
     {"boundaries_broken", "msg.match.boundaries", TWO_MESSAGES "B recv length=16\nA send length=8\n",
-     noted("operation 1 (B recv): not the length of the message of operation 2 (A send)", Field::completion,
-           Relation::Equals, 9),
-     kBroken},
+     observed(Observable::Length, {0}, Relation::Equals, 9), kBroken},
     {"number_kept", "endpoint.tx-caps.within-info", "kind = call\n" TCP, within(Field::tx_caps, Field::caps), kAny},
     {"number_broken", "fabric.api-version.equal", "kind = call\n" TCP,
      number(Field::fabric_api_version, Relation::Equals, 0x10001), kBroken},
@@ -464,37 +458,78 @@ std::string transfer_program(std::string_view clause, const Evidence& evidence, 
     return c_program(file.shown, id, {{id, evidence}});
 }
 
-Evidence of_entry(Relation relation, std::uint64_t expected) {
-    Evidence e = number(Field::completion, relation, expected);
-    e.note = "operation 1 (B trecv): something";
-    return e;
-}
-
-TEST(ReproduceTraffic, OfAPeekThatFindsNothingTheErrorIsCompared) {
-    const std::string peek = "B trecvmsg length=0 tag=0x5 flags=FI_PEEK\n";
-    const auto nothing = transfer_program("tagged.peek.nothing", of_entry(Relation::Equals, 42), peek);
-    EXPECT_NE(nothing.find("told[0].errors && told[0].err != FI_ENOMSG"), std::string::npos) << nothing;
-    const auto succeeds = transfer_program("tagged.call.succeeds", of_entry(Relation::Equals, 0), peek);
-    EXPECT_NE(succeeds.find("told[0].errors && told[0].err != FI_ENOMSG"), std::string::npos) << succeeds;
-    const auto length = transfer_program("tagged.peek.length", of_entry(Relation::Equals, 7), peek);
-    EXPECT_NE(length.find("told[0].len != 7"), std::string::npos) << length;
+TEST(ReproduceTraffic, AnErrorThatWouldDoAsWellIsNoDeviation) {
+    Evidence e = observed(Observable::Error, {0}, Relation::Equals, 42);
+    e.observed.also = {0, 265};
+    const auto nothing = transfer_program("tagged.peek.nothing", e, "B trecvmsg length=0 tag=0x5 flags=FI_PEEK\n");
+    EXPECT_NE(nothing.find("told[0].errors && (uint64_t)told[0].err != 42 && (uint64_t)told[0].err != 0 && "
+                           "(uint64_t)told[0].err != 265"),
+              std::string::npos)
+        << nothing;
 }
 
 TEST(ReproduceTraffic, WhatAnEntrySaysIsComparedOnlyIfItCame) {
-    const std::string receive = "B trecv length=8 tag=0x5\n";
-    const auto program = transfer_program("cq.len.received", of_entry(Relation::Equals, 7), receive);
-    EXPECT_NE(program.find("told[0].entries > told[0].errors && told[0].len"), std::string::npos) << program;
+    const auto program = transfer_program("cq.len.received", observed(Observable::Length, {0}, Relation::Equals, 7),
+                                          "B trecv length=8 tag=0x5\n");
+    EXPECT_NE(program.find("told[0].entries > told[0].errors && told[0].len != 7"), std::string::npos) << program;
 }
 
 TEST(ReproduceTraffic, ASourceThatIsNotStoredIsNotTakenForNone) {
     const auto program =
-        transfer_program("cq.source.not-available", of_entry(Relation::Happens, 0), "B recv length=8\n");
+        transfer_program("cq.source.not-available", observed(Observable::Source, {0}), "B recv length=8\n");
     EXPECT_NE(program.find("fi_addr_t from = 0x5e1a6e00;"), std::string::npos) << program;
 }
 
+TEST(ReproduceTraffic, TheClauseHasNoPartInWhatIsCompared) {
+    const Evidence e = observed(Observable::Flags, {0}, Relation::Lacks, FI_MORE);
+    const std::string receive = "B recv length=8\n";
+    const auto condition = [](const std::string& program) {
+        const auto at = program.find("\tif (told[0]");
+        return program.substr(at, program.find('\n', at) - at);
+    };
+    EXPECT_EQ(condition(transfer_program("cq.flags.buffered", e, receive)),
+              condition(transfer_program("msg.match.order", e, receive)));
+}
+
+TEST(ReproduceTraffic, TheNoteIsForPeopleAlone) {
+    Evidence e = observed(Observable::Length, {0}, Relation::Equals, 7);
+    e.note = "operation 9 (A send): nothing ever matched it";
+    const auto program = transfer_program("cq.len.received", e, "B recv length=8\n");
+    EXPECT_NE(program.find("told[0].len != 7"), std::string::npos) << program;
+    EXPECT_EQ(program.find("told[8]"), std::string::npos) << program;
+}
+
+TEST(ReproduceTraffic, AnOperationThatIsNotThereCannotBeLookedAt) {
+    const auto program = transfer_program("cq.len.received", observed(Observable::Length, {7}), "B recv length=8\n");
+    EXPECT_NE(program.find("cannot tell by itself"), std::string::npos) << program;
+}
+
+TEST(ReproduceTraffic, EntriesOfNoOperationAreCountedByQueue) {
+    Evidence e = observed(Observable::Successes, {}, Relation::AtMost, 0);
+    e.observed.side = model::Side::B;
+    const auto program = transfer_program("rma.target.silent", e, "B recv length=8\n");
+    EXPECT_NE(program.find("(told[OPERATIONS + 2].entries - told[OPERATIONS + 2].errors) > 0"), std::string::npos)
+        << program;
+}
+
+// Every observable ends in a program: what cannot be looked at says so.
+TEST(ReproduceTraffic, EveryObservableHasAProgramThatTells) {
+    const std::string operations =
+        "B recv length=8\nA send length=8\nA write length=8 offset=64\nA read length=8 offset=128\n";
+    for (int i = 1; i <= static_cast<int>(Observable::TransmitErrors); ++i) {
+        const auto what = static_cast<Observable>(i);
+        const bool of_target = what == Observable::Target || what == Observable::TargetAtEntry;
+        const bool of_result = what == Observable::Result || what == Observable::ResultAtEntry;
+        const int first = of_target ? 2 : of_result ? 3 : 0;
+        const auto program = transfer_program("msg.call.succeeds", observed(what, {first, 1}), operations);
+        EXPECT_EQ(program.find("cannot tell by itself"), std::string::npos) << i << '\n' << program;
+    }
+    const auto none = transfer_program("msg.call.succeeds", observed(Observable::None, {0}), operations);
+    EXPECT_NE(none.find("cannot tell by itself"), std::string::npos);
+}
+
 TEST(ReproduceTraffic, OfADeathAllIsClosed) {
-    Evidence death = number(Field::subject, Relation::Happens, 0);
-    death.note = std::string(model::kDied);
+    const Evidence death = model::evidence_of_crash(SIGSEGV, false, false);
     EXPECT_NE(transfer_program("msg.call.comes-back", death, "A send length=1\n").find("\tclose_all();\n"),
               std::string::npos);
     CaseFile file;

@@ -22,10 +22,7 @@ using Act = Conduct::Act;
 bool returned_at_all(const Conduct& c) { return c.crashed_signal == 0 && !c.hung && !c.exited; }
 
 Evidence fate(const Conduct& c) {
-    if (c.crashed_signal != 0)
-        return number(Field::subject, Relation::Happens, 0, static_cast<std::uint64_t>(c.crashed_signal),
-                      std::string(kDied));
-    return told(Field::subject, std::string(c.hung ? kDidNotReturn : kEndedTheProcess));
+    return evidence_of_crash(c.crashed_signal, c.crashed_signal == 0 && c.hung, c.crashed_signal == 0 && !c.hung);
 }
 
 Ruling survives(const Conduct& c) {

@@ -72,6 +72,10 @@ inline bool stands(Relation r, std::uint64_t actual, std::uint64_t expected) {
             return (actual & expected) == expected;
         case Relation::Within:
             return (actual & ~expected) == 0;
+        case Relation::Meets:
+            return (actual & expected) != 0;
+        case Relation::Lacks:
+            return (actual & expected) == 0;
         case Relation::AtLeast:
             return actual >= expected;
         case Relation::AtMost:

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/judge/observed.h"
 #include "model/value/field.h"
 #include "model_gen/clause_ids.h"
 
@@ -22,6 +23,8 @@ enum class Relation : std::uint8_t {
     Differs,   ///< number not equal to the operand
     Contains,  ///< every bit of the operand is set
     Within,    ///< no bit beyond the operand's is set
+    Meets,     ///< some bit of the operand is set
+    Lacks,     ///< no bit of the operand is set
     AtLeast,
     AtMost,
     MultipleOf,
@@ -29,7 +32,7 @@ enum class Relation : std::uint8_t {
     NotNull,
     TextEquals,
     TextContains,
-    Happens,  ///< something that must (not) happen; told in the note
+    Happens,  ///< something that must (not) happen, which the note tells to people
 };
 
 /// The comparison that decided a ruling, as it should have been and as it was.
@@ -41,20 +44,22 @@ struct Evidence {
     std::uint64_t actual = 0;
     Text expected_text;
     Text actual_text;
-    std::string note;  ///< one sentence, only where the comparison does not say it all
+    std::string note;  ///< one sentence for people, only where the comparison does not say it all; nobody reads it back
     int offer = -1;    ///< index into the answer's offers, or -1: the whole answer or no offer
+    Crash crash = Crash::None;  ///< the call did not come back
+    Observed observed;          ///< of a transfer sequence: what is compared
 };
 
-/// Notes of evidence that a call did not come back.
-inline constexpr std::string_view kDied = "died of a signal";
-inline constexpr std::string_view kDidNotReturn = "did not return";
-inline constexpr std::string_view kEndedTheProcess = "ended the process";
-
-/// True if this is evidence that a call did not come back.
-inline bool tells_of_death(const Evidence& e) {
-    return e.field == Field::subject && e.relation == Relation::Happens &&
-           (e.note == kDied || e.note == kDidNotReturn || e.note == kEndedTheProcess);
+/// Evidence that a call did not come back: how it ended, and with which signal.
+inline Evidence evidence_of_crash(int signal, bool hung, bool exited) {
+    Evidence e;
+    e.crash = hung ? Crash::DidNotReturn : exited ? Crash::EndedTheProcess : Crash::Died;
+    e.actual = static_cast<std::uint64_t>(signal);
+    return e;
 }
+
+/// True if this is such evidence.
+inline bool tells_of_death(const Evidence& e) { return e.crash != Crash::None; }
 
 /// What a predicate says of a case.
 enum class Outcome : std::uint8_t { NotApplicable, Holds, Broken };

@@ -13,11 +13,7 @@ namespace selvage::model::rules {
 inline std::uint64_t wide(int value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
 
 /// The call did not come back: evidence of how it ended, which makes the finding a fatal one (tells_of_death()).
-inline Evidence death(const Step& s) {
-    Evidence e = told(Field::subject, std::string(s.hung ? kDidNotReturn : s.exited ? kEndedTheProcess : kDied));
-    e.actual = static_cast<std::uint64_t>(s.crashed_signal);
-    return e;
-}
+inline Evidence death(const Step& s) { return evidence_of_crash(s.crashed_signal, s.hung, s.exited); }
 
 /// The call must have returned `wanted`.
 inline Ruling returned(const Step& s, int expected, std::string note = {}) {

@@ -74,6 +74,10 @@ std::string requirement(const Evidence& e) {
         case Relation::Within:
             if (allows_nearly_all(e)) return "must not hold " + print_number(e.field, e.actual & ~e.expected);
             return "must be within " + show_expected(e);
+        case Relation::Meets:
+            return "must hold one of " + show_expected(e);
+        case Relation::Lacks:
+            return "must not hold " + show_expected(e);
         case Relation::AtLeast:
             return "must be at least " + show_expected(e);
         case Relation::AtMost:
@@ -115,7 +119,10 @@ std::string print_evidence(const Evidence& evidence) {
     const auto& e = evidence;
     std::string subject(row(e.field).path);
     if (e.offer >= 0) subject += " of offer " + std::to_string(e.offer);
-    if (e.relation == Relation::Happens) return e.note.empty() ? subject + " does what it must not" : e.note;
+    if (tells_of_death(e)) return e.note + std::string(text_of(e.crash));
+    // Bytes of a transfer are no number: the note says which stand to which.
+    if (e.relation == Relation::Happens || e.field == Field::operation)
+        return e.note.empty() ? subject + " does what it must not" : e.note;
     auto out = subject + " is " + show_actual(e) + ", " + requirement(e) + differing_bits(e);
     if (!e.note.empty()) out += " (" + e.note + ')';
     return out;

@@ -13,10 +13,8 @@ Ruling atomic_call_succeeds(const TrafficCase& c) { return succeeds(c, is_atomic
 
 Ruling atomic_inject_limit(const TrafficCase& c) {
     return keeps_limit(
-        c, is_atomic,
-        [](const Traffic& t, const Operation& o) {
-            return injects(t, o) && o.length > t.info->tx.inject_size && o.valid_count >= o.count;
-        },
+        c, is_atomic, Field::tx_inject_size,
+        [](const Traffic& t, const Operation& o) { return injects(t, o) && o.valid_count >= o.count; },
         "injected, longer than inject_size, and neither refused nor failed");
 }
 
@@ -31,7 +29,7 @@ Ruling refused_with(const TrafficCase& c, bool (*concerns)(const Operation&), st
         if (!is_atomic(o) || !o.valid_asked || !is_able(c.traffic, o) || o.ret == -FI_EAGAIN || !concerns(o)) continue;
         if (exceeds(c.traffic, o) && o.ret != 0) continue;
         tour.see(o.ret == ret, [&] {
-            return compared(c, i, Field::call_return, Relation::Equals, signed_wide(ret), signed_wide(o.ret), what);
+            return compared(c, i, Observable::Returned, Relation::Equals, signed_wide(ret), signed_wide(o.ret), what);
         });
     }
     return tour.ruling();

@@ -23,13 +23,16 @@ Ruling is_served(const TrafficCase& c, bool (*kind)(const Operation&), Seen Oper
         if (!kind(o) || !accepted(o) || admission(c.traffic, o) != Admission::Accept) continue;
         for (const int e : part(c, i).entries) {
             tour.see(!is_denial(entry(c, e).error), [&] {
-                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                return compared(c, i, Observable::Error, Relation::Equals, 0, entry(c, e).error,
                                 "the target has the capability, and denies the access");
             });
         }
         const bool looked = o.*effect != Seen::NotLooked && o.length > 0 && is_alone(c, i);
         if (!looked || !succeeded(c, i) || !is_whole(c) || !c.account->calm || is_atomic(o)) continue;
-        tour.see(o.*effect != Seen::Untouched, [&] { return about(c, i, "it succeeded, and did nothing"); });
+        tour.see(o.*effect != Seen::Untouched, [&] {
+            return about(c, i, fetches(o) ? Observable::Result : Observable::Target, Relation::Equals,
+                         "it succeeded, and did nothing");
+        });
     }
     return tour.ruling();
 }
@@ -42,8 +45,10 @@ Ruling matches_tags(const TrafficCase& c) {
         [&](Tour& tour, int r, const Completion& x) {
             if (x.bytes_of < 0 || !is_tagged(operation(c, x.bytes_of))) return;
             const Operation& o = operation(c, r);
-            tour.see(((operation(c, x.bytes_of).tag ^ o.tag) & ~o.ignore) == 0,
-                     [&] { return about(c, r, "it took the message of " + name_of(c, x.bytes_of)); });
+            tour.see(((operation(c, x.bytes_of).tag ^ o.tag) & ~o.ignore) == 0, [&] {
+                return about(c, r, Observable::Buffer, Relation::Differs,
+                             "it took the message of " + name_of(c, x.bytes_of), {x.bytes_of});
+            });
         });
 }
 
@@ -65,7 +70,7 @@ Ruling getinfo_caps_multi_recv_flag(const TrafficCase& c) {
         const Operation& o = operation(c, i);
         if (!takes_many(c.traffic, o) || admission(c.traffic, o) != Admission::Accept) continue;
         tour.see(o.ret == 0 || o.ret == -FI_EAGAIN, [&] {
-            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
+            return compared(c, i, Observable::Returned, Relation::Equals, 0, signed_wide(o.ret),
                             "a buffer with FI_MULTI_RECV is refused");
         });
     }

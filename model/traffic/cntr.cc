@@ -17,23 +17,39 @@ struct Due {
     bool known = true;
 };
 
-std::string named(const char* what, Side s) { return std::string(s == Side::A ? "A" : "B") + "'s counter of " + what; }
+// Evidence about counters of a side.
+Evidence of_counters(Side side, Observable seen, CounterKind counter, Relation r, std::uint64_t expected,
+                     std::uint64_t actual, const char* what) {
+    Evidence e = number(Field::completion, r, expected, actual, std::string(name_of(side)) + "'s counter of " + what);
+    e.observed.what = seen;
+    e.observed.side = side;
+    e.observed.counter = counter;
+    return e;
+}
+
+// What one counter counts: how it is called, and its value in what was seen.
+struct Counts {
+    CounterKind kind;
+    const char* what;
+    std::uint64_t Counted::*value;
+};
 
 bool stands_still(const TrafficCase& c) {
     return c.traffic.counters && is_whole(c) && c.account->calm && !c.account->left && is_reliable(c.traffic);
 }
 
-// `due` tells how many of a side must be counted; `counted` which counter.
+// `due` tells how many of a side must be counted.
 template <typename DueOf>
-Ruling counts(const TrafficCase& c, const char* what, std::uint64_t Counted::*counted, DueOf&& due) {
+Ruling counts(const TrafficCase& c, const Counts& counter, DueOf&& due) {
     if (!stands_still(c)) return Ruling::not_applicable();
     Tour tour;
     for (const Side s : kSides) {
         const Due d = due(s);
         if (!d.known) continue;
-        const std::uint64_t value = c.traffic.counted[number_of(s)].*counted;
-        tour.see(value == d.count,
-                 [&] { return number(Field::completion, Relation::Equals, d.count, value, named(what, s)); });
+        const std::uint64_t value = c.traffic.counted[number_of(s)].*counter.value;
+        tour.see(value == d.count, [&] {
+            return of_counters(s, Observable::Counter, counter.kind, Relation::Equals, d.count, value, counter.what);
+        });
     }
     return tour.ruling();
 }
@@ -68,31 +84,30 @@ Due received(const TrafficCase& c, Side s) {
     return d;
 }
 
-Ruling counts_remote(const TrafficCase& c, const char* what, std::uint64_t Counted::*counted,
-                     bool (*concerns)(const Operation&)) {
+Ruling counts_remote(const TrafficCase& c, const Counts& counter, bool (*concerns)(const Operation&)) {
     if (!can(c.traffic, FI_RMA_EVENT)) return Ruling::not_applicable();
-    return counts(c, what, counted, [&](Side s) { return initiated(c, other(s), concerns); });
+    return counts(c, counter, [&](Side s) { return initiated(c, other(s), concerns); });
 }
 
 }  // namespace
 
 Ruling cntr_count_send(const TrafficCase& c) {
-    return counts(c, "sends", &Counted::send, [&](Side s) { return initiated(c, s, sends); });
+    return counts(c, {CounterKind::Send, "sends", &Counted::send}, [&](Side s) { return initiated(c, s, sends); });
 }
 Ruling cntr_count_recv(const TrafficCase& c) {
-    return counts(c, "messages received", &Counted::recv, [&](Side s) { return received(c, s); });
+    return counts(c, {CounterKind::Recv, "messages received", &Counted::recv}, [&](Side s) { return received(c, s); });
 }
 Ruling cntr_count_read(const TrafficCase& c) {
-    return counts(c, "reads", &Counted::read, [&](Side s) { return initiated(c, s, reads); });
+    return counts(c, {CounterKind::Read, "reads", &Counted::read}, [&](Side s) { return initiated(c, s, reads); });
 }
 Ruling cntr_count_write(const TrafficCase& c) {
-    return counts(c, "writes", &Counted::write, [&](Side s) { return initiated(c, s, writes); });
+    return counts(c, {CounterKind::Write, "writes", &Counted::write}, [&](Side s) { return initiated(c, s, writes); });
 }
 Ruling cntr_count_remote_read(const TrafficCase& c) {
-    return counts_remote(c, "reads from the other side", &Counted::remote_read, reads);
+    return counts_remote(c, {CounterKind::RemoteRead, "reads from the other side", &Counted::remote_read}, reads);
 }
 Ruling cntr_count_remote_write(const TrafficCase& c) {
-    return counts_remote(c, "writes from the other side", &Counted::remote_write, writes);
+    return counts_remote(c, {CounterKind::RemoteWrite, "writes from the other side", &Counted::remote_write}, writes);
 }
 
 Ruling cntr_error_none(const TrafficCase& c) {
@@ -105,7 +120,7 @@ Ruling cntr_error_none(const TrafficCase& c) {
         const Counted& n = c.traffic.counted[number_of(s)];
         const std::uint64_t errors = n.send_errors + n.recv_errors + n.read_errors + n.write_errors;
         tour.see(errors == 0, [&] {
-            return number(Field::completion, Relation::Equals, 0, errors, named("errors, though nothing failed", s));
+            return of_counters(s, Observable::Errors, {}, Relation::Equals, 0, errors, "errors, though nothing failed");
         });
     }
     return tour.ruling();
@@ -126,7 +141,8 @@ Ruling cntr_error_counted(const TrafficCase& c) {
         const Counted& n = c.traffic.counted[number_of(s)];
         const std::uint64_t errors = n.send_errors + n.read_errors + n.write_errors;
         tour.see(errors >= failed, [&] {
-            return number(Field::completion, Relation::AtLeast, failed, errors, named("transmits that failed", s));
+            return of_counters(s, Observable::TransmitErrors, {}, Relation::AtLeast, failed, errors,
+                               "transmits that failed");
         });
     }
     return tour.ruling();

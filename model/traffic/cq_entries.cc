@@ -24,17 +24,23 @@ Ruling cq_context_returned(const TrafficCase& c) {
             const Operation& o = operation(c, i);
             const bool own = is_posted(o) && entry(c, e).side == o.side && entry(c, e).transmit == transmits(o);
             tour.see(own && o.ret == 0, [&] {
-                return about(c, i,
-                             o.ret != 0 ? "an entry for a call that was refused"
-                                        : "an entry with its context in a queue that is not its own");
+                if (o.ret != 0)
+                    return compared(c, i, Observable::RefusedEntries, Relation::Equals, 0, 1,
+                                    "an entry for a call that was refused");
+                return compared(c, i, Observable::Queue, Relation::Equals, number_of_queue(o.side, transmits(o)),
+                                number_of_queue(entry(c, e).side, entry(c, e).transmit),
+                                "an entry with its context in a queue that is not its own");
             });
         }
     }
     for (const int e : c.account->strangers) {
         const Completion& x = entry(c, e);
         const bool unposted = x.error != 0 || (!x.transmit && (!has_flags(c.traffic) || (x.flags & FI_RECV) == 0));
-        tour.see(unposted,
-                 [] { return told(Field::completion, "an entry for an operation with a context of nobody"); });
+        tour.see(unposted, [&] {
+            constexpr auto kWhat = "an entry for an operation with a context of nobody";
+            if (x.transmit) return of_nobody(x, Observable::Successes, Relation::Equals, 0, 1, kWhat);
+            return of_nobody(x, Observable::Flags, Relation::Lacks, FI_RECV, x.flags, kWhat);
+        });
     }
     return tour.ruling();
 }
@@ -44,7 +50,7 @@ Ruling cq_entry_once(const TrafficCase& c) {
     for (int i = 0; i < operation_count(c); ++i) {
         if (!accepted(operation(c, i)) || part(c, i).entries.empty()) continue;
         tour.see(!too_many(c, i), [&] {
-            return compared(c, i, Field::completion, Relation::AtMost, 1, part(c, i).entries.size(),
+            return compared(c, i, Observable::Entries, Relation::AtMost, 1, part(c, i).entries.size(),
                             "it completed more than once");
         });
     }

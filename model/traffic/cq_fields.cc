@@ -41,7 +41,7 @@ Ruling cq_len_received(const TrafficCase& c) {
         if (m == nullptr) return;
         const std::uint64_t placed = std::min(m->length, operation(c, i).length);
         tour.see(x.length == placed, [&] {
-            return compared(c, i, Field::completion, Relation::Equals, placed, x.length,
+            return compared(c, i, Observable::Length, Relation::Equals, placed, x.length,
                             "len is not how many bytes were placed in the buffer");
         });
     });
@@ -55,8 +55,13 @@ Ruling cq_buf_multi_recv(const TrafficCase& c) {
             if (!tells_of_message(c.traffic, x) || x.length == 0) return;
             const bool inside = x.buffer_offset >= 0 &&
                                 static_cast<std::uint64_t>(x.buffer_offset) + x.length <= operation(c, i).length;
-            tour.see(inside && (x.seen == Seen::NotLooked || x.seen == Seen::Whole),
-                     [&] { return about(c, i, "buf does not point to where the message was placed"); });
+            tour.see(inside && (x.seen == Seen::NotLooked || x.seen == Seen::Whole), [&] {
+                constexpr auto kWhat = "buf does not point to where the message was placed";
+                if (!inside) return about(c, i, Observable::Overlap, Relation::Equals, kWhat);
+                const auto& taken = part(c, i).messages;
+                if (taken.size() != 1) return about(c, i, Observable::None, Relation::Equals, kWhat);
+                return about(c, i, Observable::Buffer, Relation::Equals, kWhat, {taken.front()});
+            });
         });
 }
 
@@ -67,7 +72,7 @@ Ruling cq_data_received(const TrafficCase& c) {
         if (m == nullptr || !carries_data(*m) || (x.flags & FI_REMOTE_CQ_DATA) == 0) return;
         const std::uint64_t sent = m->data & data_mask(c.traffic);
         tour.see((x.data & data_mask(c.traffic)) == sent, [&] {
-            return compared(c, i, Field::completion, Relation::Equals, sent, x.data, "not the data that the peer sent");
+            return compared(c, i, Observable::Data, Relation::Equals, sent, x.data, "not the data that the peer sent");
         });
     });
 }
@@ -81,7 +86,7 @@ Ruling cq_tag_received(const TrafficCase& c) {
             if (m == nullptr) return;
             const std::uint64_t mask = tag_mask(c.traffic);
             tour.see((x.tag & mask) == (m->tag & mask), [&] {
-                return compared(c, i, Field::completion, Relation::Equals, m->tag, x.tag,
+                return compared(c, i, Observable::Tag, Relation::Equals, m->tag, x.tag,
                                 "not the tag that came with the message");
             });
         });
@@ -97,7 +102,7 @@ Ruling cq_olen_discarded(const TrafficCase& c) {
             if (m == nullptr || x.error != FI_ETRUNC || m->length <= operation(c, i).length) continue;
             const std::uint64_t lost = m->length - operation(c, i).length;
             tour.see(x.overflow == lost, [&] {
-                return compared(c, i, Field::completion, Relation::Equals, lost, x.overflow,
+                return compared(c, i, Observable::Overflow, Relation::Equals, lost, x.overflow,
                                 "olen is not how many bytes did not fit");
             });
         }
@@ -115,7 +120,7 @@ Ruling cq_overrun_told(const TrafficCase& c) {
             const Completion& x = entry(c, e);
             const bool fits = x.error != 0 || !has_flags(c.traffic) || x.length <= o.length;
             tour.see(fits, [&] {
-                return compared(c, i, Field::completion, Relation::AtMost, o.length, x.length,
+                return compared(c, i, Observable::Length, Relation::AtMost, o.length, x.length,
                                 "more bytes than its buffer has, and no error");
             });
         }
@@ -130,7 +135,9 @@ Ruling cq_error_code(const TrafficCase& c) {
         const auto& known = words(Family::error);
         const bool named = std::any_of(known.begin(), known.end(), [&](const Word& w) { return w.value == x.error; });
         tour.see(named, [&] {
-            return number(Field::completion, Relation::Equals, 0, x.error, "err is no positive errno of the interface");
+            constexpr auto kWhat = "err is no positive errno of the interface";
+            if (x.operation < 0) return of_nobody(x, Observable::Error, Relation::Differs, x.error, x.error, kWhat);
+            return compared(c, x.operation, Observable::Error, Relation::Differs, x.error, x.error, kWhat);
         });
     }
     return tour.ruling();
@@ -146,8 +153,10 @@ Ruling cq_error_unselected(const TrafficCase& c) {
         if (!fate) continue;
         const bool stranger = std::any_of(c.account->strangers.begin(), c.account->strangers.end(),
                                           [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
-        tour.see(failed(c, i) || stranger,
-                 [&] { return about(c, i, "it must fail, and no error completion came because none was asked for"); });
+        tour.see(failed(c, i) || stranger, [&] {
+            return about(c, i, Observable::Refusal, Relation::Differs,
+                         "it must fail, and no error completion came because none was asked for");
+        });
     }
     return tour.ruling();
 }
@@ -156,8 +165,10 @@ Ruling cq_source_told(const TrafficCase& c) {
     if (!can(c.traffic, FI_SOURCE) || is_connected(c.traffic)) return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
         if (!tells_of_message(c.traffic, x)) return;
-        tour.see(x.from_peer && !x.from_wrong,
-                 [&] { return about(c, i, "fi_cq_readfrom does not tell the address of the sender"); });
+        tour.see(x.from_peer && !x.from_wrong, [&] {
+            return compared(c, i, Observable::Source, Relation::Equals, 1, x.from_wrong ? 2 : 0,
+                            "fi_cq_readfrom does not tell the address of the sender");
+        });
     });
 }
 
@@ -166,8 +177,11 @@ Ruling cq_source_not_available(const TrafficCase& c) {
         return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
         if (!tells_of_message(c.traffic, x)) return;
-        tour.see(!x.from_wrong,
-                 [&] { return about(c, i, "fi_cq_readfrom tells an address that is not the sender's"); });
+        tour.see(!x.from_wrong, [&] {
+            return or_else(compared(c, i, Observable::Source, Relation::Equals, 1, 2,
+                                    "fi_cq_readfrom tells an address that is not the sender's"),
+                           {0});
+        });
     });
 }
 
@@ -181,8 +195,10 @@ Ruling endpoint_cancel_ends(const TrafficCase& c) {
         if (!part(c, i).cancel || !receives(o) || !accepted(o)) continue;
         // A success that nobody asked for to be told may be all there was.
         if (wish(c.traffic, o) != Wish::Yes) continue;
-        tour.see(!part(c, i).entries.empty(),
-                 [&] { return about(c, i, "cancelled, and neither completed nor failed with FI_ECANCELED"); });
+        tour.see(!part(c, i).entries.empty(), [&] {
+            return compared(c, i, Observable::Entries, Relation::AtLeast, 1, 0,
+                            "cancelled, and neither completed nor failed with FI_ECANCELED");
+        });
     }
     return tour.ruling();
 }
@@ -203,8 +219,9 @@ Ruling endpoint_cancel_code(const TrafficCase& c) {
             // It had failed before, by a message that is too long for it.
             if (overrun && error != FI_ECANCELED) continue;
             tour.see(error == 0 || error == FI_ECANCELED, [&] {
-                return compared(c, i, Field::completion, Relation::Equals, FI_ECANCELED, error,
-                                "the error of an operation that was cancelled");
+                return or_else(compared(c, i, Observable::Error, Relation::Equals, FI_ECANCELED, error,
+                                        "the error of an operation that was cancelled"),
+                               {0});
             });
         }
     }
@@ -217,7 +234,10 @@ Ruling endpoint_cancel_unasked(const TrafficCase& c) {
         for (const int e : part(c, i).entries) {
             if (entry(c, e).error == 0 || !receives(operation(c, i)) || !c.account->returned) continue;
             if (entry(c, e).error != FI_ECANCELED) continue;
-            tour.see(part(c, i).cancel, [&] { return about(c, i, "it ended as cancelled, and nobody cancelled it"); });
+            tour.see(part(c, i).cancel, [&] {
+                return compared(c, i, Observable::Error, Relation::Differs, FI_ECANCELED, FI_ECANCELED,
+                                "it ended as cancelled, and nobody cancelled it");
+            });
         }
     }
     return tour.ruling();

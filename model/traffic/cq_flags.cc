@@ -23,7 +23,7 @@ Ruling tells(const TrafficCase& c, std::uint64_t flag, bool (*of)(const Operatio
             const bool set = (x.flags & flag) != 0;
             if (!due && !set) return;
             tour.see(due == set, [&] {
-                return compared(c, i, Field::completion, due ? Relation::Contains : Relation::Differs, flag, x.flags,
+                return compared(c, i, Observable::Flags, due ? Relation::Contains : Relation::Lacks, flag, x.flags,
                                 std::string(name) + (due ? " is missing" : " is told of another kind of operation"));
             });
         });
@@ -47,11 +47,14 @@ Ruling cq_flags_read(const TrafficCase& c) {
         const bool set = (x.flags & FI_READ) != 0;
         if (o.what == Transfer::Read) {
             tour.see(set, [&] {
-                return compared(c, i, Field::completion, Relation::Contains, FI_READ, x.flags, "FI_READ is missing");
+                return compared(c, i, Observable::Flags, Relation::Contains, FI_READ, x.flags, "FI_READ is missing");
             });
         } else if (set && tells_of_message(c.traffic, x)) {
             // An atomic that fetches reads and may write.
-            tour.see(fetches(o), [&] { return about(c, i, "FI_READ is told of another kind of operation"); });
+            tour.see(fetches(o), [&] {
+                return compared(c, i, Observable::Flags, Relation::Lacks, FI_READ, x.flags,
+                                "FI_READ is told of another kind of operation");
+            });
         }
     });
 }
@@ -63,10 +66,13 @@ Ruling cq_flags_write(const TrafficCase& c) {
         const bool set = (x.flags & FI_WRITE) != 0;
         if (one_way(o)) {
             tour.see(set, [&] {
-                return compared(c, i, Field::completion, Relation::Contains, FI_WRITE, x.flags, "FI_WRITE is missing");
+                return compared(c, i, Observable::Flags, Relation::Contains, FI_WRITE, x.flags, "FI_WRITE is missing");
             });
         } else if (set && tells_of_message(c.traffic, x)) {
-            tour.see(updates(o), [&] { return about(c, i, "FI_WRITE is told of another kind of operation"); });
+            tour.see(updates(o), [&] {
+                return compared(c, i, Observable::Flags, Relation::Lacks, FI_WRITE, x.flags,
+                                "FI_WRITE is told of another kind of operation");
+            });
         }
     });
 }
@@ -76,8 +82,10 @@ Ruling cq_flags_fetching_atomic(const TrafficCase& c) {
     return each_success(
         c, [](const Operation& o) { return is_atomic(o) && fetches(o); },
         [&](Tour& tour, int i, const Completion& x) {
-            tour.see((x.flags & (FI_READ | FI_WRITE)) != 0,
-                     [&] { return about(c, i, "neither FI_READ nor FI_WRITE is told"); });
+            tour.see((x.flags & (FI_READ | FI_WRITE)) != 0, [&] {
+                return compared(c, i, Observable::Flags, Relation::Meets, FI_READ | FI_WRITE, x.flags,
+                                "neither FI_READ nor FI_WRITE is told");
+            });
         });
 }
 
@@ -89,8 +97,8 @@ Ruling cq_flags_remote_write(const TrafficCase& c) {
         if (x.error != 0 || x.transmit) continue;
         const bool event = can(c.traffic, FI_RMA_EVENT) && (x.flags & FI_REMOTE_READ) != 0;
         tour.see(event || (x.flags & FI_REMOTE_WRITE) != 0, [&] {
-            return number(Field::completion, Relation::Contains, FI_REMOTE_WRITE, x.flags,
-                          "an entry of the target without FI_REMOTE_WRITE");
+            return of_nobody(x, Observable::Flags, Relation::Contains, FI_REMOTE_WRITE, x.flags,
+                             "an entry of the target without FI_REMOTE_WRITE");
         });
     }
     return tour.ruling();
@@ -106,8 +114,10 @@ Ruling cq_flags_remote_unasked(const TrafficCase& c) {
                 // Where the mode asks for it, such entries use up receives.
                 if (t.info != nullptr && ((t.info->mode | t.info->rx.mode) & FI_RX_CQ_DATA) != 0) return;
             }
-            tour.see((x.flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) == 0,
-                     [&] { return about(c, i, "its own entry speaks of an access from the other side"); });
+            tour.see((x.flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) == 0, [&] {
+                return compared(c, i, Observable::Flags, Relation::Lacks, FI_REMOTE_READ | FI_REMOTE_WRITE, x.flags,
+                                "its own entry speaks of an access from the other side");
+            });
         });
 }
 
@@ -120,7 +130,10 @@ Ruling cq_flags_remote_cq_data(const TrafficCase& c) {
         const bool carried = carries_data(operation(c, m));
         if (!carried && (x.flags & FI_REMOTE_CQ_DATA) == 0) return;
         // That data is there is for each area to say; here only that none is invented.
-        tour.see(carried, [&] { return about(c, i, "FI_REMOTE_CQ_DATA, and the peer sent none"); });
+        tour.see(carried, [&] {
+            return compared(c, i, Observable::Flags, Relation::Lacks, FI_REMOTE_CQ_DATA, x.flags,
+                            "FI_REMOTE_CQ_DATA, and the peer sent none");
+        });
     });
 }
 
@@ -130,8 +143,10 @@ Ruling cq_flags_multi_recv(const TrafficCase& c) {
         c, [](const Operation&) { return true; },
         [&](Tour& tour, int i, const Completion& x) {
             if ((x.flags & FI_MULTI_RECV) == 0) return;
-            tour.see(takes_many(c.traffic, operation(c, i)),
-                     [&] { return about(c, i, "FI_MULTI_RECV of a buffer that was not posted for many messages"); });
+            tour.see(takes_many(c.traffic, operation(c, i)), [&] {
+                return compared(c, i, Observable::Flags, Relation::Lacks, FI_MULTI_RECV, x.flags,
+                                "FI_MULTI_RECV of a buffer that was not posted for many messages");
+            });
         });
 }
 
@@ -142,7 +157,10 @@ Ruling cq_flags_buffered(const TrafficCase& c) {
     return each_success(
         c, [](const Operation& o) { return receives(o); },
         [&](Tour& tour, int i, const Completion& x) {
-            tour.see((x.flags & FI_MORE) == 0, [&] { return about(c, i, "FI_MORE without buffered receives"); });
+            tour.see((x.flags & FI_MORE) == 0, [&] {
+                return compared(c, i, Observable::Flags, Relation::Lacks, FI_MORE, x.flags,
+                                "FI_MORE without buffered receives");
+            });
         });
 }
 

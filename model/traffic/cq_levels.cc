@@ -21,8 +21,10 @@ Ruling cq_level_delivery_write(const TrafficCase& c) {
         },
         [&](Tour& tour, int i, const Completion& x) {
             if (x.seen == Seen::NotLooked || !is_alone(c, i)) return;
-            tour.see(x.seen == Seen::Whole,
-                     [&] { return about(c, i, "delivered, and the target's memory does not hold it yet"); });
+            tour.see(x.seen == Seen::Whole, [&] {
+                return about(c, i, Observable::TargetAtEntry, Relation::Equals,
+                             "delivered, and the target's memory does not hold it yet");
+            });
         });
 }
 
@@ -36,7 +38,9 @@ Ruling cq_level_delivery_send(const TrafficCase& c) {
             if (!p.sure || !p.before || p.partner < 0 || x.seen == Seen::NotLooked) return;
             if (operation(c, i).length > operation(c, p.partner).length) return;
             tour.see(x.seen == Seen::Whole, [&] {
-                return about(c, i, "delivered, and the buffer of " + name_of(c, p.partner) + " does not hold it yet");
+                return about(c, i, Observable::PartnerAtEntry, Relation::Equals,
+                             "delivered, and the buffer of " + name_of(c, p.partner) + " does not hold it yet",
+                             {p.partner});
             });
         });
 }
@@ -49,9 +53,11 @@ Ruling cq_level_match(const TrafficCase& c) {
             if (!part(c, i).sure || part(c, i).gone) return;
             const int r = part(c, i).partner;
             tour.see(r >= 0 && x.after > static_cast<std::uint64_t>(r), [&] {
-                return about(c, i,
-                             r >= 0 ? "complete before " + name_of(c, r) + " was there to match it"
-                                    : std::string("complete, and nothing ever matched it"));
+                if (r < 0)
+                    return compared(c, i, Observable::Successes, Relation::Equals, 0, 1,
+                                    "complete, and nothing ever matched it");
+                return compared(c, i, Observable::CallsMade, Relation::AtLeast, static_cast<std::uint64_t>(r) + 1,
+                                x.after, "complete before " + name_of(c, r) + " was there to match it");
             });
         });
 }
@@ -61,8 +67,10 @@ Ruling cq_level_returned_data(const TrafficCase& c) {
         c, [](const Operation& o) { return fetches(o) && o.length > 0; },
         [&](Tour& tour, int i, const Completion& x) {
             if (x.seen == Seen::NotLooked || !is_alone(c, i)) return;
-            tour.see(x.seen == Seen::Whole,
-                     [&] { return about(c, i, "complete, and the data that it fetches are not there yet"); });
+            tour.see(x.seen == Seen::Whole, [&] {
+                return about(c, i, Observable::ResultAtEntry, Relation::Equals,
+                             "complete, and the data that it fetches are not there yet");
+            });
         });
 }
 
@@ -87,7 +95,10 @@ Ruling cq_level_target(const TrafficCase& c) {
             if (x.seen == Seen::NotLooked || lowered || !tells_of_message(c.traffic, x)) return;
             if (!brings_bytes(c, i, x)) return;
             const bool kept = x.seen == Seen::Whole || x.seen == Seen::Short || x.seen == Seen::Beyond;
-            tour.see(kept, [&] { return about(c, i, "received, and the data are not in its buffer yet"); });
+            tour.see(kept, [&] {
+                return about(c, i, Observable::BufferAtEntry, Relation::Differs,
+                             "received, and the data are not in its buffer yet");
+            });
         });
 }
 
@@ -101,7 +112,8 @@ Ruling cq_order_transmit(const TrafficCase& c) {
         int& before = last[number_of(x.side)];
         if (before >= 0) {
             tour.see(before <= x.operation, [&] {
-                return about(c, x.operation, "complete after " + name_of(c, before) + ", which was submitted later");
+                return about(c, x.operation, Observable::Order, Relation::AtMost,
+                             "complete after " + name_of(c, before) + ", which was submitted later", {before});
             });
         }
         before = std::max(before, x.operation);
@@ -125,7 +137,8 @@ Ruling cq_order_receive(const TrafficCase& c) {
             if (takes_many(t, operation(c, ra)) || takes_many(t, operation(c, rb))) continue;
             if (!succeeded(c, ra) || !succeeded(c, rb)) continue;
             tour.see(part(c, ra).entries.front() < part(c, rb).entries.front(), [&] {
-                return about(c, rb, "complete before " + name_of(c, ra) + ", whose message was sent before its own");
+                return about(c, rb, Observable::Order, Relation::AtLeast,
+                             "complete before " + name_of(c, ra) + ", whose message was sent before its own", {ra});
             });
         }
     }

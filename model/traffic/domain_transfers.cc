@@ -82,9 +82,10 @@ Ruling domain_progress_auto(const TrafficCase& c) {
         if (o.awaited >= 0 && !must_have_come(c, o.awaited)) continue;
         tour.see(o.awaited < 0, [&] {
             const int taker = part(c, o.awaited).partner;
-            return about(c, o.awaited,
+            return about(c, o.awaited, Observable::Rest, Relation::Equals,
                          "its bytes did not come while no call was made" +
-                             (taker >= 0 ? ", to " + name_of(c, taker) : std::string()));
+                             (taker >= 0 ? ", to " + name_of(c, taker) : std::string()),
+                         taker >= 0 ? std::vector{taker} : std::vector<int>{});
         });
     }
     return tour.ruling();
@@ -117,8 +118,9 @@ Ruling domain_mr_scalable_offsets(const TrafficCase& c) {
             !is_alone(c, i) || failed(c, i)) {
             continue;
         }
-        tour.see(o.remote != Seen::Untouched,
-                 [&] { return about(c, i, "nothing was written at the offset that it names"); });
+        tour.see(o.remote != Seen::Untouched, [&] {
+            return about(c, i, Observable::Target, Relation::Equals, "nothing was written at the offset that it names");
+        });
     }
     return tour.ruling();
 }
@@ -130,8 +132,10 @@ Ruling domain_limits_error_data(const TrafficCase& c) {
         if (x.error == 0) continue;
         const std::uint64_t most = info_of(c)->domain.max_err_data;
         tour.see(x.error_data <= most, [&] {
-            return number(Field::completion, Relation::AtMost, most, x.error_data,
-                          "bytes of error data, more than domain_attr.max_err_data");
+            constexpr auto kWhat = "bytes of error data, more than domain_attr.max_err_data";
+            if (x.operation < 0)
+                return of_nobody(x, Observable::ErrorData, Relation::AtMost, most, x.error_data, kWhat);
+            return compared(c, x.operation, Observable::ErrorData, Relation::AtMost, most, x.error_data, kWhat);
         });
     }
     return tour.ruling();
@@ -144,8 +148,10 @@ Ruling getinfo_mode_context(const TrafficCase& c) {
         const Operation& o = operation(c, i);
         if (!has_context_of_its_own(c, o)) continue;
         if ((mode_of(*info_of(c), o) & (FI_CONTEXT | FI_CONTEXT2)) != 0) continue;
-        tour.see(o.context == ContextMemory::Untouched,
-                 [&] { return about(c, i, "its context was written to, and no mode asks for a struct fi_context"); });
+        tour.see(o.context == ContextMemory::Untouched, [&] {
+            return about(c, i, Observable::Context, Relation::AtMost,
+                         "its context was written to, and no mode asks for a struct fi_context");
+        });
     }
     return tour.ruling();
 }
@@ -160,8 +166,11 @@ Ruling getinfo_mode_context_size(const TrafficCase& c) {
         const bool twice = (mode & FI_CONTEXT2) != 0;
         const bool within = o.context != ContextMemory::Beyond && (twice || o.context != ContextMemory::Second);
         tour.see(within, [&] {
-            return about(c, i,
-                         std::string("memory was written behind its struct ") + (twice ? "fi_context2" : "fi_context"));
+            Evidence e =
+                about(c, i, Observable::Context, Relation::AtMost,
+                      std::string("memory was written behind its struct ") + (twice ? "fi_context2" : "fi_context"));
+            e.expected = twice ? sizeof(fi_context2) : sizeof(fi_context);
+            return e;
         });
     }
     return tour.ruling();
@@ -175,8 +184,10 @@ Ruling getinfo_mode_rx_cq_data(const TrafficCase& c) {
     for (const Completion& x : c.traffic.entries) {
         if (x.transmit || x.error != 0 || (x.flags & FI_REMOTE_WRITE) == 0) continue;
         const int i = x.operation;
-        tour.see(i < 0 || !receives(operation(c, i)),
-                 [&] { return about(c, i, "an RMA write took up this buffer, and no mode says so"); });
+        tour.see(i < 0 || !receives(operation(c, i)), [&] {
+            return compared(c, i, Observable::Flags, Relation::Lacks, FI_REMOTE_WRITE, x.flags,
+                            "an RMA write took up this buffer, and no mode says so");
+        });
     }
     return tour.ruling();
 }

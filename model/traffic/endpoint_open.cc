@@ -27,7 +27,10 @@ Ruling endpoint_open_each_answer(const TrafficCase& c) {
     if (!c.account->returned || t.info == nullptr || is_shortage(t.open_ret)) return Ruling::not_applicable();
     if (t.open_ret != 0 && asks_more(t)) return Ruling::not_applicable();
     return Ruling::check(t.open_ret == 0, [&] {
-        return number(Field::call_return, Relation::Equals, 0, signed_wide(t.open_ret), t.detail + " did not return 0");
+        Evidence e =
+            number(Field::call_return, Relation::Equals, 0, signed_wide(t.open_ret), t.detail + " did not return 0");
+        e.observed.what = Observable::Opening;
+        return e;
     });
 }
 

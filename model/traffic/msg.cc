@@ -15,16 +15,13 @@ Ruling msg_call_again(const TrafficCase& c) { return again_may_be_tried(c, "-FI_
 
 Ruling msg_length_limit(const TrafficCase& c) {
     return keeps_limit(
-        c, is_message,
-        [](const Traffic& t, const Operation& o) { return sends(o) && o.length > t.info->ep.max_msg_size; },
+        c, is_message, Field::ep_max_msg_size, [](const Traffic&, const Operation& o) { return sends(o); },
         "longer than max_msg_size, and neither refused nor failed");
 }
 
 Ruling msg_inject_limit(const TrafficCase& c) {
-    return keeps_limit(
-        c, is_message,
-        [](const Traffic& t, const Operation& o) { return injects(t, o) && o.length > t.info->tx.inject_size; },
-        "injected, longer than inject_size, and neither refused nor failed");
+    return keeps_limit(c, is_message, Field::tx_inject_size, injects,
+                       "injected, longer than inject_size, and neither refused nor failed");
 }
 
 Ruling msg_send_whole(const TrafficCase& c) {
@@ -119,8 +116,10 @@ Ruling msg_multi_recv_packed(const TrafficCase& c) {
     if (!has_data(c.traffic)) return Ruling::not_applicable();
     return each_buffer(c, [&](Tour& tour, int i, const Buffer& b) {
         if (part(c, i).entries.empty() || !b.placed) return;
-        tour.see(!b.overlap,
-                 [&] { return about(c, i, "two messages share bytes of the buffer, or one lies outside"); });
+        tour.see(!b.overlap, [&] {
+            return about(c, i, Observable::Overlap, Relation::Equals,
+                         "two messages share bytes of the buffer, or one lies outside");
+        });
     });
 }
 
@@ -132,8 +131,10 @@ Ruling msg_multi_recv_whole(const TrafficCase& c) {
 Ruling msg_multi_recv_released_once(const TrafficCase& c) {
     return each_buffer(c, [&](Tour& tour, int i, const Buffer& b) {
         if (b.releases == 0) return;
-        tour.see(b.releases == 1 && !b.after_release,
-                 [&] { return about(c, i, "entries of the buffer came after its release"); });
+        tour.see(b.releases == 1 && !b.after_release, [&] {
+            return compared(c, i, Observable::Releases, Relation::AtMost, 1, static_cast<std::uint64_t>(b.releases),
+                            "entries of the buffer came after its release");
+        });
     });
 }
 
@@ -144,8 +145,8 @@ Ruling msg_multi_recv_release_due(const TrafficCase& c) {
         const std::uint64_t length = operation(c, i).length;
         if (b.end > length || length - b.end >= c.traffic.min_multi_recv) return;
         tour.see(b.releases > 0, [&] {
-            return compared(c, i, Field::completion, Relation::AtLeast, c.traffic.min_multi_recv, length - b.end,
-                            "less space is left than the minimum, and the buffer was not released");
+            return compared(c, i, Observable::SpaceUnreleased, Relation::AtLeast, c.traffic.min_multi_recv,
+                            length - b.end, "less space is left than the minimum, and the buffer was not released");
         });
     });
 }
@@ -157,8 +158,8 @@ Ruling msg_multi_recv_kept(const TrafficCase& c) {
         const std::uint64_t length = operation(c, i).length;
         if (b.end > length || length - b.end < c.traffic.min_multi_recv + kAlignment) return;
         tour.see(b.releases == 0, [&] {
-            return compared(c, i, Field::completion, Relation::AtMost, c.traffic.min_multi_recv, length - b.end,
-                            "released with more space left than the minimum");
+            return compared(c, i, Observable::SpaceReleased, Relation::AtMost, c.traffic.min_multi_recv + kAlignment,
+                            length - b.end, "released with more space left than the minimum");
         });
     });
 }
@@ -173,7 +174,10 @@ Ruling msg_multi_recv_release_told(const TrafficCase& c) {
         for (const int m : part(c, i).messages) taken += operation(c, m).length;
         const std::uint64_t length = operation(c, i).length;
         if (c.traffic.min_multi_recv == 0 || taken > length || length - taken >= c.traffic.min_multi_recv) return;
-        tour.see(b.releases > 0, [&] { return about(c, i, "the release of a consumed buffer is not told"); });
+        tour.see(b.releases > 0, [&] {
+            return compared(c, i, Observable::Releases, Relation::AtLeast, 1, 0,
+                            "the release of a consumed buffer is not told");
+        });
     });
 }
 

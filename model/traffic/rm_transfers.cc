@@ -39,8 +39,9 @@ Ruling cut_or_failed(const TrafficCase& c) {
             const Completion& x = entry(c, e);
             const bool told_more = x.error == 0 && has_flags(c.traffic) && x.length > o.length;
             tour.see(!told_more && x.seen != Seen::Beyond, [&] {
-                return compared(c, i, Field::completion, Relation::AtMost, o.length, x.length,
-                                "the message is longer than its buffer, and neither cut off nor failed");
+                constexpr auto kWhat = "the message is longer than its buffer, and neither cut off nor failed";
+                if (!told_more) return about(c, i, Observable::Behind, Relation::Equals, kWhat);
+                return compared(c, i, Observable::Length, Relation::AtMost, o.length, x.length, kWhat);
             });
         }
     }
@@ -81,7 +82,7 @@ Ruling domain_rm_target_datagram(const TrafficCase& c) {
         if (!sends(o) || !accepted(o) || part(c, i).before) continue;
         for (const int e : part(c, i).entries) {
             tour.see(entry(c, e).error == 0, [&] {
-                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                return compared(c, i, Observable::Error, Relation::Equals, 0, entry(c, e).error,
                                 "a datagram that finds no buffer is dropped, and its sender is not told");
             });
         }
@@ -98,7 +99,7 @@ Ruling domain_rm_target_reliable_enabled(const TrafficCase& c) {
         if (!sends(o) || !accepted(o) || part(c, i).before || part(c, i).partner < 0) continue;
         for (const int e : part(c, i).entries) {
             tour.see(entry(c, e).error == 0, [&] {
-                return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error,
+                return compared(c, i, Observable::Error, Relation::Equals, 0, entry(c, e).error,
                                 "it found no buffer yet, and failed instead of being tried again");
             });
         }

@@ -13,14 +13,12 @@ Ruling rma_call_succeeds(const TrafficCase& c) { return succeeds(c, is_rma); }
 
 Ruling rma_length_limit(const TrafficCase& c) {
     return keeps_limit(
-        c, is_rma, [](const Traffic& t, const Operation& o) { return o.length > t.info->ep.max_msg_size; },
+        c, is_rma, Field::ep_max_msg_size, [](const Traffic&, const Operation&) { return true; },
         "longer than max_msg_size, and neither refused nor failed");
 }
 Ruling rma_inject_limit(const TrafficCase& c) {
-    return keeps_limit(
-        c, is_rma,
-        [](const Traffic& t, const Operation& o) { return injects(t, o) && o.length > t.info->tx.inject_size; },
-        "injected, longer than inject_size, and neither refused nor failed");
+    return keeps_limit(c, is_rma, Field::tx_inject_size, injects,
+                       "injected, longer than inject_size, and neither refused nor failed");
 }
 
 Ruling rma_write_whole(const TrafficCase& c) {
@@ -89,7 +87,7 @@ std::vector<std::uint64_t> data_sent(const TrafficCase& c, Side to) {
 
 constexpr Side kSides[] = {Side::A, Side::B};
 
-std::string side_name(Side s) { return s == Side::A ? "A" : "B"; }
+std::string side_name(Side s) { return name_of(s); }
 
 bool has_target(const TrafficCase& c, Side side) {
     return std::any_of(c.traffic.operations.begin(), c.traffic.operations.end(),
@@ -105,8 +103,8 @@ Ruling rma_target_silent(const TrafficCase& c) {
         if (!has_target(c, s)) continue;
         const auto most = data_sent(c, s).size();
         tour.see(at_target(c, s).all <= most, [&] {
-            return number(Field::completion, Relation::AtMost, most, at_target(c, s).all,
-                          "entries at " + side_name(s) + " for accesses from the other side that carry no data");
+            return of_nobody(s, false, Observable::Successes, Relation::AtMost, most, at_target(c, s).all,
+                             "entries at " + side_name(s) + " for accesses from the other side that carry no data");
         });
     }
     return tour.ruling();
@@ -119,8 +117,8 @@ Ruling rma_data_told(const TrafficCase& c) {
         const auto due = data_entries_due(c.traffic, s);
         if (due == 0) continue;
         tour.see(at_target(c, s).data.size() >= due, [&] {
-            return number(Field::completion, Relation::AtLeast, due, at_target(c, s).data.size(),
-                          "entries at " + side_name(s) + " for writes that carry data");
+            return of_nobody(s, false, Observable::Successes, Relation::AtLeast, due, at_target(c, s).data.size(),
+                             "entries at " + side_name(s) + " for writes that carry data");
         });
     }
     return tour.ruling();
@@ -134,8 +132,8 @@ Ruling rma_data_value(const TrafficCase& c) {
         for (const std::uint64_t d : at_target(c, s).data) {
             const auto it = std::find(sent.begin(), sent.end(), d);
             tour.see(it != sent.end(), [&] {
-                return number(Field::completion, Relation::Equals, sent.empty() ? 0 : sent.front(), d,
-                              "data at " + side_name(s) + " that no write sent");
+                return of_nobody(s, false, Observable::Data, Relation::Differs, d, d,
+                                 "data at " + side_name(s) + " that no write sent");
             });
             if (it != sent.end()) sent.erase(it);
         }

@@ -102,7 +102,7 @@ Ruling accepts(const TrafficCase& c, Kind kind) {
         const Operation& o = operation(c, i);
         if (!kind(o) || admission(c.traffic, o) != Admission::Accept || o.ret == -FI_EAGAIN) continue;
         tour.see(o.ret == 0, [&] {
-            return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret),
+            return compared(c, i, Observable::Returned, Relation::Equals, 0, signed_wide(o.ret),
                             "refused, though it is within all limits");
         });
     }
@@ -119,23 +119,27 @@ Ruling refuses_with_errno(const TrafficCase& c, Kind kind) {
         const bool named = std::any_of(known.begin(), known.end(),
                                        [&](const Word& w) { return static_cast<std::int64_t>(w.value) == -o.ret; });
         tour.see(o.ret < 0 && named, [&] {
-            return compared(c, i, Field::call_return, Relation::AtMost, 0, signed_wide(o.ret),
+            return compared(c, i, Observable::Returned, Relation::Differs, signed_wide(o.ret), signed_wide(o.ret),
                             "an error is the negative of an errno of the interface");
         });
     }
     return tour.ruling();
 }
 
-Ruling keeps_limit(const TrafficCase& c, Kind kind, bool (*beyond)(const Traffic&, const Operation&),
+Ruling keeps_limit(const TrafficCase& c, Kind kind, Field limit, bool (*concerns)(const Traffic&, const Operation&),
                    const char* what) {
     if (!c.account->returned) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!kind(o) || !is_able(c.traffic, o) || !beyond(c.traffic, o) || o.ret == -FI_EAGAIN) continue;
+        if (!kind(o) || !is_able(c.traffic, o) || !concerns(c.traffic, o) || o.ret == -FI_EAGAIN) continue;
+        if (o.length <= get(*c.traffic.info, limit)) continue;
         if (o.ret == 0 && !c.traffic.settled && part(c, i).entries.empty()) continue;
-        tour.see(failed(c, i),
-                 [&] { return compared(c, i, Field::call_return, Relation::Differs, 0, signed_wide(o.ret), what); });
+        tour.see(failed(c, i), [&] {
+            Evidence e = compared(c, i, Observable::Refusal, Relation::Differs, 0, signed_wide(o.ret), what);
+            e.observed.limit = limit;
+            return e;
+        });
     }
     return tour.ruling();
 }
@@ -155,8 +159,12 @@ Ruling succeeds(const TrafficCase& c, Kind kind) {
             if (x.error == FI_ECANCELED && part(c, i).cancel) continue;
             if (peeks(operation(c, i)) && x.error == FI_ENOMSG) continue;
             tour.see(x.error == 0, [&] {
-                return compared(c, i, Field::completion, Relation::Equals, 0, x.error,
-                                "it failed, though nothing was wrong with it");
+                std::vector<std::uint64_t> also;  // of a peek that nothing is there, of a cancelled one that it was
+                if (peeks(operation(c, i))) also.push_back(FI_ENOMSG);
+                if (part(c, i).cancel) also.push_back(FI_ECANCELED);
+                return or_else(compared(c, i, Observable::Error, Relation::Equals, 0, x.error,
+                                        "it failed, though nothing was wrong with it"),
+                               std::move(also));
             });
         }
     }
@@ -178,7 +186,7 @@ Ruling entries_come(const TrafficCase& c, const char* what) {
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0 || !part(c, i).sure) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
-            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(), what);
+            return compared(c, i, Observable::Entries, Relation::AtLeast, due, part(c, i).entries.size(), what);
         });
     }
     return tour.ruling();
@@ -191,7 +199,7 @@ Ruling again_may_be_tried(const TrafficCase& c, const char* what) {
         const Operation& o = operation(c, i);
         if (!o.again || admission(c.traffic, o) != Admission::Accept) continue;
         tour.see(o.ret == 0 || o.ret == -FI_EAGAIN,
-                 [&] { return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret), what); });
+                 [&] { return compared(c, i, Observable::Returned, Relation::Equals, 0, signed_wide(o.ret), what); });
     }
     return tour.ruling();
 }
@@ -202,11 +210,12 @@ Ruling never_says(const TrafficCase& c, Kind kind, bool (*means_so)(std::uint64_
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!kind(o) || admission(c.traffic, o) != Admission::Accept) continue;
-        tour.see(!means_so(signed_wide(-o.ret)),
-                 [&] { return compared(c, i, Field::call_return, Relation::Equals, 0, signed_wide(o.ret), refused); });
+        tour.see(!means_so(signed_wide(-o.ret)), [&] {
+            return compared(c, i, Observable::Returned, Relation::Equals, 0, signed_wide(o.ret), refused);
+        });
         for (const int e : part(c, i).entries) {
             tour.see(!means_so(entry(c, e).error),
-                     [&] { return compared(c, i, Field::completion, Relation::Equals, 0, entry(c, e).error, failed); });
+                     [&] { return compared(c, i, Observable::Error, Relation::Equals, 0, entry(c, e).error, failed); });
         }
     }
     return tour.ruling();
@@ -229,14 +238,19 @@ Ruling inject_is_silent(const TrafficCase& c, Kind kind) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!kind(o) || !accepted(o) || !is_inject_call(o)) continue;
-        tour.see(!has_success(c, i), [&] { return about(c, i, "an inject call has an entry of success"); });
+        tour.see(!has_success(c, i), [&] {
+            return about(c, i, Observable::Successes, Relation::Equals, "an inject call has an entry of success");
+        });
     }
     // An inject call has no context, so that its entry belongs to nobody.
     if (tour.ruling().outcome() != Outcome::NotApplicable) {
         for (const int e : c.account->strangers) {
             const Completion& x = entry(c, e);
             const bool ours = x.transmit && x.error == 0 && any_of_kind(c, kind);
-            tour.see(!ours, [] { return told(Field::completion, "an entry of success without a context"); });
+            tour.see(!ours, [&] {
+                return of_nobody(x, Observable::Successes, Relation::Equals, 0, 1,
+                                 "an entry of success without a context");
+            });
         }
     }
     return tour.ruling();
@@ -249,7 +263,9 @@ Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
         if (!kind(o) || !accepted(o) || is_inject_call(o) || wish(c.traffic, o) != Wish::No) continue;
         if (takes_many(c.traffic, o)) continue;  // the end of such a buffer is always told
         if (!c.account->returned && part(c, i).entries.empty()) continue;
-        tour.see(!has_success(c, i), [&] { return about(c, i, "an entry of success that was not asked for"); });
+        tour.see(!has_success(c, i), [&] {
+            return about(c, i, Observable::Successes, Relation::Equals, "an entry of success that was not asked for");
+        });
     }
     return tour.ruling();
 }
@@ -264,7 +280,7 @@ Ruling selected_is_told(const TrafficCase& c, Kind kind) {
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
-            return compared(c, i, Field::completion, Relation::AtLeast, due, part(c, i).entries.size(),
+            return compared(c, i, Observable::Entries, Relation::AtLeast, due, part(c, i).entries.size(),
                             "FI_COMPLETION asked for an entry");
         });
     }
@@ -284,8 +300,10 @@ Ruling fence_holds(const TrafficCase& c, Kind kind) {
             if (!before) continue;
             const auto& entries = part(c, k).entries;
             if (entries.empty() && !c.traffic.settled) continue;
-            tour.see(!entries.empty() && entries.front() < fenced,
-                     [&] { return about(c, i, "fenced, and completed before " + name_of(c, k)); });
+            tour.see(!entries.empty() && entries.front() < fenced, [&] {
+                return about(c, i, Observable::Order, Relation::AtLeast,
+                             "fenced, and completed before " + name_of(c, k), {k});
+            });
         }
     }
     return tour.ruling();
@@ -305,8 +323,10 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             int bytes_of = -1;
             const Seen seen = seen_of(c, r, k, bytes_of);
             if (!done || seen == Seen::NotLooked) continue;
-            tour.see(seen == Seen::Whole,
-                     [&] { return about(c, r, "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen)); });
+            tour.see(seen == Seen::Whole, [&] {
+                return about(c, r, Observable::Buffer, Relation::Equals,
+                             "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen), {taken[k]});
+            });
         }
     }
     return tour.ruling();
@@ -328,9 +348,10 @@ Ruling matched_in_order(const TrafficCase& c, Kind kind) {
             const bool mine = takes_many(c.traffic, o) ? std::find(taken.begin(), taken.end(), from) != taken.end()
                                                        : k < taken.size() && taken[k] == from;
             tour.see(mine, [&] {
-                return about(c, r,
+                return about(c, r, Observable::Buffer, Relation::Differs,
                              "it took the message of " + name_of(c, from) +
-                                 (taken.empty() ? ", and none was for it" : ", not that of " + name_of(c, taken[0])));
+                                 (taken.empty() ? ", and none was for it" : ", not that of " + name_of(c, taken[0])),
+                             {from});
             });
         }
     }
@@ -346,7 +367,7 @@ Ruling keeps_boundaries(const TrafficCase& c, Kind kind) {
             const std::uint64_t sent = operation(c, x.bytes_of).length;
             if (sent > operation(c, r).length) return;
             tour.see(x.length == sent, [&] {
-                return compared(c, r, Field::completion, Relation::Equals, sent, x.length,
+                return compared(c, r, Observable::Length, Relation::Equals, sent, x.length,
                                 "not the length of the message of " + name_of(c, x.bytes_of));
             });
         });
@@ -364,7 +385,10 @@ Ruling stays_in_buffer(const TrafficCase& c, Kind kind) {
             const bool placed = !takes_many(c.traffic, o) || has_data(c.traffic);
             beyond = beyond || (placed && entry(c, e).seen == Seen::Beyond);
         }
-        if (looked) tour.see(!beyond, [&] { return about(c, i, "bytes were written behind its buffer"); });
+        if (!looked) continue;
+        tour.see(!beyond, [&] {
+            return about(c, i, Observable::Behind, Relation::Equals, "bytes were written behind its buffer");
+        });
     }
     return tour.ruling();
 }
@@ -375,7 +399,9 @@ Ruling directed(const TrafficCase& c, Kind kind) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!kind(o) || !receives(o) || !accepted(o) || o.from_any || !o.from_other) continue;
-        tour.see(!has_success(c, i), [&] { return about(c, i, "a message of another source than it names"); });
+        tour.see(!has_success(c, i), [&] {
+            return about(c, i, Observable::Successes, Relation::Equals, "a message of another source than it names");
+        });
     }
     return tour.ruling();
 }
@@ -392,8 +418,10 @@ Ruling data_is_carried(const TrafficCase& c, Kind kind) {
             continue;
         for (const int e : part(c, r).entries) {
             if (entry(c, e).error != 0) continue;
-            tour.see((entry(c, e).flags & FI_REMOTE_CQ_DATA) != 0,
-                     [&] { return about(c, r, "the data that came with " + name_of(c, i) + " is not told"); });
+            tour.see((entry(c, e).flags & FI_REMOTE_CQ_DATA) != 0, [&] {
+                return compared(c, r, Observable::Flags, Relation::Contains, FI_REMOTE_CQ_DATA, entry(c, e).flags,
+                                "the data that came with " + name_of(c, i) + " is not told", {i});
+            });
         }
     }
     return tour.ruling();
@@ -409,8 +437,10 @@ Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, con
             continue;
         const bool done = is_whole(c) && c.account->calm && !c.account->left;
         if (!done) continue;
-        tour.see(o.remote == Seen::Whole,
-                 [&] { return about(c, i, std::string("the target's memory is ") + word_of(o.remote)); });
+        tour.see(o.remote == Seen::Whole, [&] {
+            return about(c, i, Observable::Target, Relation::Equals,
+                         std::string("the target's memory is ") + word_of(o.remote));
+        });
     }
     return tour.ruling();
 }
@@ -424,7 +454,9 @@ Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, con
         const Seen seen = entry(c, part(c, i).entries.front()).seen;
         const Seen last = seen != Seen::NotLooked ? seen : o.local;
         if (last == Seen::NotLooked) continue;
-        tour.see(last == Seen::Whole, [&] { return about(c, i, std::string("the result is ") + word_of(last)); });
+        tour.see(last == Seen::Whole, [&] {
+            return about(c, i, Observable::Result, Relation::Equals, std::string("the result is ") + word_of(last));
+        });
     }
     return tour.ruling();
 }
@@ -461,8 +493,10 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
         const bool stranger = std::any_of(c.account->strangers.begin(), c.account->strangers.end(),
                                           [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
         if (!known) continue;
-        tour.see(failed(c, i) || (is_inject_call(o) && stranger),
-                 [&] { return about(c, i, "no error tells that the target does not allow it"); });
+        tour.see(failed(c, i) || (is_inject_call(o) && stranger), [&] {
+            return about(c, i, Observable::Refusal, Relation::Differs,
+                         "no error tells that the target does not allow it");
+        });
     }
     return tour.ruling();
 }
@@ -473,10 +507,14 @@ Ruling stray_touches_nothing(const TrafficCase& c, Kind kind) {
         const Operation& o = operation(c, i);
         if (!kind(o) || !updates(o) || o.remote == Seen::NotLooked || !is_alone(c, i)) continue;
         if (is_barred(o)) {
-            tour.see(o.remote == Seen::Untouched,
-                     [&] { return about(c, i, std::string("the target's memory is ") + word_of(o.remote)); });
+            tour.see(o.remote == Seen::Untouched, [&] {
+                return about(c, i, Observable::Target, Relation::Differs,
+                             std::string("the target's memory is ") + word_of(o.remote));
+            });
         } else if (strays(c.traffic, o)) {
-            tour.see(o.remote != Seen::Beyond, [&] { return about(c, i, "memory behind the region was written"); });
+            tour.see(o.remote != Seen::Beyond, [&] {
+                return about(c, i, Observable::Target, Relation::Differs, "memory behind the region was written");
+            });
         }
     }
     return tour.ruling();

@@ -16,8 +16,9 @@ Ruling comes_back(const TrafficCase& c, Kind kind);
 Ruling accepts(const TrafficCase& c, Kind kind);
 /// A refusal is the negative of a known errno.
 Ruling refuses_with_errno(const TrafficCase& c, Kind kind);
-/// What is beyond a limit is refused, or fails.  `beyond` says which operations are.
-Ruling keeps_limit(const TrafficCase& c, Kind kind, bool (*beyond)(const Traffic&, const Operation&), const char* what);
+/// What is longer than a limit is refused, or fails; `concerns` says of which operations it is one.
+Ruling keeps_limit(const TrafficCase& c, Kind kind, Field limit, bool (*concerns)(const Traffic&, const Operation&),
+                   const char* what);
 /// Nothing is wrong with an operation, and it does not fail.
 Ruling succeeds(const TrafficCase& c, Kind kind);
 /// The inject calls give no entry of success.

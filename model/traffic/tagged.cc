@@ -12,10 +12,8 @@ Ruling tagged_call_errno(const TrafficCase& c) { return refuses_with_errno(c, is
 Ruling tagged_call_succeeds(const TrafficCase& c) { return succeeds(c, is_tagged); }
 
 Ruling tagged_inject_limit(const TrafficCase& c) {
-    return keeps_limit(
-        c, is_tagged,
-        [](const Traffic& t, const Operation& o) { return injects(t, o) && o.length > t.info->tx.inject_size; },
-        "injected, longer than inject_size, and neither refused nor failed");
+    return keeps_limit(c, is_tagged, Field::tx_inject_size, injects,
+                       "injected, longer than inject_size, and neither refused nor failed");
 }
 
 Ruling tagged_send_whole(const TrafficCase& c) {
@@ -50,8 +48,9 @@ Ruling tagged_match_tag(const TrafficCase& c) {
             const std::uint64_t sent = operation(c, x.bytes_of).tag & ~r.ignore;
             const bool kind = is_tagged(operation(c, x.bytes_of));
             tour.see(kind && sent == (r.tag & ~r.ignore), [&] {
-                return compared(c, i, Field::completion, Relation::Equals, r.tag & ~r.ignore, sent,
-                                "the tag of " + name_of(c, x.bytes_of) + " does not match");
+                return about(c, i, Observable::Buffer, Relation::Differs,
+                             "it took the message of " + name_of(c, x.bytes_of) + ", whose tag does not match",
+                             {x.bytes_of});
             });
         });
 }
@@ -79,14 +78,18 @@ Ruling tagged_peek_told(const TrafficCase& c) {
     if (!c.traffic.settled || !c.account->calm) return Ruling::not_applicable();
     return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
         if (wish(c.traffic, operation(c, i)) != Wish::Yes) return;
-        tour.see(x != nullptr, [&] { return about(c, i, "a peek has no result"); });
+        tour.see(x != nullptr,
+                 [&] { return compared(c, i, Observable::Entries, Relation::AtLeast, 1, 0, "a peek has no result"); });
     });
 }
 
 Ruling tagged_peek_found(const TrafficCase& c) {
     return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
         if (x == nullptr || x->error != 0) return;
-        tour.see(part(c, i).partner >= 0, [&] { return about(c, i, "a peek found a message that is not there"); });
+        tour.see(part(c, i).partner >= 0, [&] {
+            return compared(c, i, Observable::Successes, Relation::Equals, 0, 1,
+                            "a peek found a message that is not there");
+        });
     });
 }
 
@@ -98,8 +101,9 @@ Ruling tagged_peek_nothing(const TrafficCase& c) {
             const std::uint64_t error = entry(c, e).error;
             if (error == 0 || error == FI_ETRUNC) continue;
             tour.see(error == FI_ENOMSG, [&] {
-                return compared(c, i, Field::completion, Relation::Equals, FI_ENOMSG, error,
-                                "the error of a peek that finds nothing");
+                return or_else(compared(c, i, Observable::Error, Relation::Equals, FI_ENOMSG, error,
+                                        "the error of a peek that finds nothing"),
+                               {0, FI_ETRUNC});
             });
         }
     }
@@ -112,7 +116,7 @@ Ruling tagged_peek_length(const TrafficCase& c) {
         if (x == nullptr || x->error != 0 || part(c, i).partner < 0) return;
         const std::uint64_t sent = operation(c, part(c, i).partner).length;
         tour.see(x->length == sent, [&] {
-            return compared(c, i, Field::completion, Relation::Equals, sent, x->length,
+            return compared(c, i, Observable::Length, Relation::Equals, sent, x->length,
                             "not the length of the message that it found");
         });
     });
@@ -124,7 +128,7 @@ Ruling tagged_peek_tag(const TrafficCase& c) {
         if (x == nullptr || x->error != 0 || part(c, i).partner < 0) return;
         const std::uint64_t sent = operation(c, part(c, i).partner).tag;
         tour.see(x->tag == sent, [&] {
-            return compared(c, i, Field::completion, Relation::Equals, sent, x->tag,
+            return compared(c, i, Observable::Tag, Relation::Equals, sent, x->tag,
                             "not the tag of the message that it found");
         });
     });
@@ -138,7 +142,11 @@ Ruling tagged_peek_buffer(const TrafficCase& c) {
         const int m = part(c, i).partner;
         const bool fits = m >= 0 && operation(c, m).length <= operation(c, i).length;
         const bool good = x->seen == Seen::Whole || (!fits && x->seen == Seen::Short);
-        tour.see(good, [&] { return about(c, i, "a peek tells of data in its buffer, and they are not there"); });
+        tour.see(good, [&] {
+            return about(c, i, m >= 0 ? Observable::Buffer : Observable::None, Relation::Equals,
+                         "a peek tells of data in its buffer, and they are not there",
+                         m >= 0 ? std::vector{m} : std::vector<int>{});
+        });
     });
 }
 
@@ -149,8 +157,10 @@ Ruling tagged_peek_leaves_message(const TrafficCase& c) {
         if (x == nullptr || x->error != 0 || m < 0 || (operation(c, i).flags & (FI_CLAIM | FI_DISCARD)) != 0) return;
         const int r = part(c, m).partner;
         if (r < 0 || wish(c.traffic, operation(c, r)) != Wish::Yes) return;
-        tour.see(!part(c, r).entries.empty(),
-                 [&] { return about(c, i, "the message that a peek found never came to " + name_of(c, r)); });
+        tour.see(!part(c, r).entries.empty(), [&] {
+            return compared(c, r, Observable::Entries, Relation::AtLeast, 1, 0,
+                            "the message that " + name_of(c, i) + " found never came", {i});
+        });
     });
 }
 
@@ -158,7 +168,7 @@ Ruling tagged_peek_not_queued(const TrafficCase& c) {
     return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
         if (x == nullptr) return;
         tour.see(part(c, i).entries.size() == 1 && operation(c, i).local != Seen::Foreign, [&] {
-            return compared(c, i, Field::completion, Relation::Equals, 1, part(c, i).entries.size(),
+            return compared(c, i, Observable::Entries, Relation::Equals, 1, part(c, i).entries.size(),
                             "a peek that is over took a message");
         });
     });
@@ -172,8 +182,10 @@ Ruling tagged_claim_reserved(const TrafficCase& c) {
         if (!peeks(o) || (o.flags & FI_CLAIM) == 0 || m < 0 || !part(c, i).sure) continue;
         for (const Completion& x : c.traffic.entries) {
             if (x.bytes_of != m || x.operation < 0 || x.operation == i) continue;
-            tour.see(claims(operation(c, x.operation)),
-                     [&] { return about(c, x.operation, "it took the message that " + name_of(c, i) + " claimed"); });
+            tour.see(claims(operation(c, x.operation)), [&] {
+                return about(c, x.operation, Observable::Buffer, Relation::Differs,
+                             "it took the message that " + name_of(c, i) + " claimed", {m});
+            });
         }
     }
     return tour.ruling();
@@ -189,11 +201,14 @@ Ruling tagged_discard_gone(const TrafficCase& c) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         if (!sends(operation(c, i)) || !part(c, i).gone || !part(c, i).sure) continue;
-        const bool seen = std::any_of(c.traffic.entries.begin(), c.traffic.entries.end(), [&](const Completion& x) {
+        const auto taken = std::find_if(c.traffic.entries.begin(), c.traffic.entries.end(), [&](const Completion& x) {
             return x.bytes_of == i && x.operation >= 0 && receives(operation(c, x.operation)) &&
                    !peeks(operation(c, x.operation)) && x.error == 0;
         });
-        tour.see(!seen, [&] { return about(c, i, "discarded, and received all the same"); });
+        tour.see(taken == c.traffic.entries.end(), [&] {
+            return about(c, taken->operation, Observable::Buffer, Relation::Differs,
+                         "it took the message of " + name_of(c, i) + ", which was discarded", {i});
+        });
     }
     return tour.ruling();
 }

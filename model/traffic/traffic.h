@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "model/value/info.h"
+#include "model/value/side.h"
 #include "model/value/version.h"
 
 namespace selvage::model {
-
-enum class Side : std::uint8_t { A, B };
 
 /// What an operation does.
 enum class Transfer : std::uint8_t {

@@ -24,30 +24,54 @@ inline std::string name_of(const TrafficCase& c, int i) {
     static constexpr const char* kNames[] = {"send",   "recv",         "tsend",          "trecv",  "write",   "read",
                                              "atomic", "fetch_atomic", "compare_atomic", "cancel", "progress"};
     const Operation& o = operation(c, i);
-    return "operation " + std::to_string(i + 1) + " (" + (o.side == Side::A ? "A " : "B ") +
+    return "operation " + std::to_string(i + 1) + " (" + name_of(o.side) + " " +
            kNames[static_cast<std::size_t>(o.what)] + ")";
 }
 
-/// Evidence about one operation: its number stands in `offer`.
-inline Evidence about(const TrafficCase& c, int i, Evidence e, std::string what) {
-    e.note = name_of(c, i) + ": " + what;
+/// Evidence about operation `i`: what a program has to look at, and how the `others` come into it.  `what` is for
+/// people.
+inline Evidence about(const TrafficCase& c, int i, Observable seen, Relation r, std::string what,
+                      std::vector<int> others = {}) {
+    Evidence e = number(Field::operation, r, 0, 0, name_of(c, i) + ": " + std::move(what));
+    others.insert(others.begin(), i);
+    e.observed.what = seen;
+    e.observed.operations = std::move(others);
     return e;
 }
-inline Evidence about(const TrafficCase& c, int i, std::string what) {
-    return about(c, i, told(Field::operation, {}), std::move(what));
+
+/// A comparison of numbers about operation `i`.
+inline Evidence compared(const TrafficCase& c, int i, Observable seen, Relation r, std::uint64_t expected,
+                         std::uint64_t actual, std::string what, std::vector<int> others = {}) {
+    Evidence e = about(c, i, seen, r, std::move(what), std::move(others));
+    e.field = seen == Observable::Returned || seen == Observable::Refusal ? Field::call_return : Field::completion;
+    e.expected = expected;
+    e.actual = actual;
+    return e;
 }
-/// A comparison of numbers about one operation.
-inline Evidence compared(const TrafficCase& c, int i, Field f, Relation r, std::uint64_t expected, std::uint64_t actual,
-                         std::string what) {
-    return about(c, i, number(f, r, expected, actual), std::move(what));
+
+/// Of the entries that belong to no operation, in one of a side's queues.
+inline Evidence of_nobody(Side side, bool transmits, Observable seen, Relation r, std::uint64_t expected,
+                          std::uint64_t actual, std::string what) {
+    Evidence e = number(Field::completion, r, expected, actual, std::move(what));
+    e.observed.what = seen;
+    e.observed.side = side;
+    e.observed.transmits = transmits;
+    return e;
+}
+inline Evidence of_nobody(const Completion& x, Observable seen, Relation r, std::uint64_t expected,
+                          std::uint64_t actual, std::string what) {
+    return of_nobody(x.side, x.transmit, seen, r, expected, actual, std::move(what));
+}
+
+/// Operands of Relation::Equals that would do as well.
+inline Evidence or_else(Evidence e, std::vector<std::uint64_t> also) {
+    e.observed.also = std::move(also);
+    return e;
 }
 
 /// How the process ended.
 inline Evidence death(const TrafficCase& c) {
-    const Traffic& t = c.traffic;
-    Evidence e = told(Field::subject, std::string(t.hung ? kDidNotReturn : t.exited ? kEndedTheProcess : kDied));
-    e.actual = static_cast<std::uint64_t>(t.crashed_signal);
-    return e;
+    return evidence_of_crash(c.traffic.crashed_signal, c.traffic.hung, c.traffic.exited);
 }
 
 /// All that came of the traffic is known: its calls came back and nothing more was to come.

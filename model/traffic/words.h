@@ -14,7 +14,6 @@
 namespace selvage::model {
 
 inline Side other(Side s) { return s == Side::A ? Side::B : Side::A; }
-inline std::size_t number_of(Side s) { return static_cast<std::size_t>(s); }
 
 inline bool sends(const Operation& o) { return o.what == Transfer::Send || o.what == Transfer::TaggedSend; }
 inline bool receives(const Operation& o) { return o.what == Transfer::Recv || o.what == Transfer::TaggedRecv; }

@@ -29,9 +29,7 @@ const Info& entry_of(TestContext& context, const Case& c) {
 
 // All calls of the exchange came back, and fi_close of what it went through did not.
 void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& broken) {
-    Evidence e;
-    e.note = t.hung ? kDidNotReturn : t.exited ? kEndedTheProcess : kDied;
-    e.actual = static_cast<std::uint64_t>(t.crashed_signal);
+    Evidence e = evidence_of_crash(t.crashed_signal, t.hung, t.exited);
     tally.note(Clause::domain_close_child, Outcome::Broken);
     broken.push_back({.clause = Clause::domain_close_child, .evidence = std::move(e)});
 }
