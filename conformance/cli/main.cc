@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
     add_profile(app, run);
     add_bench(app, run);
     add_merge(app, run);
+    add_coverage(app, run);
     add_stat(app, run);
     add_fresh_names(app, run);
     try {

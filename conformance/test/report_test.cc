@@ -10,6 +10,7 @@
 #include <regex>
 #include <sstream>
 
+#include "conformance/report/coverage_page.h"
 #include "conformance/report/view.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
@@ -309,6 +310,47 @@ TEST(Cleaning, LeavesOnlyValidText) {
     EXPECT_EQ(clean("a\xC3\xA4\xFF\x01\n"), "a\xC3\xA4\\xff\\x01\n");
     EXPECT_EQ(clean("\xED\xA0\x80\xC0\x80"), "\\xed\\xa0\\x80\\xc0\\x80");
     EXPECT_EQ(escape("<&>\"'"), "&lt;&amp;&gt;&quot;&#39;");
+}
+
+// ---- the page of what was reached
+// -------------------------------------------------------------------------------------
+
+TEST(CoveragePage, CountsAreThoseOfTheReport) {
+    const Report r = sample();
+    const std::string page = coverage_markdown(std::span(&r, 1));
+    const Coverage tcp = coverage_of(r, r.providers[0]);
+    EXPECT_NE(page.find("| tcp | " + std::to_string(tcp.judged) + " | " + std::to_string(tcp.reached) + " | " +
+                        std::to_string(tcp.explained) + " | " + std::to_string(tcp.unexplained) + " |"),
+              std::string::npos)
+        << page;
+    EXPECT_NE(page.find("| together | "), std::string::npos);
+}
+
+TEST(CoveragePage, AClauseIsListedIfNoProviderReachedIt) {
+    Report r = sample();
+    r.deviations.clear();
+    for (auto& p : r.providers) p.tally = {};
+    const auto c = clause(model::Level::Must, model::Status::Clear, 3);
+    const std::string row = "| `" + std::string(model::clause_text(c).id) + "` | ";
+    EXPECT_NE(coverage_markdown(std::span(&r, 1)).find(row), std::string::npos);
+    r.providers[4].tally.applied[static_cast<std::size_t>(c)] = 1;
+    EXPECT_EQ(coverage_markdown(std::span(&r, 1)).find(row), std::string::npos);
+}
+
+TEST(CoveragePage, OnlyWhatStandsBehindTheMarkIsMadeAnew) {
+    const Report r = sample();
+    const std::string head = "# Mine\n\n" + std::string(kCoverageMark) + "\n";
+    std::string once, twice;
+    ASSERT_TRUE(renew_coverage(head + "old\n", std::span(&r, 1), once));
+    EXPECT_TRUE(once.starts_with(head));
+    EXPECT_EQ(once.find("old\n"), std::string::npos);
+    ASSERT_TRUE(renew_coverage(once, std::span(&r, 1), twice));
+    EXPECT_EQ(once, twice);
+    EXPECT_FALSE(renew_coverage("# Mine\n", std::span(&r, 1), once));
+}
+
+TEST(CoveragePage, ThePageOfTheDocumentsHasTheMark) {
+    EXPECT_NE(read(SELVAGE_DOCS_DIR "/coverage.md").find(kCoverageMark), std::string::npos);
 }
 
 }  // namespace

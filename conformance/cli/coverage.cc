@@ -1,0 +1,66 @@
+// selvage coverage: which promises runs reached, as a page.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+
+#include "conformance/cli/commands.h"
+#include "conformance/report/coverage_page.h"
+#include "conformance/report/write.h"
+
+namespace selvage::conformance {
+namespace {
+
+struct Options {
+    std::vector<std::string> reports;
+    std::string page;
+};
+
+int renew(const Options& options, const std::vector<Report>& reports) {
+    std::string page, renewed, error;
+    if (!read_file(options.page, page, error)) return could_not_run(error);
+    if (!renew_coverage(page, reports, renewed))
+        return could_not_run(
+            fmt::format("{}: has no line \"{}\"; put it where the tables belong", options.page, kCoverageMark));
+    if (renewed == page) return kKept;
+    std::ofstream file(options.page, std::ios::binary | std::ios::trunc);
+    file << renewed;
+    file.close();
+    return file ? kKept : could_not_run(options.page + ": can't be written");
+}
+
+int coverage(const Options& options) {
+    std::vector<Report> reports;
+    std::string text, error;
+    for (const auto& path : options.reports) {
+        if (!read_file(path, text, error)) return could_not_run(error);
+        if (!read_report_json(text, reports.emplace_back(), error)) return could_not_run(path + ": " + error);
+        if (reports.back().providers.empty()) return could_not_run(path + ": judges no provider");
+    }
+    if (!options.page.empty()) return renew(options, reports);
+    fmt::print("{}", coverage_markdown(reports));
+    return kKept;
+}
+
+}  // namespace
+
+void add_coverage(CLI::App& app, Run& run) {
+    auto options = std::make_shared<Options>();
+    auto* command =
+        app.add_subcommand("coverage", "tell which promises a run reached, and why not the others, as a page");
+    command->add_option("REPORT", options->reports, "reports that selvage check wrote as .json, one per library")
+        ->required();
+    command
+        ->add_option("--page", options->page,
+                     "a page in Markdown: what stands behind its line \"What follows is made by ...\" is made anew")
+        ->type_name("FILE");
+    command->footer(
+        "Example:  selvage check --report debian.json\n"
+        "          selvage coverage debian.json\n"
+        "          selvage coverage debian.json own.json --page docs/coverage.md\n\n"
+        "What no provider of the first report reached is listed clause by clause, with whether the others did.\n"
+        "Exit status: 0 the page was made, 2 could not run.");
+    command->callback([options, &run] { run = [options] { return coverage(*options); }; });
+}
+
+}  // namespace selvage::conformance
