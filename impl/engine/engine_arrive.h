@@ -83,7 +83,7 @@ void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std:
     bool valid = may_receive_ && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
                  reader.take(ranges, header.aux) && !reader.left() && sum_lengths(ranges, header.aux, &total) &&
                  (!header.aux || total == message.length);
-    if (header.flags & kFrameExported) valid = valid && T::kNativeRma && header.aux == 2 && !ranges[1].length;
+    if (header.flags & kFrameExported) valid = valid && NativeRma<T> && header.aux == 2 && !ranges[1].length;
     if (!valid) return drop(peer, kBrokenProtocol);
     if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
 }
@@ -98,7 +98,7 @@ void Engine<T, Locked>::fetch(PeerBase& base, Receive* receive, const LocalRange
         finish_receive(receive, 0);
         return;
     }
-    if constexpr (T::kPulls) {
+    if constexpr (PullsMemory<T>) {
         if (count && transport_.can_pull(peer) && fetch_pulled(peer, *receive, ranges, count)) return;
         if (count) this->count(peer, Stat::kInFrames);
     } else {
@@ -159,7 +159,7 @@ Receive* Engine<T, Locked>::expected_segment(Peer& peer, const Header& header) {
 // A transport that can do without measures how long it takes.
 template <Transport T, bool Locked>
 inline void Engine<T, Locked>::came_in_parts(Peer& peer, size_t length) {
-    if constexpr (T::kPulls) {
+    if constexpr (PullsMemory<T>) {
         transport_.came_in_parts(peer, length);
     } else {
         static_cast<void>(peer), static_cast<void>(length);
@@ -207,7 +207,7 @@ template <Transport T, bool Locked>
     const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
     if (fetches && !error) return drop(peer, kBrokenProtocol);
     if (error == kPullFailed && op->kind == Transmit::Kind::kWrite && op->way == Transmit::Way::kRts) {
-        if constexpr (T::kPulls) resend_write(peer, *op);
+        if constexpr (PullsMemory<T>) resend_write(peer, *op);
     } else if (error) {
         fail(*op, static_cast<int>(error));
     } else {

@@ -26,7 +26,7 @@ struct MessageCalls {
     [[gnu::always_inline]] static inline ssize_t one(fid_ep* ep, const void* bytes, size_t size, void* region,
                                                      fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        if constexpr (T::kNativeRma) {
+        if constexpr (NativeRma<T>) {
             if (size > T::kEagerMax) [[unlikely]]
                 return named<Op>(endpoint, bytes, size, region, to, tag, 0, false, context);
         }
@@ -36,7 +36,7 @@ struct MessageCalls {
     [[gnu::always_inline]] static inline ssize_t one_data(fid_ep* ep, const void* bytes, size_t size, void* region,
                                                           uint64_t data, fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        if constexpr (T::kNativeRma) {
+        if constexpr (NativeRma<T>) {
             if (size > T::kEagerMax) [[unlikely]]
                 return named<Op>(endpoint, bytes, size, region, to, tag, data, true, context);
         }

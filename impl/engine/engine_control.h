@@ -43,7 +43,7 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     constexpr uint64_t kAccesses = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | FI_ORDER_RMA_RAR |
                                    FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR |
                                    FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
-    direct_ = T::kNativeRma && !(endpoint.tx.msg_order & kAfterSends);
+    direct_ = NativeRma<T> && !(endpoint.tx.msg_order & kAfterSends);
     ordered_accesses_ = endpoint.tx.msg_order & kAccesses;
     names_regions_ = domain.mr_mode & FI_MR_LOCAL;
     transmits_.set_limit(endpoint.tx.size);
@@ -200,7 +200,7 @@ PeerState* Engine<T, Locked>::state_of(PeerBase& peer) {
     states_.append(state);
     peer.state = state;
     state->stat = record_of(static_cast<Peer&>(peer));
-    if constexpr (!kTellsConnected) count_return(state->stat);
+    if constexpr (!ReportsConnections<T>) count_return(state->stat);
     return state;
 }
 
@@ -242,7 +242,7 @@ void Engine<T, Locked>::set_working(PeerState& state, bool working) {
 template <Transport T, bool Locked>
 [[gnu::noinline, gnu::cold]] void Engine<T, Locked>::drop(Peer& peer, int error) {
     count_drop(peer, error);
-    if constexpr (requires { transport_.drop(peer, error); }) transport_.drop(peer, error);
+    if constexpr (DropsPeers<T>) transport_.drop(peer, error);
 }
 
 template <Transport T, bool Locked>
@@ -260,7 +260,7 @@ fi_addr_t Engine<T, Locked>::address_of(PeerBase& peer) {
 
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::raw_address_of(PeerBase& peer, AvEntry* out) {
-    if constexpr (requires { transport_.address_of(static_cast<Peer&>(peer), out); }) {
+    if constexpr (ReportsAddresses<T>) {
         return transport_.address_of(static_cast<Peer&>(peer), out);
     } else {
         static_cast<void>(peer), static_cast<void>(out);

@@ -109,17 +109,8 @@ private:
         Engine& engine_;
     };
 
-    static constexpr bool kDelivers = [] {
-        if constexpr (requires { T::kDelivers; }) {
-            return static_cast<bool>(T::kDelivers);
-        } else {
-            return false;
-        }
-    }();
     // The transport has a way for the shortest messages, and the queue is this thread's alone: nothing is locked.
-    static constexpr bool kInlines = !Locked && requires { T::kInlineMax; };
-    // The transport says when a peer is connected (Sink::connected); else it is when it is found.
-    static constexpr bool kTellsConnected = requires(T transport, const Peer& peer) { transport.is_connected(peer); };
+    static constexpr bool kInlines = !Locked && SendsInline<T>;
     // Sent at once, from the application's memory, which is then free again.
     static constexpr size_t kAtOnceMax = T::kCopied < T::kEagerMax ? T::kCopied : T::kEagerMax;
     // A write or the reply to a read that travels in one frame.
@@ -131,7 +122,8 @@ private:
     static constexpr int kStreamBudget = 64;  // segments between two looks at what arrives
     // Flags that take an operation off the shortest path.
     static constexpr uint64_t kUnusual = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT |
-                                         FI_COMMIT_COMPLETE | FI_MULTICAST | (kDelivers ? 0 : FI_TRANSMIT_COMPLETE);
+                                         FI_COMMIT_COMPLETE | FI_MULTICAST |
+                                         (DeliversWhenSent<T> ? 0 : FI_TRANSMIT_COMPLETE);
 
     // Peers (engine_control.h).
     Peer* known_peer(fi_addr_t to) const {

@@ -1,4 +1,4 @@
-// Engine: reads, writes, 64-bit atomics and long messages that the device does by itself (T::kNativeRma).
+// Engine: reads, writes, 64-bit atomics and long messages that the device does by itself (NativeRma<T>).
 //
 // An access is prepared in both ways, and which it goes is decided when its turn comes, as only a peer that is
 // connected tells whether its memory can be reached. What the device does is in order with frames that are sent later;
@@ -18,7 +18,7 @@ bool Engine<T, Locked>::may_be_direct(uint64_t flags, size_t length) const {
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::plan_access(const AccessRequest& request, Transmit& op) const {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (!may_be_direct(op.flags, op.length) || request.target_count != 1) return;
         if (request.has_data && request.data > UINT32_MAX) return;
         const fi_rma_iov& target = request.targets[0];
@@ -39,7 +39,7 @@ void Engine<T, Locked>::plan_access(const AccessRequest& request, Transmit& op) 
 // One 64-bit integer at its natural address: added to, or compared and swapped.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::plan_atomic(const AtomicRequest& request, Transmit& op) const {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         const bool integer = request.type == FI_INT64 || request.type == FI_UINT64;
         const bool adds = request.op == FI_SUM && request.form != AtomicForm::kCompare;
         const bool swaps = request.op == FI_CSWAP && request.form == AtomicForm::kCompare;
@@ -62,7 +62,7 @@ void Engine<T, Locked>::plan_atomic(const AtomicRequest& request, Transmit& op) 
 
 template <Transport T, bool Locked>
 inline bool Engine<T, Locked>::goes_direct(const Peer& peer, const Transmit& op) const {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         return op.direct && !op.started &&
                transport_.reaches(peer, op.device.target.key, op.kind == Transmit::Kind::kAtomic);
     } else {
@@ -73,7 +73,7 @@ inline bool Engine<T, Locked>::goes_direct(const Peer& peer, const Transmit& op)
 
 template <Transport T, bool Locked>
 AccessResult Engine<T, Locked>::send_direct(Peer& peer, Transmit& op) {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         const bool atomic = op.kind == Transmit::Kind::kAtomic;
         const iovec nowhere{.iov_base = nullptr, .iov_len = sizeof(uint64_t)};
         const iovec* result = op.fetches ? op.results : &nowhere;
@@ -108,7 +108,7 @@ inline constexpr uint64_t kFetchToken = uint64_t{1} << 31;
 // How a message is announced that is not to come in segments.
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer) {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (op.range_count != 1 || (request.flags & FI_INJECT)) return false;
         const bool named = names_regions_ && request.regions && request.count == 1;
         const auto* region = named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr;
@@ -131,7 +131,7 @@ bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Head
 
 template <Transport T, bool Locked>
 inline void Engine<T, Locked>::release_mr(const Transmit& op) {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (op.source.token) T::release_mr(op.source.token);
     } else {
         static_cast<void>(op);
@@ -141,7 +141,7 @@ inline void Engine<T, Locked>::release_mr(const Transmit& op) {
 // False: it comes in segments.
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges) {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (!(receive.message.frame_flags & kFrameExported)) return false;
         iovec local[kRangesMax];
         const size_t count = slice(receive.ranges, receive.range_count, 0, receive.wanted, local);
@@ -183,7 +183,7 @@ void Engine<T, Locked>::fetched(Peer& peer, uint64_t id, int error) {
 // False: it comes in segments.
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::place_directly(Peer& peer, Receive& receive) {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (!(receive.message.frame_flags & kFrameDirect)) return false;
         iovec place[kRangesMax];
         if (slice(receive.ranges, receive.range_count, 0, receive.wanted, place) != 1) return false;
@@ -212,7 +212,7 @@ void Engine<T, Locked>::placed(Peer& peer, void* token) {
 // The receiver holds memory ready for it. False: it cannot have asked for that.
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::send_long(Peer& peer, Transmit& op) {
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (!(op.header.flags & kFrameDirect)) return false;
         LongRange wanted = op.source;
         wanted.length = static_cast<uint32_t>(op.wanted);

@@ -1,4 +1,4 @@
-// Engine: long transfers that this side copies out of the peer's memory by itself (T::kPulls).
+// Engine: long transfers that this side copies out of the peer's memory by itself (PullsMemory<T>).
 //
 // Only the process that the bytes are for copies them, always into its own memory: nobody writes into a peer's memory
 // from outside, so a peer that is stopped, however long, changes nothing after it goes on.

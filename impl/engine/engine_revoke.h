@@ -19,10 +19,10 @@ void Engine<T, Locked>::revoke(const MemoryRegion& region) {
     for (PeerState* state = states_.first(); state; state = state->next) {
         if (state->places_in(region)) revoke_placement(peer_of(*state), *state);
     }
-    if constexpr (requires { transport_.copy_sources(region.ranges, region.range_count); }) {
+    if constexpr (CopiesSources<T>) {
         if (region.access & FI_REMOTE_READ) transport_.copy_sources(region.ranges, region.range_count);
     }
-    if constexpr (T::kPulls) {
+    if constexpr (PullsMemory<T>) {
         if (region.access & FI_REMOTE_READ) transport_.revoke_grants();
     }
 }
@@ -30,7 +30,7 @@ void Engine<T, Locked>::revoke(const MemoryRegion& region) {
 // A write that is in pieces on its way into the region. Its frame is received to the end, and forgotten.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::revoke_placement(Peer& peer, PeerState& state) {
-    if constexpr (requires { transport_.discard_placement(peer); }) transport_.discard_placement(peer);
+    if constexpr (DiscardsPlacements<T>) transport_.discard_placement(peer);
     state.placement_region_count = 0;
     if (state.placement == PlacementKind::kWrite) {
         state.placement = PlacementKind::kLostWrite;

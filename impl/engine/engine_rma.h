@@ -19,7 +19,7 @@ template <Transport T, bool Locked>
 bool Engine<T, Locked>::may_be_quiet(uint64_t flags) const {
     constexpr uint64_t kAnswered = FI_COMPLETION | FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
     // Later accesses by the device have to know when it is done.
-    if (T::kNativeRma) return false;
+    if (NativeRma<T>) return false;
     return (flags & FI_INJECT) && !(flags & kAnswered) && !reports.counters[kSlotWrite] && !strict_;
 }
 
@@ -88,7 +88,7 @@ template <Transport T, bool Locked>
 inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address,
                                                 uint64_t key, void* context, uint64_t flags) {
     constexpr size_t kMost = kAtOnceMax < kWholeMax ? kAtOnceMax : kWholeMax;
-    if constexpr (T::kNativeRma) return 1;
+    if constexpr (NativeRma<T>) return 1;
     if (size > kMost || (flags & (kUnusual | FI_MORE))) return 1;
     Guard guard(*this);
     Peer* peer = known_peer(to);
@@ -195,7 +195,7 @@ void Engine<T, Locked>::on_read_reply(Peer& peer, const Header& header, const st
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_read_grant(Peer& peer, const Header& header, const std::byte* payload) {
-    if constexpr (T::kPulls) {
+    if constexpr (PullsMemory<T>) {
         Transmit* op = answered(peer, header.word[0]);
         Reader reader(payload, header.size);
         LocalRange granted[kRangesMax];
@@ -344,7 +344,7 @@ void Engine<T, Locked>::on_write_announce(Peer& peer, const Header& header, cons
     Resolved memory;
     write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
     if (!write.error && source_count) {
-        if constexpr (T::kPulls) {
+        if constexpr (PullsMemory<T>) {
             write.error = pull_write(peer, write, sources, source_count, memory);
         } else {
             write.error = FI_EIO;
@@ -425,7 +425,7 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
                        !reader.left() && sum_lengths(targets, header.aux, &total) && total == header.word[1];
     if (!valid) return drop(peer, kBrokenProtocol);
     uint64_t epoch = 0;
-    if constexpr (T::kPulls) epoch = transport_.grant_epoch();
+    if constexpr (PullsMemory<T>) epoch = transport_.grant_epoch();
     Resolved memory;
     const int error = resolve(targets, header.aux, FI_REMOTE_READ, &memory);
     if (error) return access_failed(peer, header.word[0], error, false);
@@ -437,7 +437,7 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
                   .word = {header.word[0], 0, 0}};
     if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
     static_cast<void>(epoch);
-    if constexpr (T::kPulls) {
+    if constexpr (PullsMemory<T>) {
         if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && transport_.offers(peer, total)) {
             LocalRange ranges[kRangesMax];
             for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);

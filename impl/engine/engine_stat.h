@@ -131,7 +131,7 @@ size_t Engine<T, Locked>::find_lost(const char* name) const {
 // A peer that was looked up, while some are lost: it may be one of these.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::find_again(Peer& peer) {
-    if constexpr (kTellsConnected) {
+    if constexpr (ReportsConnections<T>) {
         if (!transport_.is_connected(peer)) return;
     }
     connected(peer);

@@ -245,7 +245,8 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
     const ssize_t invalid = check_flags(request.flags, length);
     if (invalid) return invalid;
-    constexpr uint64_t kAnswered = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | (kDelivers ? 0 : FI_TRANSMIT_COMPLETE);
+    constexpr uint64_t kAnswered =
+        FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | (DeliversWhenSent<T> ? 0 : FI_TRANSMIT_COMPLETE);
     const bool tagged = request.op == FrameOp::kTagged;
     const bool answered = request.flags & kAnswered;
     Header header{.size = static_cast<uint32_t>(length),
@@ -315,7 +316,7 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
 // The application's memory for the peer to pull; returns how many ranges, 0 when it cannot.
 template <Transport T, bool Locked>
 size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& writer) {
-    if constexpr (T::kPulls) {
+    if constexpr (PullsMemory<T>) {
         if (!transport_.offers(peer, op.length)) return 0;
         for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));
         return op.range_count;
@@ -359,11 +360,11 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
     if (step != Step::kSent) return step;
     op.sent = true;
     charge(state, op);
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         op.relayed = op.way != Transmit::Way::kDirect && (writes || op.kind == Transmit::Kind::kRead);
         state.relayed += op.relayed;
     }
-    if constexpr (T::kPulls) op.mark = transport_.frames_sent(peer);
+    if constexpr (PullsMemory<T>) op.mark = transport_.frames_sent(peer);
     if (op.large) ++state.large_reads;
     state.unsent = op.next;
     settle(op);
@@ -379,7 +380,7 @@ auto Engine<T, Locked>::send_whole(Peer& peer, Transmit& op, bool more) -> Step 
         for (uint32_t i = 0; i < op.range_count; ++i) pieces[count++] = op.ranges[i];
         for (uint32_t i = 0; i < op.compare_count; ++i) pieces[count++] = op.compare[i];
     }
-    if constexpr (T::kNativeRma) {
+    if constexpr (NativeRma<T>) {
         if (op.header.flags & kFrameDirect) transport_.announce(peer);
     }
     const Frame frame{.header = op.header, .payload = pieces, .count = count, .token = token_of(op), .more = more};

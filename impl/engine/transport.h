@@ -15,7 +15,9 @@
 //   send: one frame                             sent: the payload of a held frame is no longer needed
 //   progress: look for arrivals                 room: a peer that had no room has some now
 //   arm, wait_descriptor: for blocking          down: the peer is gone
-//   pull (kPulls): a peer's memory
+//   pull (PullsMemory): a peer's memory
+//
+// Transport and Sink are what every one has. What only some have is a concept of its own, and they are listed here.
 #ifndef SELVAGE_IMPL_ENGINE_TRANSPORT_H
 #define SELVAGE_IMPL_ENGINE_TRANSPORT_H
 
@@ -27,6 +29,7 @@
 
 namespace selvage::impl {
 
+struct AvEntry;
 struct Endpoint;
 struct MemoryRegion;
 
@@ -47,7 +50,7 @@ struct Frame {
     bool more;
 };
 
-// A read, write or atomic that the device does by itself (kNativeRma).
+// A read, write or atomic that the device does by itself (NativeRma).
 struct DeviceAccess {
     // kFetch: a read of an announced message, which later operations do not wait for.
     enum class Kind : uint8_t { kWrite, kRead, kAdd, kCompareSwap, kFetch };
@@ -114,6 +117,119 @@ struct PeerBase {
     void set_busy(bool busy) { ahead = static_cast<uint16_t>(units_left() | (busy ? kBusy : 0)); }
 };
 
+// What a transport may promise beyond Transport. Each is found by its members, all of them, and the engine calls none
+// of these in any other way. A transport whose endpoints depend on one asserts it by name.
+
+// The receiver reads the sender's memory by itself (single copy): long transfers are offered to be pulled, and fetched
+// with pull() (engine_pull.h).
+template <typename T>
+concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec* ranges, size_t count, size_t length,
+                               uint64_t epoch) {
+    requires T::kPulls;
+    // This side's memory is to be read by the peer for a transfer of that length.
+    { transport.offers(peer, length) } -> std::same_as<bool>;
+    // This side can read the peer's.
+    { transport.can_pull(peer) } -> std::same_as<bool>;
+    // From the peer's ranges to this side's: 0 or -errno. The peer's are its claim: read as data, never followed here.
+    { transport.pull(peer, ranges, count, ranges, count) } -> std::same_as<int>;
+    // A transfer was read, or was not: so the transport measures which is faster.
+    { transport.came_pulled(peer, length) } -> std::same_as<void>;
+    { transport.came_in_parts(peer, length) } -> std::same_as<void>;
+    // Of what is granted now to the peers' reads.
+    { transport.grant_epoch() } -> std::same_as<uint64_t>;
+    // Nothing that was granted before counts any more, before the caller's next store.
+    { transport.revoke_grants() } -> std::same_as<void>;
+    // What the peer granted at that epoch was not revoked before the last byte was pulled.
+    { transport.still_granted(peer, epoch) } -> std::same_as<bool>;
+    // Changes with every frame that is sent to the peer.
+    { transport.frames_sent(peer) } -> std::same_as<uint64_t>;
+};
+
+// The device reads and writes a peer's memory by itself: accesses and long messages go past the peer's engine
+// (engine_direct.h). The Sink is a DeviceSink, too.
+template <typename T>
+concept NativeRma = requires(T transport, typename T::Peer& peer, uint64_t key, const DeviceAccess& access,
+                             const iovec& range, const MemoryRegion* region, LongRange* source, void* token) {
+    requires T::kNativeRma;
+    // It may be asked for the peer's memory under this key.
+    { transport.reaches(peer, key, true) } -> std::same_as<bool>;
+    // In order with frames, also with those that come later. Reads have come back before what follows them begins,
+    // where the endpoint's order asks for it.
+    { transport.access(peer, access) } -> std::same_as<AccessResult>;
+    // The source of a long message is there for peers (LongRange::exported) or for send_long() from now on, until
+    // release_mr(token). False: it is not worth while, or not possible. The region, or nullptr, is the one that the
+    // application named for it.
+    { transport.find_source(range, region, source) } -> std::same_as<bool>;
+    { T::release_mr(token) } -> std::same_as<void>;
+    // Before a message is announced for send_long().
+    { transport.announce(peer) } -> std::same_as<void>;
+    // Of the messages for send_long(), the one that is asked for next may come there; Sink::placed(peer, token) says
+    // that it has. False: not this one.
+    { transport.place_directly(peer, range, region, token) } -> std::same_as<bool>;
+    // The peer has asked for it; Sink::sent(peer, token) says that it is there, and the source no longer needed. They
+    // go in the order in which they are asked for. False: the peer cannot have asked.
+    { transport.send_long(peer, *source, token) } -> std::same_as<bool>;
+};
+
+// A frame that send answers kDone for has reached the peer's memory, so that FI_TRANSMIT_COMPLETE needs no answer of
+// the peer; the engine's calls that send ask.
+template <typename T>
+concept DeliversWhenSent = requires {
+    requires T::kDelivers;
+};
+
+// There is a shorter way for a frame whose payload fits beside its header, in steps between which the engine does its
+// part; the engine takes it for sends, writes and replies where the endpoint has no lock.
+template <typename T>
+concept SendsInline = requires(T transport, typename T::Peer& peer, uint64_t word, const void* payload, size_t size) {
+    // The longest payload.
+    { T::kInlineMax } -> std::convertible_to<size_t>;
+    // Nothing is in the way: send_inline may follow, and always succeeds.
+    { transport.takes_inline(peer) } -> std::same_as<bool>;
+    // The header's first eight bytes and its three words.
+    { transport.send_inline(peer, word, word, word, word, payload, size) } -> std::same_as<void>;
+    // After it: whether wake_owner is to be called.
+    { T::owner_sleeps(peer) } -> std::same_as<bool>;
+    { transport.wake_owner(peer) } -> std::same_as<void>;
+};
+
+// The transport knows when a peer has its connection, and calls Sink::connected then; elsewhere a peer is connected
+// when find_peer gives it. The engine asks when it finds a peer again that was lost.
+template <typename T>
+concept ReportsConnections = requires(T transport, const typename T::Peer& peer) {
+    { transport.is_connected(peer) } -> std::same_as<bool>;
+};
+
+// The address that a peer sends from is known, as one for the address vector, unless address_of returns false: not
+// (yet). The engine asks for FI_SOURCE, FI_SOURCE_ERR, FI_DIRECTED_RECV and the names of counters.
+template <typename T>
+concept ReportsAddresses = requires(T transport, typename T::Peer& peer, AvEntry* out) {
+    { transport.address_of(peer, out) } -> std::same_as<bool>;
+};
+
+// A peer that broke the protocol can be dropped, also while a frame of it is delivered: nothing further of it is
+// delivered, and Sink::down(peer, error) follows from progress. The engine drops a peer for any frame that does not
+// fit.
+template <typename T>
+concept DropsPeers = requires(T transport, typename T::Peer& peer, int error) {
+    { transport.drop(peer, error) } -> std::same_as<void>;
+};
+
+// Frames without a token that are held and lie in some ranges get a copy of their payload, and the ranges are not read
+// any more; a peer for which there is no memory goes down. The engine calls it when a region is closed
+// (engine_revoke.h).
+template <typename T>
+concept CopiesSources = requires(T transport, const iovec* ranges, size_t count) {
+    { transport.copy_sources(ranges, count) } -> std::same_as<void>;
+};
+
+// Of the frame that is being placed nothing more is stored; Sink::end comes as usual. The engine calls it when a region
+// is closed (engine_revoke.h).
+template <typename T>
+concept DiscardsPlacements = requires(T transport, typename T::Peer& peer) {
+    { transport.discard_placement(peer) } -> std::same_as<void>;
+};
+
 template <typename T>
 concept Transport = requires(T transport, typename T::Peer& peer, const Frame& frame, Endpoint& endpoint, fi_addr_t to,
                              typename T::Peer** out) {
@@ -124,34 +240,11 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     { T::kFrameMax } -> std::convertible_to<size_t>;
     // Messages longer than this are announced and fetched (rendezvous), shorter ones are sent at once (eager).
     { T::kEagerMax } -> std::convertible_to<size_t>;
-    // The receiver reads the sender's memory itself (one copy). Then there are
-    //   bool offers(Peer&, size_t length): this side's memory is to be read by the peer for a transfer of that length
-    //   bool can_pull(const Peer&): this side can read
-    //   int pull(Peer&, const iovec* remote, size_t, const iovec* local, size_t): 0 or -errno; `remote` is the peer's
-    //     claim and is read as data, never followed here.
-    //   void came_pulled(Peer&, size_t length), came_in_parts(Peer&, size_t length): a transfer was read, or was not.
-    // and for memory that is granted to the peer's reads
-    //   uint64_t grant_epoch(): of what is granted now
-    //   void revoke_grants(): nothing that was granted before counts any more, before the caller's next store
-    //   bool still_granted(Peer&, uint64_t epoch): what the peer granted at that epoch was not revoked before the last
-    //     byte was pulled
-    //   uint64_t frames_sent(const Peer&): changes with every frame that is sent to the peer
+    // Both are said by every transport, and what is said is there.
     { T::kPulls } -> std::convertible_to<bool>;
-    // The device can read and write a peer's memory by itself (verbs). Then there are
-    //   bool reaches(const Peer&, uint64_t key, bool atomic): whether it may be asked for memory under this key
-    //   AccessResult access(Peer&, const DeviceAccess&): in order with frames, also with those that come later. Reads
-    //     have come back before what follows them begins, where the endpoint's order asks for it.
-    //   bool find_source(const iovec&, const MemoryRegion*, LongRange*): the source of a long message is there for
-    //     peers (LongRange::exported) or for send_long() from now on, until static release_mr(token). False: it is not
-    //     worth while, or not possible. The region, or nullptr, is the one that the application named for it.
-    //   void announce(Peer&): before a message is announced for send_long().
-    //   bool place_directly(Peer&, const iovec&, const MemoryRegion*, void* token): of the messages for send_long(),
-    //   the one that
-    //     is asked for next may come there; Sink::placed(peer, token) says that it has. False: not this one.
-    //   bool send_long(Peer&, const LongRange&, void* token): the peer has asked for it; Sink::sent(peer, token) says
-    //     that it is there, and the source no longer needed. They go in the order in which they are asked for. False:
-    //     the peer cannot have asked.
     { T::kNativeRma } -> std::convertible_to<bool>;
+    requires(!T::kPulls || PullsMemory<T>);
+    requires(!T::kNativeRma || NativeRma<T>);
 
     // Binds the endpoint's own address (and writes back what it became). 0 or a negative fabric errno, and then a clean
     // state.
@@ -165,20 +258,6 @@ concept Transport = requires(T transport, typename T::Peer& peer, const Frame& f
     // do now. An endpoint that is armed is disarmed by its next progress.
     { transport.arm() } -> std::same_as<bool>;
     { transport.wait_descriptor() } -> std::same_as<int>;
-    // Optional, each found by its name:
-    //   void copy_sources(const iovec* ranges, size_t count): frames without a token that are held and lie in these
-    //   ranges
-    //     get a copy of their payload; the ranges are not read any more. A peer for which there is no memory goes down.
-    //   void discard_placement(Peer&): of the frame that is being placed nothing more is stored; Sink::end comes as
-    //   usual. static constexpr bool kDelivers: what send answers kDone for has reached the peer's memory (shared
-    //   memory), so
-    //     that FI_TRANSMIT_COMPLETE needs no answer of the peer. Absent: false.
-    //   bool address_of(Peer&, AvEntry*): the address that the peer sends from, as one for the address vector; false
-    //     when it is not known (yet). For FI_SOURCE, FI_SOURCE_ERR, FI_DIRECTED_RECV.
-    //   void drop(Peer&, int error): the peer broke the protocol. May come while a frame of that peer is delivered:
-    //     nothing further of it is delivered, and Sink::down(peer, error) follows from progress.
-    //   bool is_connected(const Peer&): the transport knows, and calls Sink::connected when a peer gets its connection
-    //   other than by find_peer.
     // progress<Sink>(Sink&): handles what has arrived, a bounded amount; returns how many frames or events it handled.
 };
 
@@ -196,9 +275,29 @@ concept Sink = requires(S sink, Peer& peer, const Header& header, const std::byt
     // After it, no call names the peer but find_peer. `error` is a positive fabric errno (FI_ECONNRESET,
     // FI_EHOSTDOWN...)
     { sink.down(peer, error) } -> std::same_as<void>;
-    // Counted, nothing else: malformed(peer), before it goes down for a frame that is none; connected(peer) (see
-    // above). With kNativeRma also accessed(peer, token, error), placed(peer, token), and wrote(peer, length, data):
-    // the peer's device wrote `length` bytes with remote CQ data.
+};
+
+// What a transport with NativeRma calls beside it.
+template <typename S, typename Peer>
+concept DeviceSink = Sink<S, Peer> &&
+    requires(S sink, Peer& peer, void* token, int error, uint64_t length, uint64_t data) {
+    // The end of an access.
+    { sink.accessed(peer, token, error) } -> std::same_as<void>;
+    // A message came where place_directly said.
+    { sink.placed(peer, token) } -> std::same_as<void>;
+    // The peer's device wrote `length` bytes with remote CQ data.
+    { sink.wrote(peer, length, data) } -> std::same_as<void>;
+};
+
+// Sinks that count, and do nothing else: a peer that goes down for a frame that is none, before it does; and, with
+// ReportsConnections, a peer that has its connection.
+template <typename S, typename Peer>
+concept CountsMalformed = requires(S sink, Peer& peer) {
+    { sink.malformed(peer) } -> std::same_as<void>;
+};
+template <typename S, typename Peer>
+concept CountsConnections = requires(S sink, Peer& peer) {
+    { sink.connected(peer) } -> std::same_as<void>;
 };
 
 }  // namespace selvage::impl

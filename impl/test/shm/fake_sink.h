@@ -41,6 +41,8 @@ struct FakeSink {
 };
 static_assert(Sink<FakeSink, ShmPeer>);
 static_assert(Transport<ShmTransport>);
+static_assert(PullsMemory<ShmTransport> && DeliversWhenSent<ShmTransport> && SendsInline<ShmTransport>);
+static_assert(ReportsAddresses<ShmTransport> && DropsPeers<ShmTransport>);
 
 // An address that no other test has.
 struct Name {

@@ -20,7 +20,9 @@ std::string pattern(size_t size, uint64_t seed) {
 }
 
 static_assert(Transport<TcpTransport>);
-static_assert(Sink<FakeSink, Peer>);
+static_assert(ReportsConnections<TcpTransport> && ReportsAddresses<TcpTransport> && DropsPeers<TcpTransport>);
+static_assert(CopiesSources<TcpTransport> && DiscardsPlacements<TcpTransport> && !DeliversWhenSent<TcpTransport>);
+static_assert(Sink<FakeSink, Peer> && CountsMalformed<FakeSink, Peer> && CountsConnections<FakeSink, Peer>);
 
 TEST(TcpTransport, AFrameArrivesAsItWasSentAndTheAnswerComesBack) {
     Side a, b;

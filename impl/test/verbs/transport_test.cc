@@ -7,7 +7,7 @@ namespace {
 using Phase = VerbsPeer::Phase;
 
 static_assert(Transport<VerbsTransport>);
-static_assert(Sink<VerbsSink, VerbsPeer>);
+static_assert(DeviceSink<VerbsSink, VerbsPeer>);
 
 std::string pattern(size_t size, uint64_t seed) {
     std::string text(size, '\0');

@@ -29,7 +29,7 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         const std::byte* line = in.lines + shm::offset_at(in.position);
         const Header header = shm::copy_header(line, first);
         if (header.size > kFrameMax) [[unlikely]] {
-            if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
+            if constexpr (CountsMalformed<S, Peer>) sink.malformed(peer);
             mark_failed(peer, FI_ECONNABORTED, false);
             break;
         }

@@ -159,7 +159,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
     Outcome outcome;
     for (; Peer* peer = next_outcome(&outcome); ++done) {
         if (peer->phase == Peer::Phase::kUp) {
-            if constexpr (requires { sink.connected(*peer); }) sink.connected(*peer);
+            if constexpr (CountsConnections<Sink, Peer>) sink.connected(*peer);
             if (connected_ && events_) events_->connected(outcome.answer.data, outcome.answer.data_size);
             if (!peer->wants_room || peer->queued) continue;
             peer->wants_room = false;
@@ -286,7 +286,7 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         const net::Scan scan = net::read_frame(at, size, kFrameMax, &header);
         if (scan == net::Scan::kMore) break;
         if (scan == net::Scan::kBad) {
-            if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
+            if constexpr (CountsMalformed<Sink, Peer>) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;
         }
@@ -303,7 +303,7 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         if (header.size <= tcp::kWholeMax) break;
         peer.bulk = true;
         if (!sink.begin(peer, header, &peer.placement)) {
-            if constexpr (requires { sink.malformed(peer); }) sink.malformed(peer);
+            if constexpr (CountsMalformed<Sink, Peer>) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;
         }

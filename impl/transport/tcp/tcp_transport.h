@@ -65,7 +65,7 @@ public:
     size_t progress(Sink& sink);
     bool arm();
     int wait_descriptor() const { return epoll_; }
-    // Optional parts of the concept.
+    // What not every transport has (engine/transport.h).
     bool address_of(Peer& peer, AvEntry* out);
     void drop(Peer& peer, int error);
     void discard_placement(Peer& peer);

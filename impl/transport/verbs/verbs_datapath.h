@@ -113,7 +113,7 @@ template <typename Sink>
     Header header;
     const std::byte* payload = verbs::read_frame(told, bytes, length, &header);
     if (!payload) [[unlikely]] {
-        if constexpr (requires { sink.malformed(*peer); }) sink.malformed(*peer);
+        if constexpr (CountsMalformed<Sink, Peer>) sink.malformed(*peer);
         return drop(*peer, FI_ECONNABORTED);
     }
     sink.deliver(*peer, header, payload);

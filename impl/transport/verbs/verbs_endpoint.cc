@@ -58,6 +58,7 @@ bool VerbsTransport::address_of(Peer& peer, AvEntry* out) {
 }
 
 static_assert(Transport<VerbsTransport>);
+static_assert(NativeRma<VerbsTransport> && ReportsAddresses<VerbsTransport> && DropsPeers<VerbsTransport>);
 
 int start_verbs_endpoint(Endpoint& endpoint) {
     return endpoint.type == FI_EP_DGRAM ? start_verbs_datagrams(endpoint) : start_engine<VerbsTransport>(endpoint);

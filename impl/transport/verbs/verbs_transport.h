@@ -68,7 +68,7 @@ public:
     bool address_of(Peer& peer, AvEntry* out);
     void drop(Peer& peer, int error);
 
-    // kNativeRma.
+    // NativeRma.
     bool reaches(const Peer& peer, uint64_t key, bool atomic) const {
         const uint8_t needed = atomic ? verbs::kAccessByDevice | verbs::kAtomicsByDevice : verbs::kAccessByDevice;
         return peer.phase == Peer::Phase::kUp && (peer.features & needed) == needed && (key & verbs::kDeviceKey);
