@@ -125,15 +125,15 @@ void Engine<T, Locked>::clear(Peer& peer, Receive& receive) {
 template <Transport T, bool Locked>
 Transmit* Engine<T, Locked>::answered(Peer& peer, uint64_t id) {
     Transmit* op = transmits_.find(id);
-    const bool asked = op && op->peer == state_in(peer) && op->awaited && op->way != Transmit::Way::kDirect;
-    return asked && !op->finished ? op : nullptr;
+    const bool asked = op && op->peer == state_in(peer) && op->expects_answer && op->way != Transmit::Way::kDirect;
+    return asked && op->is_under_way() ? op : nullptr;
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::on_clear(Peer& peer, const Header& header) {
     Transmit* op = answered(peer, header.word[0]);
-    const bool valid = op && op->way == Transmit::Way::kRts && op->sent && !op->wanted && !header.size &&
-                       (op->kind == Transmit::Kind::kMessage || op->kind == Transmit::Kind::kTagged) &&
+    const bool valid = op && op->way == Transmit::Way::kRts && op->stage == Transmit::Stage::kAwaiting && !op->wanted &&
+                       !header.size && (op->kind == Transmit::Kind::kMessage || op->kind == Transmit::Kind::kTagged) &&
                        header.word[2] && header.word[2] <= op->length;
     if (!valid) return drop(peer, kBrokenProtocol);
     op->receive_id = header.word[1];
@@ -200,9 +200,9 @@ template <Transport T, bool Locked>
     }
     Transmit* op = answered(peer, header.word[0]);
     // Before its end only an announced write can be answered, and only with an error.
-    if (!op || (!op->sent && !(op->started && error))) return drop(peer, kBrokenProtocol);
+    if (!op || (op->stage == Transmit::Stage::kStarted && !error)) return drop(peer, kBrokenProtocol);
     // A message that the peer cleared is done when all of it was sent.
-    if (op->streaming && !error) return drop(peer, kBrokenProtocol);
+    if (op->stage == Transmit::Stage::kStreaming && !error) return drop(peer, kBrokenProtocol);
     // What a read or an atomic returns comes in other frames.
     const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
     if (fetches && !error) return drop(peer, kBrokenProtocol);
@@ -211,8 +211,7 @@ template <Transport T, bool Locked>
     } else if (error) {
         fail(*op, static_cast<int>(error));
     } else {
-        op->awaited = false;
-        settle(*op);
+        acknowledged(*op);
     }
     resume(*state);
 }

@@ -63,11 +63,11 @@ ssize_t Engine<T, Locked>::atomic(const AtomicRequest& request) {
     const int error = look_up(request.to, &peer);
     if (error) return error;
     Transmit* op;
-    const ssize_t full = begin_transmit(*peer, request.context, request.flags, elements * size, &op);
+    const ssize_t full =
+        begin_transmit(*peer, Transmit::Kind::kAtomic, request.context, request.flags, elements * size, &op);
     if (full) return full;
-    op->kind = Transmit::Kind::kAtomic;
     op->fetches = request.form != AtomicForm::kBase;
-    op->awaited = op->fetches || !may_be_quiet(request.flags);
+    op->expects_answer = op->fetches || !may_be_quiet(request.flags);
     if (!take_operands(*op, request, size)) {
         transmits_.give(op);
         return -FI_EAGAIN;
@@ -88,8 +88,8 @@ ssize_t Engine<T, Locked>::atomic(const AtomicRequest& request) {
                   .op = static_cast<uint8_t>(FrameOp::kAtomic),
                   .flags = 0,
                   .aux = static_cast<uint16_t>(request.target_count),
-                  .word = {op->awaited ? transmits_.id(op) : 0, word.pack(), 0}};
-    if (!op->awaited) ++op->peer->quiet;
+                  .word = {op->expects_answer ? transmits_.id(op) : 0, word.pack(), 0}};
+    if (!op->expects_answer) ++op->peer->quiet;
     plan_atomic(request, *op);
     return post(*op);
 }

@@ -144,7 +144,7 @@ int Engine<T, Locked>::cancel(void* context) {
     if (cancel_receive(context)) return 0;
     for (PeerState* state = states_.first(); state; state = state->next) {
         for (Transmit* op = state->unsent; op; op = op->next) {
-            if (op->context != context || op->started || op->sent) continue;
+            if (op->context != context || op->stage != Transmit::Stage::kQueued) continue;
             fail(*op, FI_ECANCELED);
             resume(*state);
             return 0;
@@ -228,7 +228,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
 template <Transport T, bool Locked>
 Transmit* Engine<T, Locked>::first_unfinished(const PeerState& state) {
     Transmit* op = state.operations.first();
-    while (op && op->finished) op = op->next;
+    while (op && op->is_finished()) op = op->next;
     return op;
 }
 

@@ -174,7 +174,8 @@ private:
     // With resource management, that there is room for one more entry in the queue.
     bool may_complete(uint64_t flags) const;
     ssize_t check_flags(uint64_t flags, size_t size) const;
-    ssize_t begin_transmit(Peer& peer, void* context, uint64_t flags, size_t length, Transmit** out);
+    ssize_t begin_transmit(Peer& peer, Transmit::Kind kind, void* context, uint64_t flags, size_t length,
+                           Transmit** out);
     bool take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied);
     ssize_t post(Transmit& op);
     size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
@@ -194,6 +195,7 @@ private:
     }
     void work();
     void settle(Transmit& op);
+    void acknowledged(Transmit& op);
     void finish(Transmit& op);
     void retire(Transmit& op);
     void fail(Transmit& op, int error);

@@ -63,7 +63,7 @@ void Engine<T, Locked>::plan_atomic(const AtomicRequest& request, Transmit& op) 
 template <Transport T, bool Locked>
 inline bool Engine<T, Locked>::goes_direct(const Peer& peer, const Transmit& op) const {
     if constexpr (NativeRma<T>) {
-        return op.direct && !op.started &&
+        return op.direct && op.stage == Transmit::Stage::kQueued &&
                transport_.reaches(peer, op.device.target.key, op.kind == Transmit::Kind::kAtomic);
     } else {
         static_cast<void>(peer), static_cast<void>(op);
@@ -92,7 +92,7 @@ AccessResult Engine<T, Locked>::send_direct(Peer& peer, Transmit& op) {
         const AccessResult posted = transport_.access(peer, access);
         if (posted != AccessResult::kPosted) return posted;
         op.way = Transmit::Way::kDirect;
-        op.awaited = true;
+        op.expects_answer = true;
         op.large = false;
         return posted;
     } else {
@@ -218,7 +218,7 @@ bool Engine<T, Locked>::send_long(Peer& peer, Transmit& op) {
         wanted.length = static_cast<uint32_t>(op.wanted);
         if (!transport_.send_long(peer, wanted, token_of(op))) return false;
         ++op.held;
-        op.awaited = op.header.flags & kFrameConfirm;
+        if (!(op.header.flags & kFrameConfirm)) op.enter(Transmit::Stage::kAnswered);
         return true;
     } else {
         static_cast<void>(peer), static_cast<void>(op);
@@ -231,13 +231,12 @@ void Engine<T, Locked>::accessed(Peer& peer, void* token, int error) {
     const auto id = reinterpret_cast<uintptr_t>(token);
     if (id & kFetchToken) return fetched(peer, id & ~kFetchToken, error);
     Transmit* op = transmits_.find(reinterpret_cast<uintptr_t>(token));
-    if (!op || op->way != Transmit::Way::kDirect || op->peer != state_in(peer) || op->finished) return;
+    if (!op || op->way != Transmit::Way::kDirect || op->peer != state_in(peer) || op->is_finished()) return;
     PeerState& state = *op->peer;
     if (error) {
         fail(*op, error);
     } else {
-        op->awaited = false;
-        settle(*op);
+        acknowledged(*op);
     }
     resume(state);
 }

@@ -81,7 +81,7 @@ void Engine<T, Locked>::resend_write(Peer& peer, Transmit& op) {
     op.header.size -= static_cast<uint32_t>(sources);
     op.header.word[2] = 0;
     op.way = Transmit::Way::kSegments;
-    op.started = op.sent = false;
+    op.enter(Transmit::Stage::kQueued);
     op.offset = 0;
     state.unsent = &op;  // those behind it that were sent are passed over (transmit)
     refresh(state);

@@ -45,20 +45,20 @@ ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
     const int error = look_up(request.to, &peer);
     if (error) return error;
     Transmit* op;
-    const ssize_t full = begin_transmit(*peer, request.context, flags, length, &op);
+    const auto kind = request.write ? Transmit::Kind::kWrite : Transmit::Kind::kRead;
+    const ssize_t full = begin_transmit(*peer, kind, request.context, flags, length, &op);
     if (full) return full;
-    op->kind = request.write ? Transmit::Kind::kWrite : Transmit::Kind::kRead;
     if (!take_ranges(*op, request.ranges, request.count, flags & FI_INJECT)) {
         transmits_.give(op);
         return -FI_EAGAIN;
     }
-    op->awaited = !(request.write && may_be_quiet(flags));
+    op->expects_answer = !(request.write && may_be_quiet(flags));
     if (request.write) {
         prepare_write(*peer, request, *op);
     } else {
         prepare_read(request, *op);
     }
-    if (!op->awaited) ++op->peer->quiet;
+    if (!op->expects_answer) ++op->peer->quiet;
     plan_access(request, *op);
     return post(*op);
 }
@@ -97,17 +97,9 @@ inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, 
     if (!may_complete(flags)) return -FI_EAGAIN;
     Transmit* op = transmits_.take();
     if (!op) return -FI_EAGAIN;
-    // What its end looks at.
-    op->kind = Transmit::Kind::kWrite;
-    op->way = Transmit::Way::kWhole;
-    op->fetches = op->streaming = op->finished = op->large = op->relayed = op->started = false;
-    op->awaited = op->sent = true;
-    op->held = 0;
-    op->asked = 0;
-    op->error = 0;
-    op->peer = state;
-    op->flags = flags;
-    op->context = context;
+    op->begin(Transmit::Kind::kWrite, state, flags, context);
+    op->expects_answer = true;
+    op->enter(Transmit::Stage::kAwaiting);
     const SendResult result = send_write(*peer, bytes, size, transmits_.id(op), address, key);
     if (result != SendResult::kDone) [[unlikely]] {
         transmits_.give(op);
@@ -132,7 +124,7 @@ void Engine<T, Locked>::prepare_write(Peer& peer, const AccessRequest& request, 
               .op = static_cast<uint8_t>(FrameOp::kWrite),
               .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
               .aux = 0,
-              .word = {op.awaited ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
+              .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
     if (op.length <= kWholeMax && request.target_count == 1 && !request.has_data) return;
     Writer writer(op.prefix);
     if (request.has_data) writer.put(request.data);
@@ -166,9 +158,9 @@ void Engine<T, Locked>::prepare_read(const AccessRequest& request, Transmit& op)
 template <Transport T, bool Locked>
 Transmit* Engine<T, Locked>::expected_read(Peer& peer, const Header& header) {
     Transmit* op = answered(peer, header.word[0]);
-    const bool valid = op && op->sent && (op->kind == Transmit::Kind::kRead || op->fetches) &&
-                       header.word[1] == op->offset && header.size <= op->length - op->offset &&
-                       (header.size || !op->length);
+    const bool valid = op && op->stage == Transmit::Stage::kAwaiting &&
+                       (op->kind == Transmit::Kind::kRead || op->fetches) && header.word[1] == op->offset &&
+                       header.size <= op->length - op->offset && (header.size || !op->length);
     return valid ? op : nullptr;
 }
 
@@ -178,8 +170,7 @@ void Engine<T, Locked>::read_placed(Transmit& op, uint32_t size) {
     if (op.offset < op.length) return;
     PeerState& state = *op.peer;
     if (size) came_in_parts(peer_of(state), op.length);
-    op.awaited = false;
-    settle(op);
+    acknowledged(op);
     resume(state);
 }
 
@@ -200,9 +191,9 @@ void Engine<T, Locked>::on_read_grant(Peer& peer, const Header& header, const st
         Reader reader(payload, header.size);
         LocalRange granted[kRangesMax];
         uint64_t total;
-        const bool valid = op && op->sent && op->kind == Transmit::Kind::kRead && !op->offset &&
-                           !(op->header.flags & kFrameInParts) && header.aux && header.aux <= kRangesMax &&
-                           reader.take(granted, header.aux) && !reader.left() &&
+        const bool valid = op && op->stage == Transmit::Stage::kAwaiting && op->kind == Transmit::Kind::kRead &&
+                           !op->offset && !(op->header.flags & kFrameInParts) && header.aux &&
+                           header.aux <= kRangesMax && reader.take(granted, header.aux) && !reader.left() &&
                            sum_lengths(granted, header.aux, &total) && total == op->length;
         if (!valid) return drop(peer, kBrokenProtocol);
         pull_read(peer, *op, granted, header.aux, header.word[1]);

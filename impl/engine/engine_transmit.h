@@ -173,37 +173,14 @@ ssize_t Engine<T, Locked>::check_flags(uint64_t flags, size_t size) const {
 }
 
 template <Transport T, bool Locked>
-ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, void* context, uint64_t flags, size_t length, Transmit** out) {
+ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, Transmit::Kind kind, void* context, uint64_t flags, size_t length,
+                                          Transmit** out) {
     PeerState* state = state_of(peer);
     if (!state) return -FI_ENOMEM;
     Transmit* op = transmits_.take();
     if (!op) return -FI_EAGAIN;
-    op->way = Transmit::Way::kWhole;
-    op->context = context;
-    op->flags = flags;
-    op->length = length;
-    op->fenced = flags & FI_FENCE;
-    op->more = flags & FI_MORE;
-    op->fetches = false;
-    op->started = false;
-    op->streaming = false;
-    op->awaited = false;
-    op->sent = false;
-    op->finished = false;
-    op->large = false;
-    op->direct = false;
-    op->relayed = false;
-    op->held = 0;
-    op->asked = 0;
-    op->error = 0;
-    op->peer = state;
-    op->offset = 0;
-    op->wanted = 0;
-    op->range_count = 0;
-    op->compare_count = 0;
-    op->result_count = 0;
-    op->prefix_size = 0;
-    op->source = {};
+    op->begin(kind, state, flags, context);
+    op->begin_bytes(length);
     *out = op;
     return 0;
 }
@@ -286,16 +263,16 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     }
 
     Transmit* op;
-    const ssize_t full = begin_transmit(*peer, request.context, request.flags, length, &op);
+    const auto kind = tagged ? Transmit::Kind::kTagged : Transmit::Kind::kMessage;
+    const ssize_t full = begin_transmit(*peer, kind, request.context, request.flags, length, &op);
     if (full) return full;
-    op->kind = tagged ? Transmit::Kind::kTagged : Transmit::Kind::kMessage;
     if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
         transmits_.give(op);
         return -FI_EAGAIN;
     }
     if (whole) peer->spend(units_of(length));
-    op->awaited = answered || !whole;
-    if (op->awaited) header.word[2] = transmits_.id(op);
+    op->expects_answer = answered || !whole;
+    if (op->expects_answer) header.word[2] = transmits_.id(op);
     if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
     if (!whole) {
         if (length <= T::kEagerMax) count(*peer, Stat::kAnnouncedShort);
@@ -338,11 +315,11 @@ ssize_t Engine<T, Locked>::post(Transmit& op) {
 
 template <Transport T, bool Locked>
 auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> Step {
-    if (op.sent) {  // it failed while it waited
+    if (op.is_sent()) {  // it failed while it waited
         state.unsent = op.next;
         return Step::kSent;
     }
-    if (op.fenced && state.operations.first() != &op) return Step::kWait;
+    if ((op.flags & FI_FENCE) && state.operations.first() != &op) return Step::kWait;
     if (!within_budget(state, op)) return Step::kWait;
     const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
     if (writes && ordered_writes_ && state.large_reads) return Step::kWait;
@@ -356,9 +333,9 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
     }
     const Step step = op.way == Transmit::Way::kDirect     ? Step::kSent
                       : op.way == Transmit::Way::kSegments ? send_segments(peer, op)
-                                                           : send_whole(peer, op, op.more || op.next);
+                                                           : send_whole(peer, op, (op.flags & FI_MORE) || op.next);
     if (step != Step::kSent) return step;
-    op.sent = true;
+    op.enter(op.expects_answer ? Transmit::Stage::kAwaiting : Transmit::Stage::kAnswered);
     charge(state, op);
     if constexpr (NativeRma<T>) {
         op.relayed = op.way != Transmit::Way::kDirect && (writes || op.kind == Transmit::Kind::kRead);
@@ -407,12 +384,12 @@ auto Engine<T, Locked>::sent_as(Transmit& op, SendResult result) -> Step {
 // that later operations come after it.
 template <Transport T, bool Locked>
 auto Engine<T, Locked>::send_segments(Peer& peer, Transmit& op) -> Step {
-    if (!op.started) {
+    if (op.stage == Transmit::Stage::kQueued) {
         const iovec prefix = range_of(op.prefix, op.prefix_size);
         const Frame frame{.header = op.header, .payload = &prefix, .count = 1, .token = token_of(op), .more = true};
         const Step step = sent_as(op, transport_.send(peer, frame));
         if (step != Step::kSent) return step;
-        op.started = true;
+        op.enter(Transmit::Stage::kStarted);
     }
     while (op.offset < op.length) {
         const Step step = send_segment(peer, op, FrameOp::kWriteSegment, op.header.word[0], op.length);
@@ -453,7 +430,7 @@ auto Engine<T, Locked>::send_stream_segment(Peer& peer, PeerState& state) -> Ste
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::stream(PeerState& state, Transmit& op) {
-    op.streaming = true;
+    op.enter(Transmit::Stage::kStreaming);
     op.next_stream = nullptr;
     *state.streams_end = &op;
     state.streams_end = &op.next_stream;
@@ -467,7 +444,7 @@ void Engine<T, Locked>::unstream(Transmit& op) {
     if (!*link) return;
     *link = op.next_stream;
     if (!*link) state.streams_end = link;
-    op.streaming = false;
+    op.enter(Transmit::Stage::kAwaiting);
 }
 
 // Sends until everything is sent, the transport has no room, or something must be waited for.
@@ -487,21 +464,28 @@ void Engine<T, Locked>::drain(PeerState& state) {
 // Everything of the operation that is still to come has come.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::settle(Transmit& op) {
-    if (op.sent && !op.awaited && !op.held && !op.finished) finish(op);
+    if (op.stage == Transmit::Stage::kAnswered && !op.held) finish(op);
+}
+
+// By the peer, or by the device.
+template <Transport T, bool Locked>
+void Engine<T, Locked>::acknowledged(Transmit& op) {
+    op.enter(Transmit::Stage::kAnswered);
+    settle(op);
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::finish(Transmit& op) {
     PeerState& state = *op.peer;
-    op.finished = true;
-    if (op.large && op.sent) --state.large_reads;
+    op.enter(Transmit::Stage::kFinished);
+    if (op.large) --state.large_reads;
     if (op.asked) refund(state, op);
     state.relayed -= op.relayed;
     op.relayed = false;
     if (!strict_) {
         retire(op);
     } else {
-        while (state.operations.first() && state.operations.first()->finished) retire(*state.operations.first());
+        while (state.operations.first() && state.operations.first()->is_finished()) retire(*state.operations.first());
     }
     refresh(state);
 }
@@ -522,10 +506,10 @@ void Engine<T, Locked>::retire(Transmit& op) {
 template <Transport T, bool Locked>
 void Engine<T, Locked>::fail(Transmit& op, int error) {
     PeerState& state = *op.peer;
-    if (op.finished) return;
+    if (op.is_finished()) return;
     if (!op.error) op.error = error;
-    if (op.streaming) unstream(op);
-    if (!op.sent) {
+    if (op.stage == Transmit::Stage::kStreaming) unstream(op);
+    if (!op.is_sent()) {
         // It may stand anywhere among those that were not sent.
         if (state.unsent == &op) state.unsent = op.next;
         const bool message = op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged;
@@ -533,9 +517,8 @@ void Engine<T, Locked>::fail(Transmit& op, int error) {
             state.peer->regain(units_of(op.length));
         }
         op.large = false;
-        op.sent = true;
     }
-    op.awaited = false;
+    if (op.stage != Transmit::Stage::kAnswered) op.enter(Transmit::Stage::kAnswered);
     settle(op);
 }
 

@@ -3,6 +3,8 @@
 #ifndef SELVAGE_IMPL_ENGINE_OPERATION_H
 #define SELVAGE_IMPL_ENGINE_OPERATION_H
 
+#include <cassert>
+
 #include "impl/engine/pool.h"
 #include "impl/engine/protocol.h"
 #include "impl/engine/transport.h"
@@ -23,8 +25,8 @@ struct Arrival {
     fi_addr_t from = FI_ADDR_NOTAVAIL;  // once somebody asked for it
 };
 
-// An operation that this side started: a send, a write, a read or an atomic.
-struct Transmit {
+// What an operation of this side is, and where it stands. Initialised as a whole when it begins.
+struct TransmitState {
     enum class Kind : uint8_t { kMessage, kTagged, kWrite, kRead, kAtomic };
     // How its bytes travel.
     enum class Way : uint8_t {
@@ -33,42 +35,92 @@ struct Transmit {
         kSegments,  // announced, and the segments follow at once (writes)
         kDirect,    // the device does it
     };
+    enum class Stage : uint8_t {
+        kQueued,     // nothing of it was sent
+        kStarted,    // kSegments: the announcement was sent, the segments not all
+        kAwaiting,   // sent; the peer, or the device, is to answer
+        kStreaming,  // a message that the peer cleared: in PeerState::streams until its segments are sent
+        kAnswered,   // no answer is to come, or it came; the transport may still read the payload of held frames
+        kFinished,   // complete; kept only to complete in order
+    };
+    // All the ways from one stage to another. One that fails is answered from any stage before.
+    static constexpr bool may_follow(Stage from, Stage to) {
+        switch (from) {
+            case Stage::kQueued:
+                return to == Stage::kStarted || to == Stage::kAwaiting || to == Stage::kAnswered;
+            case Stage::kStarted:
+                return to == Stage::kAwaiting || to == Stage::kAnswered;
+            case Stage::kAwaiting:  // back: the peer could not pull a write
+                return to == Stage::kQueued || to == Stage::kStreaming || to == Stage::kAnswered;
+            case Stage::kStreaming:
+                return to == Stage::kAwaiting;
+            case Stage::kAnswered:
+                return to == Stage::kFinished;
+            case Stage::kFinished:
+                return false;
+        }
+        return false;
+    }
+    void enter(Stage to) {
+        assert(may_follow(stage, to));
+        stage = to;
+    }
+    // Every frame of it was handed to the transport, or none will be any more.
+    bool is_sent() const { return stage >= Stage::kAwaiting; }
+    // Something of it was sent, and its answer is not here.
+    bool is_under_way() const { return stage >= Stage::kStarted && stage <= Stage::kStreaming; }
+    bool is_finished() const { return stage == Stage::kFinished; }
 
+    Kind kind = {};
+    Way way = {};
+    Stage stage = {};
+    // What it is, whatever its stage.
+    bool expects_answer = false;  // the peer, or the device, is to answer it
+    bool fetches = false;         // an atomic with results
+    bool large = false;           // a read that later writes have to wait for
+    bool direct = false;          // the device may do it, where it reaches the peer
+    bool relayed = false;         // an access that the peer's engine does: counted in PeerState
+    uint32_t held = 0;            // frames whose payload the transport still reads
+    // While it is under way: bytes of the answer that the peer has to copy, or 1 for an announcement.
+    uint32_t asked = 0;
+    int error = 0;
+    PeerState* peer = nullptr;
+    uint64_t flags = 0;  // of the call; FI_COMPLETION when an entry is to be written
+    void* context = nullptr;
+
+    void begin(Kind what, PeerState* to, uint64_t call_flags, void* call_context) {
+        *this = {};
+        kind = what;
+        peer = to;
+        flags = call_flags;
+        context = call_context;
+    }
+};
+
+// How far the bytes of an operation are, apart from one that is sent in one frame when it begins. Initialised as a
+// whole, too.
+struct TransmitBytes {
+    uint64_t length = 0;
+    uint64_t offset = 0;  // bytes sent (segments) or received (read)
+    uint64_t wanted = 0;  // bytes that the receiver cleared
+    uint64_t receive_id = 0;
+    uint64_t mark = 0;         // of an announced write: frames sent to the peer, it among them (engine_pull.h)
+    LongRange source = {};     // with kFrameExported or kFrameDirect
+    uint32_t range_count = 0;  // the application's source, or the destination of a read
+    uint32_t compare_count = 0;
+    uint32_t result_count = 0;
+    uint32_t prefix_size = 0;
+};
+
+// An operation that this side started: a send, a write, a read or an atomic. Of its own members nothing is initialised:
+// the counts above and `direct` say what of them is there.
+struct Transmit : TransmitState, TransmitBytes {
     Transmit* next;
     Transmit* previous;  // in PeerState::operations, in the order of posting
     uint32_t index;
     uint32_t generation;
-    Kind kind;
-    Way way;
-    bool fenced;
-    bool fetches;    // an atomic with results
-    bool started;    // the announcement of a kSegments write was sent
-    bool streaming;  // in PeerState::streams
-    bool awaited;    // an answer of the peer is to come
-    bool sent;       // every frame of it was handed to the transport
-    bool finished;   // complete; kept only to complete in order
-    bool large;      // a read that later writes have to wait for
-    bool more;       // FI_MORE
-    bool direct;     // the device may do it, where it reaches the peer
-    bool relayed;    // an access that the peer's engine does: counted in PeerState
-    uint32_t held;   // frames whose payload the transport still reads
-    uint32_t asked;  // while it is under way: bytes of the answer that the peer has to copy, or 1 for an announcement
-    int error;
-    PeerState* peer;
-    Transmit* next_stream;  // in PeerState::streams
-    uint64_t flags;         // FI_COMPLETION when an entry is to be written
-    void* context;
-    Header header;  // of its first frame
-    uint64_t length;
-    uint64_t offset;  // bytes sent (segments) or received (read)
-    uint64_t wanted;  // bytes that the receiver cleared
-    uint64_t receive_id;
-    uint64_t mark;         // of an announced write: frames sent to the peer, it among them (engine_pull.h)
-    LongRange source;      // with kFrameExported or kFrameDirect
-    uint32_t range_count;  // the application's source, or the destination of a read
-    uint32_t compare_count;
-    uint32_t result_count;
-    uint32_t prefix_size;
+    Transmit* next_stream;  // in PeerState::streams, with kStreaming
+    Header header;          // of its first frame, from the time that it is posted
     iovec ranges[kRangesMax];
     iovec compare[kRangesMax];
     iovec results[kRangesMax];
@@ -84,6 +136,11 @@ struct Transmit {
         bool named;
         const MemoryRegion* regions[kRangesMax];
     } device;
+
+    void begin_bytes(uint64_t size) {
+        static_cast<TransmitBytes&>(*this) = {};
+        length = size;
+    }
 };
 
 // A posted receive, or a message that is being placed into a multi-receive buffer.
