@@ -363,7 +363,7 @@ void Engine<T, Locked>::end(Peer& peer, const Header& header, Placement*, int er
 // The end of a peer: what it was to do, and what it was doing, fails; nothing else does.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::down(Peer& peer, int error) {
-    forget_peers();
+    peers_.forget();
     forget_peer(peer);
     count_loss(peer, error);
     PeerState* state = state_in(peer);

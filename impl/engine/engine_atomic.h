@@ -106,7 +106,7 @@ bool Engine<T, Locked>::take_operands(Transmit& op, const AtomicRequest& request
         op.compare_count = static_cast<uint32_t>(request.compare_count);
     }
     if (!(request.flags & FI_INJECT)) return true;
-    std::byte* bounce = bounce_of(op);
+    std::byte* bounce = bounces_.at(op.index);
     if (!bounce) return false;
     gather(op.ranges, op.range_count, 0, bounce, op.length);
     op.ranges[0] = range_of(bounce, op.length);

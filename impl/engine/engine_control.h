@@ -8,19 +8,12 @@
 
 namespace selvage::impl {
 
-template <Transport T, bool Locked>
-Engine<T, Locked>::~Engine() {
-    for (size_t i = 0; i < bounce_count_; ++i) free(bounces_[i]);
-    free(bounces_);
-    free(peers_);
-}
-
 // 0, or a negative fabric errno and nothing is open.
 template <Transport T, bool Locked>
 int Engine<T, Locked>::open(Endpoint& endpoint) {
     endpoint_ = &endpoint;
     connected_ = endpoint.connected_type();
-    if (connected_) address_mask_ = 0;
+    if (connected_) peers_.ignore_addresses();
     av_ = connected_ ? nullptr : endpoint.av;
     if (av_) generation_word_ = av_->store.generation_word();
     const fi_domain_attr& domain = endpoint.domain->attr;
@@ -100,7 +93,7 @@ void Engine<T, Locked>::progress() {
         if (!context_->lock.try_lock()) return;
     }
     transport_.progress(*this);
-    if (unread_units_) [[unlikely]]
+    if (unread_.units()) [[unlikely]]
         return_units();
     if (!working_.empty()) [[unlikely]]
         work();
@@ -162,33 +155,9 @@ int Engine<T, Locked>::look_up(fi_addr_t to, Peer** peer) {
     if (*peer) return 0;
     const int error = transport_.find_peer(to, peer);
     if (error) return error;
-    remember(to, *peer);
-    if (lost_count_) find_again(**peer);
+    peers_.remember(to, *peer, av_generation());
+    if (!lost_.empty()) find_again(**peer);
     return 0;
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::remember(fi_addr_t to, Peer* peer) {
-    constexpr uint64_t kMost = uint64_t{1} << 32;
-    if (peers_generation_ != av_generation()) {
-        forget_peers();
-        peers_generation_ = av_generation();
-    }
-    if (to >= peer_count_) {
-        uint64_t count = peer_count_ ? peer_count_ : 16;
-        while (count <= to && count < kMost) count *= 2;
-        auto** grown = to < count ? static_cast<Peer**>(realloc(peers_, count * sizeof *peers_)) : nullptr;
-        if (!grown) return;  // it is found each time
-        memset(grown + peer_count_, 0, (count - peer_count_) * sizeof *grown);
-        peers_ = grown;
-        peer_count_ = count;
-    }
-    peers_[to] = peer;
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::forget_peers() {
-    if (peer_count_) memset(peers_, 0, peer_count_ * sizeof *peers_);
 }
 
 template <Transport T, bool Locked>
@@ -219,7 +188,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
         transmits_.give(op);
     }
     free(state.bounce);
-    forget_unread(state);
+    unread_.orphan(state);
     release_stat_record(state.stat);
     states_.remove(&state);
     destroy(&state);

@@ -11,10 +11,15 @@
 #define SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
 
 #include "impl/endpoint/datapath.h"
+#include "impl/engine/bounce_buffers.h"
+#include "impl/engine/lost_peers.h"
 #include "impl/engine/memory.h"
+#include "impl/engine/operation_budget.h"
+#include "impl/engine/peer_table.h"
 #include "impl/engine/receiver.h"
 #include "impl/engine/requests.h"
 #include "impl/engine/transport.h"
+#include "impl/engine/unread_entries.h"
 
 namespace selvage::impl {
 
@@ -26,9 +31,6 @@ public:
     static_assert(T::kEagerMax <= T::kFrameMax);
     static_assert(T::kFrameMax >= kPrefixMax + 2 * kAtomicBytesMax, "an atomic is one frame");
     static_assert(T::kCopied >= kPrefixMax, "answers are never held");
-
-    Engine() = default;
-    ~Engine();
 
     int open(Endpoint& endpoint);
     int attach();
@@ -126,13 +128,8 @@ private:
                                          (DeliversWhenSent<T> ? 0 : FI_TRANSMIT_COMPLETE);
 
     // Peers (engine_control.h).
-    Peer* known_peer(fi_addr_t to) const {
-        to &= address_mask_;
-        return to < peer_count_ && peers_generation_ == av_generation() ? peers_[to] : nullptr;
-    }
+    Peer* known_peer(fi_addr_t to) const { return peers_.find(to, av_generation()); }
     int look_up(fi_addr_t to, Peer** peer);
-    void remember(fi_addr_t to, Peer* peer);
-    void forget_peers();
     static PeerState* state_in(const Peer& peer) { return static_cast<PeerState*>(peer.state); }
     Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
     void drop(Peer& peer, int error);
@@ -148,13 +145,11 @@ private:
     void close_stat();
     void log_stat();
     StatRecord* record_of(Peer& peer);
-    void keep_lost(StatRecord* record);
     void count_drop(Peer& peer, int error);
     void count_loss(Peer& peer, int error);
     void count_return(StatRecord* record);
     void count_answered(const PeerState& state, const Response& response);
     void find_again(Peer& peer);
-    size_t find_lost(const char* name) const;
     void name_peer(Peer& peer, char (&name)[kStatNameMax]);
 
     // Receiver.
@@ -200,7 +195,6 @@ private:
     void retire(Transmit& op);
     void fail(Transmit& op, int error);
     void unstream(Transmit& op);
-    std::byte* bounce_of(const Transmit& op);
 
     // Answers (engine_transmit.h).
     void respond(Peer& peer, const Header& header, const void* payload);
@@ -263,13 +257,9 @@ private:
                    const Resolved& memory);
     void resend_write(Peer& peer, Transmit& op);
 
-    // What peers may be made to keep, and may make this side keep (engine_budget.h).
-    static bool within_budget(const PeerState& state, const Transmit& op);
-    static void charge(PeerState& state, Transmit& op);
-    static void refund(PeerState& state, Transmit& op);
+    // Entries that peers cause without a receive (engine_budget.h).
     bool keep_unread(PeerBase& peer);
     void return_units();
-    void forget_unread(PeerState& state);
 
     // Regions that are closed (engine_revoke.h).
     void revoke(const MemoryRegion& region) override;
@@ -294,10 +284,7 @@ private:
     T transport_;
     Endpoint* endpoint_ = nullptr;
     AddressVector* av_ = nullptr;
-    Peer** peers_ = nullptr;  // by fi_addr_t
-    uint64_t peer_count_ = 0;
-    uint32_t peers_generation_ = 0;
-    uint64_t address_mask_ = ~uint64_t{0};  // 0: there is one peer, and the address is ignored
+    PeerTable<Peer> peers_;
     bool connected_ = false;
     bool strict_ = false;          // completions in the order of posting
     bool ordered_writes_ = false;  // writes after reads
@@ -319,17 +306,10 @@ private:
     Pool<Response> responses_;
     List<PeerState> states_;
     List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
-    // Peers that caused entries which are not read yet, the units of all of them, and those among them of lost peers.
-    List<PeerState, &PeerState::next_unread, &PeerState::previous_unread> unread_;
-    uint32_t unread_units_ = 0;
-    uint32_t orphan_entries_ = 0;
-    std::byte** bounces_ = nullptr;  // copies of injected data, by Transmit::index
-    size_t bounce_count_ = 0;
+    UnreadEntries unread_;
+    BounceBuffers bounces_;
     ReceiveContext own_context_;
-    // Of peers that are down, the oldest first: they may come again.
-    static constexpr size_t kLostMost = 64;
-    StatRecord* lost_[kLostMost] = {};
-    size_t lost_count_ = 0;
+    LostPeers lost_;
 };
 
 }  // namespace selvage::impl

@@ -2,8 +2,8 @@
 //
 // Nothing is counted where a message goes its shortest way. A peer has a record from its first operation that could not
 // be done at once, its first unexpected message or its first loss. When it goes down the record is kept, for the case
-// that it comes again: the last kLostMost of them. Its counters of what is kept are zero then; the messages that are
-// still here are the endpoint's.
+// that it comes again: the last of them (lost_peers.h). Its counters of what is kept are zero then; the messages that
+// are still here are the endpoint's.
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_STAT_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_STAT_H
 
@@ -32,8 +32,7 @@ void Engine<T, Locked>::name_stat() {
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::close_stat() {
-    for (size_t i = 0; i < lost_count_; ++i) release_stat_record(lost_[i]);
-    lost_count_ = 0;
+    lost_.release_all();
     release_stat_record(stat_);
     stat_ = endpoint_->stat = nullptr;
 }
@@ -44,7 +43,7 @@ void Engine<T, Locked>::log_stat() {
     if (!stat_ || !log_enabled_for(provider, FI_LOG_INFO, FI_LOG_EP_CTRL)) return;
     log_endpoint_stat(provider, *stat_);
     for (const PeerState* state = states_.first(); state; state = state->next) log_peer_stat(provider, state->stat);
-    for (size_t i = 0; i < lost_count_; ++i) log_peer_stat(provider, lost_[i]);
+    for (const StatRecord* record : lost_) log_peer_stat(provider, record);
 }
 
 template <Transport T, bool Locked>
@@ -58,26 +57,9 @@ template <Transport T, bool Locked>
 StatRecord* Engine<T, Locked>::record_of(Peer& peer) {
     char name[kStatNameMax];
     name_peer(peer, name);
-    const size_t i = find_lost(name);
-    if (i < lost_count_) {
-        StatRecord* record = lost_[i];
-        std::copy(lost_ + i + 1, lost_ + lost_count_, lost_ + i);
-        --lost_count_;
-        return record;
-    }
+    if (StatRecord* record = lost_.take(name)) return record;
     return acquire_stat_record(StatType::kPeer, stat_ ? stat_->endpoint : 0, endpoint_->domain->fabric->provider->name,
                                name);
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::keep_lost(StatRecord* record) {
-    if (!record) return;
-    if (lost_count_ == kLostMost) {
-        release_stat_record(lost_[0]);
-        std::copy(lost_ + 1, lost_ + lost_count_, lost_);
-        --lost_count_;
-    }
-    lost_[lost_count_++] = record;
 }
 
 // Once for each peer, until it is down: what else of it is under way may fail, too.
@@ -108,7 +90,7 @@ void Engine<T, Locked>::count_loss(Peer& peer, int error) {
         if (record) record->at(now).store(0, std::memory_order_relaxed);
     }
     set_peer_life(record, PeerLife::kDown, error);
-    keep_lost(record);
+    lost_.keep(record);
     if (state) state->stat = nullptr;
 }
 
@@ -118,14 +100,6 @@ void Engine<T, Locked>::count_return(StatRecord* record) {
     set_peer_life(record, PeerLife::kActive, 0);
     add_stat(stat_, Stat::kReconnects);
     add_stat(record, Stat::kReconnects);
-}
-
-// The place of its record among those of lost peers, or lost_count_.
-template <Transport T, bool Locked>
-size_t Engine<T, Locked>::find_lost(const char* name) const {
-    size_t i = 0;
-    while (i < lost_count_ && strcmp(lost_[i]->name, name) != 0) ++i;
-    return i;
 }
 
 // A peer that was looked up, while some are lost: it may be one of these.
@@ -142,7 +116,7 @@ template <Transport T, bool Locked>
     if (!peer.state) {
         char name[kStatNameMax];
         name_peer(peer, name);
-        if (find_lost(name) == lost_count_) return;
+        if (!lost_.has(name)) return;
     }
     if (PeerState* state = state_of(peer)) count_return(state->stat);
 }

@@ -185,25 +185,11 @@ ssize_t Engine<T, Locked>::begin_transmit(Peer& peer, Transmit::Kind kind, void*
     return 0;
 }
 
-template <Transport T, bool Locked>
-std::byte* Engine<T, Locked>::bounce_of(const Transmit& op) {
-    if (op.index >= bounce_count_) {
-        const size_t count = (op.index + 64) & ~size_t{63};
-        auto** grown = static_cast<std::byte**>(realloc(bounces_, count * sizeof *bounces_));
-        if (!grown) return nullptr;
-        memset(grown + bounce_count_, 0, (count - bounce_count_) * sizeof *grown);
-        bounces_ = grown;
-        bounce_count_ = count;
-    }
-    if (!bounces_[op.index]) bounces_[op.index] = static_cast<std::byte*>(malloc(2 * kAtomicBytesMax));
-    return bounces_[op.index];
-}
-
 // The source of an operation: the application's memory, or a copy of it (FI_INJECT).
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied) {
     if (copied && op.length) {
-        std::byte* bounce = bounce_of(op);
+        std::byte* bounce = bounces_.at(op.index);
         if (!bounce) return false;
         gather(ranges, count, 0, bounce, op.length);
         op.ranges[0] = range_of(bounce, op.length);
@@ -248,7 +234,7 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
         SendResult result = transport_.send(*peer, frame);
         if (result == SendResult::kDown) {
             // Perhaps there is another one behind the address by now.
-            forget_peers();
+            peers_.forget();
             error = look_up(request.to, &peer);
             if (error) return error;
             result = transport_.send(*peer, frame);

@@ -19,7 +19,7 @@
 // What else makes this side keep something for the peer is counted in the same units, or has a budget of its own that
 // the peer waits for:
 //   - an entry in the completion queue that no receive was posted for (remote CQ data of a write) takes one unit, which
-//     is given back when the application has read it (engine_budget.h);
+//     is given back when the application has read it (unread_entries.h);
 //   - announcements without a receive, one record each;
 //   - answers that the peer does not read: kAnswerBytesMost of copies, of which an initiator asks for half at most, and
 //     kAnswersMost records.

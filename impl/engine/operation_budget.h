@@ -1,0 +1,47 @@
+// What an operation of this side will make the peer keep (window.h), apart from messages that travel whole: charged when
+// it is sent and refunded when it is finished. Until there is room it waits, and what was posted after it waits behind
+// it. Of each sort one operation always passes. The sender calls it, with the engine's lock.
+#ifndef SELVAGE_IMPL_ENGINE_OPERATION_BUDGET_H
+#define SELVAGE_IMPL_ENGINE_OPERATION_BUDGET_H
+
+#include "impl/engine/peer_state.h"
+
+namespace selvage::impl {
+
+inline bool is_announced_message(const Transmit& op) {
+    return op.way == Transmit::Way::kRts && (op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged);
+}
+// The peer's engine copies what it answers.
+inline bool asks_for_copy(const Transmit& op) {
+    return op.way != Transmit::Way::kDirect && ((op.kind == Transmit::Kind::kRead && !op.large) || op.fetches);
+}
+inline bool takes_unit(const Transmit& op) {
+    return op.kind == Transmit::Kind::kWrite && (op.header.flags & kFrameHasData);
+}
+
+inline bool within_budget(const PeerState& state, const Transmit& op) {
+    if (is_announced_message(op)) return state.announced < state.may_announce;
+    if (asks_for_copy(op)) return !state.asked_bytes || state.asked_bytes + op.length <= kAskedBytesMost;
+    return !takes_unit(op) || state.peer->units_left() > 0;
+}
+
+inline void charge(PeerState& state, Transmit& op) {
+    if (is_announced_message(op)) {
+        op.asked = 1;
+        ++state.announced;
+    } else if (asks_for_copy(op)) {
+        op.asked = static_cast<uint32_t>(op.length);
+        state.asked_bytes += op.asked;
+    } else if (takes_unit(op)) {
+        state.peer->spend(1);
+    }
+}
+
+inline void refund(PeerState& state, Transmit& op) {
+    is_announced_message(op) ? state.announced -= op.asked : state.asked_bytes -= op.asked;
+    op.asked = 0;
+}
+
+}  // namespace selvage::impl
+
+#endif
