@@ -140,7 +140,7 @@ void Engine<T, Locked>::on_clear(Peer& peer, const Header& header) {
     op->wanted = header.word[2];
     PeerState& state = *op->peer;
     if (!(header.flags & kFrameDirect)) {
-        stream(state, *op);
+        state.sending.streams.append(op);
     } else if (!send_long(peer, *op)) {
         return drop(peer, kBrokenProtocol);
     }
@@ -191,8 +191,8 @@ template <Transport T, bool Locked>
     PeerState* state = state_in(peer);
     if (!header.word[0]) {
         // Something failed that is otherwise not answered.
-        if (!state || !state->quiet || !error) return drop(peer, kBrokenProtocol);
-        --state->quiet;
+        if (!state || !state->sending.quiet || !error) return drop(peer, kBrokenProtocol);
+        --state->sending.quiet;
         const bool atomic = header.flags & kFrameAtomic;
         reports.transmit_failed((atomic ? FI_ATOMIC : FI_RMA) | FI_WRITE, kSlotWrite, reports.endpoint_context,
                                 static_cast<int>(error));
@@ -223,11 +223,11 @@ void Engine<T, Locked>::on_credit(Peer& peer, const Header& header) {
     PeerState* state = state_in(peer);
     const bool valid = !header.size && (units || announcements) &&
                        units <= static_cast<uint64_t>(kWindowLimit - peer.units_left()) &&
-                       announcements <= (state ? kAnnouncementsMost - state->may_announce : 0);
+                       announcements <= (state ? kAnnouncementsMost - state->sending.may_announce : 0);
     if (!valid) return drop(peer, kBrokenProtocol);
     peer.regain(static_cast<int>(units));
     if (!state) return;
-    state->may_announce += static_cast<uint32_t>(announcements);
+    state->sending.may_announce += static_cast<uint32_t>(announcements);
     resume(*state);
 }
 
@@ -259,10 +259,10 @@ template <Transport T, bool Locked>
 bool Engine<T, Locked>::begin_bounce(Peer& peer, const Header& header, Placement* placement) {
     PeerState* state = state_of(peer);
     if (!state || header.size > T::kFrameMax) return false;
-    if (!state->bounce) state->bounce = static_cast<std::byte*>(malloc(T::kFrameMax));
-    if (!state->bounce) return false;
-    state->placement = PlacementKind::kBounce;
-    placement->ranges[0] = range_of(state->bounce, header.size);
+    if (!state->placing.bounce) state->placing.bounce = static_cast<std::byte*>(malloc(T::kFrameMax));
+    if (!state->placing.bounce) return false;
+    state->placing.kind = PlacementKind::kBounce;
+    placement->ranges[0] = range_of(state->placing.bounce, header.size);
     placement->count = 1;
     return true;
 }
@@ -282,16 +282,16 @@ bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Placement* place
             context_->match.unpost(receive);
             bool open;
             receive = fetching(receive, message, *state, &open);
-            state->placement = PlacementKind::kMessage;
-            state->placement_id = Pool<Receive>::id(receive);
+            state->placing.kind = PlacementKind::kMessage;
+            state->placing.id = Pool<Receive>::id(receive);
             placement->count = slice(receive->ranges, receive->range_count, 0, header.size, placement->ranges);
             return true;
         }
         case FrameOp::kSegment: {
             Receive* receive = expected_segment(peer, header);
             if (!receive) return false;
-            state->placement = PlacementKind::kSegment;
-            state->placement_id = header.word[0];
+            state->placing.kind = PlacementKind::kSegment;
+            state->placing.id = header.word[0];
             placement->count =
                 slice(receive->ranges, receive->range_count, receive->received, header.size, placement->ranges);
             return true;
@@ -299,8 +299,8 @@ bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Placement* place
         case FrameOp::kReadReply: {
             Transmit* op = expected_read(peer, header);
             if (!op) return false;
-            state->placement = PlacementKind::kReadReply;
-            state->placement_id = header.word[0];
+            state->placing.kind = PlacementKind::kReadReply;
+            state->placing.id = header.word[0];
             size_t count;
             const iovec* ranges = destination(*op, &count);
             placement->count = slice(ranges, count, op->offset, header.size, placement->ranges);
@@ -322,17 +322,17 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::end(Peer& peer, const Header& header, Placement*, int error) {
     PeerState* state = state_in(peer);
     if (!state) return;
-    const PlacementKind kind = state->placement;
-    state->placement = PlacementKind::kNone;
-    state->placement_region_count = 0;
+    const PlacementKind kind = state->placing.kind;
+    state->placing.kind = PlacementKind::kNone;
+    state->placing.region_count = 0;
     if (error) return;  // Sink::down follows and ends what was under way
     switch (kind) {
         case PlacementKind::kNone:
             return;
         case PlacementKind::kBounce:
-            return deliver(peer, header, state->bounce);
+            return deliver(peer, header, state->placing.bounce);
         case PlacementKind::kMessage: {
-            Receive* receive = context_->receives.find(state->placement_id);
+            Receive* receive = context_->receives.find(state->placing.id);
             if (!receive) return;
             if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
             finish_receive(receive, 0);
@@ -340,12 +340,12 @@ void Engine<T, Locked>::end(Peer& peer, const Header& header, Placement*, int er
             return;
         }
         case PlacementKind::kSegment: {
-            Receive* receive = context_->receives.find(state->placement_id);
+            Receive* receive = context_->receives.find(state->placing.id);
             if (receive) segment_placed(*receive, header.size);
             return;
         }
         case PlacementKind::kReadReply: {
-            Transmit* op = transmits_.find(state->placement_id);
+            Transmit* op = transmits_.find(state->placing.id);
             if (op) read_placed(*op, header.size);
             return;
         }
@@ -369,7 +369,7 @@ void Engine<T, Locked>::down(Peer& peer, int error) {
     PeerState* state = state_in(peer);
     if (!state) return reset_window(peer);
     state->blocked = true;  // nothing more is sent
-    while (Receive* receive = state->arriving.first()) finish_receive(receive, error);
+    while (Receive* receive = state->receiving.arriving.first()) finish_receive(receive, error);
     while (Transmit* op = first_unfinished(*state)) {
         op->held = 0;
         fail(*op, error);

@@ -89,7 +89,7 @@ ssize_t Engine<T, Locked>::atomic(const AtomicRequest& request) {
                   .flags = 0,
                   .aux = static_cast<uint16_t>(request.target_count),
                   .word = {op->expects_answer ? transmits_.id(op) : 0, word.pack(), 0}};
-    if (!op->expects_answer) ++op->peer->quiet;
+    if (!op->expects_answer) ++op->peer->sending.quiet;
     plan_atomic(request, *op);
     return post(*op);
 }

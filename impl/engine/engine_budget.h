@@ -12,7 +12,7 @@ template <Transport T, bool Locked>
 bool Engine<T, Locked>::keep_unread(PeerBase& peer) {
     PeerState* state = state_of(peer);
     if (!state) return false;
-    over_budget_ = state->unexpected_units + state->unread_units >= peer.window() || unread_.orphans_full();
+    over_budget_ = state->receiving.unexpected_units + state->unread_units >= peer.window() || unread_.orphans_full();
     if (over_budget_) return false;
     unread_.add(*state);
     return true;

@@ -136,7 +136,7 @@ int Engine<T, Locked>::cancel(void* context) {
     Guard guard(*this);
     if (cancel_receive(context)) return 0;
     for (PeerState* state = states_.first(); state; state = state->next) {
-        for (Transmit* op = state->unsent; op; op = op->next) {
+        for (Transmit* op = state->sending.unsent; op; op = op->next) {
             if (op->context != context || op->stage != Transmit::Stage::kQueued) continue;
             fail(*op, FI_ECANCELED);
             resume(*state);
@@ -176,18 +176,18 @@ PeerState* Engine<T, Locked>::state_of(PeerBase& peer) {
 template <Transport T, bool Locked>
 void Engine<T, Locked>::drop_state(PeerState& state) {
     set_working(state, false);
-    while (Response* response = state.responses) {
-        state.responses = response->next;
+    while (Response* response = state.responses.first()) {
+        state.responses.remove_first();
         count_answered(state, *response);
         free(response->owned);
         responses_.give(response);
     }
-    while (Transmit* op = state.operations.first()) {
-        state.operations.remove(op);
+    while (Transmit* op = state.sending.operations.first()) {
+        state.sending.operations.remove(op);
         release_mr(*op);
         transmits_.give(op);
     }
-    free(state.bounce);
+    free(state.placing.bounce);
     unread_.orphan(state);
     release_stat_record(state.stat);
     states_.remove(&state);
@@ -196,7 +196,7 @@ void Engine<T, Locked>::drop_state(PeerState& state) {
 
 template <Transport T, bool Locked>
 Transmit* Engine<T, Locked>::first_unfinished(const PeerState& state) {
-    Transmit* op = state.operations.first();
+    Transmit* op = state.sending.operations.first();
     while (op && op->is_finished()) op = op->next;
     return op;
 }

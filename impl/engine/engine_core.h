@@ -134,7 +134,8 @@ private:
     Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
     void drop(Peer& peer, int error);
     void refresh(PeerState& state) {
-        state.busy = state.unsent || (strict_ && !state.operations.empty()) || (ordered_writes_ && state.large_reads);
+        state.busy = state.sending.unsent || (strict_ && !state.sending.operations.empty()) ||
+                     (ordered_writes_ && state.sending.large_reads);
         state.peer->set_busy(state.busy);
     }
     void set_working(PeerState& state, bool working);
@@ -183,10 +184,9 @@ private:
     Step send_segments(Peer& peer, Transmit& op);
     Step send_segment(Peer& peer, Transmit& op, FrameOp kind, uint64_t id, uint64_t end);
     Step send_stream_segment(Peer& peer, PeerState& state);
-    void stream(PeerState& state, Transmit& op);
     void drain(PeerState& state);
     void resume(PeerState& state) {
-        if (!state.blocked && (state.unsent || state.streams)) drain(state);
+        if (!state.blocked && (state.sending.unsent || !state.sending.streams.empty())) drain(state);
     }
     void work();
     void settle(Transmit& op);
@@ -194,7 +194,6 @@ private:
     void finish(Transmit& op);
     void retire(Transmit& op);
     void fail(Transmit& op, int error);
-    void unstream(Transmit& op);
 
     // Answers (engine_transmit.h).
     void respond(Peer& peer, const Header& header, const void* payload);

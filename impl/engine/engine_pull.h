@@ -83,7 +83,7 @@ void Engine<T, Locked>::resend_write(Peer& peer, Transmit& op) {
     op.way = Transmit::Way::kSegments;
     op.enter(Transmit::Stage::kQueued);
     op.offset = 0;
-    state.unsent = &op;  // those behind it that were sent are passed over (transmit)
+    state.sending.unsent = &op;  // those behind it that were sent are passed over (transmit)
     refresh(state);
 }
 

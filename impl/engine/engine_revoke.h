@@ -17,7 +17,7 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::revoke(const MemoryRegion& region) {
     Guard guard(*this);
     for (PeerState* state = states_.first(); state; state = state->next) {
-        if (state->places_in(region)) revoke_placement(peer_of(*state), *state);
+        if (state->placing.uses(region)) revoke_placement(peer_of(*state), *state);
     }
     if constexpr (CopiesSources<T>) {
         if (region.access & FI_REMOTE_READ) transport_.copy_sources(region.ranges, region.range_count);
@@ -31,9 +31,9 @@ void Engine<T, Locked>::revoke(const MemoryRegion& region) {
 template <Transport T, bool Locked>
 void Engine<T, Locked>::revoke_placement(Peer& peer, PeerState& state) {
     if constexpr (DiscardsPlacements<T>) transport_.discard_placement(peer);
-    state.placement_region_count = 0;
-    if (state.placement == PlacementKind::kWrite) {
-        state.placement = PlacementKind::kLostWrite;
+    state.placing.region_count = 0;
+    if (state.placing.kind == PlacementKind::kWrite) {
+        state.placing.kind = PlacementKind::kLostWrite;
     } else if (!state.write.error) {
         state.write.error = FI_ENOKEY;
         write_failed(peer, state.write.reply_id, state.write.frame_flags, FI_ENOKEY);

@@ -58,7 +58,7 @@ ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
     } else {
         prepare_read(request, *op);
     }
-    if (!op->expects_answer) ++op->peer->quiet;
+    if (!op->expects_answer) ++op->peer->sending.quiet;
     plan_access(request, *op);
     return post(*op);
 }
@@ -93,7 +93,7 @@ inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, 
     Guard guard(*this);
     Peer* peer = known_peer(to);
     PeerState* state = peer ? state_in(*peer) : nullptr;
-    if (!state || state->busy || state->blocked || state->responses || strict_) return 1;
+    if (!state || state->busy || state->blocked || !state->responses.empty() || strict_) return 1;
     if (!may_complete(flags)) return -FI_EAGAIN;
     Transmit* op = transmits_.take();
     if (!op) return -FI_EAGAIN;
@@ -106,7 +106,7 @@ inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, 
         if (result == SendResult::kAgain) state->blocked = true;
         return 1;
     }
-    state->operations.append(op);
+    state->sending.operations.append(op);
     return 0;
 }
 
@@ -296,7 +296,7 @@ bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& 
     const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
     Resolved memory;
     if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
-    state.placement = PlacementKind::kWrite;
+    state.placing.kind = PlacementKind::kWrite;
     placement->count = memory.count;
     std::copy_n(memory.pieces, memory.count, placement->ranges);
     place_in(state, memory);
@@ -306,8 +306,8 @@ bool Engine<T, Locked>::begin_write(Peer& peer, PeerState& state, const Header& 
 // What is being placed is revoked with any of these regions.
 template <Transport T, bool Locked>
 void Engine<T, Locked>::place_in(PeerState& state, const Resolved& memory) {
-    std::copy_n(memory.regions, memory.region_count, state.placement_regions);
-    state.placement_region_count = memory.region_count;
+    std::copy_n(memory.regions, memory.region_count, state.placing.regions);
+    state.placing.region_count = memory.region_count;
 }
 
 template <Transport T, bool Locked>
@@ -400,7 +400,7 @@ bool Engine<T, Locked>::begin_write_segment(PeerState& state, const Header& head
     iovec pieces[Resolved::kPieces];
     size_t count;
     if (!write_part(state, header, &memory, pieces, &count) || !count || count > Placement::kRanges) return false;
-    state.placement = PlacementKind::kWriteSegment;
+    state.placing.kind = PlacementKind::kWriteSegment;
     placement->count = count;
     std::copy_n(pieces, count, placement->ranges);
     place_in(state, memory);
@@ -447,7 +447,7 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
 template <Transport T, bool Locked>
 void Engine<T, Locked>::reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count) {
     PeerState* state = state_in(peer);
-    if (!state || (!state->blocked && !state->responses)) {
+    if (!state || (!state->blocked && state->responses.empty())) {
         const Frame frame{.header = header, .payload = pieces, .count = count, .token = nullptr, .more = false};
         if (transport_.send(peer, frame) != SendResult::kAgain) return;
         state = state_of(peer);
@@ -455,13 +455,13 @@ void Engine<T, Locked>::reply_with(Peer& peer, const Header& header, const iovec
     }
     Response* response = queue_response(peer, header);
     if (!response || !header.size) return;
-    const bool affordable = state_in(peer)->response_bytes + header.size <= kAnswerBytesMost;
+    const bool affordable = state_in(peer)->responses.affords(header.size);
     response->owned = affordable ? malloc(header.size) : nullptr;
     if (!response->owned) {
         response->header.size = 0;
         return drop(peer, affordable ? FI_ENOMEM : FI_ENOBUFS);
     }
-    state_in(peer)->response_bytes += header.size;
+    state_in(peer)->responses.charge(header.size);
     add_stat(stat_, Stat::kAnswerBytes, header.size);
     add_stat(state_in(peer)->stat, Stat::kAnswerBytes, header.size);
     gather(pieces, count, 0, response->owned, header.size);

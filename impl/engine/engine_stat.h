@@ -126,7 +126,7 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::count_answered(const PeerState& state, const Response& response) {
     for (StatRecord* record : {stat_, state.stat}) {
         subtract_stat(record, Stat::kAnswers);
-        if (response.owned && !response.streams) subtract_stat(record, Stat::kAnswerBytes, response.header.size);
+        if (response.copied()) subtract_stat(record, Stat::kAnswerBytes, response.copied());
     }
 }
 

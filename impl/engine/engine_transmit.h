@@ -292,8 +292,8 @@ size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& wr
 template <Transport T, bool Locked>
 ssize_t Engine<T, Locked>::post(Transmit& op) {
     PeerState& state = *op.peer;
-    state.operations.append(&op);
-    if (!state.unsent) state.unsent = &op;
+    state.sending.operations.append(&op);
+    if (!state.sending.unsent) state.sending.unsent = &op;
     if (!state.blocked) drain(state);
     refresh(state);
     return 0;
@@ -302,16 +302,16 @@ ssize_t Engine<T, Locked>::post(Transmit& op) {
 template <Transport T, bool Locked>
 auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> Step {
     if (op.is_sent()) {  // it failed while it waited
-        state.unsent = op.next;
+        state.sending.unsent = op.next;
         return Step::kSent;
     }
-    if ((op.flags & FI_FENCE) && state.operations.first() != &op) return Step::kWait;
+    if ((op.flags & FI_FENCE) && state.sending.operations.first() != &op) return Step::kWait;
     if (!within_budget(state, op)) return Step::kWait;
     const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
-    if (writes && ordered_writes_ && state.large_reads) return Step::kWait;
+    if (writes && ordered_writes_ && state.sending.large_reads) return Step::kWait;
     if (goes_direct(peer, op)) {
         // The peer's engine does what it is asked for later than its device.
-        if (ordered_accesses_ && state.relayed) return Step::kWait;
+        if (ordered_accesses_ && state.sending.relayed) return Step::kWait;
         const AccessResult result = send_direct(peer, op);
         if (result == AccessResult::kAgain) return Step::kBlocked;
         if (result == AccessResult::kDown) return Step::kDown;
@@ -325,11 +325,11 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
     charge(state, op);
     if constexpr (NativeRma<T>) {
         op.relayed = op.way != Transmit::Way::kDirect && (writes || op.kind == Transmit::Kind::kRead);
-        state.relayed += op.relayed;
+        state.sending.relayed += op.relayed;
     }
     if constexpr (PullsMemory<T>) op.mark = transport_.frames_sent(peer);
-    if (op.large) ++state.large_reads;
-    state.unsent = op.next;
+    if (op.large) ++state.sending.large_reads;
+    state.sending.unsent = op.next;
     settle(op);
     return step;
 }
@@ -404,33 +404,14 @@ auto Engine<T, Locked>::send_segment(Peer& peer, Transmit& op, FrameOp kind, uin
 // One segment of the message whose turn it is.
 template <Transport T, bool Locked>
 auto Engine<T, Locked>::send_stream_segment(Peer& peer, PeerState& state) -> Step {
-    Transmit& op = *state.streams;
+    Transmit& op = *state.sending.streams.first();
     const Step step = send_segment(peer, op, FrameOp::kSegment, op.receive_id, op.wanted);
     if (step != Step::kSent) return step;
     const bool ended = op.offset == op.wanted;
     if (!ended && !op.next_stream) return step;
-    unstream(op);
-    if (!ended) stream(state, op);
+    state.sending.streams.remove(&op);
+    if (!ended) state.sending.streams.append(&op);
     return step;
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::stream(PeerState& state, Transmit& op) {
-    op.enter(Transmit::Stage::kStreaming);
-    op.next_stream = nullptr;
-    *state.streams_end = &op;
-    state.streams_end = &op.next_stream;
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::unstream(Transmit& op) {
-    PeerState& state = *op.peer;
-    Transmit** link = &state.streams;
-    while (*link && *link != &op) link = &(*link)->next_stream;
-    if (!*link) return;
-    *link = op.next_stream;
-    if (!*link) state.streams_end = link;
-    op.enter(Transmit::Stage::kAwaiting);
 }
 
 // Sends until everything is sent, the transport has no room, or something must be waited for.
@@ -439,11 +420,12 @@ void Engine<T, Locked>::drain(PeerState& state) {
     Peer& peer = peer_of(state);
     int budget = kStreamBudget;
     Step step = send_responses(peer, state) ? Step::kSent : Step::kBlocked;
-    while (step == Step::kSent && state.unsent) step = transmit(peer, state, *state.unsent);
+    while (step == Step::kSent && state.sending.unsent) step = transmit(peer, state, *state.sending.unsent);
     if (step == Step::kWait) step = Step::kSent;
-    while (step == Step::kSent && state.streams && budget-- > 0) step = send_stream_segment(peer, state);
+    while (step == Step::kSent && !state.sending.streams.empty() && budget-- > 0)
+        step = send_stream_segment(peer, state);
     state.blocked = step == Step::kBlocked;
-    set_working(state, step == Step::kSent && state.streams);
+    set_working(state, step == Step::kSent && !state.sending.streams.empty());
     refresh(state);
 }
 
@@ -464,21 +446,22 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::finish(Transmit& op) {
     PeerState& state = *op.peer;
     op.enter(Transmit::Stage::kFinished);
-    if (op.large) --state.large_reads;
+    if (op.large) --state.sending.large_reads;
     if (op.asked) refund(state, op);
-    state.relayed -= op.relayed;
+    state.sending.relayed -= op.relayed;
     op.relayed = false;
     if (!strict_) {
         retire(op);
     } else {
-        while (state.operations.first() && state.operations.first()->is_finished()) retire(*state.operations.first());
+        while (state.sending.operations.first() && state.sending.operations.first()->is_finished())
+            retire(*state.sending.operations.first());
     }
     refresh(state);
 }
 
 template <Transport T, bool Locked>
 void Engine<T, Locked>::retire(Transmit& op) {
-    op.peer->operations.remove(&op);
+    op.peer->sending.operations.remove(&op);
     if (op.error) {
         reports.transmit_failed(completion_flags(op), counter_slot(op), op.context, op.error);
     } else {
@@ -494,10 +477,10 @@ void Engine<T, Locked>::fail(Transmit& op, int error) {
     PeerState& state = *op.peer;
     if (op.is_finished()) return;
     if (!op.error) op.error = error;
-    if (op.stage == Transmit::Stage::kStreaming) unstream(op);
+    if (op.stage == Transmit::Stage::kStreaming) state.sending.streams.remove(&op);
     if (!op.is_sent()) {
         // It may stand anywhere among those that were not sent.
-        if (state.unsent == &op) state.unsent = op.next;
+        if (state.sending.unsent == &op) state.sending.unsent = op.next;
         const bool message = op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged;
         if (message && op.way == Transmit::Way::kWhole) {
             state.peer->regain(units_of(op.length));
@@ -524,7 +507,7 @@ void Engine<T, Locked>::room(Peer& peer) {
     PeerState* state = state_in(peer);
     if (!state) return;
     state->blocked = false;
-    if (state->responses || state->unsent || state->streams) drain(*state);
+    if (!state->responses.empty() || state->sending.unsent || !state->sending.streams.empty()) drain(*state);
 }
 
 // Peers whose streams used up their share of the last look.
@@ -549,21 +532,18 @@ void Engine<T, Locked>::respond(Peer& peer, const Header& header, const void* pa
 template <Transport T, bool Locked>
 Response* Engine<T, Locked>::queue_response(Peer& peer, const Header& header) {
     PeerState* state = state_of(peer);
-    Response* response = state && state->response_count < kAnswersMost ? responses_.take() : nullptr;
+    Response* response = state && !state->responses.full() ? responses_.take() : nullptr;
     if (!response) {
         drop(peer, state ? FI_ENOBUFS : FI_ENOMEM);
         return nullptr;
     }
-    response->next = nullptr;
     response->header = header;
     response->length = header.size;
     response->offset = 0;
     response->streams = false;
     response->owned = nullptr;
     response->target_count = 0;
-    *state->responses_end = response;
-    state->responses_end = &response->next;
-    ++state->response_count;
+    state->responses.append(response);
     add_stat(stat_, Stat::kAnswers);
     add_stat(state->stat, Stat::kAnswers);
     return response;
@@ -572,15 +552,12 @@ Response* Engine<T, Locked>::queue_response(Peer& peer, const Header& header) {
 // False when there was no room for the next.
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::send_responses(Peer& peer, PeerState& state) {
-    while (Response* response = state.responses) {
+    while (Response* response = state.responses.first()) {
         const Step step = send_response(peer, *response);
         if (step == Step::kBlocked) return false;
         if (response->streams && response->offset < response->length && step == Step::kSent) continue;
-        state.responses = response->next;
-        if (!state.responses) state.responses_end = &state.responses;
-        --state.response_count;
+        state.responses.remove_first();
         count_answered(state, *response);
-        if (response->owned && !response->streams) state.response_bytes -= response->header.size;
         free(response->owned);
         responses_.give(response);
     }
@@ -629,7 +606,7 @@ inline void Engine<T, Locked>::reply(PeerBase& base, uint64_t reply_id, int erro
     Peer& peer = static_cast<Peer&>(base);
     if constexpr (kInlines) {
         const PeerState* state = state_in(peer);
-        if ((!state || (!state->blocked && !state->responses)) && transport_.takes_inline(peer)) [[likely]] {
+        if ((!state || (!state->blocked && state->responses.empty())) && transport_.takes_inline(peer)) [[likely]] {
             transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kAck)} << 32, reply_id,
                                    static_cast<uint64_t>(error), 0, nullptr, 0);
             if (T::owner_sleeps(peer)) [[unlikely]]

@@ -39,7 +39,7 @@ struct TransmitState {
         kQueued,     // nothing of it was sent
         kStarted,    // kSegments: the announcement was sent, the segments not all
         kAwaiting,   // sent; the peer, or the device, is to answer
-        kStreaming,  // a message that the peer cleared: in PeerState::streams until its segments are sent
+        kStreaming,  // a message that the peer cleared: in the StreamQueue until its segments are sent
         kAnswered,   // no answer is to come, or it came; the transport may still read the payload of held frames
         kFinished,   // complete; kept only to complete in order
     };
@@ -116,10 +116,10 @@ struct TransmitBytes {
 // the counts above and `direct` say what of them is there.
 struct Transmit : TransmitState, TransmitBytes {
     Transmit* next;
-    Transmit* previous;  // in PeerState::operations, in the order of posting
+    Transmit* previous;  // in PeerState::sending, in the order of posting
     uint32_t index;
     uint32_t generation;
-    Transmit* next_stream;  // in PeerState::streams, with kStreaming
+    Transmit* next_stream;  // in the StreamQueue, with kStreaming
     Header header;          // of its first frame, from the time that it is posted
     iovec ranges[kRangesMax];
     iovec compare[kRangesMax];
@@ -146,7 +146,7 @@ struct Transmit : TransmitState, TransmitBytes {
 // A posted receive, or a message that is being placed into a multi-receive buffer.
 struct Receive {
     Receive* next;
-    Receive* previous;  // in a list of the match queue, later in PeerState::arriving
+    Receive* previous;  // in a list of the match queue, later in PeerState::receiving
     uint32_t index;
     uint32_t generation;
     uint64_t sequence;
@@ -219,6 +219,8 @@ struct Response {
     void* owned;   // malloc'ed, holds the payload; or, with `streams`, the targets
     // With `streams` the payload is registered memory: resolved again for each frame.
     uint32_t target_count;
+    // Bytes of the payload that are kept for it.
+    uint64_t copied() const { return owned && !streams ? header.size : 0; }
     const Target* targets() const { return static_cast<const Target*>(owned); }
 };
 

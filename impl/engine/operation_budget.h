@@ -1,6 +1,6 @@
-// What an operation of this side will make the peer keep (window.h), apart from messages that travel whole: charged when
-// it is sent and refunded when it is finished. Until there is room it waits, and what was posted after it waits behind
-// it. Of each sort one operation always passes. The sender calls it, with the engine's lock.
+// What an operation of this side will make the peer keep (window.h), apart from messages that travel whole: charged
+// when it is sent and refunded when it is finished. Until there is room it waits, and what was posted after it waits
+// behind it. Of each sort one operation always passes. The sender calls it, with the engine's lock.
 #ifndef SELVAGE_IMPL_ENGINE_OPERATION_BUDGET_H
 #define SELVAGE_IMPL_ENGINE_OPERATION_BUDGET_H
 
@@ -20,25 +20,26 @@ inline bool takes_unit(const Transmit& op) {
 }
 
 inline bool within_budget(const PeerState& state, const Transmit& op) {
-    if (is_announced_message(op)) return state.announced < state.may_announce;
-    if (asks_for_copy(op)) return !state.asked_bytes || state.asked_bytes + op.length <= kAskedBytesMost;
+    if (is_announced_message(op)) return state.sending.announced < state.sending.may_announce;
+    if (asks_for_copy(op))
+        return !state.sending.asked_bytes || state.sending.asked_bytes + op.length <= kAskedBytesMost;
     return !takes_unit(op) || state.peer->units_left() > 0;
 }
 
 inline void charge(PeerState& state, Transmit& op) {
     if (is_announced_message(op)) {
         op.asked = 1;
-        ++state.announced;
+        ++state.sending.announced;
     } else if (asks_for_copy(op)) {
         op.asked = static_cast<uint32_t>(op.length);
-        state.asked_bytes += op.asked;
+        state.sending.asked_bytes += op.asked;
     } else if (takes_unit(op)) {
         state.peer->spend(1);
     }
 }
 
 inline void refund(PeerState& state, Transmit& op) {
-    is_announced_message(op) ? state.announced -= op.asked : state.asked_bytes -= op.asked;
+    is_announced_message(op) ? state.sending.announced -= op.asked : state.sending.asked_bytes -= op.asked;
     op.asked = 0;
 }
 

@@ -1,10 +1,13 @@
-// What an engine keeps for a peer, from the first operation that cannot be done at once until the peer is down.
+// What an engine keeps for a peer, from the first operation that cannot be done at once until the peer is down: a part
+// for each part of the engine, which alone changes it.
 #ifndef SELVAGE_IMPL_ENGINE_PEER_STATE_H
 #define SELVAGE_IMPL_ENGINE_PEER_STATE_H
 
 #include <algorithm>
 
 #include "impl/engine/operation.h"
+#include "impl/engine/response_queue.h"
+#include "impl/engine/stream_queue.h"
 #include "impl/engine/window.h"
 #include "impl/stat/stat_file.h"
 
@@ -35,55 +38,58 @@ struct PeerState {
     // An operation cannot be sent at once: others wait, or it has to complete after others.
     bool busy = false;
 
-    // This side's operations in the order of posting. Those before `unsent` were sent and await something.
-    List<Transmit> operations;
-    Transmit* unsent = nullptr;
-    uint32_t large_reads = 0;
-    uint64_t asked_bytes = 0;  // that the peer has to copy for this side (window.h)
-    uint32_t announced = 0;    // messages of this side that the peer may have to keep, of may_announce
-    uint32_t may_announce = kAnnouncementsFirst;
-    uint32_t relayed = 0;  // accesses that the peer's engine was asked for and has not answered
-    uint64_t quiet = 0;    // operations that are answered only when they fail
-    // Messages that the receiver cleared, to be sent in segments by turns.
-    Transmit* streams = nullptr;
-    Transmit** streams_end = &streams;
+    // The sender (engine_transmit.h): operations of this side.
+    struct Sending {
+        // In the order of posting. Those before `unsent` were sent and await something.
+        List<Transmit> operations;
+        Transmit* unsent = nullptr;
+        StreamQueue streams;
+        uint32_t large_reads = 0;  // sent and not finished
+        uint32_t relayed = 0;      // accesses that the peer's engine was asked for and has not answered
+        uint64_t quiet = 0;        // operations that are answered only when they fail
+        // What the peer is made to keep (operation_budget.h).
+        uint64_t asked_bytes = 0;  // that the peer has to copy for this side
+        uint32_t announced = 0;    // messages of this side that the peer may have to keep, of may_announce
+        uint32_t may_announce = kAnnouncementsFirst;
+    } sending;
 
-    // Answers to the peer.
-    Response* responses = nullptr;
-    Response** responses_end = &responses;
-    uint32_t response_count = 0;
-    uint64_t response_bytes = 0;  // that were copied for them
+    // Answers to the peer that wait for room.
+    ResponseQueue responses;
 
-    // Messages of the peer without a receive: units of those that are here, and how many are announced.
-    uint32_t unexpected_units = 0;
-    uint32_t announcements = 0;
-    uint32_t announcements_most = kAnnouncementsFirst;
-    // Units of entries in the completion queue that the peer caused and the application has not read.
+    // The receiver (receiver.h): messages of the peer.
+    struct Receiving {
+        // Without a receive: units of those that are here, and how many are announced.
+        uint32_t unexpected_units = 0;
+        uint32_t announcements = 0;
+        uint32_t announcements_most = kAnnouncementsFirst;
+        // With one, and being placed.
+        List<Receive> arriving;
+    } receiving;
+
+    // Of UnreadEntries: units of entries in the completion queue that the peer caused and the application has not read.
     uint32_t unread_units = 0;
     PeerState* next_unread = nullptr;
     PeerState* previous_unread = nullptr;
 
-    // Messages of the peer that are being placed.
-    List<Receive> arriving;
-
     StatRecord* stat = nullptr;  // what is counted of it (engine_stat.h)
     bool dropped = false;        // that was counted
 
-    bool places_in(const MemoryRegion& region) const {
-        return std::find(placement_regions, placement_regions + placement_region_count, &region) !=
-               placement_regions + placement_region_count;
-    }
+    // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrive.h).
+    struct Placing {
+        PlacementKind kind = PlacementKind::kNone;
+        uint64_t id = 0;  // of the receive or the operation
+        // Of a write: the regions that it is placed in. They are revoked before they go (engine_revoke.h).
+        const MemoryRegion* regions[kRangesMax];
+        size_t region_count = 0;
+        std::byte* bounce = nullptr;  // malloc'ed, kFrameMax bytes
 
-    // A frame that arrives in pieces.
-    PlacementKind placement = PlacementKind::kNone;
-    uint64_t placement_id = 0;
-    // Of a write: the regions that it is placed in. They are revoked before they go (engine_revoke.h).
-    const MemoryRegion* placement_regions[kRangesMax];
-    size_t placement_region_count = 0;
-    std::byte* bounce = nullptr;  // malloc'ed, kFrameMax bytes
+        bool uses(const MemoryRegion& region) const {
+            return std::find(regions, regions + region_count, &region) != regions + region_count;
+        }
+    } placing;
 
-    // An announced write of the peer. Its bytes follow in segments (`open`; while it has failed they are ignored), or
-    // are pulled at once.
+    // The target of writes (engine_rma.h): an announced write of the peer. Its bytes follow in segments (`open`; while
+    // it has failed they are ignored), or are pulled at once.
     struct Write {
         bool open = false;
         int error = 0;

@@ -1,7 +1,8 @@
 // The peers of an endpoint by address, as the transport gave them, so that the shortest path does not ask it again.
 //
-// What is in the table counts for one generation of the address vector. Where an entry is missing, for lack of memory or
-// since the peers were forgotten, the transport is asked; nothing else depends on it. The engine calls it, with its lock.
+// What is in the table counts for one generation of the address vector. Where an entry is missing, for lack of memory
+// or since the peers were forgotten, the transport is asked; nothing else depends on it. The engine calls it, with its
+// lock.
 #ifndef SELVAGE_IMPL_ENGINE_PEER_TABLE_H
 #define SELVAGE_IMPL_ENGINE_PEER_TABLE_H
 

@@ -170,7 +170,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
     part->cleared = false;
     part->fetched = false;
     part->placement = false;
-    state.arriving.append(part);
+    state.receiving.arriving.append(part);
     if (strict_) {
         part->next_in_order = nullptr;
         *order_end_ = part;
@@ -198,7 +198,7 @@ bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBas
 }
 
 void Receiver::finish_receive(Receive* receive, int error) {
-    receive->peer->arriving.remove(receive);
+    receive->peer->receiving.arriving.remove(receive);
     receive->error = error;
     if (!strict_) {
         conclude(receive);
@@ -237,8 +237,8 @@ void Receiver::conclude(Receive* receive) {
 Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announced) {
     PeerState* state = state_of(peer);
     if (!state) return nullptr;
-    uint32_t& held = announced ? state->announcements : state->unexpected_units;
-    const uint32_t most = announced ? state->announcements_most : peer.window();
+    uint32_t& held = announced ? state->receiving.announcements : state->receiving.unexpected_units;
+    const uint32_t most = announced ? state->receiving.announcements_most : peer.window();
     const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
     if (units > most - held) {
         over_budget_ = true;
@@ -282,9 +282,9 @@ void Receiver::let_go(Unexpected* unexpected) {
     if (PeerBase* peer = unexpected->peer) {
         PeerState& state = *static_cast<PeerState*>(peer->state);  // made by keep(), there until the peer is down
         if (unexpected->announced) {
-            --state.announcements;
+            --state.receiving.announcements;
         } else {
-            state.unexpected_units -= static_cast<uint32_t>(units_of(unexpected->message.length));
+            state.receiving.unexpected_units -= static_cast<uint32_t>(units_of(unexpected->message.length));
             taken(*peer, unexpected->message.length);
         }
     } else if (!unexpected->announced) {
@@ -356,8 +356,8 @@ void Receiver::discard(Unexpected* unexpected) {
 
 void Receiver::forget_peer(PeerBase& peer) {
     if (auto* state = static_cast<PeerState*>(peer.state)) {
-        shared_units_ -= state->announcements_most - kAnnouncementsFirst;
-        state->announcements_most = kAnnouncementsFirst;
+        shared_units_ -= state->receiving.announcements_most - kAnnouncementsFirst;
+        state->receiving.announcements_most = kAnnouncementsFirst;
     }
     size_t discarded = 0;
     context_->unexpected.for_each_taken([&](Unexpected* unexpected) {
@@ -403,8 +403,8 @@ uint16_t Receiver::widen_window(PeerBase& peer) {
 }
 
 void Receiver::widen_announcements(PeerState& state) {
-    const uint32_t growth = take_shared(state.announcements_most, kAnnouncementsMost);
-    state.announcements_most += growth;
+    const uint32_t growth = take_shared(state.receiving.announcements_most, kAnnouncementsMost);
+    state.receiving.announcements_most += growth;
     if (growth) allow_announcements(*state.peer, growth);
 }
 
