@@ -68,7 +68,7 @@ template <Transport T, bool Locked>
 template <Transport T, bool Locked>
 [[gnu::flatten]] inline void Engine<T, Locked>::on_message(Peer& peer, const Header& header, const std::byte* payload) {
     Arrival message = arrival_of(header);
-    if (!may_receive_) [[unlikely]]
+    if (!options_.may_receive) [[unlikely]]
         return drop(peer, kBrokenProtocol);
     if (!arrived(message, payload, peer)) [[unlikely]]
         drop(peer, FI_ENOMEM);
@@ -80,7 +80,7 @@ void Engine<T, Locked>::on_announce(Peer& peer, const Header& header, const std:
     Reader reader(payload, header.size);
     LocalRange ranges[kRangesMax];
     uint64_t total;
-    bool valid = may_receive_ && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
+    bool valid = options_.may_receive && message.reply_id && header.aux <= kRangesMax && reader.take(&message.length) &&
                  reader.take(ranges, header.aux) && !reader.left() && sum_lengths(ranges, header.aux, &total) &&
                  (!header.aux || total == message.length);
     if (header.flags & kFrameExported) valid = valid && NativeRma<T> && header.aux == 2 && !ranges[1].length;
@@ -276,7 +276,7 @@ bool Engine<T, Locked>::begin(Peer& peer, const Header& header, Placement* place
         case FrameOp::kMessage:
         case FrameOp::kTagged: {
             Arrival message = arrival_of(header);
-            if (!may_receive_) return false;
+            if (!options_.may_receive) return false;
             Receive* receive = match(message, peer);
             if (!receive || (receive->flags & FI_MULTI_RECV) || receive->capacity < header.size) break;
             context_->match.unpost(receive);

@@ -31,8 +31,9 @@ template <Transport T, bool Locked>
 ssize_t Engine<T, Locked>::check_atomic(const AtomicRequest& request, size_t* elements) const {
     size_t most;
     if (atomic_valid(request.form, request.type, request.op, &most)) return -FI_EOPNOTSUPP;
-    if (!request.target_count || request.target_count > rma_iov_max_) return -FI_EINVAL;
-    if (request.count > iov_max_ || request.compare_count > iov_max_ || request.result_count > iov_max_) {
+    if (!request.target_count || request.target_count > options_.rma_iov_max) return -FI_EINVAL;
+    if (request.count > options_.iov_max || request.compare_count > options_.iov_max ||
+        request.result_count > options_.iov_max) {
         return -FI_EINVAL;
     }
     *elements = elements_of(request.targets, request.target_count);
@@ -145,8 +146,8 @@ void Engine<T, Locked>::on_atomic(Peer& peer, const Header& header, const std::b
     std::byte results[kAtomicBytesMax];
     apply_atomic(type, op, memory, operands ? reader.rest() : nullptr, compares ? reader.rest() + operands : nullptr,
                  fetches ? results : nullptr, word.count);
-    if (rma_events_ && op != FI_ATOMIC_READ) {
-        count_region_writes(*endpoint_->domain, domain_locked_, targets, header.aux);
+    if (options_.rma_events && op != FI_ATOMIC_READ) {
+        count_region_writes(*endpoint_->domain, options_.domain_locked, targets, header.aux);
     }
     event(peer, fetches ? kSlotRemoteRead : kSlotRemoteWrite, 0, 0, 0, false);
     if (!header.word[0]) return;

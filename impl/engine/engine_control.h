@@ -12,36 +12,13 @@ namespace selvage::impl {
 template <Transport T, bool Locked>
 int Engine<T, Locked>::open(Endpoint& endpoint) {
     endpoint_ = &endpoint;
-    connected_ = endpoint.connected_type();
-    if (connected_) peers_.ignore_addresses();
-    av_ = connected_ ? nullptr : endpoint.av;
+    options_ = engine_options(endpoint);
+    if (options_.connected) peers_.ignore_addresses();
+    av_ = options_.connected ? nullptr : endpoint.av;
     if (av_) generation_word_ = av_->store.generation_word();
-    const fi_domain_attr& domain = endpoint.domain->attr;
-    domain_locked_ = domain.threading != FI_THREAD_DOMAIN || !endpoint.domain->serialised();
-    bounded_ = domain.resource_mgmt == FI_RM_ENABLED && endpoint.tx_cq;
-    strict_ = endpoint.tx.comp_order & FI_ORDER_STRICT;
-    ordered_writes_ = endpoint.tx.msg_order & (FI_ORDER_WAR | FI_ORDER_RMA_WAR | FI_ORDER_ATOMIC_WAR);
-    ordered_after_writes_ = endpoint.tx.msg_order & (FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_RMA_RAW |
-                                                     FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAW);
-    inject_max_ = endpoint.tx.inject_size;
-    message_max_ = endpoint.max_msg_size;
-    iov_max_ = endpoint.tx.iov_limit;
-    receive_iov_max_ = endpoint.rx.iov_limit;
-    rma_iov_max_ = endpoint.tx.rma_iov_limit;
-    access_caps_ = endpoint.rx.caps & (FI_REMOTE_READ | FI_REMOTE_WRITE);
-    may_receive_ = endpoint.rx.caps & (FI_MSG | FI_TAGGED);
-    rma_events_ = endpoint.caps & FI_RMA_EVENT;
-    // A write of the device may overtake a message that is still to be placed, and its target hears nothing of it.
-    constexpr uint64_t kAfterSends = FI_ORDER_RAS | FI_ORDER_WAS;
-    constexpr uint64_t kAccesses = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | FI_ORDER_RMA_RAR |
-                                   FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR |
-                                   FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
-    direct_ = NativeRma<T> && !(endpoint.tx.msg_order & kAfterSends);
-    ordered_accesses_ = endpoint.tx.msg_order & kAccesses;
-    names_regions_ = domain.mr_mode & FI_MR_LOCAL;
     transmits_.set_limit(endpoint.tx.size);
     own_context_.limit = endpoint.rx.size;
-    own_context_.directed = !connected_ && (endpoint.rx.caps & FI_DIRECTED_RECV);
+    own_context_.directed = !options_.connected && (endpoint.rx.caps & FI_DIRECTED_RECV);
     ReceiveContext* context = endpoint.srx ? &static_cast<SharedReceiver*>(endpoint.srx)->context : &own_context_;
     open_stat();
     const int error = transport_.open(endpoint);
@@ -150,7 +127,7 @@ int Engine<T, Locked>::cancel(void* context) {
 
 template <Transport T, bool Locked>
 int Engine<T, Locked>::look_up(fi_addr_t to, Peer** peer) {
-    if (connected_) to = 0;
+    if (options_.connected) to = 0;
     *peer = known_peer(to);
     if (*peer) return 0;
     const int error = transport_.find_peer(to, peer);
@@ -239,7 +216,7 @@ bool Engine<T, Locked>::raw_address_of(PeerBase& peer, AvEntry* out) {
 
 template <Transport T, bool Locked>
 inline ssize_t Engine<T, Locked>::receive(ReceiveRequest request) {
-    if (request.count > receive_iov_max_) [[unlikely]]
+    if (request.count > options_.receive_iov_max) [[unlikely]]
         return -FI_EINVAL;
     if (request.flags & FI_PEEK) [[unlikely]]
         advance();

@@ -12,6 +12,7 @@
 
 #include "impl/endpoint/datapath.h"
 #include "impl/engine/bounce_buffers.h"
+#include "impl/engine/engine_options.h"
 #include "impl/engine/lost_peers.h"
 #include "impl/engine/memory.h"
 #include "impl/engine/operation_budget.h"
@@ -76,9 +77,9 @@ public:
     template <FrameOp Op>
     ssize_t send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                          uint8_t frame_flags);
-    size_t inject_max() const { return inject_max_; }
+    size_t inject_max() const { return options_.inject_max; }
     // fi_mr_desc is the application's business to give.
-    bool names_regions() const { return names_regions_; }
+    bool names_regions() const { return options_.names_regions; }
     template <FrameOp Op>
     ssize_t send_plain(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                        void* context, uint64_t flags);
@@ -134,8 +135,8 @@ private:
     Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
     void drop(Peer& peer, int error);
     void refresh(PeerState& state) {
-        state.busy = state.sending.unsent || (strict_ && !state.sending.operations.empty()) ||
-                     (ordered_writes_ && state.sending.large_reads);
+        state.busy = state.sending.unsent || (options_.strict && !state.sending.operations.empty()) ||
+                     (options_.ordered_writes && state.sending.large_reads);
         state.peer->set_busy(state.busy);
     }
     void set_working(PeerState& state, bool working);
@@ -284,23 +285,7 @@ private:
     Endpoint* endpoint_ = nullptr;
     AddressVector* av_ = nullptr;
     PeerTable<Peer> peers_;
-    bool connected_ = false;
-    bool strict_ = false;          // completions in the order of posting
-    bool ordered_writes_ = false;  // writes after reads
-    bool ordered_after_writes_ = false;
-    bool domain_locked_ = true;
-    bool may_receive_ = false;  // messages
-    bool rma_events_ = false;
-    bool direct_ = false;            // the device may access memory
-    bool ordered_accesses_ = false;  // one access after another
-    bool names_regions_ = false;     // FI_MR_LOCAL
-    bool bounded_ = false;           // FI_RM_ENABLED: the queue may not be overrun
-    size_t inject_max_ = 0;
-    size_t message_max_ = 0;
-    size_t iov_max_ = 0;
-    size_t receive_iov_max_ = 0;
-    size_t rma_iov_max_ = 0;
-    uint64_t access_caps_ = 0;
+    EngineOptions options_;
     Pool<Transmit> transmits_;
     Pool<Response> responses_;
     List<PeerState> states_;

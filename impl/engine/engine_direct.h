@@ -13,7 +13,7 @@ namespace selvage::impl {
 // Without length no key is looked at; delivery is what the peer's engine confirms.
 template <Transport T, bool Locked>
 bool Engine<T, Locked>::may_be_direct(uint64_t flags, size_t length) const {
-    return direct_ && length && length <= UINT32_MAX && !(flags & FI_DELIVERY_COMPLETE);
+    return options_.direct && length && length <= UINT32_MAX && !(flags & FI_DELIVERY_COMPLETE);
 }
 
 template <Transport T, bool Locked>
@@ -27,7 +27,7 @@ void Engine<T, Locked>::plan_access(const AccessRequest& request, Transmit& op) 
         op.device.target = {.address = target.addr, .length = target.len, .key = target.key};
         op.device.has_data = request.has_data;
         op.device.data = static_cast<uint32_t>(request.data);
-        op.device.named = names_regions_ && request.regions && !(op.flags & FI_INJECT);
+        op.device.named = options_.names_regions && request.regions && !(op.flags & FI_INJECT);
         for (size_t i = 0; op.device.named && i < request.count; ++i) {
             op.device.regions[i] = static_cast<const MemoryRegion*>(request.regions[i]);
         }
@@ -110,7 +110,7 @@ template <Transport T, bool Locked>
 bool Engine<T, Locked>::plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer) {
     if constexpr (NativeRma<T>) {
         if (op.range_count != 1 || (request.flags & FI_INJECT)) return false;
-        const bool named = names_regions_ && request.regions && request.count == 1;
+        const bool named = options_.names_regions && request.regions && request.count == 1;
         const auto* region = named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr;
         if (!transport_.find_source(op.ranges[0], region, &op.source)) return false;
         if (op.source.exported) {
@@ -146,7 +146,7 @@ bool Engine<T, Locked>::fetch_direct(Peer& peer, Receive& receive, const LocalRa
         iovec local[kRangesMax];
         const size_t count = slice(receive.ranges, receive.range_count, 0, receive.wanted, local);
         const auto* region = static_cast<const MemoryRegion*>(receive.region);
-        const bool named = names_regions_ && region && count == 1;
+        const bool named = options_.names_regions && region && count == 1;
         const DeviceAccess access{.kind = DeviceAccess::Kind::kFetch,
                                   .local = local,
                                   .count = count,
@@ -187,7 +187,7 @@ bool Engine<T, Locked>::place_directly(Peer& peer, Receive& receive) {
         if (!(receive.message.frame_flags & kFrameDirect)) return false;
         iovec place[kRangesMax];
         if (slice(receive.ranges, receive.range_count, 0, receive.wanted, place) != 1) return false;
-        const auto* region = names_regions_ ? static_cast<const MemoryRegion*>(receive.region) : nullptr;
+        const auto* region = options_.names_regions ? static_cast<const MemoryRegion*>(receive.region) : nullptr;
         receive.placement =
             transport_.place_directly(peer, place[0], region, reinterpret_cast<void*>(Pool<Receive>::id(&receive)));
         return receive.placement;

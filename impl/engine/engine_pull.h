@@ -75,7 +75,7 @@ template <Transport T, bool Locked>
 void Engine<T, Locked>::resend_write(Peer& peer, Transmit& op) {
     PeerState& state = *op.peer;
     count(peer, Stat::kInFrames);
-    if (ordered_after_writes_ && transport_.frames_sent(peer) != op.mark) return fail(op, FI_EIO);
+    if (options_.ordered_after_writes && transport_.frames_sent(peer) != op.mark) return fail(op, FI_EIO);
     const size_t sources = op.header.word[2] * sizeof(LocalRange);
     op.prefix_size -= static_cast<uint32_t>(sources);
     op.header.size -= static_cast<uint32_t>(sources);

@@ -20,14 +20,15 @@ bool Engine<T, Locked>::may_be_quiet(uint64_t flags) const {
     constexpr uint64_t kAnswered = FI_COMPLETION | FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
     // Later accesses by the device have to know when it is done.
     if (NativeRma<T>) return false;
-    return (flags & FI_INJECT) && !(flags & kAnswered) && !reports.counters[kSlotWrite] && !strict_;
+    return (flags & FI_INJECT) && !(flags & kAnswered) && !reports.counters[kSlotWrite] && !options_.strict;
 }
 
 template <Transport T, bool Locked>
 ssize_t Engine<T, Locked>::access(const AccessRequest& request) {
     size_t length;
     uint64_t remote = 0;
-    if (request.count > iov_max_ || request.target_count > rma_iov_max_ || !request.target_count) return -FI_EINVAL;
+    if (request.count > options_.iov_max || request.target_count > options_.rma_iov_max || !request.target_count)
+        return -FI_EINVAL;
     if ((request.count && !request.ranges) || !request.targets) return -FI_EINVAL;
     if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
     for (size_t i = 0; i < request.target_count; ++i) {
@@ -93,7 +94,7 @@ inline ssize_t Engine<T, Locked>::write_at_once(const void* bytes, size_t size, 
     Guard guard(*this);
     Peer* peer = known_peer(to);
     PeerState* state = peer ? state_in(*peer) : nullptr;
-    if (!state || state->busy || state->blocked || !state->responses.empty() || strict_) return 1;
+    if (!state || state->busy || state->blocked || !state->responses.empty() || options_.strict) return 1;
     if (!may_complete(flags)) return -FI_EAGAIN;
     Transmit* op = transmits_.take();
     if (!op) return -FI_EAGAIN;
@@ -226,7 +227,7 @@ void Engine<T, Locked>::write_failed(Peer& peer, uint64_t reply_id, uint8_t fram
 template <Transport T, bool Locked>
 void Engine<T, Locked>::event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data,
                               bool entry) {
-    if (rma_events_) reports.count(slot);
+    if (options_.rma_events) reports.count(slot);
     if (!entry) return;
     if (!reports.receive) return taken(peer, 0);
     if (!keep_unread(peer)) return drop(peer, kBrokenProtocol);
@@ -242,7 +243,7 @@ void Engine<T, Locked>::event(Peer& peer, CounterSlot slot, uint64_t flags, uint
 template <Transport T, bool Locked>
 void Engine<T, Locked>::write_done(Peer& peer, const Header& header, const Target* targets, size_t count,
                                    uint64_t length, uint64_t data) {
-    if (rma_events_) count_region_writes(*endpoint_->domain, domain_locked_, targets, count);
+    if (options_.rma_events) count_region_writes(*endpoint_->domain, options_.domain_locked, targets, count);
     event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, header.flags & kFrameHasData);
     if (header.word[0]) reply(peer, header.word[0], 0);
 }
@@ -250,9 +251,11 @@ void Engine<T, Locked>::write_done(Peer& peer, const Header& header, const Targe
 // The usual one has one target, in one piece of memory.
 template <Transport T, bool Locked>
 [[gnu::noinline]] void Engine<T, Locked>::on_write(Peer& peer, const Header& header, const std::byte* payload) {
-    if (!header.aux && !(header.flags & kFrameHasData) && !rma_events_ && (access_caps_ & FI_REMOTE_WRITE)) [[likely]] {
+    if (!header.aux && !(header.flags & kFrameHasData) && !options_.rma_events &&
+        (options_.access_caps & FI_REMOTE_WRITE)) [[likely]] {
         const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
-        if (std::byte* at = resolve_piece(*endpoint_->domain, domain_locked_, target, FI_REMOTE_WRITE)) [[likely]] {
+        if (std::byte* at = resolve_piece(*endpoint_->domain, options_.domain_locked, target, FI_REMOTE_WRITE))
+            [[likely]] {
             copy_short(at, payload, header.size);
             if (header.word[0]) reply(peer, header.word[0], 0);
             return;
@@ -285,8 +288,8 @@ template <Transport T, bool Locked>
 
 template <Transport T, bool Locked>
 int Engine<T, Locked>::resolve(const Target* targets, size_t count, uint64_t access, Resolved* out) {
-    if ((access_caps_ & access) != access) return FI_EACCES;
-    return resolve_targets(*endpoint_->domain, domain_locked_, targets, count, access, out);
+    if ((options_.access_caps & access) != access) return FI_EACCES;
+    return resolve_targets(*endpoint_->domain, options_.domain_locked, targets, count, access, out);
 }
 
 template <Transport T, bool Locked>

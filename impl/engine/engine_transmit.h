@@ -160,7 +160,7 @@ template <Transport T, bool Locked>
 
 template <Transport T, bool Locked>
 inline bool Engine<T, Locked>::may_complete(uint64_t flags) const {
-    return !(bounded_ && (flags & FI_COMPLETION)) || reports.transmit->room();
+    return !(options_.bounded && (flags & FI_COMPLETION)) || reports.transmit->room();
 }
 
 template <Transport T, bool Locked>
@@ -168,8 +168,8 @@ ssize_t Engine<T, Locked>::check_flags(uint64_t flags, size_t size) const {
     constexpr uint64_t kKnown = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT | FI_TRANSMIT_COMPLETE |
                                 FI_INJECT_COMPLETE | FI_COMPLETION | FI_MORE | FI_REMOTE_CQ_DATA;
     if (flags & ~kKnown) return -FI_EBADFLAGS;
-    if (size > message_max_) return -FI_EMSGSIZE;
-    return (flags & FI_INJECT) && size > inject_max_ ? -FI_EMSGSIZE : 0;
+    if (size > options_.message_max) return -FI_EMSGSIZE;
+    return (flags & FI_INJECT) && size > options_.inject_max ? -FI_EMSGSIZE : 0;
 }
 
 template <Transport T, bool Locked>
@@ -204,7 +204,7 @@ bool Engine<T, Locked>::take_ranges(Transmit& op, const iovec* ranges, size_t co
 template <Transport T, bool Locked>
 ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     size_t length;
-    if (request.count > iov_max_ || (request.count && !request.ranges)) return -FI_EINVAL;
+    if (request.count > options_.iov_max || (request.count && !request.ranges)) return -FI_EINVAL;
     if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
     const ssize_t invalid = check_flags(request.flags, length);
     if (invalid) return invalid;
@@ -308,10 +308,10 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
     if ((op.flags & FI_FENCE) && state.sending.operations.first() != &op) return Step::kWait;
     if (!within_budget(state, op)) return Step::kWait;
     const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
-    if (writes && ordered_writes_ && state.sending.large_reads) return Step::kWait;
+    if (writes && options_.ordered_writes && state.sending.large_reads) return Step::kWait;
     if (goes_direct(peer, op)) {
         // The peer's engine does what it is asked for later than its device.
-        if (ordered_accesses_ && state.sending.relayed) return Step::kWait;
+        if (options_.ordered_accesses && state.sending.relayed) return Step::kWait;
         const AccessResult result = send_direct(peer, op);
         if (result == AccessResult::kAgain) return Step::kBlocked;
         if (result == AccessResult::kDown) return Step::kDown;
@@ -450,7 +450,7 @@ void Engine<T, Locked>::finish(Transmit& op) {
     if (op.asked) refund(state, op);
     state.sending.relayed -= op.relayed;
     op.relayed = false;
-    if (!strict_) {
+    if (!options_.strict) {
         retire(op);
     } else {
         while (state.sending.operations.first() && state.sending.operations.first()->is_finished())
@@ -572,8 +572,8 @@ auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
     uint64_t size = response.header.size;
     if (response.streams) {
         response.header.word[1] = response.offset;
-        const int error = resolve_targets(*endpoint_->domain, domain_locked_, response.targets(), response.target_count,
-                                          FI_REMOTE_READ, &memory);
+        const int error = resolve_targets(*endpoint_->domain, options_.domain_locked, response.targets(),
+                                          response.target_count, FI_REMOTE_READ, &memory);
         size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
         if (error) {
             response.header.op = static_cast<uint8_t>(FrameOp::kAck);

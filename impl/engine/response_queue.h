@@ -1,7 +1,7 @@
 // The answers to one peer that could not be sent at once, in order, and what they make this side keep (window.h).
 //
-// Records come from the engine's pool and go back to it; a record in the queue is in no other. The engine calls it, with
-// its lock.
+// Records come from the engine's pool and go back to it; a record in the queue is in no other. The engine calls it,
+// with its lock.
 #ifndef SELVAGE_IMPL_ENGINE_RESPONSE_QUEUE_H
 #define SELVAGE_IMPL_ENGINE_RESPONSE_QUEUE_H
 

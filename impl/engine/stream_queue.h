@@ -1,5 +1,5 @@
-// Messages that one peer cleared, to be sent in segments by turns: the operations in Stage::kStreaming. The sender calls
-// it, with the engine's lock.
+// Messages that one peer cleared, to be sent in segments by turns: the operations in Stage::kStreaming. The sender
+// calls it, with the engine's lock.
 #ifndef SELVAGE_IMPL_ENGINE_STREAM_QUEUE_H
 #define SELVAGE_IMPL_ENGINE_STREAM_QUEUE_H
 
