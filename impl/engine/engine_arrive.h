@@ -156,16 +156,6 @@ Receive* Engine<T, Locked>::expected_segment(Peer& peer, const Header& header) {
     return valid ? receive : nullptr;
 }
 
-// A transport that can do without measures how long it takes.
-template <Transport T, bool Locked>
-inline void Engine<T, Locked>::came_in_parts(Peer& peer, size_t length) {
-    if constexpr (PullsMemory<T>) {
-        transport_.came_in_parts(peer, length);
-    } else {
-        static_cast<void>(peer), static_cast<void>(length);
-    }
-}
-
 template <Transport T, bool Locked>
 void Engine<T, Locked>::segment_placed(Receive& receive, uint32_t size) {
     receive.received += size;

@@ -1,10 +1,37 @@
 // The engine: everything between the calls of the application and the frames of a transport, for one enabled endpoint.
 //
 // One template over the transport and over whether the application may call from several threads at once, so that a
-// small message costs no indirect call and, where it is promised that calls are serialised, no lock. The class is here;
-// its parts are in a file each: calls (engine_calls.h), what is sent (engine_transmit.h), what arrives
-// (engine_arrive.h), what is pulled (engine_pull.h), memory access (engine_rma.h), atomics
-// (engine_atomic.h), control (engine_control.h).
+// small message costs no indirect call and, where it is promised that calls are serialised, no lock. It is one class,
+// as the parts share the transport and the peers; what has a state of its own is a class in a file of its own.
+//
+//   part          functions                        state
+//   sender        engine_transmit.h                transmits_, bounces_; PeerState::sending
+//   responder     engine_respond.h                 responses_; PeerState::responses
+//   arrival       engine_arrive.h                  PeerState::placing
+//   receiver      receiver.h, a class              ReceiveContext; PeerState::receiving
+//   rma           engine_rma.h, engine_budget.h    unread_; PeerState::write, unread_units
+//   atomics       engine_atomic.h                  none
+//   single copy   engine_pull.h, engine_direct.h   none: the transport's (PullsMemory, NativeRma)
+//   control       engine_control.h, _revoke.h      transport_, peers_, states_, options_
+//   counting      engine_stat.h                    stat_, lost_; PeerState::stat, dropped
+//
+// Who calls whom, from above to below:
+//   the application's calls (engine_calls.h, memory_calls.h)    the transport (Sink)
+//   atomics -> rma -> sender                                    arrival -> atomics, rma, receiver, sender
+//   single copy
+//   responder
+//   control, counting, the transport
+// and against that order:
+//   - the sender, when the turn of an operation comes, asks single copy whether the device does it (goes_direct,
+//     send_direct), and how a long message is announced (put_sources, plan_long);
+//   - single copy reports what has come as the segments would have: to rma (read_placed), to the receiver
+//     (finish_receive) and to the sender (acknowledged, fail);
+//   - the responder has the sender drain the peer for the first segment of a read (reply_in_parts);
+//   - control ends what the others have under way (cancel, drop_state; down, in arrival; revoke).
+// A part changes its own state, and that of another only here: rma appends its shortest writes to the sender's
+// operations by itself (write_at_once); rma and atomics count operations that are quiet, and arrival their failures
+// (on_done) and what a peer may be sent (on_credit); single copy puts a write back in the sender's line (resend_write);
+// rma says which regions a frame is placed in (place_in), and control forgets them (revoke_placement).
 //
 // Lock order: the engine's lock, then the domain's, then a queue's. Everything private here is called with the lock.
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_CORE_H
@@ -133,6 +160,8 @@ private:
     int look_up(fi_addr_t to, Peer** peer);
     static PeerState* state_in(const Peer& peer) { return static_cast<PeerState*>(peer.state); }
     Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
+    static Transmit* first_unfinished(const PeerState& state);
+    void drop_state(PeerState& state);
     void drop(Peer& peer, int error);
     void refresh(PeerState& state) {
         state.busy = state.sending.unsent || (options_.strict && !state.sending.operations.empty()) ||
@@ -164,7 +193,7 @@ private:
     void allow_announcements(PeerBase& peer, uint32_t more) override;
     void send_credit(PeerBase& peer, uint64_t units, uint64_t announcements);
 
-    // Sending (engine_transmit.h).
+    // The sender (engine_transmit.h).
     template <FrameOp Op>
     bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                   bool more);
@@ -175,9 +204,6 @@ private:
                            Transmit** out);
     bool take_ranges(Transmit& op, const iovec* ranges, size_t count, bool copied);
     ssize_t post(Transmit& op);
-    size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
-    bool plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer);
-    void release_mr(const Transmit& op);
     static void* token_of(const Transmit& op) { return reinterpret_cast<void*>(Pool<Transmit>::id(&op)); }
     Step sent_as(Transmit& op, SendResult result);
     Step transmit(Peer& peer, PeerState& state, Transmit& op);
@@ -196,8 +222,10 @@ private:
     void retire(Transmit& op);
     void fail(Transmit& op, int error);
 
-    // Answers (engine_transmit.h).
+    // Answers (engine_respond.h).
     void respond(Peer& peer, const Header& header, const void* payload);
+    void reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count);
+    void reply_in_parts(Peer& peer, const Header& header, const Target* targets, size_t count, uint64_t length);
     Response* queue_response(Peer& peer, const Header& header);
     bool send_responses(Peer& peer, PeerState& state);
     Step send_response(Peer& peer, Response& response);
@@ -214,10 +242,6 @@ private:
     Receive* expected_segment(Peer& peer, const Header& header);
     void segment_placed(Receive& receive, uint32_t size);
     Transmit* answered(Peer& peer, uint64_t id);
-    bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement);
-    bool begin_write_segment(PeerState& state, const Header& header, Placement* placement);
-    static Transmit* first_unfinished(const PeerState& state);
-    void drop_state(PeerState& state);
     bool begin_bounce(Peer& peer, const Header& header, Placement* placement);
 
     // Memory access (engine_rma.h).
@@ -226,6 +250,8 @@ private:
     SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key);
     void on_write_announce(Peer& peer, const Header& header, const std::byte* payload);
     void on_write_segment(Peer& peer, const Header& header, const std::byte* payload);
+    bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement);
+    bool begin_write_segment(PeerState& state, const Header& header, Placement* placement);
     bool write_part(PeerState& state, const Header& header, Resolved* memory, iovec* out, size_t* count);
     static void place_in(PeerState& state, const Resolved& memory);
     void write_placed(Peer& peer, const PeerState::Write& write);
@@ -241,14 +267,13 @@ private:
     void on_read(Peer& peer, const Header& header, const std::byte* payload);
     void on_read_reply(Peer& peer, const Header& header, const std::byte* payload);
     void on_read_grant(Peer& peer, const Header& header, const std::byte* payload);
-    void reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count);
-    void reply_in_parts(Peer& peer, const Header& header, const Target* targets, size_t count, uint64_t length);
     void event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data, bool entry);
     Transmit* expected_read(Peer& peer, const Header& header);
     void read_placed(Transmit& op, uint32_t size);
-    void came_in_parts(Peer& peer, size_t length);
 
     // Long transfers that this side copies (engine_pull.h).
+    void came_in_parts(Peer& peer, size_t length);
+    size_t put_sources(Peer& peer, const Transmit& op, Writer& writer);
     int pull(Peer& peer, const LocalRange* sources, size_t source_count, const iovec* ranges, size_t range_count,
              uint64_t length);
     bool fetch_pulled(Peer& peer, Receive& receive, const LocalRange* sources, size_t count);
@@ -267,6 +292,8 @@ private:
 
     // Accesses by the device (engine_direct.h).
     bool may_be_direct(uint64_t flags, size_t length) const;
+    bool plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer);
+    void release_mr(const Transmit& op);
     void plan_access(const AccessRequest& request, Transmit& op) const;
     void plan_atomic(const AtomicRequest& request, Transmit& op) const;
     bool goes_direct(const Peer& peer, const Transmit& op) const;
@@ -281,18 +308,24 @@ private:
     bool take_operands(Transmit& op, const AtomicRequest& request, size_t size);
     void on_atomic(Peer& peer, const Header& header, const std::byte* payload);
 
+    // Control.
     T transport_;
     Endpoint* endpoint_ = nullptr;
     AddressVector* av_ = nullptr;
     PeerTable<Peer> peers_;
     EngineOptions options_;
-    Pool<Transmit> transmits_;
-    Pool<Response> responses_;
     List<PeerState> states_;
-    List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
-    UnreadEntries unread_;
+    // The sender.
+    Pool<Transmit> transmits_;
     BounceBuffers bounces_;
+    List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
+    // The responder.
+    Pool<Response> responses_;
+    // The target of writes.
+    UnreadEntries unread_;
+    // The receiver, unless the endpoint has a shared receive context.
     ReceiveContext own_context_;
+    // What is counted.
     LostPeers lost_;
 };
 

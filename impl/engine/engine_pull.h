@@ -13,9 +13,32 @@
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_PULL_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_PULL_H
 
-#include "impl/engine/engine_transmit.h"
+#include "impl/engine/engine_respond.h"
 
 namespace selvage::impl {
+
+// The application's memory for the peer to pull; returns how many ranges, 0 when it cannot.
+template <Transport T, bool Locked>
+size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& writer) {
+    if constexpr (PullsMemory<T>) {
+        if (!transport_.offers(peer, op.length)) return 0;
+        for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));
+        return op.range_count;
+    } else {
+        static_cast<void>(peer), static_cast<void>(op), static_cast<void>(writer);
+        return 0;
+    }
+}
+
+// A transport that can do without measures how long it takes.
+template <Transport T, bool Locked>
+inline void Engine<T, Locked>::came_in_parts(Peer& peer, size_t length) {
+    if constexpr (PullsMemory<T>) {
+        transport_.came_in_parts(peer, length);
+    } else {
+        static_cast<void>(peer), static_cast<void>(length);
+    }
+}
 
 // All of some ranges of the peer's memory into ranges of this side's, of the same length together. 0, or a negative
 // errno; then some of it may have come.

@@ -446,48 +446,6 @@ void Engine<T, Locked>::on_read(Peer& peer, const Header& header, const std::byt
     reply_in_parts(peer, answer, targets, header.aux, total);
 }
 
-// A read that is answered at once, from memory that later writes may change.
-template <Transport T, bool Locked>
-void Engine<T, Locked>::reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count) {
-    PeerState* state = state_in(peer);
-    if (!state || (!state->blocked && state->responses.empty())) {
-        const Frame frame{.header = header, .payload = pieces, .count = count, .token = nullptr, .more = false};
-        if (transport_.send(peer, frame) != SendResult::kAgain) return;
-        state = state_of(peer);
-        if (state) state->blocked = true;
-    }
-    Response* response = queue_response(peer, header);
-    if (!response || !header.size) return;
-    const bool affordable = state_in(peer)->responses.affords(header.size);
-    response->owned = affordable ? malloc(header.size) : nullptr;
-    if (!response->owned) {
-        response->header.size = 0;
-        return drop(peer, affordable ? FI_ENOMEM : FI_ENOBUFS);
-    }
-    state_in(peer)->responses.charge(header.size);
-    add_stat(stat_, Stat::kAnswerBytes, header.size);
-    add_stat(state_in(peer)->stat, Stat::kAnswerBytes, header.size);
-    gather(pieces, count, 0, response->owned, header.size);
-}
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::reply_in_parts(Peer& peer, const Header& header, const Target* targets, size_t count,
-                                       uint64_t length) {
-    Response* response = queue_response(peer, header);
-    if (!response) return;
-    response->streams = true;
-    response->length = length;
-    response->target_count = static_cast<uint32_t>(count);
-    response->owned = malloc(count * sizeof *targets);
-    if (!response->owned) {
-        response->streams = false;
-        return drop(peer, FI_ENOMEM);
-    }
-    memcpy(response->owned, targets, count * sizeof *targets);
-    PeerState& state = *state_in(peer);
-    if (!state.blocked) drain(state);
-}
-
 }  // namespace selvage::impl
 
 #endif

@@ -1,5 +1,5 @@
-// Engine: what is sent. Operations leave in the order of posting; announced messages follow in segments by turns;
-// answers to the peer go before both.
+// Engine: the sender. Operations leave in the order of posting; announced messages follow in segments by turns; answers
+// to the peer (engine_respond.h) go before both.
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_TRANSMIT_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_TRANSMIT_H
 
@@ -276,19 +276,6 @@ ssize_t Engine<T, Locked>::send(const SendRequest& request) {
     return post(*op);
 }
 
-// The application's memory for the peer to pull; returns how many ranges, 0 when it cannot.
-template <Transport T, bool Locked>
-size_t Engine<T, Locked>::put_sources(Peer& peer, const Transmit& op, Writer& writer) {
-    if constexpr (PullsMemory<T>) {
-        if (!transport_.offers(peer, op.length)) return 0;
-        for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));
-        return op.range_count;
-    } else {
-        static_cast<void>(peer), static_cast<void>(op), static_cast<void>(writer);
-        return 0;
-    }
-}
-
 template <Transport T, bool Locked>
 ssize_t Engine<T, Locked>::post(Transmit& op) {
     PeerState& state = *op.peer;
@@ -519,107 +506,6 @@ void Engine<T, Locked>::work() {
         state->blocked ? set_working(*state, false) : drain(*state);
         state = next;
     }
-}
-
-// Answers.
-
-template <Transport T, bool Locked>
-void Engine<T, Locked>::respond(Peer& peer, const Header& header, const void* payload) {
-    const iovec range = range_of(payload, header.size);
-    reply_with(peer, header, &range, header.size ? 1U : 0U);
-}
-
-template <Transport T, bool Locked>
-Response* Engine<T, Locked>::queue_response(Peer& peer, const Header& header) {
-    PeerState* state = state_of(peer);
-    Response* response = state && !state->responses.full() ? responses_.take() : nullptr;
-    if (!response) {
-        drop(peer, state ? FI_ENOBUFS : FI_ENOMEM);
-        return nullptr;
-    }
-    response->header = header;
-    response->length = header.size;
-    response->offset = 0;
-    response->streams = false;
-    response->owned = nullptr;
-    response->target_count = 0;
-    state->responses.append(response);
-    add_stat(stat_, Stat::kAnswers);
-    add_stat(state->stat, Stat::kAnswers);
-    return response;
-}
-
-// False when there was no room for the next.
-template <Transport T, bool Locked>
-bool Engine<T, Locked>::send_responses(Peer& peer, PeerState& state) {
-    while (Response* response = state.responses.first()) {
-        const Step step = send_response(peer, *response);
-        if (step == Step::kBlocked) return false;
-        if (response->streams && response->offset < response->length && step == Step::kSent) continue;
-        state.responses.remove_first();
-        count_answered(state, *response);
-        free(response->owned);
-        responses_.give(response);
-    }
-    return true;
-}
-
-template <Transport T, bool Locked>
-auto Engine<T, Locked>::send_response(Peer& peer, Response& response) -> Step {
-    Resolved memory;
-    iovec pieces[Resolved::kPieces];
-    size_t count = 0;
-    uint64_t size = response.header.size;
-    if (response.streams) {
-        response.header.word[1] = response.offset;
-        const int error = resolve_targets(*endpoint_->domain, options_.domain_locked, response.targets(),
-                                          response.target_count, FI_REMOTE_READ, &memory);
-        size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
-        if (error) {
-            response.header.op = static_cast<uint8_t>(FrameOp::kAck);
-            response.header.word[1] = static_cast<uint64_t>(error);
-            response.length = response.offset;
-        }
-        response.header.size = static_cast<uint32_t>(size);
-        count = slice(memory.pieces, memory.count, response.offset, size, pieces);
-    } else if (size) {
-        pieces[count++] = range_of(response.owned, size);
-    }
-    const Frame frame{.header = response.header,
-                      .payload = pieces,
-                      .count = count,
-                      .token = nullptr,
-                      .more = response.next || response.offset + size < response.length};
-    switch (transport_.send(peer, frame)) {
-        case SendResult::kAgain:
-            return Step::kBlocked;
-        case SendResult::kDown:
-            return Step::kDown;
-        default:
-            response.offset += size;
-            return Step::kSent;
-    }
-}
-
-template <Transport T, bool Locked>
-inline void Engine<T, Locked>::reply(PeerBase& base, uint64_t reply_id, int error) {
-    Peer& peer = static_cast<Peer&>(base);
-    if constexpr (kInlines) {
-        const PeerState* state = state_in(peer);
-        if ((!state || (!state->blocked && state->responses.empty())) && transport_.takes_inline(peer)) [[likely]] {
-            transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kAck)} << 32, reply_id,
-                                   static_cast<uint64_t>(error), 0, nullptr, 0);
-            if (T::owner_sleeps(peer)) [[unlikely]]
-                transport_.wake_owner(peer);
-            return;
-        }
-    }
-    const Header header{.size = 0,
-                        .op = static_cast<uint8_t>(FrameOp::kAck),
-                        .flags = 0,
-                        .aux = 0,
-                        .word = {reply_id, static_cast<uint64_t>(error), 0}};
-    respond(peer, header, nullptr);
 }
 
 }  // namespace selvage::impl

@@ -1,5 +1,5 @@
 // What an engine keeps for a peer, from the first operation that cannot be done at once until the peer is down: a part
-// for each part of the engine, which alone changes it.
+// for each part of the engine (engine_core.h).
 #ifndef SELVAGE_IMPL_ENGINE_PEER_STATE_H
 #define SELVAGE_IMPL_ENGINE_PEER_STATE_H
 
