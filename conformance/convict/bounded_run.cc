@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <mutex>
 
 #include "conformance/harness/leftovers.h"
@@ -96,15 +97,28 @@ bool has_ended(pid_t pid) {
     return waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0 || about.si_pid == pid;
 }
 
+// How long a process has been on a processor.
+std::chrono::nanoseconds work_of(pid_t pid) {
+    clockid_t clock = 0;
+    timespec t = {};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
 // @return false: the time is over.
-bool wait_for_end(pid_t pid, int output, std::chrono::milliseconds limit, std::string& printed) {
-    const auto end = Clock::now() + limit;
+bool wait_for_end(pid_t pid, int output, const Command& command, std::string& printed) {
+    const auto end = Clock::now() + command.limit;
+    std::chrono::nanoseconds worked{};  // by the time it printed something last
     bool open = true;
     while (!has_ended(pid)) {
         if (Clock::now() > end) return false;
+        if (command.work_limit.count() > 0 && work_of(pid) - worked > command.work_limit) return false;
         pollfd watched = {.fd = open ? output : -1, .events = POLLIN, .revents = 0};
         poll(&watched, 1, static_cast<int>(kGlance.count()));
-        if (watched.revents != 0) open = read_some(output, printed);
+        if (watched.revents == 0) continue;
+        const std::size_t before = printed.size();
+        open = read_some(output, printed);
+        if (printed.size() != before) worked = work_of(pid);
     }
     return true;
 }
@@ -174,7 +188,7 @@ RunResult run_bounded(const Command& command) {
     remove_leftovers_of(pid);  // of a killed namesake, before it starts
     const char go = 1;
     static_cast<void>(send(control.get(), &go, 1, MSG_NOSIGNAL));
-    const bool in_time = wait_for_end(pid, output.get(), command.limit, out.output);
+    const bool in_time = wait_for_end(pid, output.get(), command, out.output);
     const int status = end_group(pid);
     drain(output.get(), out.output);
     remove_leftovers_of(pid);

@@ -17,6 +17,8 @@ struct Command {
     std::vector<std::string> environment;  ///< all of it: "NAME=value"
     std::string directory;                 ///< where it starts
     std::chrono::milliseconds limit{};
+    /// If set, another limit: time on a processor since it printed something last.  What spins is over sooner so.
+    std::chrono::milliseconds work_limit{};
 };
 
 /// How a program ended.

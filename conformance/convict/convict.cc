@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <semaphore>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -24,6 +25,10 @@ using Result = ProgramRun::Result;
 
 constexpr unsigned kMostTries = 4;
 constexpr unsigned kMostHung = 2;  // of which so many run out of their time
+// A program sleeps for nine tenths of its time, so several share a processor; a compiler or a program that hangs has
+// one for itself.
+constexpr unsigned kLanesPerProcessor = 4;
+constexpr unsigned kMostProcessors = 4;
 
 // Findings whose programs are alike, and that would take the same for a proof.
 using Group = std::vector<std::size_t>;  // by their place in the report
@@ -37,6 +42,9 @@ std::vector<Group> groups_of(const Report& report) {
     std::vector<Group> out;
     for (auto& [key, group] : by_program) out.push_back(std::move(group));
     std::sort(out.begin(), out.end());  // as the report has them, and not by the text of programs
+    // What takes longest begins first.
+    std::stable_partition(out.begin(), out.end(),
+                          [&](const Group& g) { return is_hang(report.deviations[g.front()]); });
     return out;
 }
 
@@ -53,6 +61,23 @@ std::string loadable(const std::string& library, const ScratchDirectory& scratch
     fs::create_symlink(at, scratch.path("libfabric.so.1"), ignored);
     return scratch.path("libfabric.so.1");
 }
+
+unsigned processors() { return std::clamp(std::thread::hardware_concurrency(), 2U, kMostProcessors); }
+
+// As many of these live at a time as there are processors.
+class Processor {
+public:
+    Processor() { free().acquire(); }
+    ~Processor() { free().release(); }
+    Processor(const Processor&) = delete;
+    Processor& operator=(const Processor&) = delete;
+
+private:
+    static std::counting_semaphore<kMostProcessors>& free() {
+        static std::counting_semaphore<kMostProcessors> semaphore(processors());
+        return semaphore;
+    }
+};
 
 class Trials {
 public:
@@ -84,8 +109,10 @@ private:
         const std::string source = own.path("program.c"), program = own.path("program");
         std::ofstream(source, std::ios::binary) << finding.reproducer;
         ProgramRun out;
+        std::optional<Processor> processor(std::in_place);
         out.detail = compiler_.compile(source, library_, program, own.path());
         if (!out.detail.empty()) return out;
+        if (!is_hang(finding)) processor.reset();
         unsigned hung = 0;
         bool could_tell = false;
         for (; out.tries.of < kMostTries && hung < kMostHung; ++out.tries.of) {
@@ -96,7 +123,8 @@ private:
             const RunResult ended = run_bounded({.arguments = arguments,
                                                  .environment = environment_,
                                                  .directory = directory.path(),
-                                                 .limit = time_limit(finding)});
+                                                 .limit = time_limit(finding),
+                                                 .work_limit = work_limit(finding)});
             const Verdict verdict = verdict_of(finding, ended);
             out.detail = verdict.how;
             if (verdict.says == Verdict::Says::Shown) {
@@ -152,9 +180,14 @@ void convict(Report& report, const Court& court, const std::function<void(std::s
                 on_done(++done);
             }
         };
-        std::thread other(work);
+        const std::size_t lanes = std::min<std::size_t>(groups.size(), processors() * kLanesPerProcessor);
+        std::vector<std::jthread> others;
+        try {
+            while (others.size() + 1 < lanes) others.emplace_back(work);
+        } catch (const std::system_error&) {
+            // As many as there are have to do.
+        }
         work();
-        other.join();
     } catch (const std::system_error& e) {
         run_none(report, e.what());
     }

@@ -1,7 +1,7 @@
 // Compiles and runs the C program of each finding on the library that was judged: what the program shows counts.
 //
 // A finding of grade fatal or violation that none of some runs of its program shows becomes one of grade intermittent.
-// Two programs run at a time; findings with the same program share its runs.  Afterwards no thread is left.
+// Some programs run at a time; findings with the same program share its runs.  Afterwards no thread is left.
 #pragma once
 
 #include <functional>

@@ -16,6 +16,8 @@ using Says = Verdict::Says;
 constexpr int kBroken = 1, kCannotTell = 77, kNotLoaded = 127;
 // Programs that notice a hang themselves do so after 10 s.
 constexpr std::chrono::seconds kLimit{40}, kLimitOfHang{12};
+// Four times what the kit gives a call that works and does not come back (worker.cc).
+constexpr std::chrono::milliseconds kWorkOfHang{2800};
 
 bool is_crash(int signal) {
     for (const int s : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGPIPE})
@@ -96,6 +98,10 @@ std::chrono::milliseconds time_limit(const Deviation& finding) {
     // A pair of endpoints is given about a second for each exchange that it carries first.
     const std::chrono::seconds before{finding.shown_by.before.size()};
     return ((is_hang(finding) ? kLimitOfHang : kLimit) + before) * patience_factor();
+}
+
+std::chrono::milliseconds work_limit(const Deviation& finding) {
+    return is_hang(finding) ? kWorkOfHang * patience_factor() : std::chrono::milliseconds(0);
 }
 
 }  // namespace selvage::conformance

@@ -24,6 +24,8 @@ Verdict verdict_of(const Deviation& finding, const RunResult& run);
 
 /// How long its program may take.
 std::chrono::milliseconds time_limit(const Deviation& finding);
+/// Of a hang, how long its program may work without a word before it is one; else none.
+std::chrono::milliseconds work_limit(const Deviation& finding);
 
 /// The finding is that a call did not return.
 bool is_hang(const Deviation& finding);

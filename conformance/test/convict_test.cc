@@ -62,6 +62,27 @@ TEST(BoundedRun, AProgramThatHangsIsKilledWithItsChildren) {
     EXPECT_FALSE(lives(child));
 }
 
+RunResult run_working(const std::string& script) {
+    return run_bounded({.arguments = {"/bin/sh", "-c", script},
+                        .environment = own_environment(),
+                        .directory = "/",
+                        .limit = 100s,
+                        .work_limit = 500ms});
+}
+
+TEST(BoundedRun, AProgramThatWorksForTooLongWithoutAWordIsKilled) {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(run_working("echo here; while :; do :; done").kind, RunResult::Kind::TimedOut);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 100s);
+}
+
+TEST(BoundedRun, SleepIsNoWorkAndAWordBeginsItAnew) {
+    EXPECT_EQ(run_working("sleep 1; exit 7").code, 7);
+    const RunResult r = run_working(
+        "i=0; while [ $i -lt 40 ]; do n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo $i; i=$((i+1)); done");
+    EXPECT_EQ(r.kind, RunResult::Kind::Exited) << r.output;
+}
+
 TEST(BoundedRun, ChildrenThatAProgramLeavesBehindAreKilled) {
     const RunResult r = run_shell("sleep 1000 & echo $!");
     EXPECT_EQ(r.kind, RunResult::Kind::Exited);
@@ -142,6 +163,9 @@ TEST(ProgramVerdict, AHangIsShownByAProgramThatDoesNotEnd) {
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGALRM), Shown);
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0), NotShown);
     EXPECT_LT(time_limit(d), time_limit(finding(Grade::Fatal, "", Crash::Died)));
+    EXPECT_GT(work_limit(d), 0ms);
+    EXPECT_LT(work_limit(d), time_limit(d));
+    EXPECT_EQ(work_limit(finding(Grade::Fatal, "", Crash::Died)), 0ms) << "a hang would not show it";
 }
 
 TEST(ProgramVerdict, AnEndOfTheProcessIsShownByAProgramThatEndsWithoutItsLastWord) {
@@ -231,6 +255,34 @@ TEST(Convict, AHangIsShownByAProgramThatHangs) {
     EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (does not come to an end)");
     EXPECT_EQ(r.deviations[1].grade, Grade::Intermittent);
     EXPECT_EQ(r.deviations[1].program->tries, (Tries{.shown = 0, .of = 2})) << "of what hangs two runs have to do";
+}
+
+TEST(Convict, AHangThatWorksIsShownLongBeforeItsTimeIsOver) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto r =
+        convicted({finding(Grade::Fatal, "int main(void) { for (volatile int i = 0;; i++); }", Crash::DidNotReturn)});
+    EXPECT_EQ(r.deviations[0].program->result, Result::Shown);
+    EXPECT_EQ(r.deviations[0].program->detail, "does not come to an end");
+    EXPECT_LT(std::chrono::steady_clock::now() - began, time_limit(r.deviations[0]));
+}
+
+// A program that ends when so many have begun.
+TEST(Convict, ProgramsThatSleepShareTheProcessors) {
+    const Folder folder;
+    std::vector<Deviation> findings;
+    for (int i = 0; i < 4; ++i) {
+        const std::string own = folder.path(std::to_string(i));
+        findings.push_back(finding(
+            Grade::Violation,
+            "#include <dirent.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n\tint n = 0, tries;\n"
+            "\tfclose(fopen(\"" +
+                own + "\", \"w\"));\n\tfor (tries = 0; n < 4 && tries < 2000; tries++) {\n\t\tDIR *all = opendir(\"" +
+                folder.path("") +
+                "\");\n\t\tstruct dirent *e;\n\t\tfor (n = 0; (e = readdir(all));)\n\t\t\tn += e->d_name[0] != '.';\n"
+                "\t\tclosedir(all);\n\t\tusleep(10000);\n\t}\n\tputs(\"broken\");\n\treturn n >= 4;\n}\n"));
+    }
+    for (const Deviation& d : convicted(findings).deviations)
+        EXPECT_EQ(program_text(*d.program), "its program shows it (exits with 1)");
 }
 
 TEST(Convict, ATransferIsTriedAtTwoPaces) {
