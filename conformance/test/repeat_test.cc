@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -283,6 +284,32 @@ TEST(WorkerHistory, ACaseIsNotRunBehindAnExchangeThatLeavesSomething) {
     const Noted noted = run_in_order({with_history({{operation(Transfer::Send, Side::A, 8)}})});
     EXPECT_FALSE(noted.ran);
     EXPECT_FALSE(noted.settled);
+}
+
+// Debian's shm hangs where a long message meets a shorter receive.
+TEST(WorkerHang, OnceTheLibraryIsKnownToHangAHangIsHastyUntilItIsWaitedForWithPatience) {
+    const Seen seen = in_child([](Channel& channel) {
+        std::string trouble;
+        const auto library = Library::open("libfabric.so.1", trouble);
+        if (!library) return channel.send(trouble);
+        Case c = with_history({});
+        c.first.version = model::Version(1, 17);
+        c.first.hints->mode = FI_CONTEXT | FI_CONTEXT2;
+        c.first.hints->domain.mr_mode =
+            FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+        c.sequence.operations = {operation(Transfer::Recv, Side::B, 0), operation(Transfer::Send, Side::A, 65536)};
+        Worker worker(*library);
+        std::string hangs;
+        for (const bool patient : {false, true, false, true}) {
+            model::Traffic out;
+            worker.set_patient(patient);
+            const Ending e = worker.run(c, out);
+            hangs += e.kind != Ending::Kind::Hung ? "no " : worker.hasty() ? "hasty " : "sure ";
+        }
+        channel.send(hangs);
+    });
+    ASSERT_FALSE(seen.records.empty());
+    EXPECT_EQ(seen.records.front(), "sure sure hasty sure ");
 }
 
 // ---- the whole way -------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ constexpr std::size_t kMostLosses = 6000;  // before only what is known is told
 // A call does not come back: it works for so long (others may take most of the machine), or sleeps for so long.
 constexpr std::chrono::milliseconds kLongWork{700};
 constexpr std::chrono::milliseconds kLongSleep{6000};
-// The same where one is known not to.
+// The same where one is known not to, or where the library is known to hang: then it is looked at again with patience.
 constexpr std::chrono::milliseconds kKnownWork{150};
 constexpr std::chrono::milliseconds kKnownSleep{1500};
 constexpr int kLookMillis = 50;      // how often the worker is looked at meanwhile
@@ -316,10 +316,15 @@ Ending Worker::told_from_memory(const Case& c, Traffic& out) const {
     return d.ending;
 }
 
+// What is left of another case is not looked at again.
+bool Worker::is_quick() const {
+    return quick_ || (known_to_hang_ && !state_->patient && state_->phase != Phase::Leaving);
+}
+
 bool Worker::awaited() const {
     using Clock = std::chrono::steady_clock;
-    const auto longest_work = (quick_ ? kKnownWork : kLongWork) * patience_factor();
-    const auto longest_sleep = (quick_ ? kKnownSleep : kLongSleep) * patience_factor();
+    const auto longest_work = [this] { return (is_quick() ? kKnownWork : kLongWork) * patience_factor(); };
+    const auto longest_sleep = [this] { return (is_quick() ? kKnownSleep : kLongSleep) * patience_factor(); };
     pollfd waiting = {fd_, POLLIN, 0};
     unsigned beat = state_->beat.load(std::memory_order_relaxed);
     auto since = Clock::now();
@@ -331,7 +336,7 @@ bool Worker::awaited() const {
             sign_of_life();
             since = Clock::now();
             worked = work_of(pid_);
-        } else if (work_of(pid_) - worked > longest_work || Clock::now() - since > longest_sleep) {
+        } else if (work_of(pid_) - worked > longest_work() || Clock::now() - since > longest_sleep()) {
             return false;
         }
     }
@@ -345,6 +350,8 @@ Ending Worker::ask(const std::string& request, std::string& answer) {
         if (!hangs && receive_record(fd_, answer, kRecordMillis)) return {};
     }
     const Ending e = reap(hangs);
+    if (hangs && is_quick()) state_->hasty = true;
+    if (hangs && state_->patient && !quick_) known_to_hang_ = true;
     losses_ += hangs ? kLossByHanging : 1;
     return e;
 }

@@ -75,7 +75,7 @@ public:
     /// True if it had carried more than history() holds.
     [[nodiscard]] bool history_is_cut() const { return history_is_cut_; }
     /// True if the last exchange gave something up after a wait that is short because the library is known to lose
-    /// things.  What was missing may have come later.
+    /// things, or to hang.  What was missing may have come later.
     [[nodiscard]] bool hasty() const { return state_->hasty; }
     /// From now on waits are as long as at first, or as short as they have become.
     void set_patient(bool patient) { state_->patient = patient; }
@@ -106,6 +106,8 @@ private:
     Ending told_from_memory(const Case& c, model::Traffic& out) const;
     /// Waits for the answer.  @return false if a call of the library does not come back.
     [[nodiscard]] bool awaited() const;
+    /// A call that does not come back is given up sooner.
+    [[nodiscard]] bool is_quick() const;
     /// Sends a request and waits for its answer.  @return how the process ended, if it did.
     Ending ask(const std::string& request, std::string& answer);
     [[nodiscard]] static std::string request_for(const Case& c, bool same);
@@ -139,6 +141,7 @@ private:
     bool ran_ = true;
     Loss loss_ = Loss::None;
     bool quick_ = false;
+    bool known_to_hang_ = false;  ///< a call did not come back although it was waited for with patience
     std::optional<LeftPair> left_;
     WorkerState* state_ = nullptr;
     std::string setup_;  ///< what the worker's pair was opened with, as text
