@@ -456,6 +456,8 @@ void add_check(CLI::App& app, Run& run) {
                          ->type_name("COMMAND");
     command->add_flag("--no-compiler", options->no_compiler, "run no programs: the kit's own judgement counts")
         ->excludes(compiler);
+    command->add_flag("--first", options->plan.first,
+                      "end each property at its first deviation, and do not make its case smaller");
     command->add_flag("--strict", options->plan.strict,
                       "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");

@@ -21,6 +21,7 @@ struct Plan {
     std::uint64_t cases = 20000;          ///< questions per suite and provider
     std::uint64_t seed = 1;
     std::vector<std::string> clauses;      ///< prefixes of ids to judge; empty: all
+    bool first = false;                    ///< a property ends at its first deviation, which is not made smaller
     bool strict = false;                   ///< weaknesses and disputed clauses count as deviations for the exit status
     std::vector<model::Profile> declared;  ///< declared profiles, used instead of inferred ones
     std::vector<model::Query> deadly;      ///< probing questions that the library does not survive: not asked again

@@ -154,6 +154,8 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
     // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
     if (how.property == "traffic") {
         for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});
+        // One is enough: the clean library has none (tell_clean), which is tried to the end of all cases.
+        if (!how.clauses.empty()) arguments.emplace_back("--first");
     }
     if (how.declared) {
         const auto profile = declare(workshop, how);

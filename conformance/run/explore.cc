@@ -50,7 +50,7 @@ public:
     void run(std::uint64_t start) {
         const auto count = property_.count(context_.plan());
         std::uint64_t index = start;
-        while (index < count) {
+        while (index < count && !over_) {
             gather(index, count);
             ask_gathered();
         }
@@ -64,7 +64,7 @@ private:
     void gather(std::uint64_t& index, std::uint64_t count) {
         queries_.clear();
         indices_.clear();
-        while (index < count && queries_.size() < Caller::capacity()) {
+        while (index < count && !over_ && queries_.size() < Caller::capacity()) {
             const auto i = index++;
             Case c;
             doing(i + 1);
@@ -86,7 +86,7 @@ private:
     void ask_gathered() {
         if (queries_.empty()) return;
         context_.bulk().prepare(queries_);
-        for (std::size_t k = 0; k < queries_.size(); ++k) {
+        for (std::size_t k = 0; k < queries_.size() && !over_; ++k) {
             doing(indices_[k] + 1);
             context_.bulk().ask(k, asked_);
             ++ledger_.questions;
@@ -149,6 +149,7 @@ private:
     void tell(const Case& c) {
         const auto broken = broken_;
         for (const auto& b : broken) {
+            if (over_) return;
             // A refusal finds its clause by shrinking, so it is wanted if it may end at a clause that is.
             const bool expected = wants(context_.plan(), b.clause) || alike(b, kRefusal);
             if (b.supporting || !expected || is_explained(c, b) || !novelty_.worth_shrinking(b.clause)) continue;
@@ -192,9 +193,12 @@ private:
         Case minimal = c;
         Case newest = c;
         newest.first.version = newest.second.version = context_.version();
-        if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
-            minimal = newest;
-        minimal = shrink(minimal, still_shows, kShrinkBudget);
+        const bool refusal = alike(expected, kRefusal);  // whose clause is found by shrinking
+        if (!context_.plan().first || refusal) {
+            if (c.kind != Case::Kind::Text && newest.first.version != c.first.version && still_shows(newest))
+                minimal = newest;
+            minimal = shrink(minimal, still_shows, kShrinkBudget);
+        }
         Tries tries{.shown = 1, .of = 1};
         auto because = again(minimal, expected, kConfirmations, tries);
         if (tries.shown != tries.of) {  // neither it nor what it was made from is sure to
@@ -227,6 +231,7 @@ private:
         forget(because, shown);
         channel_.send(
             pack({.because = std::move(because), .shown_by = std::move(shown), .intermittent = intermittent}));
+        over_ = context_.plan().first;
     }
 
     void note(const std::string& text) { channel_.send(std::string(kNoteMark) + text); }
@@ -247,6 +252,7 @@ private:
     Learnt learnt_{context_};
     LearntTransfers transfers_;
     Repeater repeater_{context_, [this] { channel_.doing(doing_); }};
+    bool over_ = false;   // the first deviation was all that was to be found
     bool hasty_ = false;  // and something of it was given up after a short wait
 };
 

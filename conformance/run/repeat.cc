@@ -140,7 +140,7 @@ Repeated Repeater::run(const Sighting& seen) {
         repeats = !counted_trial(shown).empty();
     }
     std::vector<Because> because;
-    Case minimal = repeats ? smaller(shown) : shown;
+    Case minimal = repeats && !context_.plan().first ? smaller(shown) : shown;
     worker.set_quick(false);
     worker.set_patient(true);
     if (repeats) because = each_time(minimal);

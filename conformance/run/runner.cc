@@ -173,7 +173,7 @@ public:
             }
             hung_ += ending.kind == Ending::Kind::Hung ? 1 : 0;
             const bool goes_on = ending.doing == 0 ? died_preparing(ending) : died_at(ending.doing - 1, ending);
-            if (!goes_on) break;
+            if (!goes_on || is_over()) break;
             if (++deaths_ == kMostFatal || hung_ == kMostHung || hopeless(plan_, result_.provider, ending)) {
                 note("given up after " + std::to_string(deaths_) + " deaths; " + std::to_string(total - start_) +
                      " cases were not run");
@@ -184,7 +184,7 @@ public:
         if (ledger_->passed_over > 0)
             note(std::to_string(ledger_->passed_over) + " cases were passed over: they hold what ended the process" +
                  (property_.name() == "traffic" ? ", or was lost" : ""));
-        if (start_ >= total) result_.finished.insert(std::string(property_.name()));
+        if (start_ >= total && !is_over()) result_.finished.insert(std::string(property_.name()));
         for (const auto& n : gather_.notes()) note(n);
         forget_unwanted();
         result_.tally.add(ledger_->tally);
@@ -195,6 +195,9 @@ public:
     }
 
 private:
+    // A deviation was found, and one is all that was asked for.
+    [[nodiscard]] bool is_over() const { return plan_.first && gather_.added() > 0; }
+
     Ending run_child(std::uint64_t total) {
         return run_in_child(
             [&](Channel& channel) {
@@ -239,7 +242,8 @@ private:
     }
 
     void tell(const Case& culprit, const Ending& ending) {
-        const bool shrinks = ending.kind != Ending::Kind::Hung || hung_ <= 1;  // shrinking what hangs takes long
+        // Shrinking what hangs takes long.
+        const bool shrinks = !plan_.first && (ending.kind != Ending::Kind::Hung || hung_ <= 1);
         Tries tries{.shown = 1, .of = 1};
         const Case minimal = shrink_crash(plan_, culprit, ending, shrinks, tries);
         if (tries.of == 1) ++tries.of;  // it did not come so far

@@ -349,6 +349,30 @@ TEST(History, IsPartOfACaseThatReplaysWhereTheExchangeAloneShowsNothing) {
     EXPECT_EQ(run_tool({"replay", "--library", mutant("clean"), file}).status, 0) << slurp(file);
 }
 
+// Of a property that ends at its first deviation nothing is said that it did not come to.
+TEST(FirstDeviation, EndsItsPropertyAndIsNotMadeSmaller) {
+    std::uint64_t questions[2] = {};
+    for (const bool first : {false, true}) {
+        const Folder folder;
+        std::vector<std::string> arguments = {"check",      "--no-compiler", "--library", mutant("read-cut"),
+                                              "--provider", "shm",           "--clause",  "rma",
+                                              "--cases",    "800",           "--report",  folder.path("r.json")};
+        if (first) arguments.emplace_back("--first");
+        const Ran ran = run_tool(arguments, {"GTEST_FILTER=traffic.*"});
+        ASSERT_EQ(ran.status, 1) << ran.out << ran.err;
+        const Report r = read_report(folder.path("r.json"));
+        questions[first ? 1 : 0] = r.providers.at(0).questions;
+        if (!first) continue;
+        EXPECT_EQ(r.deviations.size(), 1U) << ran.out;
+        EXPECT_FALSE(r.deviations.at(0).intermittent) << ran.out;
+        bool said = false;
+        for (const auto& [clause, reason] : r.providers[0].reasons)
+            said = said || reason == "the property traffic was not run to its end";
+        EXPECT_TRUE(said);
+    }
+    EXPECT_LT(questions[1], questions[0]);
+}
+
 TEST(History, TheSameSeedGivesTheSameReport) {
     std::string deviations[2];
     for (std::string& d : deviations) {

@@ -1,5 +1,5 @@
-// Engine: answers to a peer. Each is sent at once if none waits and the transport has room; else it is kept, with a copy
-// of its payload, or with the targets of a read that is streamed (response_queue.h).
+// Engine: answers to a peer. Each is sent at once if none waits and the transport has room; else it is kept, with a
+// copy of its payload, or with the targets of a read that is streamed (response_queue.h).
 #ifndef SELVAGE_IMPL_ENGINE_ENGINE_RESPOND_H
 #define SELVAGE_IMPL_ENGINE_ENGINE_RESPOND_H
 

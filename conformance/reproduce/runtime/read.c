@@ -64,10 +64,10 @@ static int poll_once(void) {
 static int hasty;
 
 static void progress(void) {
-    int quiet, rounds = hasty ? 24 : 3000;
+    int quiet, rounds = hasty ? 24 : 800;
 
     for (quiet = 0; quiet < rounds; quiet++) {
         if (poll_once()) quiet = 0;
-        usleep(hasty ? 0 : 100);
+        usleep(hasty ? 0 : quiet < 500 ? 100 : 1000);
     }
 }
