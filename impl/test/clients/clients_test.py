@@ -167,6 +167,13 @@ class Counting(unittest.TestCase):
 
 
 class Judges(unittest.TestCase):
+    def test_a_case_of_mpich_says_that_it_found_nothing_in_either_spelling(self):
+        judge = clients.load('mpich').judge_case
+        self.assertEqual(judge(Outcome(0, ' No Errors\n', 1.0, 1.0))[0], PASSED)
+        self.assertEqual(judge(Outcome(0, 'No errors\n', 1.0, 1.0))[0], PASSED)
+        self.assertEqual(judge(Outcome(0, 'Found 3 errors; No Errors were expected\n', 1.0, 1.0))[0], FAILED)
+        self.assertEqual(judge(Outcome(1, ' No Errors\n', 1.0, 1.0))[0], FAILED)
+
     WHOLE = ''.join(f'REAL {part} TESTS:   75 TESTS;   50 PASSED,   25 SKIPPED,    0 FAILED.\n'
                     for part in ('SDRV', 'BSBR', 'SUM', 'AMX', 'AMN')) + 'killed other procs, exiting with error #-1.\n'
 
