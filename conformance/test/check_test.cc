@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "conformance/convict/bounded_run.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 
@@ -116,11 +117,17 @@ std::string try_program(const std::string& file) {
     const std::string binary = file + ".out";
     const Ran compiled = run_program({"cc", "-Wall", "-o", binary, file, "-lfabric"});
     if (compiled.status != 0 || !compiled.err.empty()) return "does not compile cleanly:\n" + compiled.err;
-    const Ran ran = run_program({binary}, {}, {}, std::chrono::seconds(30));
-    if (ran.timed_out || ran.signal != 0 || ran.status == 1) return {};
+    // What a program leaves in /dev/shm when it is killed would be in the way of a later one with its process id.
+    const RunResult ran = run_bounded({.arguments = {binary},
+                                       .environment = own_environment(),
+                                       .directory = "/",
+                                       .limit = std::chrono::seconds(30),
+                                       .work_limit = {}});
+    if (ran.kind == RunResult::Kind::TimedOut || ran.kind == RunResult::Kind::Signaled) return {};
+    if (ran.kind == RunResult::Kind::Exited && ran.code == 1) return {};
     // Of what takes a history a program may not be able to tell; a run that compiles it calls the finding intermittent.
-    if (ran.status == 77 && takes_a_history(file)) return {};
-    return "shows nothing: exits " + std::to_string(ran.status) + "\n" + ran.out + ran.err;
+    if (ran.code == 77 && takes_a_history(file)) return {};
+    return "shows nothing: exits " + std::to_string(ran.code) + "\n" + ran.output;
 }
 
 void expect_programs_show(const std::string& provider, std::size_t most) {

@@ -34,8 +34,9 @@ done
 FI_PROVIDER=selvage_tcp fi_info -p selvage_tcp >/dev/null || fail "FI_PROVIDER=selvage_tcp hides selvage_tcp"
 FI_PROVIDER=^selvage_tcp fi_info -p selvage_tcp >/dev/null 2>&1 && fail "FI_PROVIDER=^selvage_tcp does not hide it"
 
-# pingpong PROVIDER TYPE OPTION...: a port of its own for each run, as the last may linger.
-port=$((20000 + $$ % 20000))
+# pingpong PROVIDER TYPE OPTION...: a port of its own for each run, as the last may linger. Ports come in blocks, as two of
+# these scripts with process ids that follow each other run at a time, and lie below those that the kernel gives away.
+port=$((10000 + $$ % 1200 * 8))
 pingpong() {
     local provider=$1 type=$2
     shift 2
@@ -47,7 +48,7 @@ pingpong() {
         sleep 0.05
     done
     timeout 60 fi_pingpong -p "$provider" -e "$type" -P $port -I 200 "$@" 127.0.0.1 >"$scratch/client" 2>&1 ||
-        fail "fi_pingpong over $provider, $type: $(tail -3 "$scratch/client")"
+        fail "fi_pingpong over $provider, $type: $(tail -3 "$scratch/client"); its server: $(tail -3 "$scratch/server")"
     wait $server || fail "the server of fi_pingpong over $provider, $type: $(tail -3 "$scratch/server")"
     server=
     grep -q '^64 ' "$scratch/client" || fail "no figures from fi_pingpong over $provider: $(cat "$scratch/client")"
