@@ -206,8 +206,8 @@ private:
         const std::string first = row() + ".order", second = row(1) + ".order";
         if (p_.evidence().relation == Relation::AtMost)
             return first + " && " + second + " && " + first + " > " + second;
-        return first + " && returned" + quoted_index(about_[1]) + " == 0 && " + first + " > 0 && (" + second +
-               " == 0 || " + first + " < " + second + ")";
+        return first + " && returned" + quoted_index(about_[1]) + " == 0 && (" + second + " == 0 || " + first + " < " +
+               second + ")";
     }
 
     // Buffers for many messages.
