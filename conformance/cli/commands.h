@@ -40,6 +40,8 @@ bool read_file(const std::string& path, std::string& out, std::string& error);
 
 struct Survey;
 struct Report;
+/// Reads reports that selvage check wrote as .json.  @return false and a one-line `error` that names the file.
+bool read_reports(const std::vector<std::string>& paths, std::vector<Report>& out, std::string& error);
 /// True if a report has a deviation that counts for the exit status.
 bool has_deviation(const Report& report, bool strict);
 /// Why a provider that was named can't be judged, as one line; empty if all can.  A library that dies of being asked

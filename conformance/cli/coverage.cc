@@ -31,12 +31,10 @@ int renew(const Options& options, const std::vector<Report>& reports) {
 
 int coverage(const Options& options) {
     std::vector<Report> reports;
-    std::string text, error;
-    for (const auto& path : options.reports) {
-        if (!read_file(path, text, error)) return could_not_run(error);
-        if (!read_report_json(text, reports.emplace_back(), error)) return could_not_run(path + ": " + error);
-        if (reports.back().providers.empty()) return could_not_run(path + ": judges no provider");
-    }
+    std::string error;
+    if (!read_reports(options.reports, reports, error)) return could_not_run(error);
+    for (std::size_t i = 0; i < reports.size(); ++i)
+        if (reports[i].providers.empty()) return could_not_run(options.reports[i] + ": judges no provider");
     if (!options.page.empty()) return renew(options, reports);
     fmt::print("{}", coverage_markdown(reports));
     return kKept;

@@ -18,22 +18,10 @@ struct Options {
     bool strict = false;
 };
 
-bool read_parts(const Options& options, std::vector<Report>& out, std::string& error) {
-    for (const auto& path : options.parts) {
-        std::string text;
-        if (!read_file(path, text, error)) return false;
-        if (!read_report_json(text, out.emplace_back(), error)) {
-            error = path + ": " + error;
-            return false;
-        }
-    }
-    return true;
-}
-
 int merge(const Options& options) {
     std::vector<Report> parts;
     std::string error;
-    if (!read_parts(options, parts, error)) return could_not_run(error);
+    if (!read_reports(options.parts, parts, error)) return could_not_run(error);
     Report whole;
     if (!merge_reports(parts, whole, error)) return could_not_run("these are not parts of one run: " + error);
     for (const auto& path : options.reports)
@@ -49,6 +37,18 @@ int merge(const Options& options) {
 }
 
 }  // namespace
+
+bool read_reports(const std::vector<std::string>& paths, std::vector<Report>& out, std::string& error) {
+    for (const auto& path : paths) {
+        std::string text;
+        if (!read_file(path, text, error)) return false;
+        if (!read_report_json(text, out.emplace_back(), error)) {
+            error = path + ": " + error;
+            return false;
+        }
+    }
+    return true;
+}
 
 void add_merge(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();

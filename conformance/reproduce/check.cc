@@ -39,27 +39,40 @@ void emit_kept(Program& p, const std::string& condition) {
     p.helper("static int kept(const struct fi_info *o)\n{\n\treturn " + condition + ";\n}\n");
 }
 
-std::string number_condition(Relation r, const std::string& seen, const std::string& expected) {
+// A relation between two numbers as C: what is compared, and by which operator it holds and is broken.
+struct Comparison {
+    std::string left;
+    const char* holds;
+    const char* broken;
+    std::string right;
+};
+
+Comparison comparison(Relation r, const std::string& seen, const std::string& expected) {
     switch (r) {
         case Relation::Differs:
-            return seen + " != " + expected;
+            return {seen, " != ", " == ", expected};
         case Relation::Contains:
-            return "(" + seen + " & " + expected + ") == " + expected;
+            return {"(" + seen + " & " + expected + ")", " == ", " != ", expected};
         case Relation::Within:
-            return "(" + seen + " & ~" + expected + ") == 0";
+            return {"(" + seen + " & ~" + expected + ")", " == ", " != ", "0"};
         case Relation::Meets:
-            return "(" + seen + " & " + expected + ") != 0";
+            return {"(" + seen + " & " + expected + ")", " != ", " == ", "0"};
         case Relation::Lacks:
-            return "(" + seen + " & " + expected + ") == 0";
+            return {"(" + seen + " & " + expected + ")", " == ", " != ", "0"};
         case Relation::AtLeast:
-            return seen + " >= " + expected;
+            return {seen, " >= ", " < ", expected};
         case Relation::AtMost:
-            return seen + " <= " + expected;
+            return {seen, " <= ", " > ", expected};
         case Relation::MultipleOf:
-            return expected + " ? " + seen + " % " + expected + " == 0 : " + seen + " == 0";
+            return {"(" + expected + " ? " + seen + " % " + expected + " : " + seen + ")", " == ", " != ", "0"};
         default:
-            return seen + " == " + expected;
+            return {seen, " == ", " != ", expected};
     }
+}
+
+std::string number_condition(Relation r, const std::string& seen, const std::string& expected) {
+    const Comparison c = comparison(r, seen, expected);
+    return c.left + c.holds + c.right;
 }
 
 std::string_view verb(Relation r) {
@@ -163,6 +176,11 @@ std::string text_check(Program& p, const Evidence& e) {
 }
 
 }  // namespace
+
+std::string broken_number(Relation r, const std::string& seen, const std::string& expected) {
+    const Comparison c = comparison(r, seen, expected);
+    return c.left + c.broken + c.right;
+}
 
 bool speaks_of_offers(const Evidence& e) {
     return model::is_number(e.field) || model::is_text(e.field) || is_part(e.field);

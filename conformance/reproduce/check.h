@@ -10,6 +10,9 @@
 
 namespace selvage::conformance {
 
+/// A condition over two numbers, as C, that holds if `relation` does not.
+std::string broken_number(model::Relation relation, const std::string& seen, const std::string& expected);
+
 /// True if evidence compares a field of an fi_info, so that offer_check can express it.
 bool speaks_of_offers(const model::Evidence& e);
 

@@ -122,15 +122,14 @@ private:
             "\t(void)object;\n");
     }
 
-    static std::string side(Side s) { return s == Side::A ? "A" : "B"; }
+    static std::string side(Side s) { return model::name_of(s); }
     static std::string quoted_index(std::size_t i) { return "[" + std::to_string(i) + "]"; }
 
     // What a read finds, ahead of the values that atomic operations must find.
     void fill_source(std::size_t i) {
         const Operation& o = e_.operations[i];
         if (o.what != Transfer::Read || !is_inside(o)) return;
-        p_.main("\tfill(" + side(peer_of(o.side)) + ".target + " + std::to_string(o.offset) + ", " +
-                std::to_string(o.length) + ", " + std::to_string(i) + ");\n");
+        p_.main("\tfill(" + target_of(o) + ", " + std::to_string(o.length) + ", " + std::to_string(i) + ");\n");
     }
 
     void lay(std::size_t i) {

@@ -17,7 +17,6 @@ using model::Transfer;
 using Bytes = std::vector<unsigned char>;
 
 const Operation& at(const Program& p, std::size_t i) { return p.shown().sequence.operations[i]; }
-std::string side_name(model::Side s) { return s == model::Side::A ? "A" : "B"; }
 
 struct Values {
     Bytes operand, compare, before, after;
@@ -48,10 +47,6 @@ std::string array(const std::string& name, const Bytes& bytes) {
     return out + "\n};\n";
 }
 
-std::string target_of(const Operation& o) {
-    return side_name(peer_of(o.side)) + ".target + " + std::to_string(o.offset);
-}
-
 // `place` does not hold the values of `array`.
 std::string unlike(Program& p, const Operation& o, const std::string& place, const std::string& array) {
     p.helper(runtime::kSameValues);
@@ -63,6 +58,10 @@ std::string unlike(Program& p, const Operation& o, const std::string& place, con
 }
 
 }  // namespace
+
+std::string target_of(const Operation& o) {
+    return std::string(model::name_of(peer_of(o.side))) + ".target + " + std::to_string(o.offset);
+}
 
 std::uint64_t room_for(const Operation& o) {
     constexpr std::uint64_t kLine = 64;  // one of them at least is left behind the bytes

@@ -11,6 +11,8 @@ namespace selvage::conformance {
 
 /// Emits the arrays that operation `i`, an atomic one, begins with, as helpers.
 void declare_values(Program& p, std::size_t i);
+/// C for the address of the first byte that an operation reaches at its target.
+std::string target_of(const model::Operation& o);
 /// Bytes from the beginning of an operation's buffer to what lies behind it: its result, or another's buffer.
 std::uint64_t room_for(const model::Operation& o);
 /// C that puts them into its buffer and at its target.

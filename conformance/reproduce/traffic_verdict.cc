@@ -29,10 +29,6 @@ std::string quoted_index(std::size_t i) { return "[" + std::to_string(i) + "]"; 
 std::string buffer_of(std::size_t i) { return "buffer" + quoted_index(i); }
 std::string side_name(Side s) { return model::name_of(s); }
 
-std::string target_of(const Operation& o) {
-    return side_name(peer_of(o.side)) + ".target + " + std::to_string(o.offset);
-}
-
 std::string differ(const std::string& a, const std::string& b, std::uint64_t length) {
     return "memcmp(" + a + ", " + b + ", " + std::to_string(length) + ") != 0";
 }
@@ -90,7 +86,8 @@ private:
         if (auto condition = of_many()) return condition;
         if (observed_.what == Observable::Order) return out_of_order();
         if (observed_.what == Observable::Refusal) return went_through();
-        const auto number = call_number() ? call_number() : entry_number(row());
+        auto number = call_number();
+        if (!number) number = entry_number(row());
         if (!number) return std::nullopt;
         return guarded(*number);
     }
@@ -102,28 +99,9 @@ private:
     // The value is not as it should be.
     [[nodiscard]] std::string wrong(const std::string& value) const {
         const auto& e = p_.evidence();
-        const std::string expected = c::number(e.expected);
-        switch (e.relation) {
-            case Relation::Differs:
-                return value + " == " + expected;
-            case Relation::Contains:
-                return "(" + value + " & " + expected + ") != " + expected;
-            case Relation::Within:
-                return "(" + value + " & ~" + expected + ") != 0";
-            case Relation::Meets:
-                return "(" + value + " & " + expected + ") == 0";
-            case Relation::Lacks:
-                return "(" + value + " & " + expected + ") != 0";
-            case Relation::AtLeast:
-                return value + " < " + expected;
-            case Relation::AtMost:
-                return value + " > " + expected;
-            default: {
-                std::string out = value + " != " + expected;
-                for (const auto other : observed_.also) out += " && " + value + " != " + c::number(other);
-                return out;
-            }
-        }
+        std::string out = broken_number(e.relation, value, c::number(e.expected));
+        for (const auto other : observed_.also) out += " && " + value + " != " + c::number(other);
+        return out;
     }
 
     // Numbers of a call, and how many entries came of it.
