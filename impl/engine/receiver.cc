@@ -69,15 +69,17 @@ void Receiver::report(const Arrival& message, void* context, uint64_t flags, voi
         .tag = message.tag,
         .source = reported(source),
     };
+    const bool requested = (flags | reports.receive_always) & (FI_COMPLETION | FI_MULTI_RECV);
     if (error || placed != message.length || (source_errors_ && source == FI_ADDR_NOTAVAIL)) [[unlikely]] {
-        report_failure(completion, message.length, error, peer);
+        report_failure(completion, message.length, error, requested, peer);
         return;
     }
-    if ((flags | reports.receive_always) & (FI_COMPLETION | FI_MULTI_RECV)) reports.receive->write(completion);
+    if (requested) reports.receive->write(completion);
     reports.count(kSlotRecv);
 }
 
-void Receiver::report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer) {
+void Receiver::report_failure(const Completion& completion, uint64_t length, int error, bool requested,
+                              PeerBase* peer) {
     FailedCompletion failure{
         .base = completion, .overflow = 0, .error = error, .provider_error = error, .data = nullptr, .data_size = 0};
     AvEntry source;
@@ -87,6 +89,7 @@ void Receiver::report_failure(const Completion& completion, uint64_t length, int
         failure.overflow = length - completion.length;
     } else if (!error) {
         failure.error = FI_EADDRNOTAVAIL;
+        failure.without_source = requested ? WithoutSource::kSuccess : WithoutSource::kNothing;
         if (peer && raw_address_of(*peer, &source)) {
             failure.data = bytes;
             failure.data_size = export_source(source, bytes);

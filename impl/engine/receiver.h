@@ -224,7 +224,7 @@ private:
     bool keep_orphan(const Unexpected& message);
     void count_unexpected(PeerState* state, const Unexpected& message, bool added);
     size_t export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const;
-    void report_failure(const Completion& completion, uint64_t length, int error, PeerBase* peer);
+    void report_failure(const Completion& completion, uint64_t length, int error, bool requested, PeerBase* peer);
     void conclude(Receive* receive);
     void flush_order();
 

@@ -18,6 +18,14 @@ struct Completion {
     fi_addr_t source;
 };
 
+// What fi_cq_read and fi_cq_sread, which ask for no source, make of an error entry. One whose only fault is an unknown
+// source is an error for fi_cq_readfrom alone (fi_cq(3), FI_SOURCE_ERR): the data have arrived.
+enum class WithoutSource : uint8_t {
+    kError,
+    kSuccess,
+    kNothing,  // no completion was requested
+};
+
 // One that failed. The application owns no memory of it; `err_data` is copied (at most kErrorDataMax bytes).
 struct FailedCompletion {
     Completion base;
@@ -26,6 +34,7 @@ struct FailedCompletion {
     int provider_error;  // what fi_cq_strerror explains
     const void* data;    // the address of an unknown source (FI_SOURCE_ERR), or nullptr
     size_t data_size;
+    WithoutSource without_source = WithoutSource::kError;
 };
 
 }  // namespace selvage::impl

@@ -44,10 +44,17 @@ static_assert(offsetof(Completion, tag) == offsetof(fi_cq_tagged_entry, tag));
 // The answer of a queue that holds no entry.
 ssize_t nothing_there(const CompletionQueue& cq) { return cq.ring.overrun() ? -FI_EAVAIL : -FI_EAGAIN; }
 
+// "fi_cq_readfrom will return -FI_EAVAIL" of an unknown source; fi_cq_read, which reports none, has the completion.
+bool reads_as_success(CompletionQueue& cq, size_t index, const fi_addr_t* sources) {
+    return !sources && cq.ring.succeeds_without_source(index);
+}
+
 // With the queue's lock held.
 template <fi_cq_format kFormat>
 ssize_t take_entries(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t* sources) {
     using Entry = typename EntryOf<kFormat>::Type;
+    if (!sources && cq.ring.failures()) [[unlikely]]
+        cq.ring.drop_unrequested();
     const size_t queued = cq.ring.size();
     if (!queued) return nothing_there(cq);
     auto* out = static_cast<unsigned char*>(buffer);
@@ -55,8 +62,10 @@ ssize_t take_entries(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t*
     size_t taken = 0;
     while (taken < wanted) {
         const CompletionSlot& slot = cq.ring.at(taken);
-        if (slot.failure) [[unlikely]]
-            break;
+        if (slot.failure) [[unlikely]] {
+            if (!reads_as_success(cq, taken, sources)) break;
+            cq.ring.make_success(taken);
+        }
         memcpy(out, &slot.completion, sizeof(Entry));
         out += sizeof(Entry);
         if (sources) sources[taken] = slot.completion.source;
@@ -66,7 +75,7 @@ ssize_t take_entries(CompletionQueue& cq, void* buffer, size_t count, fi_addr_t*
         cq.ring.pop(taken);
         return static_cast<ssize_t>(taken);
     }
-    return cq.ring.at(0).failure ? -FI_EAVAIL : 0;
+    return !cq.ring.at(0).failure || reads_as_success(cq, 0, sources) ? 0 : -FI_EAVAIL;
 }
 
 template <fi_cq_format kFormat>

@@ -85,6 +85,7 @@ void CompletionRing::push_failure(const FailedCompletion& failed) {
     record->provider_error = failed.provider_error;
     record->data_size = failed.data ? std::min(failed.data_size, Failure::kDataMax) : 0;
     if (record->data_size) memcpy(record->data, failed.data, record->data_size);
+    record->without_source = failed.without_source;
     at(before).failure = record;
     ++failed_;
 }
@@ -98,6 +99,18 @@ const Failure* CompletionRing::pop_failure() {
     pop(1);
     --failed_;
     return retired_;
+}
+
+void CompletionRing::make_success(size_t index) {
+    Failure* record = at(index).failure;
+    record->next = free_;
+    free_ = record;
+    at(index).failure = nullptr;
+    --failed_;
+}
+
+void CompletionRing::drop_unrequested() {
+    while (size() && front().failure && front().failure->without_source == WithoutSource::kNothing) pop_failure();
 }
 
 }  // namespace selvage::impl

@@ -22,6 +22,7 @@ struct Failure {
     int error;
     int provider_error;
     size_t data_size;
+    WithoutSource without_source;
     unsigned char data[kDataMax];
 };
 
@@ -72,6 +73,11 @@ public:
     }
     // Removes the first entry, a failure. Its record is valid until the next call.
     const Failure* pop_failure();
+    // For a reader that asks for no sources. Whether the entry, a failure, is a success to it; makes it one; and
+    // removes the first entries while nothing is to be read of them.
+    bool succeeds_without_source(size_t index) { return at(index).failure->without_source == WithoutSource::kSuccess; }
+    void make_success(size_t index);
+    void drop_unrequested();
 
 private:
     [[gnu::noinline, gnu::cold]] bool make_room();

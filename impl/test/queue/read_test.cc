@@ -111,6 +111,49 @@ TEST_P(Formats, ErrorsKeepTheirPlace) {
     EXPECT_EQ(fi_cq_readerr(queue.fid, nullptr, 0), -FI_EINVAL);
 }
 
+// fi_cq(3): "fi_cq_readfrom will return -FI_EAVAIL, even if the data were received successfully".
+TEST_P(Formats, AnUnknownSourceIsAnErrorForWhoReadsSourcesAlone) {
+    Queue queue(place, FI_WAIT_NONE);
+    FailedCompletion unknown = failure(1, FI_EADDRNOTAVAIL);
+    unknown.without_source = WithoutSource::kSuccess;
+    fi_cq_entry entries[8];
+    fi_addr_t sources[8];
+    queue->write_error(unknown);
+    EXPECT_EQ(fi_cq_read(queue.fid, nullptr, 0), 0) << "a look takes nothing and decides nothing";
+    ASSERT_EQ(fi_cq_readfrom(queue.fid, entries, 8, sources), -FI_EAVAIL);
+    fi_cq_err_entry error{};
+    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
+    EXPECT_EQ(error.err, FI_EADDRNOTAVAIL);
+    queue->write(completion(2));
+    queue->write_error(unknown);
+    queue->write_error(failure(3));
+    ASSERT_EQ(fi_cq_read(queue.fid, entries, 8), 2);
+    EXPECT_EQ(number_of(entries[0].op_context), 2u);
+    EXPECT_EQ(number_of(entries[1].op_context), 1u);
+    ASSERT_EQ(fi_cq_read(queue.fid, entries, 8), -FI_EAVAIL) << "other failures stay failures";
+    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
+    EXPECT_EQ(error.err, FI_ETRUNC);
+    EXPECT_EQ(fi_cq_read(queue.fid, entries, 8), -FI_EAGAIN);
+}
+
+TEST_P(Formats, AnUnknownSourceOfACompletionThatNobodyRequestedIsNothingWithoutSources) {
+    Queue queue(place, FI_WAIT_NONE);
+    FailedCompletion unknown = failure(1, FI_EADDRNOTAVAIL);
+    unknown.without_source = WithoutSource::kNothing;
+    fi_cq_entry entries[8];
+    queue->write_error(unknown);
+    queue->write(completion(2));
+    queue->write_error(unknown);
+    queue->write(completion(3));
+    ASSERT_EQ(fi_cq_read(queue.fid, entries, 8), 1);
+    EXPECT_EQ(number_of(entries[0].op_context), 2u);
+    ASSERT_EQ(fi_cq_read(queue.fid, entries, 8), 1);
+    EXPECT_EQ(number_of(entries[0].op_context), 3u);
+    queue->write_error(unknown);
+    EXPECT_EQ(fi_cq_read(queue.fid, entries, 8), -FI_EAGAIN);
+    EXPECT_EQ(queue->ring.size(), 0u);
+}
+
 TEST(CqErrorData, IsCopiedWhereTheCallerGivesRoom) {
     Place place;
     Queue queue(place, FI_WAIT_NONE);

@@ -244,12 +244,14 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
         .source = av_ && av_->user_ids && address != FI_ADDR_NOTAVAIL ? av_->reported(address) : address,
     };
     const bool unknown = source_errors_ && address == FI_ADDR_NOTAVAIL;
+    const bool requested = (receive.flags | reports_.receive_always) & FI_COMPLETION;
     if (placed == datagram.size && !unknown) [[likely]] {
-        if ((receive.flags | reports_.receive_always) & FI_COMPLETION) reports_.receive->write(completion);
+        if (requested) reports_.receive->write(completion);
         reports_.count(kSlotRecv);
         return;
     }
     const int error = placed < datagram.size ? FI_ETRUNC : FI_EADDRNOTAVAIL;
+    const auto without = requested ? WithoutSource::kSuccess : WithoutSource::kNothing;
     const bool tells = error == FI_EADDRNOTAVAIL && source.socket.kind == AddressKind::kIbUd;
     reports_.failed(reports_.receive, kSlotRecv,
                     {.base = completion,
@@ -257,7 +259,8 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
                      .error = error,
                      .provider_error = error,
                      .data = tells ? source.socket.bytes() : nullptr,
-                     .data_size = tells ? source.socket.length() : 0});
+                     .data_size = tells ? source.socket.length() : 0,
+                     .without_source = error == FI_ETRUNC ? WithoutSource::kError : without});
 }
 
 // Failures.
