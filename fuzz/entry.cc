@@ -107,7 +107,7 @@ private:
 
     // What happens around a call is partly for the clock to decide, which on a busy machine says different things.
     bool shows_again(Case& c) {
-        if (c.kind != Case::Kind::Conduct) return true;
+        if (c.kind != Case::Kind::SideEffects) return true;
         broken_.clear();
         target().judge(c, *bench_, broken_);
         return !broken_.empty();

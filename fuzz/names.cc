@@ -1,6 +1,6 @@
 // Names are resolved once: getaddrinfo and freeaddrinfo of the fuzz target stand before libc's.
 //
-// A question that names a node or a service takes a dozen system calls to resolve it, for an answer that stays the same
+// A query that names a node or a service takes a dozen system calls to resolve it, for an answer that stays the same
 // as long as the target runs.  So each is kept, and given to the library again; it reads the list and gives it back.
 // What is kept is nobody's allocation: it is not counted as the library's.  Any thread.
 #include <dlfcn.h>

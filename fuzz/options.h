@@ -16,7 +16,7 @@ struct Options {
     std::vector<std::string> profiles;   ///< files of declared profiles to judge by
     std::string keep_going;              ///< a folder: findings are shrunk and saved there, and the run goes on
     std::string journal;                 ///< a file that always holds the input under way
-    std::string tool;  ///< the selvage tool, for questions that need a fresh process (default as with library)
+    std::string tool;  ///< the selvage tool, for queries that need a fresh process (default as with library)
 };
 
 /// Reads what is meant for the target.  @return false and one line in `error`.

@@ -24,7 +24,7 @@ RELEASE = os.path.join(ROOT, 'build/release')
 TOOL = os.path.join(FUZZ, 'fuzz/fuzz_tool')
 LIBRARIES = os.path.join(FUZZ, 'conformance/mutants/lib')
 # The target for each property of the kit that a mutant names.
-TARGETS = {'classes': 'hints', 'random': 'hints', 'corpus': 'hints', 'pairs': 'hints', 'conduct': 'conduct',
+TARGETS = {'classes': 'hints', 'random': 'hints', 'corpus': 'hints', 'pairs': 'hints', 'side_effects': 'side_effects',
            'strings': 'strings', 'openings': 'sequence', 'lives': 'sequence', 'traffic': 'transfers'}
 
 

@@ -16,9 +16,9 @@
 #include "conformance/generate/pointed.h"
 #include "conformance/generate/relate.h"
 #include "conformance/generate/values.h"
-#include "conformance/properties/conduct.h"
 #include "conformance/properties/corpus.h"
 #include "conformance/properties/lifecycles.h"
+#include "conformance/properties/side_effects.h"
 #include "conformance/properties/strings.h"
 #include "fuzz/workbench.h"
 #include "model/spec/clause.h"
@@ -55,7 +55,7 @@ public:
     Seeder(Workbench& bench, const fs::path& folder)
         : bench_(bench),
           hints_(folder / "hints"),
-          conduct_(folder / "conduct"),
+          side_effects_(folder / "side_effects"),
           sequence_(folder / "sequence"),
           strings_(folder / "strings"),
           differential_(folder / "differential"),
@@ -65,16 +65,16 @@ public:
         for (const auto& p : bench_.providers()) {
             examples(p);
             saved(p);
-            questions(p);
+            queries(p);
             pairs(p);
-            family(p, *make_conduct(), conduct_, 60, 1);
+            family(p, *make_side_effects(), side_effects_, 60, 1);
             family(p, *make_strings(), strings_, 3600, 7);
             family(p, *make_openings(), sequence_, 4000, 1);
-            family(p, *make_lives(), sequence_, 40, 1);
+            family(p, *make_lifecycles(), sequence_, 40, 1);
             sequences(p);
         }
-        std::printf("seeds: %zu hints, %zu conduct, %zu sequence, %zu strings, %zu differential, %zu transfers\n",
-                    hints_.size(), conduct_.size(), sequence_.size(), strings_.size(), differential_.size(),
+        std::printf("seeds: %zu hints, %zu side_effects, %zu sequence, %zu strings, %zu differential, %zu transfers\n",
+                    hints_.size(), side_effects_.size(), sequence_.size(), strings_.size(), differential_.size(),
                     transfers_.size());
     }
 
@@ -101,12 +101,12 @@ private:
             input.asked.provider = provider;
             if (c.kind == Case::Kind::Call) call(provider, c.first);
             if (c.kind == Case::Kind::Text) strings_.add(input);
-            if (c.kind == Case::Kind::Life) sequence_.add(input);
-            if (c.kind == Case::Kind::Conduct) conduct_.add(input);
+            if (c.kind == Case::Kind::Lifecycle) sequence_.add(input);
+            if (c.kind == Case::Kind::SideEffects) side_effects_.add(input);
         }
     }
     // Every choice alone, and the answers to the plain ones as hints.
-    void questions(const std::string& provider) {
+    void queries(const std::string& provider) {
         const Profile& profile = bench_.profile(provider, bench_.context(provider).version());
         const ClassQueries classes(profile);
         for (std::uint64_t i = 0; i < classes.singles(); ++i) call(provider, classes.make(i));
@@ -173,7 +173,7 @@ private:
     }
 
     Workbench& bench_;
-    Folder hints_, conduct_, sequence_, strings_, differential_, transfers_;
+    Folder hints_, side_effects_, sequence_, strings_, differential_, transfers_;
 };
 
 void put_token(std::ofstream& out, const std::string& bytes) {

@@ -21,7 +21,7 @@ case $target in
     hints | differential) runs=2000000 ;;
     strings) runs=14000 ;;
     sequence) runs=250000 ;;
-    conduct) runs=12000 ;;
+    side_effects) runs=12000 ;;
     transfers) runs=8000 ;;
     frames_peer) runs=20000 ;;
     *) runs=5000000 ;;

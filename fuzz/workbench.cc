@@ -105,7 +105,7 @@ void Workbench::judge(Case& c, std::vector<Because>& broken) {
     c.provider = provider_of(c);
     if (c.kind == Case::Kind::Call) return judge_asked(c.provider, c.first, ask(c.provider, c.first), broken);
     // What a broken life leaves open would break the next ones: if there are to be any, each has a process of its own.
-    if (c.kind == Case::Kind::Life && !isolated_) return Life(context(c.provider), c).run_here(tally_, broken);
+    if (c.kind == Case::Kind::Lifecycle && !isolated_) return Life(context(c.provider), c).run_here(tally_, broken);
     conformance::probe(context(c.provider), c, tally_, broken);
 }
 

@@ -11,7 +11,7 @@
 
 #include "conformance/case/case.h"
 #include "conformance/drive/test_context.h"
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "conformance/properties/stages.h"
 #include "fuzz/options.h"
 #include "model/judge/judge.h"

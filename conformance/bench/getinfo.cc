@@ -21,20 +21,20 @@ constexpr double kMicrosecond = 1e3;
 constexpr double kMillisecond = 1e6;
 
 /// What is asked for; words of the interface.
-struct Question {
+struct Query {
     const char* provider = nullptr;  ///< nullptr: no hints at all
     fi_ep_type type = FI_EP_UNSPEC;
     const char* domain = nullptr;
 };
 
 /// Hints as an application makes them.  Never freed: the process ends soon.
-fi_info* make_hints(const Entries& entries, const Question& question) {
-    if (question.provider == nullptr) return nullptr;
+fi_info* make_hints(const Entries& entries, const Query& query) {
+    if (query.provider == nullptr) return nullptr;
     fi_info* hints = entries.dupinfo(nullptr);
     if (hints == nullptr) throw CannotMeasure("fi_dupinfo(NULL) gives nothing");
-    hints->fabric_attr->prov_name = strdup(question.provider);
-    hints->ep_attr->type = question.type;
-    if (question.domain != nullptr) hints->domain_attr->name = strdup(question.domain);
+    hints->fabric_attr->prov_name = strdup(query.provider);
+    hints->ep_attr->type = query.type;
+    if (query.domain != nullptr) hints->domain_attr->name = strdup(query.domain);
     return hints;
 }
 
@@ -49,8 +49,7 @@ struct Ask {
     fi_info* hints;
     std::uint32_t version;
 
-    Ask(const Entries& of, const Question& question)
-        : entries(of), hints(make_hints(of, question)), version(version_for(of)) {}
+    Ask(const Entries& of, const Query& query) : entries(of), hints(make_hints(of, query)), version(version_for(of)) {}
 
     int operator()() const {
         fi_info* list = nullptr;
@@ -66,9 +65,9 @@ void expect(int result, int expected, const Entries& entries) {
     throw CannotMeasure(fmt::format("fi_getinfo returns {} ({})", result, entries.strerror(-result)));
 }
 
-auto asking(Question question, int expected = 0) {
+auto asking(Query query, int expected = 0) {
     return [=](const Entries& entries) {
-        const Ask ask(entries, question);
+        const Ask ask(entries, query);
         expect(ask(), expected, entries);
         return ask;
     };
@@ -91,14 +90,14 @@ Workload loading() {
     return w;
 }
 
-Workload first_call(std::string name, std::string title, Question question) {
+Workload first_call(std::string name, std::string title, Query query) {
     Workload w;
     w.name = std::move(name);
     w.title = std::move(title);
     w.goal = {.below = kMillisecond};
-    w.run = [question](const std::string& path, const Effort&) {
+    w.run = [query](const std::string& path, const Effort&) {
         const auto library = open_for_measuring(path);
-        const Ask ask(library->entries(), question);
+        const Ask ask(library->entries(), query);
         int result = 0;
         auto samples = once([&] { result = ask(); });
         expect(result, 0, library->entries());
@@ -149,9 +148,9 @@ int open_and_close(const Entries& entries, fi_info* offer) {
     return result != 0 ? result : closed;
 }
 
-auto opening(Question question) {
+auto opening(Query query) {
     return [=](const Entries& entries) {
-        const Ask ask(entries, question);
+        const Ask ask(entries, query);
         fi_info* offer = nullptr;
         expect(entries.getinfo(ask.version, nullptr, nullptr, 0, ask.hints, &offer), 0, entries);
         if (const int result = open_and_close(entries, offer)) {
@@ -164,7 +163,7 @@ auto opening(Question question) {
 }  // namespace
 
 std::vector<Workload> getinfo_workloads() {
-    const Question tcp{.provider = "tcp"};
+    const Query tcp{.provider = "tcp"};
     const Goal named{.below = 2 * kMicrosecond, .times = 100};
     std::vector<Workload> out;
     out.push_back(loading());

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 /// A session that tells nothing for so long hangs.
 constexpr auto kPatience = 30s;
-/// After so many deaths the rest is given up.
+/// After so many crashes the rest is given up.
 constexpr unsigned kDeaths = 6;
 
 /// Records of the child: a letter, the row's number, what is told.
@@ -80,42 +80,42 @@ public:
     Attempts(Rows rows, const std::function<void()>& at) : left_(rows.begin(), rows.end()), at_(at) {}
 
     void run(Session session, const std::string& library, const Setting& setting) {
-        for (unsigned deaths = 0; !left_.empty(); ++deaths) {
-            if (deaths == kDeaths) return give_up("not tried: the processes before it ended too often");
+        for (unsigned crashes = 0; !left_.empty(); ++crashes) {
+            if (crashes == kDeaths) return give_up("not tried: the processes before it ended too often");
             once(session, library, setting);
         }
     }
     Seen seen;
 
 private:
-    void settle(std::size_t row) {
-        settled_[row] = true;
+    void finish_row(std::size_t row) {
+        finished_[row] = true;
         at_();
     }
 
     void take(std::string_view bytes) {
         const Record r = unpack(bytes, left_.size());
         if (r.kind == kBegin) now_ = r.row;
-        if ((r.kind != kSamples && r.kind != kCannot) || settled_[r.row]) return;
+        if ((r.kind != kSamples && r.kind != kCannot) || finished_[r.row]) return;
         const std::string& name = left_[r.row]->name;
         if (r.kind == kSamples) seen.samples[name] = as_samples(r.content);
         if (r.kind == kCannot) seen.errors[name] = std::string(r.content);
-        settle(r.row);
+        finish_row(r.row);
     }
 
     void once(Session session, const std::string& library, const Setting& setting) {
-        settled_.assign(left_.size(), false);
+        finished_.assign(left_.size(), false);
         now_ = 0;
         const Ending ending = run_in_child([&](Channel& channel) { work(channel, session, library, left_, setting); },
                                            [&](std::string_view bytes) { take(bytes); }, kPatience);
-        const bool progress = std::find(settled_.begin(), settled_.end(), true) != settled_.end();
-        if (!settled_[now_] && (ending.kind != Ending::Kind::Done || !progress)) {
+        const bool progress = std::find(finished_.begin(), finished_.end(), true) != finished_.end();
+        if (!finished_[now_] && (ending.kind != Ending::Kind::Done || !progress)) {
             seen.errors[left_[now_]->name] = how_it_ended(ending);
-            settle(now_);
+            finish_row(now_);
         }
         std::vector<const Workload*> rest;
         for (std::size_t i = 0; i < left_.size(); ++i) {
-            if (!settled_[i]) rest.push_back(left_[i]);
+            if (!finished_[i]) rest.push_back(left_[i]);
         }
         left_ = std::move(rest);
     }
@@ -129,7 +129,7 @@ private:
     }
 
     std::vector<const Workload*> left_;
-    std::vector<bool> settled_;
+    std::vector<bool> finished_;
     std::size_t now_ = 0;  // the row that was begun last
     const std::function<void()>& at_;
 };

@@ -78,24 +78,24 @@ struct TransferSequence {
 
 struct Case {
     enum class Kind : std::uint8_t {
-        Call,     ///< one fi_getinfo
-        Pair,     ///< two related ones
-        Conduct,  ///< one act, observed (crash, hang, leak, failing malloc, threads, environment, dup, free…)
-        Life,     ///< a sequence of actions
-        Text,     ///< fi_tostr, fi_tostr_r
-        Traffic,  ///< a program of operations
+        Call,         ///< one fi_getinfo
+        Pair,         ///< two related ones
+        SideEffects,  ///< one act, observed (crash, hang, leak, failing malloc, threads, environment, dup, free…)
+        Lifecycle,    ///< a sequence of actions
+        Text,         ///< fi_tostr, fi_tostr_r
+        Traffic,      ///< a program of operations
     } kind = Kind::Call;
     std::string provider;  ///< whose answer is judged
-    model::Query first;    ///< Call, Pair, Conduct, Life, Traffic (the call whose answer is opened)
+    model::Query first;    ///< Call, Pair, SideEffects, Lifecycle, Traffic (the call whose answer is opened)
     model::Query second;   ///< Pair
     model::MetamorphicRelation metamorphic = model::MetamorphicRelation::Repeated;
-    int fed_back = -1;                                       ///< Pair, FedBack: which offer
-    model::Conduct::Act act = model::Conduct::Act::GetInfo;  ///< Conduct
-    std::uint64_t fail_allocation = 0;                       ///< Conduct: which allocation fails
-    std::string env_provider;                                ///< Conduct, EnvProvider: value of FI_PROVIDER
-    std::vector<Action> actions;                             ///< Life
-    StringProbe string;                                      ///< Text
-    TransferSequence sequence;                               ///< Traffic
+    int fed_back = -1;                                               ///< Pair, FedBack: which offer
+    model::SideEffects::Act act = model::SideEffects::Act::GetInfo;  ///< SideEffects
+    std::uint64_t fail_allocation = 0;                               ///< SideEffects: which allocation fails
+    std::string env_provider;                                        ///< SideEffects, EnvProvider: value of FI_PROVIDER
+    std::vector<Action> actions;                                     ///< Lifecycle
+    StringProbe string;                                              ///< Text
+    TransferSequence sequence;                                       ///< Traffic
     /// Traffic: what the pair carried before the exchange that is judged, oldest first; opened with the same set-up.
     std::vector<std::vector<model::Operation>> before;
     bool operator==(const Case&) const = default;

@@ -54,12 +54,12 @@ void print_queries(std::string& out, const Case& c) {
     if (c.kind != Case::Kind::Text || c.first != model::Query{})
         put(out, pair ? "first" : "call", model::print_call(c.first));
     if (pair || c.second != model::Query{}) put(out, "second", model::print_call(c.second));
-    if (pair || c.metamorphic != model::MetamorphicRelation::Repeated) put(out, "kinship", name(c.metamorphic));
+    if (pair || c.metamorphic != model::MetamorphicRelation::Repeated) put(out, "relation", name(c.metamorphic));
     if (c.fed_back != -1) put(out, "fed-back", std::to_string(c.fed_back));
 }
 
-void print_conduct(std::string& out, const Case& c) {
-    if (c.kind == Case::Kind::Conduct || c.act != model::Conduct::Act::GetInfo) put(out, "act", name(c.act));
+void print_side_effects(std::string& out, const Case& c) {
+    if (c.kind == Case::Kind::SideEffects || c.act != model::SideEffects::Act::GetInfo) put(out, "act", name(c.act));
     if (c.fail_allocation != 0) put(out, "fail-allocation", std::to_string(c.fail_allocation));
     if (!c.env_provider.empty()) put(out, "env", quote(c.env_provider));
 }
@@ -162,7 +162,7 @@ private:
         if (key == "provider") return string(value, c.provider);
         if (key == "call" || key == "first") return call(value, c.first);
         if (key == "second") return call(value, c.second);
-        if (key == "kinship") return word(find_kinship(value), c.metamorphic, value, all_kinships());
+        if (key == "relation") return word(find_relation(value), c.metamorphic, value, all_relations());
         if (key == "fed-back") return number(value, c.fed_back);
         if (key == "act") return word(find_act(value), c.act, value, all_acts());
         if (key == "fail-allocation") return number(value, c.fail_allocation);
@@ -184,7 +184,7 @@ private:
         if (key == "data") return choice(value, "null", "value", s.data_null);
         if (key == "concurrent") return choice(value, "yes", "no", s.concurrent);
         return fail(key,
-                    "no such key; known are clause, kind, provider, call, first, second, kinship, fed-back, act, "
+                    "no such key; known are clause, kind, provider, call, first, second, relation, fed-back, act, "
                     "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
                     "transmit-flags, receive-flags, min-multi-recv, queue-size, selective, counters, actions, "
                     "operations, before and "
@@ -279,7 +279,7 @@ std::string print_case(const Case& c, std::optional<model::Clause> clause, std::
     put(out, "kind", name(c.kind));
     if (!c.provider.empty()) put(out, "provider", quote(c.provider));
     print_queries(out, c);
-    print_conduct(out, c);
+    print_side_effects(out, c);
     print_actions(out, c);
     print_string_probe(out, c);
     print_transfers(out, c);

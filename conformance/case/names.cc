@@ -6,8 +6,8 @@
 namespace selvage::conformance {
 namespace {
 
-using model::Conduct;
 using model::MetamorphicRelation;
+using model::SideEffects;
 
 template <typename T>
 struct Row {
@@ -16,9 +16,12 @@ struct Row {
 };
 
 constexpr std::array kKinds = {
-    Row<Case::Kind>{Case::Kind::Call, "call"},       Row<Case::Kind>{Case::Kind::Pair, "pair"},
-    Row<Case::Kind>{Case::Kind::Conduct, "conduct"}, Row<Case::Kind>{Case::Kind::Life, "life"},
-    Row<Case::Kind>{Case::Kind::Text, "text"},       Row<Case::Kind>{Case::Kind::Traffic, "traffic"},
+    Row<Case::Kind>{Case::Kind::Call, "call"},
+    Row<Case::Kind>{Case::Kind::Pair, "pair"},
+    Row<Case::Kind>{Case::Kind::SideEffects, "side-effects"},
+    Row<Case::Kind>{Case::Kind::Lifecycle, "lifecycle"},
+    Row<Case::Kind>{Case::Kind::Text, "text"},
+    Row<Case::Kind>{Case::Kind::Traffic, "traffic"},
 };
 
 constexpr std::array kMetamorphicRelations = {
@@ -33,18 +36,18 @@ constexpr std::array kMetamorphicRelations = {
 };
 
 constexpr std::array kActs = {
-    Row<Conduct::Act>{Conduct::Act::Load, "load"},
-    Row<Conduct::Act>{Conduct::Act::GetInfo, "getinfo"},
-    Row<Conduct::Act>{Conduct::Act::GetInfoNoMemory, "getinfo-no-memory"},
-    Row<Conduct::Act>{Conduct::Act::GetInfoThreads, "getinfo-threads"},
-    Row<Conduct::Act>{Conduct::Act::FreeInfo, "freeinfo"},
-    Row<Conduct::Act>{Conduct::Act::DupInfo, "dupinfo"},
-    Row<Conduct::Act>{Conduct::Act::DupInfoNoMemory, "dupinfo-no-memory"},
-    Row<Conduct::Act>{Conduct::Act::AllocInfo, "allocinfo"},
-    Row<Conduct::Act>{Conduct::Act::EnvProvider, "env-provider"},
-    Row<Conduct::Act>{Conduct::Act::ProvAttrOnly, "prov-attr-only"},
-    Row<Conduct::Act>{Conduct::Act::OpenAnswer, "open-answer"},
-    Row<Conduct::Act>{Conduct::Act::Other, "other"},
+    Row<SideEffects::Act>{SideEffects::Act::Load, "load"},
+    Row<SideEffects::Act>{SideEffects::Act::GetInfo, "getinfo"},
+    Row<SideEffects::Act>{SideEffects::Act::GetInfoNoMemory, "getinfo-no-memory"},
+    Row<SideEffects::Act>{SideEffects::Act::GetInfoThreads, "getinfo-threads"},
+    Row<SideEffects::Act>{SideEffects::Act::FreeInfo, "freeinfo"},
+    Row<SideEffects::Act>{SideEffects::Act::DupInfo, "dupinfo"},
+    Row<SideEffects::Act>{SideEffects::Act::DupInfoNoMemory, "dupinfo-no-memory"},
+    Row<SideEffects::Act>{SideEffects::Act::AllocInfo, "allocinfo"},
+    Row<SideEffects::Act>{SideEffects::Act::EnvProvider, "env-provider"},
+    Row<SideEffects::Act>{SideEffects::Act::ProvAttrOnly, "prov-attr-only"},
+    Row<SideEffects::Act>{SideEffects::Act::OpenAnswer, "open-answer"},
+    Row<SideEffects::Act>{SideEffects::Act::Other, "other"},
 };
 
 using enum Action::Verb;
@@ -94,7 +97,7 @@ std::string all_of(const Rows& rows) {
 
 std::string_view name(Case::Kind kind) { return word_of(kKinds, kind); }
 std::string_view name(MetamorphicRelation metamorphic) { return word_of(kMetamorphicRelations, metamorphic); }
-std::string_view name(Conduct::Act act) { return word_of(kActs, act); }
+std::string_view name(SideEffects::Act act) { return word_of(kActs, act); }
 
 std::span<const VerbRow> verbs() { return kVerbs; }
 const VerbRow& verb_row(Action::Verb verb) {
@@ -104,12 +107,12 @@ const VerbRow& verb_row(Action::Verb verb) {
 }
 
 std::optional<Case::Kind> find_kind(std::string_view word) { return value_of<Case::Kind>(kKinds, word); }
-std::optional<MetamorphicRelation> find_kinship(std::string_view word) {
+std::optional<MetamorphicRelation> find_relation(std::string_view word) {
     return value_of<MetamorphicRelation>(kMetamorphicRelations, word);
 }
-std::optional<Conduct::Act> find_act(std::string_view word) { return value_of<Conduct::Act>(kActs, word); }
+std::optional<SideEffects::Act> find_act(std::string_view word) { return value_of<SideEffects::Act>(kActs, word); }
 std::string all_kinds() { return all_of(kKinds); }
-std::string all_kinships() { return all_of(kMetamorphicRelations); }
+std::string all_relations() { return all_of(kMetamorphicRelations); }
 std::string all_acts() { return all_of(kActs); }
 
 }  // namespace selvage::conformance

@@ -11,7 +11,7 @@ namespace selvage::conformance {
 
 std::string_view name(Case::Kind kind);
 std::string_view name(model::MetamorphicRelation metamorphic);
-std::string_view name(model::Conduct::Act act);
+std::string_view name(model::SideEffects::Act act);
 
 /// How an action is written.
 struct VerbRow {
@@ -26,11 +26,11 @@ const VerbRow& verb_row(Action::Verb verb);
 inline bool opens(const Action& a) { return !verb_row(a.verb).opens.empty(); }
 
 std::optional<Case::Kind> find_kind(std::string_view word);
-std::optional<model::MetamorphicRelation> find_kinship(std::string_view word);
-std::optional<model::Conduct::Act> find_act(std::string_view word);
-/// All words of a kind, for messages: "call, pair, conduct, life, text".
+std::optional<model::MetamorphicRelation> find_relation(std::string_view word);
+std::optional<model::SideEffects::Act> find_act(std::string_view word);
+/// All words of a kind, for messages: "call, pair, side-effects, lifecycle, text".
 std::string all_kinds();
-std::string all_kinships();
+std::string all_relations();
 std::string all_acts();
 
 }  // namespace selvage::conformance

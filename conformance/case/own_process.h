@@ -1,5 +1,5 @@
 // Takes the number of this process out of what a library says (a shm address holds it), so that the same seed gives the
-// same questions and the same report.  Runs in a child; stateless.
+// same queries and the same report.  Runs in a child; stateless.
 #pragma once
 
 #include "model/value/query.h"

@@ -89,8 +89,7 @@ void run_chosen(Session& session) {
             [&](std::size_t i, const JobResult& r) {
                 const auto found = r.deviations.size();
                 const auto verdict = found == 0 ? std::string("kept") : fmt::format("{} deviations", found);
-                progress.end(steps[i], r.trouble.empty() ? verdict : "no verdict", r.counts.questions,
-                             r.counts.seconds);
+                progress.end(steps[i], r.trouble.empty() ? verdict : "no verdict", r.counts.judged, r.counts.seconds);
             }};
     auto results = run_jobs(*session.plan, jobs, session.at_once, events);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -189,8 +188,8 @@ void print_summary(const Report& report) {
     for (const auto& p : report.providers) {
         std::array<std::size_t, 4> by_result{};
         for (const auto& c : model::clauses()) ++by_result[static_cast<std::size_t>(result_of(report, p, c.clause))];
-        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} unreached {:>4} unseen   {} questions\n",
-                   printable(p.provider), by_result[0], by_result[1], by_result[2], by_result[3], p.questions);
+        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} unreached {:>4} unseen   {} cases\n", printable(p.provider),
+                   by_result[0], by_result[1], by_result[2], by_result[3], p.judged);
         for (const auto& n : p.notes) fmt::print("    note: {}\n", printable(n));
     }
     fmt::print("{}\n", coverage_text(coverage_of(report)));
@@ -415,17 +414,16 @@ bool has_deviation(const Report& report, bool strict) {
 
 void add_check(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command =
-        app.add_subcommand("check", "ask a library questions, judge every answer, report each broken promise");
+    auto* command = app.add_subcommand("check", "query a library, judge every answer, report each broken promise");
     add_library_option(*command, options->plan.library);
     command
         ->add_option("--provider", options->providers,
                      "judge only this provider (again for more; default: all that it offers)")
         ->type_name("NAME");
-    command->add_option("--cases", options->plan.cases, "questions per suite and provider")
+    command->add_option("--cases", options->plan.cases, "cases per suite and provider")
         ->capture_default_str()
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-    command->add_option("--seed", options->plan.seed, "the same seed asks the same questions")
+    command->add_option("--seed", options->plan.seed, "the same seed makes the same cases")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
     command->add_option("--clause", options->plan.clauses, "judge only clauses whose id begins so (again for more)")

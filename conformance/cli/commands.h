@@ -1,6 +1,6 @@
 // The commands of `selvage`.  Each adds its options to the command line and says what to run.
 //
-// Exit status: 0 all promises kept (or the question answered), 1 deviations found (or the case still shows), 2 could
+// Exit status: 0 all promises kept (or the query answered), 1 deviations found (or the case still shows), 2 could
 // not run; then one line on stderr says why.
 #pragma once
 

@@ -334,7 +334,7 @@ int explain_call(const Options& options) {
     const Ending ending = run_in_child([&](Channel& channel) { work(options, providers, query, channel); },
                                        [](std::string_view line) { fmt::print("{}\n", line); }, 20s);
     if (ending.kind != Ending::Kind::Done)
-        return could_not_run("the library did not survive the question; selvage replay tells how");
+        return could_not_run("the library did not survive the query; selvage replay tells how");
     return kKept;
 }
 

@@ -26,12 +26,12 @@ int merge(const Options& options) {
     if (!merge_reports(parts, whole, error)) return could_not_run("these are not parts of one run: " + error);
     for (const auto& path : options.reports)
         if (!write_report(whole, path, error)) return could_not_run(error);
-    std::uint64_t questions = 0;
-    for (const auto& p : whole.providers) questions += p.questions;
+    std::uint64_t judged = 0;
+    for (const auto& p : whole.providers) judged += p.judged;
     const auto intermittent = std::count_if(whole.deviations.begin(), whole.deviations.end(), [](const Deviation& d) {
         return d.intermittent || d.grade == Grade::Intermittent;
     });
-    fmt::print("{} reports: {} questions, {} deviations, {} of them intermittent\n{}\n", parts.size(), questions,
+    fmt::print("{} reports: {} cases, {} deviations, {} of them intermittent\n{}\n", parts.size(), judged,
                whole.deviations.size(), intermittent, coverage_text(coverage_of(whole)));
     return has_deviation(whole, options.strict) ? kDeviates : kKept;
 }

@@ -17,7 +17,7 @@
 namespace selvage::conformance {
 namespace {
 
-constexpr std::size_t kMostDeaths = 12;  // of one provider before it is given up
+constexpr std::size_t kMostCrashes = 12;  // of one provider before it is given up
 
 struct Options {
     Plan plan;
@@ -32,7 +32,7 @@ struct Written {
     std::string trouble;
 };
 
-// The child's side: each question before it is asked, then the profile.
+// The child's side: each query before it is asked, then the profile.
 void write_profile(const Plan& plan, const std::string& provider, model::Version version, Channel& channel) {
     std::string error;
     auto context = TestContext::open(plan, provider, error);
@@ -43,10 +43,10 @@ void write_profile(const Plan& plan, const std::string& provider, model::Version
     channel.send("P" + model::print_profile(profile));
 }
 
-// Learns the profile of a provider in children.  A question that kills one is not asked the next.
+// Learns the profile of a provider in children.  A query that kills one is not asked the next.
 Written learn_profile(Plan plan, const std::string& provider, model::Version version) {
     Written out;
-    for (std::size_t deaths = 0; deaths < kMostDeaths; ++deaths) {
+    for (std::size_t crashes = 0; crashes < kMostCrashes; ++crashes) {
         std::string last;
         const auto receive = [&](std::string_view record) {
             if (record.empty()) return;
@@ -54,7 +54,7 @@ Written learn_profile(Plan plan, const std::string& provider, model::Version ver
             kept.assign(record.substr(1));
         };
         const Ending ending = run_in_child([&](Channel& channel) { write_profile(plan, provider, version, channel); },
-                                           receive, deaths == 0 ? kQuiet : kQuietAgain);
+                                           receive, crashes == 0 ? kQuiet : kQuietAgain);
         if (ending.kind == Ending::Kind::Done) return out;
         model::Query killer;
         model::TextError bad;

@@ -29,22 +29,22 @@ Shard slurm() {
     Shard out;
     const auto task = variable("SLURM_PROCID");
     const auto tasks = variable("SLURM_NTASKS");
-    if (task && tasks && *tasks > 1) out = {.index = *task, .total = *tasks, .told_by = "SLURM_PROCID"};
+    if (task && tasks && *tasks > 1) out = {.index = *task, .total = *tasks, .set_by = "SLURM_PROCID"};
     const auto id = variable("SLURM_ARRAY_TASK_ID");
     const auto count = variable("SLURM_ARRAY_TASK_COUNT");
     if (!id || !count || *count <= 1) return out;
     const unsigned element = *id - variable("SLURM_ARRAY_TASK_MIN").value_or(0);
-    const std::string also = out.told_by.empty() ? "" : " and " + out.told_by;
+    const std::string also = out.set_by.empty() ? "" : " and " + out.set_by;
     return {
-        .index = element * out.total + out.index, .total = *count * out.total, .told_by = "SLURM_ARRAY_TASK_ID" + also};
+        .index = element * out.total + out.index, .total = *count * out.total, .set_by = "SLURM_ARRAY_TASK_ID" + also};
 }
 
 Shard from_environment() {
     if (const auto total = variable("GTEST_TOTAL_SHARDS"))
-        return {.index = variable("GTEST_SHARD_INDEX").value_or(0), .total = *total, .told_by = "GTEST_SHARD_INDEX"};
+        return {.index = variable("GTEST_SHARD_INDEX").value_or(0), .total = *total, .set_by = "GTEST_SHARD_INDEX"};
     const auto rank = variable("OMPI_COMM_WORLD_RANK");
     const auto size = variable("OMPI_COMM_WORLD_SIZE");
-    if (rank && size) return {.index = *rank, .total = *size, .told_by = "OMPI_COMM_WORLD_RANK"};
+    if (rank && size) return {.index = *rank, .total = *size, .set_by = "OMPI_COMM_WORLD_RANK"};
     return slurm();
 }
 
@@ -54,7 +54,7 @@ bool from_option(const std::string& option, Shard& out) {
     const auto index = number(std::string_view(option).substr(0, cut));
     const auto total = number(std::string_view(option).substr(cut + 1));
     if (!index || !total) return false;
-    out = {.index = *index, .total = *total, .told_by = "--shard"};
+    out = {.index = *index, .total = *total, .set_by = "--shard"};
     return true;
 }
 
@@ -68,7 +68,7 @@ bool find_shard(const std::string& option, Shard& out, std::string& error) {
         return false;
     }
     if (out.total > 0 && out.index < out.total) return true;
-    error = out.told_by + ": there is no part " + std::to_string(out.index) + " of " + std::to_string(out.total) +
+    error = out.set_by + ": there is no part " + std::to_string(out.index) + " of " + std::to_string(out.total) +
             " (parts are counted from 0)";
     return false;
 }

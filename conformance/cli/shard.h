@@ -11,7 +11,7 @@ namespace selvage::conformance {
 struct Shard {
     unsigned index = 0;
     unsigned total = 1;
-    std::string told_by;  ///< the variables, or the option; empty: nobody shares the run
+    std::string set_by;  ///< the variables, or the option; empty: nobody shares the run
 
     [[nodiscard]] bool alone() const { return total == 1; }
 };

@@ -17,7 +17,7 @@ struct Verdict {
     bool hung = false;  ///< it did not come to an end
 };
 
-/// Exit status 1 and a line that says "broken" show it; 77 cannot tell.  A crash shows a finding that is a death, or of
+/// Exit status 1 and a line that says "broken" show it; 77 cannot tell.  A crash shows a finding that is a crash, or of
 /// whose case no call may crash; running out of time shows one that is a hang; exiting without a last word one that is
 /// an end of the process, or a crash if it exits with an error: some libraries catch the signal.
 Verdict verdict_of(const Deviation& finding, const RunResult& run);

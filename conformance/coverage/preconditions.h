@@ -1,6 +1,6 @@
-// What a provider must have for a clause to be met by any question at all.
+// What a provider must have for a clause to be met by any query at all.
 //
-// A clause that a run did not reach is a gap in the questions, unless the provider lacks what the clause speaks of.
+// A clause that a run did not reach is a gap in the queries, unless the provider lacks what the clause speaks of.
 // Each need is a comparison with the provider's profile, an object that must open, or another promise that must be kept
 // first, so that the reason in a report says what was looked at.  Pure functions; any thread.
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "conformance/report/finding.h"
-#include "model/life/lifetime.h"
+#include "model/lifecycle/lifetime.h"
 #include "model/value/profile.h"
 
 namespace selvage::conformance {

@@ -34,10 +34,10 @@ std::vector<std::string> properties_for(Judges judges) {
             return {"classes", "random"};
         case Judges::Pair:
             return {"pairs"};
-        case Judges::Conduct:
-            return {"conduct"};
-        case Judges::Life:
-            return {"openings", "lives"};
+        case Judges::SideEffects:
+            return {"side_effects"};
+        case Judges::Lifecycle:
+            return {"openings", "lifecycles"};
         case Judges::String:
             return {"strings"};
         case Judges::Traffic:

@@ -21,7 +21,7 @@ Entry* find_entry(Profile& profile, const Info& offer) {
     return nullptr;
 }
 
-// The entries that a narrower question still gets.
+// The entries that a narrower query still gets.
 std::vector<bool> still_offered(Profile& profile, const Answer& answer) {
     std::vector<bool> out(profile.entries.size(), false);
     for (const auto& o : answer.offers) {

@@ -1,7 +1,7 @@
-// Learns what a provider offers, by asking it wide questions.
+// Learns what a provider offers, by asking it wide queries.
 //
 // The profile holds what was seen; what was not seen may still be granted (model/value/profile.h), and how far that
-// goes is for probe_limits.h.  Deterministic for a library that is.  Runs in a child, beside the Caller.  Questions
+// goes is for probe_limits.h.  Deterministic for a library that is.  Runs in a child, beside the Caller.  Queries
 // that the library is known not to survive (`deadly`) are not asked and count as refused.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace selvage::conformance {
 
-/// The question that asks a provider for all it has: every mode bit and mr_mode bit supported, all else wild.
+/// The query that asks a provider for all it has: every mode bit and mr_mode bit supported, all else wild.
 model::Query widest_query(const std::string& provider, model::Version version);
 
 /// Asks until the profile is known.  Empty `entries`: the provider offers nothing to callers of that version.

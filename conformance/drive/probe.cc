@@ -24,10 +24,10 @@ void judge_broken_list(const char* how, Tally& tally, std::vector<Because>& brok
 
 }  // namespace
 
-void note_ending(Conduct& conduct, const Ending& ending) {
-    conduct.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
-    conduct.hung = ending.kind == Ending::Kind::Hung;
-    conduct.exited = ending.kind == Ending::Kind::Exited;
+void note_ending(SideEffects& side_effects, const Ending& ending) {
+    side_effects.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 0;
+    side_effects.hung = ending.kind == Ending::Kind::Hung;
+    side_effects.exited = ending.kind == Ending::Kind::Exited;
 }
 
 void judge_asked(TestContext& context, const Query& query, const Asked& asked, Tally& tally,
@@ -37,16 +37,16 @@ void judge_asked(TestContext& context, const Query& query, const Asked& asked, T
     } else {
         judge_broken_list(asked.broken, tally, broken);
     }
-    Conduct conduct;
-    conduct.act = Conduct::Act::GetInfo;
-    conduct.world = &context.world();
-    conduct.query = &query;
-    conduct.answer = &asked.answer;
-    conduct.ret = asked.answer.ret;
-    conduct.hints_written = asked.hints_written;
-    conduct.written_field = asked.written_field;
-    conduct.copy_shares = asked.shares_hints;
-    judge(conduct, tally, broken);
+    SideEffects side_effects;
+    side_effects.act = SideEffects::Act::GetInfo;
+    side_effects.world = &context.world();
+    side_effects.query = &query;
+    side_effects.answer = &asked.answer;
+    side_effects.ret = asked.answer.ret;
+    side_effects.hints_written = asked.hints_written;
+    side_effects.written_field = asked.written_field;
+    side_effects.copy_shares = asked.shares_hints;
+    judge(side_effects, tally, broken);
 }
 
 namespace {
@@ -103,9 +103,9 @@ void probe(TestContext& context, const Case& c, Tally& tally, std::vector<Becaus
             return probe_call(context, c, tally, broken);
         case Case::Kind::Pair:
             return probe_pair(context, c, tally, broken);
-        case Case::Kind::Conduct:
-            return probe_conduct(context, c, tally, broken);
-        case Case::Kind::Life:
+        case Case::Kind::SideEffects:
+            return probe_side_effects(context, c, tally, broken);
+        case Case::Kind::Lifecycle:
             return probe_life(context, c, tally, broken);
         case Case::Kind::Text:
             return probe_text(context, c, tally, broken);

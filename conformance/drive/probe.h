@@ -12,8 +12,8 @@ namespace selvage::conformance {
 
 struct LeftPair;  // transfer/worker.h
 
-/// Notes in `conduct` how the child that did the act ended.
-void note_ending(model::Conduct& conduct, const Ending& ending);
+/// Notes in `side-effects` how the child that did the act ended.
+void note_ending(model::SideEffects& side_effects, const Ending& ending);
 
 /// Runs a case of any kind.  Links with `supporting` set explain the broken link before them.
 void probe(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
@@ -21,7 +21,7 @@ void probe(TestContext& context, const Case& c, model::Tally& tally, std::vector
 // One per kind; probe() chooses.
 void probe_call(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_pair(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
-void probe_conduct(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_side_effects(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_life(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_text(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_traffic(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
@@ -29,10 +29,10 @@ void probe_traffic(TestContext& context, const Case& c, model::Tally& tally, std
 /// How many bytes, its NUL not among them, fi_tostr_r writes for a probe where there is room; 0 if it cannot tell.
 std::size_t text_length(TestContext& context, const StringProbe& p);
 
-/// Judges the death of a process that closed a pair of endpoints between two exchanges.
+/// Judges the crash of a process that closed a pair of endpoints between two exchanges.
 void judge_left(TestContext& context, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
 
-/// Judges one asked question: its answer, and its conduct.
+/// Judges one asked query: its answer, and its side_effects.
 void judge_asked(TestContext& context, const model::Query& query, const Asked& asked, model::Tally& tally,
                  std::vector<model::Because>& broken);
 

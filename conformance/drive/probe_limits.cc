@@ -256,7 +256,7 @@ private:
 
     const Prober& prober_;
     Profile& profile_;
-    std::vector<Query> bases_;  // of each entry: the widest question that shows it
+    std::vector<Query> bases_;  // of each entry: the widest query that shows it
     std::size_t at_ = 0;        // the entry in hand
 };
 

@@ -1,6 +1,6 @@
 // What learning about a provider stands on: asking without being killed, and knowing an entry again.
 //
-// Questions that the library is known not to survive count as refused.  Runs in a child, beside the Caller.
+// Queries that the library is known not to survive count as refused.  Runs in a child, beside the Caller.
 #pragma once
 
 #include <rdma/fi_errno.h>

@@ -17,15 +17,15 @@ namespace selvage::conformance {
 /// What a run was asked to do.
 struct Plan {
     std::string library;                  ///< path, or empty for what the loader finds
-    std::string tool = "/proc/self/exe";  ///< the selvage tool, for questions that need a fresh process
-    std::uint64_t cases = 20000;          ///< questions per suite and provider
+    std::string tool = "/proc/self/exe";  ///< the selvage tool, for queries that need a fresh process
+    std::uint64_t cases = 20000;          ///< queries per suite and provider
     std::uint64_t seed = 1;
     std::vector<std::string> clauses;      ///< prefixes of ids to judge; empty: all
     bool first = false;                    ///< a property ends at its first deviation, which is not made smaller
     bool strict = false;                   ///< weaknesses and disputed clauses count as deviations for the exit status
     std::vector<model::Profile> declared;  ///< declared profiles, used instead of inferred ones
-    std::vector<model::Query> deadly;      ///< probing questions that the library does not survive: not asked again
-    std::vector<Case> deaths;              ///< sequences of acts that it does not survive: see learnt.h
+    std::vector<model::Query> deadly;      ///< probing queries that the library does not survive: not asked again
+    std::vector<Case> crashes;             ///< sequences of acts that it does not survive: see learnt.h
 };
 
 /// True if the plan wants this clause judged.
@@ -40,9 +40,9 @@ public:
     [[nodiscard]] const std::string& provider() const { return provider_; }
     [[nodiscard]] const Library& library() const { return *library_; }
     [[nodiscard]] const model::World& world() const { return world_; }
-    /// For batches of questions.
+    /// For batches of queries.
     Caller& bulk() { return *bulk_; }
-    /// For single questions (probing, shrinking); does not disturb a prepared batch.
+    /// For single queries (probing, shrinking); does not disturb a prepared batch.
     Caller& single() { return *single_; }
     /// What the provider offers to callers of a version; declared if the plan has it, else inferred.
     const model::Profile& profile(model::Version version);

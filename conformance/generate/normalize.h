@@ -1,4 +1,4 @@
-// Makes a question such as an honest application would put it, from whatever chance or a fuzzer wrote down.
+// Makes a query such as an valid application would put it, from whatever chance or a fuzzer wrote down.
 //
 // What is left may be wrong in every way that a library has to cope with: unknown bits and names, addresses too short
 // for their format, sizes that nobody has.  Pure functions; any thread.

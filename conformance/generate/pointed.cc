@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "conformance/generate/values.h"
 
 namespace selvage::conformance {

@@ -1,6 +1,6 @@
-// Questions that some clause needs word for word, and that classes and chance bring up too rarely to rely on.
+// Queries that some clause needs word for word, and that classes and chance bring up too rarely to rely on.
 //
-// A function of the profile alone.  Whoever adds a clause that no class of values meets adds its question here.
+// A function of the profile alone.  Whoever adds a clause that no class of values meets adds its query here.
 #pragma once
 
 #include <vector>

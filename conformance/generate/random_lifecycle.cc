@@ -9,7 +9,7 @@
 
 #include "conformance/generate/lifecycles.h"
 #include "conformance/generate/rng.h"
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 
 namespace selvage::conformance {
 namespace {
@@ -217,7 +217,7 @@ rc::Gen<std::shared_ptr<const Command>> next_command(const Prospect& p) {
 std::vector<Action> random_script(const std::vector<Stage>& stages, std::uint64_t seed, std::uint64_t index) {
     if (stages.empty()) return {};
     // Each script stands on one or two of the stages.
-    Rng rng(seed, "lives", index);
+    Rng rng(seed, "lifecycles", index);
     std::vector<Stage> chosen{stages[rng.below(stages.size())]};
     if (stages.size() > 1 && rng.chance(30)) chosen.push_back(stages[rng.below(stages.size())]);
     Prospect start;

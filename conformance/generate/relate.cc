@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "conformance/generate/values.h"
 #include "model/judge/judge.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace model;
 
-// Fields whose zero is no wildcard, or whose relaxing is a kinship of its own.
+// Fields whose zero is no wildcard, or whose relaxing is a relation of its own.
 bool is_relaxable(Field f) {
     switch (f) {
         case Field::mode:
@@ -244,7 +244,7 @@ bool spelt_out(Query& a, Query& b, bool transmit) {
 bool transmit_caps_spelt_out(Query& a, Query& b) { return spelt_out(a, b, true); }
 bool receive_caps_spelt_out(Query& a, Query& b) { return spelt_out(a, b, false); }
 
-// The widest question against one that asks for a capability: zero means all that is supported.
+// The widest query against one that asks for a capability: zero means all that is supported.
 bool caps_against_none(Query& a, Query& b) {
     if (!a.hints || a.hints->caps == 0) return false;
     b = a;
@@ -287,7 +287,7 @@ constexpr Rewording kRewordings[] = {
 };
 
 // Rewordings that their clauses know as something else than rewording.
-MetamorphicRelation kinship_of(Rewording r) {
+MetamorphicRelation relation_of(Rewording r) {
     return r == transmit_caps_spelt_out || r == receive_caps_spelt_out || r == caps_against_none
                ? MetamorphicRelation::Relaxed
                : MetamorphicRelation::Reworded;
@@ -326,7 +326,7 @@ void add_pointed_pairs(const Query& plain, const Entry& entry, std::vector<Case>
     Case c;
     c.kind = Case::Kind::Pair;
     for (const Rewording r : kRewordings) {
-        c.metamorphic = kinship_of(r);
+        c.metamorphic = relation_of(r);
         c.first = c.second = plain;
         if (r(c.first, c.second)) out.push_back(c);
     }
@@ -383,7 +383,7 @@ std::optional<Case> relate(const Query& first, const Answer& answer, Metamorphic
         }
         case MetamorphicRelation::Reworded: {
             const Rewording r = kRewordings[rng.below(std::size(kRewordings))];
-            c.metamorphic = kinship_of(r);
+            c.metamorphic = relation_of(r);
             made = r(c.first, c.second);
             break;
         }

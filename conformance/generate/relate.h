@@ -1,4 +1,4 @@
-// Makes the second question of a pair: what the text relates to the first.
+// Makes the second query of a pair: what the text relates to the first.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace selvage::conformance {
 
-/// One kinship that can be drawn from a question whose answer is known; `answer` is needed for FedBack, which takes an
+/// One relation that can be drawn from a query whose answer is known; `answer` is needed for FedBack, which takes an
 /// offer of `provider` from it.
-/// @return nothing where the question leaves nothing to relate (no hint to relax, no offer to feed back).
+/// @return nothing where the query leaves nothing to relate (no hint to relax, no offer to feed back).
 std::optional<Case> relate(const model::Query& first, const model::Answer& answer,
                            model::MetamorphicRelation metamorphic, const std::string& provider, Rng& rng);
 

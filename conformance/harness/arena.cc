@@ -76,7 +76,7 @@ void Arena::protect() {
 
 void Arena::unprotect() {
     if (!protected_) return;
-    settle();
+    reset();
     protected_ = false;
     mprotect(start_, up(used_, kPage), PROT_READ | PROT_WRITE);
     for (std::size_t i = 0; i < tight_used_; ++i) mprotect(tight_[i], kPage, PROT_READ | PROT_WRITE);
@@ -111,7 +111,7 @@ bool Arena::claim(void* address) noexcept {
     return mprotect(page, kPage, PROT_READ | PROT_WRITE) == 0;
 }
 
-const void* Arena::settle() {
+const void* Arena::reset() {
     const std::size_t n = std::min(touched_.load(std::memory_order_acquire), log_.size());
     if (n == 0) return nullptr;
     // Backwards: if two threads stored into one page at once, the earlier copy is the clean one.

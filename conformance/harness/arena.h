@@ -1,9 +1,9 @@
-// Memory for encoded questions that a library may read and must not write.
+// Memory for encoded queries that a library may read and must not write.
 //
 // Fill it, protect() it, let the library run.  A store into it is noted, the page as it was is kept, and the store goes
-// through, so that the library's own view stays consistent; settle() then puts everything back and protects again.
+// through, so that the library's own view stays consistent; reset() then puts everything back and protects again.
 // Invariant: between protect() and unprotect() the memory holds what was put there, except between a store and
-// settle().  One thread fills, protects and settles; any thread may run the library meanwhile.
+// reset().  One thread fills, protects and resets; any thread may run the library meanwhile.
 #pragma once
 
 #include <array>
@@ -40,11 +40,11 @@ public:
     /// Instead of protect(): keeps a copy to compare with.  Costs no system call, and does not see a store of what is
     /// there already.  Tight copies are left out.
     void remember();
-    /// True if a store was caught since the last settle().
+    /// True if a store was caught since the last reset().
     [[nodiscard]] bool touched() const { return touched_.load(std::memory_order_relaxed) != 0; }
     /// Undoes the stores caught since the last call and protects again.
     /// @return the address that the first of them went to, nullptr if there was none.
-    const void* settle();
+    const void* reset();
     /// After remember(): undoes what was stored since.
     /// @return the lowest address that changed, nullptr if none did.
     const void* restore();

@@ -31,7 +31,7 @@ struct Caller::State {
     Entries entries;
     Arena arena;
     std::vector<void*> objects;
-    std::vector<Encoded> questions;
+    std::vector<Encoded> queries;
     bool tight = false;
     bool comparing = false;
     Allocations* watched = nullptr;
@@ -88,11 +88,11 @@ struct Caller::State {
         }
         return false;
     }
-    /// Tells the first store into the questions, if there was one, and undoes all.
-    bool settle(Asked& asked) {
-        const void* const where = comparing ? arena.restore() : arena.settle();
+    /// Tells the first store into the queries, if there was one, and undoes all.
+    bool collect_writes(Asked& asked) {
+        const void* const where = comparing ? arena.restore() : arena.reset();
         if (where == nullptr) return false;
-        for (const Encoded& q : questions) {
+        for (const Encoded& q : queries) {
             asked.written_field = field_at(q, where);
             if (asked.written_field != model::Field::call_hints) break;
         }
@@ -110,13 +110,13 @@ void Caller::watch(Allocations* allocations) { state_->watched = allocations; }
 void Caller::announce(std::function<void(const model::Query&)> told) { state_->told = std::move(told); }
 
 void Caller::prepare(std::span<const model::Query> queries) {
-    if (queries.size() > kCapacity) throw std::length_error("more questions than a Caller holds");
+    if (queries.size() > kCapacity) throw std::length_error("more queries than a Caller holds");
     State& s = *state_;
-    s.questions.clear();
+    s.queries.clear();
     std::size_t room = 0;
     for (const auto& q : queries) room += room_for(q);
     s.arena.reset(room);
-    for (const auto& q : queries) s.questions.push_back(encode(q, s.arena, {s.objects, s.tight}));
+    for (const auto& q : queries) s.queries.push_back(encode(q, s.arena, {s.objects, s.tight}));
     if (s.comparing) return s.arena.remember();
     s.arena.protect();
     // The library may have put its own handlers there since.
@@ -126,12 +126,12 @@ void Caller::prepare(std::span<const model::Query> queries) {
 void Caller::ask(std::size_t i, Asked& out) {
     State& s = *state_;
     fi_info* list = untouched();
-    const int ret = s.timed_getinfo(s.questions.at(i), &list);
+    const int ret = s.timed_getinfo(s.queries.at(i), &list);
     out.broken = s.read(ret, list, out.answer);
     out.shares_hints = ret == 0 && list != nullptr && out.broken == nullptr && s.leads_into_questions(list);
     if (ret == 0 && list != nullptr && out.broken == nullptr) s.timed_freeinfo(list);
     out.written_field = model::Field::call_hints;
-    out.hints_written = (s.comparing || s.arena.touched()) && s.settle(out);
+    out.hints_written = (s.comparing || s.arena.touched()) && s.collect_writes(out);
 }
 
 Asked Caller::ask(const model::Query& query) {
@@ -146,7 +146,7 @@ int Caller::ask_raw(std::size_t i) {
     State& s = *state_;
     fi_info* list = untouched();
     const InsideSubject scope(s.watched);
-    const int ret = s.getinfo(s.questions.at(i), &list);
+    const int ret = s.getinfo(s.queries.at(i), &list);
     if (ret == 0 && list != nullptr && list != untouched()) s.entries.freeinfo(list);
     return ret;
 }
@@ -154,19 +154,19 @@ int Caller::ask_raw(std::size_t i) {
 void Caller::ask_at_once(std::size_t i, model::Answer& out) const {
     const State& s = *state_;
     fi_info* list = untouched();
-    const int ret = s.getinfo(s.questions.at(i), &list);
+    const int ret = s.getinfo(s.queries.at(i), &list);
     const char* const broken = s.read(ret, list, out);
     if (ret == 0 && list != nullptr && broken == nullptr) s.entries.freeinfo(list);
 }
 
 bool Caller::hints_were_written(Asked& asked) {
     asked.written_field = model::Field::call_hints;
-    asked.hints_written = state_->settle(asked);
+    asked.hints_written = state_->collect_writes(asked);
     return asked.hints_written;
 }
 
-std::size_t Caller::prepared() const { return state_->questions.size(); }
-const fi_info* Caller::hints(std::size_t i) const { return state_->questions.at(i).hints; }
+std::size_t Caller::prepared() const { return state_->queries.size(); }
+const fi_info* Caller::hints(std::size_t i) const { return state_->queries.at(i).hints; }
 std::size_t Caller::capacity() { return kCapacity; }
 std::chrono::nanoseconds Caller::time_inside() const { return state_->inside.time(); }
 

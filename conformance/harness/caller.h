@@ -1,4 +1,4 @@
-// Asks a loaded library questions, inside a child process, and hands back values.
+// Asks a loaded library queries, inside a child process, and hands back values.
 //
 // The library is hostile.  Hints lie in read-only pages while it runs; a store into them is caught, noted and let
 // through.  Time inside the library is counted apart.  Not thread-safe; one Caller per process and thread.
@@ -57,7 +57,7 @@ private:
     std::vector<int> changed_signals_;
 };
 
-/// What was seen while one question was asked.
+/// What was seen while one query was asked.
 struct Asked {
     model::Answer answer;
     bool hints_written = false;
@@ -77,35 +77,35 @@ public:
     /// Pointers behind the handles of hints (fabric, domain, pep): handle n is pointers[n - 1].
     void set_objects(std::span<void* const> pointers);
 
-    /// Texts and addresses of questions prepared from now on end where an inaccessible page begins, so that reading
-    /// past them crashes.  Costs system calls per question.
+    /// Texts and addresses of queries prepared from now on end where an inaccessible page begins, so that reading
+    /// past them crashes.  Costs system calls per query.
     void set_tight(bool tight);
-    /// Questions prepared from now on lie in writable pages, and stores into them are seen by comparing: a question
-    /// costs no system call, but a store of what is there already goes unseen.  Not for questions asked by several
+    /// Queries prepared from now on lie in writable pages, and stores into them are seen by comparing: a query
+    /// costs no system call, but a store of what is there already goes unseen.  Not for queries asked by several
     /// threads.
     void set_comparing(bool comparing);
     /// From now on what the library allocates and frees within ask() and ask_raw() is counted there (and may be made to
     /// fail).  nullptr: not counted.
     void watch(Allocations* allocations);
-    /// From now on each single question is told before it is asked, so that the last one told is the one that killed.
+    /// From now on each single query is told before it is asked, so that the last one told is the one that killed.
     void announce(std::function<void(const model::Query&)> told);
 
-    /// Prepares up to `capacity()` questions at once, so that the cost of protecting pages is shared.
+    /// Prepares up to `capacity()` queries at once, so that the cost of protecting pages is shared.
     void prepare(std::span<const model::Query> queries);
-    /// Asks prepared question `i`.  `out` is reused: its buffers keep their capacity.
+    /// Asks prepared query `i`.  `out` is reused: its buffers keep their capacity.
     void ask(std::size_t i, Asked& out);
     /// Prepare and ask one.
     Asked ask(const model::Query& query);
-    /// Asks prepared question `i` without decoding, and frees the list: for measuring the raw call rate.
+    /// Asks prepared query `i` without decoding, and frees the list: for measuring the raw call rate.
     int ask_raw(std::size_t i);
-    /// Asks prepared question `i` from any thread, several at once.  Stores into hints are let through, but told only
+    /// Asks prepared query `i` from any thread, several at once.  Stores into hints are let through, but told only
     /// by hints_were_written() afterwards.  The calling thread must not be inside ask().
     void ask_at_once(std::size_t i, model::Answer& out) const;
-    /// Whether a store into the prepared questions was caught since the last ask() or call of this, and to which field
-    /// of which question (`asked` tells the field, its answer is left alone).  Puts the questions back as they were.
+    /// Whether a store into the prepared queries was caught since the last ask() or call of this, and to which field
+    /// of which query (`asked` tells the field, its answer is left alone).  Puts the queries back as they were.
     bool hints_were_written(Asked& asked);
 
-    /// How many questions are prepared, and the hints of one as the library sees them (nullptr: none).
+    /// How many queries are prepared, and the hints of one as the library sees them (nullptr: none).
     [[nodiscard]] std::size_t prepared() const;
     [[nodiscard]] const fi_info* hints(std::size_t i) const;
 

@@ -33,7 +33,7 @@ class Channel {
 public:
     /// Sends one record to the parent; blocks while the pipe is full.
     void send(std::string_view record);
-    /// Notes what comes next (a question's number); one store, also a sign of life.
+    /// Notes what comes next (a query's number); one store, also a sign of life.
     void doing(std::uint64_t what);
 
 private:

@@ -240,10 +240,10 @@ fi_info* encode(const Info& info, Arena& arena, const Encoding& how) {
     return Encoder(arena, how, places).info(info);
 }
 
-Field field_at(const Encoded& question, const void* address) {
-    for (std::size_t i = 0; i < question.bytes_used; ++i)
-        if (const auto& b = question.bytes[i]; lies_in(address, b.start, b.size)) return b.field;
-    const fi_info* const h = question.hints;
+Field field_at(const Encoded& query, const void* address) {
+    for (std::size_t i = 0; i < query.bytes_used; ++i)
+        if (const auto& b = query.bytes[i]; lies_in(address, b.start, b.size)) return b.field;
+    const fi_info* const h = query.hints;
     if (h == nullptr) return Field::call_hints;
     if (lies_in(address, h, sizeof *h)) return field_in(h, address);
     if (lies_in(address, h->tx_attr, sizeof *h->tx_attr)) return field_in(h->tx_attr, address);

@@ -1,4 +1,4 @@
-// Questions as the library sees them, and what it gives back as values.
+// Queries as the library sees them, and what it gives back as values.
 //
 // Encoding writes exact widths: a number too wide for its member is cut.  Absent parts and texts are NULL.  Decoding
 // trusts nothing but the pointers themselves: it bounds lists, strings and addresses, and says what was broken; the
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxOffers = 4096;
 inline constexpr std::size_t kMaxString = 4096;
 inline constexpr std::size_t kMaxAddress = 64 * 1024;
 
-/// A question in an arena.
+/// A query in an arena.
 struct Encoded {
     std::uint32_t version = 0;
     const char* node = nullptr;
@@ -52,8 +52,8 @@ Encoded encode(const model::Query& query, Arena& arena, const Encoding& how);
 /// An fi_info alone, for fi_dupinfo and fi_tostr.  Needs room_for() of a query with these hints.
 fi_info* encode(const model::Info& info, Arena& arena, const Encoding& how);
 
-/// Which field of the question lies at `address`; call_hints if none does.
-model::Field field_at(const Encoded& question, const void* address);
+/// Which field of the query lies at `address`; call_hints if none does.
+model::Field field_at(const Encoded& query, const void* address);
 
 /// One fi_info, without what follows it in the list.  Buffers of `out` are reused.
 /// @return nullptr, or what is broken.

@@ -14,7 +14,7 @@ namespace selvage::conformance {
 void install_fault_handler();
 
 /// From now on a fault in this process that nobody claims or survives goes to the handlers that are in force now,
-/// instead of to the signal's default action: for a process that wants to tell of its own death.  Children of fork are
+/// instead of to the signal's default action: for a process that wants to tell of its own crash.  Children of fork are
 /// not concerned.
 void hand_faults_on();
 

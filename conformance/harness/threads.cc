@@ -8,8 +8,8 @@
 namespace selvage::conformance {
 namespace {
 
-/// One thread's work: `rounds` passes over the questions from `start`.
-/// @return a question answered differently in two rounds, or -1.
+/// One thread's work: `rounds` passes over the queries from `start`.
+/// @return a query answered differently in two rounds, or -1.
 int pass(const Caller& caller, std::size_t start, unsigned rounds, std::vector<model::Answer>& answers) {
     const std::size_t n = caller.prepared();
     model::Answer again;
@@ -43,7 +43,7 @@ AskedAtOnce ask_in_threads(Caller& caller, unsigned threads, unsigned rounds) {
         for (unsigned t = 0; t < threads; ++t)
             running.emplace_back([&, t] {
                 together.arrive_and_wait();
-                // Neighbours start one question apart, the first two at the same one.
+                // Neighbours start one query apart, the first two at the same one.
                 const int seen = pass(caller, t == 0 ? 0 : t - 1, rounds, all.answers[t]);
                 if (seen >= 0) unsteady = seen;
             });

@@ -1,4 +1,4 @@
-// Several threads ask the same prepared questions at once, to be compared with the answers of one thread.
+// Several threads ask the same prepared queries at once, to be compared with the answers of one thread.
 //
 // Child processes only.  The threads are joined before ask_in_threads returns; a hang is the parent's to notice.
 #pragma once
@@ -11,16 +11,16 @@ namespace selvage::conformance {
 
 /// What threads were told.
 struct AskedAtOnce {
-    /// answers[thread][question], of the last round.
+    /// answers[thread][query], of the last round.
     std::vector<std::vector<model::Answer>> answers;
-    /// A question that some thread was answered differently in different rounds; -1: none.
+    /// A query that some thread was answered differently in different rounds; -1: none.
     int unsteady = -1;
     bool hints_written = false;
     model::Field written_field = model::Field::call_hints;
 };
 
-/// All threads start together; each goes through all prepared questions `rounds` times, each from another place, so
-/// that the same and different questions meet.
+/// All threads start together; each goes through all prepared queries `rounds` times, each from another place, so
+/// that the same and different queries meet.
 AskedAtOnce ask_in_threads(Caller& caller, unsigned threads, unsigned rounds);
 
 }  // namespace selvage::conformance

@@ -87,7 +87,7 @@ void add_nodes(Table& table) {
                addrinfo* found = nullptr;
                if (getaddrinfo(c.node, nullptr, nullptr, &found) == 0) freeaddrinfo(found);
            })
-        .on("conduct", "tcp", 2000);
+        .on("side_effects", "tcp", 2000);
     alters(table, "unresolvable-taken", "takes a name that nobody has for none", {"getinfo.call.node-unresolvable"},
            [](Hints&, Call& c) {
                if (c.node != nullptr && std::strstr(c.node, ".invalid") != nullptr) c.node = nullptr;

@@ -13,7 +13,7 @@ struct Limit {
     std::string_view path;
     std::string_view fits;     // the clause that says which offers fit
     std::string_view granted;  // and the one on what an answer reports
-    bool beyond;               // the declared profile has a limit that a question can exceed
+    bool beyond;               // the declared profile has a limit that a query can exceed
 };
 
 constexpr Limit kLimits[] = {

@@ -14,8 +14,8 @@
 namespace selvage::mutants {
 namespace {
 
-Mutant& conduct(Table& table, const char* name, const char* breaks, std::vector<std::string> clauses) {
-    return plain(table, name, breaks, std::move(clauses)).on("conduct", "tcp", 1);
+Mutant& side_effects(Table& table, const char* name, const char* breaks, std::vector<std::string> clauses) {
+    return plain(table, name, breaks, std::move(clauses)).on("side_effects", "tcp", 1);
 }
 
 // Allocates and does not look whether it worked.  The memory is written to, so that the compiler keeps the call.
@@ -37,22 +37,22 @@ void leak() {
 }
 
 void add_alloc(Table& table) {
-    conduct(table, "alloc-lacks-part", "makes a fi_info without tx_attr", {"getinfo.memory.alloc-complete"}).dupinfo =
-        [](const fi_info* i) {
-            fi_info* const made = base().dupinfo(i);
-            if (i != nullptr || made == nullptr) return made;
-            std::free(made->tx_attr);
-            made->tx_attr = nullptr;
-            return made;
-        };
-    conduct(table, "alloc-not-zero", "makes a fi_info that asks for something", {"getinfo.memory.alloc-zeroed"})
+    side_effects(table, "alloc-lacks-part", "makes a fi_info without tx_attr", {"getinfo.memory.alloc-complete"})
+        .dupinfo = [](const fi_info* i) {
+        fi_info* const made = base().dupinfo(i);
+        if (i != nullptr || made == nullptr) return made;
+        std::free(made->tx_attr);
+        made->tx_attr = nullptr;
+        return made;
+    };
+    side_effects(table, "alloc-not-zero", "makes a fi_info that asks for something", {"getinfo.memory.alloc-zeroed"})
         .dupinfo = [](const fi_info* i) {
         fi_info* const made = base().dupinfo(i);
         if (i == nullptr && made != nullptr) made->ep_attr->type = FI_EP_RDM;
         return made;
     };
-    Mutant& same =
-        conduct(table, "alloc-shared", "makes every new fi_info of the same parts", {"getinfo.memory.alloc-fresh"});
+    Mutant& same = side_effects(table, "alloc-shared", "makes every new fi_info of the same parts",
+                                {"getinfo.memory.alloc-fresh"});
     static fi_tx_attr shared = {};
     same.dupinfo = [](const fi_info* i) {
         fi_info* const made = base().dupinfo(i);
@@ -66,8 +66,8 @@ void add_alloc(Table& table) {
             if (i->tx_attr == &shared) i->tx_attr = nullptr;
         base().freeinfo(list);
     };
-    conduct(table, "alloc-careless", "crashes when memory for a new fi_info can't be had",
-            {"getinfo.memory.alloc-fails-null"})
+    side_effects(table, "alloc-careless", "crashes when memory for a new fi_info can't be had",
+                 {"getinfo.memory.alloc-fails-null"})
         .seen_by_allocations()
         .dupinfo = [](const fi_info* i) {
         if (i == nullptr) careless();
@@ -76,14 +76,14 @@ void add_alloc(Table& table) {
 }
 
 void add_dup(Table& table) {
-    conduct(table, "dup-loses-number", "duplicates without the size of the transmit context",
-            {"getinfo.memory.dup-equal"})
+    side_effects(table, "dup-loses-number", "duplicates without the size of the transmit context",
+                 {"getinfo.memory.dup-equal"})
         .dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
         if (copy != nullptr && copy->tx_attr != nullptr) copy->tx_attr->size = 0;
         return copy;
     };
-    conduct(table, "dup-loses-name", "duplicates without the name of the domain", {"getinfo.memory.dup-equal"})
+    side_effects(table, "dup-loses-name", "duplicates without the name of the domain", {"getinfo.memory.dup-equal"})
         .dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
         if (copy == nullptr || copy->domain_attr == nullptr) return copy;
@@ -91,8 +91,8 @@ void add_dup(Table& table) {
         copy->domain_attr->name = nullptr;
         return copy;
     };
-    Mutant& shallow =
-        conduct(table, "dup-shallow", "gives the duplicate the address of the original", {"getinfo.memory.dup-deep"});
+    Mutant& shallow = side_effects(table, "dup-shallow", "gives the duplicate the address of the original",
+                                   {"getinfo.memory.dup-deep"});
     static const void* given = nullptr;
     shallow.dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
@@ -106,20 +106,20 @@ void add_dup(Table& table) {
         if (list != nullptr && list == given) list->src_addr = nullptr;
         base().freeinfo(list);
     };
-    conduct(table, "dup-whole-list", "duplicates the list", {"getinfo.memory.dup-single"}).dupinfo =
+    side_effects(table, "dup-whole-list", "duplicates the list", {"getinfo.memory.dup-single"}).dupinfo =
         [](const fi_info* i) {
             fi_info* const copy = base().dupinfo(i);
             if (copy != nullptr) copy->next = base().dupinfo(i != nullptr ? i : copy);
             return copy;
         };
-    conduct(table, "dup-needs-parts", "reads through a substructure that is not there",
-            {"getinfo.memory.dup-substructures"})
+    side_effects(table, "dup-needs-parts", "reads through a substructure that is not there",
+                 {"getinfo.memory.dup-substructures"})
         .dupinfo = [](const fi_info* i) {
         if (i != nullptr && i->rx_attr == nullptr) crash();
         return base().dupinfo(i);
     };
-    conduct(table, "dup-invents-parts", "fills substructures that the original lacks",
-            {"getinfo.memory.dup-substructures"})
+    side_effects(table, "dup-invents-parts", "fills substructures that the original lacks",
+                 {"getinfo.memory.dup-substructures"})
         .dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
         if (i == nullptr || copy == nullptr || i->rx_attr != nullptr) return copy;
@@ -127,27 +127,27 @@ void add_dup(Table& table) {
         if (copy->rx_attr != nullptr) copy->rx_attr->size = 5;
         return copy;
     };
-    conduct(table, "dup-other-handle", "invents a handle for the duplicate", {"getinfo.memory.dup-handle"}).dupinfo =
-        [](const fi_info* i) {
-            static fid other = {};
-            fi_info* const copy = base().dupinfo(i);
-            if (copy != nullptr && copy->handle != nullptr) copy->handle = &other;
-            return copy;
-        };
-    conduct(table, "dup-null-crashes", "crashes at fi_dupinfo(NULL)", {"getinfo.memory.dup-null"}).dupinfo =
+    side_effects(table, "dup-other-handle", "invents a handle for the duplicate", {"getinfo.memory.dup-handle"})
+        .dupinfo = [](const fi_info* i) {
+        static fid other = {};
+        fi_info* const copy = base().dupinfo(i);
+        if (copy != nullptr && copy->handle != nullptr) copy->handle = &other;
+        return copy;
+    };
+    side_effects(table, "dup-null-crashes", "crashes at fi_dupinfo(NULL)", {"getinfo.memory.dup-null"}).dupinfo =
         [](const fi_info* i) {
             if (i == nullptr) crash();
             return base().dupinfo(i);
         };
-    conduct(table, "dup-careless", "crashes when memory for a duplicate can't be had",
-            {"getinfo.memory.dup-fails-null"})
+    side_effects(table, "dup-careless", "crashes when memory for a duplicate can't be had",
+                 {"getinfo.memory.dup-fails-null"})
         .seen_by_allocations()
         .dupinfo = [](const fi_info* i) {
         if (i != nullptr) careless();
         return base().dupinfo(i);
     };
-    conduct(table, "dup-leaks-on-failure", "keeps memory when a duplicate can't be made",
-            {"getinfo.memory.dup-fails-null"})
+    side_effects(table, "dup-leaks-on-failure", "keeps memory when a duplicate can't be made",
+                 {"getinfo.memory.dup-fails-null"})
         .seen_by_allocations()
         .dupinfo = [](const fi_info* i) {
         fi_info* const copy = base().dupinfo(i);
@@ -157,23 +157,23 @@ void add_dup(Table& table) {
 }
 
 void add_free(Table& table) {
-    conduct(table, "free-first-only", "frees the first entry of a list", {"getinfo.memory.free-releases-list"})
+    side_effects(table, "free-first-only", "frees the first entry of a list", {"getinfo.memory.free-releases-list"})
         .freeinfo = [](fi_info* list) {
         if (list != nullptr) list->next = nullptr;
         base().freeinfo(list);
     };
-    conduct(table, "free-closes-handle", "closes the object behind handle", {"getinfo.memory.free-handle"}).freeinfo =
-        [](fi_info* list) {
-            if (list != nullptr && list->handle != nullptr) fi_close(list->handle);
-            base().freeinfo(list);
-        };
-    conduct(table, "free-forgets-addresses", "does not free addresses", {"getinfo.memory.free-releases-list"})
+    side_effects(table, "free-closes-handle", "closes the object behind handle", {"getinfo.memory.free-handle"})
+        .freeinfo = [](fi_info* list) {
+        if (list != nullptr && list->handle != nullptr) fi_close(list->handle);
+        base().freeinfo(list);
+    };
+    side_effects(table, "free-forgets-addresses", "does not free addresses", {"getinfo.memory.free-releases-list"})
         .freeinfo = [](fi_info* list) {
         for (fi_info* i = list; i != nullptr; i = i->next) i->src_addr = nullptr;
         base().freeinfo(list);
     };
-    Mutant& theirs = conduct(table, "free-not-the-callers", "does not free what the caller put into a new fi_info",
-                             {"getinfo.memory.free-caller-changed"});
+    Mutant& theirs = side_effects(table, "free-not-the-callers", "does not free what the caller put into a new fi_info",
+                                  {"getinfo.memory.free-caller-changed"});
     static const fi_info* fresh = nullptr;
     theirs.dupinfo = [](const fi_info* i) {
         fi_info* const made = base().dupinfo(i);
@@ -198,8 +198,8 @@ void add_free(Table& table) {
 }
 
 void add_answers(Table& table) {
-    Mutant& shared = conduct(table, "answers-share-memory", "lets all answers share one name",
-                             {"getinfo.memory.answers-independent"});
+    Mutant& shared = side_effects(table, "answers-share-memory", "lets all answers share one name",
+                                  {"getinfo.memory.answers-independent"});
     static char name[64];
     shared.getinfo = [](Call& c) {
         const int ret = ask(c);
@@ -217,39 +217,40 @@ void add_answers(Table& table) {
     };
     shared.freeinfo = keep;
     shared.dupinfo = [](const fi_info* i) { return base().dupinfo(i); };
-    conduct(table, "leak-per-call", "leaks a block per call", {"getinfo.memory.no-leak"})
+    side_effects(table, "leak-per-call", "leaks a block per call", {"getinfo.memory.no-leak"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         leak();
         return ask(c);
     };
-    conduct(table, "leak-per-failure", "leaks a block per call that fails", {"getinfo.memory.failed-call-frees"})
+    side_effects(table, "leak-per-failure", "leaks a block per call that fails", {"getinfo.memory.failed-call-frees"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         const int ret = ask(c);
         if (ret != 0) leak();
         return ret;
     };
-    conduct(table, "enomem-crash", "crashes when memory runs out", {"getinfo.memory.shortage-survived"})
+    side_effects(table, "enomem-crash", "crashes when memory runs out", {"getinfo.memory.shortage-survived"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         careless();
         return ask(c);
     };
-    conduct(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"})
+    side_effects(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         const int ret = ask(c);
         return ret == -FI_ENOMEM ? -FI_EINVAL : ret;
     };
-    conduct(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"})
+    side_effects(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         const int ret = ask(c);
         if (ret == -FI_ENOMEM) leak();
         return ret;
     };
-    Mutant& kept = conduct(table, "hints-kept", "lets the answer point into the hints", {"getinfo.hints.not-kept"});
+    Mutant& kept =
+        side_effects(table, "hints-kept", "lets the answer point into the hints", {"getinfo.hints.not-kept"});
     static const char* borrowed = nullptr;
     kept.getinfo = [](Call& c) {
         const int ret = ask(c);
@@ -271,8 +272,8 @@ void add_answers(Table& table) {
 void add_threads(Table& table) {
     static std::atomic<int> inside{0};               // calls under way; any thread
     static std::atomic<std::uint64_t> last_caps{0};  // what the latest caller asked for, to be mistaken for one's own
-    conduct(table, "threads-refused", "refuses calls that overlap",
-            {"getinfo.memory.threads", "domain.threading.control-safe"})
+    side_effects(table, "threads-refused", "refuses calls that overlap",
+                 {"getinfo.memory.threads", "domain.threading.control-safe"})
         .getinfo = [](Call& c) {
         const int others = inside.fetch_add(1);
         usleep(100);
@@ -283,8 +284,8 @@ void add_threads(Table& table) {
         *c.list = nullptr;
         return -FI_EAGAIN;
     };
-    conduct(table, "threads-mixed", "answers one thread what another asked for",
-            {"getinfo.memory.threads", "domain.threading.control-safe"})
+    side_effects(table, "threads-mixed", "answers one thread what another asked for",
+                 {"getinfo.memory.threads", "domain.threading.control-safe"})
         .getinfo = [](Call& c) {
         Hints hints(c.hints);
         last_caps = c.asked("caps");
@@ -294,8 +295,8 @@ void add_threads(Table& table) {
         other.hints = hints.pointer();
         return ask(other);
     };
-    conduct(table, "threads-crash", "crashes when calls overlap",
-            {"getinfo.memory.threads", "domain.threading.control-safe"})
+    side_effects(table, "threads-crash", "crashes when calls overlap",
+                 {"getinfo.memory.threads", "domain.threading.control-safe"})
         .getinfo = [](Call& c) {
         if (inside.fetch_add(1) > 0) crash();
         usleep(100);
@@ -306,14 +307,14 @@ void add_threads(Table& table) {
 }
 
 void add_open(Table& table) {
-    conduct(table, "fabric-failure-leaks", "leaks when a fabric can't be opened", {"fabric.open.failure-clean"})
+    side_effects(table, "fabric-failure-leaks", "leaks when a fabric can't be opened", {"fabric.open.failure-clean"})
         .seen_by_allocations()
         .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
         const int ret = base().fabric(attr, out, context);
         if (ret != 0) leak();
         return ret;
     };
-    conduct(table, "fabric-close-leaks", "keeps memory of a fabric that was closed", {"fabric.close.releases"})
+    side_effects(table, "fabric-close-leaks", "keeps memory of a fabric that was closed", {"fabric.close.releases"})
         .seen_by_allocations()
         .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
         const int ret = base().fabric(attr, out, context);
@@ -321,11 +322,11 @@ void add_open(Table& table) {
         return ret;
     };
     const auto on_domain = [&](const char* name, const char* breaks, const char* clause, bool failed) {
-        conduct(table, name, breaks, {clause}).seen_by_allocations().life.child = [failed](int ret, std::size_t kind,
-                                                                                           fid*, fid*) {
-            if (kind == FI_CLASS_DOMAIN && (ret != 0) == failed) leak();
-            return ret;
-        };
+        side_effects(table, name, breaks, {clause}).seen_by_allocations().life.child =
+            [failed](int ret, std::size_t kind, fid*, fid*) {
+                if (kind == FI_CLASS_DOMAIN && (ret != 0) == failed) leak();
+                return ret;
+            };
     };
     on_domain("domain-failure-leaks", "leaks when a domain can't be opened", "domain.open.failure-clean", true);
     on_domain("domain-close-leaks", "keeps memory of a domain that was closed", "domain.close.releases", false);

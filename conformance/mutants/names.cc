@@ -155,7 +155,7 @@ void add_layers(Table& table) {
 
 void add_environment(Table& table) {
     const auto forgets = [&](const char* name, const char* breaks, std::vector<std::string> clauses, auto&& when) {
-        plain(table, name, breaks, std::move(clauses)).on("conduct", "tcp", 1).load = [when] {
+        plain(table, name, breaks, std::move(clauses)).on("side_effects", "tcp", 1).load = [when] {
             const char* value = std::getenv("FI_PROVIDER");
             if (value != nullptr && when(value)) unsetenv("FI_PROVIDER");
         };
@@ -166,7 +166,7 @@ void add_environment(Table& table) {
             [](const char* v) { return *v == '^'; });
     plain(table, "env-ignored-in-names", "names providers that FI_PROVIDER keeps out",
           {"fabric.environment.never-appears"})
-        .on("conduct", "tcp", 1)
+        .on("side_effects", "tcp", 1)
         .getinfo = [](Call& c) {
         const int ret = ask(c);
         static char kept_out[] = "tcp";
@@ -183,7 +183,7 @@ void add_environment(Table& table) {
         refuses(table, name, breaks, {clause}, [caret](const Call&) {
             const char* value = std::getenv("FI_PROVIDER");
             return value != nullptr && (*value == '^') == caret;
-        }).on("conduct", "tcp", 1);
+        }).on("side_effects", "tcp", 1);
     };
     silences("env-list-silences", "offers nothing when FI_PROVIDER names it", "fabric.environment.include-allows",
              false);

@@ -120,7 +120,7 @@ void add_specials(Table& table) {
             return ret;
         };
     plain(table, "reads-past-texts", "reads past the end of a provider's name", {kReturns})
-        .on("conduct", "tcp", 1)
+        .on("side_effects", "tcp", 1)
         .getinfo = [](Call& c) {
         static volatile char seen;
         const char* const name =

@@ -30,11 +30,11 @@ constexpr std::array kAskings = {
     Asking{Version(1, 4), true, 4},
     Asking{Version(1, 0), true, 2},
 };
-constexpr int kThorough = 4;  // offers of one endpoint type and question that are tried with every script
+constexpr int kThorough = 4;  // offers of one endpoint type and query that are tried with every script
 constexpr std::size_t kMostNamed = 8;
 constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed;
 
-Query question(const TestContext& context, const Asking& asking) {
+Query query(const TestContext& context, const Asking& asking) {
     const Version version = asking.version.packed == 0 ? std::min(context.version(), kNewest) : asking.version;
     Query q = widest_query(context.provider(), version);
     if (asking.wide) return q;
@@ -59,10 +59,10 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
     return out;
 }
 
-// Questions that name the fabric and the domain of an offer.
+// Queries that name the fabric and the domain of an offer.
 std::vector<Query> named_questions(TestContext& context) {
     std::vector<Query> out;
-    const Query wide = question(context, kAskings[0]);
+    const Query wide = query(context, kAskings[0]);
     const auto answer = context.single().ask(wide).answer;
     for (const Stage& s : stages(context, wide, 64)) {
         if (!s.thorough || out.size() == kMostNamed) continue;
@@ -85,7 +85,7 @@ public:
     void prepare(TestContext& context) override {
         staged_.clear();
         for (const Asking& asking : kAskings) {
-            const Query q = question(context, asking);
+            const Query q = query(context, asking);
             for (const Stage& s : stages(context, q, asking.most)) staged_.emplace_back(q, s);
         }
         for (const Query& q : named_questions(context)) {
@@ -96,7 +96,7 @@ public:
     bool make(TestContext&, std::uint64_t index, Case& out) override {
         const auto at = index / script_count();
         if (at >= staged_.size()) return false;
-        out.kind = Case::Kind::Life;
+        out.kind = Case::Kind::Lifecycle;
         out.first = staged_[at].first;
         out.actions = script(index % script_count(), staged_[at].second);
         return !out.actions.empty();
@@ -106,9 +106,9 @@ private:
     std::vector<std::pair<Query, Stage>> staged_;
 };
 
-class Lives : public Property {
+class Lifecycles : public Property {
 public:
-    [[nodiscard]] std::string_view name() const override { return "lives"; }
+    [[nodiscard]] std::string_view name() const override { return "lifecycles"; }
     [[nodiscard]] std::string_view about() const override {
         return "random sequences of opens, binds, queries and closes, against the state model";
     }
@@ -117,12 +117,12 @@ public:
     }
 
     void prepare(TestContext& context) override {
-        query_ = question(context, kAskings[0]);
+        query_ = query(context, kAskings[0]);
         stages_ = stages(context, query_, kAskings[0].most);
     }
 
     bool make(TestContext& context, std::uint64_t index, Case& out) override {
-        out.kind = Case::Kind::Life;
+        out.kind = Case::Kind::Lifecycle;
         out.first = query_;
         out.actions = random_script(stages_, context.plan().seed, index);
         return !out.actions.empty();
@@ -136,6 +136,6 @@ private:
 }  // namespace
 
 std::unique_ptr<Property> make_openings() { return std::make_unique<Openings>(); }
-std::unique_ptr<Property> make_lives() { return std::make_unique<Lives>(); }
+std::unique_ptr<Property> make_lifecycles() { return std::make_unique<Lifecycles>(); }
 
 }  // namespace selvage::conformance

@@ -10,6 +10,6 @@ namespace selvage::conformance {
 /// Each kind of offer opened, used and closed in the plain order.
 std::unique_ptr<Property> make_openings();
 /// Random sequences against the state model (RapidCheck).
-std::unique_ptr<Property> make_lives();
+std::unique_ptr<Property> make_lifecycles();
 
 }  // namespace selvage::conformance

@@ -1,8 +1,8 @@
 // The list of all properties: adding one is one line here.
-#include "conformance/properties/conduct.h"
 #include "conformance/properties/lifecycles.h"
 #include "conformance/properties/property.h"
-#include "conformance/properties/questions.h"
+#include "conformance/properties/queries.h"
+#include "conformance/properties/side_effects.h"
 #include "conformance/properties/strings.h"
 #include "conformance/properties/traffic.h"
 
@@ -14,9 +14,9 @@ std::vector<std::unique_ptr<Property>> all_properties() {
     out.push_back(make_classes());
     out.push_back(make_random());
     out.push_back(make_pairs());
-    out.push_back(make_conduct());
+    out.push_back(make_side_effects());
     out.push_back(make_openings());
-    out.push_back(make_lives());
+    out.push_back(make_lifecycles());
     out.push_back(make_strings());
     out.push_back(make_traffic());
     return out;

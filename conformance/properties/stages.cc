@@ -22,7 +22,7 @@ constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR 
 constexpr std::uint64_t kPromisedRegistration =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
-// The first entry of the stage's question that is of the provider and of the type that was asked for.
+// The first entry of the stage's query that is of the provider and of the type that was asked for.
 bool find_entry(TestContext& context, TrafficStage& s) {
     const auto answer = context.single().ask(s.query).answer;
     for (std::size_t i = 0; i < answer.offers.size(); ++i) {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "conformance/drive/probe.h"
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "conformance/generate/values.h"
 
 namespace selvage::conformance {

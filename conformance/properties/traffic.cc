@@ -17,12 +17,12 @@ namespace {
 using namespace model;
 
 constexpr std::uint64_t kTogether = 64;      // random exchanges of one set-up in a row
-constexpr std::uint64_t kShare = 4;          // one exchange for so many questions of other properties: it takes longer
+constexpr std::uint64_t kShare = 4;          // one exchange for so many queries of other properties: it takes longer
 constexpr std::uint64_t kLeastCases = 2000;  // and no fewer than these, if so many were asked for
 constexpr std::uint64_t kMostCases = 400000;
 // What was learnt keeps a library from being asked for the same loss again; these are for one that loses ever more.
 constexpr unsigned kMostWaits = 12000;     // for what never came, trials included, before the rest is left out
-constexpr std::size_t kMostLosses = 8000;  // deaths of the worker, likewise
+constexpr std::size_t kMostLosses = 8000;  // crashes of the worker, likewise
 class TrafficProperty : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "traffic"; }

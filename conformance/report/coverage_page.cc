@@ -51,8 +51,7 @@ std::string reasons_text(const Report& report, Clause clause) {
 }
 
 std::string library_text(const Report& r) {
-    return fmt::format("`{}`, version {}, {} questions per suite", cell(r.subject.path), r.subject.version.str(),
-                       r.cases);
+    return fmt::format("`{}`, version {}, {} cases per suite", cell(r.subject.path), r.subject.version.str(), r.cases);
 }
 
 void add_counts(std::string& out, const Report& report) {

@@ -62,7 +62,7 @@ struct Deviation {
     std::vector<model::Because> because;  ///< the first link is the broken clause
     Case shown_by;                        ///< minimal
     std::string reproducer;               ///< C source
-    std::uint64_t seen = 1;               ///< how many questions showed it
+    std::uint64_t seen = 1;               ///< how many queries showed it
     /// Set if it is intermittent: neither the case nor the program is sure to show it.
     std::optional<Tries> intermittent;
     std::optional<ProgramRun> program;  ///< unset: it was not asked for
@@ -82,12 +82,12 @@ std::string_view name(ClauseResult r);
 struct ProviderResult {
     std::string provider;
     model::Tally tally;
-    std::uint64_t questions = 0;
+    std::uint64_t judged = 0;
     double seconds = 0;              ///< wall-clock time of its suites
     double call_seconds = 0;         ///< of which inside the library
     std::vector<std::string> notes;  ///< what could not be run, and why
     std::set<std::string> finished;  ///< properties that ran to their end; not part of a report's data
-    /// Why clauses were not reached.  One that was not, and is not here, has no known reason: a gap in the questions.
+    /// Why clauses were not reached.  One that was not, and is not here, has no known reason: a gap in the queries.
     std::map<model::Clause, std::string> reasons;
 };
 
@@ -101,7 +101,7 @@ struct Subject {
 struct Report {
     Subject subject;
     std::uint64_t seed = 0;
-    std::uint64_t cases = 0;  ///< questions asked for per suite
+    std::uint64_t cases = 0;  ///< queries asked for per suite
     std::vector<ProviderResult> providers;
     std::vector<Deviation> deviations;
 };

@@ -48,8 +48,8 @@ private:
     }
 
     void header() {
-        std::uint64_t questions = 0;
-        for (const auto& p : r_.providers) questions += p.questions;
+        std::uint64_t judged = 0;
+        for (const auto& p : r_.providers) judged += p.judged;
         std::array<std::uint64_t, kGradeCount + 1> n{};  // waived ones last
         for (const auto* d : all_) ++n[d->waived.empty() ? static_cast<std::size_t>(d->grade) : kGradeCount];
         const auto of = [&](Grade g) { return n[static_cast<std::size_t>(g)]; };
@@ -66,13 +66,13 @@ private:
         tile("weakness", of(Grade::Weakness), "weaknesses");
         tile("disputed", of(Grade::Disputed), "disputed");
         tile("waived", n[kGradeCount], "waived");
-        tile("", questions, "questions asked");
+        tile("", judged, "cases judged");
         o_ << "</div>\n</header>\n";
     }
 
     void providers() {
         o_ << "<h2>Providers</h2>\n<div class=\"scroll\"><table class=\"sum\"><thead><tr><th>provider</th><th>kept</th>"
-           << "<th>broken</th><th>unreached</th><th>unseen</th><th>questions</th><th></th></tr></thead><tbody>\n";
+           << "<th>broken</th><th>unreached</th><th>unseen</th><th>cases</th><th></th></tr></thead><tbody>\n";
         for (const auto& p : r_.providers) {
             const auto n = counts_of(r_, p);
             const auto sum = std::max<std::uint64_t>(1, n[0] + n[1] + n[2] + n[3]);
@@ -83,8 +83,7 @@ private:
             o_ << "<tr><td>" << escape(p.provider);
             for (const auto& note : p.notes) o_ << "<br><small class=\"dim\">" << escape(note) << "</small>";
             o_ << "</td><td>" << n[0] << "</td><td>" << n[1] << "</td><td>" << n[2] << "</td><td>" << n[3]
-               << "</td><td>" << grouped(p.questions)
-               << "</td><td><div class=\"bar\" title=\"kept, broken, unreached\">";
+               << "</td><td>" << grouped(p.judged) << "</td><td><div class=\"bar\" title=\"kept, broken, unreached\">";
             part("k", n[0]);
             part("b", n[1]);
             part("n", n[2]);

@@ -48,7 +48,7 @@ Json evidence_json(const Evidence& e) {
     if (e.actual_text) j["actual_text"] = quote(*e.actual_text);
     if (!e.note.empty()) j["note"] = clean(e.note);
     if (e.offer >= 0) j["offer"] = e.offer;
-    if (tells_of_death(e)) j["crash"] = word_for(kCrashNames, e.crash);
+    if (is_crash(e)) j["crash"] = word_for(kCrashNames, e.crash);
     if (e.observed.what != model::Observable::None) j["observed"] = observed_json(e.observed);
     return j;
 }
@@ -108,7 +108,7 @@ Json coverage_json(const Coverage& c) {
 Json provider_json(const Report& r, const ProviderResult& p) {
     const auto n = counts_of(r, p);
     Json j = {{"provider", clean(p.provider)},
-              {"questions", p.questions},
+              {"judged", p.judged},
               {"kept", n[0]},
               {"broken", n[1]},
               {"unreached", n[2]},
@@ -129,7 +129,7 @@ Json programs_json(const Report& r) {
 Json counts_json(const Report& r) {
     std::array<std::uint64_t, kGradeCount> grades{};
     std::uint64_t waived = 0;
-    std::uint64_t questions = 0;
+    std::uint64_t judged = 0;
     std::uint64_t at_times = 0;
     for (const auto& d : r.deviations) {
         at_times += d.waived.empty() && d.intermittent ? 1 : 0;
@@ -138,10 +138,10 @@ Json counts_json(const Report& r) {
         else
             ++grades[static_cast<std::size_t>(d.grade)];
     }
-    for (const auto& p : r.providers) questions += p.questions;
+    for (const auto& p : r.providers) judged += p.judged;
     const auto of = [&](Grade g) { return grades[static_cast<std::size_t>(g)]; };
     return {{"clauses", model::clauses().size()},
-            {"questions", questions},
+            {"judged", judged},
             {"deviations", r.deviations.size()},
             {"waived", waived},
             {"fatal", of(Grade::Fatal)},
@@ -282,7 +282,7 @@ void read_providers(const Json& j, Report& out) {
     for (const auto& p : j.at("providers")) {
         ProviderResult r;
         r.provider = p.at("provider");
-        r.questions = p.at("questions");
+        r.judged = p.at("judged");
         r.notes = p.at("notes").get<std::vector<std::string>>();
         out.providers.push_back(std::move(r));
     }

@@ -73,11 +73,11 @@ void put_deviations(std::ostream& o, const Report& r) {
 
 void put_table(std::ostream& o, const Report& r) {
     o << heading("Clauses by provider", '-');
-    o << pad("provider", 24) << "   kept  broken    unreached  unseen     questions\n";
+    o << pad("provider", 24) << "   kept  broken    unreached  unseen       cases\n";
     for (const auto& p : r.providers) {
         const auto n = counts_of(r, p);
         o << pad(clean(p.provider), 24) << right(n[0], 7) << right(n[1], 8) << right(n[2], 13) << right(n[3], 8)
-          << right(p.questions, 14) << "\n";
+          << right(p.judged, 14) << "\n";
         for (const auto& note : p.notes) o << wrap(clean(note), "    ");
     }
 }

@@ -14,7 +14,7 @@ namespace selvage::conformance {
 /// The deviations in the order of a report: waived last, then by grade, provider, clause, summary.
 std::vector<const Deviation*> ordered(const Report& report);
 /// What is said of a clause that was not reached and that nothing explains.
-inline constexpr std::string_view kNoReason = "no reason known: the run was too short, or its questions have a gap";
+inline constexpr std::string_view kNoReason = "no reason known: the run was too short, or its queries have a gap";
 /// How many clauses came out each way on a provider, by ClauseResult.
 std::array<std::uint64_t, 4> counts_of(const Report& report, const ProviderResult& provider);
 /// A clause that some providers were not brought to, with the providers of each reason.

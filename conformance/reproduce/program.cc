@@ -104,7 +104,7 @@ std::string Program::head() const {
     for (const auto& o : options_) out += " " + o;
     if (!arguments_.empty()) out += "\n" + c::comment(arguments_, " * ");
     if (out.back() == '\n') out.pop_back();
-    out += "\n * Exit status: 0 kept, 1 broken (as is death by a signal), 77 cannot be shown here.\n */\n";
+    out += "\n * Exit status: 0 kept, 1 broken (as is crash by a signal), 77 cannot be shown here.\n */\n";
     return out;
 }
 
@@ -136,10 +136,10 @@ std::string c_program(const Case& shown, model::Clause clause, const std::vector
         case Case::Kind::Pair:
             emit_pair(p);
             break;
-        case Case::Kind::Conduct:
-            emit_conduct(p);
+        case Case::Kind::SideEffects:
+            emit_side_effects(p);
             break;
-        case Case::Kind::Life:
+        case Case::Kind::Lifecycle:
             emit_life(p);
             break;
         case Case::Kind::Text:

@@ -71,7 +71,7 @@ private:
 // The bodies, one per kind of case.
 void emit_call(Program& p);
 void emit_pair(Program& p);
-void emit_conduct(Program& p);
+void emit_side_effects(Program& p);
 void emit_life(Program& p);
 void emit_text(Program& p);
 void emit_traffic(Program& p);

@@ -1,8 +1,8 @@
 // A string conversion as a C program: the buffer ends where a page begins that nobody may touch.
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
-#include "conformance/reproduce/conduct.h"
 #include "conformance/reproduce/program.h"
+#include "conformance/reproduce/side_effects.h"
 
 namespace selvage::conformance {
 namespace {

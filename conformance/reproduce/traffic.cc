@@ -69,7 +69,8 @@ public:
     void forget() {
         note_counts();
         p_.main(
-            "\tmemset(told, 0, sizeof told);\n\tpart_count = entries_read = calls_made = 0;\n\tearly = -1;\n"
+            "\tmemset(completions, 0, sizeof completions);\n\tpart_count = entries_read = calls_made = 0;\n\tearly = "
+            "-1;\n"
             "\tputs(\"and now:\");\n");
     }
 

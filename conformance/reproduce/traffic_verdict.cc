@@ -68,7 +68,7 @@ public:
 private:
     // When the promise is broken, as C; empty if coming here is enough to know that it is kept.
     std::optional<std::string> broken_when() {
-        if (model::tells_of_death(p_.evidence())) {
+        if (model::is_crash(p_.evidence())) {
             p_.helper(runtime::kClose);
             p_.main("\tclose_all();\n");
             return std::string();
@@ -172,7 +172,7 @@ private:
     [[nodiscard]] std::string went_through() const {
         const auto queue = model::number_of_queue(at(0).side, !is_receive(at(0)));
         std::string out = "returned" + quoted_index(about_[0]) + " == 0 && " + row() +
-                          ".errors == 0 && told[OPERATIONS + " + std::to_string(queue) + "].errors == 0";
+                          ".errors == 0 && completions[OPERATIONS + " + std::to_string(queue) + "].errors == 0";
         if (observed_.limit != model::Field::subject)
             out += " && " + c::number(bytes_of(at(0))) + " > " + c::plain_member("info", observed_.limit);
         return out;
@@ -279,8 +279,9 @@ private:
 
     // What was told of an operation; of none, in the queue that the evidence names.
     [[nodiscard]] std::string row(std::size_t k = 0) const {
-        if (!about_.empty()) return "told" + quoted_index(about_[k]);
-        return "told[OPERATIONS + " + std::to_string(model::number_of_queue(observed_.side, observed_.transmits)) + "]";
+        if (!about_.empty()) return "completions" + quoted_index(about_[k]);
+        return "completions[OPERATIONS + " +
+               std::to_string(model::number_of_queue(observed_.side, observed_.transmits)) + "]";
     }
 
     Program& p_;

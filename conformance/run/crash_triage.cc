@@ -19,21 +19,21 @@ constexpr unsigned kTries = 10;  // of a case that does not kill each time
 constexpr std::string_view kShown = "+", kNotShown = "-";
 constexpr std::size_t kHangBudget = 40;
 
-// What a case was about, for the conduct clauses.
-Conduct::Act act_of(const Case& c) {
-    if (c.kind == Case::Kind::Conduct) return c.act;
-    if (c.kind == Case::Kind::Life || c.kind == Case::Kind::Traffic) return Conduct::Act::OpenAnswer;
-    return c.kind == Case::Kind::Text ? Conduct::Act::Other : Conduct::Act::GetInfo;
+// What a case was about, for the side_effects clauses.
+SideEffects::Act act_of(const Case& c) {
+    if (c.kind == Case::Kind::SideEffects) return c.act;
+    if (c.kind == Case::Kind::Lifecycle || c.kind == Case::Kind::Traffic) return SideEffects::Act::OpenAnswer;
+    return c.kind == Case::Kind::Text ? SideEffects::Act::Other : SideEffects::Act::GetInfo;
 }
 
-Conduct conduct_of(const Case& c, const Ending& ending) {
-    Conduct conduct;
-    conduct.act = act_of(c);
-    conduct.query = &c.first;
-    conduct.failed_allocation = c.fail_allocation;
-    if (conduct.act == Conduct::Act::DupInfo && c.first.hints) conduct.original = &*c.first.hints;
-    note_ending(conduct, ending);
-    return conduct;
+SideEffects side_effects_of(const Case& c, const Ending& ending) {
+    SideEffects side_effects;
+    side_effects.act = act_of(c);
+    side_effects.query = &c.first;
+    side_effects.failed_allocation = c.fail_allocation;
+    if (side_effects.act == SideEffects::Act::DupInfo && c.first.hints) side_effects.original = &*c.first.hints;
+    note_ending(side_effects, ending);
+    return side_effects;
 }
 
 bool same_crash(const Ending& a, const Ending& b) { return a.kind == b.kind && a.signal == b.signal; }
@@ -95,11 +95,11 @@ std::vector<Because> judge_crash(const Case& c, const Ending& ending, Tally& tal
         t.crashed_signal = ending.kind == Ending::Kind::Crashed ? ending.signal : 1;
         judge(t, tally, broken);
     } else {
-        judge(conduct_of(c, ending), tally, broken);
+        judge(side_effects_of(c, ending), tally, broken);
     }
     if (broken.empty()) {  // no clause speaks of this act in particular, but every call returns
-        Conduct call = conduct_of(c, ending);
-        call.act = Conduct::Act::GetInfo;
+        SideEffects call = side_effects_of(c, ending);
+        call.act = SideEffects::Act::GetInfo;
         judge(call, tally, broken);
     }
     return broken;
@@ -145,9 +145,9 @@ std::optional<Query> fatal_query(const Plan& plan, Property& property, const std
     return last->first;
 }
 
-Case shrink_crash(const Plan& plan, const Case& start, const Ending& death, bool shrinks, Tries& tries) {
+Case shrink_crash(const Plan& plan, const Case& start, const Ending& crash, bool shrinks, Tries& tries) {
     Case out = start;
-    const bool hangs = death.kind == Ending::Kind::Hung;
+    const bool hangs = crash.kind == Ending::Kind::Hung;
     run_in_child(
         [&](Channel& channel) {
             std::string error;
@@ -156,7 +156,7 @@ Case shrink_crash(const Plan& plan, const Case& start, const Ending& death, bool
             std::uint64_t trial = 0;
             const auto still_kills = [&](const Case& c) {
                 channel.doing(++trial);
-                return same_crash(try_alone(*context, c, hangs), death);
+                return same_crash(try_alone(*context, c, hangs), crash);
             };
             const auto counted = [&](const Case& c) {
                 const bool kills = still_kills(c);
@@ -182,16 +182,16 @@ Case shrink_crash(const Plan& plan, const Case& start, const Ending& death, bool
     return out;
 }
 
-bool hopeless(const Plan& plan, const std::string& provider, const Ending& death) {
+bool hopeless(const Plan& plan, const std::string& provider, const Ending& crash) {
     bool out = false;
     run_in_child(
         [&](Channel& channel) {
             std::string error;
             auto context = TestContext::open(plan, provider, error);
             if (!context) return;
-            const bool hangs = death.kind == Ending::Kind::Hung;
+            const bool hangs = crash.kind == Ending::Kind::Hung;
             for (const bool hints : {false, true}) {
-                if (!same_crash(try_alone(*context, plain_call(provider, hints), hangs), death)) return;
+                if (!same_crash(try_alone(*context, plain_call(provider, hints), hangs), crash)) return;
             }
             channel.send("all");
         },

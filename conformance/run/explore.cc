@@ -89,7 +89,7 @@ private:
         for (std::size_t k = 0; k < queries_.size() && !over_; ++k) {
             doing(indices_[k] + 1);
             context_.bulk().ask(k, asked_);
-            ++ledger_.questions;
+            ++ledger_.queries;
             broken_.clear();
             judge_asked(context_, queries_[k], asked_, ledger_.tally, broken_);
             if (!broken_.empty()) {
@@ -110,7 +110,7 @@ private:
     }
 
     void one(const Case& c) {
-        ++ledger_.questions;
+        ++ledger_.queries;
         broken_.clear();
         probe(context_, c, ledger_.tally, broken_);
         if (c.kind != Case::Kind::Traffic) return tell(c);
@@ -289,7 +289,7 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
     out += ":" + std::to_string(q.flags);
     if (q.hints) {
         for (const auto& r : number_fields()) {
-            // mode and mr_mode are set in nearly every question; they tell nothing unless they are all there is.
+            // mode and mr_mode are set in nearly every query; they tell nothing unless they are all there is.
             if (r.field != Field::mode && r.field != Field::domain_mr_mode && get(*q.hints, r.field) != 0) {
                 out += ":" + std::string(r.path);
             }

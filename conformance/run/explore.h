@@ -16,7 +16,7 @@ namespace selvage::conformance {
 /// Counters in memory shared with the parent, so that they outlive a child that dies.
 struct Ledger {
     model::Tally tally;
-    std::uint64_t questions = 0;    ///< cases run
+    std::uint64_t queries = 0;      ///< cases run
     std::uint64_t passed_over = 0;  ///< cases that hold what is known to end the process, or to be lost
     std::uint64_t call_nanos = 0;   ///< time inside fi_getinfo and fi_freeinfo
 };

@@ -39,7 +39,7 @@ constexpr char kAt = 'P', kDeviation = 'D', kFatal = 'F', kNote = 'N', kCounts =
 // What a job counted, as it is sent between two processes of one program.
 struct Counts {
     model::Tally tally;
-    std::uint64_t questions = 0;
+    std::uint64_t judged = 0;
     double seconds = 0;
     double call_seconds = 0;
     bool finished = false;
@@ -80,7 +80,7 @@ void send_result(Channel& channel, const ProviderResult& result, const Report& r
     }
     for (const auto& note : result.notes) channel.send(kNote + note);
     const Counts counts{.tally = result.tally,
-                        .questions = result.questions,
+                        .judged = result.judged,
                         .seconds = result.seconds,
                         .call_seconds = result.call_seconds,
                         .finished = !result.finished.empty()};
@@ -163,7 +163,7 @@ private:
         std::memcpy(&counts, bytes.data(), sizeof counts);
         ProviderResult& r = result_.counts;
         r.tally = counts.tally;
-        r.questions = counts.questions;
+        r.judged = counts.judged;
         r.seconds = counts.seconds;
         r.call_seconds = counts.call_seconds;
         if (counts.finished) r.finished.insert(name_);

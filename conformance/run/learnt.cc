@@ -57,7 +57,7 @@ private:
 bool holds(const std::vector<Action>& acts, const std::vector<Action>& part) { return Match(acts, part).from(0, 0, 1); }
 
 Learnt::Learnt(TestContext& context) : context_(context) {
-    for (const Case& c : context.plan().deaths) deaths_.push_back({c.actions, ep_type_of(c)});
+    for (const Case& c : context.plan().crashes) crashes_.push_back({c.actions, ep_type_of(c)});
 }
 
 std::optional<std::uint64_t> Learnt::ep_type_of(const Case& c) {
@@ -71,9 +71,9 @@ std::optional<std::uint64_t> Learnt::ep_type_of(const Case& c) {
 }
 
 bool Learnt::knows(const Case& c) {
-    if (c.kind != Case::Kind::Life) return false;
+    if (c.kind != Case::Kind::Lifecycle) return false;
     std::vector<std::uint64_t> types;  // of endpoints on which it would end the process
-    for (const Death& d : deaths_)
+    for (const KnownCrash& d : crashes_)
         if (d.ep_type && holds(c.actions, d.acts)) types.push_back(*d.ep_type);
     if (types.empty()) return false;
     const auto own = ep_type_of(c);

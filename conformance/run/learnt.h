@@ -1,4 +1,4 @@
-// Deaths that were learnt: acts on objects that ended the process end it again wherever they stand among others, on
+// Crashes that were learnt: acts on objects that ended the process end it again wherever they stand among others, on
 // every offer of the same type of endpoint.  A case that holds them is passed over, so that a library that does not
 // survive an act is asked everything else.
 //
@@ -20,14 +20,14 @@ bool holds(const std::vector<Action>& acts, const std::vector<Action>& part);
 
 class Learnt {
 public:
-    /// @param context its plan has the deaths; the library is asked once for each.
+    /// @param context its plan has the crashes; the library is asked once for each.
     explicit Learnt(TestContext& context);
 
     /// True if the case is a sequence of acts that holds one which ended the process.
     [[nodiscard]] bool knows(const Case& c);
 
 private:
-    struct Death {
+    struct KnownCrash {
         std::vector<Action> acts;
         std::optional<std::uint64_t> ep_type;  ///< of its offer
     };
@@ -35,7 +35,7 @@ private:
     std::optional<std::uint64_t> ep_type_of(const Case& c);
 
     TestContext& context_;
-    std::vector<Death> deaths_;
+    std::vector<KnownCrash> crashes_;
 };
 
 }  // namespace selvage::conformance

@@ -50,7 +50,7 @@ void add_tries(std::optional<Tries>& to, const std::optional<Tries>& more) {
 
 void add_counts(ProviderResult& to, const ProviderResult& part) {
     to.tally.add(part.tally);
-    to.questions += part.questions;
+    to.judged += part.judged;
     to.seconds += part.seconds;
     to.call_seconds += part.call_seconds;
     for (const auto& n : part.notes)

@@ -23,7 +23,7 @@ namespace {
 using namespace model;
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMostFatal = 12;  // deaths of one property before it is given up
+constexpr std::size_t kMostFatal = 12;  // crashes of one property before it is given up
 constexpr std::size_t kMostHung = 3;    // of which this many for hanging
 constexpr unsigned kFreshTries = 10;    // of what did not repeat in its own process
 constexpr auto kFreshTime = 60s;        // and for all of that of one property
@@ -112,7 +112,7 @@ private:
     std::size_t added_ = 0;
 };
 
-// The child's side of a survey: each fact one record, each question before it is asked.
+// The child's side of a survey: each fact one record, each query before it is asked.
 void look_around(const Plan& plan, std::span<const std::string> requested, const std::vector<Query>& deadly,
                  Channel& channel) {
     std::string error;
@@ -174,8 +174,8 @@ public:
             hung_ += ending.kind == Ending::Kind::Hung ? 1 : 0;
             const bool goes_on = ending.doing == 0 ? died_preparing(ending) : died_at(ending.doing - 1, ending);
             if (!goes_on || is_over()) break;
-            if (++deaths_ == kMostFatal || hung_ == kMostHung || hopeless(plan_, result_.provider, ending)) {
-                note("given up after " + std::to_string(deaths_) + " deaths; " + std::to_string(total - start_) +
+            if (++crashes_ == kMostFatal || hung_ == kMostHung || hopeless(plan_, result_.provider, ending)) {
+                note("given up after " + std::to_string(crashes_) + " crashes; " + std::to_string(total - start_) +
                      " cases were not run");
                 break;
             }
@@ -188,7 +188,7 @@ public:
         for (const auto& n : gather_.notes()) note(n);
         forget_unwanted();
         result_.tally.add(ledger_->tally);
-        result_.questions += ledger_->questions;
+        result_.judged += ledger_->queries;
         result_.call_seconds += static_cast<double>(ledger_->call_nanos) * 1e-9;
         result_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
         return gather_.added();
@@ -208,12 +208,12 @@ private:
             },
             [&](std::string_view record) {
                 if (!record.empty()) gather_.receive(record);
-                on_progress_(std::min(ledger_->questions, total), total);
+                on_progress_(std::min(ledger_->queries, total), total);
             },
             hung_ == 0 && !gather_.has_hung(result_.provider) ? kQuiet : kQuietAgain);
     }
 
-    // Probing questions that kill are told, and not asked again.  @return false: there is nothing more to be done.
+    // Probing queries that kill are told, and not asked again.  @return false: there is nothing more to be done.
     bool died_preparing(const Ending& ending) {
         const auto killer = fatal_query(plan_, property_, result_.provider, {}, kQuietAgain);
         const bool known = killer && std::find(plan_.deadly.begin(), plan_.deadly.end(), *killer) != plan_.deadly.end();
@@ -251,7 +251,7 @@ private:
         if (broken.empty()) return;
         broken.resize(1);
         gather_.add(minimal, std::move(broken), true, sometimes(tries));
-        if (minimal.kind == Case::Kind::Life && tries.shown == tries.of) plan_.deaths.push_back(minimal);
+        if (minimal.kind == Case::Kind::Lifecycle && tries.shown == tries.of) plan_.crashes.push_back(minimal);
     }
 
     static std::optional<Tries> sometimes(const Tries& tries) {
@@ -300,14 +300,14 @@ private:
         if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
     }
 
-    Plan plan_;  // our own: it learns which questions kill
+    Plan plan_;  // our own: it learns which queries kill
     Property& property_;
     ProviderResult& result_;
     Shared<Ledger> ledger_;
     Gatherer gather_;
     const OnProgress& on_progress_;
     std::uint64_t start_ = 0;
-    std::size_t deaths_ = 0;
+    std::size_t crashes_ = 0;
     std::size_t hung_ = 0;
 };
 
@@ -319,7 +319,7 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
     d.clause = because.front().clause;
     d.provider = shown.provider;
     d.api_version = shown.first.version;
-    d.grade = grade_of(clause_text(d.clause), fatal || tells_of_death(because.front().evidence));
+    d.grade = grade_of(clause_text(d.clause), fatal || is_crash(because.front().evidence));
     d.summary = summary_of(shown, because);
     d.shown_by = shown;
     d.intermittent = intermittent;
@@ -331,7 +331,7 @@ Deviation make_deviation(const Case& shown, std::vector<Because> because, bool f
 Survey survey(const Plan& plan, std::span<const std::string> requested) {
     Survey out;
     Ending ending;
-    // A question that kills is left out the next time.
+    // A query that kills is left out the next time.
     for (std::size_t attempt = 0; attempt < kMostFatal; ++attempt) {
         std::optional<Query> last;
         out.providers.clear();

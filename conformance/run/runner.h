@@ -19,7 +19,7 @@ struct Survey {
     Subject subject;
     std::vector<std::string> providers;  ///< that offer something
     std::string error;                   ///< why the library cannot be judged; empty if it can
-    std::vector<model::Query> deadly;    ///< questions that the library did not survive meanwhile
+    std::vector<model::Query> deadly;    ///< queries that the library did not survive meanwhile
     std::string died;                    ///< and how it died of the last of them: "died of signal 11"
 };
 

@@ -1,4 +1,4 @@
-// The byte form of cases: any bytes are an honest question, and what was written is read again.
+// The byte form of cases: any bytes are an valid query, and what was written is read again.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -25,8 +25,8 @@ Query honest_query() {
 Input random_input() {
     Input input;
     Case& c = input.asked;
-    c.kind =
-        *rc::gen::element(Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct, Case::Kind::Life, Case::Kind::Text);
+    c.kind = *rc::gen::element(Case::Kind::Call, Case::Kind::Pair, Case::Kind::SideEffects, Case::Kind::Lifecycle,
+                               Case::Kind::Text);
     c.provider = *rc::gen::element<std::string>("tcp", "shm", "tcp;ofi_rxm", "");
     if (c.kind == Case::Kind::Text) {
         c.string.datatype = *rc::gen::inRange<std::uint64_t>(0, 40);
@@ -43,13 +43,13 @@ Input random_input() {
                                           MetamorphicRelation::FedBack);
         input.turn = *rc::gen::arbitrary<std::uint64_t>();
     }
-    if (c.kind == Case::Kind::Conduct) {
-        c.act = *rc::gen::element(Conduct::Act::GetInfo, Conduct::Act::DupInfo, Conduct::Act::EnvProvider);
+    if (c.kind == Case::Kind::SideEffects) {
+        c.act = *rc::gen::element(SideEffects::Act::GetInfo, SideEffects::Act::DupInfo, SideEffects::Act::EnvProvider);
         c.fail_allocation = *rc::gen::inRange<std::uint64_t>(0, 300);
         c.env_provider = *rc::gen::element<std::string>("", "^tcp", "tcp,shm");
     }
     const std::vector<Stage> stages = {{.offer = 1, .ep_type = FI_EP_RDM}};
-    if (c.kind == Case::Kind::Life) c.actions = random_script(stages, *rc::gen::arbitrary<std::uint64_t>(), 1);
+    if (c.kind == Case::Kind::Lifecycle) c.actions = random_script(stages, *rc::gen::arbitrary<std::uint64_t>(), 1);
     return input;
 }
 
@@ -138,7 +138,7 @@ TEST(Rng, BeginsWithTheChoicesThatItIsGiven) {
 TEST(CaseBytes, NamesThatReplaceAnEntrysOwnAreNobodys) {
     using enum Action::Verb;
     Input input;
-    input.asked.kind = Case::Kind::Life;
+    input.asked.kind = Case::Kind::Lifecycle;
     for (const auto verb : {OpenFabric, OpenDomain, OpenDomain2, OpenOps})
         input.asked.actions.push_back({.verb = verb, .object = 0, .argument = 0, .flags = 2, .name = "tcp"});
     input.asked.actions.push_back({.verb = OpenFabric, .object = 0, .argument = 0, .flags = 2, .name = ""});

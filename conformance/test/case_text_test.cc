@@ -60,14 +60,15 @@ Action any_action() {
 
 Case any_case() {
     Case c;
-    c.kind = member({Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct, Case::Kind::Life, Case::Kind::Text});
+    c.kind =
+        member({Case::Kind::Call, Case::Kind::Pair, Case::Kind::SideEffects, Case::Kind::Lifecycle, Case::Kind::Text});
     c.provider = member<std::string>({"", "tcp", "tcp;ofi_rxm", "a \"quoted\" \\ one"});
     c.first = any_query();
     if (*rc::gen::inRange(0, 2) != 0) c.second = any_query();
     c.metamorphic = member({model::MetamorphicRelation::Repeated, model::MetamorphicRelation::FedBack,
                             model::MetamorphicRelation::NullVersusEmpty});
     c.fed_back = *rc::gen::inRange(-1, 4);
-    c.act = member({model::Conduct::Act::Load, model::Conduct::Act::GetInfo, model::Conduct::Act::Other});
+    c.act = member({model::SideEffects::Act::Load, model::SideEffects::Act::GetInfo, model::SideEffects::Act::Other});
     c.fail_allocation = *rc::gen::inRange<std::uint64_t>(0, 9);
     c.env_provider = any_string();
     const auto count = *rc::gen::inRange(0, 6);
@@ -108,7 +109,7 @@ RC_GTEST_PROP(CaseText, QuotedStringsReadBack, (const std::string& text)) {
 
 TEST(CaseText, LooksAsDocumented) {
     Case c;
-    c.kind = Case::Kind::Life;
+    c.kind = Case::Kind::Lifecycle;
     c.provider = "tcp";
     c.first.version = model::Version(1, 17);
     c.actions = {{.verb = Action::Verb::OpenFabric, .name = {}},
@@ -119,7 +120,7 @@ TEST(CaseText, LooksAsDocumented) {
     EXPECT_EQ(print_case(c, {}, "why"),
               "selvage-case 1\n"
               "# why\n"
-              "kind = life\n"
+              "kind = lifecycle\n"
               "provider = \"tcp\"\n"
               "call = version=1.17\n"
               "fabric1 = open fabric offer=0\n"
@@ -142,11 +143,11 @@ TEST(CaseText, TellsWhereAndWhatWouldBeRight) {
     EXPECT_EQ(error_of("selvage-case 2\nkind = call\n"),
               "line 1: 'selvage-case 2': the first line of a case file is \"selvage-case 1\"");
     EXPECT_EQ(error_of("selvage-case 1\nkind = cal\n"),
-              "line 2: 'cal': expected one of call, pair, conduct, life, text, traffic");
-    EXPECT_EQ(error_of("selvage-case 1\nkind = life\ndomain1 = open fabric offer=0\n"),
+              "line 2: 'cal': expected one of call, pair, side-effects, lifecycle, text, traffic");
+    EXPECT_EQ(error_of("selvage-case 1\nkind = lifecycle\ndomain1 = open fabric offer=0\n"),
               "line 3: 'domain1': objects are numbered in the order in which they are opened: write fabric1 = open "
               "fabric ...");
-    EXPECT_EQ(error_of("selvage-case 1\nkind = life\nfabric1 = open fabric offer=0\nclose domain1\n"),
+    EXPECT_EQ(error_of("selvage-case 1\nkind = lifecycle\nfabric1 = open fabric offer=0\nclose domain1\n"),
               "line 4: 'domain1': object 1 is called fabric1 here");
     EXPECT_NE(error_of("selvage-case 1\nkind = call\ncolour = red\n").find("line 3: 'colour': no such key"),
               std::string::npos);

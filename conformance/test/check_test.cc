@@ -68,19 +68,19 @@ TEST(ExitStatus, CountsWeaknessesAndDisputesOnlyWhenStrict) {
 
 TEST(Shards, TogetherAskWhatOneRunAsks) {
     const Folder folder;
-    std::uint64_t questions = 0;
+    std::uint64_t judged = 0;
     for (const char* index : {"0", "1"}) {
         const auto path = folder.path(std::string(index) + ".json");
         const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "100", "--clause",
                                   "getinfo.memory.returns", "--report", path},
                                  {"GTEST_TOTAL_SHARDS=2", std::string("GTEST_SHARD_INDEX=") + index});
         EXPECT_EQ(ran.status, 0) << ran.err;
-        questions += read_report(path).providers.at(0).questions;
+        judged += read_report(path).providers.at(0).judged;
     }
     const auto whole = folder.path("whole.json");
     run_tool({"check", "--library", broken_library("hostile"), "--cases", "100", "--clause", "getinfo.memory.returns",
               "--report", whole});
-    EXPECT_EQ(questions, read_report(whole).providers.at(0).questions);
+    EXPECT_EQ(judged, read_report(whole).providers.at(0).judged);
 }
 
 // ---- reproducers ---------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ TEST(ProgramVerdict, ACrashShowsADeathAndWhatNoCallMayCrashOf) {
     using enum Verdict::Says;
     auto d = finding(Grade::Violation, "");
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGSEGV), NotShown) << "of a transfer something else was to be shown";
-    d.shown_by.kind = Case::Kind::Conduct;
+    d.shown_by.kind = Case::Kind::SideEffects;
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGSEGV), Shown);
     d = finding(Grade::Fatal, "", Crash::Died);
     EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGABRT), Shown);
@@ -290,7 +290,7 @@ TEST(Convict, ATransferIsTriedAtTwoPaces) {
         "#include <stdio.h>\nint main(int argc, char **argv) { puts(argc > 1 ? \"broken\" : \"kept\"); return argc > "
         "1; }\n";
     auto other = finding(Grade::Violation, program);
-    other.shown_by.kind = Case::Kind::Life;
+    other.shown_by.kind = Case::Kind::Lifecycle;
     const auto r = convicted({finding(Grade::Violation, program), other});
     EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it 1 of 2 times (exits with 1, run hasty)");
     EXPECT_EQ(r.deviations[1].program->result, Result::NotShown);

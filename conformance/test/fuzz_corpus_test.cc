@@ -75,7 +75,7 @@ void expect_kept(const std::string& target, std::size_t least) {
 TEST(FuzzCorpus, OfHintsBreaksNothing) { expect_kept("hints", 100); }
 TEST(FuzzCorpus, OfStringsBreaksNothing) { expect_kept("strings", 100); }
 TEST(FuzzCorpus, OfSequencesBreaksNothing) { expect_kept("sequence", 100); }
-TEST(FuzzCorpus, OfConductBreaksNothing) { expect_kept("conduct", 20); }
+TEST(FuzzCorpus, OfConductBreaksNothing) { expect_kept("side_effects", 20); }
 TEST(FuzzCorpus, OfTransfersBreaksNothing) { expect_kept("transfers", 40); }
 
 }  // namespace

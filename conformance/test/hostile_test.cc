@@ -56,10 +56,10 @@ void expect_crash(const std::string& mood, std::string_view words) {
     ASSERT_NE(d, nullptr) << j.ran.out;
     EXPECT_EQ(d->grade, Grade::Fatal);
     EXPECT_TRUE(contains(d->summary, words)) << d->summary;
-    for (const char* property : {"classes", "random", "pairs", "conduct", "openings", "lives", "strings"}) {
+    for (const char* property : {"classes", "random", "pairs", "side_effects", "openings", "lifecycles", "strings"}) {
         EXPECT_TRUE(contains(j.ran.err, std::string(property) + "/fake")) << j.ran.err;
     }
-    EXPECT_GT(j.report.providers.at(0).questions, 300U);
+    EXPECT_GT(j.report.providers.at(0).judged, 300U);
 }
 
 TEST(Hostile, APlainLibraryHasNoneOfTheseFindings) {
@@ -188,13 +188,13 @@ TEST(Hostile, ChatterOnStandardOutputDisturbsNobody) {
 TEST(Hostile, ThreadsThatNeverEndDisturbNobody) {
     const Judged j = judge_hostile("threads:100");
     EXPECT_EQ(j.ran.status, 0) << j.ran.out;
-    EXPECT_FALSE(j.report.providers.at(0).questions == 0);
+    EXPECT_FALSE(j.report.providers.at(0).judged == 0);
 }
 
 TEST(Hostile, ClosingOurDescriptorsIsAFindingAndTheRunGoesOn) {
     const Judged j = judge_hostile("close:600");
     EXPECT_EQ(j.ran.status, 1) << j.ran.err;
-    EXPECT_GT(j.report.providers.at(0).questions, 300U);
+    EXPECT_GT(j.report.providers.at(0).judged, 300U);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::string report_with(const std::vector<std::string>& subject, const std::stri
 TEST(Jobs, TheReportIsTheSameHoweverManyRunAtATime) {
     // Nothing of what these do is decided by the clock (docs/decisions.md).
     const std::vector<std::string> subject = {"--provider", "tcp", "--provider", "shm", "--cases", "200"};
-    const Environment filter = {"GTEST_FILTER=-conduct.*:traffic.*"};
+    const Environment filter = {"GTEST_FILTER=-side_effects.*:traffic.*"};
     const std::string one = report_with(subject, "1", filter);
     EXPECT_NE(one.find("\"deviations\": ["), std::string::npos);
     EXPECT_EQ(report_with(subject, "3", filter), one);
@@ -58,7 +58,7 @@ TEST(Jobs, APropertyWhoseProcessIsKilledHasNoVerdict) {
         const Report r = read_report(folder.path("r.json"));
         const auto& notes = r.providers.at(0).notes;
         EXPECT_EQ(std::count(notes.begin(), notes.end(), "random has no verdict: its process died of signal 9"), 1);
-        EXPECT_GT(r.providers.at(0).questions, 0U) << "the other property was run";
+        EXPECT_GT(r.providers.at(0).judged, 0U) << "the other property was run";
     }
 }
 
@@ -69,8 +69,8 @@ TEST(Jobs, EachEndsWithALineOfItsOwn) {
     std::multiset<std::string> ended;
     std::istringstream lines(ran.err);
     for (std::string line; std::getline(lines, line);) ended.insert(line.substr(0, line.find('/')));
-    EXPECT_EQ(ended, (std::multiset<std::string>{"classes", "conduct", "corpus", "lives", "openings", "pairs", "random",
-                                                 "strings", "traffic"}))
+    EXPECT_EQ(ended, (std::multiset<std::string>{"classes", "side_effects", "corpus", "lifecycles", "openings", "pairs",
+                                                 "random", "strings", "traffic"}))
         << ran.err;
 }
 

@@ -1,4 +1,4 @@
-// Deaths that were learnt: what holds one is passed over, everything else is asked.
+// Crashes that were learnt: what holds one is passed over, everything else is asked.
 #include <gtest/gtest.h>
 
 #include <algorithm>

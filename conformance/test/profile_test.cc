@@ -22,7 +22,7 @@ bool has_provider(const std::string& library, const std::string& provider) {
     return contains(run_tool(on(library, {"check", "--dryrun", "--provider", provider})).out, "provider  " + provider);
 }
 
-// Clauses that questions find broken.
+// Clauses that queries find broken.
 std::set<std::string> broken_clauses(const std::string& library, const std::string& provider, Arguments more) {
     const Folder folder;
     Arguments command = {"check",    "--no-compiler",           "--provider", provider, "--cases", "3000", "--quiet",
@@ -96,7 +96,7 @@ TEST(WrittenProfile, ALibraryThatDiesOfOneQuestionIsAskedTheOthers) {
     for (const char* mood : {"crash:40", "exit:40", "crash:200"}) {
         const Ran ran =
             run_tool({"profile", "--library", library, "--provider", "fake"}, {std::string("HOSTILE=") + mood});
-        // The n-th question of each process kills, so it dies of another each time.
+        // The n-th query of each process kills, so it dies of another each time.
         EXPECT_EQ(ran.status, 2) << mood;
         EXPECT_EQ(lines_of(ran.err), 1U) << ran.err;
         EXPECT_TRUE(contains(ran.err, "while it was probed")) << ran.err;

@@ -243,7 +243,7 @@ TEST(HistoryProgram, CarriesWhatWasCarriedFirst) {
 struct Noted {
     std::size_t history = 0;
     bool ran = false;
-    bool settled = false;
+    bool drained = false;
 };
 Noted run_in_order(const std::vector<Case>& cases) {
     const Seen seen = in_child([&](Channel& channel) {
@@ -256,7 +256,7 @@ Noted run_in_order(const std::vector<Case>& cases) {
             out = {};
             worker.run(c, out);
         }
-        channel.send(std::to_string(worker.history().size()) + (worker.ran() ? "r" : "-") + (out.settled ? "s" : "-"));
+        channel.send(std::to_string(worker.history().size()) + (worker.ran() ? "r" : "-") + (out.drained ? "s" : "-"));
     });
     if (seen.records.empty()) return {};
     const std::string& record = seen.records.front();
@@ -277,13 +277,13 @@ TEST(WorkerHistory, IsRunAheadOfTheCaseThatHasOne) {
     const Noted noted = run_in_order({with_history({message(1), message(100)})});
     EXPECT_EQ(noted.history, 2U);
     EXPECT_TRUE(noted.ran);
-    EXPECT_TRUE(noted.settled);
+    EXPECT_TRUE(noted.drained);
 }
 
 TEST(WorkerHistory, ACaseIsNotRunBehindAnExchangeThatLeavesSomething) {
     const Noted noted = run_in_order({with_history({{operation(Transfer::Send, Side::A, 8)}})});
     EXPECT_FALSE(noted.ran);
-    EXPECT_FALSE(noted.settled);
+    EXPECT_FALSE(noted.drained);
 }
 
 // Debian's shm hangs where a long message meets a shorter receive.
@@ -351,7 +351,7 @@ TEST(History, IsPartOfACaseThatReplaysWhereTheExchangeAloneShowsNothing) {
 
 // Of a property that ends at its first deviation nothing is said that it did not come to.
 TEST(FirstDeviation, EndsItsPropertyAndIsNotMadeSmaller) {
-    std::uint64_t questions[2] = {};
+    std::uint64_t judged[2] = {};
     for (const bool first : {false, true}) {
         const Folder folder;
         std::vector<std::string> arguments = {"check",      "--no-compiler", "--library", mutant("read-cut"),
@@ -361,7 +361,7 @@ TEST(FirstDeviation, EndsItsPropertyAndIsNotMadeSmaller) {
         const Ran ran = run_tool(arguments, {"GTEST_FILTER=traffic.*"});
         ASSERT_EQ(ran.status, 1) << ran.out << ran.err;
         const Report r = read_report(folder.path("r.json"));
-        questions[first ? 1 : 0] = r.providers.at(0).questions;
+        judged[first ? 1 : 0] = r.providers.at(0).judged;
         if (!first) continue;
         EXPECT_EQ(r.deviations.size(), 1U) << ran.out;
         EXPECT_FALSE(r.deviations.at(0).intermittent) << ran.out;
@@ -370,7 +370,7 @@ TEST(FirstDeviation, EndsItsPropertyAndIsNotMadeSmaller) {
             said = said || reason == "the property traffic was not run to its end";
         EXPECT_TRUE(said);
     }
-    EXPECT_LT(questions[1], questions[0]);
+    EXPECT_LT(judged[1], judged[0]);
 }
 
 TEST(History, TheSameSeedGivesTheSameReport) {

@@ -157,180 +157,181 @@ const Sample kSamples[] = {
 
     {"repeated",
      "getinfo.call.asked-twice",
-     "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17\nsecond = version=1.17\nkinship = repeated\n",
+     "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17\nsecond = version=1.17\nrelation = repeated\n",
      {},
      kKept},
     {"relaxed",
      "getinfo.call.restricting-narrows",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={caps=FI_MSG}\nsecond = version=1.17 hints={}\n"
-     "kinship = relaxed\n",
+     "relation = relaxed\n",
      {},
      kAny},
     {"narrowed",
      "getinfo.call.restricting-narrows",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={}\nsecond = version=1.17 "
      "hints={ep_attr.type=FI_EP_DGRAM}\n"
-     "kinship = relaxed\n",
+     "relation = relaxed\n",
      {},
      kBroken},
     {"both_ways",
      "getinfo.hints.null-substructure",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints=bare{caps=FI_MSG}\nsecond = version=1.17 "
-     "hints={caps=FI_MSG}\nkinship = relaxed\n",
+     "hints={caps=FI_MSG}\nrelation = relaxed\n",
      {},
      kAny},
     {"null_versus_empty",
      "getinfo.call.hints-null-as-zero",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17\nsecond = version=1.17 hints={}\n"
-     "kinship = null-versus-empty\n",
+     "relation = null-versus-empty\n",
      {},
      kKept},
     {"fed_back",
      "getinfo.call.answer-fed-back",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={fabric_attr.prov_name=\"tcp\"}\nsecond = "
      "version=1.17 "
-     "hints={}\nkinship = fed-back\n",
+     "hints={}\nrelation = fed-back\n",
      {},
      kAny},
     {"member", "getinfo.caps.zero-covers",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={caps=FI_MSG}\nsecond = version=1.17 hints={}\n"
-     "kinship = relaxed\n",
+     "relation = relaxed\n",
      number(Field::caps, Relation::Contains, 2), kAny},
     {"still_granted",
      "getinfo.call.relaxing-widens",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={}\nsecond = version=1.17 hints={caps=FI_ATOMIC, "
-     "ep_attr.type=FI_EP_MSG, fabric_attr.prov_name=\"tcp\"}\nkinship = relaxed\n",
+     "ep_attr.type=FI_EP_MSG, fabric_attr.prov_name=\"tcp\"}\nrelation = relaxed\n",
      {},
      kBroken},
     {"modifiers",
      "getinfo.caps.modifiers-only-narrow",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={caps=FI_MSG|FI_SEND}\nsecond = version=1.17 "
-     "hints={caps=FI_MSG}\nkinship = relaxed\n",
+     "hints={caps=FI_MSG}\nrelation = relaxed\n",
      {},
      kKept},
     {"secondary", "getinfo.caps.secondary-unselected-usable",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={caps=FI_MSG|FI_MULTI_RECV}\nsecond = version=1.17 "
-     "hints={caps=FI_MSG}\nkinship = relaxed\n",
+     "hints={caps=FI_MSG}\nrelation = relaxed\n",
      number(Field::caps, Relation::Contains, 1 << 16), kAny},
     {"spelt_out",
      "endpoint.tx-caps.zero",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17 hints={caps=FI_MSG, tx_attr.caps=FI_MSG}\nsecond = "
      "version=1.17 "
-     "hints={caps=FI_MSG}\nkinship = relaxed\n",
+     "hints={caps=FI_MSG}\nrelation = relaxed\n",
      {},
      kAny},
     {"every_provider",
      "getinfo.flags.attr-only-every-provider",
      "kind = pair\nprovider = \"tcp\"\nfirst = version=1.17\nsecond = version=1.17 flags=FI_PROV_ATTR_ONLY\n"
-     "kinship = relaxed\n",
+     "relation = relaxed\n",
      {},
      kAny},
 
-    {"returns", "getinfo.memory.returns", "kind = conduct\nact = getinfo\n" TCP, {}, kKept},
+    {"returns", "getinfo.memory.returns", "kind = side-effects\nact = getinfo\n" TCP, {}, kKept},
     {"never_written",
      "getinfo.hints.never-written",
-     "kind = conduct\nact = getinfo\nprovider = \"tcp\"\ncall = version=1.17 hints={caps=FI_MSG, "
+     "kind = side-effects\nact = getinfo\nprovider = \"tcp\"\ncall = version=1.17 hints={caps=FI_MSG, "
      "fabric_attr.prov_name=\"tcp\"}\n",
      {},
      kAny},
-    {"not_kept", "getinfo.hints.not-kept", "kind = conduct\nact = getinfo\n" TCP, {}, kKept},
+    {"not_kept", "getinfo.hints.not-kept", "kind = side-effects\nact = getinfo\n" TCP, {}, kKept},
     {"lookup",
      "getinfo.flags.numeric-no-lookup",
-     "kind = conduct\nact = getinfo\nprovider = \"tcp\"\ncall = version=1.17 node=\"127.0.0.1\" flags=FI_NUMERICHOST\n",
+     "kind = side-effects\nact = getinfo\nprovider = \"tcp\"\ncall = version=1.17 node=\"127.0.0.1\" "
+     "flags=FI_NUMERICHOST\n",
      {},
      kKept},
-    {"leak", "getinfo.memory.no-leak", "kind = conduct\nact = freeinfo\n" TCP, {}, kAny},
-    {"threads", "getinfo.memory.threads", "kind = conduct\nact = getinfo-threads\n" TCP, {}, kKept},
+    {"leak", "getinfo.memory.no-leak", "kind = side-effects\nact = freeinfo\n" TCP, {}, kAny},
+    {"threads", "getinfo.memory.threads", "kind = side-effects\nact = getinfo-threads\n" TCP, {}, kKept},
     {"no_memory_crash",
      "getinfo.memory.shortage-survived",
-     "kind = conduct\nact = getinfo-no-memory\nfail-allocation = 1\n" TCP,
+     "kind = side-effects\nact = getinfo-no-memory\nfail-allocation = 1\n" TCP,
      {},
      kAny},
     {"no_memory",
      "getinfo.memory.enomem",
-     "kind = conduct\nact = getinfo-no-memory\nfail-allocation = 1\n" TCP,
+     "kind = side-effects\nact = getinfo-no-memory\nfail-allocation = 1\n" TCP,
      {},
      kAny},
     {"dup_no_memory",
      "getinfo.memory.dup-fails-null",
-     "kind = conduct\nact = dupinfo-no-memory\nfail-allocation = 2\n" TCP,
+     "kind = side-effects\nact = dupinfo-no-memory\nfail-allocation = 2\n" TCP,
      {},
      kAny},
     {"environment",
      "fabric.environment.exclude",
-     "kind = conduct\nact = env-provider\nenv = \"^tcp\"\nprovider = \"tcp\"\ncall = version=1.17\n",
+     "kind = side-effects\nact = env-provider\nenv = \"^tcp\"\nprovider = \"tcp\"\ncall = version=1.17\n",
      {},
      kAny},
     {"environment_allows",
      "fabric.environment.include-allows",
-     "kind = conduct\nact = env-provider\nenv = \"tcp\"\nprovider = \"tcp\"\ncall = version=1.17\n",
+     "kind = side-effects\nact = env-provider\nenv = \"tcp\"\nprovider = \"tcp\"\ncall = version=1.17\n",
      {},
      kKept},
-    {"alloc", "getinfo.memory.alloc-zeroed", "kind = conduct\nact = allocinfo\n", {}, kKept},
-    {"dup_equal", "getinfo.memory.dup-equal", "kind = conduct\nact = dupinfo\n" TCP, {}, kKept},
-    {"dup_number", "getinfo.memory.dup-equal", "kind = conduct\nact = dupinfo\n" TCP,
+    {"alloc", "getinfo.memory.alloc-zeroed", "kind = side-effects\nact = allocinfo\n", {}, kKept},
+    {"dup_equal", "getinfo.memory.dup-equal", "kind = side-effects\nact = dupinfo\n" TCP, {}, kKept},
+    {"dup_number", "getinfo.memory.dup-equal", "kind = side-effects\nact = dupinfo\n" TCP,
      number(Field::tx_size, Relation::Equals, 7), kKept},
-    {"dup_text", "getinfo.memory.dup-equal", "kind = conduct\nact = dupinfo\n" TCP,
+    {"dup_text", "getinfo.memory.dup-equal", "kind = side-effects\nact = dupinfo\n" TCP,
      string(Field::domain_name, Relation::TextEquals, "x"), kKept},
-    {"dup_bytes", "getinfo.memory.dup-equal", "kind = conduct\nact = dupinfo\n" TCP,
+    {"dup_bytes", "getinfo.memory.dup-equal", "kind = side-effects\nact = dupinfo\n" TCP,
      string(Field::src_addr, Relation::TextEquals, "x"), kKept},
-    {"dup_part", "getinfo.memory.dup-substructures", "kind = conduct\nact = dupinfo\n" TCP,
+    {"dup_part", "getinfo.memory.dup-substructures", "kind = side-effects\nact = dupinfo\n" TCP,
      number(Field::part_nic, Relation::NotNull, 0), kKept},
-    {"dup_deep", "getinfo.memory.dup-deep", "kind = conduct\nact = dupinfo\n" TCP, {}, kKept},
-    {"dup_single", "getinfo.memory.dup-single", "kind = conduct\nact = dupinfo\n" TCP, {}, kKept},
-    {"dup_null", "getinfo.memory.dup-null", "kind = conduct\nact = dupinfo\n", {}, kKept},
-    {"free_changed", "getinfo.memory.free-caller-changed", "kind = conduct\nact = freeinfo\n", {}, kKept},
-    {"independent", "getinfo.memory.answers-independent", "kind = conduct\nact = other\n" TCP, {}, kKept},
+    {"dup_deep", "getinfo.memory.dup-deep", "kind = side-effects\nact = dupinfo\n" TCP, {}, kKept},
+    {"dup_single", "getinfo.memory.dup-single", "kind = side-effects\nact = dupinfo\n" TCP, {}, kKept},
+    {"dup_null", "getinfo.memory.dup-null", "kind = side-effects\nact = dupinfo\n", {}, kKept},
+    {"free_changed", "getinfo.memory.free-caller-changed", "kind = side-effects\nact = freeinfo\n", {}, kKept},
+    {"independent", "getinfo.memory.answers-independent", "kind = side-effects\nact = other\n" TCP, {}, kKept},
     {"free_handle",
      "getinfo.memory.free-handle",
-     "kind = conduct\nact = freeinfo\nprovider = \"tcp\"\ncall = version=1.17 hints={ep_attr.type=FI_EP_MSG, "
+     "kind = side-effects\nact = freeinfo\nprovider = \"tcp\"\ncall = version=1.17 hints={ep_attr.type=FI_EP_MSG, "
      "fabric_attr.prov_name=\"tcp\"}\n",
      {},
      kAny},
-    {"open_leak", "domain.close.releases", "kind = conduct\nact = open-answer\n" TCP, {}, kAny},
-    {"open_fails", "fabric.open.failure-clean", "kind = conduct\nact = open-answer\n" TCP, {}, kAny},
-    {"signals", "getinfo.memory.no-leak", "kind = conduct\nact = load\ncall = version=1.17\n", {}, kAny},
+    {"open_leak", "domain.close.releases", "kind = side-effects\nact = open-answer\n" TCP, {}, kAny},
+    {"open_fails", "fabric.open.failure-clean", "kind = side-effects\nact = open-answer\n" TCP, {}, kAny},
+    {"signals", "getinfo.memory.no-leak", "kind = side-effects\nact = load\ncall = version=1.17\n", {}, kAny},
 
-    {"life_opens", "fabric.open.each-answer", "kind = life\n" TCP "fabric1 = open fabric offer=0\n",
+    {"life_opens", "fabric.open.each-answer", "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\n",
      number(Field::call_return, Relation::Equals, 0), kKept},
     {"life_context",
      "domain.open.context",
-     "kind = life\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\n",
+     "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\n",
      {},
      kKept},
     {"life_object",
      "domain.open.object",
-     "kind = life\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain2 fabric1\n",
+     "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain2 fabric1\n",
      {},
      kKept},
-    {"life_version", "fabric.open.api-version", "kind = life\n" TCP "fabric1 = open fabric offer=0\n", {}, kKept},
+    {"life_version", "fabric.open.api-version", "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\n", {}, kKept},
     {"life_busy", "domain.close.busy-cq",
-     "kind = life\n" TCP
+     "kind = lifecycle\n" TCP
      "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\ncq3 = open cq domain2\nclose domain2\n",
      number(Field::call_return, Relation::Equals, signed_value(-16)), kAny},
     {"life_children",
      "domain.close.after-children",
-     "kind = life\n" TCP
+     "kind = lifecycle\n" TCP
      "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\ncntr3 = open cntr domain2\nep4 = open ep domain2\n"
      "eq5 = open eq fabric1\nbind domain2 eq5\npep6 = open pep fabric1\nav7 = open av domain2\nclose av7\n",
      {},
      kAny},
     {"life_ops", "domain.set-ops.unknown",
-     "kind = life\n" TCP
+     "kind = lifecycle\n" TCP
      "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nset-ops domain2 name=\"nobody\"\n",
      number(Field::call_return, Relation::Equals, signed_value(-38)), kAny},
     {"life_hmem", "domain.set-ops.hmem-override",
-     "kind = life\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nset-ops domain2 "
+     "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nset-ops domain2 "
      "name=\"hmem_override_ops\" flags=0x1\n",
      number(Field::call_return, Relation::Equals, 0), kAny},
     {"life_open_ops", "domain.open-ops.unknown",
-     "kind = life\n" TCP
+     "kind = lifecycle\n" TCP
      "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nopen-ops domain2 name=\"nobody\"\n",
      number(Field::call_return, Relation::Differs, 0), kAny},
-    {"life_query", "fabric.instance.reported", "kind = life\n" TCP "fabric1 = open fabric offer=0\nquery-plain\n",
+    {"life_query", "fabric.instance.reported", "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\nquery-plain\n",
      number(Field::fabric_fabric, Relation::Equals, 1), kAny},
     {"life_restricts", "domain.instance.restricts",
-     "kind = life\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nquery domain2\n",
+     "kind = lifecycle\n" TCP "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\nquery domain2\n",
      string(Field::domain_name, Relation::TextEquals, "lo"), kAny},
 
     {"string_contains", "tostr.type.caps", "kind = text\ntype = FI_TYPE_CAPS\nvalue = 2\nlength = 64\n",
@@ -462,8 +463,9 @@ TEST(ReproduceTraffic, AnErrorThatWouldDoAsWellIsNoDeviation) {
     Evidence e = observed(Observable::Error, {0}, Relation::Equals, 42);
     e.observed.also = {0, 265};
     const auto nothing = transfer_program("tagged.peek.nothing", e, "B trecvmsg length=0 tag=0x5 flags=FI_PEEK\n");
-    EXPECT_NE(nothing.find("told[0].errors && (uint64_t)told[0].err != 42 && (uint64_t)told[0].err != 0 && "
-                           "(uint64_t)told[0].err != 265"),
+    EXPECT_NE(nothing.find(
+                  "completions[0].errors && (uint64_t)completions[0].err != 42 && (uint64_t)completions[0].err != 0 && "
+                  "(uint64_t)completions[0].err != 265"),
               std::string::npos)
         << nothing;
 }
@@ -471,7 +473,9 @@ TEST(ReproduceTraffic, AnErrorThatWouldDoAsWellIsNoDeviation) {
 TEST(ReproduceTraffic, WhatAnEntrySaysIsComparedOnlyIfItCame) {
     const auto program = transfer_program("cq.len.received", observed(Observable::Length, {0}, Relation::Equals, 7),
                                           "B trecv length=8 tag=0x5\n");
-    EXPECT_NE(program.find("told[0].entries > told[0].errors && told[0].len != 7"), std::string::npos) << program;
+    EXPECT_NE(program.find("completions[0].entries > completions[0].errors && completions[0].len != 7"),
+              std::string::npos)
+        << program;
 }
 
 TEST(ReproduceTraffic, ASourceThatIsNotStoredIsNotTakenForNone) {
@@ -484,7 +488,7 @@ TEST(ReproduceTraffic, TheClauseHasNoPartInWhatIsCompared) {
     const Evidence e = observed(Observable::Flags, {0}, Relation::Lacks, FI_MORE);
     const std::string receive = "B recv length=8\n";
     const auto condition = [](const std::string& program) {
-        const auto at = program.find("\tif (told[0]");
+        const auto at = program.find("\tif (completions[0]");
         return program.substr(at, program.find('\n', at) - at);
     };
     EXPECT_EQ(condition(transfer_program("cq.flags.buffered", e, receive)),
@@ -495,8 +499,8 @@ TEST(ReproduceTraffic, TheNoteIsForPeopleAlone) {
     Evidence e = observed(Observable::Length, {0}, Relation::Equals, 7);
     e.note = "operation 9 (A send): nothing ever matched it";
     const auto program = transfer_program("cq.len.received", e, "B recv length=8\n");
-    EXPECT_NE(program.find("told[0].len != 7"), std::string::npos) << program;
-    EXPECT_EQ(program.find("told[8]"), std::string::npos) << program;
+    EXPECT_NE(program.find("completions[0].len != 7"), std::string::npos) << program;
+    EXPECT_EQ(program.find("completions[8]"), std::string::npos) << program;
 }
 
 TEST(ReproduceTraffic, AnOperationThatIsNotThereCannotBeLookedAt) {
@@ -508,7 +512,8 @@ TEST(ReproduceTraffic, EntriesOfNoOperationAreCountedByQueue) {
     Evidence e = observed(Observable::Successes, {}, Relation::AtMost, 0);
     e.observed.side = model::Side::B;
     const auto program = transfer_program("rma.target.silent", e, "B recv length=8\n");
-    EXPECT_NE(program.find("(told[OPERATIONS + 2].entries - told[OPERATIONS + 2].errors) > 0"), std::string::npos)
+    EXPECT_NE(program.find("(completions[OPERATIONS + 2].entries - completions[OPERATIONS + 2].errors) > 0"),
+              std::string::npos)
         << program;
 }
 
@@ -529,18 +534,18 @@ TEST(ReproduceTraffic, EveryObservableHasAProgramThatTells) {
 }
 
 TEST(ReproduceTraffic, OfADeathAllIsClosed) {
-    const Evidence death = model::evidence_of_crash(SIGSEGV, false, false);
-    EXPECT_NE(transfer_program("msg.call.comes-back", death, "A send length=1\n").find("\tclose_all();\n"),
+    const Evidence crash = model::evidence_of_crash(SIGSEGV, false, false);
+    EXPECT_NE(transfer_program("msg.call.comes-back", crash, "A send length=1\n").find("\tclose_all();\n"),
               std::string::npos);
     CaseFile file;
     CaseError error;
-    ASSERT_TRUE(parse_case("selvage-case 1\nkind = life\n" TCP
+    ASSERT_TRUE(parse_case("selvage-case 1\nkind = lifecycle\n" TCP
                            "fabric1 = open fabric offer=0\ndomain2 = open domain fabric1\ncq3 = open cq domain2\n"
                            "close cq3\n",
                            file, error))
         << error.str();
     const auto id = model::find_clause("domain.close.after-children")->clause;
-    const auto program = c_program(file.shown, id, {{id, death}});
+    const auto program = c_program(file.shown, id, {{id, crash}});
     const auto left = program.find("/* what is left */");
     ASSERT_NE(left, std::string::npos) << program;
     EXPECT_LT(left, program.find("fi_close(&domain2->fid)"));

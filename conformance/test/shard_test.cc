@@ -73,7 +73,7 @@ TEST(Shards, ThatMakeNoSenseAreToldOf) {
 }
 
 TEST(Shards, HaveFilesOfTheirOwn) {
-    EXPECT_EQ(with_shard("part-{shard}.json", {.index = 3, .total = 8, .told_by = {}}), "part-3.json");
+    EXPECT_EQ(with_shard("part-{shard}.json", {.index = 3, .total = 8, .set_by = {}}), "part-3.json");
     EXPECT_EQ(with_shard("whole.json", {}), "whole.json");
 }
 
@@ -122,7 +122,7 @@ void expect_same(const Report& merged, const Report& whole) {
     EXPECT_EQ(findings(merged), findings(whole));
     ASSERT_EQ(merged.providers.size(), whole.providers.size());
     for (std::size_t i = 0; i < whole.providers.size(); ++i) {
-        EXPECT_EQ(merged.providers[i].questions, whole.providers[i].questions);
+        EXPECT_EQ(merged.providers[i].judged, whole.providers[i].judged);
         EXPECT_EQ(merged.providers[i].tally.applied, whole.providers[i].tally.applied);
         EXPECT_EQ(merged.providers[i].tally.broken, whole.providers[i].tally.broken);
     }
@@ -173,12 +173,12 @@ TEST(Merging, ForgetsThatAnotherPartWasToReachAClause) {
     one.providers[0].reasons[model::Clause{}] = std::string(kOtherPart);
     Report two = one;
     two.providers[0].reasons[model::Clause{}] = "no offer has a nic";
-    two.providers[0].questions = 5;
+    two.providers[0].judged = 5;
     Report whole;
     std::string error;
     ASSERT_TRUE(merge_reports(std::vector<Report>{one, two}, whole, error));
     EXPECT_EQ(whole.providers[0].reasons[model::Clause{}], "no offer has a nic");
-    EXPECT_EQ(whole.providers[0].questions, 5U);
+    EXPECT_EQ(whole.providers[0].judged, 5U);
 }
 
 }  // namespace

@@ -227,7 +227,7 @@ TEST(Shrink, NamesTheProviderThatIsJudgedWhereTheDeviationShowsSo) {
 // A life: the fault needs some openings and closings, in order; all else goes.
 Case life_case(std::vector<Action> actions) {
     Case c;
-    c.kind = Case::Kind::Life;
+    c.kind = Case::Kind::Lifecycle;
     c.actions = std::move(actions);
     return c;
 }

@@ -1,4 +1,4 @@
-// A million judged questions take ten seconds on a good machine, and minutes at most on a slow one that is busy.
+// A million judged queries take ten seconds on a good machine, and minutes at most on a slow one that is busy.
 //
 // Processor time is compared, which a busy machine changes little. What judging costs is counted in instructions by
 // judging_test.sh, which runs this program: the share of the time that the library has says nothing about the kit,
@@ -11,7 +11,7 @@
 
 #include "conformance/drive/probe.h"
 #include "conformance/drive/test_context.h"
-#include "conformance/properties/questions.h"
+#include "conformance/properties/queries.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {
@@ -23,10 +23,10 @@ double seconds(clockid_t clock) {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// What asking and judging random questions of shm took.  Being put aside for other processes lengthens `inside` and
+// What asking and judging random queries of shm took.  Being put aside for other processes lengthens `inside` and
 // `all` alike, and leaves `cpu` alone.
 struct Spent {
-    double making = 0;  // by the clock: making the questions
+    double making = 0;  // by the clock: making the queries
     double inside = 0;  // by the clock: in the library
     double all = 0;     // by the clock: everything
     double cpu = 0;     // processor time: everything
@@ -88,14 +88,14 @@ constexpr bool kMeasures = false;
 constexpr bool kMeasures = true;
 #endif
 
-TEST(Speed, AMillionJudgedQuestionsTakeMinutesAtMost) {
+TEST(Speed, AMillionJudgedQueriesTakeMinutesAtMost) {
     if (!kMeasures) GTEST_SKIP() << "sanitizers slow us down, not the library";
     constexpr std::size_t kCases = 60'000;
     const Spent s = ask_and_judge(kCases);
     ASSERT_GT(s.all, 0);
     const double each = 1e6 / static_cast<double>(kCases);
     std::printf(
-        "shm: a question takes %.2f us to make, %.2f in the library, %.2f to put and judge; the library has %.0f %%; "
+        "shm: a query takes %.2f us to make, %.2f in the library, %.2f to put and judge; the library has %.0f %%; "
         "a million take %.0f s of processor time\n",
         s.making * each, s.inside * each, (s.all - s.inside - s.making) * each, s.inside / s.all * 100, s.cpu * each);
     EXPECT_LT(s.cpu * each, 4 * 60);

@@ -1,4 +1,4 @@
-// Caller against a library that misbehaves on demand: each way is told, and the next question is asked as if nothing
+// Caller against a library that misbehaves on demand: each way is told, and the next query is asked as if nothing
 // had happened.
 #include <gtest/gtest.h>
 

@@ -5,13 +5,14 @@
 // peers may read and write, only read, or only write, and a long message, a delivered message, a read, a long write and
 // an atomic to the hostile peer under way. The input is a list of steps, each of which begins with a byte: a frame is
 // sent, whole or in parts, many times, or bytes that are none; answers are read or not; the victim makes progress; the
-// victim's other, honest peer exchanges a message with it; a region is closed and made anew. Fields of frames come from
-// a list of words that mean something (keys, addresses, ids that the victim has told, lengths), or from the input.
+// victim's other, well-behaved peer exchanges a message with it; a region is closed and made anew. Fields of frames
+// come from a list of words that mean something (keys, addresses, ids that the victim has told, lengths), or from the
+// input.
 //
 // What must hold:
 //   1. No byte changes outside of receive buffers that are posted and regions that peers may write. Receive buffers are
 //      the application's again once their completion was read. What a peer may not read is not sent.
-//   2. Every message of the honest peer arrives, with its bytes.
+//   2. Every message of the well-behaved peer arrives, with its bytes.
 //   3. The victim keeps no more memory for the peer than SECURITY.md says.
 //   4. AddressSanitizer has nothing to say.
 #include <malloc.h>
@@ -71,7 +72,7 @@ void check(bool holds, const char* what) {
     if (!holds) fail(what);
 }
 
-// Sum of the table in SECURITY.md, and what the honest peer, the allocator and two endpoints need beside it.
+// Sum of the table in SECURITY.md, and what the well-behaved peer, the allocator and two endpoints need beside it.
 constexpr std::size_t kBudget = (std::size_t{8 + 7 + 1 + 8 + 12 + 1} << 20) + (std::size_t{4} << 20);
 constexpr std::size_t kBytesMost = std::size_t{64} << 20;  // of one input, on the wire
 constexpr std::uint16_t kHostilePort = 1;                  // where nobody listens
@@ -126,13 +127,13 @@ struct Arena {
     Part<64> fetched;      // of its atomic
     Part<65536> written;   // the source of its long write
     Part<530'000> source;  // and of its long message
-    Part<20'000> honest;
+    Part<20'000> valid;
 
     template <typename Visit>
     void guards(Visit visit) {
         for (Guard* guard :
              {&first, &plain.behind, &tagged.behind, &many.behind, &shared.behind, &readable.behind, &writable.behind,
-              &answer.behind, &fetched.behind, &written.behind, &source.behind, &honest.behind}) {
+              &answer.behind, &fetched.behind, &written.behind, &source.behind, &valid.behind}) {
             visit(*guard);
         }
     }
@@ -251,7 +252,7 @@ public:
     Posted plain{arena.plain.bytes, sizeof arena.plain.bytes, false};
     Posted tagged{arena.tagged.bytes, sizeof arena.tagged.bytes, true};
     Posted many{arena.many.bytes, sizeof arena.many.bytes, false};
-    Posted honest{arena.honest.bytes, sizeof arena.honest.bytes, true};
+    Posted valid{arena.valid.bytes, sizeof arena.valid.bytes, true};
 
 private:
     std::uint64_t key_ = 0x1000;  // of the region that was made last; the library takes what it is asked for
@@ -260,7 +261,7 @@ private:
         auto* buffer = static_cast<Posted*>(entry.op_context);
         if (!buffer) return;
         check(buffer->posted, "a receive that was not posted has a completion");
-        if (buffer == &honest) check(error == 0, "the receive for the honest peer's message fails");
+        if (buffer == &valid) check(error == 0, "the receive for the well-behaved peer's message fails");
         if (buffer == &many) {
             if (!error && entry.len != 0) {
                 const auto* at = static_cast<const std::byte*>(entry.buf);
@@ -272,7 +273,7 @@ private:
         }
         check(error || entry.len <= buffer->size, "a message is longer than its buffer");
         buffer->posted = false;
-        if (buffer != &honest) fill(buffer->bytes, buffer->size, kSecret);
+        if (buffer != &valid) fill(buffer->bytes, buffer->size, kSecret);
     }
 };
 
@@ -286,29 +287,30 @@ public:
           to_(station_.insert(victim.station.name())) {}
 
     void exchange(std::size_t size) {
-        static std::vector<std::byte> out(sizeof(Arena::honest.bytes));
+        static std::vector<std::byte> out(sizeof(Arena::valid.bytes));
         const std::uint64_t tag = 0xf411ull << 40 | ++count_;
         for (std::size_t i = 0; i + 8 <= size; i += 8) {
             const std::uint64_t word = tag ^ i;
             std::memcpy(out.data() + i, &word, 8);
         }
-        SELVAGE_MUST(fi_trecv(victim_.station.ep, victim_.honest.bytes, size, nullptr, from_, tag, 0, &victim_.honest));
-        victim_.honest.posted = true;
+        SELVAGE_MUST(fi_trecv(victim_.station.ep, victim_.valid.bytes, size, nullptr, from_, tag, 0, &victim_.valid));
+        victim_.valid.posted = true;
         const auto end = Clock::now() + std::chrono::seconds(10);
         ssize_t posted = -FI_EAGAIN;
-        while (posted == -FI_EAGAIN || victim_.honest.posted) {
+        while (posted == -FI_EAGAIN || victim_.valid.posted) {
             if (posted == -FI_EAGAIN) posted = fi_tsend(station_.ep, out.data(), size, nullptr, to_, tag, &out);
-            check(posted == 0 || posted == -FI_EAGAIN, "the honest peer cannot send");
+            check(posted == 0 || posted == -FI_EAGAIN, "the well-behaved peer cannot send");
             progress();
             victim_.progress();
-            check(Clock::now() < end, "a message of the honest peer is lost");
+            check(Clock::now() < end, "a message of the well-behaved peer is lost");
         }
-        check(std::memcmp(victim_.honest.bytes, out.data(), size) == 0, "a message of the honest peer has other bytes");
+        check(std::memcmp(victim_.valid.bytes, out.data(), size) == 0,
+              "a message of the well-behaved peer has other bytes");
     }
     void progress() {
         fi_cq_tagged_entry entry{};
         const ssize_t result = fi_cq_read(station_.cq, &entry, 1);
-        check(result == 1 || result == -FI_EAGAIN, "an operation of the honest peer fails");
+        check(result == 1 || result == -FI_EAGAIN, "an operation of the well-behaved peer fails");
     }
 
 private:

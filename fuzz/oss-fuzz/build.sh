@@ -11,7 +11,7 @@ esac
 cmake --preset "$preset"
 cmake --build --preset "$preset"
 build=build/$preset
-for target in hints sequence strings conduct transfers frames_notes frames_peer frames_ring frames_values; do
+for target in hints sequence strings side_effects transfers frames_notes frames_peer frames_ring frames_values; do
     cp "$build/fuzz/fuzz_$target" "$OUT/"
     if [ -e "fuzz/corpus/$target.tar.gz" ]; then
         fuzz/corpus.sh unpack "$target" "$WORK/corpus/$target"

@@ -5,7 +5,7 @@
 // where the two part, which is where promises are read in two ways.
 #include <algorithm>
 
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "fuzz/target.h"
 #include "model/value/field.h"
 

@@ -1,5 +1,5 @@
 // Fuzz target: any call of fi_getinfo, alone and in related pairs.
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "fuzz/target.h"
 
 namespace selvage::fuzz {

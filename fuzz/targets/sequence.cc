@@ -17,10 +17,10 @@ public:
         mallopt(M_PERTURB, kPerturb);
         return true;
     }
-    [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Life; }
+    [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Lifecycle; }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.kind = Case::Kind::Life;
+        input.asked.kind = Case::Kind::Lifecycle;
         input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
         vary_life(input, bench, rng);
         return input;

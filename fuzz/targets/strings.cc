@@ -1,6 +1,6 @@
 // Fuzz target: strings in both directions.  fi_tostr and fi_tostr_r on any data and buffer; nodes, services, names and
 // addresses in text form as fi_getinfo reads them; FI_PROVIDER.
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "fuzz/target.h"
 
 namespace selvage::fuzz {
@@ -12,7 +12,7 @@ class Strings final : public Target {
 public:
     [[nodiscard]] std::string_view name() const override { return "strings"; }
     [[nodiscard]] bool takes(Case::Kind kind) const override {
-        return kind == Case::Kind::Text || kind == Case::Kind::Call || kind == Case::Kind::Conduct;
+        return kind == Case::Kind::Text || kind == Case::Kind::Call || kind == Case::Kind::SideEffects;
     }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
@@ -38,8 +38,8 @@ public:
 private:
     // Of the environment only rarely: each such input takes a process of its own.
     static void become(Case& c, Rng& rng) {
-        c.kind = rng.chance(50) ? Case::Kind::Text : rng.chance(95) ? Case::Kind::Call : Case::Kind::Conduct;
-        c.act = model::Conduct::Act::EnvProvider;
+        c.kind = rng.chance(50) ? Case::Kind::Text : rng.chance(95) ? Case::Kind::Call : Case::Kind::SideEffects;
+        c.act = model::SideEffects::Act::EnvProvider;
         c.fail_allocation = 0;
         if (c.kind == Case::Kind::Text && c.string.length == 0) c.string.length = 100;
     }

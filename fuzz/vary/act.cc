@@ -6,7 +6,7 @@
 namespace selvage::fuzz {
 namespace {
 
-using Act = model::Conduct::Act;
+using Act = model::SideEffects::Act;
 constexpr std::array kActs = {Act::GetInfo,   Act::GetInfoNoMemory, Act::GetInfoNoMemory, Act::GetInfoThreads,
                               Act::FreeInfo,  Act::DupInfo,         Act::DupInfo,         Act::DupInfoNoMemory,
                               Act::AllocInfo, Act::EnvProvider,     Act::ProvAttrOnly,    Act::OpenAnswer};

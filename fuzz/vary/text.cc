@@ -186,7 +186,7 @@ void vary_string(Input& input, Workbench& bench, Rng& rng) {
 
 void vary_naming(Input& input, Workbench& bench, Rng& rng) {
     Case& c = input.asked;
-    if (c.kind == Case::Kind::Conduct) return vary_text(c.env_provider, rng);
+    if (c.kind == Case::Kind::SideEffects) return vary_text(c.env_provider, rng);
     const auto dice = rng.below(100);
     if (dice < 2) {
         c.provider = bench.providers()[rng.below(bench.providers().size())];

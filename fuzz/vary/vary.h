@@ -1,7 +1,7 @@
 // Changes an input a little, by its structure: a field gets another value worth asking for, a part goes, an action
 // comes.
 //
-// This is what replaces the flipping of bytes: every result is a question that an application could put.  The values
+// This is what replaces the flipping of bytes: every result is a query that an application could put.  The values
 // are those of the generators (conformance/generate/values.h: the vocabulary of spec/, what the provider offers, the
 // edges), so a fuzzer knows every word and explores how they go together.  Functions of their arguments alone.
 #pragma once
@@ -23,7 +23,7 @@ void vary_call(Input& input, Workbench& bench, Rng& rng);
 void vary_info(model::Info& info, const std::string& provider, Workbench& bench, Rng& rng);
 /// One change to a text: characters, a piece of another notation, its length.
 void vary_text(std::string& text, Rng& rng);
-/// One change to the act of an input of the conduct target.
+/// One change to the act of an input of the side_effects target.
 void vary_act(Input& input, Rng& rng);
 /// One change to a sequence of actions.
 void vary_life(Input& input, Workbench& bench, Rng& rng);

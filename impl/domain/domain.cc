@@ -93,7 +93,7 @@ const Offer* find_interface(const Table& table, const Fabric& fabric, const char
 }
 
 // Attributes that are a choice have been chosen by fi_getinfo; a zero that an application put back is chosen here.
-void settle(fi_domain_attr& attr, const fi_domain_attr& offered) {
+void fill_unspecified(fi_domain_attr& attr, const fi_domain_attr& offered) {
     if (attr.threading == FI_THREAD_UNSPEC) attr.threading = offered.threading;
     if (attr.control_progress == FI_PROGRESS_UNSPEC) attr.control_progress = offered.control_progress;
     if (attr.data_progress == FI_PROGRESS_UNSPEC) attr.data_progress = offered.data_progress;
@@ -109,7 +109,7 @@ int take_attributes(Domain& domain, const fi_info& info, const Offer& offer) {
     domain.attr.domain = nullptr;
     domain.attr.name = nullptr;
     domain.attr.auth_key = nullptr;
-    settle(domain.attr, offer.set.domain);
+    fill_unspecified(domain.attr, offer.set.domain);
     return 0;
 }
 

@@ -216,7 +216,7 @@ private:
         if (!state.blocked && (state.sending.unsent || !state.sending.streams.empty())) drain(state);
     }
     void work();
-    void settle(Transmit& op);
+    void finish_if_answered(Transmit& op);
     void acknowledged(Transmit& op);
     void finish(Transmit& op);
     void retire(Transmit& op);

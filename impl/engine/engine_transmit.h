@@ -317,7 +317,7 @@ auto Engine<T, Locked>::transmit(Peer& peer, PeerState& state, Transmit& op) -> 
     if constexpr (PullsMemory<T>) op.mark = transport_.frames_sent(peer);
     if (op.large) ++state.sending.large_reads;
     state.sending.unsent = op.next;
-    settle(op);
+    finish_if_answered(op);
     return step;
 }
 
@@ -418,7 +418,7 @@ void Engine<T, Locked>::drain(PeerState& state) {
 
 // Everything of the operation that is still to come has come.
 template <Transport T, bool Locked>
-void Engine<T, Locked>::settle(Transmit& op) {
+void Engine<T, Locked>::finish_if_answered(Transmit& op) {
     if (op.stage == Transmit::Stage::kAnswered && !op.held) finish(op);
 }
 
@@ -426,7 +426,7 @@ void Engine<T, Locked>::settle(Transmit& op) {
 template <Transport T, bool Locked>
 void Engine<T, Locked>::acknowledged(Transmit& op) {
     op.enter(Transmit::Stage::kAnswered);
-    settle(op);
+    finish_if_answered(op);
 }
 
 template <Transport T, bool Locked>
@@ -475,7 +475,7 @@ void Engine<T, Locked>::fail(Transmit& op, int error) {
         op.large = false;
     }
     if (op.stage != Transmit::Stage::kAnswered) op.enter(Transmit::Stage::kAnswered);
-    settle(op);
+    finish_if_answered(op);
 }
 
 template <Transport T, bool Locked>
@@ -485,7 +485,7 @@ void Engine<T, Locked>::sent(Peer&, void* token, int error) {
     --op->held;
     if (error && !op->error) op->error = error;
     PeerState& state = *op->peer;
-    settle(*op);
+    finish_if_answered(*op);
     resume(state);
 }
 

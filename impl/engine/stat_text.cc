@@ -11,11 +11,11 @@ namespace selvage::impl {
 namespace {
 
 // What is told at the end: the counters that only go up.
-struct Told {
+struct Listed {
     Stat stat;
     const char* name;  // as in docs/formats.md
 };
-constexpr Told kTold[] = {
+constexpr Listed kListed[] = {
     {Stat::kUnexpected, "unexpected"}, {Stat::kKeptBytesMost, "kept_bytes_most"},
     {Stat::kBadFrames, "bad_frames"},  {Stat::kOverBudget, "over_budget"},
     {Stat::kNoMemory, "no_memory"},    {Stat::kAnnouncedShort, "announced_short"},
@@ -30,11 +30,11 @@ size_t list(const StatRecord& record, bool all, char (&out)[kListMax]) {
     size_t length = 0;
     size_t listed = 0;
     out[0] = 0;
-    for (const Told& told : kTold) {
-        const uint64_t value = record.get(told.stat);
+    for (const Listed& row : kListed) {
+        const uint64_t value = record.get(row.stat);
         if (!value && !all) continue;
         const int written =
-            snprintf(out + length, sizeof out - length, "%s%s=%" PRIu64, listed ? " " : "", told.name, value);
+            snprintf(out + length, sizeof out - length, "%s%s=%" PRIu64, listed ? " " : "", row.name, value);
         if (written < 0 || static_cast<size_t>(written) >= sizeof out - length) break;
         length += static_cast<size_t>(written);
         ++listed;
@@ -73,17 +73,17 @@ void write_stat_name(const Endpoint& endpoint, char (&out)[kStatNameMax]) {
 }
 
 void log_endpoint_stat(const char* provider, const StatRecord& record) {
-    char told[kListMax];
-    list(record, true, told);
+    char text[kListMax];
+    list(record, true, text);
     log_for(provider, FI_LOG_INFO, FI_LOG_EP_CTRL, "endpoint %" PRIu64 " %s is closed: %s", record.endpoint,
-            record.name, told);
+            record.name, text);
 }
 
 void log_peer_stat(const char* provider, const StatRecord* record) {
-    char told[kListMax];
-    if (!record || !list(*record, false, told)) return;
+    char text[kListMax];
+    if (!record || !list(*record, false, text)) return;
     log_for(provider, FI_LOG_INFO, FI_LOG_EP_CTRL, "peer %s of endpoint %" PRIu64 ": %s",
-            record->name[0] ? record->name : "(unnamed)", record->endpoint, told);
+            record->name[0] ? record->name : "(unnamed)", record->endpoint, text);
 }
 
 }  // namespace selvage::impl

@@ -27,9 +27,9 @@ inline int first_missing(const Answer& from, const Answer& into) {
 }
 
 /// An answer that tells what matches: a list, or that nothing does.  Other errors tell nothing about endpoints.
-inline bool tells(const Answer& a) { return a.ret == 0 || a.ret == -FI_ENODATA; }
+inline bool answered(const Answer& a) { return a.ret == 0 || a.ret == -FI_ENODATA; }
 
-inline bool both_tell(const PairCase& c) { return tells(c.first_answer) && tells(c.second_answer); }
+inline bool both_answered(const PairCase& c) { return answered(c.first_answer) && answered(c.second_answer); }
 
 /// Are the calls the same but for what `change` makes of the first?  Copies the query: look at what is cheap first.
 template <typename Change>
@@ -47,7 +47,7 @@ inline Ruling covers(const Answer& from, const Answer& into, Field f, const char
         const auto ret = static_cast<std::uint64_t>(static_cast<std::int64_t>(into.ret));
         return Ruling::broken(number(Field::call_return, Relation::Equals, 0, ret, note));
     }
-    return Ruling::broken(told(f, note));
+    return Ruling::broken(reported(f, note));
 }
 
 /// pair: both answers bring the same endpoints.

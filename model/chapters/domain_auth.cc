@@ -15,7 +15,7 @@ Ruling domain_auth_ignored_before(const PairCase& c) {
         q.hints->domain.auth_key = b.auth_key;
         q.hints->domain.auth_key_size = b.auth_key_size;
     });
-    if (!only_the_key || !both_tell(c)) return Ruling::not_applicable();
+    if (!only_the_key || !both_answered(c)) return Ruling::not_applicable();
     return same_endpoints(c, Field::domain_auth_key, "up to 1.4 the key is ignored");
 }
 
@@ -27,13 +27,14 @@ Fit domain_auth_size_fits(const MatchCase& c) {
     const bool same_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key == c.entry.offer.domain.auth_key;
     const auto size = get(c.entry.offer, Field::domain_auth_key_size);
     if (expected == size && (declared || same_key)) return Fit::fits();
-    if (!declared) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::Equals, "not seen offered"));
+    if (!declared)
+        return Fit::may(hint_and_offer(c, Field::domain_auth_key_size, Relation::Equals, "not seen offered"));
     const auto most = get(c.entry.most, Field::domain_auth_key_size);
     const bool has_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key->size() == expected;
     if (expected == most && has_key) return Fit::fits();
     // A provider may take keys of some lengths alone.
-    if (expected <= most) return Fit::may(wish(c, Field::domain_auth_key_size, Relation::AtMost));
-    return Fit::no(wish(c, Field::domain_auth_key_size, Relation::Equals));
+    if (expected <= most) return Fit::may(hint_and_offer(c, Field::domain_auth_key_size, Relation::AtMost));
+    return Fit::no(hint_and_offer(c, Field::domain_auth_key_size, Relation::Equals));
 }
 
 Ruling domain_auth_granted(const OfferCase& c) {

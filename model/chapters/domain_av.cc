@@ -47,8 +47,8 @@ Ruling domain_av_answer_known(const OfferCase& c) {
 Fit domain_av_connected(const MatchCase& c) {
     const auto expected = asked(c.query, Field::domain_av_type);
     if (expected == 0 || !connected(c.entry.offer)) return Fit::not_asked();
-    return Fit::may(
-        wish(c, Field::domain_av_type, Relation::Equals, "address vectors serve connectionless endpoints alone"));
+    return Fit::may(hint_and_offer(c, Field::domain_av_type, Relation::Equals,
+                                   "address vectors serve connectionless endpoints alone"));
 }
 
 }  // namespace selvage::model::clause

@@ -1,5 +1,5 @@
 // Which domain an answer speaks of: the judged clauses of spec/clauses/domain_identity.toml, but for those about opened
-// instances, which model/life/ keeps.  Pure functions; any thread.
+// instances, which model/lifecycle/ keeps.  Pure functions; any thread.
 #include "model/chapters/rules.h"
 
 namespace selvage::model::clause {

@@ -60,7 +60,7 @@ Fit domain_mr_cnt_fits(const MatchCase& c) {
     const auto expected = asked(c.query, Field::domain_mr_cnt);
     if (expected == 0) return Fit::not_asked();
     if (expected <= c.entry.offer.domain.mr_cnt || expected <= c.entry.most.domain.mr_cnt) return Fit::fits();
-    return Fit::may(wish(c, Field::domain_mr_cnt, Relation::AtLeast, "above the optimal number"));
+    return Fit::may(hint_and_offer(c, Field::domain_mr_cnt, Relation::AtLeast, "above the optimal number"));
 }
 Ruling domain_mr_cnt_granted(const OfferCase& c) { return reaches(c, Field::domain_mr_cnt); }
 

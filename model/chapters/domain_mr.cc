@@ -37,9 +37,9 @@ Fit fit_old(const MatchCase& c, std::uint64_t word) {
         case Way::Can:
             return Fit::fits();
         case Way::Cannot:
-            return Fit::no(wish(c, Field::domain_mr_mode, Relation::Equals));
+            return Fit::no(hint_and_offer(c, Field::domain_mr_mode, Relation::Equals));
         default:
-            return Fit::may(wish(c, Field::domain_mr_mode, Relation::Equals, "not seen offered"));
+            return Fit::may(hint_and_offer(c, Field::domain_mr_mode, Relation::Equals, "not seen offered"));
     }
 }
 
@@ -65,7 +65,7 @@ bool asks_bits(const Query& q) { return mr::expected(q) != 0 && (mr::expected(q)
 Fit domain_mr_zero_old(const MatchCase& c) {
     if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_asked();
     if (c.entry.offer.domain.mr_mode <= mr::kScalable) return Fit::fits();
-    const Evidence e = wish(c, Field::domain_mr_mode, Relation::Equals, "registers neither of the old ways");
+    const Evidence e = hint_and_offer(c, Field::domain_mr_mode, Relation::Equals, "registers neither of the old ways");
     if (c.profile.origin == Origin::Inferred) return Fit::may(e);
     return only_basic_bits(c) ? Fit::fits() : Fit::no(e);
 }
@@ -153,7 +153,7 @@ Ruling domain_mr_basic_same_answers(const PairCase& c) {
     const bool both_ways = (a == mr::kBasic && b == mr::kBasicBits) || (a == mr::kBasicBits && b == mr::kBasic);
     // FI_LOCAL_MR has a meaning beside the old word and none beside the bits.
     if (!both_ways || (asked(c.first, Field::mode) & FI_LOCAL_MR) != 0) return Ruling::not_applicable();
-    if (!alike_after(c, [b](Query& q) { q.hints->domain.mr_mode = b; }) || !both_tell(c))
+    if (!alike_after(c, [b](Query& q) { q.hints->domain.mr_mode = b; }) || !both_answered(c))
         return Ruling::not_applicable();
     return same_endpoints(c, Field::domain_mr_mode, "FI_MR_BASIC is equal to its three bits");
 }

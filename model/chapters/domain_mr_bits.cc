@@ -1,5 +1,5 @@
 // The registration mode bits one by one, and the size of keys: the judged clauses of spec/clauses/domain_mr_bits.toml,
-// but for those about registered regions, which model/life/ keeps.  Pure functions; any thread.
+// but for those about registered regions, which model/lifecycle/ keeps.  Pure functions; any thread.
 #include "model/chapters/domain_mr_words.h"
 
 namespace selvage::model::clause {

@@ -61,7 +61,7 @@ Fit domain_data_progress_manual_fits(const MatchCase& c) { return fit_manual(c, 
 Ruling domain_data_progress_defined(const OfferCase& c) { return defined(c, Field::domain_data_progress); }
 
 Ruling domain_progress_auto_recommended(const PairCase& c) {
-    if (c.metamorphic != MetamorphicRelation::Relaxed || names_only(c.first) || !both_tell(c))
+    if (c.metamorphic != MetamorphicRelation::Relaxed || names_only(c.first) || !both_answered(c))
         return Ruling::not_applicable();
     for (const Field f : {Field::domain_control_progress, Field::domain_data_progress}) {
         if (leaves_open(c, f))

@@ -41,10 +41,11 @@ Fit domain_threading_fits(const MatchCase& c) {
     if (expected == FI_THREAD_SAFE || !defined(expected)) return Fit::not_asked();
     if (defined(offered) && demands(offered) < demands(expected)) return Fit::fits();
     if (offered == expected) return Fit::fits();
-    // Within the shared tier, and where the answer to a wide question demands more, other models may be there as well.
+    // Within the shared tier, and where the answer to a wide query demands more, other models may be there as well.
     const bool same_tier = demands(offered) == demands(expected);
     if (same_tier)
-        return Fit::may(wish(c, Field::domain_threading, Relation::Equals, "neither demands less than the other"));
+        return Fit::may(
+            hint_and_offer(c, Field::domain_threading, Relation::Equals, "neither demands less than the other"));
     return fit_choice(c, Field::domain_threading);
 }
 
@@ -78,9 +79,9 @@ Ruling domain_threading_unspec_defined(const OfferCase& c) {
 }
 
 // What one thread alone is given, each of several must be given; how they end is part of it.
-Ruling domain_threading_control_safe(const Conduct& c) {
-    if (c.act != Conduct::Act::GetInfoThreads) return Ruling::not_applicable();
-    if (c.crashed_signal != 0 || c.hung || c.exited) return Ruling::broken(told(Field::subject, c.detail));
+Ruling domain_threading_control_safe(const SideEffects& c) {
+    if (c.act != SideEffects::Act::GetInfoThreads) return Ruling::not_applicable();
+    if (c.crashed_signal != 0 || c.hung || c.exited) return Ruling::broken(reported(Field::subject, c.detail));
     if (c.answer == nullptr) return Ruling::holds();
     const auto signed_bits = [](int ret) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(ret)); };
     return Ruling::check(c.ret == c.answer->ret, [&] {

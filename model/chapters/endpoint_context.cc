@@ -194,7 +194,7 @@ Fit worst(Fit a, Fit b) { return a.choice() < b.choice() ? std::move(b) : std::m
 Fit if_asked(const MatchCase& c, std::uint64_t caps, Field f, Fit fit) {
     const auto requested = asked(c.query, Field::caps);
     if (fit.choice() != Choice::Fits || requested == 0 || (requested & caps) != 0) return fit;
-    return Fit::may(wish(c, f, Relation::AtMost, "what it is about was not asked for"));
+    return Fit::may(hint_and_offer(c, f, Relation::AtMost, "what it is about was not asked for"));
 }
 
 Demand context_caps_outside_request(const QueryCase& c, const Side& side) {

@@ -163,7 +163,7 @@ Fit endpoint_prefix_size_hint(const MatchCase& c) {
     const auto expected = asked(c.query, Field::ep_msg_prefix_size);
     if (expected == 0) return Fit::not_asked();
     if (expected == get(c.entry.offer, Field::ep_msg_prefix_size)) return Fit::fits();
-    return Fit::may(wish(c, Field::ep_msg_prefix_size, Relation::Equals));
+    return Fit::may(hint_and_offer(c, Field::ep_msg_prefix_size, Relation::Equals));
 }
 
 Fit endpoint_order_size_granted(const MatchCase& c) {
@@ -187,7 +187,7 @@ Ruling endpoint_order_size_returned(const OfferCase& c) {
 Fit endpoint_tag_format_granted(const MatchCase& c) {
     const auto expected = asked(c.query, Field::ep_mem_tag_format);
     if (expected == 0) return Fit::not_asked();
-    const auto evidence = wish(c, Field::ep_mem_tag_format, Relation::AtLeast);
+    const auto evidence = hint_and_offer(c, Field::ep_mem_tag_format, Relation::AtLeast);
     if (supports_tags(c.entry.offer.ep.mem_tag_format, expected))
         return if_asked(c, FI_TAGGED, Field::ep_mem_tag_format, Fit::fits());
     if (c.profile.origin == Origin::Inferred) return Fit::may(evidence);
@@ -232,7 +232,7 @@ Fit endpoint_auth_key_before_1_5(const MatchCase& c) {
 Fit endpoint_auth_key_granted(const MatchCase& c) {
     const auto expected = asked(c.query, Field::ep_auth_key_size);
     if (expected == 0) return Fit::not_asked();
-    const auto evidence = wish(c, Field::ep_auth_key_size, Relation::Equals);
+    const auto evidence = hint_and_offer(c, Field::ep_auth_key_size, Relation::Equals);
     const bool has_keys = c.entry.offer.ep.auth_key_size != 0 || c.entry.offer.domain.auth_key_size != 0 ||
                           c.entry.most.ep.auth_key_size != 0 || c.entry.most.domain.auth_key_size != 0;
     const auto most = c.entry.most.ep.auth_key_size;

@@ -1,5 +1,5 @@
 // The fabric attributes of hints and answers: the judged clauses of spec/clauses/fabric_attr.toml, but for those about
-// opened instances, which model/life/ keeps.  Pure functions; any thread.
+// opened instances, which model/lifecycle/ keeps.  Pure functions; any thread.
 #include "model/chapters/alike.h"
 #include "model/chapters/provider_names.h"
 
@@ -48,12 +48,12 @@ Ruling fabric_name_present(const OfferCase& c) {
                          [&] { return at(texts(Field::fabric_name, Relation::NotNull, {}, name), c.index); });
 }
 
-// A version is a fact about the provider: no question brings another.
+// A version is a fact about the provider: no query brings another.
 Fit fabric_prov_version_fits(const MatchCase& c) {
     const auto expected = asked(c.query, Field::fabric_prov_version);
     if (expected == 0) return Fit::not_asked();
     if (c.entry.offer.fabric.prov_version >= expected) return Fit::fits();
-    return Fit::no(wish(c, Field::fabric_prov_version, Relation::AtLeast));
+    return Fit::no(hint_and_offer(c, Field::fabric_prov_version, Relation::AtLeast));
 }
 
 Ruling fabric_prov_version_granted(const OfferCase& c) {

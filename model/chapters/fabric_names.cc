@@ -53,22 +53,22 @@ bool asks_the_name_only(const Query& q, Version library) {
 }
 
 // The variable lists names of providers that register; a layered name is no such name, and what it does is not said.
-const std::string* filter_of(const Conduct& c) {
+const std::string* filter_of(const SideEffects& c) {
     if (c.world == nullptr || !c.world->fi_provider || c.world->fi_provider->empty()) return nullptr;
     return is_layered(*c.world->fi_provider) ? nullptr : &*c.world->fi_provider;
 }
 
-bool is_attr_only(const Conduct& c) {
-    return c.act == Conduct::Act::ProvAttrOnly || (c.query != nullptr && names_only(*c.query));
+bool is_attr_only(const SideEffects& c) {
+    return c.act == SideEffects::Act::ProvAttrOnly || (c.query != nullptr && names_only(*c.query));
 }
 
-// Does the conduct show an answer of a process with FI_PROVIDER set, to a question that brings endpoints?
-const std::string* environment(const Conduct& c) {
-    if (c.act != Conduct::Act::EnvProvider || is_attr_only(c)) return nullptr;
+// Does the side_effects show an answer of a process with FI_PROVIDER set, to a query that brings endpoints?
+const std::string* environment(const SideEffects& c) {
+    if (c.act != SideEffects::Act::EnvProvider || is_attr_only(c)) return nullptr;
     return filter_of(c);
 }
 
-Ruling none_kept_out(const Conduct& c, const Filter& filter) {
+Ruling none_kept_out(const SideEffects& c, const Filter& filter) {
     for (const auto& p : c.providers) {
         if (!filter.keeps_out(p)) continue;
         return Ruling::broken(texts(Field::fabric_prov_name, Relation::Happens, {}, p, "FI_PROVIDER keeps out " + p));
@@ -82,7 +82,7 @@ bool is_among(const std::string& name, const std::vector<std::string>& providers
 
 // Every provider of the answer without FI_PROVIDER that `counts` must be there with it.
 template <typename Counts>
-Ruling still_there(const Conduct& c, Counts&& counts) {
+Ruling still_there(const SideEffects& c, Counts&& counts) {
     if (c.answer == nullptr) return Ruling::not_applicable();
     bool applied = false;
     for (const auto& o : c.answer->offers) {
@@ -195,38 +195,38 @@ Ruling fabric_prov_name_layered_same_answers(const PairCase& c) {
     // A list of names has no endpoints; it may spell a name as it was asked for.
     if (a.empty() || a == b || !same_layers(a, b) || names_only(c.first)) return Ruling::not_applicable();
     const bool only_the_name = alike_after(c, [&](Query& q) { q.hints->fabric.prov_name = std::string(b); });
-    if (!only_the_name || !both_tell(c)) return Ruling::not_applicable();
+    if (!only_the_name || !both_answered(c)) return Ruling::not_applicable();
     return same_endpoints(c, Field::fabric_prov_name, "the order of the layers does not count");
 }
 
-Ruling fabric_environment_include(const Conduct& c) {
+Ruling fabric_environment_include(const SideEffects& c) {
     const auto* value = environment(c);
     if (value == nullptr || Filter(*value).excludes) return Ruling::not_applicable();
     return none_kept_out(c, Filter(*value));
 }
 
-// Conduct::answer is that of the same call without the variable.
-Ruling fabric_environment_include_allows(const Conduct& c) {
+// SideEffects::answer is that of the same call without the variable.
+Ruling fabric_environment_include_allows(const SideEffects& c) {
     const auto* value = environment(c);
     if (value == nullptr || Filter(*value).excludes) return Ruling::not_applicable();
     const Filter filter(*value);
     return still_there(c, [&](std::string_view p) { return filter.names_all_of(p); });
 }
 
-Ruling fabric_environment_exclude(const Conduct& c) {
+Ruling fabric_environment_exclude(const SideEffects& c) {
     const auto* value = environment(c);
     if (value == nullptr || !Filter(*value).excludes) return Ruling::not_applicable();
     return none_kept_out(c, Filter(*value));
 }
 
-Ruling fabric_environment_exclude_others(const Conduct& c) {
+Ruling fabric_environment_exclude_others(const SideEffects& c) {
     const auto* value = environment(c);
     if (value == nullptr || !Filter(*value).excludes) return Ruling::not_applicable();
     const Filter filter(*value);
     return still_there(c, [&](std::string_view p) { return !filter.may_name_layer_of(p); });
 }
 
-Ruling fabric_environment_never_appears(const Conduct& c) {
+Ruling fabric_environment_never_appears(const SideEffects& c) {
     const auto* value = filter_of(c);
     if (value == nullptr || !is_attr_only(c)) return Ruling::not_applicable();
     return none_kept_out(c, Filter(*value));

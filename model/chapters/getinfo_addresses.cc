@@ -15,7 +15,7 @@ Demand needs_length(bool counts, Field length, std::uint64_t value) {
 
 // pair: the calls differ in the hint's address or length alone, and that counts for nothing.
 Ruling counts_for_nothing(const PairCase& c, Field address, Field length, bool ignored) {
-    if (!ignored || !c.first.hints || !c.second.hints || c.first == c.second || !both_tell(c)) {
+    if (!ignored || !c.first.hints || !c.second.hints || c.first == c.second || !both_answered(c)) {
         return Ruling::not_applicable();
     }
     const bool alike = alike_after(c, [&](Query& q) {
@@ -124,7 +124,7 @@ Ruling getinfo_addresses_src_returned(const OfferCase& c) {
 Ruling getinfo_addresses_src_corresponds(const OfferCase& c) {
     if (names_only(c.query) || !is_ip(c.offer.src_addr) || !is_ip(c.offer.dest_addr)) return Ruling::not_applicable();
     return Ruling::check(family_of(c.offer.src_addr) == family_of(c.offer.dest_addr), [&] {
-        Evidence e = told(Field::src_addr, "is of another address family than dest_addr");
+        Evidence e = reported(Field::src_addr, "is of another address family than dest_addr");
         e.actual_text = c.offer.src_addr;
         e.expected_text = c.offer.dest_addr;
         return at(std::move(e), c.index);
@@ -186,10 +186,10 @@ Demand getinfo_addresses_hint_format_agrees(const QueryCase& c) {
     if (!src && !dest) return Demand::not_asked();
     const auto format = c.query.hints->addr_format;
     if (src && !agrees(src_hint(c.query), format)) {
-        return Demand::may_refuse(told(Field::src_addr, "is not in the format that addr_format names"));
+        return Demand::may_refuse(reported(Field::src_addr, "is not in the format that addr_format names"));
     }
     if (dest && !agrees(dest_hint(c.query), format)) {
-        return Demand::may_refuse(told(Field::dest_addr, "is not in the format that addr_format names"));
+        return Demand::may_refuse(reported(Field::dest_addr, "is not in the format that addr_format names"));
     }
     return Demand::nothing();
 }

@@ -124,7 +124,8 @@ Ruling getinfo_call_nothing_given_lists_all(const AnswerCase& c) {
 
 Ruling getinfo_call_nothing_given_covers(const PairCase& c) {
     // Hints of zeros have a clause of their own: getinfo.call.hints-null-as-zero.
-    if (c.metamorphic == MetamorphicRelation::NullVersusEmpty || c.first.version != c.second.version || !both_tell(c))
+    if (c.metamorphic == MetamorphicRelation::NullVersusEmpty || c.first.version != c.second.version ||
+        !both_answered(c))
         return Ruling::not_applicable();
     if (gives_nothing(c.first) && gives_hints_alone(c.second)) {
         return covers(c.second_answer, c.first_answer, Field::call_hints,
@@ -252,7 +253,7 @@ Ruling getinfo_call_service_kept(const OfferCase& c) {
     const Text& actual = text(c.offer, field);
     if (!is_ip(actual)) return Ruling::not_applicable();
     if (no_port) {
-        Evidence e = told(field, "has a port, and " + *c.query.service + " is the number of none");
+        Evidence e = reported(field, "has a port, and " + *c.query.service + " is the number of none");
         e.actual_text = actual;
         return Ruling::broken(at(std::move(e), c.index));
     }
@@ -290,7 +291,7 @@ Ruling getinfo_call_asked_twice(const PairCase& c) {
     for (std::size_t i = 0; i < one.offers.size(); ++i) {
         if (one.offers[i] == two.offers[i] || lasting(one.offers[i]) == lasting(two.offers[i])) continue;
         return Ruling::broken(
-            at(told(Field::call_list, "this entry differs from the one of the call before"), static_cast<int>(i)));
+            at(reported(Field::call_list, "this entry differs from the one of the call before"), static_cast<int>(i)));
     }
     return Ruling::holds();
 }
@@ -307,11 +308,11 @@ Ruling getinfo_call_answer_fed_back(const PairCase& c) {
     const auto& offers = c.second_answer.offers;
     const bool found = std::any_of(offers.begin(), offers.end(), [&](const Info& o) { return same_endpoint(o, fed); });
     return Ruling::check(
-        found, [] { return told(Field::call_list, "does not hold the endpoint that was given back as hints"); });
+        found, [] { return reported(Field::call_list, "does not hold the endpoint that was given back as hints"); });
 }
 
 Ruling getinfo_call_hints_null_as_zero(const PairCase& c) {
-    if (c.metamorphic != MetamorphicRelation::NullVersusEmpty || !both_tell(c) ||
+    if (c.metamorphic != MetamorphicRelation::NullVersusEmpty || !both_answered(c) ||
         c.first.hints.has_value() == c.second.hints.has_value()) {
         return Ruling::not_applicable();
     }

@@ -11,7 +11,7 @@ std::uint64_t hint_caps(const Query& q) { return asked(q, Field::caps); }
 
 // pair: both calls have hints, differ in caps alone and are answered.
 bool only_caps_differ(const PairCase& c) {
-    if (!c.first.hints || !c.second.hints || names_only(c.first) || !both_tell(c)) return false;
+    if (!c.first.hints || !c.second.hints || names_only(c.first) || !both_answered(c)) return false;
     if (c.first.hints->caps == c.second.hints->caps) return false;
     return alike_after(c, [&](Query& q) { q.hints->caps = c.second.hints->caps; });
 }
@@ -78,7 +78,7 @@ Ruling getinfo_caps_zero_full_set(const OfferCase& c) {
     if (hint_caps(c.query) != 0 || names_only(c.query)) return Ruling::not_applicable();
     return Ruling::check((c.offer.caps & primary_caps()) != 0, [&] {
         if (c.offer.caps == 0) return at(number(Field::caps, Relation::Differs, 0, 0), c.index);
-        Evidence e = told(Field::caps, "holds no primary capability");
+        Evidence e = reported(Field::caps, "holds no primary capability");
         e.actual = c.offer.caps;
         return at(std::move(e), c.index);
     });

@@ -67,7 +67,7 @@ Ruling getinfo_caps_comm_neither_asked(const OfferCase& c) {
         return Ruling::not_applicable();
     }
     return Ruling::check((c.offer.caps & kBoth) != 0, [&] {
-        Evidence e = told(Field::caps, "holds neither FI_LOCAL_COMM nor FI_REMOTE_COMM");
+        Evidence e = reported(Field::caps, "holds neither FI_LOCAL_COMM nor FI_REMOTE_COMM");
         e.actual = c.offer.caps;
         return at(std::move(e), c.index);
     });

@@ -58,10 +58,10 @@ Fit getinfo_flags_numeric_name_excluded(const MatchCase& c) {
     return is_socket_format(c.entry.offer.addr_format) ? Fit::no(std::move(e)) : Fit::may(std::move(e));
 }
 
-Ruling getinfo_flags_numeric_no_lookup(const Conduct& c) {
+Ruling getinfo_flags_numeric_no_lookup(const SideEffects& c) {
     const bool asks = c.query != nullptr && (c.query->flags & FI_NUMERICHOST) != 0 && c.query->node;
     const bool returned = c.crashed_signal == 0 && !c.hung && !c.exited;
-    if (c.act != Conduct::Act::GetInfo || !asks || !c.lookups_watched || !returned) return Ruling::not_applicable();
+    if (c.act != SideEffects::Act::GetInfo || !asks || !c.lookups_watched || !returned) return Ruling::not_applicable();
     return Ruling::check(c.lookups == 0, [&] {
         return number(Field::call_node, Relation::Equals, 0, c.lookups, "had the resolver look up the node's name");
     });
@@ -69,7 +69,7 @@ Ruling getinfo_flags_numeric_no_lookup(const Conduct& c) {
 
 Ruling getinfo_flags_numeric_same_answers(const PairCase& c) {
     if ((c.first.flags ^ c.second.flags) != FI_NUMERICHOST || read_node(c.first.node).kind != NodeKind::Numeric ||
-        !both_tell(c)) {
+        !both_answered(c)) {
         return Ruling::not_applicable();
     }
     if (!alike_after(c, [](Query& q) { q.flags ^= FI_NUMERICHOST; })) return Ruling::not_applicable();
@@ -81,14 +81,14 @@ Ruling getinfo_flags_attr_only_once_each(const AnswerCase& c) {
     std::set<std::string_view> seen;
     for (const Info& o : c.answer.offers) {
         if (!o.fabric.prov_name || seen.insert(*o.fabric.prov_name).second) continue;
-        return Ruling::broken(told(Field::call_list, "names the provider " + *o.fabric.prov_name + " twice"));
+        return Ruling::broken(reported(Field::call_list, "names the provider " + *o.fabric.prov_name + " twice"));
     }
     return Ruling::holds();
 }
 
 Ruling getinfo_flags_attr_only_every_provider(const PairCase& c) {
     if ((c.first.flags ^ c.second.flags) != FI_PROV_ATTR_ONLY || c.first.hints || c.first.node || c.first.service ||
-        !both_tell(c)) {
+        !both_answered(c)) {
         return Ruling::not_applicable();
     }
     if (!alike_after(c, [](Query& q) { q.flags ^= FI_PROV_ATTR_ONLY; })) return Ruling::not_applicable();
@@ -100,7 +100,8 @@ Ruling getinfo_flags_attr_only_every_provider(const PairCase& c) {
     for (const Info& o : list.offers) add_layers(listed, o.fabric.prov_name);
     for (const Info& o : plain.offers) add_layers(used, o.fabric.prov_name);
     for (const auto& name : used) {
-        if (!listed.contains(name)) return Ruling::broken(told(Field::call_list, "does not name the provider " + name));
+        if (!listed.contains(name))
+            return Ruling::broken(reported(Field::call_list, "does not name the provider " + name));
     }
     return Ruling::holds();
 }

@@ -58,7 +58,7 @@ Fit getinfo_formats_hint_fits(const MatchCase& c) {
     if (offered == expected || (expected == FI_SOCKADDR && is_socket_format(offered))) return Fit::fits();
     if (c.profile.origin == Origin::Declared && is_choice(c.entry.most, Field::addr_format, expected))
         return Fit::fits();
-    Evidence e = wish(c, Field::addr_format, Relation::Equals);
+    Evidence e = hint_and_offer(c, Field::addr_format, Relation::Equals);
     // One that offers the general format may serve each special one; an inferred provider may know more formats.
     const bool open = c.profile.origin == Origin::Inferred || (offered == FI_SOCKADDR && is_socket_format(expected));
     return open ? Fit::may(std::move(e)) : Fit::no(std::move(e));
@@ -90,7 +90,8 @@ Ruling getinfo_formats_sockaddr_family(const OfferCase& c) {
         const Text& bytes = text(c.offer, address);
         if (!counts(c, address)) continue;
         const auto length = length_of_family(family_of(bytes));
-        if (length == 0) return Ruling::broken(at(told(address, "begins with no family of socket addresses"), c.index));
+        if (length == 0)
+            return Ruling::broken(at(reported(address, "begins with no family of socket addresses"), c.index));
         Ruling r = offer_to_value(c, length_of(address), Relation::Equals, length);
         if (r.is_broken()) return r;
     }

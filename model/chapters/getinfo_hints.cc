@@ -52,7 +52,7 @@ Ruling getinfo_hints_default_filled(const OfferCase& c) {
 }
 
 Ruling getinfo_hints_null_substructure(const PairCase& c) {
-    if (!c.first.hints || !c.second.hints || names_only(c.first) || !both_tell(c)) return Ruling::not_applicable();
+    if (!c.first.hints || !c.second.hints || names_only(c.first) || !both_answered(c)) return Ruling::not_applicable();
     const auto changed = static_cast<std::uint8_t>(c.first.hints->present ^ c.second.hints->present);
     if (changed == 0 || (changed & ~kOptional) != 0) return Ruling::not_applicable();
     // Equal but for what is present: so the part that is present holds zeros alone.
@@ -60,22 +60,22 @@ Ruling getinfo_hints_null_substructure(const PairCase& c) {
     return same_endpoints(c, Field::call_hints, "a part of zeros and an absent one get different endpoints");
 }
 
-Ruling getinfo_hints_never_written(const Conduct& c) {
-    if (c.act != Conduct::Act::GetInfo || c.query == nullptr || !c.query->hints) return Ruling::not_applicable();
+Ruling getinfo_hints_never_written(const SideEffects& c) {
+    if (c.act != SideEffects::Act::GetInfo || c.query == nullptr || !c.query->hints) return Ruling::not_applicable();
     return Ruling::check(!c.hints_written, [&] {
         const bool known = c.written_field != Field::call_hints;
-        return told(c.written_field, known ? std::string(row(c.written_field).path) + " of the hints was written to"
-                                           : std::string("the hints were written to"));
+        return reported(c.written_field, known ? std::string(row(c.written_field).path) + " of the hints was written to"
+                                               : std::string("the hints were written to"));
     });
 }
 
-Ruling getinfo_hints_not_kept(const Conduct& c) {
+Ruling getinfo_hints_not_kept(const SideEffects& c) {
     // Of a call, `copy_shares` says that an answer points into the hints.
-    if (c.act != Conduct::Act::GetInfo || c.query == nullptr || !c.query->hints || c.answer == nullptr ||
+    if (c.act != SideEffects::Act::GetInfo || c.query == nullptr || !c.query->hints || c.answer == nullptr ||
         c.answer->offers.empty()) {
         return Ruling::not_applicable();
     }
-    return Ruling::check(!c.copy_shares, [] { return told(Field::call_hints, "are pointed into by the answer"); });
+    return Ruling::check(!c.copy_shares, [] { return reported(Field::call_hints, "are pointed into by the answer"); });
 }
 
 }  // namespace selvage::model::clause

@@ -1,6 +1,6 @@
 // fi_getinfo(3): fi_allocinfo, fi_dupinfo, fi_freeinfo; what a call does to memory, threads and its process.
 //
-// How the acts use the observations of Conduct:
+// How the acts use the observations of SideEffects:
 //   AllocInfo        copy: what came back; copy_shares: two results share memory; failed_allocation: one was made to
 //   fail DupInfo          original, copy, copy_shares, copy_has_next; without original: fi_dupinfo(NULL) FreeInfo
 //   answer: a list of fi_getinfo was freed; original: one that the caller filled or duplicated, whose
@@ -17,27 +17,29 @@ namespace selvage::model::clause {
 namespace {
 
 using namespace rules;
-using Act = Conduct::Act;
+using Act = SideEffects::Act;
 
-bool returned_at_all(const Conduct& c) { return c.crashed_signal == 0 && !c.hung && !c.exited; }
+bool returned_at_all(const SideEffects& c) { return c.crashed_signal == 0 && !c.hung && !c.exited; }
 
-Evidence fate(const Conduct& c) {
+Evidence fate(const SideEffects& c) {
     return evidence_of_crash(c.crashed_signal, c.crashed_signal == 0 && c.hung, c.crashed_signal == 0 && !c.hung);
 }
 
-Ruling survives(const Conduct& c) {
+Ruling survives(const SideEffects& c) {
     return Ruling::check(returned_at_all(c), [&] { return fate(c); });
 }
 
-Ruling leaves_nothing(const Conduct& c) {
+Ruling leaves_nothing(const SideEffects& c) {
     return Ruling::check(c.leaked_blocks == 0, [&] {
         return number(Field::subject, Relation::Happens, 0, c.leaked_blocks, "left memory allocated");
     });
 }
 
 // fi_allocinfo with memory enough, that came back.
-bool allocated(const Conduct& c) { return c.act == Act::AllocInfo && c.failed_allocation == 0 && returned_at_all(c); }
-bool duplicated(const Conduct& c) {
+bool allocated(const SideEffects& c) {
+    return c.act == Act::AllocInfo && c.failed_allocation == 0 && returned_at_all(c);
+}
+bool duplicated(const SideEffects& c) {
     return c.act == Act::DupInfo && c.original != nullptr && c.copy != nullptr && returned_at_all(c);
 }
 
@@ -59,14 +61,14 @@ constexpr std::pair<Part, Field> kSubstructures[] = {{Part::Tx, Field::part_tx},
                                                      {Part::Domain, Field::part_domain},
                                                      {Part::Fabric, Field::part_fabric}};
 
-Ruling fails_with_null(const Conduct& c) {
+Ruling fails_with_null(const SideEffects& c) {
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     return leaves_nothing(c);
 }
 
 }  // namespace
 
-Ruling getinfo_memory_alloc_complete(const Conduct& c) {
+Ruling getinfo_memory_alloc_complete(const SideEffects& c) {
     if (!allocated(c)) return Ruling::not_applicable();
     if (c.copy == nullptr) return Ruling::broken(texts(Field::object, Relation::NotNull, {}, {}));
     for (const auto& [part, field] : kSubstructures) {
@@ -75,19 +77,19 @@ Ruling getinfo_memory_alloc_complete(const Conduct& c) {
     return Ruling::holds();
 }
 
-Ruling getinfo_memory_alloc_zeroed(const Conduct& c) {
+Ruling getinfo_memory_alloc_zeroed(const SideEffects& c) {
     if (!allocated(c) || c.copy == nullptr) return Ruling::not_applicable();
     if (c.copy->has(Part::Nic)) return Ruling::broken(texts(Field::part_nic, Relation::IsNull, {}, {}));
-    if (c.copy_has_next) return Ruling::broken(told(Field::object, "has a next that is not NULL"));
+    if (c.copy_has_next) return Ruling::broken(reported(Field::object, "has a next that is not NULL"));
     return all_zero(*c.copy);
 }
 
-Ruling getinfo_memory_alloc_fresh(const Conduct& c) {
+Ruling getinfo_memory_alloc_fresh(const SideEffects& c) {
     if (!allocated(c) || c.copy == nullptr) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_shares, [] { return told(Field::object, "shares memory with the one before"); });
+    return Ruling::check(!c.copy_shares, [] { return reported(Field::object, "shares memory with the one before"); });
 }
 
-Ruling getinfo_memory_alloc_fails_null(const Conduct& c) {
+Ruling getinfo_memory_alloc_fails_null(const SideEffects& c) {
     const bool alloc = c.act == Act::AllocInfo || (c.act == Act::DupInfoNoMemory && c.original == nullptr);
     if (!alloc || c.failed_allocation == 0) return Ruling::not_applicable();
     return fails_with_null(c);
@@ -121,7 +123,7 @@ Text counted(const Info& info, Field field) {
 
 }  // namespace
 
-Ruling getinfo_memory_dup_equal(const Conduct& c) {
+Ruling getinfo_memory_dup_equal(const SideEffects& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
     for (const auto& [part, field] : kSubstructures) {
         if (c.original->has(part) && !c.copy->has(part)) return Ruling::broken(texts(field, Relation::NotNull, {}, {}));
@@ -146,17 +148,17 @@ Ruling getinfo_memory_dup_equal(const Conduct& c) {
     return Ruling::holds();
 }
 
-Ruling getinfo_memory_dup_deep(const Conduct& c) {
+Ruling getinfo_memory_dup_deep(const SideEffects& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_shares, [] { return told(Field::object, "shares memory with the original"); });
+    return Ruling::check(!c.copy_shares, [] { return reported(Field::object, "shares memory with the original"); });
 }
 
-Ruling getinfo_memory_dup_single(const Conduct& c) {
+Ruling getinfo_memory_dup_single(const SideEffects& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_has_next, [] { return told(Field::object, "has a next that is not NULL"); });
+    return Ruling::check(!c.copy_has_next, [] { return reported(Field::object, "has a next that is not NULL"); });
 }
 
-Ruling getinfo_memory_dup_substructures(const Conduct& c) {
+Ruling getinfo_memory_dup_substructures(const SideEffects& c) {
     if (c.act != Act::DupInfo || c.original == nullptr || (c.original->present & kAllParts) == kAllParts)
         return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
@@ -174,35 +176,35 @@ Ruling getinfo_memory_dup_substructures(const Conduct& c) {
     return Ruling::holds();
 }
 
-Ruling getinfo_memory_dup_nic(const Conduct& c) {
+Ruling getinfo_memory_dup_nic(const SideEffects& c) {
     if (!duplicated(c) || !c.original->has(Part::Nic)) return Ruling::not_applicable();
     return Ruling::check(c.copy->has(Part::Nic), [] { return texts(Field::part_nic, Relation::NotNull, {}, {}); });
 }
 
-Ruling getinfo_memory_dup_handle(const Conduct& c) {
+Ruling getinfo_memory_dup_handle(const SideEffects& c) {
     if (!duplicated(c) || c.original->handle == 0) return Ruling::not_applicable();
     return Ruling::check(c.copy->handle == c.original->handle || c.copy->handle == 0,
                          [&] { return number(Field::handle, Relation::Equals, c.original->handle, c.copy->handle); });
 }
 
-Ruling getinfo_memory_dup_null(const Conduct& c) {
+Ruling getinfo_memory_dup_null(const SideEffects& c) {
     const bool of_null = c.act == Act::AllocInfo || (c.act == Act::DupInfo && c.original == nullptr);
     if (!of_null || c.failed_allocation != 0) return Ruling::not_applicable();
     return survives(c);
 }
 
-Ruling getinfo_memory_dup_fails_null(const Conduct& c) {
+Ruling getinfo_memory_dup_fails_null(const SideEffects& c) {
     if (c.act != Act::DupInfoNoMemory || c.original == nullptr) return Ruling::not_applicable();
     return fails_with_null(c);
 }
 
-Ruling getinfo_memory_free_releases_list(const Conduct& c) {
+Ruling getinfo_memory_free_releases_list(const SideEffects& c) {
     if (c.act != Act::FreeInfo || c.original != nullptr) return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     return leaves_nothing(c);
 }
 
-Ruling getinfo_memory_free_handle(const Conduct& c) {
+Ruling getinfo_memory_free_handle(const SideEffects& c) {
     if (c.act != Act::FreeInfo || c.original == nullptr || c.original->handle == 0) return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     return Ruling::check(c.ret == 0, [&] {
@@ -211,18 +213,19 @@ Ruling getinfo_memory_free_handle(const Conduct& c) {
     });
 }
 
-Ruling getinfo_memory_free_caller_changed(const Conduct& c) {
+Ruling getinfo_memory_free_caller_changed(const SideEffects& c) {
     if (c.act != Act::FreeInfo || c.original == nullptr || c.original->handle != 0) return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     return leaves_nothing(c);
 }
 
-Ruling getinfo_memory_answers_independent(const Conduct& c) {
+Ruling getinfo_memory_answers_independent(const SideEffects& c) {
     if (c.act != Act::FreeInfo || c.answer == nullptr || c.answer->offers.empty()) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_shares, [] { return told(Field::call_list, "shares memory with another answer"); });
+    return Ruling::check(!c.copy_shares,
+                         [] { return reported(Field::call_list, "shares memory with another answer"); });
 }
 
-Ruling getinfo_memory_enomem(const Conduct& c) {
+Ruling getinfo_memory_enomem(const SideEffects& c) {
     // A call that does not return has a clause of its own.
     if (c.act != Act::GetInfoNoMemory || !returned_at_all(c)) return Ruling::not_applicable();
     if (c.leaked_blocks != 0) return leaves_nothing(c);
@@ -230,28 +233,28 @@ Ruling getinfo_memory_enomem(const Conduct& c) {
     return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(-FI_ENOMEM), as_number(c.ret)));
 }
 
-Ruling getinfo_memory_shortage_survived(const Conduct& c) {
+Ruling getinfo_memory_shortage_survived(const SideEffects& c) {
     return c.act == Act::GetInfoNoMemory ? survives(c) : Ruling::not_applicable();
 }
 
-Ruling getinfo_memory_no_leak(const Conduct& c) {
+Ruling getinfo_memory_no_leak(const SideEffects& c) {
     if (c.act != Act::GetInfo || c.ret != 0 || !returned_at_all(c)) return Ruling::not_applicable();
     return leaves_nothing(c);
 }
 
-Ruling getinfo_memory_failed_call_frees(const Conduct& c) {
+Ruling getinfo_memory_failed_call_frees(const SideEffects& c) {
     if (c.act != Act::GetInfo || c.ret == 0 || !returned_at_all(c)) return Ruling::not_applicable();
     return leaves_nothing(c);
 }
 
-Ruling getinfo_memory_returns(const Conduct& c) {
+Ruling getinfo_memory_returns(const SideEffects& c) {
     if (c.act != Act::GetInfo && c.act != Act::ProvAttrOnly && c.act != Act::EnvProvider && c.act != Act::Load) {
         return Ruling::not_applicable();
     }
     return survives(c);
 }
 
-Ruling getinfo_memory_threads(const Conduct& c) {
+Ruling getinfo_memory_threads(const SideEffects& c) {
     if (c.act != Act::GetInfoThreads) return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     const int alone = c.answer != nullptr ? c.answer->ret : c.ret;

@@ -49,7 +49,7 @@ Fit getinfo_mode_extra_bits_fit(const MatchCase& c) {
 
 Ruling getinfo_mode_more_never_hurts(const PairCase& c) {
     if (c.metamorphic != MetamorphicRelation::MoreModes || names_only(c.first) || c.first_answer.ret != 0 ||
-        !both_tell(c))
+        !both_answered(c))
         return Ruling::not_applicable();
     return covers(c.first_answer, c.second_answer, Field::mode, "lost when the application takes on more duties");
 }
@@ -93,7 +93,7 @@ Ruling getinfo_mode_buffered_recv_scope(const OfferCase& c) { return only_with_m
 Ruling getinfo_mode_local_mr_ignored(const PairCase& c) {
     if (!c.first.hints || !c.second.hints || (c.first.hints->mode ^ c.second.hints->mode) != FI_LOCAL_MR)
         return Ruling::not_applicable();
-    if (names_only(c.first) || local_mr_counts(c.first) || !both_tell(c)) return Ruling::not_applicable();
+    if (names_only(c.first) || local_mr_counts(c.first) || !both_answered(c)) return Ruling::not_applicable();
     if (!alike_after(c, [](Query& q) { q.hints->mode ^= FI_LOCAL_MR; })) return Ruling::not_applicable();
     return same_endpoints(c, Field::mode, "FI_LOCAL_MR changed the answer");
 }

@@ -1,30 +1,30 @@
-// What opening and closing leave behind, as Conduct::Act::OpenAnswer shows it.  Shared by domain_open.cc and
+// What opening and closing leave behind, as SideEffects::Act::OpenAnswer shows it.  Shared by domain_open.cc and
 // fabric_open.cc.
 //
-// Conduct::written_field says whose open or close was watched: part_fabric or part_domain, or a member of the
-// attributes that was found changed.  Conduct::ret is what the open returned.
+// SideEffects::written_field says whose open or close was watched: part_fabric or part_domain, or a member of the
+// attributes that was found changed.  SideEffects::ret is what the open returned.
 #pragma once
 
 #include "model/chapters/rules.h"
 
 namespace selvage::model::rules {
 
-inline bool watches(const Conduct& c, Field part, Part members) {
-    return c.act == Conduct::Act::OpenAnswer && (c.written_field == part || row(c.written_field).part == members);
+inline bool watches(const SideEffects& c, Field part, Part members) {
+    return c.act == SideEffects::Act::OpenAnswer && (c.written_field == part || row(c.written_field).part == members);
 }
 
-/// conduct: the open failed; nothing remains and the attributes are as they were.
-inline Ruling failed_clean(const Conduct& c) {
+/// side_effects: the open failed; nothing remains and the attributes are as they were.
+inline Ruling failed_clean(const SideEffects& c) {
     if (c.ret == 0) return Ruling::not_applicable();
     if (c.crashed_signal != 0 || c.hung || c.exited) return Ruling::not_applicable();
-    if (c.hints_written) return Ruling::broken(told(c.written_field, "written by an open that failed"));
+    if (c.hints_written) return Ruling::broken(reported(c.written_field, "written by an open that failed"));
     return Ruling::check(c.leaked_blocks == 0, [&] {
         return number(Field::subject, Relation::Happens, 0, c.leaked_blocks, "blocks left by each open that fails");
     });
 }
 
-/// conduct: the open worked, the object was closed; nothing remains.
-inline Ruling closed_clean(const Conduct& c) {
+/// side_effects: the open worked, the object was closed; nothing remains.
+inline Ruling closed_clean(const SideEffects& c) {
     if (c.ret != 0) return Ruling::not_applicable();
     if (c.crashed_signal != 0 || c.hung || c.exited) return Ruling::not_applicable();
     return Ruling::check(c.leaked_blocks == 0, [&] {

@@ -48,7 +48,7 @@ inline Evidence texts(Field field, Relation relation, Text expected, Text actual
 }
 
 /// Evidence that no comparison tells.
-inline Evidence told(Field field, std::string note) {
+inline Evidence reported(Field field, std::string note) {
     Evidence e;
     e.field = field;
     e.relation = Relation::Happens;
@@ -138,7 +138,7 @@ inline Ruling offer_to_field(const OfferCase& c, Field f, Relation relation, Fie
 }
 
 /// What the hint asks for, and what the entry offers, as evidence for a fit.
-inline Evidence wish(const MatchCase& c, Field f, Relation relation, std::string note = {}) {
+inline Evidence hint_and_offer(const MatchCase& c, Field f, Relation relation, std::string note = {}) {
     return number(f, relation, asked(c.query, f), get(c.entry.offer, f), std::move(note));
 }
 
@@ -147,7 +147,7 @@ inline Fit fit_equal(const MatchCase& c, Field f) {
     const auto expected = asked(c.query, f);
     if (expected == 0) return Fit::not_asked();
     if (get(c.entry.offer, f) == expected) return Fit::fits();
-    return Fit::no(wish(c, f, Relation::Equals));
+    return Fit::no(hint_and_offer(c, f, Relation::Equals));
 }
 
 /// match: every bit asked for must be offered (bits that only an inferred profile lacks leave it open).
@@ -157,9 +157,9 @@ inline Fit fit_bits(const MatchCase& c, Field f) {
     if ((expected & ~get(c.entry.offer, f)) == 0) return Fit::fits();
     if (c.profile.origin == Origin::Declared) {
         if ((expected & ~(get(c.entry.offer, f) | get(c.entry.most, f))) == 0) return Fit::fits();
-        return Fit::no(wish(c, f, Relation::Contains));
+        return Fit::no(hint_and_offer(c, f, Relation::Contains));
     }
-    return Fit::may(wish(c, f, Relation::Contains, "not seen offered"));
+    return Fit::may(hint_and_offer(c, f, Relation::Contains, "not seen offered"));
 }
 
 /// match: a size up to what is offered fits; beyond it, a declared profile says how far one may go, and an inferred one
@@ -169,9 +169,9 @@ inline Fit fit_size(const MatchCase& c, Field f) {
     if (expected == 0) return Fit::not_asked();
     if (expected <= get(c.entry.offer, f)) return Fit::fits();
     if (c.profile.origin == Origin::Inferred)
-        return Fit::may(wish(c, f, Relation::AtMost, "more than was seen offered"));
+        return Fit::may(hint_and_offer(c, f, Relation::AtMost, "more than was seen offered"));
     if (expected <= get(c.entry.most, f)) return Fit::fits();
-    return Fit::no(wish(c, f, Relation::AtMost));
+    return Fit::no(hint_and_offer(c, f, Relation::AtMost));
 }
 
 /// match: one of named values (an address vector type, a traffic class).  What is offered fits; a declared profile
@@ -180,9 +180,10 @@ inline Fit fit_choice(const MatchCase& c, Field f) {
     const auto expected = asked(c.query, f);
     if (expected == 0) return Fit::not_asked();
     if (get(c.entry.offer, f) == expected) return Fit::fits();
-    if (c.profile.origin == Origin::Inferred) return Fit::may(wish(c, f, Relation::Equals, "not seen offered"));
+    if (c.profile.origin == Origin::Inferred)
+        return Fit::may(hint_and_offer(c, f, Relation::Equals, "not seen offered"));
     if (is_choice(c.entry.most, f, expected)) return Fit::fits();
-    return Fit::no(wish(c, f, Relation::Equals));
+    return Fit::no(hint_and_offer(c, f, Relation::Equals));
 }
 
 /// match: a name must be the offered one.

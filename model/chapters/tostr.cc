@@ -137,7 +137,7 @@ bool has_room(const TextCase& c) { return c.length > c.full.size() + kSpareRoom;
 
 bool returned(const TextCase& c) { return c.crashed_signal == 0 && !c.wrote_past; }
 
-// A valid call of one thread, of which only the string is in question.
+// A valid call of one thread, of which only the string is in query.
 bool is_whole(const TextCase& c) {
     if (!is_valid(c) || !returned(c) || c.concurrent || !c.terminated) return false;
     return c.reentrant ? has_room(c) : c.string.size() < kStaticRoom;
@@ -274,7 +274,7 @@ Ruling tostr_type_op_type(const TextCase& c) { return names_number(c, FI_TYPE_OP
 
 Ruling tostr_type_fid(const TextCase& c) {
     if (c.datatype != FI_TYPE_FID || !is_whole(c)) return Ruling::not_applicable();
-    return Ruling::check(!c.string.empty(), [&] { return told(Field::string, "the text of an object is empty"); });
+    return Ruling::check(!c.string.empty(), [&] { return reported(Field::string, "the text of an object is empty"); });
 }
 
 Ruling tostr_type_hmem_iface(const TextCase& c) { return names_number(c, FI_TYPE_HMEM_IFACE); }
@@ -299,7 +299,7 @@ Ruling tostr_type_unlisted(const TextCase& c) {
     if (is_listed(c.datatype) || c.data_null || c.concurrent) return Ruling::not_applicable();
     if (c.crashed_signal != 0) return Ruling::broken(crash(c, "crashed"));
     const bool unended = c.reentrant && c.returned_buffer && c.length != 0 && !c.terminated && !c.wrote_past;
-    return Ruling::check(!unended, [&] { return told(Field::string, "the string that came back has no end"); });
+    return Ruling::check(!unended, [&] { return reported(Field::string, "the string that came back has no end"); });
 }
 
 Ruling tostr_data_pointer(const TextCase& c) {
@@ -333,12 +333,12 @@ Ruling tostr_data_printable(const TextCase& c) {
 
 Ruling tostr_static_internal(const TextCase& c) {
     if (c.reentrant || !is_plain_call(c)) return Ruling::not_applicable();
-    return Ruling::check(c.terminated, [&] { return told(Field::string, "NULL came back, or no string"); });
+    return Ruling::check(c.terminated, [&] { return reported(Field::string, "NULL came back, or no string"); });
 }
 
 Ruling tostr_caller_returns_buffer(const TextCase& c) {
     if (!c.reentrant || c.length == 0 || !is_plain_call(c)) return Ruling::not_applicable();
-    return Ruling::check(c.returned_buffer, [&] { return told(Field::call_return, "is not the caller's buffer"); });
+    return Ruling::check(c.returned_buffer, [&] { return reported(Field::call_return, "is not the caller's buffer"); });
 }
 
 Ruling tostr_caller_writes(const TextCase& c) {
@@ -363,7 +363,7 @@ Ruling tostr_caller_terminated(const TextCase& c) {
 
 Ruling tostr_caller_length_zero(const TextCase& c) {
     if (!c.reentrant || c.length != 0 || !is_valid(c) || c.concurrent) return Ruling::not_applicable();
-    if (c.wrote_past) return Ruling::broken(told(Field::string, "a byte was written into a buffer of none"));
+    if (c.wrote_past) return Ruling::broken(reported(Field::string, "a byte was written into a buffer of none"));
     return Ruling::check(c.crashed_signal == 0, [&] { return crash(c, "crashed at a length of 0"); });
 }
 

@@ -75,9 +75,9 @@ struct PairCase {
     int fed_back = -1;
 };
 
-/// `conduct`: what was seen around calls.  Each field is one observation; those that do not concern the act keep their
-/// defaults.
-struct Conduct {
+/// `side-effects`: what was seen around calls.  Each field is one observation; those that do not concern the act keep
+/// their defaults.
+struct SideEffects {
     enum class Act : std::uint8_t {
         Load,             ///< dlopen and the first call
         GetInfo,          ///< a call of fi_getinfo
@@ -132,7 +132,7 @@ struct TextCase {
     bool concurrent = false;   ///< other threads converted other data at the same time
 };
 
-struct Step;         // `life`: see model/life/step.h
+struct Step;         // `lifecycle`: see model/lifecycle/step.h
 struct TrafficCase;  // `traffic`: see model/traffic/traffic.h
 
 }  // namespace selvage::model

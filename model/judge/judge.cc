@@ -142,7 +142,7 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
     for (const auto& p : match_predicates()) {
         if (holds_for(p, query.version) && p.judge(c).choice() == Choice::Fits) asked.push_back(p.clause);
     }
-    refused.note = "refused, though what the provider offers to wider questions fits: " + profile.provider;
+    refused.note = "refused, though what the provider offers to wider queries fits: " + profile.provider;
     if (asked.size() == 1) {
         break_it(tally, broken, asked.front(), std::move(refused));
         return;
@@ -360,9 +360,9 @@ void judge(const PairCase& pair, Tally& tally, std::vector<Because>& broken) {
     judge_all(pair_predicates(), pair, pair.first.version, tally, broken);
 }
 
-void judge(const Conduct& conduct, Tally& tally, std::vector<Because>& broken) {
-    const Version v = conduct.query != nullptr ? conduct.query->version : kNewest;
-    judge_all(conduct_predicates(), conduct, v, tally, broken);
+void judge(const SideEffects& side_effects, Tally& tally, std::vector<Because>& broken) {
+    const Version v = side_effects.query != nullptr ? side_effects.query->version : kNewest;
+    judge_all(side_effects_predicates(), side_effects, v, tally, broken);
 }
 
 void judge(const TextCase& text, Tally& tally, std::vector<Because>& broken) {
@@ -370,7 +370,7 @@ void judge(const TextCase& text, Tally& tally, std::vector<Because>& broken) {
 }
 
 void judge(const Step& step, Tally& tally, std::vector<Because>& broken) {
-    judge_all(life_predicates(), step, kNewest, tally, broken);
+    judge_all(lifecycle_predicates(), step, kNewest, tally, broken);
 }
 
 void judge_traffic(const TrafficCase& traffic, Tally& tally, std::vector<Because>& broken) {

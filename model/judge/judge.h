@@ -59,8 +59,8 @@ void judge(const Query& query, const World& world, const Answer& answer, const P
 
 /// Judges two related calls by the pair clauses.
 void judge(const PairCase& pair, Tally& tally, std::vector<Because>& broken);
-/// Judges what was seen around a call by the conduct clauses.
-void judge(const Conduct& conduct, Tally& tally, std::vector<Because>& broken);
+/// Judges what was seen around a call by the side_effects clauses.
+void judge(const SideEffects& side_effects, Tally& tally, std::vector<Because>& broken);
 /// Judges a string by the text clauses.
 void judge(const TextCase& text, Tally& tally, std::vector<Because>& broken);
 /// Judges a step in the life of objects by the life clauses.

@@ -59,7 +59,7 @@ inline Evidence evidence_of_crash(int signal, bool hung, bool exited) {
 }
 
 /// True if this is such evidence.
-inline bool tells_of_death(const Evidence& e) { return e.crash != Crash::None; }
+inline bool is_crash(const Evidence& e) { return e.crash != Crash::None; }
 
 /// What a predicate says of a case.
 enum class Outcome : std::uint8_t { NotApplicable, Holds, Broken };

@@ -18,8 +18,8 @@ bool one_of(const std::string& s, const std::array<const char*, N>& allowed) {
 
 constexpr std::array kLevels = {"must", "should", "may"};
 constexpr std::array kStatuses = {"clear", "disputed"};
-constexpr std::array kKinds = {"query",   "match", "offer", "answer",  "pair",
-                               "conduct", "life",  "text",  "traffic", "none"};
+constexpr std::array kKinds = {"query",        "match",     "offer", "answer",  "pair",
+                               "side-effects", "lifecycle", "text",  "traffic", "none"};
 constexpr std::array kProse = {"heading", "declaration", "introduction", "rationale",
                                "advice",  "reference",   "example",      "definition"};
 constexpr std::array kExpect = {"granted", "refused", "may-be-refused"};

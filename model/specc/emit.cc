@@ -45,9 +45,14 @@ std::string version(const std::string& v) {
     return "Version(" + v.substr(0, dot) + ", " + v.substr(dot + 1) + ")";
 }
 
-std::string capital(std::string s) {
-    if (!s.empty()) s[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(s[0])));
-    return s;
+std::string capital(const std::string& s) {
+    std::string out;
+    bool upper = true;
+    for (const char c : s) {
+        if (c != '-') out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+        upper = c == '-';
+    }
+    return out;
 }
 
 struct KindRow {
@@ -56,9 +61,9 @@ struct KindRow {
     const char* argument;
 };
 constexpr KindRow kKinds[] = {
-    {"query", "Demand", "QueryCase"},   {"match", "Fit", "MatchCase"},  {"offer", "Ruling", "OfferCase"},
-    {"answer", "Ruling", "AnswerCase"}, {"pair", "Ruling", "PairCase"}, {"conduct", "Ruling", "Conduct"},
-    {"text", "Ruling", "TextCase"},     {"life", "Ruling", "Step"},     {"traffic", "Ruling", "TrafficCase"},
+    {"query", "Demand", "QueryCase"},   {"match", "Fit", "MatchCase"},   {"offer", "Ruling", "OfferCase"},
+    {"answer", "Ruling", "AnswerCase"}, {"pair", "Ruling", "PairCase"},  {"side-effects", "Ruling", "SideEffects"},
+    {"text", "Ruling", "TextCase"},     {"lifecycle", "Ruling", "Step"}, {"traffic", "Ruling", "TrafficCase"},
 };
 
 std::string clause_ids(const Spec& spec) {
@@ -85,7 +90,8 @@ std::string predicates_header(const Spec& spec) {
     o << "\n}  // namespace clause\n\n/// A row of a table of predicates.\ntemplate <typename Result, typename Case>\n"
       << "struct Predicate {\n    Clause clause;\n    Result (*judge)(const Case&);\n    Version since, until;\n};\n\n";
     for (const auto& k : kKinds) {
-        o << "std::span<const Predicate<" << k.result << ", " << k.argument << ">> " << k.kind << "_predicates();\n";
+        o << "std::span<const Predicate<" << k.result << ", " << k.argument << ">> " << identifier(k.kind)
+          << "_predicates();\n";
     }
     o << "\n}  // namespace selvage::model\n";
     return o.str();
@@ -95,7 +101,8 @@ std::string predicates_source(const Spec& spec) {
     std::ostringstream o;
     o << kBanner << "#include \"model_gen/predicates.h\"\n\nnamespace selvage::model {\n\n";
     for (const auto& k : kKinds) {
-        o << "std::span<const Predicate<" << k.result << ", " << k.argument << ">> " << k.kind << "_predicates() {\n";
+        o << "std::span<const Predicate<" << k.result << ", " << k.argument << ">> " << identifier(k.kind)
+          << "_predicates() {\n";
         std::ostringstream rows;
         for (const auto& c : spec.clauses) {
             if (c.judges != k.kind) continue;

@@ -8,9 +8,9 @@ namespace {
 
 using namespace fields_test;
 
-Conduct watched(Field part, int ret, std::uint64_t leaked = 0) {
-    Conduct c;
-    c.act = Conduct::Act::OpenAnswer;
+SideEffects watched(Field part, int ret, std::uint64_t leaked = 0) {
+    SideEffects c;
+    c.act = SideEffects::Act::OpenAnswer;
     c.written_field = part;
     c.ret = ret;
     c.leaked_blocks = leaked;
@@ -23,14 +23,14 @@ TEST(DomainOpen, FailureLeavesNothingBehind) {
     EXPECT_EQ(p(watched(Field::part_domain, -FI_EINVAL, 1)).outcome(), kBroken);
     EXPECT_EQ(p(watched(Field::part_domain, 0, 1)).outcome(), kSkips) << "it did not fail";
     EXPECT_EQ(p(watched(Field::part_fabric, -FI_EINVAL, 1)).outcome(), kSkips) << "another call failed";
-    Conduct other = watched(Field::part_domain, -FI_EINVAL, 1);
-    other.act = Conduct::Act::GetInfo;
+    SideEffects other = watched(Field::part_domain, -FI_EINVAL, 1);
+    other.act = SideEffects::Act::GetInfo;
     EXPECT_EQ(p(other).outcome(), kSkips);
 }
 
 TEST(DomainOpen, FailureChangesNoAttribute) {
     const auto p = clause::domain_open_failure_clean;
-    Conduct c = watched(Field::domain_mr_mode, -FI_EINVAL);
+    SideEffects c = watched(Field::domain_mr_mode, -FI_EINVAL);
     c.hints_written = true;
     EXPECT_EQ(p(c).outcome(), kBroken);
     EXPECT_EQ(p(c).evidence().field, Field::domain_mr_mode);

@@ -95,8 +95,8 @@ TEST(DomainThreading, EntryReportsADefinedModel) {
 TEST(DomainThreading, ControlCallsStandManyThreads) {
     const auto p = clause::domain_threading_control_safe;
     const auto alone = answer({endpoint(1)});
-    Conduct c;
-    c.act = Conduct::Act::GetInfoThreads;
+    SideEffects c;
+    c.act = SideEffects::Act::GetInfoThreads;
     c.answer = &alone;
     EXPECT_EQ(p(c).outcome(), kHolds);
     c.ret = -FI_ENODATA;
@@ -107,7 +107,7 @@ TEST(DomainThreading, ControlCallsStandManyThreads) {
     c.crashed_signal = 0;
     c.hung = true;
     EXPECT_EQ(p(c).outcome(), kBroken);
-    c.act = Conduct::Act::GetInfo;
+    c.act = SideEffects::Act::GetInfo;
     EXPECT_EQ(p(c).outcome(), kSkips);
 }
 

@@ -132,12 +132,12 @@ TEST(FabricProvName, BothOrdersBringTheSame) {
 // A process with FI_PROVIDER set: what it sees, and what is there without the variable.
 class FabricEnvironment : public ::testing::Test {
 protected:
-    Outcome seen(Ruling (*p)(const Conduct&), const char* variable, std::vector<std::string> providers,
+    Outcome seen(Ruling (*p)(const SideEffects&), const char* variable, std::vector<std::string> providers,
                  bool names = false) {
         World world;
         world.fi_provider = variable;
-        Conduct c;
-        c.act = names ? Conduct::Act::ProvAttrOnly : Conduct::Act::EnvProvider;
+        SideEffects c;
+        c.act = names ? SideEffects::Act::ProvAttrOnly : SideEffects::Act::EnvProvider;
         c.world = &world;
         c.answer = &without_;
         c.providers = std::move(providers);

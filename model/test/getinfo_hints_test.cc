@@ -65,8 +65,8 @@ TEST(GetinfoHints, AbsentPartsAreWildcards) {
 TEST(GetinfoHints, HintsStayTheCallers) {
     const Query q = ask();
     const Answer a = granted(rdm());
-    Conduct c;
-    c.act = Conduct::Act::GetInfo;
+    SideEffects c;
+    c.act = SideEffects::Act::GetInfo;
     c.query = &q;
     c.answer = &a;
     EXPECT_EQ(getinfo_hints_never_written(c).outcome(), Holds);

@@ -9,10 +9,10 @@ namespace {
 using namespace clause;
 using namespace getinfo_test;
 using enum Outcome;
-using Act = Conduct::Act;
+using Act = SideEffects::Act;
 
-Conduct act(Act a) {
-    Conduct c;
+SideEffects act(Act a) {
+    SideEffects c;
     c.act = a;
     return c;
 }
@@ -24,7 +24,7 @@ Info fresh() {
 
 TEST(GetinfoMemory, AllocGivesAllPartsZeroed) {
     Info i = fresh();
-    Conduct c = act(Act::AllocInfo);
+    SideEffects c = act(Act::AllocInfo);
     c.copy = &i;
     EXPECT_EQ(getinfo_memory_alloc_complete(c).outcome(), Holds);
     EXPECT_EQ(getinfo_memory_alloc_zeroed(c).outcome(), Holds);
@@ -51,7 +51,7 @@ TEST(GetinfoMemory, AllocGivesAllPartsZeroed) {
 }
 
 TEST(GetinfoMemory, AllocFailsWithNull) {
-    Conduct c = act(Act::AllocInfo);
+    SideEffects c = act(Act::AllocInfo);
     EXPECT_EQ(getinfo_memory_alloc_fails_null(c).outcome(), NotApplicable);
     c.failed_allocation = 2;
     EXPECT_EQ(getinfo_memory_alloc_fails_null(c).outcome(), Holds);
@@ -66,7 +66,7 @@ TEST(GetinfoMemory, AllocFailsWithNull) {
 TEST(GetinfoMemory, DuplicateIsEqual) {
     Info original = rdm();
     Info copy = original;
-    Conduct c = act(Act::DupInfo);
+    SideEffects c = act(Act::DupInfo);
     c.original = &original;
     c.copy = &copy;
     EXPECT_EQ(getinfo_memory_dup_equal(c).outcome(), Holds);
@@ -89,7 +89,7 @@ TEST(GetinfoMemory, AddressOfNoLengthNeedNotBeDuplicated) {
     original.src_addr = std::string(16, 'a');
     original.src_addrlen = 0;
     Info copy = original;
-    Conduct c = act(Act::DupInfo);
+    SideEffects c = act(Act::DupInfo);
     c.original = &original;
     c.copy = &copy;
     EXPECT_EQ(getinfo_memory_dup_equal(c).outcome(), Holds);
@@ -105,7 +105,7 @@ TEST(GetinfoMemory, AddressIsComparedAsFarAsItIsLong) {
     original.src_addrlen = 5;
     Info copy = original;
     copy.src_addr = "fi_sh";
-    Conduct c = act(Act::DupInfo);
+    SideEffects c = act(Act::DupInfo);
     c.original = &original;
     c.copy = &copy;
     EXPECT_EQ(getinfo_memory_dup_equal(c).outcome(), Holds);
@@ -118,7 +118,7 @@ TEST(GetinfoMemory, AddressIsComparedAsFarAsItIsLong) {
 TEST(GetinfoMemory, DuplicateIsItsOwn) {
     Info original = rdm();
     Info copy = original;
-    Conduct c = act(Act::DupInfo);
+    SideEffects c = act(Act::DupInfo);
     c.original = &original;
     c.copy = &copy;
     EXPECT_EQ(getinfo_memory_dup_deep(c).outcome(), Holds);
@@ -134,7 +134,7 @@ TEST(GetinfoMemory, DuplicateIsItsOwn) {
 TEST(GetinfoMemory, DuplicateInventsNoParts) {
     Info original = rdm();
     Info copy = original;
-    Conduct c = act(Act::DupInfo);
+    SideEffects c = act(Act::DupInfo);
     c.original = &original;
     c.copy = &copy;
     EXPECT_EQ(getinfo_memory_dup_substructures(c).outcome(), NotApplicable) << "nothing is absent";
@@ -151,7 +151,7 @@ TEST(GetinfoMemory, DuplicateInventsNoParts) {
 TEST(GetinfoMemory, DuplicateOfNicAndHandle) {
     Info original = rdm();
     Info copy = original;
-    Conduct c = act(Act::DupInfo);
+    SideEffects c = act(Act::DupInfo);
     c.original = &original;
     c.copy = &copy;
     EXPECT_EQ(getinfo_memory_dup_nic(c).outcome(), NotApplicable);
@@ -169,12 +169,12 @@ TEST(GetinfoMemory, DuplicateOfNicAndHandle) {
 }
 
 TEST(GetinfoMemory, DuplicateOfNullAndWithoutMemory) {
-    Conduct null = act(Act::DupInfo);
+    SideEffects null = act(Act::DupInfo);
     EXPECT_EQ(getinfo_memory_dup_null(null).outcome(), Holds);
     null.crashed_signal = SIGSEGV;
     EXPECT_EQ(getinfo_memory_dup_null(null).outcome(), Broken);
     const Info original = rdm();
-    Conduct c = act(Act::DupInfoNoMemory);
+    SideEffects c = act(Act::DupInfoNoMemory);
     c.original = &original;
     EXPECT_EQ(getinfo_memory_dup_null(c).outcome(), NotApplicable);
     EXPECT_EQ(getinfo_memory_dup_fails_null(c).outcome(), Holds);
@@ -185,7 +185,7 @@ TEST(GetinfoMemory, DuplicateOfNullAndWithoutMemory) {
 
 TEST(GetinfoMemory, FreeReleasesAndSparesTheHandle) {
     const Answer a = granted(rdm());
-    Conduct list = act(Act::FreeInfo);
+    SideEffects list = act(Act::FreeInfo);
     list.answer = &a;
     EXPECT_EQ(getinfo_memory_free_releases_list(list).outcome(), Holds);
     EXPECT_EQ(getinfo_memory_answers_independent(list).outcome(), Holds);
@@ -197,7 +197,7 @@ TEST(GetinfoMemory, FreeReleasesAndSparesTheHandle) {
     EXPECT_EQ(getinfo_memory_answers_independent(list).outcome(), Broken);
 
     Info own = rdm();
-    Conduct mine = act(Act::FreeInfo);
+    SideEffects mine = act(Act::FreeInfo);
     mine.original = &own;
     EXPECT_EQ(getinfo_memory_free_releases_list(mine).outcome(), NotApplicable);
     EXPECT_EQ(getinfo_memory_answers_independent(mine).outcome(), NotApplicable);
@@ -211,7 +211,7 @@ TEST(GetinfoMemory, FreeReleasesAndSparesTheHandle) {
 }
 
 TEST(GetinfoMemory, RunningOutOfMemoryIsAnErrorAndNoMore) {
-    Conduct c = act(Act::GetInfoNoMemory);
+    SideEffects c = act(Act::GetInfoNoMemory);
     for (const int ret : {0, -FI_ENOMEM, -FI_ENODATA}) {
         c.ret = ret;
         EXPECT_EQ(getinfo_memory_enomem(c).outcome(), Holds) << ret;
@@ -226,13 +226,13 @@ TEST(GetinfoMemory, RunningOutOfMemoryIsAnErrorAndNoMore) {
     c.crashed_signal = SIGSEGV;
     EXPECT_EQ(getinfo_memory_enomem(c).outcome(), NotApplicable) << "a crash has a clause of its own";
     EXPECT_EQ(getinfo_memory_shortage_survived(c).outcome(), Broken);
-    EXPECT_TRUE(tells_of_death(getinfo_memory_shortage_survived(c).evidence()));
+    EXPECT_TRUE(is_crash(getinfo_memory_shortage_survived(c).evidence()));
     EXPECT_EQ(getinfo_memory_enomem(act(Act::GetInfo)).outcome(), NotApplicable);
     EXPECT_EQ(getinfo_memory_shortage_survived(act(Act::GetInfo)).outcome(), NotApplicable);
 }
 
 TEST(GetinfoMemory, CallsLeaveNothingBehind) {
-    Conduct c = act(Act::GetInfo);
+    SideEffects c = act(Act::GetInfo);
     EXPECT_EQ(getinfo_memory_no_leak(c).outcome(), Holds);
     EXPECT_EQ(getinfo_memory_failed_call_frees(c).outcome(), NotApplicable);
     c.leaked_blocks = 2;
@@ -245,7 +245,7 @@ TEST(GetinfoMemory, CallsLeaveNothingBehind) {
 }
 
 TEST(GetinfoMemory, CallsReturn) {
-    Conduct c = act(Act::GetInfo);
+    SideEffects c = act(Act::GetInfo);
     EXPECT_EQ(getinfo_memory_returns(c).outcome(), Holds);
     c.hung = true;
     EXPECT_EQ(getinfo_memory_returns(c).outcome(), Broken);
@@ -257,7 +257,7 @@ TEST(GetinfoMemory, CallsReturn) {
 
 TEST(GetinfoMemory, ThreadsGetWhatOneAloneGets) {
     const Answer alone = granted(rdm());
-    Conduct c = act(Act::GetInfoThreads);
+    SideEffects c = act(Act::GetInfoThreads);
     c.answer = &alone;
     EXPECT_EQ(getinfo_memory_threads(c).outcome(), Holds);
     c.ret = -FI_ENODATA;

@@ -120,8 +120,8 @@ TEST(Grants, AreNotJudgedWhereNamesAloneAreAskedFor) {
 }
 
 TEST(Lookups, OfANameUnderNumericHostBreakThePromise) {
-    Conduct c;
-    c.act = Conduct::Act::GetInfo;
+    SideEffects c;
+    c.act = SideEffects::Act::GetInfo;
     const Query numeric = ask_node("localhost", "1", FI_NUMERICHOST);
     c.query = &numeric;
     c.lookups_watched = true;

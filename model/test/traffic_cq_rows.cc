@@ -92,7 +92,7 @@ Talk many(std::int64_t offset) {
 Talk at_target(std::uint64_t flags) {
     Talk k;
     k.sent(k.with_data(k.write(A), 7));
-    k.told_target(B, 7);
+    k.reported_target(B, 7);
     k.last().flags = flags;
     return k;
 }
@@ -112,7 +112,7 @@ Rows entry_rows() {
         BREAKS(cq_entry_comes, "the send's is lost",
                but(pair(), [](Talk& k) { k.t.entries.erase(k.t.entries.begin()); })),
         BREAKS(cq_entry_comes, "the receive's is lost", but(pair(), [](Talk& k) { k.t.entries.pop_back(); })),
-        SKIPS(cq_entry_comes, "more may come", but(pair(), [](Talk& k) { k.t.settled = false; })),
+        SKIPS(cq_entry_comes, "more may come", but(pair(), [](Talk& k) { k.t.drained = false; })),
         SKIPS(cq_entry_comes, "nobody takes the message", but(Talk(), [](Talk& k) { k.send(A); })),
         HOLDS(cq_error_code, "FI_ECANCELED", cancelled(FI_ECANCELED)),
         BREAKS(cq_error_code, "a number without a name", cancelled(99999)),
@@ -199,7 +199,7 @@ Talk only_sent() {
     Talk k;
     k.recv(B);
     k.sent(k.send(A));
-    k.t.settled = false;
+    k.t.drained = false;
     return k;
 }
 

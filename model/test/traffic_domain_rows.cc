@@ -109,7 +109,7 @@ Talk contexts(ContextMemory seen, std::uint64_t mode) {
 Talk data_written(bool takes_receive) {
     Talk k;
     k.recv(B);
-    k.sent(k.with_data(k.write(A), 7)).told_target(B, 7);
+    k.sent(k.with_data(k.write(A), 7)).reported_target(B, 7);
     if (takes_receive) k.last().operation = 0;
     return k;
 }

@@ -47,7 +47,7 @@ public:
     Talk() {
         t.version = Version(1, 17);
         t.format = FI_CQ_FORMAT_TAGGED;
-        t.settled = true;
+        t.drained = true;
         t.region_length = 4096;
     }
 
@@ -172,7 +172,7 @@ public:
         return *this;
     }
     /// The entry at `side` of a write with data.
-    Talk& told_target(Side side, std::uint64_t data) {
+    Talk& reported_target(Side side, std::uint64_t data) {
         Completion& x = entry(-1, false);
         x.side = side;
         x.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;

@@ -116,7 +116,7 @@ void outside(Operation& o) { o.offset = 4090; }
 Talk with_data(bool told, std::uint64_t value = 7) {
     Talk k;
     k.sent(k.with_data(k.write(A), 7));
-    if (told) k.told_target(B, value);
+    if (told) k.reported_target(B, value);
     return k;
 }
 
@@ -187,7 +187,7 @@ Rows memory_rows() {
         BREAKS(rma_target_silent, "the target was told",
                but(written(),
                    [](Talk& k) {
-                       k.told_target(B, 0);
+                       k.reported_target(B, 0);
                        k.last().flags = FI_RMA | FI_REMOTE_WRITE;
                    })),
         SKIPS(rma_target_silent, "it asked for events", but(written(), [](Talk& k) { k.info.caps |= FI_RMA_EVENT; })),
@@ -196,7 +196,7 @@ Rows memory_rows() {
         SKIPS(rma_data_told, "no data", written()),
         HOLDS(rma_data_value, "the same data", with_data(true)),
         BREAKS(rma_data_value, "other data", with_data(true, 8)),
-        BREAKS(rma_data_value, "told twice", but(with_data(true), [](Talk& k) { k.told_target(B, 7); })),
+        BREAKS(rma_data_value, "told twice", but(with_data(true), [](Talk& k) { k.reported_target(B, 7); })),
         SKIPS(rma_data_value, "no data", written()),
         HOLDS(rma_access_key, "it failed", stray(a_write, true, bad_key)),
         BREAKS(rma_access_key, "it succeeded", stray(a_write, false, bad_key)),

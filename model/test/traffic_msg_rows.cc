@@ -147,7 +147,7 @@ Rows msg_rows() {
         BREAKS(msg_call_succeeds, "a send failed for nothing",
                but(pair(), [](Talk& k) { k.t.entries.front().error = FI_EIO; })),
         SKIPS(msg_call_succeeds, "a message overran its buffer", pair(200, 100)),
-        HOLDS(msg_call_again, "accepted at the second try", but(again(0), [](Talk& k) { k.t.settled = false; })),
+        HOLDS(msg_call_again, "accepted at the second try", but(again(0), [](Talk& k) { k.t.drained = false; })),
         BREAKS(msg_call_again, "refused at the second try", again(-FI_EINVAL)),
         SKIPS(msg_call_again, "accepted at once", pair()),
         HOLDS(msg_length_limit, "refused", too_long(-FI_EMSGSIZE)),

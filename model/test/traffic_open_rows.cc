@@ -37,13 +37,13 @@ Rows open_rows() {
                        k.info.tx.op_flags = FI_DELIVERY_COMPLETE;
                    })),
         SKIPS(endpoint_open_each_answer, "the machine has no descriptor left", opened(-FI_EMFILE)),
-        BREAKS(endpoint_open_each_answer, "a death on the way",
+        BREAKS(endpoint_open_each_answer, "a crash on the way",
                but(opened(0),
                    [](Talk& k) {
                        k.t.crashed_signal = 11;
-                       k.t.died_opening = true;
+                       k.t.crashed_opening = true;
                    })),
-        SKIPS(endpoint_open_each_answer, "a death by a transfer has clauses of its own",
+        SKIPS(endpoint_open_each_answer, "a crash by a transfer has clauses of its own",
               but(opened(0), [](Talk& k) { k.t.crashed_signal = 11; })),
     };
 }

@@ -119,7 +119,7 @@ std::string print_evidence(const Evidence& evidence) {
     const auto& e = evidence;
     std::string subject(row(e.field).path);
     if (e.offer >= 0) subject += " of offer " + std::to_string(e.offer);
-    if (tells_of_death(e)) return e.note + std::string(text_of(e.crash));
+    if (is_crash(e)) return e.note + std::string(text_of(e.crash));
     // Bytes of a transfer are no number: the note says which stand to which.
     if (e.relation == Relation::Happens || e.field == Field::operation)
         return e.note.empty() ? subject + " does what it must not" : e.note;

@@ -95,7 +95,7 @@ private:
         std::size_t told = 0;
         for (const int e : p.entries) {
             const Completion& c = t_.entries[static_cast<std::size_t>(e)];
-            if (tells_of_message(t_, c)) ++told;
+            if (reports_message(t_, c)) ++told;
             if (c.error == FI_ECANCELED || (c.flags & FI_MULTI_RECV) != 0) return told;
         }
         return ~std::size_t{0};
@@ -129,7 +129,7 @@ private:
 
     // The entries tell how many messages a buffer took.
     bool can_count(const Operation& o) const {
-        return has_flags(t_) && wish(t_, o) == Wish::Yes &&
+        return has_flags(t_) && reporting(t_, o) == Reporting::Yes &&
                (t_.info == nullptr || (t_.info->mode & FI_NOTIFY_FLAGS_ONLY) == 0);
     }
 
@@ -205,7 +205,7 @@ void gather(const Traffic& t, Account& a) {
     for (std::size_t i = 0; i < t.entries.size(); ++i) {
         const Completion& c = t.entries[i];
         if (c.operation < 0 || static_cast<std::size_t>(c.operation) >= t.operations.size()) {
-            a.strangers.push_back(static_cast<int>(i));
+            a.orphans.push_back(static_cast<int>(i));
             continue;
         }
         auto& part = a.parts[static_cast<std::size_t>(c.operation)];
@@ -247,7 +247,7 @@ bool all_calm(const Traffic& t, const Account& a) {
 
 }  // namespace
 
-bool tells_of_message(const Traffic& traffic, const Completion& entry) {
+bool reports_message(const Traffic& traffic, const Completion& entry) {
     if (entry.error != 0) return entry.error != FI_ECANCELED;
     if (!has_flags(traffic)) return true;
     return (entry.flags & ~static_cast<std::uint64_t>(FI_MULTI_RECV)) != 0;
@@ -268,7 +268,7 @@ std::uint64_t entries_due(const Traffic& traffic, const Account& account, std::s
     const Account::Part& p = account.parts[operation];
     if (!accepted(o)) return 0;
     if (p.cancelled) return p.entries.size();
-    const bool expected = wish(traffic, o) == Wish::Yes;
+    const bool expected = reporting(traffic, o) == Reporting::Yes;
     if (sends(o)) return expected && (p.gone || p.partner >= 0) ? 1 : 0;
     if (transmits(o)) return expected ? 1 : 0;
     if (peeks(o) || (claims(o) && discards(o))) return expected ? 1 : 0;

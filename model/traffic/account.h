@@ -28,17 +28,17 @@ struct Account {
         bool cancelled = false;     ///< it ended as cancelled
         bool sure = true;           ///< the text leaves one answer to who takes what
     };
-    std::vector<Part> parts;     ///< by operation
-    std::vector<int> strangers;  ///< entries that belong to no operation
-    bool returned = true;        ///< every call came back
-    bool calm = true;            ///< nothing went wrong that may make other operations go wrong
-    bool left = false;           ///< a message that no receive takes may keep others waiting
+    std::vector<Part> parts;   ///< by operation
+    std::vector<int> orphans;  ///< entries that belong to no operation
+    bool returned = true;      ///< every call came back
+    bool calm = true;          ///< nothing went wrong that may make other operations go wrong
+    bool left = false;         ///< a message that no receive takes may keep others waiting
 };
 
 Account account_of(const Traffic& traffic);
 
 /// True if the entry tells of a message (or its failure), not of the end of the buffer alone.
-bool tells_of_message(const Traffic& traffic, const Completion& entry);
+bool reports_message(const Traffic& traffic, const Completion& entry);
 
 /// How many entries an operation must have had once all is done, its side's own queue; errors that are its fate
 /// included.

@@ -74,7 +74,7 @@ Ruling atomic_compare_initial(const TrafficCase& c) {
     return result_fetched(c, [](const Traffic&, const Operation& o) { return o.what == Transfer::CompareAtomic; });
 }
 Ruling atomic_fetch_within_buffer(const TrafficCase& c) { return stays_in_buffer(c, is_atomic); }
-Ruling atomic_completion_selected(const TrafficCase& c) { return selected_is_told(c, is_atomic); }
+Ruling atomic_completion_selected(const TrafficCase& c) { return selected_is_reported(c, is_atomic); }
 Ruling atomic_fence_order(const TrafficCase& c) { return fence_holds(c, is_atomic); }
 
 Ruling atomic_access_refused(const TrafficCase& c) {

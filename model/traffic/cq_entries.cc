@@ -33,7 +33,7 @@ Ruling cq_context_returned(const TrafficCase& c) {
             });
         }
     }
-    for (const int e : c.account->strangers) {
+    for (const int e : c.account->orphans) {
         const Completion& x = entry(c, e);
         const bool unposted = x.error != 0 || (!x.transmit && (!has_flags(c.traffic) || (x.flags & FI_RECV) == 0));
         tour.see(unposted, [&] {

@@ -52,7 +52,7 @@ Ruling cq_buf_multi_recv(const TrafficCase& c) {
     return each_success(
         c, [&](const Operation& o) { return takes_many(c.traffic, o); },
         [&](Tour& tour, int i, const Completion& x) {
-            if (!tells_of_message(c.traffic, x) || x.length == 0) return;
+            if (!reports_message(c.traffic, x) || x.length == 0) return;
             const bool inside = x.buffer_offset >= 0 &&
                                 static_cast<std::uint64_t>(x.buffer_offset) + x.length <= operation(c, i).length;
             tour.see(inside && (x.seen == Seen::NotLooked || x.seen == Seen::Whole), [&] {
@@ -148,12 +148,12 @@ Ruling cq_error_unselected(const TrafficCase& c) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!accepted(o) || is_inject_call(o) || wish(c.traffic, o) != Wish::No) continue;
+        if (!accepted(o) || is_inject_call(o) || reporting(c.traffic, o) != Reporting::No) continue;
         const bool fate = strays(c.traffic, o) && o.length > 0;
         if (!fate) continue;
-        const bool stranger = std::any_of(c.account->strangers.begin(), c.account->strangers.end(),
-                                          [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
-        tour.see(failed(c, i) || stranger, [&] {
+        const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),
+                                        [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
+        tour.see(failed(c, i) || orphan, [&] {
             return about(c, i, Observable::Refusal, Relation::Differs,
                          "it must fail, and no error completion came because none was asked for");
         });
@@ -164,7 +164,7 @@ Ruling cq_error_unselected(const TrafficCase& c) {
 Ruling cq_source_told(const TrafficCase& c) {
     if (!can(c.traffic, FI_SOURCE) || is_connected(c.traffic)) return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
-        if (!tells_of_message(c.traffic, x)) return;
+        if (!reports_message(c.traffic, x)) return;
         tour.see(x.from_peer && !x.from_wrong, [&] {
             return compared(c, i, Observable::Source, Relation::Equals, 1, x.from_wrong ? 2 : 0,
                             "fi_cq_readfrom does not tell the address of the sender");
@@ -176,7 +176,7 @@ Ruling cq_source_not_available(const TrafficCase& c) {
     if (c.traffic.info == nullptr || can(c.traffic, FI_SOURCE) || is_connected(c.traffic))
         return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
-        if (!tells_of_message(c.traffic, x)) return;
+        if (!reports_message(c.traffic, x)) return;
         tour.see(!x.from_wrong, [&] {
             return or_else(compared(c, i, Observable::Source, Relation::Equals, 1, 2,
                                     "fi_cq_readfrom tells an address that is not the sender's"),
@@ -194,7 +194,7 @@ Ruling endpoint_cancel_ends(const TrafficCase& c) {
         const Operation& o = operation(c, i);
         if (!part(c, i).cancel || !receives(o) || !accepted(o)) continue;
         // A success that nobody asked for to be told may be all there was.
-        if (wish(c.traffic, o) != Wish::Yes) continue;
+        if (reporting(c.traffic, o) != Reporting::Yes) continue;
         tour.see(!part(c, i).entries.empty(), [&] {
             return compared(c, i, Observable::Entries, Relation::AtLeast, 1, 0,
                             "cancelled, and neither completed nor failed with FI_ECANCELED");

@@ -17,7 +17,7 @@ Ruling tells(const TrafficCase& c, std::uint64_t flag, bool (*of)(const Operatio
     return each_success(
         c, [](const Operation&) { return true; },
         [&](Tour& tour, int i, const Completion& x) {
-            if (!tells_of_message(c.traffic, x)) return;  // the release of a buffer alone
+            if (!reports_message(c.traffic, x)) return;  // the release of a buffer alone
             if (open != nullptr && open(operation(c, i))) return;
             const bool due = of(operation(c, i));
             const bool set = (x.flags & flag) != 0;
@@ -49,7 +49,7 @@ Ruling cq_flags_read(const TrafficCase& c) {
             tour.see(set, [&] {
                 return compared(c, i, Observable::Flags, Relation::Contains, FI_READ, x.flags, "FI_READ is missing");
             });
-        } else if (set && tells_of_message(c.traffic, x)) {
+        } else if (set && reports_message(c.traffic, x)) {
             // An atomic that fetches reads and may write.
             tour.see(fetches(o), [&] {
                 return compared(c, i, Observable::Flags, Relation::Lacks, FI_READ, x.flags,
@@ -68,7 +68,7 @@ Ruling cq_flags_write(const TrafficCase& c) {
             tour.see(set, [&] {
                 return compared(c, i, Observable::Flags, Relation::Contains, FI_WRITE, x.flags, "FI_WRITE is missing");
             });
-        } else if (set && tells_of_message(c.traffic, x)) {
+        } else if (set && reports_message(c.traffic, x)) {
             tour.see(updates(o), [&] {
                 return compared(c, i, Observable::Flags, Relation::Lacks, FI_WRITE, x.flags,
                                 "FI_WRITE is told of another kind of operation");
@@ -92,7 +92,7 @@ Ruling cq_flags_fetching_atomic(const TrafficCase& c) {
 Ruling cq_flags_remote_write(const TrafficCase& c) {
     if (!has_flags(c.traffic)) return Ruling::not_applicable();
     Tour tour;
-    for (const int e : c.account->strangers) {
+    for (const int e : c.account->orphans) {
         const Completion& x = entry(c, e);
         if (x.error != 0 || x.transmit) continue;
         const bool event = can(c.traffic, FI_RMA_EVENT) && (x.flags & FI_REMOTE_READ) != 0;

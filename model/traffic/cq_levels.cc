@@ -92,7 +92,7 @@ Ruling cq_level_target(const TrafficCase& c) {
         c, [](const Operation& o) { return receives(o) && !peeks(o) && !discards(o); },
         [&](Tour& tour, int i, const Completion& x) {
             const bool lowered = flagged(c.traffic, operation(c, i), FI_TRANSMIT_COMPLETE);
-            if (x.seen == Seen::NotLooked || lowered || !tells_of_message(c.traffic, x)) return;
+            if (x.seen == Seen::NotLooked || lowered || !reports_message(c.traffic, x)) return;
             if (!brings_bytes(c, i, x)) return;
             const bool kept = x.seen == Seen::Whole || x.seen == Seen::Short || x.seen == Seen::Beyond;
             tour.see(kept, [&] {

@@ -23,7 +23,7 @@ bool is_shortage(std::int64_t ret) { return ret == -FI_ENOMEM || ret == -FI_EMFI
 
 Ruling endpoint_open_each_answer(const TrafficCase& c) {
     const Traffic& t = c.traffic;
-    if (t.died_opening) return Ruling::broken(death(c));
+    if (t.crashed_opening) return Ruling::broken(crash(c));
     if (!c.account->returned || t.info == nullptr || is_shortage(t.open_ret)) return Ruling::not_applicable();
     if (t.open_ret != 0 && asks_more(t)) return Ruling::not_applicable();
     return Ruling::check(t.open_ret == 0, [&] {

@@ -45,7 +45,7 @@ Ruling msg_match_boundaries(const TrafficCase& c) { return keeps_boundaries(c, i
 Ruling msg_match_source(const TrafficCase& c) { return directed(c, is_message); }
 Ruling msg_receive_within_buffer(const TrafficCase& c) { return stays_in_buffer(c, is_message); }
 Ruling msg_data_carried(const TrafficCase& c) { return data_is_carried(c, is_message); }
-Ruling msg_completion_selected(const TrafficCase& c) { return selected_is_told(c, is_message); }
+Ruling msg_completion_selected(const TrafficCase& c) { return selected_is_reported(c, is_message); }
 Ruling msg_fence_order(const TrafficCase& c) { return fence_holds(c, is_message); }
 
 namespace {
@@ -66,7 +66,7 @@ Buffer buffer_of(const TrafficCase& c, int i) {
         const Completion& x = entry(c, e);
         if (b.releases > 0) b.after_release = true;
         if (x.error == 0 && (x.flags & FI_MULTI_RECV) != 0) ++b.releases;
-        if (x.error != 0 || !tells_of_message(c.traffic, x)) continue;
+        if (x.error != 0 || !reports_message(c.traffic, x)) continue;
         if (x.buffer_offset < 0) {
             b.placed = false;
             continue;
@@ -107,7 +107,8 @@ bool is_only_receive(const TrafficCase& c, int i) {
 }
 
 bool told_all(const TrafficCase& c, int i) {
-    return is_whole(c) && c.account->calm && !part(c, i).cancel && wish(c.traffic, operation(c, i)) == Wish::Yes;
+    return is_whole(c) && c.account->calm && !part(c, i).cancel &&
+           reporting(c.traffic, operation(c, i)) == Reporting::Yes;
 }
 
 }  // namespace
@@ -167,7 +168,7 @@ Ruling msg_multi_recv_kept(const TrafficCase& c) {
 Ruling msg_multi_recv_release_told(const TrafficCase& c) {
     if (!c.traffic.selective_receive || !is_whole(c) || !c.account->calm) return Ruling::not_applicable();
     return each_buffer(c, [&](Tour& tour, int i, const Buffer& b) {
-        if (wish(c.traffic, operation(c, i)) != Wish::No || !is_only_receive(c, i)) return;
+        if (reporting(c.traffic, operation(c, i)) != Reporting::No || !is_only_receive(c, i)) return;
         // Consumed for certain: messages of more bytes than may be left over.  What took nothing may wait for more.
         if (part(c, i).messages.empty()) return;
         std::uint64_t taken = 0;

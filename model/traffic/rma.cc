@@ -43,7 +43,7 @@ Ruling rma_read_vector(const TrafficCase& c) {
         c, [](const Traffic&, const Operation& o) { return is_rma(o) && (o.pieces > 1 || o.target_pieces > 1); });
 }
 Ruling rma_read_within_buffer(const TrafficCase& c) { return stays_in_buffer(c, is_rma); }
-Ruling rma_completion_selected(const TrafficCase& c) { return selected_is_told(c, is_rma); }
+Ruling rma_completion_selected(const TrafficCase& c) { return selected_is_reported(c, is_rma); }
 Ruling rma_fence_order(const TrafficCase& c) { return fence_holds(c, is_rma); }
 
 Ruling rma_access_key(const TrafficCase& c) {

@@ -20,7 +20,7 @@ bool has_success(const TrafficCase& c, int i) {
 std::vector<int> messages_told(const TrafficCase& c, int receive) {
     std::vector<int> out;
     for (const int e : part(c, receive).entries)
-        if (tells_of_message(c.traffic, entry(c, e)) && entry(c, e).error == 0) out.push_back(e);
+        if (reports_message(c.traffic, entry(c, e)) && entry(c, e).error == 0) out.push_back(e);
     return out;
 }
 
@@ -88,11 +88,11 @@ bool is_alone(const TrafficCase& c, int i) {
 }
 
 Ruling comes_back(const TrafficCase& c, Kind kind) {
-    if (!any_of_kind(c, kind) || c.traffic.died_opening || c.traffic.died_closing) return Ruling::not_applicable();
-    // A death belongs to the kind of operation that was called last, where that is known.
+    if (!any_of_kind(c, kind) || c.traffic.crashed_opening || c.traffic.died_closing) return Ruling::not_applicable();
+    // A crash belongs to the kind of operation that was called last, where that is known.
     const int at = c.traffic.died_at;
     const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));
-    return Ruling::check(c.account->returned || others, [&] { return death(c); });
+    return Ruling::check(c.account->returned || others, [&] { return crash(c); });
 }
 
 Ruling accepts(const TrafficCase& c, Kind kind) {
@@ -134,7 +134,7 @@ Ruling keeps_limit(const TrafficCase& c, Kind kind, Field limit, bool (*concerns
         const Operation& o = operation(c, i);
         if (!kind(o) || !is_able(c.traffic, o) || !concerns(c.traffic, o) || o.ret == -FI_EAGAIN) continue;
         if (o.length <= get(*c.traffic.info, limit)) continue;
-        if (o.ret == 0 && !c.traffic.settled && part(c, i).entries.empty()) continue;
+        if (o.ret == 0 && !c.traffic.drained && part(c, i).entries.empty()) continue;
         tour.see(failed(c, i), [&] {
             Evidence e = compared(c, i, Observable::Refusal, Relation::Differs, 0, signed_wide(o.ret), what);
             e.observed.limit = limit;
@@ -244,7 +244,7 @@ Ruling inject_is_silent(const TrafficCase& c, Kind kind) {
     }
     // An inject call has no context, so that its entry belongs to nobody.
     if (tour.ruling().outcome() != Outcome::NotApplicable) {
-        for (const int e : c.account->strangers) {
+        for (const int e : c.account->orphans) {
             const Completion& x = entry(c, e);
             const bool ours = x.transmit && x.error == 0 && any_of_kind(c, kind);
             tour.see(!ours, [&] {
@@ -260,7 +260,7 @@ Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!kind(o) || !accepted(o) || is_inject_call(o) || wish(c.traffic, o) != Wish::No) continue;
+        if (!kind(o) || !accepted(o) || is_inject_call(o) || reporting(c.traffic, o) != Reporting::No) continue;
         if (takes_many(c.traffic, o)) continue;  // the end of such a buffer is always told
         if (!c.account->returned && part(c, i).entries.empty()) continue;
         tour.see(!has_success(c, i), [&] {
@@ -270,13 +270,13 @@ Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
     return tour.ruling();
 }
 
-Ruling selected_is_told(const TrafficCase& c, Kind kind) {
+Ruling selected_is_reported(const TrafficCase& c, Kind kind) {
     if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         const bool selective = receives(o) ? c.traffic.selective_receive : c.traffic.selective_transmit;
-        if (!kind(o) || !selective || wish(c.traffic, o) != Wish::Yes || !part(c, i).sure) continue;
+        if (!kind(o) || !selective || reporting(c.traffic, o) != Reporting::Yes || !part(c, i).sure) continue;
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
@@ -296,10 +296,11 @@ Ruling fence_holds(const TrafficCase& c, Kind kind) {
         const int fenced = part(c, i).entries.front();
         for (int k = 0; k < i; ++k) {
             const Operation& x = operation(c, k);
-            const bool before = transmits(x) && x.side == o.side && accepted(x) && wish(c.traffic, x) == Wish::Yes;
+            const bool before =
+                transmits(x) && x.side == o.side && accepted(x) && reporting(c.traffic, x) == Reporting::Yes;
             if (!before) continue;
             const auto& entries = part(c, k).entries;
-            if (entries.empty() && !c.traffic.settled) continue;
+            if (entries.empty() && !c.traffic.drained) continue;
             tour.see(!entries.empty() && entries.front() < fenced, [&] {
                 return about(c, i, Observable::Order, Relation::AtLeast,
                              "fenced, and completed before " + name_of(c, k), {k});
@@ -363,7 +364,7 @@ Ruling keeps_boundaries(const TrafficCase& c, Kind kind) {
     return each_success(
         c, [&](const Operation& o) { return kind(o) && receives(o) && !peeks(o) && !discards(o); },
         [&](Tour& tour, int r, const Completion& x) {
-            if (x.bytes_of < 0 || !tells_of_message(c.traffic, x)) return;
+            if (x.bytes_of < 0 || !reports_message(c.traffic, x)) return;
             const std::uint64_t sent = operation(c, x.bytes_of).length;
             if (sent > operation(c, r).length) return;
             tour.see(x.length == sent, [&] {
@@ -488,12 +489,12 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
         const Operation& o = operation(c, i);
         if (!kind(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o)) continue;
         if (o.ret == -FI_EAGAIN || o.length == 0) continue;
-        const bool known = !part(c, i).entries.empty() || (c.traffic.settled && !waits_behind_fence(c, i));
+        const bool known = !part(c, i).entries.empty() || (c.traffic.drained && !waits_behind_fence(c, i));
         // The error of an inject call belongs to no context.
-        const bool stranger = std::any_of(c.account->strangers.begin(), c.account->strangers.end(),
-                                          [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
+        const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),
+                                        [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
         if (!known) continue;
-        tour.see(failed(c, i) || (is_inject_call(o) && stranger), [&] {
+        tour.see(failed(c, i) || (is_inject_call(o) && orphan), [&] {
             return about(c, i, Observable::Refusal, Relation::Differs,
                          "no error tells that the target does not allow it");
         });

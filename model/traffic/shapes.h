@@ -26,7 +26,7 @@ Ruling inject_is_silent(const TrafficCase& c, Kind kind);
 /// Without FI_COMPLETION on a queue of selected completions: no entry of success.
 Ruling unselected_is_silent(const TrafficCase& c, Kind kind);
 /// With FI_COMPLETION there: an entry.
-Ruling selected_is_told(const TrafficCase& c, Kind kind);
+Ruling selected_is_reported(const TrafficCase& c, Kind kind);
 /// A fenced operation completes after those that were posted before it.
 Ruling fence_holds(const TrafficCase& c, Kind kind);
 /// The bytes of matched messages arrive whole; `concerns` looks at the send and the receive that took it.

@@ -36,7 +36,7 @@ Ruling tagged_match_boundaries(const TrafficCase& c) { return keeps_boundaries(c
 Ruling tagged_match_source(const TrafficCase& c) { return directed(c, is_tagged); }
 Ruling tagged_receive_within_buffer(const TrafficCase& c) { return stays_in_buffer(c, is_tagged); }
 Ruling tagged_data_carried(const TrafficCase& c) { return data_is_carried(c, is_tagged); }
-Ruling tagged_completion_selected(const TrafficCase& c) { return selected_is_told(c, is_tagged); }
+Ruling tagged_completion_selected(const TrafficCase& c) { return selected_is_reported(c, is_tagged); }
 Ruling tagged_fence_order(const TrafficCase& c) { return fence_holds(c, is_tagged); }
 
 Ruling tagged_match_tag(const TrafficCase& c) {
@@ -75,9 +75,9 @@ bool asks_buffer(const TrafficCase& c, int i) { return operation(c, i).length > 
 }  // namespace
 
 Ruling tagged_peek_told(const TrafficCase& c) {
-    if (!c.traffic.settled || !c.account->calm) return Ruling::not_applicable();
+    if (!c.traffic.drained || !c.account->calm) return Ruling::not_applicable();
     return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
-        if (wish(c.traffic, operation(c, i)) != Wish::Yes) return;
+        if (reporting(c.traffic, operation(c, i)) != Reporting::Yes) return;
         tour.see(x != nullptr,
                  [&] { return compared(c, i, Observable::Entries, Relation::AtLeast, 1, 0, "a peek has no result"); });
     });
@@ -156,7 +156,7 @@ Ruling tagged_peek_leaves_message(const TrafficCase& c) {
         const int m = part(c, i).partner;
         if (x == nullptr || x->error != 0 || m < 0 || (operation(c, i).flags & (FI_CLAIM | FI_DISCARD)) != 0) return;
         const int r = part(c, m).partner;
-        if (r < 0 || wish(c.traffic, operation(c, r)) != Wish::Yes) return;
+        if (r < 0 || reporting(c.traffic, operation(c, r)) != Reporting::Yes) return;
         tour.see(!part(c, r).entries.empty(), [&] {
             return compared(c, r, Observable::Entries, Relation::AtLeast, 1, 0,
                             "the message that " + name_of(c, i) + " found never came", {i});

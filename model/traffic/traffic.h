@@ -132,13 +132,13 @@ struct Traffic {
     std::vector<Completion> entries;    ///< in the order of reading
     Counted counted[2];                 ///< by side; zeros where no counters were bound
     bool counters = false;
-    bool settled = false;    ///< at the end nothing came any more for the quiet time
+    bool drained = false;    ///< at the end nothing came any more for the quiet time
     int crashed_signal = 0;  ///< the process died of it
     bool hung = false;
     bool exited = false;
-    bool died_opening = false;  ///< of a death: before anything was posted
-    bool died_closing = false;  ///< of a death: when all was over and the endpoints were closed
-    int died_at = -1;           ///< of a death: the operation whose call was made last; -1: not known
+    bool crashed_opening = false;  ///< of a crash: before anything was posted
+    bool died_closing = false;     ///< of a crash: when all was over and the endpoints were closed
+    int died_at = -1;              ///< of a crash: the operation whose call was made last; -1: not known
     std::string detail;
 };
 

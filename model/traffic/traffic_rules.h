@@ -70,12 +70,12 @@ inline Evidence or_else(Evidence e, std::vector<std::uint64_t> also) {
 }
 
 /// How the process ended.
-inline Evidence death(const TrafficCase& c) {
+inline Evidence crash(const TrafficCase& c) {
     return evidence_of_crash(c.traffic.crashed_signal, c.traffic.hung, c.traffic.exited);
 }
 
 /// All that came of the traffic is known: its calls came back and nothing more was to come.
-inline bool is_whole(const TrafficCase& c) { return c.account->returned && c.traffic.settled; }
+inline bool is_whole(const TrafficCase& c) { return c.account->returned && c.traffic.drained; }
 
 /// Gathers the rulings on single operations or entries: broken by the first that is, and vacuous without any.
 class Tour {

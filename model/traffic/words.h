@@ -70,14 +70,14 @@ inline bool takes_many(const Traffic& t, const Operation& o) {
 }
 
 /// Whether an entry is to tell of its success.
-enum class Wish : std::uint8_t { Yes, No, Either };
-inline Wish wish(const Traffic& t, const Operation& o) {
-    if (is_inject_call(o)) return Wish::No;
-    if (!(receives(o) ? t.selective_receive : t.selective_transmit)) return Wish::Yes;
-    if ((flags_of(t, o) & FI_COMPLETION) != 0) return Wish::Yes;
+enum class Reporting : std::uint8_t { Yes, No, Either };
+inline Reporting reporting(const Traffic& t, const Operation& o) {
+    if (is_inject_call(o)) return Reporting::No;
+    if (!(receives(o) ? t.selective_receive : t.selective_transmit)) return Reporting::Yes;
+    if ((flags_of(t, o) & FI_COMPLETION) != 0) return Reporting::Yes;
     // Flags of a call override "most" of the endpoint's: whether the default is among these is left open.
     const auto defaults = receives(o) ? t.receive_flags : t.transmit_flags;
-    return (defaults & FI_COMPLETION) != 0 ? Wish::Either : Wish::No;
+    return (defaults & FI_COMPLETION) != 0 ? Reporting::Either : Reporting::No;
 }
 
 inline bool has_flags(const Traffic& t) { return t.format != FI_CQ_FORMAT_CONTEXT && t.format != FI_CQ_FORMAT_UNSPEC; }

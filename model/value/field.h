@@ -146,7 +146,7 @@ constexpr bool is_number(Field f) { return f < Field::src_addr; }
 bool is_text(Field f);
 
 /// Where each number field lies in an Info, in the order of Field.  Judging reads some two hundred fields for a
-/// question: a load by offset has no branch to guess, and one by a field that is known when compiling has no table
+/// query: a load by offset has no branch to guess, and one by a field that is known when compiling has no table
 /// either.
 inline constexpr std::uint16_t kNumberOffsets[] = {
 #define X(name, path, part, form, family, member) offsetof(Info, member),

@@ -1,4 +1,4 @@
-// What one provider is known to offer: declared in a file, or inferred from its answers to wide questions.
+// What one provider is known to offer: declared in a file, or inferred from its answers to wide queries.
 //
 // Invariants: all entries hold for one API version.  An inferred profile knows only what was seen, so a value beyond
 // what an entry shows may still be granted; a declared one is exact.  Names that are left open (they vary by machine)
@@ -18,7 +18,7 @@ namespace selvage::model {
 
 /// One thing that the provider offers: an endpoint type in a domain with an address format.
 struct Entry {
-    Info offer;  ///< as the widest question is answered: caps are all it supports, mode all it would like
+    Info offer;  ///< as the widest query is answered: caps are all it supports, mode all it would like
     Info most;   ///< largest values that may be asked for (Size fields); zero where not known beyond `offer`
     /// Capabilities seen granted when asked for, though the widest answer did not show them.
     std::uint64_t also_caps = 0;

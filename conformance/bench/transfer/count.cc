@@ -11,12 +11,12 @@
 namespace selvage::conformance::bench::transfer {
 namespace {
 
-Wish wish_of(const Item& item) { return {item.provider->provider, item.provider->type, caps_of(item.operation)}; }
+Request request_of(const Item& item) { return {item.provider->provider, item.provider->type, caps_of(item.operation)}; }
 
 /// Lets the other side take one message, so that both know one another, and then waits without a call.
 void be_receiver(Link& link, const std::string& library, const Item& item) {
     const auto opened = open_for_measuring(library);
-    Ground ground(opened->entries(), wish_of(item));
+    Ground ground(opened->entries(), request_of(item));
     Port port(ground, link);
     meet(port, false);
     serve(port, as_value<Order>(port.link().receive_during([&] { port.reap(); })));
@@ -28,7 +28,7 @@ struct Sender {
     Sender(const std::string& library, const Item& of)
         : both({}, [&](Link& link) { be_receiver(link, library, of); }),
           opened(open_for_measuring(library)),
-          ground(opened->entries(), wish_of(of)),
+          ground(opened->entries(), request_of(of)),
           port(ground, both.link()),
           item(of) {
         meet(port, true);

@@ -49,7 +49,7 @@ struct Poster {
             return fi_recv(port.ep, ground.in(), size, desc, FI_ADDR_UNSPEC, context);
         });
     }
-    void settle() { port.await(port.sent, posted); }
+    void flush() { port.await(port.sent, posted); }
     void settle_but(std::uint64_t left) { port.await(port.sent, posted - std::min(left, posted)); }
 };
 
@@ -86,7 +86,7 @@ std::vector<double> ping(Port& port, const Item& item, const Blocks& blocks) {
             if (--left > 0) poster.take(item.size);
             poster.settle_but(kWindow);
         });
-        poster.settle();
+        poster.flush();
         return samples;
     });
 }
@@ -102,7 +102,7 @@ void echo(Port& port, const Order& order) {
             poster.put(order.size);
             poster.settle_but(kWindow);
         }
-        poster.settle();
+        poster.flush();
     });
 }
 
@@ -116,7 +116,7 @@ std::vector<double> stream(Port& port, const Item& item, const Blocks& blocks) {
         std::uint64_t received = port.received;
         return time_blocks(blocks, [&] {
             for (std::size_t i = 0; i < window; ++i) poster.put(item.size);
-            poster.settle();
+            poster.flush();
             port.await(port.received, ++received);
             if (--left > 0) poster.take(kAnswer);
         });
@@ -135,7 +135,7 @@ void drain(Port& port, const Order& order) {
             port.await(port.received, received += order.window);
             if (left > 1) take_window();
             poster.put(kAnswer);
-            poster.settle();
+            poster.flush();
         }
     });
 }
@@ -148,7 +148,7 @@ std::vector<double> reach(Port& port, const Item& item, const Blocks& blocks, st
     auto samples = with(port, item.operation, [&](auto poster) {
         return time_blocks(blocks, [&] {
             for (std::size_t i = 0; i < window; ++i) poster.put(item.size);
-            poster.settle();
+            poster.flush();
         });
     });
     ended.store(service, std::memory_order_relaxed);

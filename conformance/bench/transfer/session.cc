@@ -15,7 +15,7 @@ namespace {
 
 /// Rows that one pair of endpoints serves: those that an application would open for one purpose.
 struct Family {
-    Wish wish;
+    Request request;
     bool crowd = false;  ///< leaves peers behind; alone, therefore
     std::vector<Item> items;
 };
@@ -29,7 +29,7 @@ std::vector<Family> families_of(Rows rows) {
         const std::uint64_t caps = caps_of(item.operation);
         const bool crowd = is_crowd(item.kind);
         auto found = std::find_if(out.begin(), out.end(),
-                                  [&](const Family& f) { return !crowd && !f.crowd && f.wish.caps == caps; });
+                                  [&](const Family& f) { return !crowd && !f.crowd && f.request.caps == caps; });
         if (found == out.end())
             found = out.insert(
                 out.end(), {{item.provider->provider, item.provider->type, caps, item.provider->registers}, crowd, {}});
@@ -39,10 +39,10 @@ std::vector<Family> families_of(Rows rows) {
 }
 
 /// The ground, if it opens on both sides.  Both call it.  @return why not; empty if it does.
-std::string open_ground(const Entries& entries, const Wish& wish, Link& link, std::optional<Ground>& out) {
+std::string open_ground(const Entries& entries, const Request& request, Link& link, std::optional<Ground>& out) {
     std::string own;
     try {
-        out.emplace(entries, wish);
+        out.emplace(entries, request);
     } catch (const CannotMeasure& e) {
         own = e.what();
     }
@@ -75,7 +75,7 @@ void near_side(const std::string& library, const std::vector<Family>& families, 
     const auto opened = open_for_measuring(library);
     for (const auto& family : families) {
         std::optional<Ground> ground;
-        const std::string why = open_ground(opened->entries(), family.wish, link, ground);
+        const std::string why = open_ground(opened->entries(), family.request, link, ground);
         if (!why.empty()) {
             cannot(family, tell, why);
             continue;
@@ -117,7 +117,7 @@ void far_side(const std::string& library, const std::vector<Family>& families, L
     const auto opened = open_for_measuring(library);
     for (const auto& family : families) {
         std::optional<Ground> ground;
-        if (!open_ground(opened->entries(), family.wish, link, ground).empty()) continue;
+        if (!open_ground(opened->entries(), family.request, link, ground).empty()) continue;
         Port port(*ground, link);
         serve_family(port, meet(port, false), setting);
     }

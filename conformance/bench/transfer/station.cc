@@ -18,18 +18,18 @@ constexpr std::uint64_t kAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_RE
 constexpr std::uint64_t kRequestedKey = 0x5e1;
 
 /// What most applications say: serialised calls, progress by calls, any mode that a buffer and a context can satisfy.
-fi_info* make_hints(const Entries& entries, const Wish& wish) {
+fi_info* make_hints(const Entries& entries, const Request& request) {
     fi_info* hints = entries.dupinfo(nullptr);
     if (hints == nullptr) throw CannotMeasure("fi_dupinfo(NULL) gives nothing");
-    hints->caps = wish.caps;
+    hints->caps = request.caps;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type = wish.type;
+    hints->ep_attr->type = request.type;
     hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-    if (wish.registers) hints->domain_attr->mr_mode |= FI_MR_LOCAL;
+    if (request.registers) hints->domain_attr->mr_mode |= FI_MR_LOCAL;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-    hints->fabric_attr->prov_name = strdup(wish.provider.c_str());
+    hints->fabric_attr->prov_name = strdup(request.provider.c_str());
     return hints;
 }
 
@@ -42,10 +42,10 @@ std::byte* make_memory() {
 
 }  // namespace
 
-Ground::Ground(const Entries& e, const Wish& wish) : entries(e) {
-    fi_info* hints = make_hints(entries, wish);
+Ground::Ground(const Entries& e, const Request& request) : entries(e) {
+    fi_info* hints = make_hints(entries, request);
     const auto version = std::min<std::uint32_t>(entries.version(), FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION));
-    const bool named = wish.provider == "tcp";
+    const bool named = request.provider == "tcp";
     const int found = entries.getinfo(version, named ? kHere : nullptr, nullptr, named ? FI_SOURCE : 0, hints, &info);
     entries.freeinfo(hints);
     must(found, "fi_getinfo");

@@ -38,7 +38,7 @@ template <class Object>
 using Owned = std::unique_ptr<Object, Close>;
 
 /// What is asked of fi_getinfo.
-struct Wish {
+struct Request {
     std::string provider;
     fi_ep_type type = FI_EP_RDM;
     std::uint64_t caps = 0;
@@ -47,7 +47,7 @@ struct Wish {
 
 class Ground {
 public:
-    Ground(const Entries& entries, const Wish& wish);
+    Ground(const Entries& entries, const Request& request);
     ~Ground();
     Ground(const Ground&) = delete;
     Ground& operator=(const Ground&) = delete;

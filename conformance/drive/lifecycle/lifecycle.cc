@@ -90,7 +90,7 @@ Altered altered_by(const Action& a, ObjectClass kind) {
     return (a.flags & kLifeOtherProvider) != 0 ? Altered::ProviderName : Altered::FabricName;
 }
 
-// A death that breaks no clause is passed on, for whoever watches this process.
+// A crash that breaks no clause is passed on, for whoever watches this process.
 [[noreturn]] void die_alike(const Ending& e) {
     if (e.kind == Ending::Kind::Crashed) {
         std::signal(e.signal, SIG_DFL);
@@ -199,7 +199,7 @@ void Life::open(const Action& action, Step& s) {
     o.key = s.asked_key;
     raw_.push_back(open_raw(context_.library().entries(), o, s));
     if (s.opens == ObjectClass::Mr && s.worked() && s.target()->asynchronous)
-        s.completed = registration_told(raw(s.target()->bound_eqs.back()));
+        s.completed = registration_reported(raw(s.target()->bound_eqs.back()));
 }
 
 // fi_getinfo with the case's hints and perhaps an instance.
@@ -279,14 +279,14 @@ void Life::judge_crash(Step& s, const Ending& ending, Tally& tally, std::vector<
     if (broken.empty()) die_alike(ending);
 }
 
-void Life::judge_told(const std::vector<std::string>& told, const Ending& ending, Tally& tally,
-                      std::vector<Because>& broken) {
-    auto next = told.begin();
+void Life::judge_records(const std::vector<std::string>& records, const Ending& ending, Tally& tally,
+                         std::vector<Because>& broken) {
+    auto next = records.begin();
     for (const Action& action : case_.actions) {
         Step s = plan(action);
         if (!goes_ahead(s)) continue;
-        if (next == told.end()) return judge_crash(s, ending, tally, broken);
-        if (!hear(*next++, s, found_)) return;
+        if (next == records.end()) return judge_crash(s, ending, tally, broken);
+        if (!parse(*next++, s, found_)) return;
         if (s.verb == Verb::Open) raw_.push_back({});
         if (s.verb == Verb::Query) {
             s.query = &case_.first;
@@ -300,10 +300,10 @@ void Life::judge_told(const std::vector<std::string>& told, const Ending& ending
 
 void Life::run(Tally& tally, std::vector<Because>& broken) {
     ask();
-    std::vector<std::string> told;
+    std::vector<std::string> records;
     const Ending ending = run_in_child([&](Channel& channel) { live(channel); },
-                                       [&](std::string_view record) { told.emplace_back(record); }, kQuiet);
-    judge_told(told, ending, tally, broken);
+                                       [&](std::string_view record) { records.emplace_back(record); }, kQuiet);
+    judge_records(records, ending, tally, broken);
 }
 
 void Life::run_here(Tally& tally, std::vector<Because>& broken) {

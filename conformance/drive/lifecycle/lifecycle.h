@@ -25,7 +25,7 @@ public:
     Life& operator=(const Life&) = delete;
 
     void run(model::Tally& tally, std::vector<model::Because>& broken);
-    /// The same without a child: faster, and a death is the caller's.  What a life opened that breaks a promise stays
+    /// The same without a child: faster, and a crash is the caller's.  What a life opened that breaks a promise stays
     /// open.
     void run_here(model::Tally& tally, std::vector<model::Because>& broken);
 
@@ -50,8 +50,8 @@ private:
     [[nodiscard]] const RawObject& raw(int number) const { return raw_[static_cast<std::size_t>(number) - 1]; }
 
     // In the parent.
-    void judge_told(const std::vector<std::string>& told, const Ending& ending, model::Tally& tally,
-                    std::vector<model::Because>& broken);
+    void judge_records(const std::vector<std::string>& records, const Ending& ending, model::Tally& tally,
+                       std::vector<model::Because>& broken);
     void judge_crash(model::Step& step, const Ending& ending, model::Tally& tally, std::vector<model::Because>& broken);
 
     TestContext& context_;

@@ -176,7 +176,7 @@ int set_ops_raw(const RawObject& object, const std::string& name, Override which
     return fi_set_ops(object.at, name.c_str(), 0, ops, nullptr);
 }
 
-bool registration_told(const RawObject& eq) {
+bool registration_reported(const RawObject& eq) {
     using namespace std::chrono_literals;
     for (int tries = 0; tries < 50; ++tries) {
         std::uint32_t event = 0;

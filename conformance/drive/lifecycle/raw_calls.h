@@ -9,7 +9,7 @@
 #include <string>
 
 #include "conformance/harness/caller.h"
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 
 namespace selvage::conformance {
 
@@ -43,6 +43,6 @@ int enable_raw(const RawObject& endpoint);
 int open_ops_raw(const RawObject& object, const std::string& name);
 int set_ops_raw(const RawObject& object, const std::string& name, model::Override which);
 /// Waits a little for FI_MR_COMPLETE on an event queue.
-bool registration_told(const RawObject& eq);
+bool registration_reported(const RawObject& eq);
 
 }  // namespace selvage::conformance

@@ -71,9 +71,9 @@ std::string tell(const Step& s) {
     return out;
 }
 
-bool hear(std::string_view told, Step& s, Answer& answer) {
+bool parse(std::string_view record, Step& s, Answer& answer) {
     Numbers n;
-    if (!take<Numbers>(told, n)) return false;
+    if (!take<Numbers>(record, n)) return false;
     s.ret = n.ret;
     s.api_version = n.api_version;
     s.fclass = n.fclass;
@@ -89,8 +89,8 @@ bool hear(std::string_view told, Step& s, Answer& answer) {
         Info o;
         o.add(Part::Fabric);
         o.add(Part::Domain);
-        if (!take<std::uint64_t>(told, o.fabric.fabric) || !take<std::uint64_t>(told, o.domain.domain) ||
-            !take(told, o.fabric.prov_name) || !take(told, o.fabric.name) || !take(told, o.domain.name))
+        if (!take<std::uint64_t>(record, o.fabric.fabric) || !take<std::uint64_t>(record, o.domain.domain) ||
+            !take(record, o.fabric.prov_name) || !take(record, o.fabric.name) || !take(record, o.domain.name))
             return false;
         answer.offers.push_back(std::move(o));
     }

@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 
 namespace selvage::conformance {
 
 /// The result of a step; of an answer, only what says which instances it refers to.
 std::string tell(const model::Step& step);
 
-/// Fills the result of a step from what was told; a query's answer goes into `answer`.
+/// Fills the result of a step from what was record; a query's answer goes into `answer`.
 /// @return false if the bytes are not what tell() makes.
-bool hear(std::string_view told, model::Step& step, model::Answer& answer);
+bool parse(std::string_view record, model::Step& step, model::Answer& answer);
 
 }  // namespace selvage::conformance

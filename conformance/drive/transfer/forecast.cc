@@ -18,13 +18,13 @@ bool injected(const Operation& o) { return o.form == CallForm::Inject || o.form 
 
 }  // namespace
 
-bool Forecast::tells_transmit(const Operation& o) const {
+bool Forecast::reports_transmit(const Operation& o) const {
     if (injected(o)) return false;
     if (!sequence_.selective_transmit) return true;
     return ((o.form == CallForm::Message ? o.flags : sequence_.transmit_flags) & FI_COMPLETION) != 0;
 }
 
-bool Forecast::tells_receive(const Operation& o) const {
+bool Forecast::reports_receive(const Operation& o) const {
     if (!sequence_.selective_receive) return true;
     return ((o.form == CallForm::Message ? o.flags : sequence_.receive_flags) & FI_COMPLETION) != 0;
 }
@@ -39,17 +39,17 @@ bool Forecast::takes(const Operation& receive, const Operation& send) const {
 }
 
 void Forecast::meet(int receive, int send) {
-    if (tells_receive(at(receive)))
+    if (reports_receive(at(receive)))
         due(receive);
     else if (!is_multi(at(receive)) && at(receive).length > 0 && at(send).length > 0)
         silent_.push_back(receive);
-    if (tells_transmit(at(send)) && delivery_.reliable) due(send);
+    if (reports_transmit(at(send)) && delivery_.reliable) due(send);
 }
 
 void Forecast::post_send(int index) {
     const Operation& o = at(index);
     Inbox& in = inbox(other(o.side), o.what == Transfer::TaggedSend);
-    if (tells_transmit(o) && !delivery_.reliable) due(index);
+    if (reports_transmit(o) && !delivery_.reliable) due(index);
     for (auto r = in.receives.begin(); r != in.receives.end(); ++r) {
         if (!takes(at(*r), o)) continue;
         meet(*r, index);
@@ -76,7 +76,7 @@ void Forecast::look(int index) {
     const auto m = std::find_if(in.messages.begin(), in.messages.end(), [&](int s) { return takes(o, at(s)); });
     if (m == in.messages.end() || (o.flags & (FI_CLAIM | FI_DISCARD)) == 0) return;
     if ((o.flags & FI_CLAIM) != 0) claimed_.emplace_back(index, *m);
-    if ((o.flags & FI_DISCARD) != 0 && tells_transmit(at(*m))) due(*m);
+    if ((o.flags & FI_DISCARD) != 0 && reports_transmit(at(*m))) due(*m);
     in.messages.erase(m);
 }
 
@@ -123,7 +123,7 @@ void Forecast::cancel(int index) {
 // Reads, writes, atomics.
 void Forecast::reach(int index) {
     const Operation& o = at(index);
-    if (tells_transmit(o)) due(index);
+    if (reports_transmit(o)) due(index);
     const bool data = o.form == CallForm::Data || o.form == CallForm::InjectData ||
                       (o.form == CallForm::Message && (o.flags & FI_REMOTE_CQ_DATA) != 0);
     if (o.what == Transfer::Write && data && !sequence_.selective_receive && !o.bad_key) ++strays_due_;

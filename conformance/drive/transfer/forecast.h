@@ -53,8 +53,8 @@ private:
     Inbox& inbox(model::Side side, bool tagged) {
         return inboxes_[static_cast<std::size_t>(side) * 2 + (tagged ? 1 : 0)];
     }
-    [[nodiscard]] bool tells_transmit(const model::Operation& o) const;
-    [[nodiscard]] bool tells_receive(const model::Operation& o) const;
+    [[nodiscard]] bool reports_transmit(const model::Operation& o) const;
+    [[nodiscard]] bool reports_receive(const model::Operation& o) const;
     [[nodiscard]] bool takes(const model::Operation& receive, const model::Operation& send) const;
     [[nodiscard]] bool is_multi(const model::Operation& receive) const;
     void due(int index) { ++due_[static_cast<std::size_t>(index)]; }

@@ -18,12 +18,12 @@ using namespace model;
 const Info& entry_of(TestContext& context, const Case& c) {
     static std::string asked;
     static Info entry;
-    std::string question = print_call(c.first) + " " + std::to_string(c.sequence.entry);
-    if (question == asked) return entry;
+    std::string query = print_call(c.first) + " " + std::to_string(c.sequence.entry);
+    if (query == asked) return entry;
     const auto answer = context.single().ask(c.first).answer;
     const auto index = static_cast<std::size_t>(c.sequence.entry);
     entry = index < answer.offers.size() ? answer.offers[index] : Info{};
-    asked = std::move(question);
+    asked = std::move(query);
     return entry;
 }
 
@@ -34,7 +34,7 @@ void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& br
     broken.push_back({.clause = Clause::domain_close_child, .evidence = std::move(e)});
 }
 
-// A death that breaks no clause is passed on, for whoever watches this process.
+// A crash that breaks no clause is passed on, for whoever watches this process.
 [[noreturn]] void die_alike(const Ending& e) {
     if (e.kind == Ending::Kind::Crashed) {
         std::signal(e.signal, SIG_DFL);
@@ -66,9 +66,9 @@ Traffic opened_as(TestContext& context, const Case& c) {
 void probe_traffic(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     Traffic t = opened_as(context, c);
     const Ending ending = worker_of(context.library()).run(c, t);
-    if (!t.settled && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
-        return;                                                   // nothing was opened, or there was no room
-    if (t.open_ret != 0 || t.died_opening) t.operations.clear();  // none was posted
+    if (!t.drained && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
+        return;                                                      // nothing was opened, or there was no room
+    if (t.open_ret != 0 || t.crashed_opening) t.operations.clear();  // none was posted
     judge_traffic({t, nullptr}, tally, broken);
     if (t.died_closing) charge_the_closing(t, tally, broken);
     // Without a call there is nothing that a clause would speak of.

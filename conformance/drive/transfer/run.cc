@@ -38,7 +38,7 @@ constexpr unsigned kMostLostBarriers = 6;
 constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
 constexpr std::size_t kBatch = 8;
-constexpr fi_addr_t kUntold = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
+constexpr fi_addr_t kNotWritten = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kSlots = 64;                               // contexts of one exchange
 constexpr std::size_t kRounds = 64;                              // exchanges before a context is used again
@@ -108,7 +108,7 @@ public:
             step(static_cast<int>(i));
             reached_ = i + 1;
         }
-        out_.settled = settle();
+        out_.drained = drain();
         count(after_);
         look_again();
         if (is_charged()) wait_for_the_late();
@@ -206,7 +206,7 @@ private:
             if (o.rest)
                 rest(index);
             else
-                settle();
+                drain();
             return;
         }
         if (is_atomic(o)) ask_valid(o);
@@ -321,7 +321,7 @@ private:
         fid_cq* const cq = pair_.end(side).queue[transmit ? 1 : 0];
         std::array<Entry, kBatch> raw{};
         std::array<fi_addr_t, kBatch> from{};
-        from.fill(kUntold);
+        from.fill(kNotWritten);
         const bool sources = !transmit && !pair_.connected();
         const ssize_t n =
             sources ? fi_cq_readfrom(cq, raw.data(), kBatch, from.data()) : fi_cq_read(cq, raw.data(), kBatch);
@@ -435,7 +435,7 @@ private:
     }
 
     // Reads the queues until nothing more is to come.  @return false if time ran out.
-    bool settle() {
+    bool drain() {
         auto last = Clock::now();
         unsigned quiet = patience_.quiet_micros;
         bool looked = false;
@@ -510,7 +510,7 @@ private:
 
     // Takes back what is left.  @return true if nothing was odd.
     bool tidy() {
-        const bool clean = out_.settled && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
+        const bool clean = out_.drained && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
                            !barrier_lost_ && out_.detail.empty() && out_.entries.size() < kMostEntries;
         return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
                                     [](const Operation& o) { return o.ret == 0 || o.what == Transfer::Cancel; });

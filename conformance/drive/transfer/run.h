@@ -25,7 +25,7 @@ struct Patience {
     bool timed = false;    ///< out: a time alone says that what never came never comes; no barrier went through
 };
 
-/// Runs it.  `out.operations`, `entries`, `counted`, `settled` are filled.
+/// Runs it.  `out.operations`, `entries`, `counted`, `drained` are filled.
 /// @return true if the pair is as it was before: it can be used again.
 bool run_sequence(Pair& pair, const TransferSequence& sequence, Patience& patience, model::Traffic& out);
 

@@ -24,7 +24,7 @@ struct Numbers {
     std::uint64_t region_length;
     std::int64_t open_ret;
     model::Counted counted[2];
-    bool counters, settled;
+    bool counters, drained;
 };
 
 template <typename T>
@@ -88,7 +88,7 @@ std::string pack_operations(const std::vector<Operation>& operations) {
 bool unpack_operations(std::string_view bytes, std::vector<Operation>& out) { return take(bytes, out); }
 
 std::string pack_traffic(const Traffic& t) {
-    const Numbers n = {t.region_length, t.open_ret, {t.counted[0], t.counted[1]}, t.counters, t.settled};
+    const Numbers n = {t.region_length, t.open_ret, {t.counted[0], t.counted[1]}, t.counters, t.drained};
     std::string out(reinterpret_cast<const char*>(&n), sizeof n);
     put(out, t.operations);
     put(out, t.entries);
@@ -105,7 +105,7 @@ bool unpack_traffic(std::string_view bytes, Traffic& t) {
     t.counted[0] = n.counted[0];
     t.counted[1] = n.counted[1];
     t.counters = n.counters;
-    t.settled = n.settled;
+    t.drained = n.drained;
     if (!take(bytes, t.operations) || !take(bytes, t.entries)) return false;
     t.detail = bytes;
     return true;

@@ -32,7 +32,7 @@ using model::Traffic;
 // After this many waits for what never came, the library is known to lose things: waits are shorter from then on.
 constexpr unsigned kLongWaits = 6;
 constexpr unsigned kShortMissingMillis = 15;
-constexpr unsigned kMostOpeningDeaths = 3;  // of one set-up, before its death is told from memory
+constexpr unsigned kMostOpeningCrashes = 3;  // of one set-up, before its crash is told from memory
 // Exchanges that a pair of a set-up carries: the first pair, and the others by turns.  What goes wrong when a pair is
 // closed is seen of short ones, what goes wrong behind many exchanges of long ones.
 constexpr unsigned kFirstLifetime = 1;
@@ -82,7 +82,7 @@ void note_crash(const Ending& e, Phase phase, const Case& c, Traffic& out) {
     out.crashed_signal = e.signal;
     out.hung = e.kind == Ending::Kind::Hung;
     out.exited = e.kind == Ending::Kind::Exited;
-    out.died_opening = phase == Phase::Opening;
+    out.crashed_opening = phase == Phase::Opening;
     out.died_closing = phase == Phase::Closing;
     out.detail = name(phase);
 }
@@ -237,7 +237,7 @@ void Worker::note_history(const Case& c) {
     if (past_.size() > kMostBefore) past_.erase(past_.begin());
 }
 
-// The name under which the death of a case is kept: on another pair it may live.
+// The name under which the crash of a case is kept: on another pair it may live.
 std::string Worker::remembered_as(const Case& c) const {
     Case whole = c;
     whole.before = history_;
@@ -304,13 +304,13 @@ Ending Worker::reap(bool hung) {
     return e;
 }
 
-Ending Worker::told_from_memory(const Case& c, Traffic& out) const {
+Ending Worker::remembered(const Case& c, Traffic& out) const {
     const auto known = fatal_.find(print_case(c));
     if (known == fatal_.end()) {
         out.detail = "not run, as the library died too often";
         return {};
     }
-    const Death& d = known->second;
+    const KnownCrash& d = known->second;
     note_crash(d.ending, d.phase, c, out);
     out.died_at = d.operation;
     return d.ending;
@@ -370,12 +370,13 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     history_.clear();
     history_is_cut_ = false;
     const std::string setup = print_setup(c);
-    if (const auto known = deaths_.find(setup); known != deaths_.end() && known->second.count >= kMostOpeningDeaths) {
+    if (const auto known = crashes_.find(setup);
+        known != crashes_.end() && known->second.count >= kMostOpeningCrashes) {
         note_crash(known->second.ending, Phase::Opening, c, out);
         return known->second.ending;
     }
     if (losses_ >= kMostLosses) {
-        const Ending known = told_from_memory(c, out);
+        const Ending known = remembered(c, out);
         ran_ = known.kind != Ending::Kind::Done;
         return known;
     }
@@ -430,7 +431,7 @@ Ending Worker::note_end(const Ending& e, const Case& c, const std::string& setup
         out.detail = kNotRun;
         return {};
     }
-    if (phase == Phase::Opening) deaths_[setup] = {deaths_[setup].count + 1, e};
+    if (phase == Phase::Opening) crashes_[setup] = {crashes_[setup].count + 1, e};
     const int operation = phase == Phase::Running ? state_->operation : -1;
     fatal_[remembered_as(c)] = {e, phase, operation};
     note_crash(e, phase, c, out);

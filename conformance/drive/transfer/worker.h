@@ -1,7 +1,7 @@
 // A process that runs exchanges: it keeps its pair of endpoints from one to the next as long as nothing is odd.
 //
 // Belongs to the process that made it; a child of that process starts its own.  Started at the first exchange, and
-// again after a death.  One thread.
+// again after a crash.  One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -103,7 +103,7 @@ private:
     void stop();
     [[noreturn]] void work(int fd, pid_t parent) noexcept;
     Ending reap(bool hung);
-    Ending told_from_memory(const Case& c, model::Traffic& out) const;
+    Ending remembered(const Case& c, model::Traffic& out) const;
     /// Waits for the answer.  @return false if a call of the library does not come back.
     [[nodiscard]] bool awaited() const;
     /// A call that does not come back is given up sooner.
@@ -121,19 +121,19 @@ private:
     pid_t pid_ = -1;
     int fd_ = -1;
     std::size_t losses_ = 0;
-    struct Deaths {
+    struct Crashes {
         unsigned count = 0;
         Ending ending;
     };
-    std::map<std::string, Deaths> deaths_;     ///< by set-up: those at opening
+    std::map<std::string, Crashes> crashes_;   ///< by set-up: those at opening
     std::map<std::string, std::string> shut_;  ///< by set-up: what was told of a pair that does not open
     std::set<std::string> troubles_;
-    struct Death {
+    struct KnownCrash {
         Ending ending;
         Phase phase;
         int operation;
     };
-    std::map<std::string, Death> fatal_;                  ///< by case, and what its pair had carried: what ended it
+    std::map<std::string, KnownCrash> fatal_;             ///< by case, and what its pair had carried: what ended it
     Case current_;                                        ///< what was sent last
     std::vector<std::vector<model::Operation>> past_;     ///< the last kMostBefore exchanges of its set-up
     std::vector<std::vector<model::Operation>> history_;  ///< of them those that the pair had carried

@@ -17,11 +17,11 @@ namespace {
 using namespace model;
 
 constexpr unsigned kMark = 0x80;  // of the first byte
-constexpr std::array kKinds = {Case::Kind::Call, Case::Kind::Pair, Case::Kind::Conduct,
-                               Case::Kind::Life, Case::Kind::Text, Case::Kind::Traffic};
+constexpr std::array kKinds = {Case::Kind::Call,      Case::Kind::Pair, Case::Kind::SideEffects,
+                               Case::Kind::Lifecycle, Case::Kind::Text, Case::Kind::Traffic};
 constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::Enable) + 1;
 constexpr unsigned kMetamorphicRelations = static_cast<unsigned>(MetamorphicRelation::Reworded) + 1;
-constexpr unsigned kActs = static_cast<unsigned>(Conduct::Act::Other) + 1;
+constexpr unsigned kActs = static_cast<unsigned>(SideEffects::Act::Other) + 1;
 constexpr int kMostNumber = 127;  // of an object, an entry of an answer
 
 enum TextBits : unsigned { kReentrant = 1, kDataNull = 2, kConcurrent = 4 };
@@ -161,15 +161,15 @@ void read_traffic(ByteReader& in, Input& input) {
     input.choices = in.bytes(kMostChoices);
 }
 
-void write_conduct(const Case& c, ByteWriter& out) {
+void write_side_effects(const Case& c, ByteWriter& out) {
     out.byte(static_cast<unsigned>(c.act));
     out.number(c.fail_allocation);
     out.bytes(c.env_provider);
     write_query(c.first, out);
 }
 
-void read_conduct(ByteReader& in, Case& c) {
-    c.act = static_cast<Conduct::Act>(in.byte() % kActs);
+void read_side_effects(ByteReader& in, Case& c) {
+    c.act = static_cast<SideEffects::Act>(in.byte() % kActs);
     c.fail_allocation = in.number();
     c.env_provider = in.bytes(kMostTextBytes);
     c.env_provider.resize(std::min(c.env_provider.find('\0'), c.env_provider.size()));
@@ -195,14 +195,14 @@ Case pair_of(const Input& input) {
 }
 
 // Acts that look at the surroundings of a call ask it without hints.
-Case conduct_of(const Case& asked) {
+Case side_effects_of(const Case& asked) {
     Case c = asked;
-    const bool bare = c.act == Conduct::Act::EnvProvider || c.act == Conduct::Act::ProvAttrOnly ||
-                      (c.act == Conduct::Act::AllocInfo && c.fail_allocation != 0);
+    const bool bare = c.act == SideEffects::Act::EnvProvider || c.act == SideEffects::Act::ProvAttrOnly ||
+                      (c.act == SideEffects::Act::AllocInfo && c.fail_allocation != 0);
     if (bare) c.first = Query{.version = c.first.version, .node = {}, .service = {}, .flags = 0, .hints = {}};
     // A nic that its provider did not make cannot be duplicated.
     if (c.first.hints) c.first.hints->drop(Part::Nic);
-    if (c.act == Conduct::Act::ProvAttrOnly) c.first.flags = FI_PROV_ATTR_ONLY;
+    if (c.act == SideEffects::Act::ProvAttrOnly) c.first.flags = FI_PROV_ATTR_ONLY;
     return c;
 }
 
@@ -235,10 +235,10 @@ Input read_input(std::string_view bytes) {
         case Case::Kind::Pair:
             read_pair(in, input);
             break;
-        case Case::Kind::Conduct:
-            read_conduct(in, c);
+        case Case::Kind::SideEffects:
+            read_side_effects(in, c);
             break;
-        case Case::Kind::Life:
+        case Case::Kind::Lifecycle:
             c.first = read_query(in);
             c.actions = read_actions(in);
             break;
@@ -266,10 +266,10 @@ std::string write_input(const Input& input) {
         case Case::Kind::Pair:
             write_pair(input, out);
             break;
-        case Case::Kind::Conduct:
-            write_conduct(c, out);
+        case Case::Kind::SideEffects:
+            write_side_effects(c, out);
             break;
-        case Case::Kind::Life:
+        case Case::Kind::Lifecycle:
             write_query(c.first, out);
             write_actions(c.actions, out);
             break;
@@ -288,8 +288,8 @@ std::string write_input(const Input& input) {
 
 Case to_case(const Input& input) {
     if (input.asked.kind == Case::Kind::Pair) return pair_of(input);
-    if (input.asked.kind == Case::Kind::Conduct) return conduct_of(input.asked);
-    if (input.asked.kind == Case::Kind::Life) return life_of(input.asked);
+    if (input.asked.kind == Case::Kind::SideEffects) return side_effects_of(input.asked);
+    if (input.asked.kind == Case::Kind::Lifecycle) return life_of(input.asked);
     return input.asked;
 }
 

@@ -3,12 +3,12 @@
 // Reading is total: any bytes are some input, and an input is some case.  Not every value may become a case, as a
 // library may expect honesty: texts end at their NUL, lengths are no longer than what they measure, numbers fit their
 // members, the second call of a pair stands to the first as the pair says.  read_input() sees to the calls, to_case()
-// to the rest, so that a deviation is the library's and not the question's.  So whatever a fuzzer, a generator or a
+// to the rest, so that a deviation is the library's and not the query's.  So whatever a fuzzer, a generator or a
 // person writes down as bytes is one kind of thing: it is judged, shrunk, replayed and printed like any other case.
 //
-// For an input that is honest, read_input(write_input(i)) == i.  The first byte of what write_input() writes has its
+// For an input that is valid, read_input(write_input(i)) == i.  The first byte of what write_input() writes has its
 // top bit set, which no text form has: is_case_bytes() tells the two apart.  Saved inputs outlive the program: kinds,
-// fields, verbs, kinships and acts are numbers, so their enumerations may grow at the end and nowhere else.  Pure
+// fields, verbs, relations and acts are numbers, so their enumerations may grow at the end and nowhere else.  Pure
 // functions; any thread.
 #pragma once
 

@@ -60,7 +60,7 @@ int main(void) {
     progress();
     printf("%d\n", (int)remote(&B, 0) + (int)errors_of(&A, 1) + releases(0, &late) + (int)space_left(0, A.memory, 8) +
                        holds(0, A.memory, 8) + is_touched(A.memory, 0, 8) + (int)context_used(0) +
-                       (int)source_of(told[0].from, A.peer) + same_values(A.memory, A.target, 8, 8, 8));
+                       (int)source_of(completions[0].from, A.peer) + same_values(A.memory, A.target, 8, 8, 8));
     fill_contexts();
     close_all();
     return 0;

@@ -1,15 +1,15 @@
-static struct told* row(const void* of, int queue) {
+static struct completion* row(const void* of, int queue) {
     const struct context* c = of;
 
-    return c >= context && c < context + OPERATIONS ? &told[c - context] : &told[OPERATIONS + queue];
+    return c >= context && c < context + OPERATIONS ? &completions[c - context] : &completions[OPERATIONS + queue];
 }
 
-static void print_row(int queue, const struct told* t) {
+static void print_row(int queue, const struct completion* t) {
     static const char* const names[] = {"A receives", "A transmits", "B receives", "B transmits"};
 
     printf("%s: ", names[queue]);
-    if (t < told + OPERATIONS)
-        printf("operation %d", (int)(t - told) + 1);
+    if (t < completions + OPERATIONS)
+        printf("operation %d", (int)(t - completions) + 1);
     else
         printf("no operation");
 }
@@ -17,7 +17,7 @@ static void print_row(int queue, const struct told* t) {
 static int read_queue(struct fid_cq* cq, int queue) {
     struct fi_cq_tagged_entry e = {0};
     struct fi_cq_err_entry failure = {0};
-    struct told* t;
+    struct completion* t;
     fi_addr_t from = 0x5e1a6e00; /* stays if the library tells no source */
     ssize_t n = SOURCES ? fi_cq_readfrom(cq, &e, 1, &from) : fi_cq_read(cq, &e, 1);
 
@@ -47,11 +47,11 @@ static int read_queue(struct fid_cq* cq, int queue) {
     t->tag = e.tag;
     t->from = from;
     if (part_count < (int)(sizeof parts / sizeof *parts))
-        parts[part_count++] = (struct part){(int)(t - told), t->flags, e.len, e.buf};
+        parts[part_count++] = (struct part){(int)(t - completions), t->flags, e.len, e.buf};
     print_row(queue, t);
     printf(": flags 0x%llx, len %zu, data 0x%llx, tag 0x%llx\n", (unsigned long long)e.flags, e.len,
            (unsigned long long)e.data, (unsigned long long)e.tag);
-    LOOK(t - told);
+    LOOK(t - completions);
     return 1;
 }
 

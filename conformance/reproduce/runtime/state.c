@@ -30,14 +30,14 @@ __attribute__((unused)) static long returned[OPERATIONS];
 /* The queues, as entries are counted. */
 enum { A_RECEIVES, A_TRANSMITS, B_RECEIVES, B_TRANSMITS, QUEUES };
 /* What was read from the queues, by operation; behind them, by queue, what has the context of none. */
-static struct told {
+static struct completion {
     uint64_t entries, errors;
     uint64_t flags, len, data, tag; /* of the last entry, as all that follows */
     fi_addr_t from;
     int err, queue;
     size_t olen, err_data_size;
     int order, after; /* which entry it was of all, and how many calls had been made by then */
-} told[OPERATIONS + QUEUES];
+} completions[OPERATIONS + QUEUES];
 /* Each entry of a buffer for many messages (FI_MULTI_RECV), in order. */
 static struct part {
     int operation;

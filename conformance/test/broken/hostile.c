@@ -1,7 +1,7 @@
-/* A look-alike of libfabric with one provider, "fake", that turns hostile on the n-th question of a process.
+/* A look-alike of libfabric with one provider, "fake", that turns hostile on the n-th query of a process.
  *
  * HOSTILE=WHAT:N in the environment says how and when; WHAT:N+ means from then on.  Without it the library is plain: it
- * gives one offer to every question that does not name another provider. */
+ * gives one offer to every query that does not name another provider. */
 #include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>

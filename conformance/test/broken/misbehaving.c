@@ -1,6 +1,6 @@
-/* A look-alike of libfabric that misbehaves in the way that the `node` of a call names, and is honest without one.
+/* A look-alike of libfabric that misbehaves in the way that the `node` of a call names, and is valid without one.
  *
- * Its honest answer is two offers that repeat the caps of the hints.  It has what the tests of conformance/harness/
+ * Its valid answer is two offers that repeat the caps of the hints.  It has what the tests of conformance/harness/
  * need, no more. */
 #include <pthread.h>
 #include <rdma/fabric.h>

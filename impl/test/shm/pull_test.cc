@@ -36,7 +36,7 @@ protected:
 TEST_F(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
     EXPECT_FALSE(owner.take(&met));
     const pid_t child = fork();
-    if (child == 0) _exit(Introductions::introduce(id, 5, kSender) == Introductions::Told::kYes ? 0 : 1);
+    if (child == 0) _exit(Introductions::introduce(id, 5, kSender) == Introductions::Introduced::kYes ? 0 : 1);
     int status;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
@@ -46,14 +46,15 @@ TEST_F(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
     EXPECT_EQ(memcmp(met.instance, kSender, sizeof kSender), 0);
     EXPECT_FALSE(owner.take(&met));
     owner.close();
-    EXPECT_EQ(Introductions::introduce(id, 5, kSender), Introductions::Told::kNever);
+    EXPECT_EQ(Introductions::introduce(id, 5, kSender), Introductions::Introduced::kNever);
 }
 
 TEST_F(ShmIntroductions, AFullSocketIsToldLater) {
-    auto told = Introductions::Told::kYes;
+    auto introduced = Introductions::Introduced::kYes;
     int sent = 0;
-    for (; told == Introductions::Told::kYes && sent < 10'000; ++sent) told = Introductions::introduce(id, 5, kSender);
-    EXPECT_EQ(told, Introductions::Told::kLater) << sent;
+    for (; introduced == Introductions::Introduced::kYes && sent < 10'000; ++sent)
+        introduced = Introductions::introduce(id, 5, kSender);
+    EXPECT_EQ(introduced, Introductions::Introduced::kLater) << sent;
 }
 
 TEST_F(ShmIntroductions, WhatIsNoneIsThrownAway) {
@@ -66,7 +67,7 @@ TEST_F(ShmIntroductions, WhatIsNoneIsThrownAway) {
                   static_cast<ssize_t>(size));
     }
     ::close(socket);
-    ASSERT_EQ(Introductions::introduce(id, 2, kSender), Introductions::Told::kYes);
+    ASSERT_EQ(Introductions::introduce(id, 2, kSender), Introductions::Introduced::kYes);
     ASSERT_TRUE(owner.take(&met));
     EXPECT_EQ(met.slot, 2u);
     EXPECT_FALSE(owner.take(&met));
@@ -270,9 +271,10 @@ TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
 
 TEST_F(ShmWords, AnIntroductionForAnothersSlotIsNotBelieved) {
     const uint8_t stranger[kIdBytes] = {42};
-    ASSERT_EQ(Introductions::introduce(b_seen_->instance, a_seen_->in.index, stranger), Introductions::Told::kYes);
-    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1000, a_seen_->instance), Introductions::Told::kYes);
-    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1 << 30, a_seen_->instance), Introductions::Told::kYes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, a_seen_->in.index, stranger),
+              Introductions::Introduced::kYes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1000, a_seen_->instance), Introductions::Introduced::kYes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1 << 30, a_seen_->instance), Introductions::Introduced::kYes);
     b_seen_->remote.raise_attention();
     EXPECT_FALSE(progress_until(
         b_, sink_, [&] { return b_.can_pull(*a_seen_); }, 100));

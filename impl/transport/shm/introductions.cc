@@ -79,19 +79,19 @@ bool Introductions::take(Introduction* out) const {
     return false;
 }
 
-Introductions::Told Introductions::introduce(const uint8_t (&owner)[kIdBytes], uint32_t slot,
-                                             const uint8_t (&self)[kIdBytes]) {
+Introductions::Introduced Introductions::introduce(const uint8_t (&owner)[kIdBytes], uint32_t slot,
+                                                   const uint8_t (&self)[kIdBytes]) {
     Message say{.slot = slot, .instance = {}};
     memcpy(say.instance, self, sizeof say.instance);
     sockaddr_un name;
     const socklen_t length = socket_file_name(SocketKind::kIntroductions, owner, &name);
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket < 0) return Told::kLater;
+    if (socket < 0) return Introduced::kLater;
     const ssize_t sent = sendto(socket, &say, sizeof say, MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&name), length);
     const int error = errno;
     ::close(socket);
-    if (sent == static_cast<ssize_t>(sizeof say)) return Told::kYes;
-    return error == EAGAIN || error == ENOBUFS || error == ENOMEM ? Told::kLater : Told::kNever;
+    if (sent == static_cast<ssize_t>(sizeof say)) return Introduced::kYes;
+    return error == EAGAIN || error == ENOBUFS || error == ENOMEM ? Introduced::kLater : Introduced::kNever;
 }
 
 }  // namespace selvage::impl::shm

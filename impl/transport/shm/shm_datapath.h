@@ -52,7 +52,7 @@ unsigned ShmTransport::progress(S& sink) {
     if (region_.header->attention.load(std::memory_order_relaxed)) [[unlikely]]
         handled += handle_attention(sink);
     if (armed_ || waiting_for_room_ || failed_) [[unlikely]]
-        handled += settle(sink);
+        handled += handle_failures(sink);
     for (uint32_t i = 0; i < hot_count_; ++i) {
         Peer& peer = *hot_[i];
         uint64_t first;
@@ -79,11 +79,11 @@ unsigned ShmTransport::handle_attention(S& sink) {
         for (auto slot = static_cast<size_t>(__builtin_ctzll(raised)); slot < used; slot += 64) notice(slot);
     }
     poll_introductions();
-    return failed_ ? settle(sink) : 0;
+    return failed_ ? handle_failures(sink) : 0;
 }
 
 template <typename S>
-unsigned ShmTransport::settle(S& sink) {
+unsigned ShmTransport::handle_failures(S& sink) {
     unsigned handled = 0;
     if (armed_) disarm();
     while (failed_) {

@@ -33,13 +33,13 @@ void ShmTransport::poll_introductions() {
 
 // At most once per peer, unless its socket is full.
 void ShmTransport::introduce(Peer& peer) {
-    using Told = shm::Introductions::Told;
+    using Introduced = shm::Introductions::Introduced;
     peer.introduced = true;
     if (!shm::may_pull()) return;
     const auto slot = static_cast<uint32_t>(peer.remote.index);
-    const Told told = shm::Introductions::introduce(peer.instance, slot, self_.instance);
-    if (told == Told::kYes) peer.remote.raise_attention();
-    peer.introduced = told != Told::kLater;
+    const Introduced introduced = shm::Introductions::introduce(peer.instance, slot, self_.instance);
+    if (introduced == Introduced::kYes) peer.remote.raise_attention();
+    peer.introduced = introduced != Introduced::kLater;
 }
 
 // Behind the data the instance id is read, in the same call, which reads one process alone. So it was that process, not

@@ -147,7 +147,7 @@ ShmPeer* ShmTransport::take_oldest_down() {
 
 // The memory of a peer that is down serves another one: after Sink::down nobody names it. The oldest first, and not the
 // last few: whoever still did would meet a peer that is down, and not another's. One that went down while it waited for
-// room stays in that list until the end of settle().
+// room stays in that list until the end of handle_failures().
 ShmPeer* ShmTransport::create_peer() {
     void* block;
     if (down_count_ > kDownKept && !down_->waiting_for_room) {

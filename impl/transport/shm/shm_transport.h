@@ -117,7 +117,7 @@ private:
     template <typename S>
     [[gnu::noinline, gnu::cold]] unsigned handle_attention(S& sink);
     template <typename S>
-    [[gnu::noinline, gnu::cold]] unsigned settle(S& sink);
+    [[gnu::noinline, gnu::cold]] unsigned handle_failures(S& sink);
     template <typename S>
     void take_down(Peer& peer, S& sink);
     template <typename S>
@@ -141,8 +141,8 @@ private:
     // No slot at or above it is in use: as the senders say, and at least those that were accepted, as the senders' word
     // is anybody's to change.
     size_t slots_in_use() const {
-        const size_t told = region_.header->slots_used.load(std::memory_order_relaxed);
-        return std::max(std::min(told, shm::kSlots), accepted_end_);
+        const size_t introduced = region_.header->slots_used.load(std::memory_order_relaxed);
+        return std::max(std::min(introduced, shm::kSlots), accepted_end_);
     }
     void accept(size_t slot);
     void count_refused();

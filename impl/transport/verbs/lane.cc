@@ -48,14 +48,14 @@ bool Lane::open(ibv_cq* completions, uint64_t ticket, uint64_t send_ticket) {
 bool Lane::connect(const LaneNumbers& theirs) {
     ibv_qp_attr beside{};
     if (query(&beside)) return false;
-    ibv_qp_attr hears{};
-    hears.qp_state = IBV_QPS_RTR;
-    hears.ah_attr = beside.ah_attr;
-    hears.path_mtu = beside.path_mtu;
-    hears.min_rnr_timer = beside.min_rnr_timer;
-    hears.dest_qp_num = theirs.pair;
-    hears.rq_psn = theirs.first_packet;
-    if (device_.library->modify_pair(pair_, &hears,
+    ibv_qp_attr ready_to_receive{};
+    ready_to_receive.qp_state = IBV_QPS_RTR;
+    ready_to_receive.ah_attr = beside.ah_attr;
+    ready_to_receive.path_mtu = beside.path_mtu;
+    ready_to_receive.min_rnr_timer = beside.min_rnr_timer;
+    ready_to_receive.dest_qp_num = theirs.pair;
+    ready_to_receive.rq_psn = theirs.first_packet;
+    if (device_.library->modify_pair(pair_, &ready_to_receive,
                                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)) {
         return false;

@@ -44,7 +44,7 @@ public:
     bool connect(const LaneNumbers& theirs);
     bool is_connected() const { return connected_; }
     // Whether the other end was told of it.
-    bool told = false;
+    bool announced = false;
 
     bool has_room() const { return placements_posted_ - placements_taken_ < kLaneMessages; }
     // The place of the message that is asked for next, which is taken back here. There must be room. False: the device

@@ -152,7 +152,7 @@ public:
     bool flush() { return !chained_ || push(); }
     // The other end should hear of its credits now: by a message of their own.
     bool owes() const { return owed_ >= kCreditsOwed; }
-    bool tell_credits() { return send_credits(false); }
+    bool send_credits_now() { return send_credits(false); }
     // There must be access_room(), with data also a credit. False: this access cannot be given to the device; nothing
     // was posted. *broken: the device refused.
     bool access(const DeviceAccess& access, bool* broken);
@@ -161,7 +161,7 @@ public:
         return marks_[number % kPosted] & kIsAccess ? posted_[number % kPosted].token : nullptr;
     }
     // Makes sure that a completion comes for everything that was posted: idle() is then true some time.
-    bool settle() { return signalled_ == head_ || posted() == kPosted || send_credits(true); }
+    bool signal_all() { return signalled_ == head_ || posted() == kPosted || send_credits(true); }
     uint32_t credits() const { return credits_; }
     // For tests that play a hostile sender: the send buffer of the last frame.
     std::byte* last_slot() { return sends_ + size_t{(slot_head_ - 1) % kCredits} * kSlotBytes; }

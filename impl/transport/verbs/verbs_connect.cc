@@ -420,7 +420,7 @@ void VerbsTransport::look_at_time() {
     for (Call* call = calls_; call; call = call->next) {
         const bool pending = call->stage == Call::Stage::kProof && !call->peer;
         if (call->stage == Call::Stage::kLeaving) {
-            (void)call->link.settle();
+            (void)call->link.signal_all();
             if (call->idle() || now >= call->deadline) kill(*call);
             expecting = true;
         } else if (pending) {
@@ -448,7 +448,7 @@ void VerbsTransport::look_at_time() {
     }
     dialing_ = kept;
     if (only_ && only_->ending && only_->call) {
-        (void)only_->call->link.settle();
+        (void)only_->call->link.signal_all();
         if (only_->call->idle() || now >= only_->deadline) mark_broken(*only_, FI_ECANCELED);
         expecting = true;
     }

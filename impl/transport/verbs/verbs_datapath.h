@@ -98,7 +98,7 @@ void VerbsTransport::take_sent(Sink& sink, Call& call, const ibv_wc& completion,
     call.link.completed(number, true, [&](void* token) {
         if (peer) sink.accessed(*peer, token, 0);
     });
-    tell_credits(call);
+    send_credits_now(call);
 }
 
 // A frame whose peer is known, and up.
@@ -106,7 +106,7 @@ template <typename Sink>
 [[gnu::always_inline]] inline void VerbsTransport::take_frame(Sink& sink, Call& call, const verbs::Immediate& told,
                                                               const std::byte* bytes, uint32_t length) {
     Peer* peer = call.peer;
-    if (!peer || !peer->is_heard()) [[unlikely]] {
+    if (!peer || !peer->is_up()) [[unlikely]] {
         if (!peer) kill(call);  // frames before proof
         return;
     }
@@ -129,7 +129,7 @@ template <typename Sink>
     bool credited = true;
     if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) [[unlikely]] {
         // Immediate data is the application's.
-        if (peer && peer->is_heard()) sink.wrote(*peer, completion.byte_len, ntohl(completion.imm_data));
+        if (peer && peer->is_up()) sink.wrote(*peer, completion.byte_len, ntohl(completion.imm_data));
     } else if (!(completion.wc_flags & IBV_WC_WITH_IMM) || !link.take_credits(told.credits)) [[unlikely]] {
         if (peer) drop(*peer, FI_ECONNABORTED);
     } else {
@@ -172,7 +172,7 @@ template <typename Sink>
     } else {
         void* token;
         if (!call.lane->placed(completion.byte_len, &token)) return drop(*peer, FI_ECONNABORTED);
-        if (peer->is_heard()) sink.placed(*peer, token);
+        if (peer->is_up()) sink.placed(*peer, token);
     }
 }
 

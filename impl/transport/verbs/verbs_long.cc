@@ -47,12 +47,12 @@ void VerbsTransport::close_lane(Call& call) {
 // False: later perhaps.
 bool VerbsTransport::tell_lane(Peer& peer) {
     Call& call = *peer.call;
-    if (call.lane->told) return true;
+    if (call.lane->announced) return true;
     if (!call.link.room()) return false;
     const verbs::LaneNumbers numbers = call.lane->numbers();
-    call.lane->told = call.link.send_note(&numbers, sizeof numbers, verbs::Word::kLane);
-    if (!call.lane->told) mark_broken(peer, FI_EIO);
-    return call.lane->told;
+    call.lane->announced = call.link.send_note(&numbers, sizeof numbers, verbs::Word::kLane);
+    if (!call.lane->announced) mark_broken(peer, FI_EIO);
+    return call.lane->announced;
 }
 
 void VerbsTransport::announce(Peer& peer) {
@@ -62,14 +62,14 @@ void VerbsTransport::announce(Peer& peer) {
 
 void VerbsTransport::on_lane(Call& call, const std::byte* bytes, size_t size) {
     if (!call.peer) return kill(call);  // before proof
-    if (!call.peer->is_heard()) return;
+    if (!call.peer->is_up()) return;
     verbs::LaneNumbers theirs;
     if (size != sizeof theirs || (call.lane && call.lane->is_connected())) return drop(*call.peer, FI_ECONNABORTED);
     memcpy(&theirs, bytes, sizeof theirs);
     Lane* lane = lane_of(call);
     if (!lane || lane->connect(theirs)) return;
     // There are devices whose pairs are connected in other ways. The other end may have been told, and fails alike.
-    if (lane->told) return;
+    if (lane->announced) return;
     close_lane(call);
     call.laneless = true;
 }

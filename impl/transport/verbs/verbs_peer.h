@@ -27,7 +27,7 @@ struct Peer : PeerBase {
     explicit Peer(const SocketAddress& where) : remote(where) {}
 
     // What comes from it goes to the engine.
-    bool is_heard() const { return phase == Phase::kUp && !dropped; }
+    bool is_up() const { return phase == Phase::kUp && !dropped; }
 
     Phase phase = Phase::kDown;
     bool broken = false;         // in the list of peers that go down at the next progress

@@ -135,7 +135,7 @@ void VerbsTransport::linger() {
     const auto busy = [](Call& call) {
         const bool talks = call.stage == Call::Stage::kUp || call.stage == Call::Stage::kLeaving;
         const bool left = call.peer && call.peer->broken;
-        return talks && !left && call.link.flush() && call.link.settle() && !call.idle();
+        return talks && !left && call.link.flush() && call.link.signal_all() && !call.idle();
     };
     while (true) {
         while (take_event()) continue;
@@ -318,14 +318,14 @@ AccessResult VerbsTransport::access(Peer& peer, const DeviceAccess& access) {
 }
 
 void VerbsTransport::send_credits(Call& call) {
-    if (call.stage == Call::Stage::kUp && !call.link.tell_credits() && call.peer) mark_broken(*call.peer, FI_EIO);
+    if (call.stage == Call::Stage::kUp && !call.link.send_credits_now() && call.peer) mark_broken(*call.peer, FI_EIO);
 }
 
 void VerbsTransport::repost(Call& call) {
     if (due_ == &call) due_ = nullptr;
     if (!call.link.is_open()) return;
     if (!call.link.repost() && call.peer) mark_broken(*call.peer, FI_EIO);
-    tell_credits(call);
+    send_credits_now(call);
 }
 
 void VerbsTransport::flush_chains() {

@@ -180,7 +180,7 @@ private:
         return call && call->link.generation() == ticket.generation ? call : nullptr;
     }
     void on_failed(Call& call, const ibv_wc& completion);
-    void tell_credits(Call& call) {
+    void send_credits_now(Call& call) {
         if (call.link.owes()) [[unlikely]]
             send_credits(call);
     }

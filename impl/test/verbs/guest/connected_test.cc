@@ -4,7 +4,7 @@
 namespace selvage::test {
 namespace {
 
-const Wish kMsg{.provider = "verbs", .type = FI_EP_MSG};
+const Request kMsg{.provider = "verbs", .type = FI_EP_MSG};
 
 struct Seen {
     ssize_t result = -FI_EAGAIN;
@@ -17,7 +17,7 @@ struct Seen {
 class VerbsMsg : public ::testing::Test {
 protected:
     struct Side : End {
-        explicit Side(const Wish& wish = kMsg) : End(wish) {
+        explicit Side(const Request& request = kMsg) : End(request) {
             fi_eq_attr attr{};
             EXPECT_EQ(fi_eq_open(fabric.get(), &attr, eq.out(), nullptr), 0);
         }
@@ -52,11 +52,11 @@ protected:
         std::vector<Seen> events;
     };
 
-    explicit VerbsMsg(const std::string& key = "") : wish_(with_key(key)), listening(wish_), active(wish_) {}
-    static Wish with_key(const std::string& key) {
-        Wish wish = kMsg;
-        wish.key = key;
-        return wish;
+    explicit VerbsMsg(const std::string& key = "") : request_(with_key(key)), listening(request_), active(request_) {}
+    static Request with_key(const std::string& key) {
+        Request request = kMsg;
+        request.key = key;
+        return request;
     }
     void SetUp() override {
         ASSERT_EQ(fi_passive_ep(listening.fabric.get(), listening.info.get(), pep.out(), nullptr), 0);
@@ -97,7 +97,7 @@ protected:
         ASSERT_EQ(listening.events.back().type, FI_CONNECTED);
     }
 
-    Wish wish_;
+    Request request_;
     Side listening, active;
     Opened<fid_pep> pep;
     sockaddr_storage address{};

@@ -12,17 +12,18 @@
 namespace selvage::test {
 namespace {
 
-const Wish kDatagrams{.provider = "verbs", .type = FI_EP_DGRAM, .caps = FI_MSG, .mr_mode = 0, .order = 0};
+const Request kDatagrams{.provider = "verbs", .type = FI_EP_DGRAM, .caps = FI_MSG, .mr_mode = 0, .order = 0};
 
-Wish wish_for(uint64_t more_caps) {
-    Wish wish = kDatagrams;
-    wish.caps |= more_caps;
-    return wish;
+Request request_for(uint64_t more_caps) {
+    Request request = kDatagrams;
+    request.caps |= more_caps;
+    return request;
 }
 
 // Two ends that know each other.
 struct Couple {
-    explicit Couple(const Wish& wish = kDatagrams) : a(wish), b(wish), to_b(a.address_of(b)), to_a(b.address_of(a)) {}
+    explicit Couple(const Request& request = kDatagrams)
+        : a(request), b(request), to_b(a.address_of(b)), to_a(b.address_of(a)) {}
     bool until(const std::function<bool()>& holds) { return test::until({&a, &b}, holds); }
     End a, b;
     fi_addr_t to_b, to_a;
@@ -110,7 +111,7 @@ TEST(VerbsDgram, EveryCallThatSendsTakesItsDataAndItsRanges) {
 }
 
 TEST(VerbsDgram, CompletionsNameTheSourceAndAnUnknownOneIsAnErrorWithItsAddress) {
-    Couple two(wish_for(FI_SOURCE | FI_SOURCE_ERR));
+    Couple two(request_for(FI_SOURCE | FI_SOURCE_ERR));
     End stranger(kDatagrams);
     const fi_addr_t to_b = stranger.address_of(two.b);
     uint64_t in[2] = {}, out = 5;
@@ -261,9 +262,9 @@ TEST(VerbsDgram, NobodyBehindAnAddressIsNoErrorAndNoWayToItIsOnlyIts) {
 }
 
 TEST(VerbsDgram, AReaderSleepsOnItsQueueUntilADatagramComes) {
-    Wish wish = kDatagrams;
-    wish.wait = FI_WAIT_FD;
-    Couple two(wish);
+    Request request = kDatagrams;
+    request.wait = FI_WAIT_FD;
+    Couple two(request);
     uint64_t in = 0, out = 3;
     fi_cq_tagged_entry entry;
     ASSERT_EQ(fi_recv(two.b.ep.get(), &in, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);

@@ -16,7 +16,7 @@ namespace selvage::test {
 
 inline constexpr int kDeviceModes = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 
-struct Wish {
+struct Request {
     const char* provider = "verbs;ofi_rxm";
     fi_ep_type type = FI_EP_RDM;
     uint64_t caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC;
@@ -26,15 +26,15 @@ struct Wish {
     fi_wait_obj wait = FI_WAIT_UNSPEC;
 };
 
-inline Answer find(const Wish& wish) {
-    InfoPtr hints = make_hints(wish.provider, wish.type);
-    hints->caps = wish.caps;
-    hints->domain_attr->mr_mode = wish.mr_mode;
-    hints->tx_attr->msg_order = wish.order;
-    if (!wish.key.empty()) {
-        hints->domain_attr->auth_key_size = wish.key.size();
-        hints->domain_attr->auth_key = static_cast<uint8_t*>(malloc(wish.key.size()));
-        memcpy(hints->domain_attr->auth_key, wish.key.data(), wish.key.size());
+inline Answer find(const Request& request) {
+    InfoPtr hints = make_hints(request.provider, request.type);
+    hints->caps = request.caps;
+    hints->domain_attr->mr_mode = request.mr_mode;
+    hints->tx_attr->msg_order = request.order;
+    if (!request.key.empty()) {
+        hints->domain_attr->auth_key_size = request.key.size();
+        hints->domain_attr->auth_key = static_cast<uint8_t*>(malloc(request.key.size()));
+        memcpy(hints->domain_attr->auth_key, request.key.data(), request.key.size());
     }
     return ask(hints);
 }
@@ -42,17 +42,17 @@ inline Answer find(const Wish& wish) {
 // One end: a domain, a queue, an endpoint.
 class End {
 public:
-    explicit End(const Wish& wish = {}) {
-        Answer answer = find(wish);
+    explicit End(const Request& request = {}) {
+        Answer answer = find(request);
         EXPECT_EQ(answer.result, 0);
         info = std::move(answer.list);
         EXPECT_EQ(fi_fabric(info->fabric_attr, fabric.out(), nullptr), 0);
         EXPECT_EQ(fi_domain(fabric.get(), info.get(), domain.out(), nullptr), 0);
         fi_cq_attr cq_attr{};
         cq_attr.format = FI_CQ_FORMAT_TAGGED;
-        cq_attr.wait_obj = wish.wait;
+        cq_attr.wait_obj = request.wait;
         EXPECT_EQ(fi_cq_open(domain.get(), &cq_attr, cq.out(), nullptr), 0);
-        if (wish.type == FI_EP_MSG) return;
+        if (request.type == FI_EP_MSG) return;
         fi_av_attr av_attr{};
         EXPECT_EQ(fi_av_open(domain.get(), &av_attr, av.out(), nullptr), 0);
         EXPECT_EQ(fi_endpoint(domain.get(), info.get(), ep.out(), nullptr), 0);

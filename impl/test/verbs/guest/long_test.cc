@@ -21,7 +21,7 @@ size_t queue_pairs() {
     return pclose(list) ? 0 : count;
 }
 
-const Wish kNaming{.mr_mode = kDeviceModes | FI_MR_LOCAL};
+const Request kNaming{.mr_mode = kDeviceModes | FI_MR_LOCAL};
 
 // Two ends, and memory of each that is registered for messages alone.
 class VerbsLong : public ::testing::Test {

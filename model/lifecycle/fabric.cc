@@ -1,5 +1,5 @@
 // Opening and closing a fabric: spec/clauses/fabric_open.toml.
-#include "model/life/life_rules.h"
+#include "model/lifecycle/rules.h"
 
 namespace selvage::model::clause {
 
@@ -26,16 +26,17 @@ Ruling fabric_open_twice(const Step& s) {
 
 Ruling fabric_open_object(const Step& s) {
     if (!opens_fabric(s) || !s.worked()) return Ruling::not_applicable();
-    if (s.null) return Ruling::broken(told(Field::object, "success, and no object"));
+    if (s.null) return Ruling::broken(reported(Field::object, "success, and no object"));
     if (s.fclass != FI_CLASS_FABRIC)
         return Ruling::broken(
             number(Field::object, Relation::Equals, FI_CLASS_FABRIC, s.fclass, "the class of the object"));
-    return Ruling::check(s.has_ops, [] { return told(Field::object, "a table of operations is missing"); });
+    return Ruling::check(s.has_ops, [] { return reported(Field::object, "a table of operations is missing"); });
 }
 
 Ruling fabric_open_context(const Step& s) {
     if (!opens_fabric(s) || !s.worked() || s.null) return Ruling::not_applicable();
-    return Ruling::check(s.context_kept, [] { return told(Field::object, "the fabric does not carry its context"); });
+    return Ruling::check(s.context_kept,
+                         [] { return reported(Field::object, "the fabric does not carry its context"); });
 }
 
 Ruling fabric_open_api_version(const Step& s) {
@@ -50,7 +51,7 @@ Ruling fabric_open_error_negative(const Step& s) {
     // What other calls on a fabric return is the business of other pages; that they do is not.
     const bool on_fabric =
         calm(s) && s.verb == Verb::Open && s.target() != nullptr && s.target()->kind == ObjectClass::Fabric;
-    return on_fabric && !s.returned() ? Ruling::broken(death(s)) : Ruling::not_applicable();
+    return on_fabric && !s.returned() ? Ruling::broken(crash_of(s)) : Ruling::not_applicable();
 }
 
 Ruling fabric_open_unknown_provider(const Step& s) {

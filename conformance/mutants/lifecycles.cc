@@ -479,7 +479,7 @@ void add_instances(Table& table) {
     unlimited("domain-instance-ignored", "domain.instance.restricts", false);
     edits(table, "pep-handle-lost", "does not give the passive endpoint back", {"getinfo.addresses.pep-handle-kept"},
           [](fi_info& e, const Call&) { e.handle = nullptr; })
-        .on("conduct", "tcp", 1);
+        .on("side_effects", "tcp", 1);
 }
 
 }  // namespace

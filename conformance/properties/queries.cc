@@ -1,5 +1,5 @@
-// The properties that ask fi_getinfo questions: classes and products, random, pairs, the corpus of saved cases.
-#include "conformance/properties/questions.h"
+// The properties that ask fi_getinfo queries: classes and products, random, pairs, the corpus of saved cases.
+#include "conformance/properties/queries.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/generate/pointed.h"
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "conformance/generate/relate.h"
 #include "conformance/generate/values.h"
 #include "conformance/properties/corpus.h"
@@ -29,7 +29,7 @@ public:
     void prepare(TestContext& context) override {
         versions_.clear();
         for (unsigned minor = context.version().minor_part() + 1; minor-- > 0;) versions_.emplace_back(1, minor);
-        for (const auto v : versions_) questions_.push_back(std::make_unique<ClassQueries>(context.profile(v)));
+        for (const auto v : versions_) queries_.push_back(std::make_unique<ClassQueries>(context.profile(v)));
         pointed_ = pointed_queries(context.profile(versions_.front()));
         for (std::size_t i = 1; i < versions_.size(); ++i) {
             auto more = pointed_queries_of_each_version(context.profile(versions_[i]));
@@ -47,9 +47,9 @@ public:
             return true;
         }
         index -= plain;
-        const auto newest = questions_.front()->singles();
+        const auto newest = queries_.front()->singles();
         if (index < newest) {
-            out.first = questions_.front()->make(index);
+            out.first = queries_.front()->make(index);
             return true;
         }
         index -= newest;
@@ -60,12 +60,12 @@ public:
         const auto rest = index - pointed_.size();
         if (rest % 3 != 2 || versions_.size() < 2) {
             const auto pair = rest - rest / 3;
-            if (newest + pair >= questions_.front()->count()) return false;
-            out.first = questions_.front()->make(newest + pair);
+            if (newest + pair >= queries_.front()->count()) return false;
+            out.first = queries_.front()->make(newest + pair);
             return true;
         }
         const auto k = rest / 3;
-        const auto& older = *questions_[1 + k % (versions_.size() - 1)];
+        const auto& older = *queries_[1 + k % (versions_.size() - 1)];
         // Each version starts elsewhere, so that together a short run touches them all.
         const auto start = k % (versions_.size() - 1) * older.singles() / (versions_.size() - 1);
         out.first = older.make((start + k / (versions_.size() - 1) * 7919) % older.singles());
@@ -89,7 +89,7 @@ private:
     }
 
     std::vector<Version> versions_;
-    std::vector<std::unique_ptr<ClassQueries>> questions_;
+    std::vector<std::unique_ptr<ClassQueries>> queries_;
     std::vector<Query> pointed_;
 };
 
@@ -97,7 +97,7 @@ class Random final : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "random"; }
     [[nodiscard]] std::string_view about() const override {
-        return "random questions, biased to what the provider offers, over all API versions";
+        return "random queries, biased to what the provider offers, over all API versions";
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases; }
     void prepare(TestContext& context) override {
@@ -122,7 +122,7 @@ class Pairs final : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "pairs"; }
     [[nodiscard]] std::string_view about() const override {
-        return "two related questions: relaxed, reworded, asked twice, more modes, an answer fed back";
+        return "two related queries: relaxed, reworded, asked twice, more modes, an answer fed back";
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override { return plan.cases / 3; }
     void prepare(TestContext& context) override {

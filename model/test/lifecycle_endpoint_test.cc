@@ -1,5 +1,5 @@
 // Binding and enabling endpoints, and closing what they are bound to: each clause holds, is broken, and does not apply.
-#include "model/test/life_util.h"
+#include "model/test/lifecycle_util.h"
 
 namespace selvage::model {
 namespace {

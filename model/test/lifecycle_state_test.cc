@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 
 namespace selvage::model {
 namespace {

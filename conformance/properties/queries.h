@@ -1,4 +1,4 @@
-// The properties that ask fi_getinfo questions.
+// The properties that ask fi_getinfo queries.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Questions for fi_getinfo: by classes and their products, and at random with a bias towards what the provider offers.
+// Queries for fi_getinfo: by classes and their products, and at random with a bias towards what the provider offers.
 //
-// Both are pure functions of (profile, seed, index): question 4711 of a run can be made alone.  Naive random hints are
+// Both are pure functions of (profile, seed, index): query 4711 of a run can be made alone.  Naive random hints are
 // refused almost always; the bias is what makes answers come back and promises about them apply.
 #pragma once
 
@@ -34,7 +34,7 @@ class ClassQueries {
 public:
     explicit ClassQueries(const model::Profile& profile);
     [[nodiscard]] std::uint64_t count() const;  ///< singles and all pairs
-    /// Question `index` for an API version.  Beyond the singles, pairs are visited in a full-period stride.
+    /// Query `index` for an API version.  Beyond the singles, pairs are visited in a full-period stride.
     [[nodiscard]] model::Query make(std::uint64_t index) const;
     [[nodiscard]] std::uint64_t singles() const { return choices_.size(); }
 
@@ -43,7 +43,7 @@ private:
     std::vector<Choice> choices_;
 };
 
-/// A random question, biased to what the profile offers.
+/// A random query, biased to what the profile offers.
 model::Query random_query(const model::Profile& profile, const std::vector<Choice>& all, Rng& rng);
 
 /// One of the API versions 1.0 to 1.18, most often the newest that the library knows.

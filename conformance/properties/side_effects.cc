@@ -1,17 +1,18 @@
-// The conduct property: which cases it has.  What each does is in conduct_memory.cc and conduct_process.cc.
-#include "conformance/properties/conduct.h"
+// The side_effects property: which cases it has.  What each does is in side_effects_memory.cc and
+// probe_side_effects.cc.
+#include "conformance/properties/side_effects.h"
 
 #include <rdma/fabric.h>
 #include <sys/socket.h>
 
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "conformance/generate/values.h"
 
 namespace selvage::conformance {
 namespace {
 
 using namespace model;
-using Act = Conduct::Act;
+using Act = SideEffects::Act;
 
 constexpr std::uint64_t kFailedAllocations = 200;  // of one call: each in turn is made to fail
 constexpr std::uint64_t kRandomQuestions = 120;    // watched for leaks, and duplicated
@@ -34,7 +35,7 @@ std::vector<Query> calls_short_of_memory(const Profile& profile) {
 
 class ConductCases final : public Property {
 public:
-    [[nodiscard]] std::string_view name() const override { return "conduct"; }
+    [[nodiscard]] std::string_view name() const override { return "side_effects"; }
     [[nodiscard]] std::string_view about() const override {
         return "memory, failing allocations, duplicates, threads, environment, signals";
     }
@@ -52,7 +53,7 @@ public:
 
     bool make(TestContext& context, std::uint64_t index, Case& out) override {
         out = {};
-        out.kind = Case::Kind::Conduct;
+        out.kind = Case::Kind::SideEffects;
         out.first = base_call(context.profile(context.version()));
         if (index < kFixed) return make_fixed(context, index, out);
         index -= kFixed;
@@ -73,7 +74,7 @@ public:
         index -= calls_.size() * kFailedAllocations;
         constexpr Act kActs[] = {Act::GetInfo, Act::DupInfo, Act::FreeInfo};
         out.act = kActs[index % 3];
-        Rng rng(context.plan().seed, "conduct", index);
+        Rng rng(context.plan().seed, "side_effects", index);
         out.first = random_query(context.profile(context.version()), choices_, rng);
         return index < 3 * kRandomQuestions;
     }
@@ -199,6 +200,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Property> make_conduct() { return std::make_unique<ConductCases>(); }
+std::unique_ptr<Property> make_side_effects() { return std::make_unique<ConductCases>(); }
 
 }  // namespace selvage::conformance

@@ -1,5 +1,5 @@
 // Opening and closing a domain: spec/clauses/domain_open.toml.
-#include "model/life/life_rules.h"
+#include "model/lifecycle/rules.h"
 
 namespace selvage::model::clause {
 
@@ -50,16 +50,17 @@ Ruling domain_open_flags_zero(const Step& s) {
 
 Ruling domain_open_object(const Step& s) {
     if (!opens_domain(s) || !s.worked()) return Ruling::not_applicable();
-    if (s.null) return Ruling::broken(told(Field::object, "success, and no object"));
+    if (s.null) return Ruling::broken(reported(Field::object, "success, and no object"));
     if (s.fclass != FI_CLASS_DOMAIN)
         return Ruling::broken(
             number(Field::object, Relation::Equals, FI_CLASS_DOMAIN, s.fclass, "the class of the object"));
-    return Ruling::check(s.has_ops, [] { return told(Field::object, "a table of operations is missing"); });
+    return Ruling::check(s.has_ops, [] { return reported(Field::object, "a table of operations is missing"); });
 }
 
 Ruling domain_open_context(const Step& s) {
     if (!opens_domain(s) || !s.worked() || s.null) return Ruling::not_applicable();
-    return Ruling::check(s.context_kept, [] { return told(Field::object, "the domain does not carry its context"); });
+    return Ruling::check(s.context_kept,
+                         [] { return reported(Field::object, "the domain does not carry its context"); });
 }
 
 Ruling domain_open_unknown_name(const Step& s) {

@@ -1,12 +1,12 @@
 // See lifetime.h.
-#include "model/life/lifetime.h"
+#include "model/lifecycle/lifetime.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
 
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 
 namespace selvage::model {
 

@@ -1,5 +1,5 @@
 // Binding, operations, memory and address vectors, and the instances that answers refer to.
-#include "model/test/life_util.h"
+#include "model/test/lifecycle_util.h"
 
 namespace selvage::model {
 namespace {

@@ -1,7 +1,7 @@
 // Memory regions and address vectors of a domain: spec/clauses/domain_mr_bits.toml, domain_av.toml, domain_bind.toml.
 #include <rdma/fi_domain.h>
 
-#include "model/life/life_rules.h"
+#include "model/lifecycle/rules.h"
 
 namespace selvage::model::clause {
 
@@ -43,7 +43,7 @@ Ruling domain_mr_provider_key(const Step& s) {
         return Ruling::not_applicable();
     if (s.worked())
         return Ruling::check(!has_region(s, s.key, &Object::key),
-                             [&] { return told(Field::object, "two regions of one domain have the same key"); });
+                             [&] { return reported(Field::object, "two regions of one domain have the same key"); });
     // Asking for a key that is taken is no reason to refuse.
     if (!has_region(s, s.asked_key, &Object::asked_key)) return Ruling::not_applicable();
     return returned(s, 0, "the key that was asked for does not count");
@@ -62,13 +62,13 @@ Ruling domain_mr_application_key(const Step& s) {
 Ruling domain_bind_mr_sync(const Step& s) {
     if (!registers(s) || !s.worked() || s.target()->asynchronous || key_comes_otherwise(s))
         return Ruling::not_applicable();
-    return Ruling::check(s.key != FI_KEY_NOTAVAIL, [] { return told(Field::object, "the region has no key yet"); });
+    return Ruling::check(s.key != FI_KEY_NOTAVAIL, [] { return reported(Field::object, "the region has no key yet"); });
 }
 
 Ruling domain_bind_mr_async(const Step& s) {
     if (!registers(s) || !s.worked() || !s.target()->asynchronous) return Ruling::not_applicable();
     return Ruling::check(s.completed,
-                         [] { return told(Field::object, "no event tells that the registration is done"); });
+                         [] { return reported(Field::object, "no event tells that the registration is done"); });
 }
 
 Ruling domain_av_opens_granted(const Step& s) {

@@ -7,6 +7,6 @@
 
 namespace selvage::conformance {
 
-std::unique_ptr<Property> make_conduct();
+std::unique_ptr<Property> make_side_effects();
 
 }  // namespace selvage::conformance

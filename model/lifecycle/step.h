@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/life/lifetime.h"
+#include "model/lifecycle/lifetime.h"
 #include "model/value/query.h"
 
 namespace selvage::model {

@@ -3,7 +3,7 @@
 // An entry is judged on its own provider's instances: layered providers open others below them, of which no page
 // speaks.
 #include "model/judge/judge.h"
-#include "model/life/life_rules.h"
+#include "model/lifecycle/rules.h"
 
 namespace selvage::model::clause {
 

@@ -1,10 +1,10 @@
-// What an endpoint is bound to, enabling it, and closing what it is bound to: spec/clauses/endpoint_life.toml, and the
-// clauses on closing queues, counters and address vectors.
+// What an endpoint is bound to, enabling it, and closing what it is bound to: spec/clauses/endpoint_lifecycle.toml, and
+// the clauses on closing queues, counters and address vectors.
 #include <rdma/fi_endpoint.h>
 
 #include <algorithm>
 
-#include "model/life/life_rules.h"
+#include "model/lifecycle/rules.h"
 
 namespace selvage::model::clause {
 

@@ -1,6 +1,6 @@
-// Runs conduct cases: does the act, watches, and lets the model judge what was seen.
+// Runs side_effects cases: does the act, watches, and lets the model judge what was seen.
 //
-// Whatever may kill the process (a failing malloc, threads) runs in a child of its own, so that a death is one
+// Whatever may kill the process (a failing malloc, threads) runs in a child of its own, so that a crash is one
 // observation among others.  What each act observes is told at the top of model/chapters/getinfo_memory.cc.
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
@@ -26,25 +26,25 @@ namespace {
 
 using namespace model;
 using namespace std::chrono_literals;
-using Act = Conduct::Act;
+using Act = SideEffects::Act;
 
 constexpr int kRepeats = 8;
 constexpr auto kPatience = 4s;
 
-// One conduct case on its way to the judge.
+// One side_effects case on its way to the judge.
 class Watch {
 public:
     Watch(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken)
         : context_(context), case_(c), tally_(tally), broken_(broken) {}
 
-    Conduct begin() {
-        Conduct conduct;
-        conduct.act = case_.act;
-        conduct.world = &context_.world();
-        conduct.query = &case_.first;
-        return conduct;
+    SideEffects begin() {
+        SideEffects side_effects;
+        side_effects.act = case_.act;
+        side_effects.world = &context_.world();
+        side_effects.query = &case_.first;
+        return side_effects;
     }
-    void rule(const Conduct& conduct) { judge(conduct, tally_, broken_); }
+    void rule(const SideEffects& side_effects) { judge(side_effects, tally_, broken_); }
     /// Judges an answer in surroundings of its own.
     void rule(const Query& query, const World& world, const Answer& answer) {
         judge(query, world, answer, &context_.profile(query.version), tally_, broken_);
@@ -145,9 +145,9 @@ bool comes_back_when_tight(Watch& w) {
         },
         [](std::string_view) {}, 10s);
     if (ending.kind == Ending::Kind::Done) return true;
-    Conduct conduct = w.begin();
-    note_ending(conduct, ending);
-    w.rule(conduct);
+    SideEffects side_effects = w.begin();
+    note_ending(side_effects, ending);
+    w.rule(side_effects);
     return false;
 }
 
@@ -167,30 +167,30 @@ void watch_getinfo(Watch& w) {
     Arena arena(room_for(w.shown().first));
     const Encoded q = encode(w.shown().first, arena, {});
     arena.protect();
-    Conduct conduct = w.begin();
+    SideEffects side_effects = w.begin();
     const Answer answer = List(w.context(), w.shown().first).answer();
-    conduct.answer = &answer;
-    conduct.ret = answer.ret;
-    conduct.copy_shares = w.context().single().ask(w.shown().first).shares_hints;
-    conduct.leaked_blocks = blocks_left([&] { ask_and_free(entries, q); });
-    conduct.lookups = lookups_of(entries, q);
-    conduct.lookups_watched = true;
-    w.rule(conduct);
+    side_effects.answer = &answer;
+    side_effects.ret = answer.ret;
+    side_effects.copy_shares = w.context().single().ask(w.shown().first).shares_hints;
+    side_effects.leaked_blocks = blocks_left([&] { ask_and_free(entries, q); });
+    side_effects.lookups = lookups_of(entries, q);
+    side_effects.lookups_watched = true;
+    w.rule(side_effects);
 }
 
 void watch_dup_of(Watch& w, const fi_info* original, const Info& as_value, std::span<void* const> objects = {}) {
     const Entries& entries = w.context().library().entries();
     fi_info* copy = entries.dupinfo(original);
-    Conduct conduct = w.begin();
-    conduct.original = &as_value;
+    SideEffects side_effects = w.begin();
+    side_effects.original = &as_value;
     Info copied;
     if (copy != nullptr) {
         decode(copy, objects, copied);
-        conduct.copy = &copied;
-        conduct.copy_shares = share(original, copy);
-        conduct.copy_has_next = copy->next != nullptr;
+        side_effects.copy = &copied;
+        side_effects.copy_shares = share(original, copy);
+        side_effects.copy_has_next = copy->next != nullptr;
     }
-    w.rule(conduct);
+    w.rule(side_effects);
     if (copy != nullptr) {
         copy->next = nullptr;
         entries.freeinfo(copy);
@@ -246,7 +246,7 @@ void watch_handle(Watch& w, fi_info* info, Info as_value) {
     info->handle = before;
     watch_instance(w, opened);
     watch_passive(w, info, fabric);
-    Conduct freed = w.begin();
+    SideEffects freed = w.begin();
     freed.act = Act::FreeInfo;
     freed.original = &as_value;
     freed.ret = fi_close(&fabric->fid);
@@ -279,15 +279,15 @@ void watch_alloc(Watch& w) {
     const Entries& entries = w.context().library().entries();
     fi_info* one = entries.dupinfo(nullptr);
     fi_info* two = entries.dupinfo(nullptr);
-    Conduct conduct = w.begin();
+    SideEffects side_effects = w.begin();
     Info value;
     if (one != nullptr) {
         decode(one, {}, value);
-        conduct.copy = &value;
-        conduct.copy_has_next = one->next != nullptr;
-        conduct.copy_shares = two != nullptr && share(one, two);
+        side_effects.copy = &value;
+        side_effects.copy_has_next = one->next != nullptr;
+        side_effects.copy_shares = two != nullptr && share(one, two);
     }
-    w.rule(conduct);
+    w.rule(side_effects);
     if (one != nullptr) entries.freeinfo(one);
     if (two != nullptr && two != one) entries.freeinfo(two);
 }
@@ -313,22 +313,22 @@ void watch_free(Watch& w) {
     {
         const List one(w.context(), w.shown().first);
         const List two(w.context(), w.shown().first);
-        Conduct conduct = w.begin();
-        conduct.answer = &one.answer();
-        conduct.ret = one.answer().ret;
+        SideEffects side_effects = w.begin();
+        side_effects.answer = &one.answer();
+        side_effects.ret = one.answer().ret;
         for (const fi_info *a = one.get(), *b = two.get(); a != nullptr && b != nullptr; a = a->next, b = b->next) {
-            conduct.copy_shares = conduct.copy_shares || share(a, b);
+            side_effects.copy_shares = side_effects.copy_shares || share(a, b);
         }
-        conduct.leaked_blocks = blocks_left([&] { const List again(w.context(), w.shown().first); });
-        w.rule(conduct);
+        side_effects.leaked_blocks = blocks_left([&] { const List again(w.context(), w.shown().first); });
+        w.rule(side_effects);
     }
     if (!w.shown().first.hints) return;
-    Conduct conduct = w.begin();
-    conduct.original = &*w.shown().first.hints;
-    conduct.leaked_blocks = blocks_left([&] {
+    SideEffects side_effects = w.begin();
+    side_effects.original = &*w.shown().first.hints;
+    side_effects.leaked_blocks = blocks_left([&] {
         if (fi_info* info = filled(entries, *w.shown().first.hints)) entries.freeinfo(info);
     });
-    w.rule(conduct);
+    w.rule(side_effects);
 }
 
 // What a child that ran short of memory has to tell.
@@ -349,11 +349,11 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
     if (!allocations_available() || (!known && hangs.size() >= kMostHangs)) return;
     Shortage seen;
     if (known) {  // asked again while it is shrunk: it would only cost the time again
-        Conduct conduct = w.begin();
-        conduct.original = original;
-        conduct.failed_allocation = w.shown().fail_allocation;
-        conduct.hung = true;
-        w.rule(conduct);
+        SideEffects side_effects = w.begin();
+        side_effects.original = original;
+        side_effects.failed_allocation = w.shown().fail_allocation;
+        side_effects.hung = true;
+        w.rule(side_effects);
         return;
     }
     const Ending ending = run_in_child(
@@ -376,13 +376,13 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
     const bool died = ending.kind != Ending::Kind::Done;
     if (!died && !seen.reached) return;  // the call needs fewer allocations
     if (ending.kind == Ending::Kind::Hung) hangs.push_back(w.shown());
-    Conduct conduct = w.begin();
-    conduct.original = original;
-    conduct.failed_allocation = w.shown().fail_allocation;
-    note_ending(conduct, ending);
-    conduct.ret = seen.ret;
-    conduct.leaked_blocks = seen.left > 0 ? static_cast<std::uint64_t>(seen.left) : 0;
-    w.rule(conduct);
+    SideEffects side_effects = w.begin();
+    side_effects.original = original;
+    side_effects.failed_allocation = w.shown().fail_allocation;
+    note_ending(side_effects, ending);
+    side_effects.ret = seen.ret;
+    side_effects.leaked_blocks = seen.left > 0 ? static_cast<std::uint64_t>(seen.left) : 0;
+    w.rule(side_effects);
 }
 
 void watch_getinfo_short(Watch& w) {
@@ -445,13 +445,13 @@ void watch_threads(Watch& w) {
             if (differs) std::sscanf(std::string(record).c_str(), "D%d %d", &differing, &alone);
         },
         kPatience);
-    Conduct conduct = w.begin();
-    conduct.answer = single.data();
+    SideEffects side_effects = w.begin();
+    side_effects.answer = single.data();
     // A code of its own for answers that agree in their return and differ in what they hold.
-    conduct.ret = !differs ? single.front().ret : differing != alone ? differing : -FI_EOTHER;
-    note_ending(conduct, ending);
-    conduct.detail = "four threads asked at once";
-    w.rule(conduct);
+    side_effects.ret = !differs ? single.front().ret : differing != alone ? differing : -FI_EOTHER;
+    note_ending(side_effects, ending);
+    side_effects.detail = "four threads asked at once";
+    w.rule(side_effects);
 }
 
 // What a fresh process without FI_PROVIDER is told; the same for every case of a child, so asked once.
@@ -462,7 +462,7 @@ const std::optional<FreshAnswer>& without_filter(TestContext& context, std::uint
     return known.emplace(flags, ask_fresh(context.plan(), std::nullopt, flags)).first->second;
 }
 
-// The same question in two fresh processes, without and with FI_PROVIDER.
+// The same query in two fresh processes, without and with FI_PROVIDER.
 void watch_environment(Watch& w) {
     const auto& without = without_filter(w.context(), w.shown().first.flags);
     const auto with = ask_fresh(w.context().plan(), w.shown().env_provider, w.shown().first.flags);
@@ -476,24 +476,24 @@ void watch_environment(Watch& w) {
         offer.fabric.prov_name = p;
         baseline.offers.push_back(std::move(offer));
     }
-    Conduct conduct = w.begin();
-    conduct.world = &world;
-    conduct.answer = &baseline;
-    conduct.ret = with->ret;
-    conduct.providers = with->providers;
-    conduct.crashed_signal = with->signal;
-    conduct.hung = with->hung;
-    conduct.detail = "FI_PROVIDER=" + w.shown().env_provider;
-    w.rule(conduct);
+    SideEffects side_effects = w.begin();
+    side_effects.world = &world;
+    side_effects.answer = &baseline;
+    side_effects.ret = with->ret;
+    side_effects.providers = with->providers;
+    side_effects.crashed_signal = with->signal;
+    side_effects.hung = with->hung;
+    side_effects.detail = "FI_PROVIDER=" + w.shown().env_provider;
+    w.rule(side_effects);
 }
 
 void watch_names(Watch& w) {
     const Answer answer = w.context().single().ask(w.shown().first).answer;
-    Conduct conduct = w.begin();
-    conduct.answer = &answer;
-    conduct.ret = answer.ret;
-    for (const auto& o : answer.offers) conduct.providers.push_back(o.fabric.prov_name.value_or(""));
-    w.rule(conduct);
+    SideEffects side_effects = w.begin();
+    side_effects.answer = &answer;
+    side_effects.ret = answer.ret;
+    for (const auto& o : answer.offers) side_effects.providers.push_back(o.fabric.prov_name.value_or(""));
+    w.rule(side_effects);
 }
 
 // Opens and closes with an answer's attributes, and opens that must fail: what stays behind?
@@ -507,38 +507,38 @@ void watch_opening(Watch& w) {
         const int ret = entries.fabric(attr, &fabric, nullptr);
         return std::pair(ret, static_cast<fid_fabric*>(ret == 0 ? fabric : nullptr));
     };
-    Conduct conduct = w.begin();
-    conduct.written_field = Field::part_fabric;
-    conduct.leaked_blocks = blocks_left([&] {
+    SideEffects side_effects = w.begin();
+    side_effects.written_field = Field::part_fabric;
+    side_effects.leaked_blocks = blocks_left([&] {
         const auto [ret, fabric] = open_fabric(info->fabric_attr);
-        conduct.ret = ret;
+        side_effects.ret = ret;
         if (fabric != nullptr) fi_close(&fabric->fid);
     });
-    w.rule(conduct);
+    w.rule(side_effects);
 
     fi_fabric_attr nameless = *info->fabric_attr;
     char nobody[] = "no_such_provider";
     nameless.prov_name = nobody;
-    conduct = w.begin();
-    conduct.written_field = Field::part_fabric;
-    conduct.leaked_blocks = blocks_left([&] {
+    side_effects = w.begin();
+    side_effects.written_field = Field::part_fabric;
+    side_effects.leaked_blocks = blocks_left([&] {
         const auto [ret, fabric] = open_fabric(&nameless);
-        conduct.ret = ret;
+        side_effects.ret = ret;
         if (fabric != nullptr) fi_close(&fabric->fid);
     });
-    w.rule(conduct);
+    w.rule(side_effects);
 
     const auto [ret, fabric] = open_fabric(info->fabric_attr);
     if (ret != 0) return;
     const auto watch_domain = [&] {
-        conduct = w.begin();
-        conduct.written_field = Field::part_domain;
-        conduct.leaked_blocks = blocks_left([&, of = fabric] {
+        side_effects = w.begin();
+        side_effects.written_field = Field::part_domain;
+        side_effects.leaked_blocks = blocks_left([&, of = fabric] {
             fid_domain* domain = nullptr;
-            conduct.ret = fi_domain(of, info, &domain, nullptr);
-            if (conduct.ret == 0) fi_close(&domain->fid);
+            side_effects.ret = fi_domain(of, info, &domain, nullptr);
+            if (side_effects.ret == 0) fi_close(&domain->fid);
         });
-        w.rule(conduct);
+        w.rule(side_effects);
     };
     watch_domain();
     const fi_domain_attr sound = *info->domain_attr;
@@ -557,7 +557,7 @@ void watch_opening(Watch& w) {
 
 }  // namespace
 
-void probe_conduct(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
+void probe_side_effects(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     Watch w(context, c, tally, broken);
     switch (c.act) {
         case Act::GetInfo:

@@ -1,7 +1,7 @@
 // The event queue of a domain, and the interfaces of the provider: spec/clauses/domain_bind.toml, domain_ops.toml.
 #include <rdma/fi_domain.h>
 
-#include "model/life/life_rules.h"
+#include "model/lifecycle/rules.h"
 
 namespace selvage::model::clause {
 

@@ -6,18 +6,18 @@
 #include <string>
 
 #include "model/chapters/rules.h"
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 
 namespace selvage::model::rules {
 
 inline std::uint64_t wide(int value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
 
-/// The call did not come back: evidence of how it ended, which makes the finding a fatal one (tells_of_death()).
-inline Evidence death(const Step& s) { return evidence_of_crash(s.crashed_signal, s.hung, s.exited); }
+/// The call did not come back: evidence of how it ended, which makes the finding a fatal one (is_crash()).
+inline Evidence crash_of(const Step& s) { return evidence_of_crash(s.crashed_signal, s.hung, s.exited); }
 
 /// The call must have returned `wanted`.
 inline Ruling returned(const Step& s, int expected, std::string note = {}) {
-    if (!s.returned()) return Ruling::broken(death(s));
+    if (!s.returned()) return Ruling::broken(crash_of(s));
     return Ruling::check(s.ret == expected, [&] {
         return number(Field::call_return, Relation::Equals, wide(expected), wide(s.ret), std::move(note));
     });
@@ -25,14 +25,14 @@ inline Ruling returned(const Step& s, int expected, std::string note = {}) {
 
 /// The call must have failed.
 inline Ruling failed(const Step& s, std::string note) {
-    if (!s.returned()) return Ruling::broken(death(s));
+    if (!s.returned()) return Ruling::broken(crash_of(s));
     return Ruling::check(s.ret != 0,
                          [&] { return number(Field::call_return, Relation::Differs, 0, 0, std::move(note)); });
 }
 
 /// The call must have returned 0 or the negative of a fabric errno.
 inline Ruling negative_errno(const Step& s) {
-    if (!s.returned()) return Ruling::broken(death(s));
+    if (!s.returned()) return Ruling::broken(crash_of(s));
     if (s.ret == 0) return Ruling::not_applicable();
     if (s.ret > 0)
         return Ruling::broken(
@@ -97,7 +97,7 @@ inline Ruling as_before(const Step& s) {
         for (const ObjectClass opened : s.target()->opened_before_refusal)
             if (opened == s.opens) return returned(s, 0, kNote);
     }
-    return s.returned() ? Ruling::not_applicable() : Ruling::broken(death(s));
+    return s.returned() ? Ruling::not_applicable() : Ruling::broken(crash_of(s));
 }
 
 /// An object of class `kind` whose close was refused, and what is on it, work as before.

@@ -46,7 +46,7 @@ public:
 
 private:
     // The process died, hung or was ended in the last action, or behind it.
-    [[nodiscard]] bool died() const { return model::tells_of_death(p_.evidence()); }
+    [[nodiscard]] bool died() const { return model::is_crash(p_.evidence()); }
     [[nodiscard]] bool judged() const { return step_ + 1 == actions_.size(); }
     [[nodiscard]] std::string object(int n) const { return object_name(actions_, n); }
     [[nodiscard]] std::string fid(int n) const { return "&" + object(n) + "->fid"; }
@@ -351,7 +351,7 @@ private:
         const Action* last = actions_.empty() ? nullptr : &actions_.back();
         const bool opened = last != nullptr && opens(*last);
         const auto id = p_.id();
-        if (model::tells_of_death(e)) {
+        if (model::is_crash(e)) {
             // Coming here is enough.
         } else if (opened && id.ends_with("open.object")) {
             const bool fabric = last->verb == Verb::OpenFabric;

@@ -1,7 +1,7 @@
 // Fuzz target: what a library does around its calls.  Memory, failing allocations, duplicates, threads, FI_PROVIDER.
 //
 // Slower than the others: what may end the process is done in a child.
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 #include "fuzz/target.h"
 
 namespace selvage::fuzz {
@@ -9,13 +9,13 @@ namespace {
 
 using conformance::Case;
 
-class Conduct final : public Target {
+class SideEffects final : public Target {
 public:
-    [[nodiscard]] std::string_view name() const override { return "conduct"; }
-    [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Conduct; }
+    [[nodiscard]] std::string_view name() const override { return "side_effects"; }
+    [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::SideEffects; }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.kind = Case::Kind::Conduct;
+        input.asked.kind = Case::Kind::SideEffects;
         input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
         const auto& context = bench.context(input.asked.provider);
         input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
@@ -36,8 +36,8 @@ public:
 }  // namespace
 
 Target& target() {
-    static Conduct conduct;
-    return conduct;
+    static SideEffects side_effects;
+    return side_effects;
 }
 
 }  // namespace selvage::fuzz

@@ -1,6 +1,6 @@
 // What is seen around a call (crash, hang, written hints, threads, environment, signals) as a C program.  What has to
-// do with memory is in conduct_memory.cc.
-#include "conformance/reproduce/conduct.h"
+// do with memory is in side_effects_memory.cc.
+#include "conformance/reproduce/side_effects.h"
 
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
@@ -8,7 +8,7 @@
 
 namespace selvage::conformance {
 
-using model::Conduct;
+using model::SideEffects;
 
 void watch_return(Program& p, std::string_view call) {
     p.include("signal.h");
@@ -219,24 +219,24 @@ void emit_lookups(Program& p) {
 
 std::string quote_c(std::string_view text) { return c::string(std::string(text)); }
 
-void emit_conduct(Program& p) {
+void emit_side_effects(Program& p) {
     const auto id = p.id();
     const auto act = p.shown().act;
     if (id == "getinfo.hints.never-written") return emit_never_written(p);
     if (id == "getinfo.hints.not-kept") return emit_not_kept(p);
     if (id == "getinfo.flags.numeric-no-lookup") return emit_lookups(p);
     switch (act) {
-        case Conduct::Act::GetInfoThreads:
+        case SideEffects::Act::GetInfoThreads:
             return emit_threads(p);
-        case Conduct::Act::EnvProvider:
+        case SideEffects::Act::EnvProvider:
             return emit_environment(p);
-        case Conduct::Act::Load:
+        case SideEffects::Act::Load:
             if (id == "getinfo.memory.returns") return emit_returns(p);
             return emit_signals(p);
-        case Conduct::Act::ProvAttrOnly:
+        case SideEffects::Act::ProvAttrOnly:
             if (id.starts_with("fabric.environment")) return emit_environment(p);
             return emit_call(p);
-        case Conduct::Act::GetInfo:
+        case SideEffects::Act::GetInfo:
             if (id == "getinfo.memory.returns") return emit_returns(p);
             break;
         default:

@@ -7,7 +7,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
-#include "model/life/step.h"
+#include "model/lifecycle/step.h"
 #include "model_gen/predicates.h"
 
 namespace selvage::model::test {

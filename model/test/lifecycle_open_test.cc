@@ -1,5 +1,5 @@
 // Opening and closing fabrics and domains: each clause holds, is broken, and does not apply.
-#include "model/test/life_util.h"
+#include "model/test/lifecycle_util.h"
 
 namespace selvage::model {
 namespace {
@@ -147,13 +147,13 @@ TEST(LifeDomain, ACallThatDoesNotComeBackIsToldAsADeath) {
     Stage s;
     const int domain = s.domain(s.fabric());
     Step close = crashing(s.close(domain));
-    EXPECT_TRUE(tells_of_death(clause::domain_close_empty(close).evidence()));
+    EXPECT_TRUE(is_crash(clause::domain_close_empty(close).evidence()));
     close = s.close(domain);
     close.hung = true;
-    EXPECT_TRUE(tells_of_death(clause::domain_close_empty(close).evidence()));
+    EXPECT_TRUE(is_crash(clause::domain_close_empty(close).evidence()));
     close.hung = false;
     close.exited = true;
-    EXPECT_TRUE(tells_of_death(clause::domain_close_empty(close).evidence()));
+    EXPECT_TRUE(is_crash(clause::domain_close_empty(close).evidence()));
 }
 
 TEST(LifeDomain, EachAnswerOpens) {

@@ -1,4 +1,4 @@
-// The parts of conduct programs that both files share.  Private to reproduce/.
+// The parts of side_effects programs that both files share.  Private to reproduce/.
 #pragma once
 
 #include <string>

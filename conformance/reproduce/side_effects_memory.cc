@@ -1,13 +1,13 @@
 // What has to do with memory, as a C program: leaks, failing allocations, fi_allocinfo, fi_dupinfo, fi_freeinfo.
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
-#include "conformance/reproduce/conduct.h"
 #include "conformance/reproduce/program.h"
+#include "conformance/reproduce/side_effects.h"
 
 namespace selvage::conformance {
 namespace {
 
-using model::Conduct;
+using model::SideEffects;
 
 // `act()` does once what is watched; it returns the code of the watched call, or 0.
 void emit_act(Program& p, const std::string& body) { p.helper("static int act(void)\n{\n" + body + "}\n"); }
@@ -80,12 +80,12 @@ void emit_failed_open_act(Program& p) {
 
 void emit_any_act(Program& p) {
     switch (p.shown().act) {
-        case Conduct::Act::DupInfo:
-        case Conduct::Act::DupInfoNoMemory:
+        case SideEffects::Act::DupInfo:
+        case SideEffects::Act::DupInfoNoMemory:
             return emit_dup_act(p);
-        case Conduct::Act::AllocInfo:
+        case SideEffects::Act::AllocInfo:
             return emit_alloc_act(p);
-        case Conduct::Act::OpenAnswer:
+        case SideEffects::Act::OpenAnswer:
             return p.id().ends_with("failure-clean") ? emit_failed_open_act(p) : emit_open_act(p);
         default:
             return emit_getinfo_act(p);
@@ -149,7 +149,7 @@ void emit_no_memory(Program& p) {
     p.declare("\tsize_t before, after;\n\tint i, ret;\n");
     watch_return(p, "a call without memory");
     emit_any_act(p);
-    const bool getinfo = p.shown().act == Conduct::Act::GetInfoNoMemory;
+    const bool getinfo = p.shown().act == SideEffects::Act::GetInfoNoMemory;
     p.include("signal.h");
     p.main(
         "\tact(); /* what is made once is made now */\n"
@@ -332,9 +332,10 @@ void emit_memory(Program& p) {
     if (id == "getinfo.memory.free-caller-changed") return emit_free_changed(p);
     if (id == "getinfo.memory.answers-independent") return emit_independent(p);
     if (id == "getinfo.memory.free-handle") return emit_free_handle(p);
-    if (act == Conduct::Act::GetInfoNoMemory || act == Conduct::Act::DupInfoNoMemory || p.shown().fail_allocation != 0)
+    if (act == SideEffects::Act::GetInfoNoMemory || act == SideEffects::Act::DupInfoNoMemory ||
+        p.shown().fail_allocation != 0)
         return emit_no_memory(p);
-    if (act == Conduct::Act::OpenAnswer) return emit_releases(p);
+    if (act == SideEffects::Act::OpenAnswer) return emit_releases(p);
     if (id.starts_with("getinfo.memory.alloc-") && id != "getinfo.memory.alloc-fails-null") return emit_alloc(p);
     if (id.starts_with("getinfo.memory.dup-") && id != "getinfo.memory.dup-fails-null") return emit_dup(p);
     emit_leak(p);

@@ -1,4 +1,4 @@
-#include "conformance/generate/questions.h"
+#include "conformance/generate/queries.h"
 
 #include <arpa/inet.h>
 #include <rdma/fabric.h>
