@@ -17,7 +17,7 @@ int Engine<T, Locked>::open(Endpoint& endpoint) {
     av_ = options_.connected ? nullptr : endpoint.av;
     if (av_) generation_word_ = av_->store.generation_word();
     transmits_.set_limit(endpoint.tx.size);
-    own_context_.limit = endpoint.rx.size;
+    own_context_.set_size(endpoint.rx.size);
     own_context_.directed = !options_.connected && (endpoint.rx.caps & FI_DIRECTED_RECV);
     ReceiveContext* context = endpoint.srx ? &static_cast<SharedReceiver*>(endpoint.srx)->context : &own_context_;
     open_stat();
@@ -105,7 +105,7 @@ size_t Engine<T, Locked>::transmit_left() {
 template <Transport T, bool Locked>
 size_t Engine<T, Locked>::receive_left() {
     Guard guard(*this);
-    return context_->limit - context_->posted;
+    return context_->left();
 }
 
 template <Transport T, bool Locked>

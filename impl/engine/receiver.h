@@ -5,6 +5,8 @@
 #ifndef SELVAGE_IMPL_ENGINE_RECEIVER_H
 #define SELVAGE_IMPL_ENGINE_RECEIVER_H
 
+#include <algorithm>
+
 #include "impl/av/av.h"
 #include "impl/endpoint/ep.h"
 #include "impl/engine/match_queue.h"
@@ -27,18 +29,28 @@ struct ReceiveRequest {
     const void* region = nullptr;  // fi_mr_desc of the only range; looked at where the application has to name it
 };
 
+// More receives than rx_attr.size are taken, up to so many: threads of which each posts for a tag of its own, on both
+// sides, could else fill two contexts with what the other side comes to later.
+inline constexpr size_t kReceivesMax = 65536;
+
 struct ReceiveContext {
     Mutex lock;
     MatchQueue match;
     Pool<Receive> receives;
     Pool<Unexpected> unexpected;
-    size_t limit = 0;   // receives that may be posted
-    size_t posted = 0;  // and those that are
+    size_t size = 0;    // receives that may be posted, as rx_attr promises
+    size_t limit = 0;   // and as many as are taken
+    size_t posted = 0;  // those that are in use
     bool directed = false;
     Receiver* first = nullptr;  // the endpoints that receive through it
 
     // A receive that is not in the queue yet; nullptr when memory is short.
     Receive* make(const ReceiveRequest& request, size_t capacity);
+    void set_size(size_t promised) {
+        size = promised;
+        limit = std::max(promised, kReceivesMax);
+    }
+    size_t left() const { return posted < size ? size - posted : 0; }
     void give(Receive* receive) {
         if (!receive->parent) --posted;
         receives.give(receive);

@@ -78,7 +78,7 @@ ssize_t trecvmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
 ssize_t left(fid_ep* ep) {
     SharedReceiver* shared = SharedReceiver::of(ep);
     LockGuard guard(shared->context.lock);
-    return static_cast<ssize_t>(shared->context.limit - shared->context.posted);
+    return static_cast<ssize_t>(shared->context.left());
 }
 
 int get_option(fid* descriptor, int level, int option, void* value, size_t* length) {

@@ -1,6 +1,7 @@
 // The engine's messages over the fake transport: each form of the calls, each flag.
 #include <numeric>
 
+#include "impl/engine/receiver.h"
 #include "impl/test/engine/pair.h"
 
 namespace selvage::impl::test {
@@ -459,7 +460,7 @@ TEST(EngineMessages, FullQueuesAnswerAgainAndLoseNothing) {
     EXPECT_EQ(sent, 5);
     EXPECT_EQ(pair.a.ep->ops->tx_size_left(pair.a.ep), 0);
     int posted = 0;
-    while (!fi_recv(pair.b.ep, &got[posted], sizeof(int), nullptr, FI_ADDR_UNSPEC, nullptr)) ++posted;
+    while (posted < 3 && !fi_recv(pair.b.ep, &got[posted], sizeof(int), nullptr, FI_ADDR_UNSPEC, nullptr)) ++posted;
     EXPECT_EQ(posted, 3);
     EXPECT_EQ(pair.b.ep->ops->rx_size_left(pair.b.ep), 0);
     for (int received = 0; received < 20;) {
@@ -470,6 +471,36 @@ TEST(EngineMessages, FullQueuesAnswerAgainAndLoseNothing) {
         if (posted < 20 && !fi_recv(pair.b.ep, &got[posted], 4, nullptr, FI_ADDR_UNSPEC, nullptr)) ++posted;
     }
     EXPECT_TRUE(std::equal(std::begin(values), std::end(values), std::begin(got)));
+}
+
+// Threads that post receives each for a tag of its own, on both sides, wait for ever where one can fill the context
+// (MPICH's mt_issendirecv).
+TEST(EngineMessages, MoreReceivesThanTheContextPromisesAreTaken) {
+    Setting setting;
+    setting.receive_size = 3;
+    Pair pair(setting);
+    int others[100], value = 42, got = 0;
+    for (int& other : others) {
+        ASSERT_EQ(fi_trecv(pair.b.ep, &other, sizeof other, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+    }
+    EXPECT_EQ(pair.b.ep->ops->rx_size_left(pair.b.ep), 0);
+    ASSERT_EQ(fi_trecv(pair.b.ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, 2, 0, &got), 0);
+    ASSERT_EQ(fi_tsend(pair.a.ep, &value, sizeof value, nullptr, pair.to_b, 2, nullptr), 0);
+    pair.a.progress();
+    fi_cq_tagged_entry entry;
+    ASSERT_EQ(pair.b.read(&entry), 1);
+    EXPECT_EQ(entry.op_context, &got);
+    EXPECT_EQ(got, 42);
+}
+
+TEST(EngineMessages, TheReceivesThatAContextTakesHaveAnEnd) {
+    Setting setting;
+    setting.receive_size = 3;
+    Pair pair(setting);
+    char byte = 0;
+    size_t posted = 0;
+    while (!fi_recv(pair.b.ep, &byte, 1, nullptr, FI_ADDR_UNSPEC, nullptr)) ++posted;
+    EXPECT_EQ(posted, kReceivesMax);
 }
 
 TEST(EngineMessages, AFullCompletionQueueHoldsSendersBack) {
