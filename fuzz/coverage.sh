@@ -34,7 +34,7 @@ library=("${library[@]%/}")
 what=("$build/impl/libfabric.so.1" "${objects[@]}" -instr-profile="$work/all.profdata")
 "$cov" show "${what[@]}" -format=html -output-dir="$output" "${library[@]}" model >/dev/null 2>&1
 "$cov" show "${what[@]}" "${library[@]}" model >"$output/lines.txt" 2>/dev/null
-# What decides which offers answer a question.
+# What decides which offers answer a query.
 matching=(impl/discovery/match*.cc impl/discovery/{getinfo,resolve}.cc impl/catalog/offer.cc)
 "$cov" export "${what[@]}" -summary-only "${library[@]}" model 2>/dev/null |
     python3 fuzz/coverage.py "$least" "${matching[@]}"

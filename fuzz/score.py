@@ -25,7 +25,7 @@ TOOL = os.path.join(FUZZ, 'fuzz/fuzz_tool')
 LIBRARIES = os.path.join(FUZZ, 'conformance/mutants/lib')
 # The target for each property of the kit that a mutant names.
 TARGETS = {'classes': 'hints', 'random': 'hints', 'corpus': 'hints', 'pairs': 'hints', 'side_effects': 'side_effects',
-           'strings': 'strings', 'openings': 'sequence', 'lives': 'sequence', 'traffic': 'transfers'}
+           'strings': 'strings', 'openings': 'sequence', 'lifecycles': 'sequence', 'traffic': 'transfers'}
 
 
 class Mutant:

@@ -2,7 +2,7 @@
 # Open MPI as the distribution ships it, on this library: a program of ours in which every MPI message goes through
 # libfabric (pml cm, mtl ofi), on 2 and on 8 processes; one-sided calls also by remote memory access (osc rdma, btl ofi).
 #   mpi_test.sh FOLDER-OF-THE-LIBRARY PROGRAM SHIM PROVIDER
-# PROVIDER: tcp, tcp;ofi_rxm, or shm; the last with the shim that takes FI_REMOTE_COMM out of Open MPI's questions.
+# PROVIDER: tcp, tcp;ofi_rxm, or shm; the last with the shim that takes FI_REMOTE_COMM out of Open MPI's queries.
 set -euo pipefail
 folder=$1 program=$2 shim=$3 provider=$4
 export LD_LIBRARY_PATH=$folder
@@ -26,7 +26,7 @@ left_behind() {
 options=(--oversubscribe --allow-run-as-root --bind-to none --mca plm isolated --mca orte_tmpdir_base "$scratch"
          --mca mpi_yield_when_idle 1 --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "$provider")
 if [[ $provider == shm ]] || ! fi_info -p "$provider" -c 'FI_TAGGED|FI_REMOTE_COMM' >/dev/null 2>&1; then
-    echo "with FI_REMOTE_COMM taken out of the questions"
+    echo "with FI_REMOTE_COMM taken out of the queries"
     options+=(-x "LD_PRELOAD=$shim")
 fi
 
