@@ -5,6 +5,7 @@
 #include "conformance/case/own_process.h"
 #include "conformance/drive/probe.h"
 #include "conformance/drive/transfer/worker.h"
+#include "conformance/run/confirmations.h"
 #include "conformance/run/ipc.h"
 #include "conformance/run/learnt.h"
 #include "conformance/run/learnt_transfers.h"
@@ -56,6 +57,7 @@ public:
         }
         worker_of(context_.library()).renew();  // the last pair is closed as the others were
         tell_left();
+        take_confirmed(true);
         if (const auto text = property_.note(); !text.empty()) note(text);
     }
 
@@ -116,6 +118,7 @@ private:
         if (c.kind != Case::Kind::Traffic) return tell(c);
         tell_transfer(c, worker_of(context_.library()));
         tell_left();
+        take_confirmed(false);
     }
 
     // Of pairs whose closing ended the process.
@@ -166,6 +169,10 @@ private:
         if (loss_ == Loss::None) return false;
         const KnownLoss* known = transfers_.explanation(c, loss_, broken.clause);
         if (known == nullptr) return false;
+        if (Candidate* const pending = confirmations_.find(known->minimal)) {
+            ++pending->again;
+            return true;
+        }
         Found again{.because = known->because, .shown_by = known->minimal, .intermittent = {}};
         forget(again.because, again.shown_by);
         channel_.send(pack(again));
@@ -173,7 +180,50 @@ private:
     }
 
     void repeat(const Case& c, const std::vector<Because>& seen) {
-        Repeated r = repeater_.run({c, history_, seen, hasty_, loss_});
+        Candidate candidate{{c, history_, seen, hasty_, loss_}, {}};
+        candidate.reduced = repeater_.reduce(candidate.sighting);
+        if (may_be_confirmed_aside(candidate.reduced)) return confirm_aside(std::move(candidate));
+        tell_repeated(repeater_.confirm(candidate.sighting, candidate.reduced));
+    }
+
+    // Of a library that is not known to hang, whether it does is found out first: how long calls are waited for hangs
+    // on that.
+    bool may_be_confirmed_aside(const Reduced& r) const {
+        return !r.because.empty() && !context_.plan().first && wants(context_.plan(), r.because.front().clause) &&
+               (r.loss != Loss::Ended || worker_of(context_.library()).is_known_to_hang());
+    }
+
+    // It counts for a finding from here on, unless that is taken back.  One like another one is not confirmed again.
+    void confirm_aside(Candidate candidate) {
+        const Reduced& r = candidate.reduced;
+        if (r.minimal.before.empty()) transfers_.learn({r.loss, r.minimal, r.because});
+        if (!novelty_.is_new(r.because.front().clause, signature(r.because.front(), r.minimal))) return;
+        channel_.send(std::string(kPendingMark) +
+                      pack({.because = r.because, .shown_by = r.minimal, .intermittent = Tries{1, 1}}));
+        while (!confirmations_.has_room()) settle(*confirmations_.take(true));
+        confirmations_.begin(std::move(candidate));
+    }
+
+    void take_confirmed(bool waits) {
+        while (auto result = confirmations_.take(waits)) settle(std::move(*result));
+    }
+
+    void settle(Confirmations::Result result) {
+        const Candidate& c = result.candidate;
+        Repeated& r = result.repeated;
+        const bool as_expected = r.loss == c.reduced.loss && r.shown == c.reduced.minimal;
+        if (r.because.empty() || !as_expected) transfers_.forget(c.reduced.minimal);
+        if (r.because.empty()) {
+            const Because& first = c.reduced.because.front();
+            novelty_.forget(first.clause, signature(first, c.reduced.minimal));
+            tell_repeated(repeater_.confirm(c.sighting, c.reduced));
+        } else {
+            for (std::uint64_t i = 0; i <= c.again; ++i) pass_on(r.shown, r.because, std::nullopt);
+        }
+        channel_.send(kSettled);
+    }
+
+    void tell_repeated(Repeated r) {
         if (r.because.empty()) return;
         if (!r.intermittent && r.shown.before.empty()) transfers_.learn({r.loss, r.shown, r.because});
         send(std::move(r.shown), std::move(r.because), r.intermittent);
@@ -228,10 +278,14 @@ private:
         if (!wants(context_.plan(), clause)) return;
         const bool is_new = novelty_.is_new(clause, signature(because.front(), shown, intermittent.has_value()));
         if (!is_new && !intermittent) return;  // how often an intermittent one shows is added up
+        pass_on(std::move(shown), std::move(because), intermittent);
+        over_ = context_.plan().first;
+    }
+
+    void pass_on(Case shown, std::vector<Because> because, std::optional<Tries> intermittent) {
         forget(because, shown);
         channel_.send(
             pack({.because = std::move(because), .shown_by = std::move(shown), .intermittent = intermittent}));
-        over_ = context_.plan().first;
     }
 
     void note(const std::string& text) { channel_.send(std::string(kNoteMark) + text); }
@@ -252,6 +306,7 @@ private:
     Learnt learnt_{context_};
     LearntTransfers transfers_;
     Repeater repeater_{context_, [this] { channel_.doing(doing_); }};
+    Confirmations confirmations_{context_};
     bool over_ = false;   // the first deviation was all that was to be found
     bool hasty_ = false;  // and something of it was given up after a short wait
 };

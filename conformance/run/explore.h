@@ -28,6 +28,8 @@ public:
     bool worth_shrinking(model::Clause clause);
     /// Notes a shrunk case.  True if nothing like it was seen before.
     bool is_new(model::Clause clause, const std::string& signature);
+    /// It was none.
+    void forget(model::Clause clause, const std::string& signature) { seen_[clause].signatures.erase(signature); }
 
 private:
     struct Seen {

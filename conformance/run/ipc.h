@@ -25,6 +25,11 @@ struct Found {
 /// What a record of plain words for the report begins with, instead of being packed.
 inline constexpr std::string_view kNoteMark = "note: ";
 
+/// What a record begins with of a finding that is being confirmed, beside the run; and the record that says that the
+/// oldest of them is drained.
+inline constexpr std::string_view kPendingMark = "pending: ";
+inline constexpr std::string_view kSettled = "drained";
+
 std::string pack(const Found& found);
 std::optional<Found> unpack(std::string_view record);
 

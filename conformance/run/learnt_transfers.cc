@@ -176,6 +176,12 @@ void LearntTransfers::learn(KnownLoss known) {
     known_.push_back(std::move(known));
 }
 
+void LearntTransfers::forget(const Case& minimal) {
+    const auto of_it = [&](const KnownLoss& k) { return k.minimal == minimal; };
+    // Which of the patterns came of it is not known; the others are learnt again.
+    if (std::erase_if(known_, of_it) != 0) patterns_.clear();
+}
+
 void LearntTransfers::note(const Case& c, Loss loss) {
     if (loss != Loss::Missing) return;
     for (const KnownLoss& known : known_) {

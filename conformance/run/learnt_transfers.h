@@ -43,6 +43,8 @@ class LearntTransfers {
 public:
     /// Notes what shows its loss each time.  What the pair carried before must not matter.
     void learn(KnownLoss known);
+    /// What was learnt of this case was not so.
+    void forget(const Case& minimal);
     /// Notes that a case has lost something.  If that is what is known of such a case, the operations that do it are
     /// looked for in later ones.
     void note(const Case& c, Loss loss);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conformance/case/case_text.h"
 #include "conformance/drive/probe.h"
 #include "conformance/drive/transfer/worker.h"
 #include "conformance/run/explore.h"
@@ -86,14 +87,24 @@ std::vector<Because> Repeater::counted_trial(const Case& c) {
     return because;
 }
 
-Case Repeater::smaller(const Case& c) {
+void Repeater::make_smaller(Reduced& r) {
     const Watch watch;
+    std::set<std::string> failed;  // each round of shrinking tries again what the rounds before have tried
     const auto still_shows = [&](const Case& smaller) {
-        return shrinking_ + watch.spent() < kShrinkTime && !trial(smaller).empty();
+        if (shrinking_ + watch.spent() >= kShrinkTime) return false;
+        const std::string text = print_case(smaller);
+        if (failed.contains(text)) return false;
+        auto because = trial(smaller);
+        if (because.empty()) {
+            failed.insert(text);
+            return false;
+        }
+        r.because = std::move(because);
+        r.loss = loss_;
+        return true;
     };
-    Case out = shrink(c, still_shows, kBudget);
+    r.minimal = shrink(r.shown, still_shows, kBudget);
     shrinking_ += watch.spent();
-    return out;
 }
 
 // What it shows, if it does so again and again.  A loss was waited for with patience, which once is enough.
@@ -128,24 +139,50 @@ Repeated Repeater::at_times(const Sighting& seen) {
     return out;
 }
 
-Repeated Repeater::run(const Sighting& seen) {
+Reduced Repeater::reduce(const Sighting& seen) {
     seen_ = &seen;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
     Worker& worker = worker_of(context_.library());
     worker.set_quick(seen.loss == Loss::Ended);
-    Case shown = seen.shown;
-    bool repeats = !counted_trial(shown).empty();
-    if (!repeats && !seen.history.empty() && shown.before != seen.history) {
-        shown.before = seen.history;
-        repeats = !counted_trial(shown).empty();
+    Reduced out;
+    out.shown = seen.shown;
+    out.because = counted_trial(out.shown);
+    if (out.because.empty() && !seen.history.empty() && out.shown.before != seen.history) {
+        out.shown.before = seen.history;
+        out.because = counted_trial(out.shown);
     }
-    std::vector<Because> because;
-    Case minimal = repeats && !context_.plan().first ? smaller(shown) : shown;
+    out.loss = loss_;
+    out.minimal = out.shown;
+    if (!out.because.empty() && !context_.plan().first) make_smaller(out);
+    out.tries = tries_;
     worker.set_quick(false);
+    worker.renew();
+    return out;
+}
+
+Repeated Repeater::each_time(const Sighting& seen, const Reduced& reduced) {
+    seen_ = &seen;
+    tries_ = reduced.tries;
+    Worker& worker = worker_of(context_.library());
     worker.set_patient(true);
-    if (repeats) because = each_time(minimal);
-    if (repeats && because.empty() && !(minimal == shown)) because = each_time(minimal = shown);
-    Repeated out = because.empty() ? at_times(seen) : Repeated{std::move(minimal), std::move(because), {}, loss_};
+    Repeated out{reduced.minimal, {}, {}, Loss::None};
+    if (!reduced.because.empty()) out.because = each_time(out.shown);
+    if (!reduced.because.empty() && out.because.empty() && !(reduced.minimal == reduced.shown)) {
+        out.shown = reduced.shown;
+        out.because = each_time(out.shown);
+    }
+    out.loss = loss_;
+    worker.set_patient(false);
+    worker.renew();
+    return out;
+}
+
+Repeated Repeater::confirm(const Sighting& seen, const Reduced& reduced) {
+    Repeated out = each_time(seen, reduced);
+    if (!out.because.empty()) return out;
+    Worker& worker = worker_of(context_.library());
+    worker.set_patient(true);
+    out = at_times(seen);
     worker.set_patient(false);
     worker.renew();
     return out;

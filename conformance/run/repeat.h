@@ -27,6 +27,15 @@ struct Sighting {
     Loss loss = Loss::None;                              ///< of the pair
 };
 
+/// What was made of it at first sight, without patience.
+struct Reduced {
+    Case shown;                           ///< what showed it again, with what its pair had carried if it takes that
+    Case minimal;                         ///< the same, made smaller
+    std::vector<model::Because> because;  ///< as the smaller one showed it; none: it did not show again
+    Loss loss = Loss::None;               ///< of the smaller one
+    Tries tries;
+};
+
 /// What can be said of it.
 struct Repeated {
     Case shown;  ///< the smallest case that shows it each time; of an intermittent one, what was run
@@ -39,15 +48,21 @@ class Repeater {
 public:
     /// @param alive called ahead of each trial.
     Repeater(TestContext& context, std::function<void()> alive) : context_(context), alive_(std::move(alive)) {}
+    /// Runs it again, and makes what shows it smaller.
+    Reduced reduce(const Sighting& seen);
+    /// With patience.  @return no link if it does not show each time.
+    Repeated each_time(const Sighting& seen, const Reduced& reduced);
+    /// The same, or how often it shows.
     /// @return no link if the sighting was hasty and no trial with patience shows it: then nothing was seen.
-    Repeated run(const Sighting& seen);
+    Repeated confirm(const Sighting& seen, const Reduced& reduced);
+    Repeated run(const Sighting& seen) { return confirm(seen, reduce(seen)); }
 
 private:
     /// Runs a case alone.  @return the links that are like the one of the sighting; none if it does not show.
     std::vector<model::Because> trial(const Case& c);
     /// The same, counted unless it was hasty.
     std::vector<model::Because> counted_trial(const Case& c);
-    Case smaller(const Case& c);
+    void make_smaller(Reduced& r);
     std::vector<model::Because> each_time(const Case& c);
     Repeated at_times(const Sighting& seen);
 

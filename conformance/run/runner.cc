@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -64,8 +66,14 @@ public:
             note(std::string(record.substr(kNoteMark.size())));
             return;
         }
-        auto found = unpack(record);
+        if (record == kSettled) {
+            if (!pending_.empty()) pending_.pop_front();
+            return;
+        }
+        const bool pending = record.starts_with(kPendingMark);
+        auto found = unpack(pending ? record.substr(kPendingMark.size()) : record);
         if (!found) return;
+        if (pending) return pending_.push_back(std::move(*found));
         // What a process showed that knows nothing of the others is tried in new ones, once this one has ended.
         if (found->intermittent && found->shown_by.kind != Case::Kind::Traffic) {
             doubtful_.push_back(std::move(*found));
@@ -84,6 +92,11 @@ public:
         }
         report_.deviations.push_back(make_deviation(shown, std::move(because), fatal, intermittent));
         ++added_;
+    }
+    /// The process that confirmed some ended: they are tried in new ones.
+    void leave_pending() {
+        std::move(pending_.begin(), pending_.end(), std::back_inserter(doubtful_));
+        pending_.clear();
     }
     /// What did not repeat in the process that showed it; each is returned once.
     std::vector<Found> take_doubtful() { return std::exchange(doubtful_, {}); }
@@ -107,6 +120,7 @@ private:
 
     std::vector<std::string> notes_;
     std::vector<Found> doubtful_;
+    std::deque<Found> pending_;  // oldest first
     const Plan& plan_;
     Report& report_;
     std::size_t added_ = 0;
@@ -199,7 +213,7 @@ private:
     [[nodiscard]] bool is_over() const { return plan_.first && gather_.added() > 0; }
 
     Ending run_child(std::uint64_t total) {
-        return run_in_child(
+        const Ending ending = run_in_child(
             [&](Channel& channel) {
                 std::string error;
                 auto context = TestContext::open(plan_, result_.provider, error);
@@ -211,6 +225,8 @@ private:
                 on_progress_(std::min(ledger_->queries, total), total);
             },
             hung_ == 0 && !gather_.has_hung(result_.provider) ? kQuiet : kQuietAgain);
+        gather_.leave_pending();
+        return ending;
     }
 
     // Probing queries that kill are told, and not asked again.  @return false: there is nothing more to be done.

@@ -32,8 +32,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
 constexpr unsigned kMissingRounds = 2000;
-constexpr unsigned kBarrierMicros = 500'000;     // of work, for a barrier to come through
-constexpr unsigned kLostBarrierMicros = 60'000;  // once it is known that they get lost
+constexpr auto kNap = std::chrono::microseconds(50);  // behind those, so that who waits leaves the processor to others
+constexpr unsigned kBarrierMicros = 500'000;          // of work, for a barrier to come through
+constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that they get lost
 constexpr unsigned kMostLostBarriers = 6;
 constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
@@ -218,6 +219,7 @@ private:
         const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
         for (unsigned tries = 0; o.ret == -FI_EAGAIN && o.what != Transfer::Cancel; ++tries) {
             if (tries > kMissingRounds && Clock::now() > until) break;
+            if (tries > kMissingRounds) std::this_thread::sleep_for(kNap);
             poll();
             o.ret = post(pair_, o, memory_.of(index), arguments, context);
         }
@@ -455,7 +457,10 @@ private:
             if (now - began_ > std::chrono::milliseconds(patience_.total_millis)) return !waits;
             const auto patience =
                 waits ? std::chrono::microseconds(patience_.missing_millis * 1000) : std::chrono::microseconds(quiet);
-            if (now - last < patience) continue;
+            if (now - last < patience) {
+                if (waits) std::this_thread::sleep_for(kNap);
+                continue;
+            }
             patience_.spent = patience_.spent || waits;
             return true;
         }

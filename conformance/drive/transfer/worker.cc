@@ -44,8 +44,9 @@ constexpr std::chrono::milliseconds kLongWork{700};
 constexpr std::chrono::milliseconds kLongSleep{6000};
 // The same where one is known not to, or where the library is known to hang: then it is looked at again with patience.
 constexpr std::chrono::milliseconds kKnownWork{150};
+constexpr std::chrono::milliseconds kKnownWorkRunning{70};  // of a transfer's call; opening a pair takes longer
 constexpr std::chrono::milliseconds kKnownSleep{1500};
-constexpr int kLookMillis = 50;      // how often the worker is looked at meanwhile
+constexpr int kLookMillis = 10;      // how often the worker is looked at meanwhile
 constexpr int kRecordMillis = 6000;  // for the rest of an answer that has begun
 // A request: a letter, then a case as text (its pair is to be opened as it says), operations as bytes, or nothing (the
 // pair is to be closed).
@@ -180,6 +181,12 @@ private:
     unsigned on_pair_ = 0;  // exchanges that the one at hand has carried
 };
 
+WorkerState* shared_state() {
+    void* p = mmap(nullptr, sizeof(WorkerState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    return new (p) WorkerState{};
+}
+
 }  // namespace
 
 void note_closing_death(const LeftPair& left, Traffic& out) {
@@ -196,11 +203,7 @@ Worker& worker_of(const Library& library) {
     return *worker;
 }
 
-Worker::Worker(const Library& library) : library_(library) {
-    void* p = mmap(nullptr, sizeof(WorkerState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    state_ = new (p) WorkerState{};
-}
+Worker::Worker(const Library& library) : library_(library), state_(shared_state()) {}
 
 Worker::~Worker() {
     stop();
@@ -214,6 +217,15 @@ void Worker::renew() {
         if (e.kind != Ending::Kind::Done) note_left(e);
     }
     stop();
+}
+
+void Worker::detach() {
+    WorkerState* const own = shared_state();
+    own->waits = state_->waits;
+    own->lost = state_->lost;
+    munmap(state_, sizeof(WorkerState));
+    state_ = own;
+    stop();  // no process that is this one's
 }
 
 std::optional<LeftPair> Worker::take_left() { return std::exchange(left_, std::nullopt); }
@@ -323,7 +335,10 @@ bool Worker::is_quick() const {
 
 bool Worker::awaited() const {
     using Clock = std::chrono::steady_clock;
-    const auto longest_work = [this] { return (is_quick() ? kKnownWork : kLongWork) * patience_factor(); };
+    const auto longest_work = [this] {
+        const auto known = state_->phase == Phase::Running ? kKnownWorkRunning : kKnownWork;
+        return (is_quick() ? known : kLongWork) * patience_factor();
+    };
     const auto longest_sleep = [this] { return (is_quick() ? kKnownSleep : kLongSleep) * patience_factor(); };
     pollfd waiting = {fd_, POLLIN, 0};
     unsigned beat = state_->beat.load(std::memory_order_relaxed);

@@ -70,6 +70,8 @@ public:
 
     /// Closes what is open and ends the process: the next exchange finds nothing of those before it.
     void renew();
+    /// In a child of the owner: forgets the owner's process and shares nothing with it from now on.
+    void detach();
     /// The exchanges that the pair had carried when it was given the last one, oldest first, at most kMostBefore.
     [[nodiscard]] const std::vector<std::vector<model::Operation>>& history() const { return history_; }
     /// True if it had carried more than history() holds.
@@ -81,6 +83,8 @@ public:
     void set_patient(bool patient) { state_->patient = patient; }
     /// True: a call that does not come back is given up sooner, as it is known not to.
     void set_quick(bool quick) { quick_ = quick; }
+    /// A call did not come back although it was waited for with patience.
+    [[nodiscard]] bool is_known_to_hang() const { return known_to_hang_; }
     /// False if the last exchange was not run: see run().
     [[nodiscard]] bool ran() const { return ran_; }
     /// What the last exchange lost.
