@@ -52,6 +52,7 @@ struct Session {
     unsigned at_once = 1;
     Report report;
     Progress* progress = nullptr;
+    ProgramQueue* programs = nullptr;     ///< of what was found
     std::vector<Job> jobs;                ///< by number of the test
     std::vector<std::size_t> chosen;      ///< those that this run does
     std::map<std::size_t, JobResult> by;  ///< what came of them
@@ -85,6 +86,7 @@ void run_chosen(Session& session) {
                                           jobs[i].property->count(*session.plan));
             },
         .at = [&](std::size_t i, std::uint64_t done) { progress.at(steps[i], done); },
+        .found = [&](std::size_t, const Deviation& d) { session.programs->begin(d); },
         .ended =
             [&](std::size_t i, const JobResult& r) {
                 const auto found = r.deviations.size();
@@ -292,7 +294,7 @@ void run_programs(const Court& court, Session& session) {
     const auto began = std::chrono::steady_clock::now();
     const auto count = court.compiler ? count_programs(session.report) : 0;
     const std::size_t step = count != 0 ? session.progress->begin("programs", count) : 0;
-    convict(session.report, court, [&](std::size_t done) { session.progress->at(step, done); });
+    session.programs->finish(session.report, [&](std::size_t done) { session.progress->at(step, done); });
     if (count == 0) return;
     const auto shown = program_counts(session.report)[static_cast<std::size_t>(ProgramRun::Result::Shown)];
     session.progress->end(step, fmt::format("{} of {} findings shown", shown, session.report.deviations.size()), count,
@@ -356,7 +358,9 @@ int check(Options& options) {
     if (!find_court(options, found, court, error)) return could_not_run(error);
 
     Progress progress(options.quiet);
+    ProgramQueue programs(court);
     Session session;
+    session.programs = &programs;
     session.plan = &options.plan;
     session.at_once = options.jobs;
     session.progress = &progress;

@@ -2,7 +2,8 @@
 #include "conformance/convict/convict.h"
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +11,7 @@
 #include <semaphore>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,20 +33,17 @@ constexpr unsigned kLanesPerProcessor = 4;
 constexpr unsigned kMostProcessors = 4;
 
 // Findings whose programs are alike, and that would take the same for a proof.
+using Key = std::tuple<std::string, Grade, bool, Case::Kind>;
 using Group = std::vector<std::size_t>;  // by their place in the report
 
+Key key_of(const Deviation& d) { return {d.reproducer, d.grade, is_hang(d), d.shown_by.kind}; }
+
 std::vector<Group> groups_of(const Report& report) {
-    std::map<std::tuple<std::string_view, Grade, bool, Case::Kind>, Group> by_program;
-    for (std::size_t i = 0; i < report.deviations.size(); ++i) {
-        const Deviation& d = report.deviations[i];
-        by_program[{d.reproducer, d.grade, is_hang(d), d.shown_by.kind}].push_back(i);
-    }
+    std::map<Key, Group> by_program;
+    for (std::size_t i = 0; i < report.deviations.size(); ++i) by_program[key_of(report.deviations[i])].push_back(i);
     std::vector<Group> out;
     for (auto& [key, group] : by_program) out.push_back(std::move(group));
     std::sort(out.begin(), out.end());  // as the report has them, and not by the text of programs
-    // What takes longest begins first.
-    std::stable_partition(out.begin(), out.end(),
-                          [&](const Group& g) { return is_hang(report.deviations[g.front()]); });
     return out;
 }
 
@@ -133,6 +132,10 @@ private:
                 if (hasty) out.detail += ", run hasty";
                 return out;
             }
+            if (verdict.never_tells) {
+                ++out.tries.of;
+                break;
+            }
             could_tell = could_tell || verdict.says == Verdict::Says::NotShown;
             hung += verdict.hung ? 1 : 0;
         }
@@ -163,34 +166,105 @@ void run_none(Report& report, const std::string& why) {
 
 std::size_t count_programs(const Report& report) { return groups_of(report).size(); }
 
-void convict(Report& report, const Court& court, const std::function<void(std::size_t)>& on_done) {
-    if (!court.compiler) return run_none(report, court.why_none);
+// Lanes take programs from it.
+class ProgramQueue::Lanes {
+public:
+    explicit Lanes(const Court& court) : trials_(court) {}
+    ~Lanes() {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        waiting_.clear();
+        more_.notify_all();
+    }
+    Lanes(const Lanes&) = delete;
+    Lanes& operator=(const Lanes&) = delete;
+
+    /// Gives a program to the lanes, unless they have it.
+    void add(const Deviation& finding) {
+        const std::lock_guard lock(mutex_);
+        auto [at, is_new] = jobs_.try_emplace(key_of(finding));
+        if (!is_new) return;
+        at->second.finding = finding;
+        // What takes longest begins first.
+        is_hang(finding) ? waiting_.push_front(&at->second) : waiting_.push_back(&at->second);
+        more_.notify_one();
+        if (threads_.size() >= processors() * kLanesPerProcessor) return;
+        try {
+            threads_.emplace_back([this] { work(); });
+        } catch (const std::system_error&) {
+            if (threads_.empty()) throw;  // else as many as there are have to do
+        }
+    }
+
+    /// Waits for it.  REQUIRES: it was added.
+    ProgramRun result_of(const Deviation& finding) {
+        std::unique_lock lock(mutex_);
+        Job& job = jobs_.at(key_of(finding));
+        done_.wait(lock, [&job] { return job.run.has_value(); });
+        return *job.run;
+    }
+
+private:
+    struct Job {
+        Deviation finding;
+        std::optional<ProgramRun> run;
+    };
+
+    void work() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            more_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+            if (waiting_.empty()) return;
+            Job& job = *waiting_.front();
+            waiting_.pop_front();
+            lock.unlock();
+            ProgramRun run = trials_.run(job.finding);
+            lock.lock();
+            job.run = std::move(run);
+            done_.notify_all();
+        }
+    }
+
+    const Trials trials_;
+    std::mutex mutex_;  // guards what follows
+    std::condition_variable more_, done_;
+    std::map<Key, Job> jobs_;
+    std::deque<Job*> waiting_;
+    bool closed_ = false;
+    std::vector<std::jthread> threads_;  // last: they use what stands above
+};
+
+ProgramQueue::ProgramQueue(const Court& court) : court_(court) {}
+ProgramQueue::~ProgramQueue() = default;
+
+void ProgramQueue::begin(const Deviation& finding) {
+    if (!court_.compiler) return;
+    try {
+        if (!lanes_) lanes_ = std::make_unique<Lanes>(court_);
+        lanes_->add(finding);
+    } catch (const std::system_error&) {
+        // finish() says why, if it can't either.
+    }
+}
+
+void ProgramQueue::finish(Report& report, const std::function<void(std::size_t)>& on_done) {
+    if (!court_.compiler) return run_none(report, court_.why_none);
     const std::vector<Group> groups = groups_of(report);
     if (groups.empty()) return;
     try {
-        const Trials trials(court);
-        std::atomic<std::size_t> next{0};
-        std::size_t done = 0;
-        std::mutex noting;  // guards done and the findings
-        const auto work = [&] {
-            for (std::size_t i = next++; i < groups.size(); i = next++) {
-                const ProgramRun run = trials.run(report.deviations[groups[i].front()]);
-                const std::lock_guard lock(noting);
-                note(report, groups[i], run);
-                on_done(++done);
-            }
-        };
-        const std::size_t lanes = std::min<std::size_t>(groups.size(), processors() * kLanesPerProcessor);
-        std::vector<std::jthread> others;
-        try {
-            while (others.size() + 1 < lanes) others.emplace_back(work);
-        } catch (const std::system_error&) {
-            // As many as there are have to do.
+        if (!lanes_) lanes_ = std::make_unique<Lanes>(court_);
+        for (const Group& g : groups) lanes_->add(report.deviations[g.front()]);
+        for (std::size_t done = 0; done < groups.size(); ++done) {
+            note(report, groups[done], lanes_->result_of(report.deviations[groups[done].front()]));
+            on_done(done + 1);
         }
-        work();
     } catch (const std::system_error& e) {
         run_none(report, e.what());
     }
+}
+
+void convict(Report& report, const Court& court, const std::function<void(std::size_t)>& on_done) {
+    ProgramQueue(court).finish(report, on_done);
 }
 
 }  // namespace selvage::conformance

@@ -16,8 +16,8 @@ using Says = Verdict::Says;
 constexpr int kBroken = 1, kCannotTell = 77, kNotLoaded = 127;
 // Programs that notice a hang themselves do so after 10 s.
 constexpr std::chrono::seconds kLimit{40}, kLimitOfHang{12};
-// Four times what the kit gives a call that works and does not come back (worker.cc).
-constexpr std::chrono::milliseconds kWorkOfHang{2800};
+// Twice what the kit gives a call that works and does not come back (worker.cc).
+constexpr std::chrono::milliseconds kWorkOfHang{1400};
 
 bool is_crash(int signal) {
     for (const int s : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGPIPE})
@@ -66,7 +66,7 @@ Verdict of_status(const Deviation& d, const RunResult& run) {
     if (run.code == kBroken && says(run.output, "broken")) return {Says::Shown, how};
     if (run.code == kCannotTell) {
         const std::string why = last_line(run.output);
-        return {Says::CannotTell, why.empty() ? how : why};
+        return {Says::CannotTell, why.empty() ? how : why, false, why.starts_with("cannot tell by itself")};
     }
     if (run.code == 0 && says(run.output, "kept")) return {Says::NotShown, how};
     // Some libraries catch the signal of a crash, and exit.

@@ -13,8 +13,9 @@ namespace selvage::conformance {
 /// What one run of a program came to.
 struct Verdict {
     enum class Says : std::uint8_t { Shown, NotShown, CannotTell } says = Says::NotShown;
-    std::string how;    ///< "exits with 1", "dies of signal 11", …
-    bool hung = false;  ///< it did not come to an end
+    std::string how;           ///< "exits with 1", "dies of signal 11", …
+    bool hung = false;         ///< it did not come to an end
+    bool never_tells = false;  ///< it says that no run of it can tell
 };
 
 /// Exit status 1 and a line that says "broken" show it; 77 cannot tell.  A crash shows a finding that is a crash, or of

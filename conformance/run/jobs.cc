@@ -35,6 +35,7 @@ constexpr auto kNoLimit = std::chrono::hours(24 * 365);
 
 // What a record is, as its first letter.
 constexpr char kAt = 'P', kDeviation = 'D', kFatal = 'F', kNote = 'N', kCounts = 'C';
+constexpr char kEarly = 'E';  // ahead of the record of a deviation: the result is still to come
 
 // What a job counted, as it is sent between two processes of one program.
 struct Counts {
@@ -71,13 +72,13 @@ private:
 };
 
 // The job's side.
+std::string record_of(const Deviation& d) {
+    return (d.grade == Grade::Fatal ? kFatal : kDeviation) +
+           pack({.because = d.because, .shown_by = d.shown_by, .seen = d.seen, .intermittent = d.intermittent});
+}
+
 void send_result(Channel& channel, const ProviderResult& result, const Report& report) {
-    for (const Deviation& d : report.deviations) {
-        const char mark = d.grade == Grade::Fatal ? kFatal : kDeviation;
-        channel.send(
-            mark +
-            pack({.because = d.because, .shown_by = d.shown_by, .seen = d.seen, .intermittent = d.intermittent}));
-    }
+    for (const Deviation& d : report.deviations) channel.send(record_of(d));
     for (const auto& note : result.notes) channel.send(kNote + note);
     const Counts counts{.tally = result.tally,
                         .judged = result.judged,
@@ -94,7 +95,9 @@ void do_job(const Plan& plan, const Job& job, Channel& channel) {
     result.provider = job.provider;
     Report report;
     Clock::time_point told{};
+    std::size_t sent = 0;
     run_property(plan, *job.property, result, report, [&](std::uint64_t done, std::uint64_t) {
+        for (; sent < report.deviations.size(); ++sent) channel.send(kEarly + record_of(report.deviations[sent]));
         const auto now = Clock::now();
         if (now - told < kProgress) return;
         told = now;
@@ -119,9 +122,11 @@ public:
 
     void begin() const { gate_.open(); }
     [[nodiscard]] int descriptor() const { return child_.descriptor(); }
+    using At = std::function<void(std::uint64_t)>;
+    using Early = std::function<void(const Deviation&)>;
     /// @return false once it has ended.
-    bool look(const std::function<void(std::uint64_t)>& at) {
-        if (child_.receive([&](std::string_view record) { take(record, at); })) return true;
+    bool look(const At& at, const Early& early) {
+        if (child_.receive([&](std::string_view record) { take(record, at, early); })) return true;
         const Ending ending = child_.end();
         if (ending.kind != Ending::Kind::Done || !complete_) give_up(ending);
         return false;
@@ -130,7 +135,7 @@ public:
     JobResult take_result() { return std::move(result_); }
 
 private:
-    void take(std::string_view record, const std::function<void(std::uint64_t)>& at) {
+    void take(std::string_view record, const At& at, const Early& early) {
         if (record.empty()) return;
         const auto rest = record.substr(1);
         switch (record.front()) {
@@ -138,7 +143,11 @@ private:
                 return at(std::strtoull(std::string(rest).c_str(), nullptr, 10));
             case kDeviation:
             case kFatal:
-                return add(rest, record.front() == kFatal);
+                if (auto d = read(record)) result_.deviations.push_back(std::move(*d));
+                return;
+            case kEarly:
+                if (const auto d = read(rest)) early(*d);
+                return;
             case kNote:
                 result_.counts.notes.emplace_back(rest);
                 return;
@@ -149,12 +158,13 @@ private:
         }
     }
 
-    void add(std::string_view packed, bool fatal) {
-        auto found = unpack(packed);
-        if (!found) return;
-        Deviation d = make_deviation(found->shown_by, std::move(found->because), fatal, found->intermittent);
+    static std::optional<Deviation> read(std::string_view record) {
+        auto found = record.empty() ? std::nullopt : unpack(record.substr(1));
+        if (!found) return std::nullopt;
+        Deviation d =
+            make_deviation(found->shown_by, std::move(found->because), record.front() == kFatal, found->intermittent);
         d.seen = found->seen;
-        result_.deviations.push_back(std::move(d));
+        return d;
     }
 
     void count(std::string_view bytes) {
@@ -209,7 +219,10 @@ std::vector<JobResult> run_jobs(const Plan& plan, const std::vector<Job>& jobs, 
         }
         wait_for(runs, under_way);
         std::erase_if(under_way, [&](std::size_t i) {
-            if (runs[i]->look([&](std::uint64_t done) { events.at(i, done); })) return false;
+            const auto early = [&](const Deviation& d) {
+                if (events.found) events.found(i, d);
+            };
+            if (runs[i]->look([&](std::uint64_t done) { events.at(i, done); }, early)) return false;
             events.ended(i, runs[i]->result());
             return true;
         });

@@ -34,6 +34,8 @@ struct JobResult {
 struct JobEvents {
     std::function<void(std::size_t job)> began;
     std::function<void(std::size_t job, std::uint64_t done)> at;
+    /// A deviation, before the job has ended; its result is likely to have it.  May be empty.
+    std::function<void(std::size_t job, const Deviation& deviation)> found{};
     std::function<void(std::size_t job, const JobResult& result)> ended;
 };
 

@@ -232,6 +232,31 @@ TEST(Convict, AFindingWhoseProgramDoesNotShowItIsIntermittent) {
     EXPECT_EQ(programs_text(r), "0 of 3 findings are shown by their C programs, 2 are not, 1 cannot be told by theirs");
 }
 
+TEST(Convict, AProgramThatSaysThatNoneOfItsRunsCanTellIsRunOnce) {
+    const auto r = convicted({finding(Grade::Violation,
+                                      "#include <stdio.h>\nint main(void) { puts(\"cannot tell by itself: look\"); "
+                                      "return 77; }")});
+    EXPECT_EQ(r.deviations[0].grade, Grade::Intermittent);
+    EXPECT_EQ(r.deviations[0].program->result, Result::CannotTell);
+    EXPECT_EQ(r.deviations[0].program->tries, (Tries{.shown = 0, .of = 1}));
+}
+
+TEST(Convict, AProgramRunsWhileOtherFindingsAreStillToCome) {
+    const Folder folder;
+    const Court there = court();
+    Report r;
+    r.deviations = {finding(Grade::Violation, shows_in_run(1, folder.path("a"))),
+                    finding(Grade::Violation, shows_in_run(1, folder.path("b")))};
+    ProgramQueue programs(there);
+    programs.begin(r.deviations[0]);
+    programs.begin(finding(Grade::Violation, "no program, and in no report"));
+    for (int i = 0; i < 3000 && !std::filesystem::exists(folder.path("a")); ++i) usleep(10'000);
+    EXPECT_TRUE(std::filesystem::exists(folder.path("a")));
+    programs.finish(r, [](std::size_t) {});
+    for (const Deviation& d : r.deviations) EXPECT_EQ(d.program->result, Result::Shown) << d.program->detail;
+    EXPECT_EQ(slurp(folder.path("a")), "x") << "once";
+}
+
 TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
     const std::string program =
         "#include <stdio.h>\n#include <string.h>\n#include <rdma/fabric.h>\n#include <rdma/fi_errno.h>\n"
