@@ -6,7 +6,6 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
-#include <rdma/fi_tagged.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -309,25 +308,21 @@ std::string barrier_behind(const std::vector<Operation>& outstanding) {
         if (!pair) return;
         model::Traffic done;
         done.operations = outstanding;
-        static std::array<fi_context2, 8> contexts;
-        std::array<char, 64> space{};
         for (std::size_t i = 0; i < outstanding.size(); ++i) {
-            const Operation& o = outstanding[i];
-            fid_ep* const ep = pair->end(model::Side::B).ep;
-            done.operations[i].ret =
-                o.what == Transfer::Recv
-                    ? fi_recv(ep, space.data(), 8, nullptr, FI_ADDR_UNSPEC, &contexts[i])
-                    : fi_trecv(ep, space.data(), 8, nullptr, FI_ADDR_UNSPEC, o.tag, o.ignore, &contexts[i]);
+            PostedCall call;
+            call.operation = outstanding[i];
+            call.operation.length = 8;
+            call.context = i * kContextLength;
+            call.local = {{kArenaOffset + kArenaLength / 2, 8}};
+            done.operations[i].ret = pair->end(model::Side::B).post(call);
         }
         Barrier barrier(*pair, file.shown.sequence);
         int others = 0;
         const auto poll = [&] {
-            for (const model::Side side : {model::Side::A, model::Side::B}) {
-                for (fid_cq* const cq : pair->end(side).queue) {
-                    fi_cq_tagged_entry e = {};
-                    if (fi_cq_read(cq, &e, 1) == 1 && !barrier.took(e.op_context, false)) ++others;
-                }
-            }
+            std::vector<QueueEntry> entries;
+            for (const model::Side side : {model::Side::A, model::Side::B})
+                for (const bool transmit : {false, true}) pair->end(side).read(transmit, entries);
+            for (const QueueEntry& e : entries) others += barrier.took(e) ? 0 : 1;
         };
         const bool passed = barrier.pass(done, 2'000'000, poll);
         channel.send((passed ? "passed " : "lost ") + std::to_string(others));

@@ -2,8 +2,6 @@
 #include "conformance/drive/transfer/barrier.h"
 
 #include <rdma/fi_errno.h>
-#include <rdma/fi_rma.h>
-#include <rdma/fi_tagged.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -23,13 +21,15 @@ using model::Side;
 using model::Traffic;
 using model::Transfer;
 
-constexpr std::size_t kContexts = 256;       // a step that did not come through keeps its own for as long as these last
 constexpr std::size_t kLength = 8;           // of a message
 constexpr std::chrono::seconds kLongest{8};  // on a machine that is busy beyond measure
 constexpr std::array<std::uint64_t, 6> kTags = {0x5E1A, 0x2BAD, 0x7E57, 0x3C3C, 0x1234, 0x4321};
 
-std::array<fi_context2, kContexts> contexts;
-std::size_t next_of_contexts = 0;
+// A step that did not come through keeps its own for as long as there are others.
+std::uint64_t next_context() {
+    static std::size_t next = 0;
+    return (kBarrierContexts + next++ % (kContexts - kBarrierContexts)) * kContextLength;
+}
 
 // How long this thread has been on a processor.
 std::int64_t worked_micros() {
@@ -56,17 +56,16 @@ bool both(std::uint64_t caps, std::uint64_t one, std::uint64_t all) { return (ca
 
 }  // namespace
 
-bool Barrier::took(const void* context, bool failed) {
-    const auto* c = static_cast<const fi_context2*>(context);
-    if (c < contexts.data() || c >= contexts.data() + contexts.size()) return false;
+bool Barrier::took(const QueueEntry& entry) {
+    const auto is_own = [&](Side side) {
+        const std::uint64_t slot = (entry.context - pair_.end(side).memory_address()) / kContextLength;
+        return slot >= kBarrierContexts && slot < kContexts;
+    };
+    if (!is_own(Side::A) && !is_own(Side::B)) return false;
     ++came_;
-    failed_ = failed_ || failed;
+    failed_ = failed_ || entry.failed;
     return true;
 }
-
-fi_context2* Barrier::next_context() { return &contexts[next_of_contexts++ % kContexts]; }
-
-unsigned char* Barrier::buffer(Side side, std::size_t which) { return pair_.end(side).arena + which * kGuardBytes; }
 
 // No receive of the exchange takes a message with that tag, and none of the exchange's messages has it.
 bool Barrier::may_tag(const Traffic& done, std::uint64_t tag) const {
@@ -132,9 +131,15 @@ bool Barrier::proves(const Traffic& done) const {
     });
 }
 
-bool Barrier::post(const std::function<std::int64_t()>& call) {
+// Posts a call with a buffer of the side's own.
+bool Barrier::post(PostedCall call, std::size_t buffer) {
+    call.operation.form = model::CallForm::Message;
+    call.operation.flags = FI_COMPLETION;
+    call.operation.length = kLength;
+    call.context = next_context();
+    call.local = {{kArenaOffset + buffer * kGuardBytes, kLength}};
     for (;;) {
-        const std::int64_t ret = call();
+        const std::int64_t ret = pair_.end(call.operation.side).post(call);
         if (ret == 0) return true;
         if (ret != -FI_EAGAIN || !wait()) return false;
         (*poll_)();
@@ -158,36 +163,25 @@ bool Barrier::wait() {
 }
 
 bool Barrier::message(Step step, Side from) {
-    const Side to = peer_of(from);
-    fid_ep* const sender = pair_.end(from).ep;
-    fid_ep* const receiver = pair_.end(to).ep;
-    void* desc[] = {pair_.descriptor(from), pair_.descriptor(to)};
-    iovec out = {buffer(from, 0), kLength}, in = {buffer(to, 1), kLength};
-    fi_context2* const own[] = {next_context(), next_context()};
-    const fi_addr_t dest = pair_.end(from).peer;
+    PostedCall in, out;
+    in.operation.what = step == Step::Tagged ? Transfer::TaggedRecv : Transfer::Recv;
+    out.operation.what = step == Step::Tagged ? Transfer::TaggedSend : Transfer::Send;
+    in.operation.side = peer_of(from);
+    out.operation.side = from;
+    if (step == Step::Tagged) in.operation.tag = out.operation.tag = tag_;
     came_ = 0;
-    if (step == Step::Tagged) {
-        const fi_msg_tagged r = {&in, &desc[1], 1, FI_ADDR_UNSPEC, tag_, 0, own[1], 0};
-        const fi_msg_tagged s = {&out, &desc[0], 1, dest, tag_, 0, own[0], 0};
-        return post([&] { return fi_trecvmsg(receiver, &r, FI_COMPLETION); }) &&
-               post([&] { return fi_tsendmsg(sender, &s, FI_COMPLETION); }) && come(2);
-    }
-    const fi_msg r = {&in, &desc[1], 1, FI_ADDR_UNSPEC, own[1], 0};
-    const fi_msg s = {&out, &desc[0], 1, dest, own[0], 0};
-    return post([&] { return fi_recvmsg(receiver, &r, FI_COMPLETION); }) &&
-           post([&] { return fi_sendmsg(sender, &s, FI_COMPLETION); }) && come(2);
+    return post(in, 1) && post(out, 0) && come(2);
 }
 
 bool Barrier::read(Side from) {
-    const Side of = peer_of(from);
-    const Region& region = pair_.region(of, FI_REMOTE_READ | FI_REMOTE_WRITE);
-    if (region.mr == nullptr) return false;
-    void* desc = pair_.descriptor(from);
-    iovec in = {buffer(from, 2), kLength};
-    const fi_rma_iov at = {pair_.remote_address(of, kRegionLength - kLength), kLength, region.key};
-    const fi_msg_rma r = {&in, &desc, 1, pair_.end(from).peer, &at, 1, next_context(), 0};
+    PostedCall call;
+    call.operation.what = Transfer::Read;
+    call.operation.side = from;
+    call.operation.offset = kRegionLength - kLength;
+    call.target = pair_.region_of_peer(from, FI_REMOTE_READ | FI_REMOTE_WRITE);
+    if (!call.target.registered) return false;
     came_ = 0;
-    return post([&] { return fi_readmsg(pair_.end(from).ep, &r, FI_COMPLETION); }) && come(1);
+    return post(call, 2) && come(1);
 }
 
 bool Barrier::pass(const Traffic& done, unsigned micros, const std::function<void()>& poll) {

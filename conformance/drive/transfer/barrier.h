@@ -13,8 +13,6 @@
 // Only for child processes.  One thread.
 #pragma once
 
-#include <rdma/fabric.h>
-
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -24,12 +22,15 @@
 
 namespace selvage::conformance {
 
+/// Of each side's contexts those from here on are the barrier's.
+inline constexpr std::size_t kBarrierContexts = 4096;
+
 class Barrier {
 public:
     Barrier(Pair& pair, const TransferSequence& sequence) : pair_(pair), sequence_(sequence) {}
 
-    /// True if the entry with this context is the barrier's.
-    bool took(const void* context, bool failed);
+    /// True if the entry is the barrier's.
+    bool took(const QueueEntry& entry);
 
     /// Sends it through behind what has been posted and what came of it, `done`.
     /// @param poll reads all queues once
@@ -50,11 +51,9 @@ private:
     [[nodiscard]] bool may_send(const model::Traffic& done) const;
     bool message(Step step, model::Side from);
     bool read(model::Side from);
-    bool post(const std::function<std::int64_t()>& call);
+    bool post(PostedCall call, std::size_t buffer);
     bool come(unsigned entries);
     bool wait();
-    fi_context2* next_context();
-    [[nodiscard]] unsigned char* buffer(model::Side side, std::size_t which);
 
     Pair& pair_;
     const TransferSequence& sequence_;

@@ -16,8 +16,6 @@ using model::Seen;
 using model::Side;
 using model::Transfer;
 
-constexpr std::size_t kTargetLength = kRegionLength + kBehindRegion;
-
 std::size_t round_up(std::size_t n) { return (n + kGuardBytes - 1) / kGuardBytes * kGuardBytes; }
 
 unsigned char* bytes(const iovec& piece) { return static_cast<unsigned char*>(piece.iov_base); }
@@ -45,6 +43,15 @@ void* value_at(const std::vector<iovec>& pieces, std::uint64_t index, std::size_
     return nullptr;
 }
 
+// What an operation reaches of the target's memory, with guards around it; nothing if it lies outside.
+MemoryRange target_range(const Operation& o) {
+    const std::uint64_t length = bytes_of(o);
+    if (o.offset > kTargetLength || length > kTargetLength - o.offset) return {};
+    const std::uint64_t from = o.offset - std::min<std::uint64_t>(o.offset, kGuardBytes);
+    const std::uint64_t to = std::min<std::uint64_t>(o.offset + length + kGuardBytes, kTargetLength);
+    return {kTargetOffset + from, to - from};
+}
+
 bool overlaps(std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64_t b_end) {
     return a < b_end && b < a_end;
 }
@@ -57,14 +64,50 @@ Memory::Memory(Pair& pair, const TransferSequence& sequence)
     for (int i = 0; i < n && fits_; ++i) lay_out(i);
     for (int i = 0; i < n && fits_; ++i) lay_target(i);
     for (const Side side : {Side::A, Side::B})
-        fits_ = fits_ && pair_.cover(side, used_[static_cast<std::size_t>(side)]);
+        fits_ = fits_ && pair_.end(side).cover(used_[static_cast<std::size_t>(side)]).ok();
+    if (fits_) push_all();
 }
+
+std::vector<MemoryRange> Memory::ranges(int index, const std::vector<iovec>& pieces) {
+    std::vector<MemoryRange> out;
+    const unsigned char* const begin = pair_.end(at(index).side).memory();
+    for (const auto& p : pieces) out.push_back({static_cast<std::uint64_t>(bytes(p) - begin), p.iov_len});
+    return out;
+}
+
+void Memory::name_buffers(int index, PostedCall& call) {
+    const Buffers& b = of(index);
+    call.local = ranges(index, b.local);
+    call.result = ranges(index, b.result);
+    call.compare = ranges(index, b.compare);
+}
+
+void Memory::push(int index, const std::vector<iovec>& pieces) {
+    for (const auto& r : ranges(index, pieces)) pair_.end(at(index).side).push(r);
+}
+
+// Everything that was laid out.
+void Memory::push_all() {
+    for (const Side side : {Side::A, Side::B}) {
+        pair_.end(side).push({kArenaOffset, used_[static_cast<std::size_t>(side)]});
+        for (int i = 0; i < static_cast<int>(all_.size()); ++i)
+            if (reaches_memory(at(i)) && peer_of(at(i).side) == side) pair_.end(side).push(target_range(at(i)));
+    }
+}
+
+// With the guards around each piece.
+void Memory::pull(int index, const std::vector<iovec>& pieces) {
+    for (const auto& r : ranges(index, pieces))
+        pair_.end(at(index).side).pull({r.offset - kGuardBytes, r.length + 2 * kGuardBytes});
+}
+
+void Memory::pull_target(int index) { pair_.end(peer_of(at(index).side)).pull(target_range(at(index))); }
 
 // Pieces of whole units, each with guards around it.
 std::vector<iovec> Memory::take(Side side, std::uint64_t length, std::uint64_t pieces, std::uint64_t unit) {
     std::vector<iovec> out;
     pieces = std::clamp<std::uint64_t>(pieces, 1, 64);
-    unsigned char* const arena = pair_.end(side).arena;
+    unsigned char* const arena = this->arena(side);
     std::size_t& used = used_[static_cast<std::size_t>(side)];
     if (length > kArenaLength) return fits_ = false, out;
     for (std::uint64_t i = 0; i < pieces; ++i) {
@@ -111,12 +154,12 @@ void Memory::lay_out(int index) {
 void Memory::lay_target(int index) {
     const Operation& o = at(index);
     if (!reaches_memory(o)) return;
-    unsigned char* const target = pair_.end(peer_of(o.side)).target;
+    unsigned char* const target = this->target(peer_of(o.side));
     const std::uint64_t length = bytes_of(o);
-    if (o.offset > kTargetLength || length > kTargetLength - o.offset) return;
-    const std::uint64_t from = o.offset - std::min<std::uint64_t>(o.offset, kGuardBytes);
-    const std::uint64_t to = std::min<std::uint64_t>(o.offset + length + kGuardBytes, kTargetLength);
-    write_pattern(kRegionPattern, from, target + from, to - from);
+    const MemoryRange range = target_range(o);
+    if (range.length == 0) return;
+    const std::uint64_t from = range.offset - kTargetOffset;
+    write_pattern(kRegionPattern, from, target + from, range.length);
     // The guard bytes may be another's values.
     for (int i = 0; i <= index; ++i) {
         const Operation& a = at(i);
@@ -145,6 +188,8 @@ void Memory::lay_target(int index) {
 void Memory::reuse(int index) {
     fill_byte(kReused, of(index).local);
     fill_byte(kReused, of(index).compare);
+    push(index, of(index).local);
+    push(index, of(index).compare);
 }
 
 bool Memory::guards_hold(const std::vector<iovec>& pieces) const {
@@ -167,6 +212,7 @@ Seen Memory::received_part(int index, std::uint64_t offset, std::uint64_t length
     bytes_from = -1;
     const auto pieces = part(of(index).local, offset, length);
     if (pieces.empty()) return Seen::NotLooked;
+    pull(index, of(index).local);
     if (holds_only(kEmpty, pieces)) return Seen::Untouched;
     const int sender = pattern_of(*bytes(pieces.front()));
     const bool sends = sender >= 0 && sender < static_cast<int>(all_.size()) && is_send(at(sender)) &&
@@ -189,6 +235,7 @@ Seen Memory::arrived(int index) {
         if (!is_receive(r) || r.side == at(index).side || (r.flags & FI_PEEK) != 0) continue;
         // A multi-receive's messages lie one behind the other: each place where one may start.
         const bool many = (r.flags & FI_MULTI_RECV) != 0 || (sequence_.receive_flags & FI_MULTI_RECV) != 0;
+        pull(static_cast<int>(i), all_[i].local);
         const std::uint64_t last = many ? r.length : std::min<std::uint64_t>(r.length, 1);
         for (std::uint64_t offset = 0; offset < last; ++offset) {
             const auto* const first = value_at(all_[i].local, offset, 1);
@@ -209,6 +256,7 @@ Seen Memory::fetched(int index) {
     const auto& pieces = is_atomic(o) ? b.result : b.local;
     const std::uint64_t length = bytes_of(o);
     if (length == 0) return Seen::NotLooked;
+    pull(index, pieces);
     if (!guards_hold(pieces)) return Seen::Beyond;
     const bool empty = holds_only(kEmpty, pieces);
     if (is_atomic(o)) {
@@ -222,7 +270,8 @@ Seen Memory::fetched(int index) {
     if (o.offset > kTargetLength || length > kTargetLength - o.offset) return empty ? Seen::Untouched : Seen::Foreign;
     const std::uint64_t as_laid = pattern_length(kRegionPattern, o.offset, pieces);
     // Perhaps written by another operation meanwhile.
-    const unsigned char* now = pair_.end(peer_of(o.side)).target + o.offset;
+    pull_target(index);
+    const unsigned char* now = target(peer_of(o.side)) + o.offset;
     bool same = true;
     for (const auto& p : pieces) {
         same = same && std::memcmp(p.iov_base, now, p.iov_len) == 0;
@@ -236,7 +285,7 @@ Seen Memory::fetched(int index) {
 }
 
 // What lies next to the target's range is as it was laid, but for what others write there.
-bool Memory::surroundings_hold(int index) const {
+bool Memory::surroundings_hold(int index) {
     const Operation& o = at(index);
     const std::uint64_t end = o.offset + bytes_of(o);
     const std::uint64_t from = o.offset - std::min<std::uint64_t>(o.offset, kGuardBytes);
@@ -246,7 +295,7 @@ bool Memory::surroundings_hold(int index) const {
         if (static_cast<int>(i) == index || other.side != o.side || !reaches_memory(other)) continue;
         if (overlaps(from, to, other.offset, other.offset + bytes_of(other))) return true;
     }
-    unsigned char* const target = pair_.end(peer_of(o.side)).target;
+    unsigned char* const target = this->target(peer_of(o.side));
     const iovec front = {target + from, o.offset - from};
     const iovec behind = {target + end, to - end};
     return pattern_length(kRegionPattern, from, {&front, 1}) == front.iov_len &&
@@ -257,7 +306,8 @@ Seen Memory::left(int index) {
     const Operation& o = at(index);
     const std::uint64_t length = bytes_of(o);
     if (length == 0 || o.offset > kTargetLength || length > kTargetLength - o.offset) return Seen::NotLooked;
-    unsigned char* const target = pair_.end(peer_of(o.side)).target + o.offset;
+    pull_target(index);
+    unsigned char* const target = this->target(peer_of(o.side)) + o.offset;
     if (is_atomic(o)) {
         const Buffers& b = of(index);
         const std::size_t size = datatype_size(o.datatype);
@@ -285,13 +335,13 @@ Seen Memory::left(int index) {
     return written == 0 ? Seen::Untouched : Seen::Short;
 }
 
-std::int64_t Memory::offset_in(int index, const void* at) const {
-    const auto* const place = static_cast<const unsigned char*>(at);
+std::int64_t Memory::offset_in(int index, std::uint64_t address) {
+    const std::uint64_t place = address - pair_.end(at(index).side).memory_address();
     std::int64_t before = 0;
-    for (const auto& p : all_[static_cast<std::size_t>(index)].local) {
-        if (place >= bytes(p) && place < bytes(p) + std::max<std::size_t>(p.iov_len, 1))
-            return before + (place - bytes(p));
-        before += static_cast<std::int64_t>(p.iov_len);
+    for (const auto& r : ranges(index, of(index).local)) {
+        if (place >= r.offset && place < r.offset + std::max<std::uint64_t>(r.length, 1))
+            return before + static_cast<std::int64_t>(place - r.offset);
+        before += static_cast<std::int64_t>(r.length);
     }
     return -1;
 }

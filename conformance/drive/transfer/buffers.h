@@ -29,6 +29,8 @@ public:
     /// False: the exchange needs more memory than there is, or than the library registers.
     [[nodiscard]] bool fits() const { return fits_; }
     Buffers& of(int index) { return all_[static_cast<std::size_t>(index)]; }
+    /// The buffers of an operation, as its call names them.
+    void name_buffers(int index, PostedCall& call);
 
     /// Overwrites the buffer that a transmit was given, as an application may once the transmit is over.
     void reuse(int index);
@@ -41,16 +43,24 @@ public:
     model::Seen fetched(int index);
     /// What a write or an atomic left at the target.
     model::Seen left(int index);
-    /// Byte `at` in the local buffer of an operation lies at this offset of it; -1: it does not lie there.
-    [[nodiscard]] std::int64_t offset_in(int index, const void* at) const;
+    /// The byte at an address of the endpoint's process lies at this offset of an operation's local buffer; -1: it does
+    /// not lie there.
+    [[nodiscard]] std::int64_t offset_in(int index, std::uint64_t address);
 
 private:
     void lay_out(int index);
     void lay_target(int index);
+    [[nodiscard]] unsigned char* arena(model::Side side) { return pair_.end(side).memory() + kArenaOffset; }
+    [[nodiscard]] unsigned char* target(model::Side side) { return pair_.end(side).memory() + kTargetOffset; }
+    [[nodiscard]] std::vector<MemoryRange> ranges(int index, const std::vector<iovec>& pieces);
+    void push(int index, const std::vector<iovec>& pieces);
+    void push_all();
+    void pull(int index, const std::vector<iovec>& pieces);
+    void pull_target(int index);
     std::vector<iovec> take(model::Side side, std::uint64_t length, std::uint64_t pieces, std::uint64_t unit);
     model::Seen compare_received(Pieces pieces, std::uint64_t sent, int sender);
     bool guards_hold(const std::vector<iovec>& pieces) const;
-    [[nodiscard]] bool surroundings_hold(int index) const;
+    [[nodiscard]] bool surroundings_hold(int index);
     [[nodiscard]] const model::Operation& at(int index) const {
         return sequence_.operations[static_cast<std::size_t>(index)];
     }

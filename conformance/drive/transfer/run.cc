@@ -11,11 +11,10 @@
 
 #include "conformance/case/operations.h"
 #include "conformance/drive/transfer/barrier.h"
+#include "conformance/drive/transfer/buffers.h"
 #include "conformance/drive/transfer/forecast.h"
 #include "conformance/drive/transfer/pattern.h"
-#include "conformance/drive/transfer/post.h"
 #include "conformance/harness/patience.h"
-#include "conformance/harness/queue_error.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {
@@ -38,42 +37,14 @@ constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that t
 constexpr unsigned kMostLostBarriers = 6;
 constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
-constexpr std::size_t kBatch = 8;
-constexpr fi_addr_t kNotWritten = 0x5E1A6E00;  // what a library that tells no source leaves where it should be
 constexpr std::size_t kMostEntries = 4096;
-constexpr std::size_t kSlots = 64;                               // contexts of one exchange
+constexpr std::size_t kSlots = 64;                               // contexts of one exchange, on each side
 constexpr std::size_t kRounds = 64;                              // exchanges before a context is used again
 constexpr auto kRestTime = std::chrono::milliseconds(2000);      // without a call, for what needs none to come
 constexpr auto kKnownRestTime = std::chrono::milliseconds(300);  // once it is known that it does not
 constexpr unsigned kMostVainRests = 3;
 constexpr unsigned char kContextFill = 0xC5;
-
-// What an operation's context points to, and what lies behind it.
-struct Slot {
-    fi_context2 context;
-    std::array<unsigned char, 64> behind;
-};
-
-// What fi_cq_read may fill, whatever the format.
-union Entry {
-    fi_cq_entry context;
-    fi_cq_msg_entry message;
-    fi_cq_data_entry data;
-    fi_cq_tagged_entry tagged;
-};
-
-std::size_t entry_size(std::uint64_t format) {
-    switch (format) {
-        case FI_CQ_FORMAT_MSG:
-            return sizeof(fi_cq_msg_entry);
-        case FI_CQ_FORMAT_DATA:
-            return sizeof(fi_cq_data_entry);
-        case FI_CQ_FORMAT_TAGGED:
-            return sizeof(fi_cq_tagged_entry);
-        default:
-            return sizeof(fi_cq_entry);
-    }
-}
+static_assert(kSlots * kRounds == kBarrierContexts);
 
 std::uint64_t moved(std::uint64_t now, std::uint64_t before) { return now - before; }
 
@@ -88,12 +59,10 @@ public:
           forecast_(sequence, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
                                .reliable = pair.info().ep_attr->type != FI_EP_DGRAM}),
           barrier_(pair, sequence),
-          arguments_(sequence.operations.size()),
           owner_(kSlots, -1),
           began_(Clock::now()) {
-        static std::array<Slot, kSlots * kRounds> contexts;
         static std::size_t round = 0;
-        contexts_ = contexts.data() + kSlots * (round++ % kRounds);
+        contexts_ = kSlots * (round++ % kRounds) * kContextLength;
     }
 
     bool all() {
@@ -211,9 +180,13 @@ private:
             return;
         }
         if (is_atomic(o)) ask_valid(o);
-        fi_context2* const context = context_for(index, o);
-        auto& arguments = arguments_[static_cast<std::size_t>(index)];
-        o.ret = post(pair_, o, memory_.of(index), arguments, context);
+        Endpoint& end = pair_.end(o.side);
+        PostedCall call;
+        call.operation = o;
+        call.context = context_for(index, o);
+        memory_.name_buffers(index, call);
+        if (reaches_memory(o)) call.target = pair_.region_of_peer(o.side, o.region_access);
+        o.ret = end.post(call);
         o.again = o.ret == -FI_EAGAIN;
         beat();
         const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
@@ -221,7 +194,7 @@ private:
             if (tries > kMissingRounds && Clock::now() > until) break;
             if (tries > kMissingRounds) std::this_thread::sleep_for(kNap);
             poll();
-            o.ret = post(pair_, o, memory_.of(index), arguments, context);
+            o.ret = end.post(call);
         }
         if (o.ret != 0) return;
         forecast_.posted(index);
@@ -260,36 +233,37 @@ private:
     // Whether the library says that it can do this.
     void ask_valid(Operation& o) {
         o.length = bytes_of(o);
-        fid_ep* const ep = pair_.end(o.side).ep;
-        const auto type = static_cast<fi_datatype>(o.datatype);
-        const auto op = static_cast<fi_op>(o.op);
-        std::size_t count = 0;
-        const int ret = o.what == Transfer::Atomic        ? fi_atomicvalid(ep, type, op, &count)
-                        : o.what == Transfer::FetchAtomic ? fi_fetch_atomicvalid(ep, type, op, &count)
-                                                          : fi_compare_atomicvalid(ep, type, op, &count);
         o.valid_asked = true;
-        o.valid_count = ret == 0 ? count : 0;
+        o.valid_count = pair_.end(o.side).valid_count(o);
     }
 
     // The context that an operation is posted with: its own, or that of the operation it speaks of.
-    fi_context2* context_for(int index, const Operation& o) {
+    std::uint64_t context_for(int index, const Operation& o) {
         const int of = o.of >= 0 && o.of < index ? slot_of(o.of) : index;
         if (o.what != Transfer::Cancel) owner_[static_cast<std::size_t>(of)] = index;
-        Slot& slot = contexts_[of];
-        if (of == index) std::memset(static_cast<void*>(&slot), kContextFill, sizeof slot);
-        return &slot.context;
+        const MemoryRange slot = slot_at(of);
+        if (of != index) return slot.offset;
+        Endpoint& end = pair_.end(o.side);
+        std::memset(end.memory() + slot.offset, kContextFill, slot.length);
+        end.push(slot);
+        return slot.offset;
+    }
+    [[nodiscard]] MemoryRange slot_at(int index) const {
+        return {contexts_ + static_cast<std::uint64_t>(index) * kContextLength, kContextLength};
     }
 
     // What has become of an operation's own context.
-    [[nodiscard]] model::ContextMemory context_memory(int index) const {
+    [[nodiscard]] model::ContextMemory context_memory(int index) {
         using model::ContextMemory;
         const Operation& o = out_.operations[static_cast<std::size_t>(index)];
         if (o.ret != 0 || o.of >= 0 || injected_call(o)) return ContextMemory::NotLooked;
-        const auto* const bytes = reinterpret_cast<const unsigned char*>(contexts_ + index);
+        Endpoint& end = pair_.end(o.side);
+        end.pull(slot_at(index));
+        const unsigned char* const bytes = end.memory() + slot_at(index).offset;
         const auto changed = [bytes](std::size_t from, std::size_t to) {
             return std::any_of(bytes + from, bytes + to, [](unsigned char b) { return b != kContextFill; });
         };
-        if (changed(sizeof(fi_context2), sizeof(Slot))) return ContextMemory::Beyond;
+        if (changed(sizeof(fi_context2), kContextLength)) return ContextMemory::Beyond;
         if (changed(sizeof(fi_context), sizeof(fi_context2))) return ContextMemory::Second;
         return changed(0, sizeof(fi_context)) ? ContextMemory::Written : ContextMemory::Untouched;
     }
@@ -300,10 +274,14 @@ private:
         const Operation& o = at(index);
         return o.what != Transfer::Cancel && o.of >= 0 && o.of < index ? slot_of(o.of) : index;
     }
-    int operation_of(const void* context) const {
-        const auto* c = static_cast<const Slot*>(context);
-        if (c < contexts_ || c >= contexts_ + kSlots) return -1;
-        return owner_[static_cast<std::size_t>(c - contexts_)];
+    // Whichever queue it came from; -1: none.
+    int operation_of(std::uint64_t context) {
+        for (const Side side : {Side::A, Side::B}) {
+            const std::uint64_t slot = (context - pair_.end(side).memory_address() - contexts_) / kContextLength;
+            const int owner = slot < kSlots ? owner_[slot] : -1;
+            if (owner >= 0 && at(owner).side == side) return owner;
+        }
+        return -1;
     }
 
     void beat() {
@@ -320,77 +298,32 @@ private:
     }
 
     bool read(Side side, bool transmit) {
-        fid_cq* const cq = pair_.end(side).queue[transmit ? 1 : 0];
-        std::array<Entry, kBatch> raw{};
-        std::array<fi_addr_t, kBatch> from{};
-        from.fill(kNotWritten);
-        const bool sources = !transmit && !pair_.connected();
-        const ssize_t n =
-            sources ? fi_cq_readfrom(cq, raw.data(), kBatch, from.data()) : fi_cq_read(cq, raw.data(), kBatch);
-        if (n == -FI_EAGAIN) return false;
-        if (n == -FI_EAVAIL) return read_error(cq, side, transmit);
-        if (n < 0) {
-            if (out_.detail.empty()) out_.detail = "fi_cq_read returned " + std::to_string(n);
-            return false;
-        }
-        const std::size_t size = entry_size(sequence_.format);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(n) && i < kBatch; ++i) {
-            Entry e{};
-            std::copy_n(reinterpret_cast<const char*>(raw.data()) + i * size, size, reinterpret_cast<char*>(&e));
-            note(side, transmit, e, sources ? from[i] : FI_ADDR_NOTAVAIL);
-        }
-        return n > 0;
+        read_.clear();
+        const std::string trouble = pair_.end(side).read(transmit, read_);
+        if (out_.detail.empty()) out_.detail = trouble;
+        for (const QueueEntry& e : read_) note(side, transmit, e);
+        return !read_.empty();
     }
 
-    void note(Side side, bool transmit, const Entry& e, fi_addr_t from) {
-        if (barrier_.took(e.context.op_context, false)) return;
+    void note(Side side, bool transmit, const QueueEntry& e) {
+        if (barrier_.took(e)) return;
+        failed_ = failed_ || e.failed;
         Completion c;
         c.side = side;
         c.transmit = transmit;
-        c.from_peer = from != FI_ADDR_NOTAVAIL && from == pair_.end(side).peer;
-        c.from_wrong = from != FI_ADDR_NOTAVAIL && !c.from_peer;
-        const void* buffer = nullptr;
-        if (sequence_.format >= FI_CQ_FORMAT_MSG) {
-            c.flags = e.message.flags;
-            c.length = e.message.len;
-        }
-        if (sequence_.format >= FI_CQ_FORMAT_DATA) {
-            c.data = e.data.data;
-            buffer = e.data.buf;
-        }
-        if (sequence_.format >= FI_CQ_FORMAT_TAGGED) c.tag = e.tagged.tag;
-        add(c, e.context.op_context, buffer);
-    }
-
-    bool read_error(fid_cq* cq, Side side, bool transmit) {
-        fi_cq_err_entry e = {};
-        const ssize_t n = read_queue_error(cq, e);
-        if (n == -FI_EAGAIN) return false;
-        if (n < 0) {
-            if (out_.detail.empty()) out_.detail = "fi_cq_readerr returned " + std::to_string(n);
-            return false;
-        }
-        Completion c;
-        c.side = side;
-        c.transmit = transmit;
+        c.operation = operation_of(e.context);
         c.flags = e.flags;
-        c.length = e.len;
+        c.length = e.length;
         c.data = e.data;
         c.tag = e.tag;
-        c.error = static_cast<std::uint64_t>(e.err);
-        c.overflow = e.olen;
-        if (e.err_data != nullptr) c.error_data = e.err_data_size;
-        if (barrier_.took(e.op_context, true)) return true;
-        failed_ = true;
-        add(c, e.op_context, e.buf);
-        return true;
-    }
-
-    void add(Completion c, const void* context, const void* buffer) {
-        c.operation = operation_of(context);
+        c.error = e.error;
+        c.overflow = e.overflow;
+        c.error_data = e.error_data;
+        c.from_peer = e.source == QueueEntry::Source::Peer;
+        c.from_wrong = e.source == QueueEntry::Source::Other;
         c.after = reached_;
         if (c.operation >= 0) {
-            c.buffer_offset = buffer != nullptr ? memory_.offset_in(c.operation, buffer) : -1;
+            c.buffer_offset = e.buffer != 0 ? memory_.offset_in(c.operation, e.buffer) : -1;
             look(c);
         }
         stray_ =
@@ -466,7 +399,7 @@ private:
         }
     }
 
-    using Counts = std::array<std::array<std::uint64_t, 12>, 2>;
+    using Counts = std::array<CounterValues, 2>;
     static Counts difference(const Counts& a, const Counts& b) {
         Counts out{};
         for (std::size_t s = 0; s < 2; ++s)
@@ -474,14 +407,8 @@ private:
         return out;
     }
     void count(Counts& into) {
-        for (const Side side : {Side::A, Side::B}) {
-            const End& end = pair_.end(side);
-            for (std::size_t i = 0; i < std::size(end.counter); ++i) {
-                if (end.counter[i] == nullptr) continue;
-                into[static_cast<std::size_t>(side)][i] = fi_cntr_read(end.counter[i]);
-                into[static_cast<std::size_t>(side)][i + 6] = fi_cntr_readerr(end.counter[i]);
-            }
-        }
+        for (const Side side : {Side::A, Side::B})
+            into[static_cast<std::size_t>(side)] = sequence_.counters ? pair_.end(side).counters() : CounterValues{};
     }
 
     void note_counts() {
@@ -529,9 +456,9 @@ private:
     Forecast forecast_;
     Barrier barrier_;
     bool barrier_lost_ = false;
-    std::vector<Arguments> arguments_;
-    std::vector<int> owner_;  // by slot of a context: the operation that was posted with it last
-    Slot* contexts_ = nullptr;
+    std::vector<int> owner_;      // by slot of a context: the operation that was posted with it last
+    std::uint64_t contexts_ = 0;  // offset of the first one in each side's memory
+    std::vector<QueueEntry> read_;
     std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
     Counts before_{}, after_{};
     bool stray_ = false;

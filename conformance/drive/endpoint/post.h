@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "conformance/drive/transfer/buffers.h"
+#include "conformance/drive/endpoint/endpoint.h"
 
 namespace selvage::conformance {
 
@@ -23,7 +23,16 @@ struct Arguments {
     std::vector<fi_rma_ioc> target_values;
 };
 
-/// Posts it.  @param context given to the call.  @return what the call returns.
-std::int64_t post(Pair& pair, const model::Operation& o, Buffers& buffers, Arguments& arguments, void* context);
+/// Whose call it is.
+struct Poster {
+    fid_ep* ep = nullptr;
+    void* descriptor = nullptr;  ///< of the buffers
+    fi_addr_t peer = FI_ADDR_UNSPEC;
+    fi_addr_t self = FI_ADDR_UNSPEC;
+    unsigned char* memory = nullptr;
+};
+
+/// Posts it.  @return what the call returns.
+std::int64_t post(const Poster& poster, const PostedCall& call, Arguments& arguments);
 
 }  // namespace selvage::conformance

@@ -1,5 +1,5 @@
 // See post.h.
-#include "conformance/drive/transfer/post.h"
+#include "conformance/drive/endpoint/post.h"
 
 #include <algorithm>
 
@@ -16,19 +16,21 @@ using model::Transfer;
 // Everything a call needs, by the names of the interface.
 class Call {
 public:
-    Call(Pair& pair, const Operation& o, Buffers& buffers, Arguments& arguments, void* context)
-        : pair_(pair),
-          o_(o),
-          b_(buffers),
+    Call(const Poster& poster, const PostedCall& call, Arguments& arguments)
+        : o_(call.operation),
+          target_(call.target),
           a_(arguments),
-          context_(context),
-          end_(pair.end(o.side)),
-          ep_(end_.ep),
-          desc_(pair.descriptor(o.side)),
-          dest_(end_.peer) {
-        a_.local = b_.local;
+          local_(pieces(poster, call.local)),
+          result_(pieces(poster, call.result)),
+          compare_(pieces(poster, call.compare)),
+          context_(poster.memory + call.context),
+          poster_(poster),
+          ep_(poster.ep),
+          desc_(poster.descriptor),
+          dest_(poster.peer) {
+        a_.local = local_;
         a_.descriptors.assign(std::max<std::size_t>(a_.local.size(), 1), desc_);
-        if (reaches_memory(o)) aim();
+        if (reaches_memory(o_)) aim();
     }
 
     std::int64_t make() {
@@ -60,31 +62,34 @@ public:
     }
 
 private:
-    [[nodiscard]] void* buffer() const { return b_.local.front().iov_base; }
-    [[nodiscard]] void* result() const { return b_.result.front().iov_base; }
-    [[nodiscard]] void* compared() const { return b_.compare.front().iov_base; }
+    static std::vector<iovec> pieces(const Poster& poster, const std::vector<MemoryRange>& ranges) {
+        std::vector<iovec> out;
+        for (const auto& r : ranges) out.push_back({poster.memory + r.offset, r.length});
+        return out;
+    }
+    [[nodiscard]] void* buffer() const { return local_.front().iov_base; }
+    [[nodiscard]] void* result() const { return result_.front().iov_base; }
+    [[nodiscard]] void* compared() const { return compare_.front().iov_base; }
     [[nodiscard]] std::size_t length() const { return o_.length; }
     [[nodiscard]] std::size_t count() const { return a_.local.size(); }
     [[nodiscard]] fi_datatype datatype() const { return static_cast<fi_datatype>(o_.datatype); }
     [[nodiscard]] fi_op op() const { return static_cast<fi_op>(o_.op); }
     [[nodiscard]] fi_addr_t source() const {
-        return o_.from_other ? end_.self : o_.from_any ? FI_ADDR_UNSPEC : end_.peer;
+        return o_.from_other ? poster_.self : o_.from_any ? FI_ADDR_UNSPEC : poster_.peer;
     }
     [[nodiscard]] bool message() const { return o_.form == CallForm::Message; }
 
     // The target's side of a read, write or atomic.
     void aim() {
-        const auto side = peer_of(o_.side);
-        const Region& region = pair_.region(side, o_.region_access);
         // A key that nothing has: far from the small ones that are asked for, and not one that the library gave.
-        key_ = o_.bad_key ? (region.key ^ 0x5A5A) + 0x10000 : region.key;
+        key_ = o_.bad_key ? (target_.key ^ 0x5A5A) + 0x10000 : target_.key;
         const std::size_t size = is_atomic(o_) ? std::max<std::size_t>(datatype_size(o_.datatype), 1) : 1;
         const std::uint64_t all = is_atomic(o_) ? o_.count : o_.length;
         const std::uint64_t pieces = std::clamp<std::uint64_t>(o_.target_pieces, 1, 64);
         std::uint64_t at = 0;
         for (std::uint64_t i = 0; i < pieces; ++i) {
             const std::uint64_t n = i + 1 < pieces ? all / pieces : all - at;
-            const std::uint64_t address = pair_.remote_address(side, o_.offset + at * size);
+            const std::uint64_t address = target_.address + o_.offset + at * size;
             a_.target.push_back({address, n, key_});
             a_.target_values.push_back({address, n, key_});
             at += n;
@@ -94,9 +99,9 @@ private:
             for (const auto& p : from) out.push_back({p.iov_base, p.iov_len / size});
         };
         if (!is_atomic(o_)) return;
-        values(a_.values, b_.local);
-        values(a_.results, b_.result);
-        values(a_.compares, b_.compare);
+        values(a_.values, local_);
+        values(a_.results, result_);
+        values(a_.compares, compare_);
     }
 
     [[nodiscard]] fi_msg plain_message(fi_addr_t addr) {
@@ -264,12 +269,12 @@ private:
                                  key_, datatype(), op(), context_);
     }
 
-    Pair& pair_;
     const Operation& o_;
-    Buffers& b_;
+    const RemoteRegion& target_;
     Arguments& a_;
+    const std::vector<iovec> local_, result_, compare_;
     void* context_;
-    End& end_;
+    const Poster& poster_;
     fid_ep* ep_;
     void* desc_;
     fi_addr_t dest_;
@@ -279,9 +284,9 @@ private:
 
 }  // namespace
 
-std::int64_t post(Pair& pair, const Operation& o, Buffers& buffers, Arguments& arguments, void* context) {
+std::int64_t post(const Poster& poster, const PostedCall& call, Arguments& arguments) {
     arguments = {};
-    return Call(pair, o, buffers, arguments, context).make();
+    return Call(poster, call, arguments).make();
 }
 
 }  // namespace selvage::conformance

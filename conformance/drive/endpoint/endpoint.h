@@ -1,0 +1,105 @@
+// One endpoint of a pair, with its queues, counters and memory: everything that is ever done to a side.
+//
+// LocalEndpoint makes the calls in this process.  Whoever drives a pair knows this interface alone, so that the other
+// side may be opened elsewhere.  Values that cross it hold no pointers: memory is named by offsets (memory.h), and what
+// the library hands out by the addresses that it has in the endpoint's process.
+//
+// Only for child processes: the library may do anything.  One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conformance/drive/endpoint/memory.h"
+#include "model/traffic/traffic.h"
+
+namespace selvage::conformance {
+
+/// What became of several calls: the first that failed, if any.
+struct Outcome {
+    std::int64_t ret = 0;
+    std::string failed;  ///< its name; empty: all went well
+    [[nodiscard]] bool ok() const { return failed.empty(); }
+};
+
+/// Bytes of an address, which may be shorter.
+inline constexpr std::size_t kAddressLength = 512;
+
+/// A region as the peer names it.
+struct RemoteRegion {
+    std::uint64_t address = 0;  ///< of its first byte
+    std::uint64_t key = 0;
+    bool registered = false;
+};
+
+/// One call of an operation.
+struct PostedCall {
+    model::Operation operation;
+    std::uint64_t context = 0;  ///< offset of the context that it is given
+    RemoteRegion target;        ///< RMA, atomics: the peer's region
+    std::vector<MemoryRange> local, result, compare;
+};
+
+/// One entry of a completion queue, or of its errors.  What the queue's format lacks is 0.
+struct QueueEntry {
+    enum class Source : std::uint8_t { NotTold, Peer, Other };
+    std::uint64_t context = 0;  ///< addresses in the endpoint's process
+    std::uint64_t buffer = 0;
+    std::uint64_t flags = 0, length = 0, data = 0, tag = 0;
+    std::uint64_t error = 0, overflow = 0, error_data = 0;  ///< as model::Completion has them
+    Source source = Source::NotTold;
+    bool failed = false;  ///< read by fi_cq_readerr
+};
+
+/// Successes of send, recv, read, write, remote read, remote write; then the errors of each.  Zeros: no such counter.
+inline constexpr std::size_t kCounters = 6;
+using CounterValues = std::array<std::uint64_t, 2 * kCounters>;
+
+class Endpoint {
+public:
+    Endpoint() = default;
+    /// Closes all that is left.
+    virtual ~Endpoint() = default;
+    Endpoint(const Endpoint&) = delete;
+    Endpoint& operator=(const Endpoint&) = delete;
+
+    /// Opens and enables it; a connected one that `listens` gets as far as fi_listen.  Then address() is known.
+    virtual Outcome open(bool listens) = 0;
+    /// Makes the peer known (fi_av_insert), or begins to connect to it.
+    virtual Outcome connect(const std::string& peer) = 0;
+    /// Connected ones: reads the event queues once.  @return -FI_EAGAIN, and what is waited for, until it is connected.
+    virtual Outcome poll_connection() = 0;
+    /// Makes the descriptor one of the arena's first `used` bytes at least.  While nothing is under way.
+    virtual Outcome cover(std::size_t used) = 0;
+    /// The region for these remote accesses, registered on first use.
+    virtual RemoteRegion region(std::uint64_t access) = 0;
+    /// @return what the call returns.
+    virtual std::int64_t post(const PostedCall& call) = 0;
+    /// How many values the library says that an atomic operation may have; 0: it is not supported.
+    virtual std::uint64_t valid_count(const model::Operation& o) = 0;
+    /// Reads the queue bound with FI_TRANSMIT, or that of FI_RECV, once; appends what came.
+    /// @return empty, or what is wrong with the queue itself.
+    virtual std::string read(bool transmit, std::vector<QueueEntry>& out) = 0;
+    virtual CounterValues counters() = 0;
+    /// Closes the endpoint and its regions, so that the peer's can be closed ahead of the queues.
+    virtual void close() = 0;
+
+    /// Brings what was written to memory() to the endpoint, and what lies there to memory().  Does nothing where they
+    /// are the same memory.
+    virtual void push(MemoryRange) {}
+    virtual void pull(MemoryRange) {}
+    /// Its memory, as this process sees it.
+    [[nodiscard]] unsigned char* memory() const { return memory_; }
+    /// Where it begins in the endpoint's process.
+    [[nodiscard]] std::uint64_t memory_address() const { return memory_address_; }
+    [[nodiscard]] const std::string& address() const { return address_; }
+
+protected:
+    unsigned char* memory_ = nullptr;
+    std::uint64_t memory_address_ = 0;
+    std::string address_;
+};
+
+}  // namespace selvage::conformance
