@@ -72,6 +72,7 @@ struct TransferSequence {
     std::uint64_t receive_flags = 0;
     std::uint64_t min_multi_recv = 0;  ///< 0: left alone
     std::uint64_t queue_size = 0;      ///< of all queues; 0: room for more than ever comes
+    std::uint64_t processes = 1;       ///< 2: side B is opened in a process of its own
     std::vector<model::Operation> operations;
     bool operator==(const TransferSequence&) const = default;
 };

@@ -167,6 +167,7 @@ constexpr std::array kSetupKeys = {
     SetupKey{"receive-flags", &TransferSequence::receive_flags, Family::op_flags},
     SetupKey{"min-multi-recv", &TransferSequence::min_multi_recv, Family::none},
     SetupKey{"queue-size", &TransferSequence::queue_size, Family::none},
+    SetupKey{"processes", &TransferSequence::processes, Family::none},
 };
 
 }  // namespace

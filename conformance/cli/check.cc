@@ -4,6 +4,7 @@
 // sharding variables hold here too.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,9 +17,11 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
+#include "conformance/cli/role.h"
 #include "conformance/cli/shard.h"
 #include "conformance/convict/convict.h"
 #include "conformance/coverage/unreached.h"
+#include "conformance/drive/endpoint/agent_server.h"
 #include "conformance/report/terminal.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
@@ -31,6 +34,8 @@
 namespace selvage::conformance {
 namespace {
 
+constexpr std::chrono::seconds kAgentTime{60};  // for the agent of another machine to start
+
 struct Options {
     Plan plan;
     std::vector<std::string> providers;
@@ -39,6 +44,8 @@ struct Options {
     std::string save;
     std::string waivers;
     std::string shard;
+    std::string peer;
+    std::string agent;
     unsigned jobs = default_jobs();
     std::string compiler;
     bool no_compiler = false;
@@ -334,10 +341,20 @@ std::string troubles_of(const Session& session) {
     return out;
 }
 
-int check(Options& options) {
+// Does what a driver says until its run is over.
+int be_agent(const Options& options, const Role& role) {
+    HostPort at;
+    parse_host_port(role.at, at);
+    const std::string error = serve_agent(options.plan.library, at);
+    return error.empty() ? kKept : could_not_run(error);
+}
+
+int check_as(Options& options, const Role& role) {
     std::string error = check_options(options);
     Shard shard;
-    if (error.empty() && !find_shard(options.shard, shard, error)) return could_not_run(error);
+    // The tasks of a launcher are no parts of the run if they are its two sides.
+    const bool has_parts = role.kind == Role::Kind::Alone || !options.shard.empty();
+    if (error.empty() && has_parts && !find_shard(options.shard, shard, error)) return could_not_run(error);
     for (auto& r : options.reports) r = with_shard(r, shard);
     options.save = with_shard(options.save, shard);
     if (!error.empty() || !load_profiles(options, error)) return could_not_run(error);
@@ -367,6 +384,9 @@ int check(Options& options) {
     session.report.subject = found.subject;
     session.report.seed = options.plan.seed;
     session.report.cases = options.plan.cases;
+    session.report.transfers = role.kind == Role::Kind::Driver ? "on two machines"
+                               : options.plan.processes == 2   ? "in two processes"
+                                                               : "in one process";
     std::uint64_t total = 0;
     for (const auto& p : providers) {
         session.report.providers.emplace_back().provider = p;
@@ -409,6 +429,21 @@ int check(Options& options) {
     return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
 
+int check(Options& options) {
+    Role role;
+    std::string error;
+    if (!find_role(options.peer, options.agent, role, error)) return could_not_run(error);
+    if (role.kind == Role::Kind::Agent) return be_agent(options, role);
+    if (role.kind == Role::Kind::Alone) return check_as(options, role);
+    options.plan.processes = 2;
+    options.plan.peer = role.at;
+    const int run = connect_to_agent(role.at, AgentSession::WholeRun, kAgentTime, error);
+    if (run < 0) return could_not_run(error);
+    const int status = check_as(options, role);
+    close(run);
+    return status;
+}
+
 }  // namespace
 
 bool has_deviation(const Report& report, bool strict) {
@@ -448,6 +483,21 @@ void add_check(CLI::App& app, Run& run) {
         ->add_option("--shard", options->shard,
                      "do one part of the run (default: as GoogleTest's, Open MPI's or Slurm's variables say)")
         ->type_name("INDEX/TOTAL");
+    command
+        ->add_option("--processes", options->plan.processes,
+                     "how many processes the two endpoints of a transfer are opened in: 1 is quick, 2 runs what a "
+                     "library does when its peer is another program")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, 2U));
+    command
+        ->add_option(
+            "--peer", options->peer,
+            "open the other endpoint on another machine, by the agent that listens there; of two tasks of mpirun "
+            "or srun the second is the agent")
+        ->type_name("HOST:PORT");
+    command->add_option("--agent", options->agent, "be that agent: listen there, serve one run of --peer, and end")
+        ->type_name("HOST:PORT")
+        ->excludes("--peer");
     command->add_option("--jobs", options->jobs, "properties that run at the same time; the report is the same")
         ->capture_default_str()
         ->check(CLI::Range(1U, 64U));
@@ -471,6 +521,11 @@ void add_check(CLI::App& app, Run& run) {
         "and GTEST_SHARD_INDEX variables choose among them, and so do those of a task of mpirun or srun; \"{shard}\" "
         "in\n"
         "--report and --save stands for the part. selvage merge puts the reports together.\n"
+        "With --peer the tasks are no parts, but the two sides of one run: the first judges, the second is its agent.\n"
+        "    mpirun -n 2 --host node1,node2 selvage check --provider tcp --peer node2:7471\n"
+        "    node2$ selvage check --agent node2:7471      node1$ selvage check --provider tcp --peer node2:7471\n"
+        "What was found between two processes (or machines) and shows in one is reported as a case in one, with a C\n"
+        "program; of the rest the case says \"processes = 2\", and no program is run.\n"
         "The C program of each finding is compiled and run on the library. A fatal finding or a violation that none of "
         "four\n"
         "runs shows is graded intermittent; it counts for the exit status all the same.\n"

@@ -95,6 +95,8 @@ public:
 
     /// Any thread.
     ProgramRun run(const Deviation& finding) const {
+        if (finding.shown_by.sequence.processes > 1)
+            return {.result = Result::NotRun, .tries = {}, .detail = "it shows between two processes alone"};
         try {
             return compile_and_run(finding);
         } catch (const std::system_error& e) {

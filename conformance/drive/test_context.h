@@ -20,6 +20,8 @@ struct Plan {
     std::string tool = "/proc/self/exe";  ///< the selvage tool, for queries that need a fresh process
     std::uint64_t cases = 20000;          ///< queries per suite and provider
     std::uint64_t seed = 1;
+    unsigned processes = 1;                ///< that the two endpoints of a transfer sequence are opened in
+    std::string peer;                      ///< with two: HOST:PORT of the other machine's agent; empty: on this machine
     std::vector<std::string> clauses;      ///< prefixes of ids to judge; empty: all
     bool first = false;                    ///< a property ends at its first deviation, which is not made smaller
     bool strict = false;                   ///< weaknesses and disputed clauses count as deviations for the exit status

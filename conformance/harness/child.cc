@@ -295,6 +295,14 @@ void begin_child(pid_t parent) {
     remove_leftovers_of_namesakes();
 }
 
+void end_with_status(int status) {
+    if (WIFSIGNALED(status)) {
+        std::signal(WTERMSIG(status), SIG_DFL);
+        std::raise(WTERMSIG(status));
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 Child::Child(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet)
     : run_(std::make_unique<ChildRun>(work, quiet)) {}
 Child::~Child() = default;

@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "conformance/mutants/mutant.h"
+#include "conformance/mutants/transfers_processes.h"
 
 namespace selvage::mutants {
 namespace {
@@ -145,12 +146,24 @@ struct Checked {
     std::string trouble;  // why it could not be run
 };
 
-Checked check(const Workshop& workshop, const std::string& name, const Mutant& how) {
-    const auto report = workshop.file(name + "-" + how.name + ".json");
-    const auto output = workshop.file(name + "-" + how.name + ".txt");
-    std::vector<std::string> arguments = {
-        tool(),       "check",   "--no-compiler",           "--library", library(name), "--provider",
-        how.provider, "--cases", std::to_string(how.cases), "--quiet",   "--report",    report};
+Checked check(const Workshop& workshop, const std::string& name, const Mutant& how, unsigned processes) {
+    const auto base = name + "-" + how.name + "-" + std::to_string(processes);
+    const auto report = workshop.file(base + ".json");
+    const auto output = workshop.file(base + ".txt");
+    std::vector<std::string> arguments = {tool(),
+                                          "check",
+                                          "--no-compiler",
+                                          "--library",
+                                          library(name),
+                                          "--provider",
+                                          how.provider,
+                                          "--cases",
+                                          std::to_string(how.cases),
+                                          "--quiet",
+                                          "--report",
+                                          report,
+                                          "--processes",
+                                          std::to_string(processes)};
     // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
     if (how.property == "traffic") {
         for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});
@@ -169,12 +182,15 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
     return {{}, "exit " + std::to_string(status) + ": " + said};
 }
 
+unsigned processes_of(const Mutant& m) { return is_apart(m.name) ? 2 : 1; }
+
 // What the clean library shows under the same conditions; asked once for each.
 class Clean {
 public:
     explicit Clean(const Workshop& workshop) : workshop_(workshop) {}
     const Findings& under(const Mutant& m) {
-        const auto key = m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "+" : "-");
+        const auto key = m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "+" : "-") +
+                         std::to_string(processes_of(m));
         {
             const std::lock_guard guard(lock_);
             if (const auto it = known_.find(key); it != known_.end()) return it->second;
@@ -182,7 +198,7 @@ public:
         Mutant plainly = m;
         plainly.clauses.clear();   // and of all clauses
         plainly.replaced.clear();  // the clean library is judged by its own profile
-        Findings found = check(workshop_, "clean", plainly).findings;
+        Findings found = check(workshop_, "clean", plainly, processes_of(m)).findings;
         const std::lock_guard guard(lock_);
         return known_.emplace(key, std::move(found)).first->second;
     }
@@ -196,7 +212,7 @@ private:
 Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
     const auto began = Clock::now();
     Outcome out;
-    const Checked seen = check(workshop, m.name, m);
+    const Checked seen = check(workshop, m.name, m, processes_of(m));
     out.others = seen.trouble;
     if (m.speechless) {
         out.detected = seen.trouble.starts_with("exit 2: ") && seen.trouble.find("offers") != std::string::npos;
@@ -219,6 +235,10 @@ Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
             if (!clean.under(m).contains(d)) instead.insert(d.clause);
         for (const auto& c : instead) out.others += (out.others.empty() ? "reported instead: " : ", ") + c;
         if (instead.empty()) out.others = "nothing reported";
+    }
+    if (out.detected && is_apart(m.name) && !check(workshop, m.name, m, 1).findings.empty()) {
+        out.detected = false;
+        out.others = "shows in one process, too";
     }
     out.seconds = std::chrono::duration<double>(Clock::now() - began).count();
     return out;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "conformance/mutants/transfers_history.h"
+#include "conformance/mutants/transfers_processes.h"
 
 namespace selvage::mutants {
 namespace {
@@ -219,6 +220,7 @@ void add_transfers(Table& table) {
     add_domain_rows(row);
     add_resource_rows(row);
     add_history_rows(row);
+    add_process_rows(row);
 }
 
 }  // namespace selvage::mutants

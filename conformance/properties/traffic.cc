@@ -81,13 +81,13 @@ public:
         out.kind = Case::Kind::Traffic;
         if (index < systematic_.size()) {
             const Chosen& chosen = systematic_[index];
-            return take(*chosen.stage, chosen.sequence, out);
+            return take(context, *chosen.stage, chosen.sequence, out);
         }
         const std::uint64_t block = (index - systematic_.size()) / together_;
         const TrafficStage& stage = stages_[block % stages_.size()];
         const TransferSequence& setup = stage.setups[block / stages_.size() % stage.setups.size()];
         Rng rng(context.plan().seed, "traffic", index);
-        return take(stage, random_sequence(stage.offer, setup, rng), out);
+        return take(context, stage, random_sequence(stage.offer, setup, rng), out);
     }
 
 private:
@@ -119,10 +119,12 @@ private:
         return out;
     }
 
-    static bool take(const TrafficStage& stage, const TransferSequence& sequence, Case& out) {
+    static bool take(const TestContext& context, const TrafficStage& stage, const TransferSequence& sequence,
+                     Case& out) {
         out.first = stage.query;
         out.sequence = sequence;
         out.sequence.entry = stage.entry;
+        out.sequence.processes = context.plan().processes;
         return !sequence.operations.empty();
     }
 

@@ -102,6 +102,7 @@ struct Report {
     Subject subject;
     std::uint64_t seed = 0;
     std::uint64_t cases = 0;  ///< queries asked for per suite
+    std::string transfers;  ///< where the two endpoints of a transfer sequence were: "in one process"; empty: not known
     std::vector<ProviderResult> providers;
     std::vector<Deviation> deviations;
 };

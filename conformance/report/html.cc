@@ -59,6 +59,7 @@ private:
            << r_.subject.version.str() << "</span> ";
         if (!r_.subject.build_id.empty())
             o_ << "<span>build <code>" << escape(r_.subject.build_id.substr(0, 12)) << "</code></span> ";
+        if (!r_.transfers.empty()) o_ << "<span>transfers " << escape(r_.transfers) << "</span> ";
         o_ << "<span>seed " << r_.seed << "</span></p>\n<div class=\"tiles\">\n";
         tile("fatal", of(Grade::Fatal), "fatal");
         tile("violation", of(Grade::Violation), "violations");

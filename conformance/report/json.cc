@@ -316,6 +316,7 @@ std::string report_json(const Report& r) {
                 {"version", r.subject.version.str()}}},
               {"seed", r.seed},
               {"cases", r.cases},
+              {"transfers", r.transfers},
               {"counts", counts_json(r)},
               {"providers", Json::array()},
               {"clauses", Json::array()},
@@ -339,6 +340,7 @@ bool read_report_json(std::string_view text, Report& out, std::string& error) {
         out.subject.version = read_version(j.at("subject").at("version"));
         out.seed = j.at("seed");
         out.cases = j.at("cases");
+        out.transfers = j.value("transfers", "");
         read_providers(j, out);
         for (const auto& d : j.at("deviations")) out.deviations.push_back(read_deviation(d));
         return true;

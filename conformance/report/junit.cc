@@ -86,6 +86,7 @@ std::string report_junit(const Report& r) {
         o << "  <testsuite name=\"" << escape(p.provider) << "\" tests=\"" << model::clauses().size()
           << "\" failures=\"" << failures << "\" skipped=\"" << skipped
           << "\" errors=\"0\">\n    <properties>\n      <property name=\"library\" value=\"" << escape(r.subject.path)
+          << "\"/>\n      <property name=\"transfers\" value=\"" << escape(r.transfers)
           << "\"/>\n      <property name=\"seed\" value=\"" << r.seed << "\"/>\n    </properties>\n"
           << cases.str() << "  </testsuite>\n";
     }

@@ -31,6 +31,7 @@ void put_header(std::ostream& o, const Report& r) {
     if (!r.subject.build_id.empty()) o << "build id   " << clean(r.subject.build_id) << "\n";
     o << "seed       " << r.seed << "\n";
     o << "cases      " << r.cases << " per suite\n";
+    if (!r.transfers.empty()) o << "transfers  " << clean(r.transfers) << "\n";
 }
 
 void put_deviation(std::ostream& o, const Deviation& d) {

@@ -356,6 +356,7 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
     out += ":" + std::to_string(shown.string.datatype);
     if (shown.kind == Case::Kind::Traffic) {
         out += shown.before.empty() ? "" : ":before";
+        out += shown.sequence.processes == 1 ? "" : ":processes";
         out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
         for (const auto& o : shown.sequence.operations) {
             if (o.what == Transfer::Progress) continue;

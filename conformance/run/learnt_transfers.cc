@@ -142,7 +142,7 @@ std::uint64_t ep_type(const Case& c) { return c.first.hints ? c.first.hints->ep.
 bool has_setup_of(const Case& c, const Case& minimal) {
     const TransferSequence &a = c.sequence, &b = minimal.sequence;
     return ep_type(c) == ep_type(minimal) && a.selective_transmit >= b.selective_transmit &&
-           a.selective_receive >= b.selective_receive && a.counters >= b.counters &&
+           a.selective_receive >= b.selective_receive && a.processes >= b.processes && a.counters >= b.counters &&
            (a.transmit_flags & b.transmit_flags) == b.transmit_flags &&
            (a.receive_flags & b.receive_flags) == b.receive_flags && a.min_multi_recv >= b.min_multi_recv &&
            (b.format == TransferSequence{}.format || a.format == b.format);

@@ -83,6 +83,7 @@ bool merge_reports(std::span<const Report> parts, Report& out, std::string& erro
     }
     out.subject = parts.front().subject;
     out.seed = parts.front().seed;
+    out.transfers = parts.front().transfers;
     out.cases = parts.front().cases;
     for (const Report& part : parts) {
         error = different(parts.front(), part);

@@ -139,6 +139,18 @@ Repeated Repeater::at_times(const Sighting& seen) {
     return out;
 }
 
+// The same in one process, if that shows it, too: quicker, and what its C program does.
+void Repeater::in_one_process(Reduced& r) {
+    if (r.because.empty() || r.shown.sequence.processes == 1) return;
+    Case one = r.shown;
+    one.sequence.processes = 1;
+    auto because = trial(one);
+    if (because.empty()) return;
+    r.shown = std::move(one);
+    r.because = std::move(because);
+    r.loss = loss_;
+}
+
 Reduced Repeater::reduce(const Sighting& seen) {
     seen_ = &seen;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
@@ -152,6 +164,7 @@ Reduced Repeater::reduce(const Sighting& seen) {
         out.because = counted_trial(out.shown);
     }
     out.loss = loss_;
+    in_one_process(out);
     out.minimal = out.shown;
     if (!out.because.empty() && !context_.plan().first) make_smaller(out);
     out.tries = tries_;

@@ -13,6 +13,7 @@
 #include "conformance/case/atomic_values.h"
 #include "conformance/case/case_text.h"
 #include "conformance/case/traffic_text.h"
+#include "conformance/drive/endpoint/record.h"
 #include "conformance/drive/transfer/barrier.h"
 #include "conformance/drive/transfer/forecast.h"
 #include "conformance/drive/transfer/pattern.h"

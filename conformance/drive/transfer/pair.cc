@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "conformance/drive/endpoint/local_endpoint.h"
+#include "conformance/drive/endpoint/remote_endpoint.h"
 
 namespace selvage::conformance {
 namespace {
@@ -19,18 +20,28 @@ constexpr std::size_t kCoveredAtFirst = std::size_t{1} << 19;
 
 }  // namespace
 
-std::unique_ptr<Pair> Pair::open(const Entries& entries, const Case& c, std::int64_t& ret, std::string& failed) {
+std::unique_ptr<Pair> Pair::open(const Entries& entries, const Case& c, std::int64_t& ret, std::string& failed,
+                                 AgentLink* agent) {
     std::unique_ptr<Pair> pair(new Pair);
     Outcome outcome;
     pair->domain_ = OpenedDomain::open(entries, c, outcome);
-    if (pair->domain_) outcome = pair->open_ends(c.sequence);
+    if (pair->domain_) {
+        const auto make_local = [&](int side) {
+            return std::make_unique<LocalEndpoint>(pair->domain_, c.sequence, pair->memory_[side].data());
+        };
+        pair->ends_[0] = make_local(0);
+        if (agent != nullptr)
+            pair->ends_[1] = std::make_unique<RemoteEndpoint>(*agent, c);
+        else
+            pair->ends_[1] = make_local(1);
+        outcome = pair->open_ends();
+    }
     ret = outcome.ret;
     failed = outcome.failed;
     return outcome.ok() ? std::move(pair) : nullptr;
 }
 
-Outcome Pair::open_ends(const TransferSequence& setup) {
-    for (int i = 0; i < 2; ++i) ends_[i] = std::make_unique<LocalEndpoint>(domain_, setup, memory_[i].data());
+Outcome Pair::open_ends() {
     Endpoint& a = *ends_[0];
     Endpoint& b = *ends_[1];
     Outcome outcome = a.open(false);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "conformance/case/case.h"
+#include "conformance/drive/endpoint/agent_link.h"
 #include "conformance/drive/endpoint/opened_domain.h"
 #include "conformance/harness/caller.h"
 
@@ -17,7 +18,9 @@ class Pair {
 public:
     /// Asks the case's call and opens what its exchange says.  @return nullptr with the return value and the name of
     /// the call that failed; ret 0 if the answer has no such entry.
-    static std::unique_ptr<Pair> open(const Entries& entries, const Case& c, std::int64_t& ret, std::string& failed);
+    /// @param agent where side B is opened; nullptr: in this process, by the domain of side A
+    static std::unique_ptr<Pair> open(const Entries& entries, const Case& c, std::int64_t& ret, std::string& failed,
+                                      AgentLink* agent = nullptr);
     ~Pair();
     Pair(const Pair&) = delete;
     Pair& operator=(const Pair&) = delete;
@@ -31,7 +34,7 @@ public:
 
 private:
     Pair() = default;
-    Outcome open_ends(const TransferSequence& setup);
+    Outcome open_ends();
     Outcome await_connection();
 
     Mapping memory_[2] = {Mapping(Mapping::Sharing::Private), Mapping(Mapping::Sharing::Private)};

@@ -65,7 +65,9 @@ Traffic opened_as(TestContext& context, const Case& c) {
 
 void probe_traffic(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     Traffic t = opened_as(context, c);
-    const Ending ending = worker_of(context.library()).run(c, t);
+    Worker& worker = worker_of(context.library());
+    worker.set_peer(context.plan().peer);
+    const Ending ending = worker.run(c, t);
     if (!t.drained && t.open_ret == 0 && ending.kind == Ending::Kind::Done && t.entries.empty() && !t.detail.empty())
         return;                                                      // nothing was opened, or there was no room
     if (t.open_ret != 0 || t.crashed_opening) t.operations.clear();  // none was posted

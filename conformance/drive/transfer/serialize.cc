@@ -1,12 +1,6 @@
 // See serialize.h.
 #include "conformance/drive/transfer/serialize.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <type_traits>
 
@@ -47,36 +41,6 @@ bool take(std::string_view& from, std::vector<T>& values) {
     return true;
 }
 
-bool write_all(int fd, const char* at, std::size_t size) {
-    while (size > 0) {
-        const ssize_t n = ::send(fd, at, size, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        at += n;
-        size -= static_cast<std::size_t>(n);
-    }
-    return true;
-}
-
-bool read_all(int fd, char* at, std::size_t size, int timeout_millis) {
-    using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::milliseconds(timeout_millis);
-    while (size > 0) {
-        pollfd waiting = {fd, POLLIN, 0};
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-        if (timeout_millis >= 0 && left <= 0) return errno = ETIMEDOUT, false;
-        const int ready = ::poll(&waiting, 1, timeout_millis < 0 ? -1 : static_cast<int>(left));
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready == 0) continue;
-        const ssize_t n = ::recv(fd, at, size, 0);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return errno = ECONNRESET, false;
-        at += n;
-        size -= static_cast<std::size_t>(n);
-    }
-    return true;
-}
-
 }  // namespace
 
 std::string pack_operations(const std::vector<Operation>& operations) {
@@ -109,19 +73,6 @@ bool unpack_traffic(std::string_view bytes, Traffic& t) {
     if (!take(bytes, t.operations) || !take(bytes, t.entries)) return false;
     t.detail = bytes;
     return true;
-}
-
-bool send_record(int fd, std::string_view record) {
-    const std::uint64_t size = record.size();
-    return write_all(fd, reinterpret_cast<const char*>(&size), sizeof size) &&
-           write_all(fd, record.data(), record.size());
-}
-
-bool receive_record(int fd, std::string& out, int timeout_millis) {
-    std::uint64_t size = 0;
-    if (!read_all(fd, reinterpret_cast<char*>(&size), sizeof size, timeout_millis)) return false;
-    out.resize(size);
-    return read_all(fd, out.data(), size, timeout_millis);
 }
 
 }  // namespace selvage::conformance

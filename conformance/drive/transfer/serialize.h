@@ -18,8 +18,4 @@ bool unpack_operations(std::string_view bytes, std::vector<model::Operation>& ou
 std::string pack_traffic(const model::Traffic& traffic);
 bool unpack_traffic(std::string_view bytes, model::Traffic& out);
 
-/// Writes and reads one record, its length before it.  @return false: the other side is gone (or silent for too long).
-bool send_record(int fd, std::string_view record);
-bool receive_record(int fd, std::string& out, int timeout_millis);
-
 }  // namespace selvage::conformance

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "conformance/case/case_text.h"
+#include "conformance/drive/endpoint/record.h"
 #include "conformance/drive/transfer/pair.h"
 #include "conformance/drive/transfer/run.h"
 #include "conformance/drive/transfer/serialize.h"
@@ -74,6 +75,7 @@ const char* name(Phase phase) {
 std::chrono::nanoseconds work_of(pid_t pid) {
     clockid_t clock = 0;
     timespec t = {};
+    if (pid <= 0) return {};
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
@@ -91,7 +93,10 @@ void note_crash(const Ending& e, Phase phase, const Case& c, Traffic& out) {
 // What goes on in the worker: one request after the other.
 class Bench {
 public:
-    Bench(const Library& library, WorkerState& stand) : library_(library), state_(stand) {}
+    Bench(const Library& library, WorkerState& state, std::unique_ptr<AgentLink> agent)
+        : library_(library), state_(state), agent_(std::move(agent)) {
+        state_.agent = agent_ ? agent_->process() : -1;
+    }
 
     std::string answer(std::string_view request) {
         Traffic out;
@@ -112,7 +117,7 @@ public:
         }
         state_.phase = Phase::Opening;
         state_.carried = on_pair_;
-        if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail);
+        if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail, agent_.get());
         if (!pair_) {
             out.operations = case_.sequence.operations;
             return pack_traffic(out);
@@ -175,6 +180,7 @@ private:
 
     const Library& library_;
     WorkerState& state_;
+    std::unique_ptr<AgentLink> agent_;
     Case case_;
     std::unique_ptr<Pair> pair_;
     unsigned pairs_ = 0;    // of this set-up, that were closed
@@ -268,9 +274,10 @@ void Worker::stop() {
     state_->open = false;
 }
 
-void Worker::start() {
-    if (pid_ > 0 && owner_ == getpid()) return;
-    stop();
+void Worker::start(std::uint64_t processes) {
+    if (pid_ > 0 && owner_ == getpid() && processes_ == processes) return;
+    renew();
+    processes_ = processes;
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::bad_alloc();
     owner_ = getpid();
@@ -282,15 +289,18 @@ void Worker::start() {
     }
     if (pid_ == 0) {
         close(ends[0]);
-        work(ends[1], owner_);
+        work(ends[1], owner_, processes);
     }
     close(ends[1]);
     fd_ = ends[0];
 }
 
-void Worker::work(int fd, pid_t parent) noexcept {
+void Worker::work(int fd, pid_t parent, std::uint64_t processes) noexcept {
     begin_child(parent);
-    Bench bench(library_, *state_);
+    std::unique_ptr<AgentLink> agent;
+    if (processes > 1) agent = peer_.empty() ? AgentLink::fork_agent(library_, fd) : AgentLink::connect_to(peer_);
+    if (processes > 1 && agent == nullptr) _exit(kLostAgent);
+    Bench bench(library_, *state_, std::move(agent));
     std::string request;
     while (receive_record(fd, request, -1))
         if (!send_record(fd, bench.answer(request))) break;
@@ -343,15 +353,16 @@ bool Worker::awaited() const {
     pollfd waiting = {fd_, POLLIN, 0};
     unsigned beat = state_->beat.load(std::memory_order_relaxed);
     auto since = Clock::now();
-    auto worked = work_of(pid_);
+    const auto work = [this] { return work_of(pid_) + work_of(state_->agent); };
+    auto worked = work();
     while (poll(&waiting, 1, kLookMillis) <= 0) {
         const unsigned now = state_->beat.load(std::memory_order_relaxed);
         if (now != beat) {
             beat = now;
             sign_of_life();
             since = Clock::now();
-            worked = work_of(pid_);
-        } else if (work_of(pid_) - worked > longest_work() || Clock::now() - since > longest_sleep()) {
+            worked = work();
+        } else if (work() - worked > longest_work() || Clock::now() - since > longest_sleep()) {
             return false;
         }
     }
@@ -400,7 +411,7 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
         out.operations = c.sequence.operations;
         return {};
     }
-    start();
+    start(c.sequence.processes);
     const bool same = setup == setup_;
     std::string answer;
     Ending e = ask(request_for(c, same), answer);
@@ -440,6 +451,13 @@ std::string Worker::request_for(const Case& c, bool same) {
 // The process ended of a case, or of what its pair carried first.
 Ending Worker::note_end(const Ending& e, const Case& c, const std::string& setup, Traffic& out) {
     const Phase phase = state_->phase;
+    if (!peer_.empty() && e.kind == Ending::Kind::Exited && e.status == kLostAgent) {
+        troubles_.insert("the agent at " + peer_ + " was lost");
+        ran_ = false;
+        out.operations = c.sequence.operations;
+        out.detail = kNotRun;
+        return {};
+    }
     if (phase == Phase::Before) {
         ran_ = false;
         out.operations = c.sequence.operations;

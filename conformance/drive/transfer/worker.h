@@ -39,6 +39,7 @@ struct WorkerState {
     unsigned waits = 0;    ///< how often something expected never came
     unsigned timed = 0;    ///< how often a time alone said so
     unsigned lost = 0;     ///< barriers that never came through
+    pid_t agent = -1;      ///< the process of side B, if it has one
     bool patient = false;  ///< set by the other side: waits are never short
     bool hasty = false;    ///< of the last exchange: it gave something up after a short wait
     bool open = false;     ///< a pair is kept for the next exchange
@@ -81,6 +82,8 @@ public:
     [[nodiscard]] bool hasty() const { return state_->hasty; }
     /// From now on waits are as long as at first, or as short as they have become.
     void set_patient(bool patient) { state_->patient = patient; }
+    /// Where side B of pairs in two processes is opened: HOST:PORT of an agent; empty: on this machine.
+    void set_peer(const std::string& peer) { peer_ = peer; }
     /// True: a call that does not come back is given up sooner, as it is known not to.
     void set_quick(bool quick) { quick_ = quick; }
     /// A call did not come back although it was waited for with patience.
@@ -103,9 +106,9 @@ public:
 
 private:
     Ending run_or_recall(const Case& c, model::Traffic& out);
-    void start();
+    void start(std::uint64_t processes);
     void stop();
-    [[noreturn]] void work(int fd, pid_t parent) noexcept;
+    [[noreturn]] void work(int fd, pid_t parent, std::uint64_t processes) noexcept;
     Ending reap(bool hung);
     Ending remembered(const Case& c, model::Traffic& out) const;
     /// Waits for the answer.  @return false if a call of the library does not come back.
@@ -124,6 +127,8 @@ private:
     pid_t owner_ = -1;
     pid_t pid_ = -1;
     int fd_ = -1;
+    std::string peer_;
+    std::uint64_t processes_ = 0;  ///< that the worker opens pairs in
     std::size_t losses_ = 0;
     struct Crashes {
         unsigned count = 0;

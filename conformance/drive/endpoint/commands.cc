@@ -1,0 +1,125 @@
+// See commands.h.
+#include "conformance/drive/endpoint/commands.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "conformance/case/traffic_text.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::CallForm;
+using model::Operation;
+using model::Transfer;
+
+constexpr std::uint64_t kMostPieces = 64;
+
+void put_ranges(Writer& out, const std::vector<MemoryRange>& ranges) {
+    out.put(std::uint64_t{ranges.size()});
+    for (const auto& r : ranges) out.put(r.offset).put(r.length);
+}
+
+bool take_ranges(Reader& in, std::vector<MemoryRange>& out) {
+    const auto n = in.take<std::uint64_t>();
+    for (std::uint64_t i = 0; i < n && i < kMostPieces && !in.failed(); ++i) {
+        const auto offset = in.take<std::uint64_t>();
+        out.push_back({offset, in.take<std::uint64_t>()});
+        if (!lies_within(out.back(), kArenaOffset, kArenaLength)) return false;
+    }
+    return n <= kMostPieces && !in.failed();
+}
+
+// A call that is given one place for its bytes has them all there; one that is given several need not.
+bool holds_bytes(const Operation& o, const std::vector<MemoryRange>& ranges) {
+    if (ranges.empty()) return false;
+    const bool in_pieces = o.form == CallForm::Vector || o.form == CallForm::Message;
+    return in_pieces || ranges.front().length >= bytes_of(o);
+}
+
+bool holds_all(const PostedCall& call) {
+    const Operation& o = call.operation;
+    if (o.what == Transfer::Cancel) return true;
+    const bool fetches = o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic;
+    if (is_atomic(o) && (o.count > kArenaLength || bytes_of(o) > kArenaLength)) return false;
+    return holds_bytes(o, call.local) && (!fetches || holds_bytes(o, call.result)) &&
+           (o.what != Transfer::CompareAtomic || holds_bytes(o, call.compare));
+}
+
+}  // namespace
+
+std::string ending_reply(int status) { return Writer().put(kEnding).put(std::int32_t{status}).bytes(); }
+
+std::optional<int> status_of(const std::string& record) {
+    Reader in(record);
+    const bool ends = in.take<std::uint8_t>() == kEnding;
+    const auto status = in.take<std::int32_t>();
+    return ends && in.done() ? std::optional<int>(status) : std::nullopt;
+}
+
+bool lies_within(const MemoryRange& range, std::uint64_t begin, std::uint64_t length) {
+    return range.offset >= begin && range.length <= length && range.offset - begin <= length - range.length;
+}
+
+void put_outcome(Writer& out, const Outcome& outcome) { out.put(outcome.ret).put_text(outcome.failed); }
+
+Outcome take_outcome(Reader& in) {
+    const auto ret = in.take<std::int64_t>();
+    return {ret, std::string(in.take_text())};
+}
+
+void put_region(Writer& out, const RemoteRegion& region) {
+    out.put(region.address).put(region.key).put(std::uint8_t{region.registered});
+}
+
+RemoteRegion take_region(Reader& in) {
+    RemoteRegion out;
+    out.address = in.take<std::uint64_t>();
+    out.key = in.take<std::uint64_t>();
+    out.registered = in.take<std::uint8_t>() != 0;
+    return out;
+}
+
+std::optional<Operation> take_operation(std::string_view text) {
+    Operation o;
+    CaseError error;
+    if (!parse_operation(text, o, error) || o.what == Transfer::Progress) return std::nullopt;
+    return o;
+}
+
+void put_call(Writer& out, const PostedCall& call) {
+    out.put_text(print_operation(call.operation)).put(call.context);
+    put_region(out, call.target);
+    for (const auto* ranges : {&call.local, &call.result, &call.compare}) put_ranges(out, *ranges);
+}
+
+std::optional<PostedCall> take_call(Reader& in) {
+    PostedCall out;
+    const auto o = take_operation(in.take_text());
+    if (!o) return std::nullopt;
+    out.operation = *o;
+    out.context = in.take<std::uint64_t>();
+    out.target = take_region(in);
+    for (auto* ranges : {&out.local, &out.result, &out.compare})
+        if (!take_ranges(in, *ranges)) return std::nullopt;
+    const bool fits = out.context % kContextLength == 0 && out.context < kTargetOffset && holds_all(out);
+    return fits && in.done() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+void put_entry(Writer& out, const QueueEntry& e) {
+    for (const std::uint64_t n :
+         {e.context, e.buffer, e.flags, e.length, e.data, e.tag, e.error, e.overflow, e.error_data})
+        out.put(n);
+    out.put(static_cast<std::uint8_t>(e.source)).put(std::uint8_t{e.failed});
+}
+
+QueueEntry take_entry(Reader& in) {
+    QueueEntry e;
+    for (auto* n : {&e.context, &e.buffer, &e.flags, &e.length, &e.data, &e.tag, &e.error, &e.overflow, &e.error_data})
+        *n = in.take<std::uint64_t>();
+    e.source = static_cast<QueueEntry::Source>(std::min<std::uint8_t>(in.take<std::uint8_t>(), 2));
+    e.failed = in.take<std::uint8_t>() != 0;
+    return e;
+}
+
+}  // namespace selvage::conformance

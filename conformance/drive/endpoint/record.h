@@ -1,0 +1,20 @@
+// Records over a stream socket: each with its length before it.
+//
+// Any thread; one reader and one writer of a socket at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace selvage::conformance {
+
+/// More than any record has.
+inline constexpr std::size_t kLongestRecord = std::size_t{256} << 20;
+
+/// Writes one record.  @return false: the other side is gone.
+bool send_record(int fd, std::string_view record);
+/// Reads one.  @param timeout_millis for all of it; -1: none
+/// @return false: the other side is gone, silent for too long, or says that it sends more than `most` bytes.
+bool receive_record(int fd, std::string& out, int timeout_millis, std::size_t most = kLongestRecord);
+
+}  // namespace selvage::conformance
