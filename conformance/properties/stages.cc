@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "conformance/drive/endpoint/agent_server.h"
 #include "conformance/drive/infer.h"
 #include "conformance/generate/transfers.h"
 #include "model/judge/judge.h"
@@ -35,6 +36,16 @@ bool find_entry(TestContext& context, TrafficStage& s) {
     return false;
 }
 
+// Of a provider with addresses of the internet, finds the entry that reaches the other machine.
+bool reaches_peer(TestContext& context, TrafficStage& s) {
+    const std::uint64_t format = s.offer.addr_format;
+    const bool internet = format == FI_SOCKADDR || format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6;
+    if (!internet) return (s.offer.caps & (FI_LOCAL_COMM | FI_REMOTE_COMM)) != FI_LOCAL_COMM;
+    s.query.node = address_towards(context.plan().peer);
+    s.query.flags |= FI_SOURCE;
+    return find_entry(context, s);
+}
+
 }  // namespace
 
 std::vector<TrafficStage> traffic_stages(TestContext& context) {
@@ -46,6 +57,7 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         s.query.hints->domain.mr_mode = kPromisedRegistration;
         s.query.hints->ep.type = type;
         if (!find_entry(context, s)) continue;
+        if (!context.plan().peer.empty() && !reaches_peer(context, s)) continue;
         s.setups = setups(s.offer);
         out.push_back(s);
         // The same without what is not needed to carry bytes: no sources, no events at the target.

@@ -43,6 +43,7 @@ public:
 
     void prepare(TestContext& context) override {
         stages_ = traffic_stages(context);
+        stays_here_ = stages_.empty() && !context.plan().peer.empty();
         std::vector<Chosen> first, rest;
         for (const TrafficStage& stage : stages_) list(stage, first, rest);
         // A run of few cases thins them out evenly, the needed ones last.
@@ -59,6 +60,7 @@ public:
     }
 
     [[nodiscard]] std::string note() const override {
+        if (stays_here_) return "no endpoint reaches the other machine; nothing was carried";
         std::string out;
         if (worker_ != nullptr)
             for (const auto& t : worker_->troubles()) out += (out.empty() ? "" : "; ") + t;
@@ -132,6 +134,7 @@ private:
     std::vector<Chosen> systematic_;
     std::uint64_t together_ = kTogether;
     std::uint64_t left_out_ = 0;
+    bool stays_here_ = false;
     const Worker* worker_ = nullptr;
 };
 
