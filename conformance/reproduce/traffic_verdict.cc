@@ -27,7 +27,6 @@ using model::Transfer;
 
 std::string quoted_index(std::size_t i) { return "[" + std::to_string(i) + "]"; }
 std::string buffer_of(std::size_t i) { return "buffer" + quoted_index(i); }
-std::string side_name(Side s) { return model::name_of(s); }
 
 std::string differ(const std::string& a, const std::string& b, std::uint64_t length) {
     return "memcmp(" + a + ", " + b + ", " + std::to_string(length) + ") != 0";
@@ -150,14 +149,14 @@ private:
             case Observable::Source:
                 if (about_.empty()) return std::nullopt;
                 p_.helper(runtime::kSource);
-                return Number{"source_of(" + row + ".from, " + side_name(at(0).side) + ".peer)", success};
+                return Number{"source_of(" + row + ".from, " + model::name_of(at(0).side) + ".peer)", success};
             default:
                 return std::nullopt;
         }
     }
 
     std::optional<Number> counter() {
-        const std::string side = side_name(observed_.side);
+        const std::string side = model::name_of(observed_.side);
         if (observed_.what != Observable::Counter) {
             p_.helper(runtime::kErrors);
             return Number{"errors_of(&" + side + ", " + (observed_.what == Observable::Errors ? "1" : "0") + ")", ""};

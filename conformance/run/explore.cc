@@ -200,15 +200,15 @@ private:
         if (!novelty_.is_new(r.because.front().clause, signature(r.because.front(), r.minimal))) return;
         channel_.send(std::string(kPendingMark) +
                       pack({.because = r.because, .shown_by = r.minimal, .intermittent = Tries{1, 1}}));
-        while (!confirmations_.has_room()) settle(*confirmations_.take(true));
+        while (!confirmations_.has_room()) conclude(*confirmations_.take(true));
         confirmations_.begin(std::move(candidate));
     }
 
     void take_confirmed(bool waits) {
-        while (auto result = confirmations_.take(waits)) settle(std::move(*result));
+        while (auto result = confirmations_.take(waits)) conclude(std::move(*result));
     }
 
-    void settle(Confirmations::Result result) {
+    void conclude(Confirmations::Result result) {
         const Candidate& c = result.candidate;
         Repeated& r = result.repeated;
         const bool as_expected = r.loss == c.reduced.loss && r.shown == c.reduced.minimal;
@@ -220,7 +220,7 @@ private:
         } else {
             for (std::uint64_t i = 0; i <= c.again; ++i) pass_on(r.shown, r.because, std::nullopt);
         }
-        channel_.send(kSettled);
+        channel_.send(kConcluded);
     }
 
     void tell_repeated(Repeated r) {

@@ -26,9 +26,9 @@ struct Found {
 inline constexpr std::string_view kNoteMark = "note: ";
 
 /// What a record begins with of a finding that is being confirmed, beside the run; and the record that says that the
-/// oldest of them is drained.
+/// oldest of them is concluded.
 inline constexpr std::string_view kPendingMark = "pending: ";
-inline constexpr std::string_view kSettled = "drained";
+inline constexpr std::string_view kConcluded = "concluded";
 
 std::string pack(const Found& found);
 std::optional<Found> unpack(std::string_view record);

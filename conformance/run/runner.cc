@@ -66,7 +66,7 @@ public:
             note(std::string(record.substr(kNoteMark.size())));
             return;
         }
-        if (record == kSettled) {
+        if (record == kConcluded) {
             if (!pending_.empty()) pending_.pop_front();
             return;
         }

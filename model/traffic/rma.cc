@@ -87,8 +87,6 @@ std::vector<std::uint64_t> data_sent(const TrafficCase& c, Side to) {
 
 constexpr Side kSides[] = {Side::A, Side::B};
 
-std::string side_name(Side s) { return name_of(s); }
-
 bool has_target(const TrafficCase& c, Side side) {
     return std::any_of(c.traffic.operations.begin(), c.traffic.operations.end(),
                        [&](const Operation& o) { return accepted(o) && o.side != side && is_rma(o); });
@@ -103,8 +101,9 @@ Ruling rma_target_silent(const TrafficCase& c) {
         if (!has_target(c, s)) continue;
         const auto most = data_sent(c, s).size();
         tour.see(at_target(c, s).all <= most, [&] {
-            return of_nobody(s, false, Observable::Successes, Relation::AtMost, most, at_target(c, s).all,
-                             "entries at " + side_name(s) + " for accesses from the other side that carry no data");
+            return of_nobody(
+                s, false, Observable::Successes, Relation::AtMost, most, at_target(c, s).all,
+                std::string("entries at ") + name_of(s) + " for accesses from the other side that carry no data");
         });
     }
     return tour.ruling();
@@ -118,7 +117,7 @@ Ruling rma_data_told(const TrafficCase& c) {
         if (due == 0) continue;
         tour.see(at_target(c, s).data.size() >= due, [&] {
             return of_nobody(s, false, Observable::Successes, Relation::AtLeast, due, at_target(c, s).data.size(),
-                             "entries at " + side_name(s) + " for writes that carry data");
+                             std::string("entries at ") + name_of(s) + " for writes that carry data");
         });
     }
     return tour.ruling();
@@ -133,7 +132,7 @@ Ruling rma_data_value(const TrafficCase& c) {
             const auto it = std::find(sent.begin(), sent.end(), d);
             tour.see(it != sent.end(), [&] {
                 return of_nobody(s, false, Observable::Data, Relation::Differs, d, d,
-                                 "data at " + side_name(s) + " that no write sent");
+                                 std::string("data at ") + name_of(s) + " that no write sent");
             });
             if (it != sent.end()) sent.erase(it);
         }
