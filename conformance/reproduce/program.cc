@@ -152,4 +152,8 @@ std::string c_program(const Case& shown, model::Clause clause, const std::vector
     return p.render();
 }
 
+bool program_can_tell(const Case& shown, const std::vector<model::Because>& because) {
+    return c_program(shown, because.front().clause, because).find(kCannotTell) == std::string::npos;
+}
+
 }  // namespace selvage::conformance

@@ -17,4 +17,9 @@ namespace selvage::conformance {
 /// The program.  @param because the chain of the finding, the broken clause first; may be empty.
 std::string c_program(const Case& shown, model::Clause clause, const std::vector<model::Because>& because);
 
+/// What the program prints that runs a case, and has no way to see what was seen of it.
+inline constexpr const char* kCannotTell = "cannot tell by itself";
+/// True if the program can show the finding, or that there is none.  REQUIRES: because is not empty.
+bool program_can_tell(const Case& shown, const std::vector<model::Because>& because);
+
 }  // namespace selvage::conformance

@@ -11,6 +11,7 @@
 #include "conformance/case/operations.h"
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
+#include "conformance/reproduce/reproduce.h"
 #include "conformance/reproduce/runtime_parts.h"
 #include "conformance/reproduce/traffic_values.h"
 #include "model/text/call_text.h"
@@ -60,7 +61,8 @@ public:
                         c::for_printf(model::print_evidence(p_.evidence())) + "\\n\");\n\t\treturn 1;\n\t}\n");
             p_.main("\tputs(\"kept\");\n\treturn 0;\n");
         } else {
-            p_.main("\tputs(\"cannot tell by itself: hold the lines above against the promise\");\n\treturn 77;\n");
+            p_.main(std::string("\tputs(\"") + kCannotTell +
+                    ": hold the lines above against the promise\");\n\treturn 77;\n");
         }
     }
 

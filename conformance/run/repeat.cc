@@ -9,6 +9,7 @@
 #include "conformance/case/case_text.h"
 #include "conformance/drive/probe.h"
 #include "conformance/drive/transfer/worker.h"
+#include "conformance/reproduce/reproduce.h"
 #include "conformance/run/explore.h"
 #include "conformance/shrink/shrink.h"
 
@@ -90,12 +91,14 @@ std::vector<Because> Repeater::counted_trial(const Case& c) {
 void Repeater::make_smaller(Reduced& r) {
     const Watch watch;
     std::set<std::string> failed;  // each round of shrinking tries again what the rounds before have tried
+    const bool can_tell = program_can_tell(r.shown, r.because);
     const auto still_shows = [&](const Case& smaller) {
         if (shrinking_ + watch.spent() >= kShrinkTime) return false;
         const std::string text = print_case(smaller);
         if (failed.contains(text)) return false;
         auto because = trial(smaller);
-        if (because.empty()) {
+        // A case whose program shows it is worth more than a smaller one whose program has no way to.
+        if (because.empty() || (can_tell && !program_can_tell(smaller, because))) {
             failed.insert(text);
             return false;
         }

@@ -508,6 +508,17 @@ TEST(ReproduceTraffic, AnOperationThatIsNotThereCannotBeLookedAt) {
     EXPECT_NE(program.find("cannot tell by itself"), std::string::npos) << program;
 }
 
+TEST(ReproduceTraffic, WhetherAProgramCanTellIsKnownAheadOfItsRun) {
+    const auto links = [](const Evidence& e) {
+        return std::vector<model::Because>{{.clause = model::Clause::cq_len_received, .evidence = e}};
+    };
+    Case transfer;
+    transfer.kind = Case::Kind::Traffic;
+    transfer.sequence.operations.resize(1);
+    EXPECT_TRUE(program_can_tell(transfer, links(observed(Observable::Length, {0}))));
+    EXPECT_FALSE(program_can_tell(transfer, links(observed(Observable::Length, {7}))));
+}
+
 TEST(ReproduceTraffic, EntriesOfNoOperationAreCountedByQueue) {
     Evidence e = observed(Observable::Successes, {}, Relation::AtMost, 0);
     e.observed.side = model::Side::B;
