@@ -45,7 +45,7 @@ LocalEndpoint::LocalEndpoint(std::shared_ptr<OpenedDomain> domain, const Transfe
 }
 
 LocalEndpoint::~LocalEndpoint() {
-    close();
+    LocalEndpoint::close();
     close_object(pep_);
     for (auto& cq : queue_) close_object(cq);
     for (auto& counter : counter_) close_object(counter);

@@ -64,6 +64,7 @@ public:
 private:
     static std::vector<iovec> pieces(const Poster& poster, const std::vector<MemoryRange>& ranges) {
         std::vector<iovec> out;
+        out.reserve(ranges.size());
         for (const auto& r : ranges) out.push_back({poster.memory + r.offset, r.length});
         return out;
     }
