@@ -100,6 +100,11 @@ std::string Program::head() const {
     if (out.back() == '\n') out.pop_back();
     out += ":\n";
     add(describe(shown_), " *     ");
+    if (shown_.sequence.processes > 1) {
+        out += " *\n";
+        add("The case opens side B in a process of its own, and does not show this in one. Here both sides are in "
+            "one.");
+    }
     out += " *\n * Compile: cc -Wall -Wextra FILE.c -lfabric";
     for (const auto& o : options_) out += " " + o;
     if (!arguments_.empty()) out += "\n" + c::comment(arguments_, " * ");

@@ -257,6 +257,18 @@ TEST(Convict, AProgramRunsWhileOtherFindingsAreStillToCome) {
     EXPECT_EQ(slurp(folder.path("a")), "x") << "once";
 }
 
+TEST(Convict, AFindingThatShowsBetweenTwoProcessesAloneIsNotTriedInOne) {
+    const Folder folder;
+    Deviation apart = finding(Grade::Violation, shows_in_run(9, folder.path("a")));
+    apart.shown_by.kind = Case::Kind::Traffic;
+    apart.shown_by.sequence.processes = 2;
+    const auto r = convicted({apart});
+    EXPECT_EQ(r.deviations[0].grade, Grade::Violation);
+    EXPECT_EQ(r.deviations[0].program->result, Result::NotRun);
+    EXPECT_NE(program_text(*r.deviations[0].program).find("between two processes"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(folder.path("a")));
+}
+
 TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
     const std::string program =
         "#include <stdio.h>\n#include <string.h>\n#include <rdma/fabric.h>\n#include <rdma/fi_errno.h>\n"
