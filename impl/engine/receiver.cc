@@ -89,7 +89,7 @@ void Receiver::report_failure(const Completion& completion, uint64_t length, int
         failure.overflow = length - completion.length;
     } else if (!error) {
         failure.error = FI_EADDRNOTAVAIL;
-        failure.without_source = requested ? WithoutSource::kSuccess : WithoutSource::kNothing;
+        failure.without_source = of_unknown_source(requested);
         if (peer && raw_address_of(*peer, &source)) {
             failure.data = bytes;
             failure.data_size = export_source(source, bytes);

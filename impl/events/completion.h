@@ -25,6 +25,9 @@ enum class WithoutSource : uint8_t {
     kSuccess,
     kNothing,  // no completion was requested
 };
+constexpr WithoutSource of_unknown_source(bool requested) {
+    return requested ? WithoutSource::kSuccess : WithoutSource::kNothing;
+}
 
 // One that failed. The application owns no memory of it; `err_data` is copied (at most kErrorDataMax bytes).
 struct FailedCompletion {

@@ -251,7 +251,6 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
         return;
     }
     const int error = placed < datagram.size ? FI_ETRUNC : FI_EADDRNOTAVAIL;
-    const auto without = requested ? WithoutSource::kSuccess : WithoutSource::kNothing;
     const bool tells = error == FI_EADDRNOTAVAIL && source.socket.kind == AddressKind::kIbUd;
     reports_.failed(reports_.receive, kSlotRecv,
                     {.base = completion,
@@ -260,7 +259,7 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
                      .provider_error = error,
                      .data = tells ? source.socket.bytes() : nullptr,
                      .data_size = tells ? source.socket.length() : 0,
-                     .without_source = error == FI_ETRUNC ? WithoutSource::kError : without});
+                     .without_source = error == FI_ETRUNC ? WithoutSource::kError : of_unknown_source(requested)});
 }
 
 // Failures.
