@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 /// A session that tells nothing for so long hangs.
 constexpr auto kPatience = 30s;
 /// After so many crashes the rest is given up.
-constexpr unsigned kDeaths = 6;
+constexpr unsigned kMostCrashes = 6;
 
 /// Records of the child: a letter, the row's number, what is told.
 constexpr char kBegin = 'B';
@@ -81,7 +81,7 @@ public:
 
     void run(Session session, const std::string& library, const Setting& setting) {
         for (unsigned crashes = 0; !left_.empty(); ++crashes) {
-            if (crashes == kDeaths) return give_up("not tried: the processes before it ended too often");
+            if (crashes == kMostCrashes) return give_up("not tried: the processes before it ended too often");
             once(session, library, setting);
         }
     }

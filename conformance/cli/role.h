@@ -1,8 +1,7 @@
 // Which side of a run between two machines this process is.
 //
-// Two tasks of mpirun or srun may be parts of one run, which share its tests out (shard.h), or its two sides. The
-// option
-// --peer decides: with it the first task judges and the second is its agent; without it tasks are parts.
+// Two tasks of mpirun or srun may be parts of one run, which share its tests out (shard.h), or its two sides.  The
+// option --peer decides: with it the first task judges and the second is its agent; without it tasks are parts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Asks a loaded library queries, inside a child process, and hands back values.
+// Issues queries to a loaded library, inside a child process, and hands back values.
 //
 // The library is hostile.  Hints lie in read-only pages while it runs; a store into them is caught, noted and let
 // through.  Time inside the library is counted apart.  Not thread-safe; one Caller per process and thread.

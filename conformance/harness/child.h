@@ -47,7 +47,8 @@ private:
 /// dead already.
 void begin_child(pid_t parent);
 
-/// Ends this process as another one has ended whose status waitpid told: by the same signal, or with the same status.
+/// Ends this process as another one has ended whose status waitpid returned: by the same signal, or with the same
+/// status.
 [[noreturn]] void end_with_status(int status);
 
 /// In a child, a sign of life without a record or a number: for who waits there for a process of its own that goes on.

@@ -104,7 +104,7 @@ void add_memory(const ApartRow& row) {
     row.posts("apart-write", "writes the memory of another process a byte short", {"rma.write.whole"}, [](Post& p) {
         if (p.kind == Kind::Write) cut(p, 1);
     });
-    row.posts("apart-offset", "writes eight bytes behind the place that it was told, in another process",
+    row.posts("apart-offset", "writes eight bytes behind the place that it was given, in another process",
               {"rma.write.whole", "rma.access.bounds"}, [](Post& p) {
                   if (p.kind == Kind::Write && p.target.front().len > 8)
                       for (auto& t : p.target) t.addr += 8;

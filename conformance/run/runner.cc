@@ -186,7 +186,7 @@ public:
                 break;
             }
             hung_ += ending.kind == Ending::Kind::Hung ? 1 : 0;
-            const bool goes_on = ending.doing == 0 ? died_preparing(ending) : died_at(ending.doing - 1, ending);
+            const bool goes_on = ending.doing == 0 ? crashed_preparing(ending) : crashed_at(ending.doing - 1, ending);
             if (!goes_on || is_over()) break;
             if (++crashes_ == kMostFatal || hung_ == kMostHung || hopeless(plan_, result_.provider, ending)) {
                 note("given up after " + std::to_string(crashes_) + " crashes; " + std::to_string(total - start_) +
@@ -230,7 +230,7 @@ private:
     }
 
     // Probing queries that kill are told, and not asked again.  @return false: there is nothing more to be done.
-    bool died_preparing(const Ending& ending) {
+    bool crashed_preparing(const Ending& ending) {
         const auto killer = fatal_query(plan_, property_, result_.provider, {}, kQuietAgain);
         const bool known = killer && std::find(plan_.deadly.begin(), plan_.deadly.end(), *killer) != plan_.deadly.end();
         if (!killer || known) {
@@ -243,7 +243,7 @@ private:
         return true;
     }
 
-    bool died_at(std::uint64_t index, const Ending& ending) {
+    bool crashed_at(std::uint64_t index, const Ending& ending) {
         start_ = index + 1;
         if (auto culprit = describe_case(plan_, property_, result_.provider, index)) {
             tell(*culprit, ending);

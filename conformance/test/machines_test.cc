@@ -116,7 +116,7 @@ TEST(Machines, NobodyAnswersWhereNoAgentIs) {
 }
 
 #ifdef SELVAGE_MUTANT_FOLDER
-// What ends on the other machine is told here, with its signal, and charged to the call that did it.
+// What ends on the other machine is reported here, with its signal, and charged to the call that did it.
 TEST(Machines, ACrashOfTheOtherMachinesSideIsAFinding) {
     const Folder folder;
     const std::string report = folder.path("report.json");

@@ -101,9 +101,9 @@ Carried carried(const std::string& path, const Case& c) {
         model::Traffic out;
         Worker worker(*library);
         const Ending ending = worker.run(c, out);
-        Writer told;
-        told.put(static_cast<std::uint8_t>(ending.kind)).put(out.crashed_signal).put(out.died_at);
-        channel.send(told.bytes() + pack_traffic(out));
+        Writer record;
+        record.put(static_cast<std::uint8_t>(ending.kind)).put(out.crashed_signal).put(out.crashed_at);
+        channel.send(record.bytes() + pack_traffic(out));
     });
     Carried out;
     if (seen.records.empty()) return ADD_FAILURE() << "no worker", out;

@@ -134,7 +134,7 @@ Rows msg_rows() {
               but(pair(),
                   [](Talk& k) {
                       k.t.crashed_signal = 11;
-                      k.t.died_closing = true;
+                      k.t.crashed_closing = true;
                   })),
         HOLDS(msg_call_accepted, "0 came back", pair()),
         BREAKS(msg_call_accepted, "a plain send was refused", refused(-FI_EINVAL)),

@@ -88,9 +88,10 @@ bool is_alone(const TrafficCase& c, int i) {
 }
 
 Ruling comes_back(const TrafficCase& c, Kind kind) {
-    if (!any_of_kind(c, kind) || c.traffic.crashed_opening || c.traffic.died_closing) return Ruling::not_applicable();
+    if (!any_of_kind(c, kind) || c.traffic.crashed_opening || c.traffic.crashed_closing)
+        return Ruling::not_applicable();
     // A crash belongs to the kind of operation that was called last, where that is known.
-    const int at = c.traffic.died_at;
+    const int at = c.traffic.crashed_at;
     const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));
     return Ruling::check(c.account->returned || others, [&] { return crash(c); });
 }

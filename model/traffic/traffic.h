@@ -137,8 +137,8 @@ struct Traffic {
     bool hung = false;
     bool exited = false;
     bool crashed_opening = false;  ///< of a crash: before anything was posted
-    bool died_closing = false;     ///< of a crash: when all was over and the endpoints were closed
-    int died_at = -1;              ///< of a crash: the operation whose call was made last; -1: not known
+    bool crashed_closing = false;  ///< of a crash: when all was over and the endpoints were closed
+    int crashed_at = -1;           ///< of a crash: the operation whose call was made last; -1: not known
     std::string detail;
 };
 

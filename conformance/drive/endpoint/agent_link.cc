@@ -77,9 +77,9 @@ void AgentLink::end_as_agent(bool has_replied) {
         end_with_status(status);
     }
     if (!has_replied && !receive_record(socket_, reply_, kEndingMillis)) _exit(kLostAgent);
-    const auto told = status_of(reply_);
-    if (!told) _exit(kLostAgent);
-    end_with_status(*told);
+    const auto reported = status_of(reply_);
+    if (!reported) _exit(kLostAgent);
+    end_with_status(*reported);
 }
 
 }  // namespace selvage::conformance

@@ -112,7 +112,7 @@ std::optional<PostedCall> take_call(Reader& in);
 std::optional<model::Operation> take_operation(std::string_view text);
 void put_entry(Writer& out, const QueueEntry& entry);
 QueueEntry take_entry(Reader& in);
-/// The record that says how an agent has ended, by the status that waitpid told.
+/// The record that says how an agent has ended, by the status that waitpid returned.
 std::string ending_reply(int status);
 /// The status that a record says; nothing if it is another.
 std::optional<int> status_of(const std::string& record);

@@ -7,12 +7,10 @@
 // 2. A rest sends no command that makes a call: on one machine none at all, as both processes see the memory; between
 //    machines Pull, which the agent does without the library.
 // 3. What lies in memory when an entry is read is looked at a command later, and between machines a round trip later:
-// an
-//    entry that is ahead of its bytes by less is not seen there.
+//    an entry that is ahead of its bytes by less is not seen there.
 // 4. Each side asks fi_getinfo, opens its own fabric and domain, and numbers its keys by itself.
 // 5. An address in one process is none in the other.  On one machine the memories lie at addresses of their own;
-// between
-//    machines they may be the same, and whose operation a context belongs to decides.
+//    between machines they may be the same, and whose operation a context belongs to decides.
 // 6. Arguments of calls that are arrays are the agent's (LocalEndpoint), where the library may keep them.
 #pragma once
 

@@ -72,7 +72,7 @@ void probe_traffic(TestContext& context, const Case& c, Tally& tally, std::vecto
         return;                                                      // nothing was opened, or there was no room
     if (t.open_ret != 0 || t.crashed_opening) t.operations.clear();  // none was posted
     judge_traffic({t, nullptr}, tally, broken);
-    if (t.died_closing) charge_the_closing(t, tally, broken);
+    if (t.crashed_closing) charge_the_closing(t, tally, broken);
     // Without a call there is nothing that a clause would speak of.
     const bool calls = std::any_of(t.operations.begin(), t.operations.end(),
                                    [](const Operation& o) { return o.what < Transfer::Cancel; });
@@ -81,7 +81,7 @@ void probe_traffic(TestContext& context, const Case& c, Tally& tally, std::vecto
 
 void judge_left(TestContext& context, const LeftPair& left, Tally& tally, std::vector<Because>& broken) {
     Traffic t = opened_as(context, left.shown);
-    note_closing_death(left, t);
+    note_closing_crash(left, t);
     judge_traffic({t, nullptr}, tally, broken);
 }
 

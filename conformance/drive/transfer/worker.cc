@@ -86,7 +86,7 @@ void note_crash(const Ending& e, Phase phase, const Case& c, Traffic& out) {
     out.hung = e.kind == Ending::Kind::Hung;
     out.exited = e.kind == Ending::Kind::Exited;
     out.crashed_opening = phase == Phase::Opening;
-    out.died_closing = phase == Phase::Closing;
+    out.crashed_closing = phase == Phase::Closing;
     out.detail = name(phase);
 }
 
@@ -195,7 +195,7 @@ WorkerState* shared_state() {
 
 }  // namespace
 
-void note_closing_death(const LeftPair& left, Traffic& out) {
+void note_closing_crash(const LeftPair& left, Traffic& out) {
     note_crash(left.ending, Phase::Closing, left.shown, out);
 }
 
@@ -334,7 +334,7 @@ Ending Worker::remembered(const Case& c, Traffic& out) const {
     }
     const KnownCrash& d = known->second;
     note_crash(d.ending, d.phase, c, out);
-    out.died_at = d.operation;
+    out.crashed_at = d.operation;
     return d.ending;
 }
 
@@ -468,7 +468,7 @@ Ending Worker::note_end(const Ending& e, const Case& c, const std::string& setup
     const int operation = phase == Phase::Running ? state_->operation : -1;
     fatal_[remembered_as(c)] = {e, phase, operation};
     note_crash(e, phase, c, out);
-    out.died_at = operation;
+    out.crashed_at = operation;
     return e;
 }
 

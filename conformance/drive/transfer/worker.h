@@ -157,7 +157,7 @@ private:
 };
 
 /// What is seen of a pair whose closing ended the process.
-void note_closing_death(const LeftPair& left, model::Traffic& out);
+void note_closing_crash(const LeftPair& left, model::Traffic& out);
 
 /// The worker of this process for a library.
 Worker& worker_of(const Library& library);
