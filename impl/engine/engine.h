@@ -3,12 +3,7 @@
 #define SELVAGE_IMPL_ENGINE_ENGINE_H
 
 #include "impl/catalog/capabilities.h"
-#include "impl/engine/engine_atomic.h"
-#include "impl/engine/engine_budget.h"
 #include "impl/engine/engine_calls.h"
-#include "impl/engine/engine_revoke.h"
-#include "impl/engine/engine_rma.h"
-#include "impl/engine/engine_stat.h"
 #include "impl/engine/memory_calls.h"
 
 namespace selvage::impl {

@@ -4,7 +4,7 @@
 
 #include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/endpoint_ops.h"
-#include "impl/engine/engine_atomic.h"
+#include "impl/engine/engine_control.h"
 
 namespace selvage::impl {
 

@@ -1,5 +1,5 @@
 // What an engine keeps for a peer, from the first operation that cannot be done at once until the peer is down: a part
-// for each part of the engine (engine_core.h).
+// for each part of the engine (engine_base.h).
 #ifndef SELVAGE_IMPL_ENGINE_PEER_STATE_H
 #define SELVAGE_IMPL_ENGINE_PEER_STATE_H
 
@@ -38,7 +38,7 @@ struct PeerState {
     // An operation cannot be sent at once: others wait, or it has to complete after others.
     bool busy = false;
 
-    // The sender (engine_transmit.h): operations of this side.
+    // The sender (engine_sender.h): operations of this side.
     struct Sending {
         // In the order of posting. Those before `unsent` were sent and await something.
         List<Transmit> operations;
@@ -71,14 +71,14 @@ struct PeerState {
     PeerState* next_unread = nullptr;
     PeerState* previous_unread = nullptr;
 
-    StatRecord* stat = nullptr;  // what is counted of it (engine_stat.h)
+    StatRecord* stat = nullptr;  // what is counted of it (engine_counting.h)
     bool dropped = false;        // that was counted
 
-    // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrive.h).
+    // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrivals.h).
     struct Placing {
         PlacementKind kind = PlacementKind::kNone;
         uint64_t id = 0;  // of the receive or the operation
-        // Of a write: the regions that it is placed in. They are revoked before they go (engine_revoke.h).
+        // Of a write: the regions that it is placed in. They are revoked before they go (engine_control.h).
         const MemoryRegion* regions[kRangesMax];
         size_t region_count = 0;
         std::byte* bounce = nullptr;  // malloc'ed, kFrameMax bytes
@@ -88,8 +88,8 @@ struct PeerState {
         }
     } placing;
 
-    // The target of writes (engine_rma.h): an announced write of the peer. Its bytes follow in segments (`open`; while
-    // it has failed they are ignored), or are pulled at once.
+    // The target of writes (engine_rma_target.h): an announced write of the peer. Its bytes follow in segments (`open`;
+    // while it has failed they are ignored), or are pulled at once.
     struct Write {
         bool open = false;
         int error = 0;

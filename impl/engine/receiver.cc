@@ -259,7 +259,7 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     unexpected->message = message;
     unexpected->heap = nullptr;
     count_unexpected(state, *unexpected, true);
-    count(peer, Stat::kUnexpected);
+    count_stat(peer, Stat::kUnexpected);
     if (announced && held * 4 >= most * 3) widen_announcements(*state);
     return unexpected;
 }
@@ -376,7 +376,7 @@ void Receiver::forget_peer(PeerBase& peer) {
         context_->unexpected.give(unexpected);
     });
     if (!discarded) return;
-    count(peer, Stat::kOverBudget);
+    count_stat(peer, Stat::kOverBudget);
     if (!log_turn(&orphans_logged_)) return;
     log(FI_LOG_WARN, FI_LOG_EP_DATA,
         "%zu messages of a lost peer are discarded: more than %u MiB wait for receives whose senders are gone",

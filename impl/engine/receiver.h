@@ -218,7 +218,7 @@ protected:
                 PeerBase* peer);
 
     // One more of what is counted, for the endpoint and for the peer.
-    void count(PeerBase& peer, Stat stat) {
+    void count_stat(PeerBase& peer, Stat stat) {
         add_stat(stat_, stat);
         if (peer.state) add_stat(static_cast<PeerState*>(peer.state)->stat, stat);
     }
@@ -226,7 +226,7 @@ protected:
     ReceiveContext* context_ = nullptr;
     Domain* domain_ = nullptr;
     bool sources_ = false;        // reported with completions
-    bool over_budget_ = false;    // why the next drop comes (engine_stat.h)
+    bool over_budget_ = false;    // why the next drop comes (engine_counting.h)
     StatRecord* stat_ = nullptr;  // the endpoint's
 
 private:

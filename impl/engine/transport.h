@@ -217,14 +217,14 @@ concept DropsPeers = requires(T transport, typename T::Peer& peer, int error) {
 
 // Frames without a token that are held and lie in some ranges get a copy of their payload, and the ranges are not read
 // any more; a peer for which there is no memory goes down. The engine calls it when a region is closed
-// (engine_revoke.h).
+// (engine_control.h).
 template <typename T>
 concept CopiesSources = requires(T transport, const iovec* ranges, size_t count) {
     { transport.copy_sources(ranges, count) } -> std::same_as<void>;
 };
 
 // Of the frame that is being placed nothing more is stored; Sink::end comes as usual. The engine calls it when a region
-// is closed (engine_revoke.h).
+// is closed (engine_control.h).
 template <typename T>
 concept DiscardsPlacements = requires(T transport, typename T::Peer& peer) {
     { transport.discard_placement(peer) } -> std::same_as<void>;

@@ -1,4 +1,4 @@
-// See tcp_transport.h: memory that is taken back while bytes are on their way from or to it (engine/engine_revoke.h).
+// See tcp_transport.h: memory that is taken back while bytes are on their way from or to it (engine/engine_control.h).
 #include <sys/socket.h>
 
 #include "impl/transport/tcp/tcp_transport.h"

@@ -1,0 +1,358 @@
+// Engine: what arrives. Each frame is checked against what this side knows; one that does not fit drops its peer.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_ARRIVALS_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_ARRIVALS_H
+
+#include "impl/engine/engine_atomics.h"
+
+namespace selvage::impl {
+
+// A message, or the announcement of one, as its header tells.
+inline Arrival arrival_of(const Header& header) {
+    const auto op = static_cast<FrameOp>(header.op);
+    return {.tagged = op == FrameOp::kTagged || op == FrameOp::kTaggedRts,
+            .frame_flags = header.flags,
+            .tag = header.word[0],
+            .data = header.word[1],
+            .reply_id = header.word[2],
+            .length = header.size};
+}
+
+template <Transport T, bool Locked>
+class EngineArrivals : public EngineAtomics<T, Locked> {
+    using Base = EngineAtomics<T, Locked>;
+
+protected:
+    using typename Base::Peer;
+    // From EngineBase and Receiver.
+    using Base::count_stat, Base::announced, Base::arrived, Base::context_, Base::fetching, Base::finish_receive,
+        Base::kErrnoMax, Base::match, Base::options_, Base::peer_of, Base::reports, Base::state_in, Base::taken,
+        Base::transport_;
+    // From EnginePeers.
+    using Base::drop, Base::state_of;
+    // From EngineResponder.
+    using Base::reply, Base::respond;
+    // From EnginePull.
+    using Base::came_in_parts, Base::fetch_pulled;
+    // From EngineDirect.
+    using Base::fetch_direct, Base::fetched, Base::place_directly, Base::send_long;
+    // From EngineSender.
+    using Base::acknowledged, Base::answered, Base::fail, Base::resume, Base::transmits_;
+    // From EngineRmaTarget.
+    using Base::access_failed, Base::begin_write, Base::begin_write_segment, Base::event, Base::on_read, Base::on_write,
+        Base::on_write_announce, Base::on_write_segment, Base::write_done, Base::write_segment_placed;
+    // From EngineRma.
+    using Base::expected_read, Base::on_read_grant, Base::on_read_reply, Base::read_placed, Base::resend_write;
+    // From EngineAtomics.
+    using Base::on_atomic;
+
+public:
+    // Nearly every frame is a short message: that one is looked for where the transport has the frame.
+    [[gnu::always_inline]] void deliver(Peer& peer, const Header& header, const std::byte* payload) {
+        const auto op = static_cast<FrameOp>(header.op);
+        if (op == FrameOp::kTagged || op == FrameOp::kMessage) [[likely]] {
+            on_message(peer, header, payload);
+        } else {
+            deliver_other(peer, header, payload);
+        }
+    }
+
+    bool begin(Peer& peer, const Header& header, Placement* placement) {
+        PeerState* state = state_of(peer);
+        if (!state) return false;
+        placement->token = nullptr;
+        switch (static_cast<FrameOp>(header.op)) {
+            case FrameOp::kMessage:
+            case FrameOp::kTagged: {
+                Arrival message = arrival_of(header);
+                if (!options_.may_receive) return false;
+                Receive* receive = match(message, peer);
+                if (!receive || (receive->flags & FI_MULTI_RECV) || receive->capacity < header.size) break;
+                context_->match.unpost(receive);
+                bool open;
+                receive = fetching(receive, message, *state, &open);
+                state->placing.kind = PlacementKind::kMessage;
+                state->placing.id = Pool<Receive>::id(receive);
+                placement->count = slice(receive->ranges, receive->range_count, 0, header.size, placement->ranges);
+                return true;
+            }
+            case FrameOp::kSegment: {
+                Receive* receive = expected_segment(peer, header);
+                if (!receive) return false;
+                state->placing.kind = PlacementKind::kSegment;
+                state->placing.id = header.word[0];
+                placement->count =
+                    slice(receive->ranges, receive->range_count, receive->received, header.size, placement->ranges);
+                return true;
+            }
+            case FrameOp::kReadReply: {
+                Transmit* op = expected_read(peer, header);
+                if (!op) return false;
+                state->placing.kind = PlacementKind::kReadReply;
+                state->placing.id = header.word[0];
+                size_t count;
+                const iovec* ranges = destination(*op, &count);
+                placement->count = slice(ranges, count, op->offset, header.size, placement->ranges);
+                return true;
+            }
+            case FrameOp::kWrite:
+                if (begin_write(peer, *state, header, placement)) return true;
+                break;
+            case FrameOp::kWriteSegment:
+                if (begin_write_segment(*state, header, placement)) return true;
+                break;
+            default:
+                break;
+        }
+        return begin_bounce(peer, header, placement);
+    }
+
+    void end(Peer& peer, const Header& header, Placement*, int error) {
+        PeerState* state = state_in(peer);
+        if (!state) return;
+        const PlacementKind kind = state->placing.kind;
+        state->placing.kind = PlacementKind::kNone;
+        state->placing.region_count = 0;
+        if (error) return;  // Sink::down follows and ends what was under way
+        switch (kind) {
+            case PlacementKind::kNone:
+                return;
+            case PlacementKind::kBounce:
+                return deliver(peer, header, state->placing.bounce);
+            case PlacementKind::kMessage: {
+                Receive* receive = context_->receives.find(state->placing.id);
+                if (!receive) return;
+                if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
+                finish_receive(receive, 0);
+                taken(peer, header.size);
+                return;
+            }
+            case PlacementKind::kSegment: {
+                Receive* receive = context_->receives.find(state->placing.id);
+                if (receive) segment_placed(*receive, header.size);
+                return;
+            }
+            case PlacementKind::kReadReply: {
+                Transmit* op = transmits_.find(state->placing.id);
+                if (op) read_placed(*op, header.size);
+                return;
+            }
+            case PlacementKind::kWrite: {
+                const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
+                return write_done(peer, header, &target, 1, header.size, 0);
+            }
+            case PlacementKind::kWriteSegment:
+                return write_segment_placed(peer, *state, header.size);
+            case PlacementKind::kLostWrite:
+                return access_failed(peer, header.word[0], FI_ENOKEY, false);
+        }
+    }
+
+    void accessed(Peer& peer, void* token, int error) {
+        const auto id = reinterpret_cast<uintptr_t>(token);
+        if (id & kFetchToken) return fetched(peer, id & ~kFetchToken, error);
+        Transmit* op = transmits_.find(reinterpret_cast<uintptr_t>(token));
+        if (!op || op->way != Transmit::Way::kDirect || op->peer != state_in(peer) || op->is_finished()) return;
+        PeerState& state = *op->peer;
+        if (error) {
+            fail(*op, error);
+        } else {
+            acknowledged(*op);
+        }
+        resume(state);
+    }
+
+    void wrote(Peer& peer, uint64_t length, uint64_t data) {
+        event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, true);
+    }
+
+protected:
+    // An announced message has its receive: by one copy out of the sender's memory if that works, or by the devices,
+    // else in segments.
+    void fetch(PeerBase& base, Receive* receive, const LocalRange* ranges, size_t count) final {
+        Peer& peer = static_cast<Peer&>(base);
+        if (!receive->wanted) {
+            reply(peer, receive->message.reply_id, 0);
+            finish_receive(receive, 0);
+            return;
+        }
+        if constexpr (PullsMemory<T>) {
+            if (count && transport_.can_pull(peer) && fetch_pulled(peer, *receive, ranges, count)) return;
+            if (count) count_stat(peer, Stat::kInFrames);
+        } else {
+            static_cast<void>(ranges), static_cast<void>(count);
+        }
+        if (fetch_direct(peer, *receive, ranges)) return;
+        clear(peer, *receive);
+        if ((receive->message.frame_flags & kFrameExported) && receive->cleared) count_stat(peer, Stat::kInFrames);
+    }
+
+private:
+    [[gnu::noinline]] void deliver_other(Peer& peer, const Header& header, const std::byte* payload) {
+        switch (static_cast<FrameOp>(header.op)) {
+            case FrameOp::kMessage:
+            case FrameOp::kTagged:
+                return;  // deliver()
+            case FrameOp::kMessageRts:
+            case FrameOp::kTaggedRts:
+                return on_announce(peer, header, payload);
+            case FrameOp::kCts:
+                return on_clear(peer, header);
+            case FrameOp::kSegment:
+                return on_segment(peer, header, payload);
+            case FrameOp::kAck:
+                return on_done(peer, header);
+            case FrameOp::kWrite:
+                return on_write(peer, header, payload);
+            case FrameOp::kWriteRts:
+                return on_write_announce(peer, header, payload);
+            case FrameOp::kWriteSegment:
+                return on_write_segment(peer, header, payload);
+            case FrameOp::kRead:
+                return on_read(peer, header, payload);
+            case FrameOp::kReadReply:
+                return on_read_reply(peer, header, payload);
+            case FrameOp::kReadGrant:
+                return on_read_grant(peer, header, payload);
+            case FrameOp::kAtomic:
+                return on_atomic(peer, header, payload);
+            case FrameOp::kCredit:
+                return on_credit(peer, header);
+        }
+        drop(peer, kBrokenProtocol);
+    }
+
+    // Flattened: the matching, the copy and the completion of a short message are one function.
+    [[gnu::flatten]] void on_message(Peer& peer, const Header& header, const std::byte* payload) {
+        Arrival message = arrival_of(header);
+        if (!options_.may_receive) [[unlikely]]
+            return drop(peer, kBrokenProtocol);
+        if (!arrived(message, payload, peer)) [[unlikely]]
+            drop(peer, FI_ENOMEM);
+    }
+
+    [[gnu::noinline]] void on_announce(Peer& peer, const Header& header, const std::byte* payload) {
+        Arrival message = arrival_of(header);  // its length is in the payload
+        Reader reader(payload, header.size);
+        LocalRange ranges[kRangesMax];
+        uint64_t total;
+        bool valid = options_.may_receive && message.reply_id && header.aux <= kRangesMax &&
+                     reader.take(&message.length) && reader.take(ranges, header.aux) && !reader.left() &&
+                     sum_lengths(ranges, header.aux, &total) && (!header.aux || total == message.length);
+        if (header.flags & kFrameExported) valid = valid && NativeRma<T> && header.aux == 2 && !ranges[1].length;
+        if (!valid) return drop(peer, kBrokenProtocol);
+        if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
+    }
+
+    [[gnu::noinline]] void on_clear(Peer& peer, const Header& header) {
+        Transmit* op = answered(peer, header.word[0]);
+        const bool valid = op && op->way == Transmit::Way::kRts && op->stage == Transmit::Stage::kAwaiting &&
+                           !op->wanted && !header.size &&
+                           (op->kind == Transmit::Kind::kMessage || op->kind == Transmit::Kind::kTagged) &&
+                           header.word[2] && header.word[2] <= op->length;
+        if (!valid) return drop(peer, kBrokenProtocol);
+        op->receive_id = header.word[1];
+        op->wanted = header.word[2];
+        PeerState& state = *op->peer;
+        if (!(header.flags & kFrameDirect)) {
+            state.sending.streams.append(op);
+        } else if (!send_long(peer, *op)) {
+            return drop(peer, kBrokenProtocol);
+        }
+        resume(state);
+    }
+
+    // The sender is to send it.
+    void clear(Peer& peer, Receive& receive) {
+        receive.cleared = !place_directly(peer, receive);
+        const Header header{.size = 0,
+                            .op = static_cast<uint8_t>(FrameOp::kCts),
+                            .flags = receive.placement ? kFrameDirect : uint8_t{0},
+                            .aux = 0,
+                            .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
+        respond(peer, header, nullptr);
+    }
+
+    [[gnu::noinline]] void on_segment(Peer& peer, const Header& header, const std::byte* payload) {
+        Receive* receive = expected_segment(peer, header);
+        if (!receive) return drop(peer, kBrokenProtocol);
+        scatter(receive->ranges, receive->range_count, receive->received, payload, header.size);
+        segment_placed(*receive, header.size);
+    }
+
+    // Flattened: the end of an operation and its completion are one function.
+    [[gnu::flatten]] void on_done(Peer& peer, const Header& header) {
+        const uint64_t error = header.word[1];
+        if (header.size || error > static_cast<uint64_t>(kErrnoMax)) return drop(peer, kBrokenProtocol);
+        PeerState* state = state_in(peer);
+        if (!header.word[0]) {
+            // Something failed that is otherwise not answered.
+            if (!state || !state->sending.quiet || !error) return drop(peer, kBrokenProtocol);
+            --state->sending.quiet;
+            const bool atomic = header.flags & kFrameAtomic;
+            reports.transmit_failed((atomic ? FI_ATOMIC : FI_RMA) | FI_WRITE, kSlotWrite, reports.endpoint_context,
+                                    static_cast<int>(error));
+            return;
+        }
+        Transmit* op = answered(peer, header.word[0]);
+        // Before its end only an announced write can be answered, and only with an error.
+        if (!op || (op->stage == Transmit::Stage::kStarted && !error)) return drop(peer, kBrokenProtocol);
+        // A message that the peer cleared is done when all of it was sent.
+        if (op->stage == Transmit::Stage::kStreaming && !error) return drop(peer, kBrokenProtocol);
+        // What a read or an atomic returns comes in other frames.
+        const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
+        if (fetches && !error) return drop(peer, kBrokenProtocol);
+        if (error == kPullFailed && op->kind == Transmit::Kind::kWrite && op->way == Transmit::Way::kRts) {
+            if constexpr (PullsMemory<T>) resend_write(peer, *op);
+        } else if (error) {
+            fail(*op, static_cast<int>(error));
+        } else {
+            acknowledged(*op);
+        }
+        resume(*state);
+    }
+
+    // Writes with data wait for units.
+    [[gnu::noinline]] void on_credit(Peer& peer, const Header& header) {
+        const uint64_t units = header.word[0], announcements = header.word[1];
+        PeerState* state = state_in(peer);
+        const bool valid = !header.size && (units || announcements) &&
+                           units <= static_cast<uint64_t>(kWindowLimit - peer.units_left()) &&
+                           announcements <= (state ? kAnnouncementsMost - state->sending.may_announce : 0);
+        if (!valid) return drop(peer, kBrokenProtocol);
+        peer.regain(static_cast<int>(units));
+        if (!state) return;
+        state->sending.may_announce += static_cast<uint32_t>(announcements);
+        resume(*state);
+    }
+
+    Receive* expected_segment(Peer& peer, const Header& header) {
+        Receive* receive = context_->receives.find(header.word[0]);
+        const bool valid = receive && receive->owner == this && receive->peer == state_in(peer) && !receive->finished &&
+                           receive->cleared && header.size && header.word[1] == receive->received &&
+                           header.size <= receive->wanted - receive->received;
+        return valid ? receive : nullptr;
+    }
+
+    void segment_placed(Receive& receive, uint32_t size) {
+        receive.received += size;
+        if (receive.received < receive.wanted) return;
+        came_in_parts(peer_of(*receive.peer), receive.wanted);
+        reply(*receive.peer->peer, receive.message.reply_id, 0);
+        finish_receive(&receive, 0);
+    }
+
+    bool begin_bounce(Peer& peer, const Header& header, Placement* placement) {
+        PeerState* state = state_of(peer);
+        if (!state || header.size > T::kFrameMax) return false;
+        if (!state->placing.bounce) state->placing.bounce = static_cast<std::byte*>(malloc(T::kFrameMax));
+        if (!state->placing.bounce) return false;
+        state->placing.kind = PlacementKind::kBounce;
+        placement->ranges[0] = range_of(state->placing.bounce, header.size);
+        placement->count = 1;
+        return true;
+    }
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,213 @@
+// Engine: messages, as they are sent: the shortest paths, and the way of all others.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_MESSAGES_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_MESSAGES_H
+
+#include "impl/engine/engine_sender.h"
+
+namespace selvage::impl {
+
+template <Transport T, bool Locked>
+class EngineMessages : public EngineSender<T, Locked> {
+    using Base = EngineSender<T, Locked>;
+
+protected:
+    using typename Base::Guard;
+    using typename Base::Peer;
+    // From EngineBase and Receiver.
+    using Base::count_stat, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_peer, Base::options_,
+        Base::peers_, Base::reports, Base::state_in, Base::transport_;
+    // From EnginePeers.
+    using Base::look_up, Base::state_of;
+    // From EnginePull.
+    using Base::put_sources;
+    // From EngineDirect.
+    using Base::plan_long;
+    // From EngineSender.
+    using Base::begin_transmit, Base::check_flags, Base::may_complete, Base::post, Base::take_ranges, Base::transmits_;
+
+public:
+    // The shortest path: a message that fits into one frame goes to a peer that is ready. 1 when it cannot be done at
+    // once.
+    template <FrameOp Op>
+    ssize_t send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
+                         uint8_t frame_flags) {
+        if (size > kAtOnceMax) [[unlikely]]
+            return 1;
+        Guard guard(*this);
+        if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false)) return 1;
+        reports.count(kSlotSend);  // no entry tells of it
+        return 0;
+    }
+
+    template <FrameOp Op>
+    ssize_t send_one(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                     void* context, uint64_t flags) {
+        if constexpr (kInlines) {
+            if (size <= T::kInlineMax && (flags & (kUnusual | FI_COMPLETION)) == FI_COMPLETION) [[likely]] {
+                CompletionQueue& queue = *reports.transmit;
+                Peer* peer = known_peer(to);
+                if (peer && peer->may_send(1) && queue.ring.size() < queue.size && transport_.takes_inline(*peer))
+                    [[likely]] {
+                    const uint64_t first =
+                        size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
+                    transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
+                    queue.ring.push_at_hand({.context = context,
+                                             .flags = FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG),
+                                             .length = 0,
+                                             .buffer = nullptr,
+                                             .data = 0,
+                                             .tag = 0,
+                                             .source = FI_ADDR_NOTAVAIL});
+                    peer->spend(1);
+                    if (T::owner_sleeps(*peer) || queue.wait.wanted() || reports.counters[kSlotSend]) [[unlikely]]
+                        return sent_inline(*peer);
+                    return 0;
+                }
+            }
+        }
+        // Without a way of its own for the shortest, this is the shortest way.
+        if constexpr (kInlines) return send_other<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+        return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+    }
+
+    [[gnu::noinline]] ssize_t send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
+                                         uint64_t data, uint8_t frame_flags, void* context, uint64_t flags) {
+        const iovec range = range_of(bytes, size);
+        return send({.op = op,
+                     .ranges = &range,
+                     .count = 1,
+                     .to = to,
+                     .tag = tag,
+                     .data = data,
+                     .has_data = (frame_flags & kFrameHasData) != 0,
+                     .context = context,
+                     .flags = flags});
+    }
+
+    ssize_t send(const SendRequest& request) {
+        size_t length;
+        if (request.count > options_.iov_max || (request.count && !request.ranges)) return -FI_EINVAL;
+        if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
+        const ssize_t invalid = check_flags(request.flags, length);
+        if (invalid) return invalid;
+        constexpr uint64_t kAnswered =
+            FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | (DeliversWhenSent<T> ? 0 : FI_TRANSMIT_COMPLETE);
+        const bool tagged = request.op == FrameOp::kTagged;
+        const bool answered = request.flags & kAnswered;
+        Header header{.size = static_cast<uint32_t>(length),
+                      .op = static_cast<uint8_t>(request.op),
+                      .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
+                      .aux = 0,
+                      .word = {request.tag, request.data, 0}};
+
+        Guard guard(*this);
+        if (!may_complete(request.flags)) return -FI_EAGAIN;
+        Peer* peer;
+        int error = look_up(request.to, &peer);
+        if (error) return error;
+        const bool ready = !peer->state || !state_in(*peer)->busy;
+        const bool whole = length <= T::kEagerMax && peer->units_left() >= units_of(length);
+        if (ready && whole && !answered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
+            const Frame frame{.header = header,
+                              .payload = request.ranges,
+                              .count = request.count,
+                              .token = nullptr,
+                              .more = (request.flags & FI_MORE) != 0};
+            SendResult result = transport_.send(*peer, frame);
+            if (result == SendResult::kDown) {
+                // Perhaps there is another one behind the address by now.
+                peers_.forget();
+                error = look_up(request.to, &peer);
+                if (error) return error;
+                result = transport_.send(*peer, frame);
+                if (result == SendResult::kDown) return -FI_ENOTCONN;
+            }
+            if (result == SendResult::kDone) {
+                peer->spend(units_of(length));
+                reports.transmitted(request.flags, FI_SEND | (tagged ? FI_TAGGED : FI_MSG), kSlotSend, request.context);
+                return 0;
+            }
+            if (PeerState* state = state_of(*peer)) state->blocked = true;
+        }
+
+        Transmit* op;
+        const auto kind = tagged ? Transmit::Kind::kTagged : Transmit::Kind::kMessage;
+        const ssize_t full = begin_transmit(*peer, kind, request.context, request.flags, length, &op);
+        if (full) return full;
+        if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
+            transmits_.give(op);
+            return -FI_EAGAIN;
+        }
+        if (whole) peer->spend(units_of(length));
+        op->expects_answer = answered || !whole;
+        if (op->expects_answer) header.word[2] = transmits_.id(op);
+        if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
+        if (!whole) {
+            if (length <= T::kEagerMax) count_stat(*peer, Stat::kAnnouncedShort);
+            op->way = Transmit::Way::kRts;
+            header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedRts : FrameOp::kMessageRts);
+            Writer writer(op->prefix);
+            writer.put(uint64_t{length});
+            if (!plan_long(request, *op, header, writer)) {
+                header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));
+            }
+            op->prefix_size = static_cast<uint32_t>(writer.size());
+            header.size = op->prefix_size;
+        }
+        op->header = header;
+        return post(*op);
+    }
+
+private:
+    template <FrameOp Op>
+    bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                  bool more) {
+        Peer* peer = known_peer(to);
+        if (!peer || !peer->may_send(units_of(size))) [[unlikely]]
+            return false;
+        const iovec range = range_of(bytes, size);
+        const Header header{.size = static_cast<uint32_t>(size),
+                            .op = static_cast<uint8_t>(Op),
+                            .flags = frame_flags,
+                            .aux = 0,
+                            .word = {tag, data, 0}};
+        const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = more};
+        if (transport_.send(*peer, frame) != SendResult::kDone) return false;
+        peer->spend(units_of(size));
+        return true;
+    }
+
+    [[gnu::noinline]] ssize_t sent_inline(Peer& peer) {
+        if constexpr (kInlines) {
+            if (T::owner_sleeps(peer)) transport_.wake_owner(peer);
+            reports.transmit->wait.signal_if_wanted();
+            reports.count(kSlotSend);
+        }
+        return 0;
+    }
+
+    template <FrameOp Op>
+    ssize_t send_plain(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
+                       void* context, uint64_t flags) {
+        if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
+            Guard guard(*this);
+            if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE))
+                [[likely]] {
+                reports.transmitted(flags, FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
+                return 0;
+            }
+        }
+        return send_range(Op, bytes, size, to, tag, data, frame_flags, context, flags);
+    }
+
+    template <FrameOp Op>
+    [[gnu::flatten, gnu::noinline]] ssize_t send_other(const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
+                                                       uint64_t data, uint8_t frame_flags, void* context,
+                                                       uint64_t flags) {
+        return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+    }
+};
+
+}  // namespace selvage::impl
+
+#endif

@@ -1,0 +1,307 @@
+// Engine: the target of reads and writes of registered memory.
+//
+// Key, bounds and permission of every range are checked before a byte of it is touched, and again for each segment,
+// since a region may be closed meanwhile. A short read is copied when it is asked for; for a longer one the target
+// grants its memory to be pulled, or streams it.
+#ifndef SELVAGE_IMPL_ENGINE_ENGINE_RMA_TARGET_H
+#define SELVAGE_IMPL_ENGINE_ENGINE_RMA_TARGET_H
+
+#include "impl/engine/engine_messages.h"
+#include "impl/engine/memory.h"
+#include "impl/engine/unread_entries.h"
+
+namespace selvage::impl {
+
+template <Transport T, bool Locked>
+class EngineRmaTarget : public EngineMessages<T, Locked> {
+    using Base = EngineMessages<T, Locked>;
+
+protected:
+    using typename Base::Peer;
+    // From EngineBase and Receiver.
+    using Base::count_stat, Base::copy_short, Base::endpoint_, Base::kSnapshotMax, Base::options_, Base::over_budget_,
+        Base::peer_of, Base::reported, Base::reports, Base::sources_, Base::state_in, Base::taken, Base::transport_;
+    // From EnginePeers.
+    using Base::address_of, Base::drop, Base::state_of;
+    // From EngineResponder.
+    using Base::give_credit, Base::reply, Base::reply_in_parts, Base::reply_with, Base::respond;
+    // From EnginePull.
+    using Base::came_in_parts, Base::pull;
+    // From EngineSender.
+    using Base::drain;
+
+    // The usual one has one target, in one piece of memory.
+    [[gnu::noinline]] void on_write(Peer& peer, const Header& header, const std::byte* payload) {
+        if (!header.aux && !(header.flags & kFrameHasData) && !options_.rma_events &&
+            (options_.access_caps & FI_REMOTE_WRITE)) [[likely]] {
+            const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
+            if (std::byte* at = resolve_piece(*endpoint_->domain, options_.domain_locked, target, FI_REMOTE_WRITE))
+                [[likely]] {
+                copy_short(at, payload, header.size);
+                if (header.word[0]) reply(peer, header.word[0], 0);
+                return;
+            }
+        }
+        on_other_write(peer, header, payload);
+    }
+
+    [[gnu::noinline]] void on_write_announce(Peer& peer, const Header& header, const std::byte* payload) {
+        PeerState* state = state_of(peer);
+        if (!state) return drop(peer, FI_ENOMEM);
+        auto& write = state->write;
+        Reader reader(payload, header.size);
+        const uint64_t source_count = header.word[2];
+        LocalRange sources[kRangesMax];
+        uint64_t total;
+        write.data = 0;
+        const bool valid =
+            !(write.open && !write.error) && header.aux && header.aux <= kRangesMax && source_count <= kRangesMax &&
+            (!(header.flags & kFrameHasData) || reader.take(&write.data)) && reader.take(write.targets, header.aux) &&
+            reader.take(sources, source_count) && !reader.left() && sum_lengths(write.targets, header.aux, &total) &&
+            total == header.word[1] && total && sum_lengths(sources, source_count, &total) &&
+            (!source_count || total == header.word[1]);
+        if (!valid) return drop(peer, kBrokenProtocol);
+        write.open = !source_count;
+        write.frame_flags = header.flags;
+        write.reply_id = header.word[0];
+        write.length = header.word[1];
+        write.offset = 0;
+        write.target_count = header.aux;
+        Resolved memory;
+        write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
+        if (!write.error && source_count) {
+            if constexpr (PullsMemory<T>) {
+                write.error = pull_write(peer, write, sources, source_count, memory);
+            } else {
+                write.error = FI_EIO;
+            }
+        }
+        if (write.error) return write_failed(peer, header.word[0], header.flags, write.error);
+        if (source_count) write_placed(peer, write);
+    }
+
+    [[gnu::noinline]] void on_write_segment(Peer& peer, const Header& header, const std::byte* payload) {
+        PeerState* state = state_in(peer);
+        Resolved memory;
+        iovec pieces[Resolved::kPieces];
+        size_t count;
+        if (!state || !write_part(*state, header, &memory, pieces, &count)) return drop(peer, kBrokenProtocol);
+        if (!state->write.error) scatter(pieces, count, 0, payload, header.size);
+        write_segment_placed(peer, *state, header.size);
+    }
+
+    [[gnu::noinline]] void on_read(Peer& peer, const Header& header, const std::byte* payload) {
+        Reader reader(payload, header.size);
+        Target targets[kRangesMax];
+        uint64_t total;
+        const bool valid = header.word[0] && header.aux && header.aux <= kRangesMax &&
+                           reader.take(targets, header.aux) && !reader.left() &&
+                           sum_lengths(targets, header.aux, &total) && total == header.word[1];
+        if (!valid) return drop(peer, kBrokenProtocol);
+        uint64_t epoch = 0;
+        if constexpr (PullsMemory<T>) epoch = transport_.grant_epoch();
+        Resolved memory;
+        const int error = resolve(targets, header.aux, FI_REMOTE_READ, &memory);
+        if (error) return access_failed(peer, header.word[0], error, false);
+        event(peer, kSlotRemoteRead, 0, 0, 0, false);
+        Header answer{.size = static_cast<uint32_t>(total),
+                      .op = static_cast<uint8_t>(FrameOp::kReadReply),
+                      .flags = 0,
+                      .aux = 0,
+                      .word = {header.word[0], 0, 0}};
+        if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
+        static_cast<void>(epoch);
+        if constexpr (PullsMemory<T>) {
+            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && transport_.offers(peer, total)) {
+                LocalRange ranges[kRangesMax];
+                for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
+                answer.op = static_cast<uint8_t>(FrameOp::kReadGrant);
+                answer.aux = static_cast<uint16_t>(memory.count);
+                answer.word[1] = epoch;
+                answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);
+                return respond(peer, answer, ranges);
+            }
+        }
+        answer.size = 0;
+        if (!reply_in_parts(peer, answer, targets, header.aux, total)) return;
+        PeerState& state = *state_in(peer);
+        if (!state.blocked) drain(state);
+    }
+
+    bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement) {
+        static_cast<void>(peer);
+        if (header.aux || (header.flags & kFrameHasData)) return false;
+        const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
+        Resolved memory;
+        if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
+        state.placing.kind = PlacementKind::kWrite;
+        placement->count = memory.count;
+        std::copy_n(memory.pieces, memory.count, placement->ranges);
+        place_in(state, memory);
+        return true;
+    }
+
+    bool begin_write_segment(PeerState& state, const Header& header, Placement* placement) {
+        Resolved memory;
+        iovec pieces[Resolved::kPieces];
+        size_t count;
+        if (!write_part(state, header, &memory, pieces, &count) || !count || count > Placement::kRanges) return false;
+        state.placing.kind = PlacementKind::kWriteSegment;
+        placement->count = count;
+        std::copy_n(pieces, count, placement->ranges);
+        place_in(state, memory);
+        return true;
+    }
+
+    [[gnu::noinline]] void write_done(Peer& peer, const Header& header, const Target* targets, size_t count,
+                                      uint64_t length, uint64_t data) {
+        if (options_.rma_events) count_region_writes(*endpoint_->domain, options_.domain_locked, targets, count);
+        event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, header.flags & kFrameHasData);
+        if (header.word[0]) reply(peer, header.word[0], 0);
+    }
+
+    void write_segment_placed(Peer& peer, PeerState& state, uint32_t size) {
+        auto& write = state.write;
+        write.offset += size;
+        if (write.offset < write.length) return;
+        write.open = false;
+        if (write.error) return;
+        came_in_parts(peer, write.length);
+        write_placed(peer, write);
+    }
+
+    void access_failed(Peer& peer, uint64_t reply_id, int error, bool atomic) {
+        const Header header{.size = 0,
+                            .op = static_cast<uint8_t>(FrameOp::kAck),
+                            .flags = atomic ? kFrameAtomic : uint8_t{0},
+                            .aux = 0,
+                            .word = {reply_id, static_cast<uint64_t>(error), 0}};
+        respond(peer, header, nullptr);
+    }
+
+    // A write that is in pieces on its way into the region. Its frame is received to the end, and forgotten.
+    void revoke_placement(Peer& peer, PeerState& state) {
+        if constexpr (DiscardsPlacements<T>) transport_.discard_placement(peer);
+        state.placing.region_count = 0;
+        if (state.placing.kind == PlacementKind::kWrite) {
+            state.placing.kind = PlacementKind::kLostWrite;
+        } else if (!state.write.error) {
+            state.write.error = FI_ENOKEY;
+            write_failed(peer, state.write.reply_id, state.write.frame_flags, FI_ENOKEY);
+        }
+    }
+
+    int resolve(const Target* targets, size_t count, uint64_t access, Resolved* out) {
+        if ((options_.access_caps & access) != access) return FI_EACCES;
+        return resolve_targets(*endpoint_->domain, options_.domain_locked, targets, count, access, out);
+    }
+
+    // What the target's application learns of an access.
+    void event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data, bool entry) {
+        if (options_.rma_events) reports.count(slot);
+        if (!entry) return;
+        if (!reports.receive) return taken(peer, 0);
+        if (!keep_unread(peer)) return drop(peer, kBrokenProtocol);
+        reports.receive->write({.context = nullptr,
+                                .flags = flags | FI_REMOTE_CQ_DATA,
+                                .length = length,
+                                .buffer = nullptr,
+                                .data = data,
+                                .tag = 0,
+                                .source = sources_ ? reported(address_of(peer)) : FI_ADDR_NOTAVAIL});
+    }
+
+    [[gnu::noinline]] void return_units() {
+        unread_.shrink_to(reports.receive->ring.size(), [this](PeerBase& peer, uint32_t units) {
+            peer.owed = static_cast<uint16_t>(peer.owed + units);
+            if (peer.owed >= peer.credit_at) give_credit(peer);
+        });
+    }
+
+    UnreadEntries unread_;
+
+private:
+    [[gnu::noinline]] void on_other_write(Peer& peer, const Header& header, const std::byte* payload) {
+        Reader reader(payload, header.size);
+        uint64_t data = 0;
+        uint64_t total = 0;
+        size_t count = header.aux;
+        Target targets[kRangesMax];
+        bool valid = count <= kRangesMax && (!(header.flags & kFrameHasData) || reader.take(&data));
+        valid = valid && reader.take(targets, count);
+        if (!valid) return drop(peer, kBrokenProtocol);
+        if (!count) {
+            targets[0] = {.address = header.word[1], .length = reader.left(), .key = header.word[2]};
+            count = 1;
+        }
+        if (!sum_lengths(targets, count, &total) || total != reader.left()) return drop(peer, kBrokenProtocol);
+        Resolved memory;
+        const int error = resolve(targets, count, FI_REMOTE_WRITE, &memory);
+        if (error) return write_failed(peer, header.word[0], header.flags, error);
+        scatter(memory.pieces, memory.count, 0, reader.rest(), total);
+        write_done(peer, header, targets, count, total, data);
+    }
+
+    // A write that leaves no entry: the unit that its data took is free again.
+    void write_failed(Peer& peer, uint64_t reply_id, uint8_t frame_flags, int error) {
+        if (frame_flags & kFrameHasData) taken(peer, 0);
+        access_failed(peer, reply_id, error, false);
+    }
+
+    // The memory that a segment is for. False: the segment does not belong here.
+    bool write_part(PeerState& state, const Header& header, Resolved* memory, iovec* out, size_t* count) {
+        auto& write = state.write;
+        *count = 0;
+        if (!write.open || header.word[0] != write.reply_id || header.word[1] != write.offset || !header.size ||
+            header.size > write.length - write.offset) {
+            return false;
+        }
+        if (write.error) return true;
+        write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, memory);
+        if (write.error) {
+            write_failed(peer_of(state), write.reply_id, write.frame_flags, write.error);
+        } else {
+            *count = slice(memory->pieces, memory->count, write.offset, header.size, out);
+        }
+        return true;
+    }
+
+    // All of an announced write is where it belongs.
+    [[gnu::noinline]] void write_placed(Peer& peer, const PeerState::Write& write) {
+        const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
+        write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+    }
+
+    // The bytes of an announced write. 0 or a positive errno: kPullFailed when the initiator is to send them.
+    int pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
+                   const Resolved& memory) {
+        if (!transport_.can_pull(peer) || pull(peer, sources, count, memory.pieces, memory.count, write.length)) {
+            count_stat(peer, Stat::kInFrames);
+            return kPullFailed;
+        }
+        transport_.came_pulled(peer, write.length);
+        return 0;
+    }
+
+    // What is being placed is revoked with any of these regions.
+    static void place_in(PeerState& state, const Resolved& memory) {
+        std::copy_n(memory.regions, memory.region_count, state.placing.regions);
+        state.placing.region_count = memory.region_count;
+    }
+
+    // The peer causes an entry in the receive queue: it has its unit back once the application has read that. False: it
+    // has sent more than it may, or memory is short.
+    bool keep_unread(PeerBase& peer) {
+        PeerState* state = state_of(peer);
+        if (!state) return false;
+        over_budget_ =
+            state->receiving.unexpected_units + state->unread_units >= peer.window() || unread_.orphans_full();
+        if (over_budget_) return false;
+        unread_.add(*state);
+        return true;
+    }
+};
+
+}  // namespace selvage::impl
+
+#endif
