@@ -5,8 +5,7 @@
 // A vector opened with FI_AV_USER_ID (1.20) has each address once: completions report what fi_av_set_user_id gave its
 // number, and FI_ADDR_NOTAVAIL until then.
 // Insertion is immediate; an AV opened with FI_EVENT reports through its event queue as if it were not.
-#ifndef SELVAGE_IMPL_AV_AV_H
-#define SELVAGE_IMPL_AV_AV_H
+#pragma once
 
 #include "impl/av/av_index.h"
 #include "impl/av/av_store.h"
@@ -99,5 +98,3 @@ int insert_symmetric(fid_av*, const char* node, size_t node_count, const char* s
                      fi_addr_t*, uint64_t flags, void* context);
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // Which indices of an address vector are free: a bit each, and a bit for each 64 of them that has a free one. The
 // lowest free index below a million is found in at most 256 steps, whatever was removed.
-#ifndef SELVAGE_IMPL_AV_AV_FREE_H
-#define SELVAGE_IMPL_AV_AV_FREE_H
+#pragma once
 
 #include <bit>
 #include <cstdint>
@@ -60,5 +59,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

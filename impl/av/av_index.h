@@ -5,8 +5,7 @@
 // when it is asked, by what the store counts: only additions at the end since the last time, or a new start.
 // Of equal addresses (which differ in the user's identifier) one is known; when that one is removed, the table is built
 // again to find another.
-#ifndef SELVAGE_IMPL_AV_AV_INDEX_H
-#define SELVAGE_IMPL_AV_AV_INDEX_H
+#pragma once
 
 #include "impl/av/av_store.h"
 #include "impl/net/address.h"
@@ -63,5 +62,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -11,8 +11,7 @@
 // others: a mapping cannot be protected from that.
 //
 // Every member but open, close and generation is called with the lock held (lock(), unlock()).
-#ifndef SELVAGE_IMPL_AV_AV_STORE_H
-#define SELVAGE_IMPL_AV_AV_STORE_H
+#pragma once
 
 #include "impl/av/av_free.h"
 #include "impl/base/lock.h"
@@ -149,5 +148,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Programs that were built against those releases are bound to the symbols FABRIC_1.7 to 1.9; layout.h says who owns
 // which fields. Facts alone: no state, any thread.
-#ifndef SELVAGE_IMPL_BASE_ABI_2X_H
-#define SELVAGE_IMPL_BASE_ABI_2X_H
+#pragma once
 
 #include "impl/base/rdma.h"
 
@@ -50,5 +49,3 @@ inline constexpr auto kCounterEventsBytes = static_cast<fi_cntr_events>(1);   //
 inline constexpr auto kProgressControlUnified = static_cast<fi_progress>(3);  // FI_PROGRESS_CONTROL_UNIFIED
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // Making and destroying objects without exceptions: operator new, even its nothrow form, throws inside when memory is
 // short, and the throw itself allocates.
-#ifndef SELVAGE_IMPL_BASE_CREATE_H
-#define SELVAGE_IMPL_BASE_CREATE_H
+#pragma once
 
 #include <cstddef>
 #include <cstdlib>
@@ -24,5 +23,3 @@ void destroy(T* object) {
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -4,8 +4,7 @@
 // In the library, because the kernel's (AF_ALG) is often forbidden in containers and costs two descriptors, and a
 // cryptography library would be a dependency of every program. SHA-256 rather than a short keyed hash, as keys may be
 // up to 64 bytes and an attacker can keep a transcript for as long as he likes. Runs a few times per pair of peers.
-#ifndef SELVAGE_IMPL_BASE_HMAC_H
-#define SELVAGE_IMPL_BASE_HMAC_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -43,5 +42,3 @@ private:
 bool same_digest(const uint8_t (&a)[kDigestBytes], const uint8_t (&b)[kDigestBytes]);
 
 }  // namespace selvage::impl
-
-#endif

@@ -7,8 +7,7 @@
 // of abi_2x.h are the caller's only if fabric_attr says that it asked for a release that has them.
 //
 // Invariant: what the library itself allocates always has the newest, full size; older callers see its prefix.
-#ifndef SELVAGE_IMPL_BASE_LAYOUT_H
-#define SELVAGE_IMPL_BASE_LAYOUT_H
+#pragma once
 
 #include <atomic>
 
@@ -70,5 +69,3 @@ inline uint32_t newest_version() {
 }
 
 }  // namespace selvage::impl
-
-#endif

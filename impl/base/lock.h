@@ -1,6 +1,5 @@
 // A mutex that is usable before and after every constructor has run, and its guard.
-#ifndef SELVAGE_IMPL_BASE_LOCK_H
-#define SELVAGE_IMPL_BASE_LOCK_H
+#pragma once
 
 #include <pthread.h>
 
@@ -32,5 +31,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // An object counts the objects that depend on it. fi_close refuses (-FI_EBUSY) while there are any and leaves the
 // object as it was; a dependant that is being opened at that very moment either comes first or fails.
-#ifndef SELVAGE_IMPL_BASE_OBJECT_H
-#define SELVAGE_IMPL_BASE_OBJECT_H
+#pragma once
 
 #include <atomic>
 
@@ -90,5 +89,3 @@ constexpr void init_fid(fid& descriptor, size_t fclass, void* context, const fi_
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // Random bytes of the kernel's, that nobody can guess.
-#ifndef SELVAGE_IMPL_BASE_RANDOM_H
-#define SELVAGE_IMPL_BASE_RANDOM_H
+#pragma once
 
 #include <cstddef>
 
@@ -11,5 +10,3 @@ namespace selvage::impl {
 [[nodiscard]] int draw_random(void* bytes, size_t size);
 
 }  // namespace selvage::impl
-
-#endif

@@ -3,8 +3,7 @@
 // The library is built with hidden visibility. The headers' declarations say nothing of visibility, so they are
 // included here as "default": the entry points are what the version script (libfabric.map) lets out, and nothing else.
 // Every file of impl/ includes this header instead of rdma/*.h.
-#ifndef SELVAGE_IMPL_BASE_RDMA_H
-#define SELVAGE_IMPL_BASE_RDMA_H
+#pragma once
 
 #include <poll.h>
 #include <pthread.h>
@@ -47,5 +46,3 @@ inline constexpr uint32_t kNewestVersion = FI_VERSION(2, 6);
 inline constexpr uint32_t kProviderVersion = FI_VERSION(118, 0);
 
 }  // namespace selvage::impl
-
-#endif

@@ -4,8 +4,7 @@
 // A holder may lose its processor, so a waiter that does not get the lock soon gives its own up. Not recursive, and not
 // for memory that several processes share. For sections that may block or run long, only try_lock is used, or the
 // waiting is accepted by a control call.
-#ifndef SELVAGE_IMPL_BASE_SPIN_LOCK_H
-#define SELVAGE_IMPL_BASE_SPIN_LOCK_H
+#pragma once
 
 #include <sched.h>
 #include <sys/single_threaded.h>
@@ -76,5 +75,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

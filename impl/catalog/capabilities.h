@@ -1,6 +1,5 @@
 // Capability bits by class, as fi_getinfo(3) and fi_endpoint(3) list them, and the rules that derive one from another.
-#ifndef SELVAGE_IMPL_CATALOG_CAPABILITIES_H
-#define SELVAGE_IMPL_CATALOG_CAPABILITIES_H
+#pragma once
 
 #include "impl/base/rdma.h"
 
@@ -56,5 +55,3 @@ constexpr uint64_t context_caps(uint64_t endpoint, uint64_t applicable) {
 }
 
 }  // namespace selvage::impl
-
-#endif

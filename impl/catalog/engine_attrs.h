@@ -1,7 +1,6 @@
 // What the engine gives every transport: the common part of an offer. A transport fills in names, addresses and the
 // capabilities that depend on where it reaches. Only what the engine does is promised here.
-#ifndef SELVAGE_IMPL_CATALOG_ENGINE_ATTRS_H
-#define SELVAGE_IMPL_CATALOG_ENGINE_ATTRS_H
+#pragma once
 
 #include "impl/catalog/offer.h"
 
@@ -11,5 +10,3 @@ namespace selvage::impl {
 void fill_engine_attrs(Offer& offer, fi_ep_type type, uint64_t reach);
 
 }  // namespace selvage::impl
-
-#endif

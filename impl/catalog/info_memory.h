@@ -2,8 +2,7 @@
 //
 // Every pointer inside a returned fi_info is its own malloc block, because applications replace and free single
 // strings, addresses and attributes, and hand the whole back to fi_freeinfo. Any thread may call any of these.
-#ifndef SELVAGE_IMPL_CATALOG_INFO_MEMORY_H
-#define SELVAGE_IMPL_CATALOG_INFO_MEMORY_H
+#pragma once
 
 #include "impl/base/layout.h"
 #include "impl/base/rdma.h"
@@ -49,5 +48,3 @@ bool has_operations(const fid_nic& nic);
 void free_info_list(fi_info* list, Layout layout);
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // An offer holds the values in place (NicValues). Every answer gets an object of its own, made of malloc blocks like
 // the rest of an fi_info; it copies itself (FI_DUP), shows itself (tostr) and frees itself (close). Any thread.
-#ifndef SELVAGE_IMPL_CATALOG_NIC_H
-#define SELVAGE_IMPL_CATALOG_NIC_H
+#pragma once
 
 #include "impl/base/rdma.h"
 
@@ -40,5 +39,3 @@ private:
 fid_nic* duplicate_nic(const fid_nic& source);
 
 }  // namespace selvage::impl
-
-#endif

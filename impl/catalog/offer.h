@@ -3,8 +3,7 @@
 // An Offer is one endpoint type of one domain with everything it supports. Matching compares hints with it; an answer
 // is a copy of it, narrowed to what was asked. A Table is an immutable snapshot of all offers, best first, shared by
 // reference count: a reader keeps it alive while interfaces change under it.
-#ifndef SELVAGE_IMPL_CATALOG_OFFER_H
-#define SELVAGE_IMPL_CATALOG_OFFER_H
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -122,5 +121,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

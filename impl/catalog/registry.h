@@ -3,8 +3,7 @@
 // The list of providers is fixed when the library is built, and filtered once by FI_PROVIDER and by the external
 // providers that take the place of one (provider/external.h). The table of offers is
 // built at the first question and rebuilt only after the kernel reported a change. Any thread may call.
-#ifndef SELVAGE_IMPL_CATALOG_REGISTRY_H
-#define SELVAGE_IMPL_CATALOG_REGISTRY_H
+#pragma once
 
 #include <span>
 #include <string_view>
@@ -70,5 +69,3 @@ struct ProviderName {
 ProviderName parse_provider_name(std::string_view text);
 
 }  // namespace selvage::impl
-
-#endif

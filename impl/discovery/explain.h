@@ -1,7 +1,6 @@
 // Says in the log (level info) why a question was refused: per provider and endpoint type the first field that did not
 // match, what was asked and what is offered. Costs one check per question when nobody listens.
-#ifndef SELVAGE_IMPL_DISCOVERY_EXPLAIN_H
-#define SELVAGE_IMPL_DISCOVERY_EXPLAIN_H
+#pragma once
 
 #include "impl/discovery/match.h"
 
@@ -31,5 +30,3 @@ void explain_unknown_provider(const char* name);
 void explain_unresolved(const char* node, const char* service);
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // fi_getinfo, below the ABI.
-#ifndef SELVAGE_IMPL_DISCOVERY_GETINFO_H
-#define SELVAGE_IMPL_DISCOVERY_GETINFO_H
+#pragma once
 
 #include "impl/base/layout.h"
 #include "impl/base/rdma.h"
@@ -15,5 +14,3 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
              const fi_info* hints, fi_info** info);
 
 }  // namespace selvage::impl
-
-#endif

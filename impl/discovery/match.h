@@ -4,8 +4,7 @@
 // false with the reason in `why`. Nothing is allocated, and nothing of the caller is written. The general rules are
 // those of fi_getinfo(3): a hint of zero is a wildcard; any other must be supported; the answer is never less than the
 // hint.
-#ifndef SELVAGE_IMPL_DISCOVERY_MATCH_H
-#define SELVAGE_IMPL_DISCOVERY_MATCH_H
+#pragma once
 
 #include "impl/discovery/query.h"
 
@@ -65,5 +64,3 @@ bool match_registration(Match& match);   // match_domain.cc
 bool match_addresses(Match& match);      // match_address.cc
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // One fi_getinfo question in a form that is easy to answer: hints widened to the newest layout, names and addresses
 // understood. Lives on the stack of the call; points into the caller's strings and hints, which it never writes.
-#ifndef SELVAGE_IMPL_DISCOVERY_QUERY_H
-#define SELVAGE_IMPL_DISCOVERY_QUERY_H
+#pragma once
 
 #include "impl/catalog/info_memory.h"
 #include "impl/catalog/registry.h"
@@ -44,5 +43,3 @@ struct Query {
 };
 
 }  // namespace selvage::impl
-
-#endif

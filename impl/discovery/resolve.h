@@ -1,6 +1,5 @@
 // Turns node, service and the addresses of hints into AddressSpecs, as fi_getinfo(3) says which of them count.
-#ifndef SELVAGE_IMPL_DISCOVERY_RESOLVE_H
-#define SELVAGE_IMPL_DISCOVERY_RESOLVE_H
+#pragma once
 
 #include "impl/discovery/query.h"
 
@@ -13,5 +12,3 @@ int resolve_addresses(Query& query, const Table& table);
 int resolve_node(const char* node, const char* service, uint64_t flags, const Table* table, AddressSpec* out);
 
 }  // namespace selvage::impl
-
-#endif

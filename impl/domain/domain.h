@@ -1,7 +1,6 @@
 // The domain object: one interface of a fabric, with the attributes it was opened with. Parent of everything that moves
 // data.
-#ifndef SELVAGE_IMPL_DOMAIN_DOMAIN_H
-#define SELVAGE_IMPL_DOMAIN_DOMAIN_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/base/object.h"
@@ -52,5 +51,3 @@ int domain_control(fid*, int command, void* argument);                          
 extern const fi_ops_mr kMrOps;                                                              // mr.cc
 
 }  // namespace selvage::impl
-
-#endif

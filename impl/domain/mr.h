@@ -2,8 +2,7 @@
 //
 // The engine resolves (key, offset, length, access) through it. Regions are usable at once; the modes that would need a
 // later fi_mr_enable are never asked of the application, and enabling is then a formality.
-#ifndef SELVAGE_IMPL_DOMAIN_MR_H
-#define SELVAGE_IMPL_DOMAIN_MR_H
+#pragma once
 
 #include "impl/base/object.h"
 
@@ -49,5 +48,3 @@ struct MemoryRegion {
 int bind_region_to(fid* endpoint, MemoryRegion* region);  // ep_bind.cc
 
 }  // namespace selvage::impl
-
-#endif

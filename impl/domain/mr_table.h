@@ -1,6 +1,5 @@
 // The memory regions of a domain by key. Not locked: the domain's lock protects it.
-#ifndef SELVAGE_IMPL_DOMAIN_MR_TABLE_H
-#define SELVAGE_IMPL_DOMAIN_MR_TABLE_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

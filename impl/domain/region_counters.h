@@ -4,8 +4,7 @@
 // through any endpoint of the domain. So each such counter has every enabled endpoint attached, those that are enabled
 // later, too. Control calls only. The lock is held while a path is attached: it comes before those of queues and
 // endpoints, and is never taken by what makes progress.
-#ifndef SELVAGE_IMPL_DOMAIN_REGION_COUNTERS_H
-#define SELVAGE_IMPL_DOMAIN_REGION_COUNTERS_H
+#pragma once
 
 #include <cstddef>
 
@@ -51,5 +50,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

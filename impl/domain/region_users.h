@@ -11,8 +11,7 @@
 // A user whose domain is serialised by the application has no lock, and the application's promise stands for it.
 //
 // Lock order: the list's lock, then a user's, then the domain's. Users come and go without their own lock.
-#ifndef SELVAGE_IMPL_DOMAIN_REGION_USERS_H
-#define SELVAGE_IMPL_DOMAIN_REGION_USERS_H
+#pragma once
 
 #include "impl/base/lock.h"
 
@@ -54,5 +53,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // Which atomic operations exist for which datatypes (fi_atomic(3)), and how large the types are.
-#ifndef SELVAGE_IMPL_ENDPOINT_ATOMIC_TYPES_H
-#define SELVAGE_IMPL_ENDPOINT_ATOMIC_TYPES_H
+#pragma once
 
 #include "impl/endpoint/endpoint_ops.h"
 
@@ -65,5 +64,3 @@ constexpr fi_ops_atomic answering_atomic() {
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -6,8 +6,7 @@
 //
 // A ConnectionRequest is a caller that waits for fi_accept or fi_reject. It belongs to the passive endpoint until an
 // endpoint is opened on it. Handles of applications are looked up in a list and never followed otherwise.
-#ifndef SELVAGE_IMPL_ENDPOINT_CONNECT_H
-#define SELVAGE_IMPL_ENDPOINT_CONNECT_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/net/address.h"
@@ -114,5 +113,3 @@ void destroy_connection(Endpoint* endpoint);
 extern const fi_ops_cm kConnectedCm;
 
 }  // namespace selvage::impl
-
-#endif

@@ -3,8 +3,7 @@
 // Queues and counters use it to make progress and to sleep; the endpoint's control calls use the rest. Per call of the
 // application it costs one indirect call at most; posting operations go through the tables of functions that start()
 // put into the endpoint (fi_ops_msg and so on), chosen for its threading level, and never through here.
-#ifndef SELVAGE_IMPL_ENDPOINT_DATAPATH_H
-#define SELVAGE_IMPL_ENDPOINT_DATAPATH_H
+#pragma once
 
 #include "impl/base/rdma.h"
 #include "impl/progress/progressive.h"
@@ -38,5 +37,3 @@ protected:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // Tables of endpoint operations in which every entry answers -FI_ENOSYS: the start of every real table, so that no
 // function pointer is ever null. And the options that active and passive endpoints share.
-#ifndef SELVAGE_IMPL_ENDPOINT_ENDPOINT_OPS_H
-#define SELVAGE_IMPL_ENDPOINT_ENDPOINT_OPS_H
+#pragma once
 
 #include "impl/base/object.h"
 
@@ -130,5 +129,3 @@ int set_connection_option(fid* descriptor, int level, int option, const void* va
 int put_option(const void* source, size_t size, void* value, size_t* length);
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Control calls on one endpoint are serialised by its lock. An alias is an Endpoint whose `base` is the endpoint it was
 // made from; it has nothing of its own but operation flags.
-#ifndef SELVAGE_IMPL_ENDPOINT_EP_H
-#define SELVAGE_IMPL_ENDPOINT_EP_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/base/object.h"
@@ -101,5 +100,3 @@ void share_path(const Endpoint& base, Endpoint* alias);            // ep.cc
 void init_endpoint_descriptor(Endpoint* endpoint, void* context);  // ep.cc
 
 }  // namespace selvage::impl
-
-#endif

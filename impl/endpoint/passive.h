@@ -1,6 +1,5 @@
 // The passive endpoint: a listening address of a fabric.
-#ifndef SELVAGE_IMPL_ENDPOINT_PASSIVE_H
-#define SELVAGE_IMPL_ENDPOINT_PASSIVE_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/base/object.h"
@@ -38,5 +37,3 @@ int spend_passive(PassiveEndpoint& endpoint, SocketAddress* address);
 int export_address(const SocketAddress& address, uint32_t format, void* out, size_t* length);
 
 }  // namespace selvage::impl
-
-#endif

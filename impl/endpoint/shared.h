@@ -1,7 +1,6 @@
 // Shared transmit and receive contexts, as an endpoint is bound to them. A shared transmit context is a promise about
 // attributes, the queues are the endpoints'.
-#ifndef SELVAGE_IMPL_ENDPOINT_SHARED_H
-#define SELVAGE_IMPL_ENDPOINT_SHARED_H
+#pragma once
 
 #include "impl/base/object.h"
 #include "impl/domain/domain.h"
@@ -32,5 +31,3 @@ int close_context(fid* descriptor) {
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // Atomic operations as they are done at the target, for every datatype of fi_atomic(3).
-#ifndef SELVAGE_IMPL_ENGINE_ATOMIC_KERNELS_H
-#define SELVAGE_IMPL_ENGINE_ATOMIC_KERNELS_H
+#pragma once
 
 #include "impl/engine/memory.h"
 
@@ -16,5 +15,3 @@ void apply_atomic(fi_datatype type, fi_op op, const Resolved& target, const std:
                   const std::byte* compare, std::byte* result, size_t count);
 
 }  // namespace selvage::impl
-
-#endif

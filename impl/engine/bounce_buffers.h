@@ -1,7 +1,6 @@
 // Copies of data that was injected, one buffer for each record of an operation (Transmit::index), made when the record
 // needs one for the first time and kept for its next. The sender and the atomics call it, with the engine's lock.
-#ifndef SELVAGE_IMPL_ENGINE_BOUNCE_BUFFERS_H
-#define SELVAGE_IMPL_ENGINE_BOUNCE_BUFFERS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -45,5 +44,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

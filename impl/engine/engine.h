@@ -1,6 +1,5 @@
 // How a provider starts the data path of an endpoint: `.start = start_engine<ItsTransport>` in its Provider.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_H
+#pragma once
 
 #include "impl/catalog/capabilities.h"
 #include "impl/engine/engine_calls.h"
@@ -56,5 +55,3 @@ int start_engine(Endpoint& endpoint) {
 }
 
 }  // namespace selvage::impl
-
-#endif

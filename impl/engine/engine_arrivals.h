@@ -1,6 +1,5 @@
 // Engine: what arrives. Each frame is checked against what this side knows; one that does not fit drops its peer.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_ARRIVALS_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_ARRIVALS_H
+#pragma once
 
 #include "impl/engine/engine_atomics.h"
 
@@ -354,5 +353,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

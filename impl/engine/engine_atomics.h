@@ -1,7 +1,6 @@
 // Engine: atomic operations. One frame carries targets, operands and comparands; the target applies them when it
 // arrives and answers with what was there before.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_ATOMICS_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_ATOMICS_H
+#pragma once
 
 #include "impl/engine/atomic_kernels.h"
 #include "impl/engine/engine_rma.h"
@@ -182,5 +181,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -29,8 +29,7 @@
 //
 // Lock order: the engine's lock, then the domain's, then a queue's. What is protected or private is called with the
 // lock held.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_BASE_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_BASE_H
+#pragma once
 
 #include "impl/endpoint/datapath.h"
 #include "impl/engine/engine_options.h"
@@ -120,5 +119,3 @@ protected:
 };
 
 }  // namespace selvage::impl
-
-#endif

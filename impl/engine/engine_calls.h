@@ -5,8 +5,7 @@
 //
 // An alias shares the data path of its base and has its own default flags. `tx_always` and `rx_always` are
 // FI_COMPLETION unless the queue was bound with FI_SELECTIVE_COMPLETION; the defaults contain them.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_CALLS_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_CALLS_H
+#pragma once
 
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/engine/engine_control.h"
@@ -251,5 +250,3 @@ struct MessageCalls {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -6,8 +6,7 @@
 //   - the answer to a read that the transport still has to send out of the region: it gets a copy, as the region was
 //     read while it was open;
 //   - a grant that the peer pulls by itself: it finds out, and asks again (engine_pull.h).
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_CONTROL_H
+#pragma once
 
 #include "impl/base/create.h"
 #include "impl/domain/mr.h"
@@ -212,5 +211,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -4,8 +4,7 @@
 // be done at once, its first unexpected message or its first loss. When it goes down the record is kept, for the case
 // that it comes again: the last of them (lost_peers.h). Its counters of what is kept are zero then; the messages that
 // are still here are the endpoint's.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_COUNTING_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_COUNTING_H
+#pragma once
 
 #include "impl/config/log.h"
 #include "impl/engine/engine_base.h"
@@ -110,5 +109,3 @@ protected:
 };
 
 }  // namespace selvage::impl
-
-#endif

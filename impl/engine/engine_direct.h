@@ -3,8 +3,7 @@
 // An access is prepared in both ways, and which it goes is decided when its turn comes, as only a peer that is
 // connected tells whether its memory can be reached. What the device does is in order with frames that are sent later;
 // an access of the device waits for those that the peer's engine was asked for, where the endpoint's order says so.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_DIRECT_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_DIRECT_H
+#pragma once
 
 #include "impl/engine/engine_pull.h"
 #include "impl/engine/requests.h"
@@ -233,5 +232,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

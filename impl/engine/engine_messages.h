@@ -1,6 +1,5 @@
 // Engine: messages, as they are sent: the shortest paths, and the way of all others.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_MESSAGES_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_MESSAGES_H
+#pragma once
 
 #include "impl/engine/engine_sender.h"
 
@@ -209,5 +208,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // What an endpoint was opened with, as the engine needs it: read once when the endpoint is enabled, and not changed.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_OPTIONS_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_OPTIONS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ struct EngineOptions {
 EngineOptions engine_options(const Endpoint& endpoint);
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // Engine: the peers: found by address, with a state from the first operation that needs one, dropped when what they
 // send does not fit.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_PEERS_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_PEERS_H
+#pragma once
 
 #include "impl/engine/engine_counting.h"
 
@@ -86,5 +85,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -10,8 +10,7 @@
 //     endpoint has been closed.
 //   - A region that a read was granted may be closed at any time (Engine::revoke). The read is then asked for again, in
 //     frames, and the target looks the key up again.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_PULL_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_PULL_H
+#pragma once
 
 #include "impl/engine/engine_responder.h"
 
@@ -74,5 +73,3 @@ protected:
 };
 
 }  // namespace selvage::impl
-
-#endif

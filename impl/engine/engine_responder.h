@@ -1,7 +1,6 @@
 // Engine: answers to a peer. Each is sent at once if none waits and the transport has room; else it is kept, with a
 // copy of its payload, or with the targets of a read that is streamed (response_queue.h).
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_RESPONDER_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_RESPONDER_H
+#pragma once
 
 #include "impl/engine/engine_peers.h"
 #include "impl/engine/pool.h"
@@ -179,5 +178,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

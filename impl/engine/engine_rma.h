@@ -1,7 +1,6 @@
 // Engine: reads and writes of registered memory, where they begin. A write that fits into a frame goes in one; a longer
 // one is pulled by the target, or announced and followed by its segments.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_RMA_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_RMA_H
+#pragma once
 
 #include "impl/endpoint/ep.h"
 #include "impl/engine/engine_rma_target.h"
@@ -247,5 +246,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

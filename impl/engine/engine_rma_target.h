@@ -3,8 +3,7 @@
 // Key, bounds and permission of every range are checked before a byte of it is touched, and again for each segment,
 // since a region may be closed meanwhile. A short read is copied when it is asked for; for a longer one the target
 // grants its memory to be pulled, or streams it.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_RMA_TARGET_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_RMA_TARGET_H
+#pragma once
 
 #include "impl/engine/engine_messages.h"
 #include "impl/engine/memory.h"
@@ -303,5 +302,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

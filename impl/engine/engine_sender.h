@@ -1,7 +1,6 @@
 // Engine: the sender. Operations leave in the order of posting; announced messages follow in segments by turns; answers
 // to the peer (engine_responder.h) go before both.
-#ifndef SELVAGE_IMPL_ENGINE_ENGINE_SENDER_H
-#define SELVAGE_IMPL_ENGINE_ENGINE_SENDER_H
+#pragma once
 
 #include "impl/engine/bounce_buffers.h"
 #include "impl/engine/engine_direct.h"
@@ -346,5 +345,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -3,8 +3,7 @@
 // Frames of one sender to one receiver arrive whole, once, and in the order they were sent. A transport looks at `size`
 // alone; what the rest means is the engine's (protocol.h). Everything in a frame comes from another process and is
 // checked by the engine before it is used.
-#ifndef SELVAGE_IMPL_ENGINE_FRAME_H
-#define SELVAGE_IMPL_ENGINE_FRAME_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -21,5 +20,3 @@ struct alignas(8) Header {
 static_assert(sizeof(Header) == 32);
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // The records of peers that are down, the oldest first: they may come again. At most kMost of them; the oldest goes for
 // another. Owned until they are taken. What the engine counts (engine_counting.h) calls it, with the engine's lock.
-#ifndef SELVAGE_IMPL_ENGINE_LOST_PEERS_H
-#define SELVAGE_IMPL_ENGINE_LOST_PEERS_H
+#pragma once
 
 #include <algorithm>
 #include <cstring>
@@ -52,5 +51,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

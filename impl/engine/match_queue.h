@@ -4,8 +4,7 @@
 // arrived first among those that it accepts. Receives for one exact tag, and the messages of each tag, are found
 // through a hash, so that long queues cost nothing; those with an ignore mask are searched in order. Not locked: the
 // lock of the receive context protects it.
-#ifndef SELVAGE_IMPL_ENGINE_MATCH_QUEUE_H
-#define SELVAGE_IMPL_ENGINE_MATCH_QUEUE_H
+#pragma once
 
 #include "impl/engine/operation.h"
 
@@ -101,5 +100,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // Copies between ranges of memory, and the check that stands between a peer and the memory of this process.
-#ifndef SELVAGE_IMPL_ENGINE_MEMORY_H
-#define SELVAGE_IMPL_ENGINE_MEMORY_H
+#pragma once
 
 #include "impl/domain/domain.h"
 #include "impl/engine/protocol.h"
@@ -54,5 +53,3 @@ std::byte* resolve_piece(Domain& domain, bool locked, const Target& target, uint
 void count_region_writes(Domain& domain, bool locked, const Target* targets, size_t count);
 
 }  // namespace selvage::impl
-
-#endif

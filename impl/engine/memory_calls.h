@@ -1,6 +1,5 @@
 // Engine: the tables of functions behind fi_read, fi_write, fi_atomic and their kin (compare engine_calls.h).
-#ifndef SELVAGE_IMPL_ENGINE_MEMORY_CALLS_H
-#define SELVAGE_IMPL_ENGINE_MEMORY_CALLS_H
+#pragma once
 
 #include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/endpoint_ops.h"
@@ -257,5 +256,3 @@ struct MemoryCalls {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // The records of operations under way. Each is taken from a pool when the operation outlives its call and given back
 // when its completion has been written.
-#ifndef SELVAGE_IMPL_ENGINE_OPERATION_H
-#define SELVAGE_IMPL_ENGINE_OPERATION_H
+#pragma once
 
 #include <cassert>
 
@@ -225,5 +224,3 @@ struct Response {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,8 +1,7 @@
 // What an operation of this side will make the peer keep (window.h), apart from messages that travel whole: charged
 // when it is sent and refunded when it is finished. Until there is room it waits, and what was posted after it waits
 // behind it. Of each sort one operation always passes. The sender calls it, with the engine's lock.
-#ifndef SELVAGE_IMPL_ENGINE_OPERATION_BUDGET_H
-#define SELVAGE_IMPL_ENGINE_OPERATION_BUDGET_H
+#pragma once
 
 #include "impl/engine/peer_state.h"
 
@@ -44,5 +43,3 @@ inline void refund(PeerState& state, Transmit& op) {
 }
 
 }  // namespace selvage::impl
-
-#endif

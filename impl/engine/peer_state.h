@@ -1,7 +1,6 @@
 // What an engine keeps for a peer, from the first operation that cannot be done at once until the peer is down: a part
 // for each part of the engine (engine_base.h).
-#ifndef SELVAGE_IMPL_ENGINE_PEER_STATE_H
-#define SELVAGE_IMPL_ENGINE_PEER_STATE_H
+#pragma once
 
 #include <algorithm>
 
@@ -104,5 +103,3 @@ struct PeerState {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -3,8 +3,7 @@
 // What is in the table counts for one generation of the address vector. Where an entry is missing, for lack of memory
 // or since the peers were forgotten, the transport is asked; nothing else depends on it. The engine calls it, with its
 // lock.
-#ifndef SELVAGE_IMPL_ENGINE_PEER_TABLE_H
-#define SELVAGE_IMPL_ENGINE_PEER_TABLE_H
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -60,5 +59,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

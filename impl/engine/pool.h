@@ -3,8 +3,7 @@
 //
 // Item has: Item* next; uint32_t index; uint32_t generation. The generation is odd while the item is taken and changes
 // with every take and give, so an id that a peer invents, repeats or keeps too long finds nothing. Not locked.
-#ifndef SELVAGE_IMPL_ENGINE_POOL_H
-#define SELVAGE_IMPL_ENGINE_POOL_H
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -121,5 +120,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -23,8 +23,7 @@
 //
 // A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
 // kAck, only when it failed.
-#ifndef SELVAGE_IMPL_ENGINE_PROTOCOL_H
-#define SELVAGE_IMPL_ENGINE_PROTOCOL_H
+#pragma once
 
 #include "impl/base/rdma.h"
 #include "impl/engine/frame.h"
@@ -151,5 +150,3 @@ bool sum_lengths(const Range* ranges, size_t count, uint64_t* total) {
 }
 
 }  // namespace selvage::impl
-
-#endif

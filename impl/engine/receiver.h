@@ -2,8 +2,7 @@
 //
 // Receives belong to a ReceiveContext: an endpoint's own, or a shared one (fi_srx_context). The lock of the context is
 // the lock of every endpoint that receives through it, so a context needs none of its own. All calls are made with it.
-#ifndef SELVAGE_IMPL_ENGINE_RECEIVER_H
-#define SELVAGE_IMPL_ENGINE_RECEIVER_H
+#pragma once
 
 #include <algorithm>
 
@@ -252,5 +251,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 // counters that were bound since (DataPath::set_counter).
 //
 // Called with the endpoint's lock; queues and counters have their own.
-#ifndef SELVAGE_IMPL_ENGINE_REPORTS_H
-#define SELVAGE_IMPL_ENGINE_REPORTS_H
+#pragma once
 
 #include "impl/endpoint/ep.h"
 #include "impl/events/cntr.h"
@@ -113,5 +112,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

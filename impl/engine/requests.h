@@ -1,6 +1,5 @@
 // What the calls that start an operation say, in one form for all their variants.
-#ifndef SELVAGE_IMPL_ENGINE_REQUESTS_H
-#define SELVAGE_IMPL_ENGINE_REQUESTS_H
+#pragma once
 
 #include "impl/endpoint/atomic_types.h"
 #include "impl/engine/protocol.h"
@@ -53,5 +52,3 @@ struct AtomicRequest {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Records come from the engine's pool and go back to it; a record in the queue is in no other. The engine calls it,
 // with its lock.
-#ifndef SELVAGE_IMPL_ENGINE_RESPONSE_QUEUE_H
-#define SELVAGE_IMPL_ENGINE_RESPONSE_QUEUE_H
+#pragma once
 
 #include "impl/engine/operation.h"
 #include "impl/engine/window.h"
@@ -47,5 +46,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // The shared receive context (fi_srx_context): the receives of its endpoints, and the messages that came before one.
-#ifndef SELVAGE_IMPL_ENGINE_SHARED_RECEIVER_H
-#define SELVAGE_IMPL_ENGINE_SHARED_RECEIVER_H
+#pragma once
 
 #include "impl/endpoint/shared.h"
 #include "impl/engine/receiver.h"
@@ -22,5 +21,3 @@ extern const fi_ops_tagged kSharedReceiveTagged;  // shared_post.cc
 extern const fi_ops_ep kSharedReceiveEp;          // shared_post.cc
 
 }  // namespace selvage::impl
-
-#endif

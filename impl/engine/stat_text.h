@@ -1,6 +1,5 @@
 // What the counters of an endpoint and of its peers are called: names for records, and lines for the log.
-#ifndef SELVAGE_IMPL_ENGINE_STAT_TEXT_H
-#define SELVAGE_IMPL_ENGINE_STAT_TEXT_H
+#pragma once
 
 #include "impl/av/av.h"
 #include "impl/endpoint/ep.h"
@@ -19,5 +18,3 @@ void log_endpoint_stat(const char* provider, const StatRecord& record);
 void log_peer_stat(const char* provider, const StatRecord* record);
 
 }  // namespace selvage::impl
-
-#endif

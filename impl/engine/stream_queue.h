@@ -1,7 +1,6 @@
 // Messages that one peer cleared, to be sent in segments by turns: the operations in Stage::kStreaming. The sender
 // calls it, with the engine's lock.
-#ifndef SELVAGE_IMPL_ENGINE_STREAM_QUEUE_H
-#define SELVAGE_IMPL_ENGINE_STREAM_QUEUE_H
+#pragma once
 
 #include "impl/engine/operation.h"
 
@@ -36,5 +35,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -18,8 +18,7 @@
 //   pull (PullsMemory): a peer's memory
 //
 // Transport and Sink are what every one has. What only some have is a concept of its own, and they are listed here.
-#ifndef SELVAGE_IMPL_ENGINE_TRANSPORT_H
-#define SELVAGE_IMPL_ENGINE_TRANSPORT_H
+#pragma once
 
 #include <concepts>
 
@@ -301,5 +300,3 @@ concept CountsConnections = requires(S sink, Peer& peer) {
 };
 
 }  // namespace selvage::impl
-
-#endif

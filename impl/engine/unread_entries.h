@@ -5,8 +5,7 @@
 // 2. A peer is in the list as long as it has any.
 // 3. The queue is read in order, so when it holds fewer entries than units(), the oldest of them have been read: those
 //    of lost peers count as the oldest.
-#ifndef SELVAGE_IMPL_ENGINE_UNREAD_ENTRIES_H
-#define SELVAGE_IMPL_ENGINE_UNREAD_ENTRIES_H
+#pragma once
 
 #include "impl/engine/peer_state.h"
 
@@ -52,5 +51,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

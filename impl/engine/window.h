@@ -28,8 +28,7 @@
 //
 // A receiver keeps at most 1 KiB per unit, and one record per announcement. FI_UNEXPECTED_SIZE is window_most() in
 // bytes.
-#ifndef SELVAGE_IMPL_ENGINE_WINDOW_H
-#define SELVAGE_IMPL_ENGINE_WINDOW_H
+#pragma once
 
 #include <cstdint>
 
@@ -55,5 +54,3 @@ constexpr int units_of(uint64_t length) { return 1 + static_cast<int>(length / k
 uint16_t window_most();
 
 }  // namespace selvage::impl
-
-#endif

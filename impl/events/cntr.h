@@ -3,8 +3,7 @@
 // The engine calls count and count_errors, with or without locks, and attaches its data path (without the endpoint's
 // lock held). They are atomic additions, or plain ones where the domain is serialised or the process has one thread;
 // either way a thread is woken only if one wants to be (wait.h).
-#ifndef SELVAGE_IMPL_EVENTS_CNTR_H
-#define SELVAGE_IMPL_EVENTS_CNTR_H
+#pragma once
 
 #include <sys/single_threaded.h>
 
@@ -63,5 +62,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

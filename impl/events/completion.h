@@ -1,6 +1,5 @@
 // One completion, as the engine reports it and a completion queue keeps it until it is read in the queue's format.
-#ifndef SELVAGE_IMPL_EVENTS_COMPLETION_H
-#define SELVAGE_IMPL_EVENTS_COMPLETION_H
+#pragma once
 
 #include "impl/base/rdma.h"
 
@@ -41,5 +40,3 @@ struct FailedCompletion {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -14,8 +14,7 @@
 // answers -FI_EAVAIL, and fi_cq_readerr FI_EOVERRUN.
 //
 // Locking: none where the domain is serialised (DomainCore::serialised), a spin lock around the ring otherwise.
-#ifndef SELVAGE_IMPL_EVENTS_CQ_H
-#define SELVAGE_IMPL_EVENTS_CQ_H
+#pragma once
 
 #include "impl/base/object.h"
 #include "impl/events/cq_ring.h"
@@ -82,5 +81,3 @@ const char* strerror_cq(fid_cq*, int provider_errno, const void* data, char* buf
 extern const fi_ops_cq kCqOps[FI_CQ_FORMAT_TAGGED + 1];  // by format; cq_read.cc
 
 }  // namespace selvage::impl
-
-#endif

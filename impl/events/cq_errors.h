@@ -1,8 +1,7 @@
 // Provider-specific error codes of completions (prov_errno), and their texts for fi_cq_strerror and fi_eq_strerror.
 //
 // They lie above every errno; a prov_errno below kProviderErrorFirst is the errno of the system call that failed.
-#ifndef SELVAGE_IMPL_EVENTS_CQ_ERRORS_H
-#define SELVAGE_IMPL_EVENTS_CQ_ERRORS_H
+#pragma once
 
 namespace selvage::impl {
 
@@ -29,5 +28,3 @@ enum ProviderError : int {
 const char* provider_error_text(int provider_error);
 
 }  // namespace selvage::impl
-
-#endif

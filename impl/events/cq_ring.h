@@ -4,8 +4,7 @@
 // queue which is read as fast as it is written stays in one line of the cache. A failure is an entry like any other
 // with a record beside it. When memory for growth is short the ring is overrun: what it holds stays readable, nothing
 // more is taken. room() and empty() may be asked by threads that do not hold the owner's lock.
-#ifndef SELVAGE_IMPL_EVENTS_CQ_RING_H
-#define SELVAGE_IMPL_EVENTS_CQ_RING_H
+#pragma once
 
 #include <atomic>
 
@@ -98,5 +97,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

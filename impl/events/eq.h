@@ -5,8 +5,7 @@
 // and has no memory to tell of it calls set_overrun(): fi_eq(3) says what that means.
 //
 // Reading makes progress on what is attached: listening sockets, connections, endpoints that wait for an event.
-#ifndef SELVAGE_IMPL_EVENTS_EQ_H
-#define SELVAGE_IMPL_EVENTS_EQ_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/base/object.h"
@@ -68,5 +67,3 @@ Event* make_error(fid* object, void* context, uint64_t data, int error, int prov
                   const void* details = nullptr, size_t details_size = 0);
 
 }  // namespace selvage::impl
-
-#endif

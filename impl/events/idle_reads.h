@@ -15,8 +15,7 @@
 //
 // Called by any thread that reads the queue or counter. The counts are guesses shared by all of them: relaxed, and an
 // update that is lost costs nothing.
-#ifndef SELVAGE_IMPL_EVENTS_IDLE_READS_H
-#define SELVAGE_IMPL_EVENTS_IDLE_READS_H
+#pragma once
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -104,5 +103,3 @@ private:
 using IdleReads = BasicIdleReads<OwnProcessor>;
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 // with, its thread of automatic progress. The whole domain is in domain.h, which knows of queues and counters in turn.
 //
 // Every DomainCore is the beginning of a Domain.
-#ifndef SELVAGE_IMPL_FABRIC_DOMAIN_CORE_H
-#define SELVAGE_IMPL_FABRIC_DOMAIN_CORE_H
+#pragma once
 
 #include "impl/base/object.h"
 #include "impl/fabric/fabric.h"
@@ -44,5 +43,3 @@ int domain_open_counter(fid_domain*, fi_cntr_attr*, fid_cntr**, void* context); 
 int domain_open_poll(fid_domain*, fi_poll_attr*, fid_poll**);                    // poll.cc
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // The fabric object: one network as one provider sees it. Parent of domains, event queues, wait sets and passive
 // endpoints.
-#ifndef SELVAGE_IMPL_FABRIC_FABRIC_H
-#define SELVAGE_IMPL_FABRIC_FABRIC_H
+#pragma once
 
 #include "impl/base/layout.h"
 #include "impl/base/object.h"
@@ -32,5 +31,3 @@ int fabric_open_wait(fid_fabric*, fi_wait_attr*, fid_wait**);                   
 int fabric_trywait(fid_fabric*, fid** fids, int count);                                       // trywait.cc
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // fi_getinfo reports them and lets hints choose by them. A pointer in hints is compared with the list and never
 // followed unless it is in it. Any thread may call; an object is removed before it is freed.
-#ifndef SELVAGE_IMPL_FABRIC_OPENED_H
-#define SELVAGE_IMPL_FABRIC_OPENED_H
+#pragma once
 
 #include "impl/catalog/offer.h"
 
@@ -34,5 +33,3 @@ bool is_open_passive(const fid* handle);
 bool is_opened(const fid_fabric* fabric, const fid_domain* domain);
 
 }  // namespace selvage::impl
-
-#endif

@@ -4,8 +4,7 @@
 // fi_sockaddr_in, fi_sockaddr_in6 and this library's own fi_shm. A shm address is text in every form:
 // "fi_shm://[node]:service" or any other name behind "fi_shm://"; an empty name lets the library choose one when an
 // endpoint is opened. Addresses of queue pairs for datagrams are numbers, with a text for people only (IbAddress).
-#ifndef SELVAGE_IMPL_NET_ADDRESS_H
-#define SELVAGE_IMPL_NET_ADDRESS_H
+#pragma once
 
 #include <netinet/in.h>
 
@@ -84,5 +83,3 @@ bool make_shm_text(std::string_view name, char (&out)[kShmTextMax]);
 size_t write_text_address(const SocketAddress& address, uint32_t scheme, char* out, size_t size);
 
 }  // namespace selvage::impl
-
-#endif

@@ -7,8 +7,7 @@
 //   4. hardware, and what stands on it (vlan, bond, macvlan), before bridges, these before what is only software
 //      (veth, tun, tap, dummy),
 //   5. faster links first, then the kernel's index, IPv4 before IPv6, and the kernel's order.
-#ifndef SELVAGE_IMPL_NET_INTERFACES_H
-#define SELVAGE_IMPL_NET_INTERFACES_H
+#pragma once
 
 #include "impl/net/address.h"
 
@@ -37,5 +36,3 @@ int list_interfaces(InterfaceAddress** out, size_t* count);
 void write_subnet(const SocketAddress& address, unsigned prefix, char* out, size_t size);
 
 }  // namespace selvage::impl
-
-#endif

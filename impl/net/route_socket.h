@@ -4,8 +4,7 @@
 // of kAnswerBytes, part by part, and no length in it is trusted; what comes from another process is not looked at. An
 // answer is either visited whole or an error.
 // One thread at a time. Owner: a discovery, for as long as it runs.
-#ifndef SELVAGE_IMPL_NET_ROUTE_SOCKET_H
-#define SELVAGE_IMPL_NET_ROUTE_SOCKET_H
+#pragma once
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -84,5 +83,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

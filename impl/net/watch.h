@@ -3,8 +3,7 @@
 // A netlink socket that the kernel writes to on every change. Asking is one non-blocking receive that leaves the
 // message where it is, so a descriptor that the application closed (and the number of which now belongs to something
 // else) is never read from. Not thread safe: the registry's lock protects it.
-#ifndef SELVAGE_IMPL_NET_WATCH_H
-#define SELVAGE_IMPL_NET_WATCH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -37,5 +36,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -4,8 +4,7 @@
 // Hot: advance(), one indirect call per attached object, none when the list is empty. attach and detach are control
 // calls; they are made without the lock of the object that is attached or detached, since a thread inside advance()
 // takes that lock while it holds this one. After detach no thread is inside the object on behalf of this list.
-#ifndef SELVAGE_IMPL_PROGRESS_PROGRESS_LIST_H
-#define SELVAGE_IMPL_PROGRESS_PROGRESS_LIST_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -137,5 +136,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -5,8 +5,7 @@
 // advance() of a queue of such a domain counts up activity(), and as long as that moves, the thread naps for a
 // millisecond at a time, unarmed, so that peers need not wake anybody. A thread of the application that is about to
 // sleep ends the nap, and there is none while it sleeps, since nobody else would look for what is to wake it.
-#ifndef SELVAGE_IMPL_PROGRESS_PROGRESS_THREAD_H
-#define SELVAGE_IMPL_PROGRESS_PROGRESS_THREAD_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/progress/wait.h"
@@ -48,5 +47,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -9,8 +9,7 @@
 // object's own lock orders the two: either arm() comes after that progress(), or the thread that made progress sees the
 // sleeper, who registered before it took the lock in arm(). An implementation that looks for arrivals in another call
 // than progress() (a posted operation that needs room) ends that call with after_progress(), too.
-#ifndef SELVAGE_IMPL_PROGRESS_PROGRESSIVE_H
-#define SELVAGE_IMPL_PROGRESS_PROGRESSIVE_H
+#pragma once
 
 #include "impl/base/spin_lock.h"
 
@@ -82,5 +81,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

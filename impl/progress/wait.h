@@ -12,8 +12,7 @@
 // FI_WAIT_POLLFD one descriptor, for ever: an epoll of the same group and of an event of the application's own. With
 // one event for both, a thread of the library that waits for more than there is would take the application's wake-up
 // back.
-#ifndef SELVAGE_IMPL_PROGRESS_WAIT_H
-#define SELVAGE_IMPL_PROGRESS_WAIT_H
+#pragma once
 
 #include <atomic>
 
@@ -168,5 +167,3 @@ struct WaitSet {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,8 +1,7 @@
 // Blocking: makes progress, looks, spins for as long as that has paid of late, arms, sleeps, and again. The clock is
 // looked at in every round, since there are rounds without a sleep: there may be something to do at each of them that
 // is not what is waited for.
-#ifndef SELVAGE_IMPL_PROGRESS_WAIT_BLOCK_H
-#define SELVAGE_IMPL_PROGRESS_WAIT_BLOCK_H
+#pragma once
 
 #include <algorithm>
 
@@ -89,5 +88,3 @@ Blocked block(WaitObject& wait, Progress& progress, const Deadline& deadline, Re
 }
 
 }  // namespace selvage::impl
-
-#endif

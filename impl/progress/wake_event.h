@@ -5,8 +5,7 @@
 // exchanges pair: a raise() that finds the event raised writes nothing, and what was published before it, its
 // generation too, is seen behind the exchange of the reset() that takes the event back. Modelled with the wait object
 // (models/wait_object.pml).
-#ifndef SELVAGE_IMPL_PROGRESS_WAKE_EVENT_H
-#define SELVAGE_IMPL_PROGRESS_WAKE_EVENT_H
+#pragma once
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -53,5 +52,3 @@ private:
 };
 
 }  // namespace selvage::impl
-
-#endif

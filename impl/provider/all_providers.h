@@ -2,8 +2,7 @@
 //
 // Arguments and results are those of get_info() and open_fabric() (discovery/getinfo.h, fabric/fabric.h), which alone
 // are called if there are no external providers. Any thread.
-#ifndef SELVAGE_IMPL_PROVIDER_ALL_PROVIDERS_H
-#define SELVAGE_IMPL_PROVIDER_ALL_PROVIDERS_H
+#pragma once
 
 #include "impl/discovery/getinfo.h"
 #include "impl/fabric/fabric.h"
@@ -33,5 +32,3 @@ inline int open_fabric_of_all(Layout layout, const fi_fabric_attr* attr, fid_fab
 }
 
 }  // namespace selvage::impl
-
-#endif

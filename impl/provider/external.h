@@ -14,8 +14,7 @@
 //
 // Any thread may call. No lock is held while code of a provider runs, except while the files are loaded: a provider
 // that queries its host then sees the providers of this library alone.
-#ifndef SELVAGE_IMPL_PROVIDER_EXTERNAL_H
-#define SELVAGE_IMPL_PROVIDER_EXTERNAL_H
+#pragma once
 
 #include "impl/base/rdma.h"
 
@@ -55,5 +54,3 @@ std::span<const ExternalProvider> external_providers();
 const ExternalProvider* find_external_provider(std::string_view name);
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,6 +1,5 @@
 // What an external provider returns from getinfo, taken over into memory of this library's own.
-#ifndef SELVAGE_IMPL_PROVIDER_EXTERNAL_ANSWER_H
-#define SELVAGE_IMPL_PROVIDER_EXTERNAL_ANSWER_H
+#pragma once
 
 #include "impl/base/rdma.h"
 #include "impl/provider/external.h"
@@ -19,5 +18,3 @@ struct AnswerTerms {
 int take_over_answers(const ExternalProvider& provider, fi_info* list, const AnswerTerms& terms, fi_info*** tail);
 
 }  // namespace selvage::impl
-
-#endif

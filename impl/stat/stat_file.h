@@ -16,8 +16,7 @@
 ///      owner. nullptr is a record, too: what is counted there is lost.
 ///
 /// acquire, rename and release may be called from any thread; they take a lock that is the last in any order.
-#ifndef SELVAGE_IMPL_STAT_STAT_FILE_H
-#define SELVAGE_IMPL_STAT_STAT_FILE_H
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -105,5 +104,3 @@ inline void raise_stat(StatRecord* record, Stat most, uint64_t value) {
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -1,7 +1,6 @@
 // A /dev/shm that belongs to a test alone: of another size, or without the processes of other tests, any of which may
 // remove what dead processes have left there.
-#ifndef SELVAGE_IMPL_TEST_OWN_SHM_H
-#define SELVAGE_IMPL_TEST_OWN_SHM_H
+#pragma once
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -17,5 +16,3 @@ inline bool use_own_shm(const char* options) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // Counts the system calls that a piece of code makes, by tracing a child that runs it.
-#ifndef SELVAGE_IMPL_TEST_CROWD_CALLS_H
-#define SELVAGE_IMPL_TEST_CROWD_CALLS_H
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -26,5 +25,3 @@ struct Calls {
 Calls count_calls(const std::function<void()>& child);
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // What a process holds that it may forget to give back: descriptors, mappings, heap, regions in /dev/shm.
-#ifndef SELVAGE_IMPL_TEST_CROWD_LEFTOVERS_H
-#define SELVAGE_IMPL_TEST_CROWD_LEFTOVERS_H
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -20,5 +19,3 @@ std::vector<std::string> shm_files();
 size_t shm_bytes(const std::string& file);
 
 }  // namespace selvage::impl::test
-
-#endif

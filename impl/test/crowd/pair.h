@@ -1,6 +1,5 @@
 // Two endpoints of one process, and small tagged messages between them.
-#ifndef SELVAGE_IMPL_TEST_CROWD_PAIR_H
-#define SELVAGE_IMPL_TEST_CROWD_PAIR_H
+#pragma once
 
 #include "impl/test/crowd/station.h"
 
@@ -56,5 +55,3 @@ private:
 };
 
 }  // namespace selvage::impl::test
-
-#endif

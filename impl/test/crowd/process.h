@@ -1,6 +1,5 @@
 // Starting the running program again in another role.
-#ifndef SELVAGE_IMPL_TEST_CROWD_PROCESS_H
-#define SELVAGE_IMPL_TEST_CROWD_PROCESS_H
+#pragma once
 
 #include <signal.h>
 #include <spawn.h>
@@ -35,5 +34,3 @@ inline void kill_process(pid_t process) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

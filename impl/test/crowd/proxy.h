@@ -1,6 +1,5 @@
 // A man in the middle: passes a TCP stream on in both directions, and after a while damages it.
-#ifndef SELVAGE_IMPL_TEST_CROWD_PROXY_H
-#define SELVAGE_IMPL_TEST_CROWD_PROXY_H
+#pragma once
 
 #include <netinet/in.h>
 
@@ -38,5 +37,3 @@ private:
 int call(const sockaddr_in& target);
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // Random numbers that a seed makes again, and bytes that tell who made them.
-#ifndef SELVAGE_IMPL_TEST_CROWD_RANDOM_H
-#define SELVAGE_IMPL_TEST_CROWD_RANDOM_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -42,5 +41,3 @@ inline bool is_pattern(const std::byte* bytes, size_t size) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,7 +1,6 @@
 // One endpoint of a process among others, with all it needs: for programs that test the library as a whole, through its
 // interface alone. Every failure of a call that must not fail ends the process with a message.
-#ifndef SELVAGE_IMPL_TEST_CROWD_STATION_H
-#define SELVAGE_IMPL_TEST_CROWD_STATION_H
+#pragma once
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -73,5 +72,3 @@ private:
     } while (0)
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -3,8 +3,7 @@
 //
 // A process has one Traffic (its receives and its completion queue) and a Load for each peer that it sends to. Nothing
 // here waits: the owner calls poll() and step() in turns.
-#ifndef SELVAGE_IMPL_TEST_CROWD_TRAFFIC_H
-#define SELVAGE_IMPL_TEST_CROWD_TRAFFIC_H
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -106,5 +105,3 @@ private:
 };
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A FakeNet is the wire between the endpoints of a test, found by their shm addresses. Frames lie in the queue of the
 // receiving side until its progress delivers them.
-#ifndef SELVAGE_IMPL_TEST_ENGINE_FAKE_TRANSPORT_H
-#define SELVAGE_IMPL_TEST_ENGINE_FAKE_TRANSPORT_H
+#pragma once
 
 #include <deque>
 #include <functional>
@@ -290,5 +289,3 @@ private:
 };
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,7 +1,6 @@
 // An endpoint with everything it needs, over the fake transport, for tests: objects are made without fi_getinfo, all
 // calls are the public ones.
-#ifndef SELVAGE_IMPL_TEST_ENGINE_NODE_H
-#define SELVAGE_IMPL_TEST_ENGINE_NODE_H
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -164,5 +163,3 @@ private:
 };
 
 }  // namespace selvage::impl::test
-
-#endif

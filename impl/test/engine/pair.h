@@ -1,6 +1,5 @@
 // Two endpoints that know each other.
-#ifndef SELVAGE_IMPL_TEST_ENGINE_PAIR_H
-#define SELVAGE_IMPL_TEST_ENGINE_PAIR_H
+#pragma once
 
 #include "impl/test/engine/node.h"
 
@@ -34,5 +33,3 @@ struct Pair {
 };
 
 }  // namespace selvage::impl::test
-
-#endif

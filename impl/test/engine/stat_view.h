@@ -1,6 +1,5 @@
 // The counters of this process as another one would read them.
-#ifndef SELVAGE_IMPL_TEST_ENGINE_STAT_VIEW_H
-#define SELVAGE_IMPL_TEST_ENGINE_STAT_VIEW_H
+#pragma once
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -74,5 +73,3 @@ inline StatView peer_stat(const std::string& endpoint, const std::string& peer) 
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // A test in a process of its own: FI_PROVIDER_PATH is read once for each, and what it names stays loaded.
-#ifndef SELVAGE_IMPL_TEST_EXTERNAL_IN_CHILD_H
-#define SELVAGE_IMPL_TEST_EXTERNAL_IN_CHILD_H
+#pragma once
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -73,5 +72,3 @@ inline Lines in_child(const std::string& path, const std::function<void()>& body
 }
 
 }  // namespace selvage::test
-
-#endif

@@ -1,6 +1,5 @@
 /* What small_provider.c was asked for. */
-#ifndef SELVAGE_IMPL_TEST_EXTERNAL_SMALL_PROVIDER_H
-#define SELVAGE_IMPL_TEST_EXTERNAL_SMALL_PROVIDER_H
+#pragma once
 
 #include <rdma/fabric.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct small_seen {
     int result_of_host;
     int number;
 };
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The functions are defined in the program, so the shared library under test, and the C library's own use of malloc,
 // find them first. Counting covers all threads. Nothing fails and nothing is counted unless inject() was called.
-#ifndef SELVAGE_IMPL_TEST_FAULTS_FAILING_CALLS_H
-#define SELVAGE_IMPL_TEST_FAULTS_FAILING_CALLS_H
+#pragma once
 
 namespace selvage::impl::test {
 
@@ -42,5 +41,3 @@ bool injected();
 long live_blocks();
 
 }  // namespace selvage::impl::test
-
-#endif

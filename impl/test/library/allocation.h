@@ -1,6 +1,5 @@
 // Control over the C library's allocator, for tests that let the n-th allocation fail.
-#ifndef SELVAGE_IMPL_TEST_LIBRARY_ALLOCATION_H
-#define SELVAGE_IMPL_TEST_LIBRARY_ALLOCATION_H
+#pragma once
 
 #include <cstddef>
 
@@ -20,5 +19,3 @@ size_t bytes_in_use();
 unsigned long allocations();
 
 }  // namespace selvage::test
-
-#endif

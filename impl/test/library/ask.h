@@ -1,6 +1,5 @@
 // Short forms for questions to fi_getinfo in tests.
-#ifndef SELVAGE_IMPL_TEST_LIBRARY_ASK_H
-#define SELVAGE_IMPL_TEST_LIBRARY_ASK_H
+#pragma once
 
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
@@ -51,5 +50,3 @@ inline Answer ask(const InfoPtr& hints, const char* node = nullptr, const char* 
 }
 
 }  // namespace selvage::test
-
-#endif

@@ -1,7 +1,6 @@
 // Every class of object as a step that opens one and closes it again: for tests that count what stays behind, or that
 // take something away first.
-#ifndef SELVAGE_IMPL_TEST_LIBRARY_CYCLES_H
-#define SELVAGE_IMPL_TEST_LIBRARY_CYCLES_H
+#pragma once
 
 #include <unistd.h>
 
@@ -35,5 +34,3 @@ struct Cycle {
 std::vector<Cycle> all_cycles(const Setting& setting);
 
 }  // namespace selvage::test
-
-#endif

@@ -1,6 +1,5 @@
 // Opened objects that close themselves, for tests.
-#ifndef SELVAGE_IMPL_TEST_LIBRARY_OBJECTS_H
-#define SELVAGE_IMPL_TEST_LIBRARY_OBJECTS_H
+#pragma once
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -60,5 +59,3 @@ struct Network {
 };
 
 }  // namespace selvage::test
-
-#endif

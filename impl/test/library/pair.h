@@ -1,6 +1,5 @@
 // Two connectionless endpoints of one domain that know each other, for tests of calls that move data.
-#ifndef SELVAGE_IMPL_TEST_LIBRARY_PAIR_H
-#define SELVAGE_IMPL_TEST_LIBRARY_PAIR_H
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -87,5 +86,3 @@ struct Pair {
 };
 
 }  // namespace selvage::test
-
-#endif

@@ -1,6 +1,5 @@
 // Entry points by the node that a program is bound to, and structures that end where a page does.
-#ifndef SELVAGE_IMPL_TEST_LIBRARY_VERSIONED_H
-#define SELVAGE_IMPL_TEST_LIBRARY_VERSIONED_H
+#pragma once
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -49,5 +48,3 @@ private:
 };
 
 }  // namespace selvage::test
-
-#endif

@@ -1,6 +1,5 @@
 /* For plain C programs of the tests: which libfabric runs in this process. */
-#ifndef SELVAGE_IMPL_TEST_PROGRAMS_LOADED_H
-#define SELVAGE_IMPL_TEST_PROGRAMS_LOADED_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -24,5 +23,3 @@ static int loaded_from(const char* folder) {
     if (!found) fprintf(stderr, "not loaded from %s: %s", folder, line);
     return found;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A fabric and a domain without a provider, and a data path that a test moves by hand.
-#ifndef SELVAGE_IMPL_TEST_QUEUE_PLACE_H
-#define SELVAGE_IMPL_TEST_QUEUE_PLACE_H
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
@@ -173,5 +172,3 @@ private:
 };
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -9,8 +9,7 @@
 //
 // The processor's store buffers are not part of it (each access is done before the next thread runs); they are the
 // business of the models (docs/models.md).
-#ifndef SELVAGE_IMPL_TEST_SCHEDULE_EXPLORER_H
-#define SELVAGE_IMPL_TEST_SCHEDULE_EXPLORER_H
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -49,5 +48,3 @@ struct Explored {
 Explored explore(const std::function<std::unique_ptr<Scenario>()>& make, const Bounds& bounds);
 
 }  // namespace selvage::impl::test
-
-#endif

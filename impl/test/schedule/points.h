@@ -3,8 +3,7 @@
 // The library is compiled once more as for the thread sanitizer, which replaces each atomic access by a call. points.cc
 // answers those calls in place of the sanitizer: it tells the observer, then does what was asked, in the order that was
 // asked for. Nothing in the library's sources knows of it.
-#ifndef SELVAGE_IMPL_TEST_SCHEDULE_POINTS_H
-#define SELVAGE_IMPL_TEST_SCHEDULE_POINTS_H
+#pragma once
 
 #include <cstdint>
 
@@ -18,5 +17,3 @@ using Observer = void (*)(Access access, const volatile void* address);
 void set_observer(Observer observer);
 
 }  // namespace selvage::impl::test
-
-#endif

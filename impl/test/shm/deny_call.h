@@ -1,6 +1,5 @@
 // Denies a system call to the calling process from now on, as a container's seccomp profile would. For child processes.
-#ifndef SELVAGE_IMPL_TEST_SHM_DENY_CALL_H
-#define SELVAGE_IMPL_TEST_SHM_DENY_CALL_H
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,5 +23,3 @@ inline bool deny_call(long call, int error) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // A sink that writes down what a shm transport calls, and helpers for tests with transports in one or two processes.
-#ifndef SELVAGE_IMPL_TEST_SHM_FAKE_SINK_H
-#define SELVAGE_IMPL_TEST_SHM_FAKE_SINK_H
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -87,5 +86,3 @@ inline std::string pattern(size_t size, unsigned seed) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // A Sink that keeps what a transport hands it, and two transports on the loopback interface to try it with.
-#ifndef SELVAGE_IMPL_TEST_TCP_FAKE_SINK_H
-#define SELVAGE_IMPL_TEST_TCP_FAKE_SINK_H
+#pragma once
 
 #include <arpa/inet.h>
 
@@ -108,5 +107,3 @@ inline bool run(std::initializer_list<Side*> sides, const std::function<bool()>&
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // An endpoint for datagrams over the device of fake_datagrams.h.
-#ifndef SELVAGE_IMPL_TEST_VERBS_DGRAM_SIDE_H
-#define SELVAGE_IMPL_TEST_VERBS_DGRAM_SIDE_H
+#pragma once
 
 #include <gtest/gtest.h>
 #include <rdma/fi_cm.h>
@@ -80,5 +79,3 @@ struct DatagramSide {
 };
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -4,8 +4,7 @@
 //
 // A request is carried out when it is posted; its completion comes at once, or when release() is called (`holds`). What
 // breaks a rule fails the test in the end. One at a time; not for several threads.
-#ifndef SELVAGE_IMPL_TEST_VERBS_FAKE_DATAGRAMS_H
-#define SELVAGE_IMPL_TEST_VERBS_FAKE_DATAGRAMS_H
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -115,5 +114,3 @@ Gid gid_of_host(uint8_t number);
 std::string ipv4_route(const Gid& from, const Gid& to);
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Every request is carried out when it is posted, unless `holds` keeps it; what breaks a rule is counted and fails the
 // test in the end. One at a time; not for several threads.
-#ifndef SELVAGE_IMPL_TEST_VERBS_FAKE_DEVICE_H
-#define SELVAGE_IMPL_TEST_VERBS_FAKE_DEVICE_H
+#pragma once
 
 #include <deque>
 #include <functional>
@@ -133,5 +132,3 @@ private:
 };
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -2,8 +2,7 @@
 // nothing takes the place of the fake one, and so many messages are moved.
 //
 //   PROGRAM send|receive COUNT
-#ifndef SELVAGE_IMPL_TEST_VERBS_INSTRUCTIONS_H
-#define SELVAGE_IMPL_TEST_VERBS_INSTRUCTIONS_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <unistd.h>
@@ -42,5 +41,3 @@ int measure_as_told(int argc, char** argv, Measure measure) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -1,6 +1,5 @@
 // Pages of a test's own, at addresses that it chooses what becomes of.
-#ifndef SELVAGE_IMPL_TEST_VERBS_MAPPING_H
-#define SELVAGE_IMPL_TEST_VERBS_MAPPING_H
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -31,5 +30,3 @@ struct Mapping {
 };
 
 }  // namespace selvage::test
-
-#endif

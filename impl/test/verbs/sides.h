@@ -1,6 +1,5 @@
 // Verbs transports over the fake device, with a Sink that keeps what it gets.
-#ifndef SELVAGE_IMPL_TEST_VERBS_SIDES_H
-#define SELVAGE_IMPL_TEST_VERBS_SIDES_H
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -103,5 +102,3 @@ inline VerbsPeer* join(VerbsSide& a, VerbsSide& b) {
 }
 
 }  // namespace selvage::impl::test
-
-#endif

@@ -3,8 +3,7 @@
 //
 // The transport of an endpoint is a mailbox, and a peer for each mailbox that it sends to or receives from. Nothing is
 // held, pulled or done by a device. Everything is called with the endpoint's lock held (impl/engine/transport.h).
-#ifndef SELVAGE_IMPL_TRANSPORT_LOOPBACK_LOOPBACK_H
-#define SELVAGE_IMPL_TRANSPORT_LOOPBACK_LOOPBACK_H
+#pragma once
 
 #include "impl/catalog/offer.h"
 #include "impl/transport/loopback/mailbox.h"
@@ -82,5 +81,3 @@ unsigned LoopbackTransport::progress(S& sink) {
 extern const Provider kLoopbackProvider;
 
 }  // namespace selvage::impl
-
-#endif

@@ -5,8 +5,7 @@
 // 3. What comes from one sender comes in its order, the farewell last.
 //
 // Any thread.
-#ifndef SELVAGE_IMPL_TRANSPORT_LOOPBACK_MAILBOX_H
-#define SELVAGE_IMPL_TRANSPORT_LOOPBACK_MAILBOX_H
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -67,5 +66,3 @@ private:
 };
 
 }  // namespace selvage::impl::loopback
-
-#endif

@@ -16,8 +16,7 @@
 //   3. beyond that, who gets in is up to the kernel's queue; a dial that is dropped is repeated (tcp_setup.cc).
 // Nobody can use the address of another, as a handshake needs the answers; many addresses of one's own are many
 // sources.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_ACCEPTOR_H
-#define SELVAGE_IMPL_TRANSPORT_NET_ACCEPTOR_H
+#pragma once
 
 #include "impl/stat/stat_file.h"
 #include "impl/transport/net/sockets.h"
@@ -120,5 +119,3 @@ private:
 };
 
 }  // namespace selvage::impl::net
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Peer has: SocketAddress remote; Peer* next_same_hash; Peer *next, *previous (of all); and is made from its address.
 // Records never move and stay until remove() or clear(), which free them; what they own was released before.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_ADDRESS_TABLE_H
-#define SELVAGE_IMPL_TRANSPORT_NET_ADDRESS_TABLE_H
+#pragma once
 
 #include <cstdlib>
 
@@ -109,5 +108,3 @@ void AddressTable<Peer>::remove(Peer& peer) {
 }
 
 }  // namespace selvage::impl::net
-
-#endif

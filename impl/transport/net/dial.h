@@ -1,8 +1,7 @@
 // An outgoing connection until frames flow: connect, hello, challenge, proof, welcome.
 //
 // The owner holds the endpoint's lock, watches the socket and calls advance() when it is ready; closing is the owner's.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_DIAL_H
-#define SELVAGE_IMPL_TRANSPORT_NET_DIAL_H
+#pragma once
 
 #include <cerrno>
 
@@ -73,5 +72,3 @@ private:
 int error_of(Refusal refusal);
 
 }  // namespace selvage::impl::net
-
-#endif

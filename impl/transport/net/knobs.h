@@ -1,6 +1,5 @@
 // The numbers of setting up, keeping and ending connections over internet addresses, each with what it decides.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_KNOBS_H
-#define SELVAGE_IMPL_TRANSPORT_NET_KNOBS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -42,5 +41,3 @@ inline constexpr int kKeepInterval = 5;
 inline constexpr int kKeepCount = 4;
 
 }  // namespace selvage::impl::net
-
-#endif

@@ -3,8 +3,7 @@
 // An attempt says that nobody listened when it was made. Who was given no processor learns of it seconds later, and an
 // endpoint may have come to that address since, perhaps the very port of one that died: what was posted to the new one
 // must not fail for an attempt that was made before.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_REFUSED_DIAL_H
-#define SELVAGE_IMPL_TRANSPORT_NET_REFUSED_DIAL_H
+#pragma once
 
 #include "impl/transport/net/knobs.h"
 
@@ -28,5 +27,3 @@ constexpr AfterRefusal after_refusal(const RefusedDial& dial) {
 }
 
 }  // namespace selvage::impl::net
-
-#endif

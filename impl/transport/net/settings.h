@@ -1,6 +1,5 @@
 // The parameters of the TCP transport (FI_TCP_...): one function per row, read when it is asked.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_SETTINGS_H
-#define SELVAGE_IMPL_TRANSPORT_NET_SETTINGS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -23,5 +22,3 @@ struct PortRange {
 PortRange port_range();
 
 }  // namespace selvage::impl::net
-
-#endif

@@ -1,7 +1,6 @@
 // Sockets as this transport uses them: non-blocking, closed on exec, without Nagle's delay. Errors are negative fabric
 // errnos, which are those of the system under the same numbers.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_SOCKETS_H
-#define SELVAGE_IMPL_TRANSPORT_NET_SOCKETS_H
+#pragma once
 
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -67,5 +66,3 @@ bool send_all(int socket, const void* bytes, size_t size);
 void fill_random(void* bytes, size_t size);
 
 }  // namespace selvage::impl::net
-
-#endif

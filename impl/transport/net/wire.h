@@ -19,8 +19,7 @@
 //
 // A note is kNoteFixed bytes and its private data, all numbers little endian. A frame is an impl/engine/frame.h Header
 // as it is in memory (both ends have the same byte order: the hello of the other is not understood) and its payload.
-#ifndef SELVAGE_IMPL_TRANSPORT_NET_WIRE_H
-#define SELVAGE_IMPL_TRANSPORT_NET_WIRE_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -101,5 +100,3 @@ void prove_caller(const Key& key, const Transcript& transcript, uint8_t (&digest
 void prove_listener(const Key& key, const Transcript& transcript, const Note& welcome, uint8_t (&digest)[kDigestBytes]);
 
 }  // namespace selvage::impl::net
-
-#endif

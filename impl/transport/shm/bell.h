@@ -35,8 +35,7 @@
 // The bell is a socket that only processes of this user can send to (socket_file.h); what is received is thrown away, a
 // bounded number at a time. A timer wakes a sleeper now and then to see that its peers live, as locks make no sound
 // when they are dropped.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_BELL_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_BELL_H
+#pragma once
 
 #include <atomic>
 
@@ -87,5 +86,3 @@ private:
 void ring_bell(RegionHeader& owner, const Bell& own);
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Processes that share /dev/shm need share nothing else: two containers have the same process ids. So a name is random,
 // 128 bits of it, and nobody can take it in advance.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_CHOSEN_NAME_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_CHOSEN_NAME_H
+#pragma once
 
 #include "impl/base/random.h"
 #include "impl/net/address.h"
@@ -18,5 +17,3 @@ int choose_text(char (&out)[kShmTextMax], DrawRandom draw);
 inline int choose_text(char (&out)[kShmTextMax]) { return choose_text(out, draw_random); }
 
 }  // namespace selvage::impl::shm
-
-#endif

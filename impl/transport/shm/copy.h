@@ -1,6 +1,5 @@
 // Copies of payload into a ring.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_COPY_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_COPY_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -93,5 +92,3 @@ inline void copy_large(std::byte* to, const void* from, size_t size) { memcpy(to
 #endif
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -3,8 +3,7 @@
 // Record locks of an open file description live as long as any copy of it, so a child that outlives its parent would
 // make the parent look alive. The descriptors noted here are closed in a child; its mappings are gone already
 // (MADV_DONTFORK). An object made before the fork is known by its generation: in the child it is only forgotten.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_FORKED_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_FORKED_H
+#pragma once
 
 #include <cstdint>
 
@@ -19,5 +18,3 @@ void close_noted(int file);
 uint64_t fork_generation();
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -7,8 +7,7 @@
 //
 // Processes of this user can send to the socket (socket_file.h): an introduction that names a slot or an instance that
 // is not there is thrown away by whoever takes it, and so is one of another user, who may be root.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_INTRODUCTIONS_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_INTRODUCTIONS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -42,5 +41,3 @@ private:
 };
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -1,7 +1,6 @@
 // Proof of a shared key over a few pieces of data: their HMAC-SHA256, joined with their lengths, so that no two lists
 // of pieces give the same text.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_KEYED_DIGEST_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_KEYED_DIGEST_H
+#pragma once
 
 #include <span>
 
@@ -14,5 +13,3 @@ using Bytes = std::span<const uint8_t>;
 void keyed_digest(Bytes key, std::span<const Bytes> pieces, uint8_t (&out)[kDigestBytes]);
 
 }  // namespace selvage::impl::shm
-
-#endif

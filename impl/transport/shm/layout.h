@@ -27,8 +27,7 @@
 //
 // Everything here can be written by any process of the same user. Nobody trusts a word of it: positions of one's own
 // are kept in private memory, sizes and indices are checked after they were copied.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_LAYOUT_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_LAYOUT_H
+#pragma once
 
 #include <atomic>
 
@@ -117,5 +116,3 @@ struct SlotControl {
 static_assert(sizeof(SlotControl) <= kPage);
 
 }  // namespace selvage::impl::shm
-
-#endif

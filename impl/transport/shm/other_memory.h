@@ -1,7 +1,6 @@
 // The memory of another process, as far as the kernel lets us read it (process_vm_readv). No address in it is ever
 // followed here. No state; any thread.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_OTHER_MEMORY_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_OTHER_MEMORY_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -36,5 +35,3 @@ int read_from(pid_t process, Rest& there, Rest& here);
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);
 
 }  // namespace selvage::impl::shm
-
-#endif

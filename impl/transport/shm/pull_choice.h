@@ -7,8 +7,7 @@
 // tried.
 //
 // Private to the endpoint that reads; its word() is what the peer is told. No thread of its own, no clock of its own.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_PULL_CHOICE_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_PULL_CHOICE_H
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -107,5 +106,3 @@ private:
 };
 
 }  // namespace selvage::impl::shm
-
-#endif

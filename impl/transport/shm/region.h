@@ -2,8 +2,7 @@
 //
 // A region is found under its address. It appears with magic 0, gets the owner's lock and its contents, and the magic
 // last; whoever finds it without a held owner lock may take that lock and remove it, whatever it holds.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_REGION_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_REGION_H
+#pragma once
 
 #include "impl/transport/shm/keyed_digest.h"
 #include "impl/transport/shm/layout.h"
@@ -76,5 +75,3 @@ void sweep_stale_regions();
 bool reclaim_region(const char* text);
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -5,8 +5,7 @@
 // word (acquire) before the rest. `consumed` goes the other way: the consumer has read a line before it gives it back
 // (release), the producer sees that (acquire) before it writes there again. Whether the owner has to be woken for a
 // frame takes a full fence as well: bell.h draws that, and every other protocol between the two processes.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_RING_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_RING_H
+#pragma once
 
 #include <algorithm>
 
@@ -180,5 +179,3 @@ inline Header copy_header(const std::byte* line, uint64_t first) {
 }
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -1,6 +1,5 @@
 // The parameters of the shared-memory transport (FI_SHM_...): one function per row, read when it is asked.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SETTINGS_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_SETTINGS_H
+#pragma once
 
 namespace selvage::impl::shm {
 
@@ -8,5 +7,3 @@ namespace selvage::impl::shm {
 bool may_pull();
 
 }  // namespace selvage::impl::shm
-
-#endif

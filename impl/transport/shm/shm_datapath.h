@@ -1,6 +1,5 @@
 // The hot path of the shared-memory transport. Part of shm_transport.h.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_DATAPATH_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_SHM_DATAPATH_H
+#pragma once
 
 #include "impl/transport/shm/shm_transport.h"
 
@@ -127,5 +126,3 @@ unsigned ShmTransport::offer_room(S& sink) {
 }
 
 }  // namespace selvage::impl
-
-#endif

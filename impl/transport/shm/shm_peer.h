@@ -1,6 +1,5 @@
 // A peer of a shm endpoint: the ring that it reads (in its region), the ring that it fills (in ours), or one of them.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_PEER_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_SHM_PEER_H
+#pragma once
 
 #include "impl/transport/shm/pull_choice.h"
 #include "impl/transport/shm/region.h"
@@ -40,5 +39,3 @@ struct alignas(64) ShmPeer : PeerBase {
 };
 
 }  // namespace selvage::impl
-
-#endif

@@ -10,8 +10,7 @@
 //
 // A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
 // copies it first.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SHM_TRANSPORT_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_SHM_TRANSPORT_H
+#pragma once
 
 #include <algorithm>
 
@@ -201,5 +200,3 @@ private:
 }  // namespace selvage::impl
 
 #include "impl/transport/shm/shm_datapath.h"
-
-#endif

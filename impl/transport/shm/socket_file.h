@@ -10,8 +10,7 @@
 // The file has to be removed like the region is, and together with it: by the endpoint when it closes, or by whoever
 // removes the region of a dead one and finds the instance id in it. So a socket is bound after its region was made and
 // its file goes before the region does.
-#ifndef SELVAGE_IMPL_TRANSPORT_SHM_SOCKET_FILE_H
-#define SELVAGE_IMPL_TRANSPORT_SHM_SOCKET_FILE_H
+#pragma once
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -31,5 +30,3 @@ void remove_socket_file(SocketKind kind, const uint8_t (&instance)[kIdBytes]);
 void remove_socket_files(const uint8_t (&instance)[kIdBytes]);
 
 }  // namespace selvage::impl::shm
-
-#endif

@@ -9,8 +9,7 @@
 //
 // Locks: the flusher's own is held while a transport is served, so none of a transport's may be held by who calls
 // join_flusher or leave_flusher. The other calls take no lock.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_FLUSHER_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_FLUSHER_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -72,5 +71,3 @@ private:
 };
 
 }  // namespace selvage::impl::tcp
-
-#endif

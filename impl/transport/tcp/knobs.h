@@ -1,8 +1,7 @@
 // The numbers of the TCP transport, each with what it decides.
 //
 // Those that a user may set are parameters (FI_TCP_...), declared in settings.cc; the rest were measured and stay.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_KNOBS_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_KNOBS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -55,5 +54,3 @@ inline constexpr int kFlushIdle = 50;
 inline constexpr int kSetupTick = 20;
 
 }  // namespace selvage::impl::tcp
-
-#endif

@@ -5,8 +5,7 @@
 // and after position `at` (its header is copied). The ranges of all held payloads share one ring, so that a frame of
 // kPiecesMax ranges costs no more room than several short ones: can_hold() is true only if any frame fits. No system
 // calls, no lock: the caller's. A peer has a buffer only while something waits; it is memory of its own malloc block.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_SEND_BUFFER_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_SEND_BUFFER_H
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -211,5 +210,3 @@ private:
 };
 
 }  // namespace selvage::impl::tcp
-
-#endif

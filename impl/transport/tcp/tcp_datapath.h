@@ -1,6 +1,5 @@
 // What a TCP transport does with what arrives: templates over the Sink, so that the engine is called directly.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_DATAPATH_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_DATAPATH_H
+#pragma once
 
 #include <sys/epoll.h>
 
@@ -334,5 +333,3 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -3,8 +3,7 @@
 // A peer is made for an address when that is used or calls, and goes when it is down and nothing refers to it any more:
 // in a later progress (TcpTransport::discard_fallen), so that whoever took it down may still look at it. So what comes
 // and goes costs no memory.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_PEER_H
+#pragma once
 
 #include "impl/engine/transport.h"
 #include "impl/transport/net/address_table.h"
@@ -99,5 +98,3 @@ using PeerTable = net::AddressTable<Peer>;
 using HostTable = net::AddressTable<CallingHost>;
 
 }  // namespace selvage::impl::tcp
-
-#endif

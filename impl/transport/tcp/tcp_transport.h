@@ -26,8 +26,7 @@
 //
 // Control is in tcp_transport.cc, connecting in tcp_setup.cc, sending in tcp_send.cc, what is taken back in
 // tcp_revoke.cc; what is a template over the Sink in tcp_datapath.h.
-#ifndef SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
-#define SELVAGE_IMPL_TRANSPORT_TCP_TCP_TRANSPORT_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/base/spin_lock.h"
@@ -260,5 +259,3 @@ inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {
 }
 
 }  // namespace selvage::impl
-
-#endif

@@ -2,8 +2,7 @@
 //
 // rdma_cm says which port an address is on: it knows every kind of network, and it is what connections are made by.
 // Called by discovery only, under the registry's lock.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_DEVICES_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_DEVICES_H
+#pragma once
 
 #include "impl/net/address.h"
 #include "impl/transport/verbs/rdma_library.h"
@@ -47,5 +46,3 @@ private:
 void log_unusable_devices(const RdmaLibrary& library, const char* provider);
 
 }  // namespace selvage::impl::verbs
-
-#endif

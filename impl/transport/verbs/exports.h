@@ -10,8 +10,7 @@
 // memory stays what it is, so nothing has to be watched.
 //
 // Any thread. What is exported outlives the region if it must; then peers can no longer read it.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_EXPORTS_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_EXPORTS_H
+#pragma once
 
 #include "impl/base/lock.h"
 #include "impl/engine/transport.h"
@@ -43,5 +42,3 @@ void forget_exported(const VerbsDomain& device, DeviceRegion& region);
 void sweep_kept(const VerbsDomain& device);
 
 }  // namespace selvage::impl::verbs
-
-#endif

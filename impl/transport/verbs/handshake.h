@@ -14,8 +14,7 @@
 // key never travels, the listener shows nothing that depends on it to someone who has not proved himself, and the port
 // in Hello, joined with the address that the connection manager names, is where the caller listens. A connection
 // request that is turned down at once is answered by the connection manager with a Refusal and private data.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_HANDSHAKE_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_HANDSHAKE_H
+#pragma once
 
 #include "impl/transport/net/wire.h"
 
@@ -89,5 +88,3 @@ private:
 };
 
 }  // namespace selvage::impl::verbs
-
-#endif

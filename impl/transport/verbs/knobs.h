@@ -1,7 +1,6 @@
 // The numbers of the verbs transport, each with what it decides. They hold for every connection alike: both ends count
 // on them.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_KNOBS_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_KNOBS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -74,5 +73,3 @@ inline constexpr int64_t kCrossedPause = 500;
 inline constexpr int64_t kBusyPause = 50;
 
 }  // namespace selvage::impl::verbs
-
-#endif

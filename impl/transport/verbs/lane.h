@@ -11,8 +11,7 @@
 // pair, one end says nothing, and messages come in frames.
 //
 // Protected by the lock of the endpoint.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LANE_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_LANE_H
+#pragma once
 
 #include "impl/engine/transport.h"
 #include "impl/transport/verbs/knobs.h"
@@ -92,5 +91,3 @@ private:
 };
 
 }  // namespace selvage::impl::verbs
-
-#endif

@@ -14,8 +14,7 @@
 // message ever finds no receive, and the device's own way out of that (receiver not ready) is never taken.
 //
 // Control is in link.cc; what is done per frame is inline here. Protected by the lock of the endpoint.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_LINK_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_LINK_H
+#pragma once
 
 #include <arpa/inet.h>
 
@@ -367,5 +366,3 @@ inline void Link::completed(uint16_t number, bool good, Done&& done) {
 }
 
 }  // namespace selvage::impl::verbs
-
-#endif

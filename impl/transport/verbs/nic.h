@@ -1,6 +1,5 @@
 // fi_info::nic of an RDMA device: what the device says of itself, and what the kernel's files say beside it.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_NIC_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_NIC_H
+#pragma once
 
 #include "impl/catalog/nic.h"
 #include "impl/transport/verbs/devices.h"
@@ -16,5 +15,3 @@ size_t mtu_bytes(ibv_mtu mtu);
 size_t link_speed(uint8_t active_width, uint8_t active_speed);
 
 }  // namespace selvage::impl::verbs
-
-#endif

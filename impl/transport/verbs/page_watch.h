@@ -8,8 +8,7 @@
 //
 // One for the process, since a page can be on one userfaultfd only. Any thread. The thread that reads allocates and
 // releases no memory: it would wait for itself.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_PAGE_WATCH_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_PAGE_WATCH_H
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -84,5 +83,3 @@ private:
 };
 
 }  // namespace selvage::impl::verbs
-
-#endif

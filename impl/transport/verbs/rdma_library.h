@@ -4,8 +4,7 @@
 // (ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq) are inline in the headers, go through the operations
 // of an open device, and need no symbol. Members have the types, names and meaning of the two libraries; errors are
 // theirs, too (errno, or a positive errno returned).
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_RDMA_LIBRARY_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_RDMA_LIBRARY_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -103,5 +102,3 @@ const RdmaLibrary* hold_rdma_library();
 void let_go_of_rdma_library();
 
 }  // namespace selvage::impl::verbs
-
-#endif

@@ -6,8 +6,7 @@
 //
 // The environment variables of fi_mr(3): FI_MR_CACHE_MONITOR, FI_MR_CACHE_MAX_COUNT, FI_MR_CACHE_MAX_SIZE.
 // Everything here is done under the domain's lock for exports.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_REGISTRATION_CACHE_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_REGISTRATION_CACHE_H
+#pragma once
 
 #include "impl/transport/verbs/page_watch.h"
 #include "impl/transport/verbs/rdma_library.h"
@@ -76,5 +75,3 @@ private:
 };
 
 }  // namespace selvage::impl::verbs
-
-#endif

@@ -1,6 +1,5 @@
 // What a verbs transport does with what arrives: templates over the Sink, so that the engine is called directly.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DATAPATH_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DATAPATH_H
+#pragma once
 
 #include "impl/transport/verbs/verbs_transport.h"
 
@@ -222,5 +221,3 @@ void VerbsTransport::give_room(Sink& sink) {
 }
 
 }  // namespace selvage::impl
-
-#endif

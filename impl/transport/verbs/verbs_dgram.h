@@ -11,8 +11,7 @@
 // A device that is removed ends everything with FI_ENODEV.
 //
 // The calls of the application are in verbs_dgram_calls.cc, arrivals and sleeping in verbs_dgram.cc.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_H
+#pragma once
 
 #include "impl/av/av.h"
 #include "impl/endpoint/datapath.h"
@@ -191,5 +190,3 @@ namespace selvage::impl {
 int start_verbs_datagrams(Endpoint& endpoint);
 
 }  // namespace selvage::impl
-
-#endif

@@ -4,8 +4,7 @@
 // of it is known at both ends without asking anybody, so that inserting an address, sending, and telling the source of
 // what arrives need no peer that answers. Internet addresses would: somebody has to say which queue pair is behind a
 // port. The price is that node and service name no peer; programs exchange what fi_getname gives.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_ADDRESS_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_ADDRESS_H
+#pragma once
 
 #include "impl/net/address.h"
 #include "impl/transport/verbs/rdma_library.h"
@@ -28,5 +27,3 @@ int find_own_gid(const RdmaLibrary& library, ibv_context* context, uint8_t port,
 bool source_gid(const std::byte* route, const uint8_t (&own)[16], uint8_t (&gid)[16]);
 
 }  // namespace selvage::impl::verbs
-
-#endif

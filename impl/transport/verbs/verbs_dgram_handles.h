@@ -4,8 +4,7 @@
 // up, but not before the requests that name it have completed. The device may have to ask the network for the way to a
 // port, so that making a handle can take as long as the system waits for that (a second, if nobody answers).
 // Protected by the lock of the endpoint.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_HANDLES_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_HANDLES_H
+#pragma once
 
 #include "impl/net/address.h"
 #include "impl/transport/verbs/rdma_library.h"
@@ -52,5 +51,3 @@ private:
 };
 
 }  // namespace selvage::impl::verbs
-
-#endif

@@ -8,8 +8,7 @@
 //
 // A request that fails stops the queue pair. revive() starts it again under the same number.
 // Protected by the lock of the endpoint.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_PAIR_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DGRAM_PAIR_H
+#pragma once
 
 #include <arpa/inet.h>
 
@@ -164,5 +163,3 @@ inline int DatagramPair::send(const Datagram& datagram, HandleCache::Handle& to)
 }
 
 }  // namespace selvage::impl::verbs
-
-#endif

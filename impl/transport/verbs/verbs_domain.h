@@ -2,8 +2,7 @@
 //
 // Memory regions of the application are registered with the device here when peers may use them under keys that the
 // library chooses: the lower 32 bits of such a key are the device's remote key, bit 32 says so, and the rest is random.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DOMAIN_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_DOMAIN_H
+#pragma once
 
 #include "impl/domain/domain.h"
 #include "impl/domain/mr.h"
@@ -49,5 +48,3 @@ inline bool holds(const MemoryRegion& region, const iovec& range) {
 inline int as_error(int code) { return code > 0 ? -code : -FI_EIO; }
 
 }  // namespace selvage::impl::verbs
-
-#endif

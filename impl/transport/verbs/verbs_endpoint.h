@@ -1,6 +1,5 @@
 // What the table of the verbs provider (verbs.cc) names of its data path.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_ENDPOINT_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_ENDPOINT_H
+#pragma once
 
 #include "impl/domain/mr.h"
 #include "impl/endpoint/connect.h"
@@ -12,5 +11,3 @@ extern const ConnectionOps kVerbsConnections;
 extern const MemoryOps kVerbsMemory;
 
 }  // namespace selvage::impl
-
-#endif

@@ -5,8 +5,7 @@
 // (VerbsTransport::discard_fallen). It has at most one call, its own or one that
 // it took over from a caller who proved himself. A call belongs to the transport, which finds it by the index and
 // generation in its completions and by the context of its identifier in its events.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_PEER_H
+#pragma once
 
 #include "impl/transport/net/address_table.h"
 #include "impl/transport/verbs/handshake.h"
@@ -93,5 +92,3 @@ struct Call {
 };
 
 }  // namespace selvage::impl::verbs
-
-#endif

@@ -16,8 +16,7 @@
 //
 // Control is in verbs_transport.cc (opening, closing, peers), verbs_connect.cc (calls, events) and verbs_long.cc (long
 // messages); what is a template over the Sink in verbs_datapath.h.
-#ifndef SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
-#define SELVAGE_IMPL_TRANSPORT_VERBS_VERBS_TRANSPORT_H
+#pragma once
 
 #include "impl/endpoint/connect.h"
 #include "impl/stat/stat_file.h"
@@ -250,5 +249,3 @@ inline SendResult VerbsTransport::send(Peer& peer, const Frame& frame) {
 }
 
 }  // namespace selvage::impl
-
-#endif

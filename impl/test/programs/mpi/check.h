@@ -1,7 +1,6 @@
 /* What the parts of the MPI program share: a check that names the place and ends the run, bytes that tell who made
  * them, and the world. */
-#ifndef SELVAGE_IMPL_TEST_PROGRAMS_MPI_CHECK_H
-#define SELVAGE_IMPL_TEST_PROGRAMS_MPI_CHECK_H
+#pragma once
 
 #include <mpi.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void dynamic(void);
 void spawning(void);
 /* What a process does that spawning() has started. */
 void spawned(void);
-
-#endif

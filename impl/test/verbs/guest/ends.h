@@ -1,6 +1,5 @@
 // Endpoints of the verbs provider, two in one process, for tests in a machine with an RDMA device.
-#ifndef SELVAGE_IMPL_TEST_VERBS_GUEST_ENDS_H
-#define SELVAGE_IMPL_TEST_VERBS_GUEST_ENDS_H
+#pragma once
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -138,5 +137,3 @@ ssize_t again(std::vector<End*> ends, Call call) {
 }
 
 }  // namespace selvage::test
-
-#endif
