@@ -404,23 +404,23 @@ const void* table_of(Self* self) {
 }
 
 template <class Ops>
-inline constexpr Slot kSlotOf = Slot::kOwn;
+inline constexpr Slot kSlotOf = Slot::Own;
 template <>
-inline constexpr Slot kSlotOf<fi_ops> = Slot::kFid;
+inline constexpr Slot kSlotOf<fi_ops> = Slot::Fid;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_cm> = Slot::kCm;
+inline constexpr Slot kSlotOf<fi_ops_cm> = Slot::Cm;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_msg> = Slot::kMsg;
+inline constexpr Slot kSlotOf<fi_ops_msg> = Slot::Msg;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_rma> = Slot::kRma;
+inline constexpr Slot kSlotOf<fi_ops_rma> = Slot::Rma;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_tagged> = Slot::kTagged;
+inline constexpr Slot kSlotOf<fi_ops_tagged> = Slot::Tagged;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_atomic> = Slot::kAtomic;
+inline constexpr Slot kSlotOf<fi_ops_atomic> = Slot::Atomic;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_collective> = Slot::kCollective;
+inline constexpr Slot kSlotOf<fi_ops_collective> = Slot::Collective;
 template <>
-inline constexpr Slot kSlotOf<fi_ops_mr> = Slot::kMr;
+inline constexpr Slot kSlotOf<fi_ops_mr> = Slot::Mr;
 
 /// The object of a call; one that the library made by copying another has the other's tables.
 template <class Ops, class Self>

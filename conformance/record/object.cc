@@ -125,13 +125,13 @@ Object* make(fid* pointer, const Origin& origin) {
         delete object;
         return nullptr;
     }
-    add_table(*object, Slot::kFid, &pointer->ops, replace_members<fi_ops>);
+    add_table(*object, Slot::Fid, &pointer->ops, replace_members<fi_ops>);
     return object;
 }
 
 template <class T, class Ops>
 void adopt_simple(T* pointer, Ops** at, const Origin& origin) {
-    if (Object* object = make(&pointer->fid, origin)) add_table(*object, Slot::kOwn, at, replace_members<Ops>);
+    if (Object* object = make(&pointer->fid, origin)) add_table(*object, Slot::Own, at, replace_members<Ops>);
 }
 
 }  // namespace
@@ -181,16 +181,16 @@ void adopt(fid_domain* d, const Origin& origin) {
     if (d == nullptr) return;
     Object* object = make(&d->fid, origin);
     if (object == nullptr) return;
-    add_table(*object, Slot::kOwn, &d->ops, replace_members<fi_ops_domain>);
-    add_table(*object, Slot::kMr, &d->mr, replace_members<fi_ops_mr>);
+    add_table(*object, Slot::Own, &d->ops, replace_members<fi_ops_domain>);
+    add_table(*object, Slot::Mr, &d->mr, replace_members<fi_ops_mr>);
 }
 
 void adopt(fid_pep* p, const Origin& origin) {
     if (p == nullptr) return;
     Object* object = make(&p->fid, origin);
     if (object == nullptr) return;
-    add_table(*object, Slot::kOwn, &p->ops, replace_members<fi_ops_ep>);
-    add_table(*object, Slot::kCm, &p->cm, replace_members<fi_ops_cm>);
+    add_table(*object, Slot::Own, &p->ops, replace_members<fi_ops_ep>);
+    add_table(*object, Slot::Cm, &p->cm, replace_members<fi_ops_cm>);
 }
 
 void adopt(fid_ep* e, const Origin& origin) {
@@ -198,13 +198,13 @@ void adopt(fid_ep* e, const Origin& origin) {
     Object* object = make(&e->fid, origin);
     if (object == nullptr) return;
     object->is_endpoint = true;
-    add_table(*object, Slot::kOwn, &e->ops, replace_members<fi_ops_ep>);
-    add_table(*object, Slot::kCm, &e->cm, replace_members<fi_ops_cm>);
-    add_table(*object, Slot::kMsg, &e->msg, replace_members<fi_ops_msg>);
-    add_table(*object, Slot::kRma, &e->rma, replace_members<fi_ops_rma>);
-    add_table(*object, Slot::kTagged, &e->tagged, replace_members<fi_ops_tagged>);
-    add_table(*object, Slot::kAtomic, &e->atomic, replace_members<fi_ops_atomic>);
-    add_table(*object, Slot::kCollective, &e->collective, replace_members<fi_ops_collective>);
+    add_table(*object, Slot::Own, &e->ops, replace_members<fi_ops_ep>);
+    add_table(*object, Slot::Cm, &e->cm, replace_members<fi_ops_cm>);
+    add_table(*object, Slot::Msg, &e->msg, replace_members<fi_ops_msg>);
+    add_table(*object, Slot::Rma, &e->rma, replace_members<fi_ops_rma>);
+    add_table(*object, Slot::Tagged, &e->tagged, replace_members<fi_ops_tagged>);
+    add_table(*object, Slot::Atomic, &e->atomic, replace_members<fi_ops_atomic>);
+    add_table(*object, Slot::Collective, &e->collective, replace_members<fi_ops_collective>);
 }
 
 void adopt(fid_mr* m, const Origin& origin) {

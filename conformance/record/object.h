@@ -26,7 +26,7 @@
 namespace selvage::record {
 
 /// The tables that an object may have.
-enum class Slot : std::uint8_t { kFid, kOwn, kCm, kMsg, kRma, kTagged, kAtomic, kCollective, kMr };
+enum class Slot : std::uint8_t { Fid, Own, Cm, Msg, Rma, Tagged, Atomic, Collective, Mr };
 inline constexpr std::size_t kSlots = 9;
 
 struct Object {

@@ -30,10 +30,10 @@ constexpr std::uint64_t kDefaultLimit = std::uint64_t{1} << 30;
 constexpr std::size_t kCountDigits = 10;
 constexpr std::string_view kEnd = "end\n";
 
-enum class State : std::uint8_t { kNotOpened, kOpen, kStopped };
+enum class State : std::uint8_t { NotOpened, Open, Stopped };
 
 struct Sink {
-    std::atomic<State> state{State::kNotOpened};
+    std::atomic<State> state{State::NotOpened};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     int file = -1;
     char* window = nullptr;
@@ -104,7 +104,7 @@ void stop(const char* what, const char* why) {
         close(sink.file);
     }
     sink.file = -1;
-    sink.state.store(State::kStopped, std::memory_order_relaxed);
+    sink.state.store(State::Stopped, std::memory_order_relaxed);
 }
 
 // The limit of RLIMIT_FSIZE would be a signal.
@@ -250,13 +250,13 @@ bool open_trace(const void* entry) {
     line.text(sink.data ? "yes\n" : "no\n");
     if (!reserve(line.view().size())) return false;
     put_raw(line.view());
-    sink.state.store(State::kOpen, std::memory_order_release);
+    sink.state.store(State::Open, std::memory_order_release);
     return true;
 }
 
 // In the child: the file and the window are the parent's.
 void after_fork_in_child() {
-    if (sink.state.load(std::memory_order_relaxed) == State::kOpen) {
+    if (sink.state.load(std::memory_order_relaxed) == State::Open) {
         drop_window();
         close(sink.file);
         sink.file = -1;
@@ -264,7 +264,7 @@ void after_fork_in_child() {
         sink.sequence = 0;
         sink.ended = false;
         sink.child = true;
-        sink.state.store(State::kNotOpened, std::memory_order_relaxed);
+        sink.state.store(State::NotOpened, std::memory_order_relaxed);
     }
     waiting = {};
     pthread_mutex_unlock(&sink.lock);
@@ -286,7 +286,7 @@ __attribute__((constructor)) void begin() {
 
 __attribute__((destructor)) void finish() {
     const Lock lock;
-    if (sink.state.load(std::memory_order_relaxed) == State::kOpen) write_end();
+    if (sink.state.load(std::memory_order_relaxed) == State::Open) write_end();
 }
 
 std::uint32_t own_number() {
@@ -314,10 +314,10 @@ std::uint64_t clock_now() {
 
 bool recording(const void* entry) {
     const State state = sink.state.load(std::memory_order_acquire);
-    if (state != State::kNotOpened) return state == State::kOpen;
+    if (state != State::NotOpened) return state == State::Open;
     const Lock lock;
-    if (sink.state.load(std::memory_order_relaxed) != State::kNotOpened)
-        return sink.state.load(std::memory_order_relaxed) == State::kOpen;
+    if (sink.state.load(std::memory_order_relaxed) != State::NotOpened)
+        return sink.state.load(std::memory_order_relaxed) == State::Open;
     return open_trace(entry);
 }
 
@@ -325,7 +325,7 @@ bool records_data() { return sink.data; }
 
 void append(std::string_view text, std::uint64_t start, bool repeats) {
     const Lock lock;
-    if (sink.state.load(std::memory_order_relaxed) != State::kOpen) return;
+    if (sink.state.load(std::memory_order_relaxed) != State::Open) return;
     const std::uint64_t same = repeats ? digest(text.data(), text.size()) | 1U : 0;
     if (repeats && counted_in_run(same)) return;
     const std::uint64_t now = clock_now();

@@ -8,10 +8,10 @@ thread_local int Scope::depth_ = 0;
 int close_recorded(fid* pointer) {
     Object* object = find(pointer);
     if (object == nullptr) {  // a copy that the library made of an object: its own close is behind the same table
-        const auto* original = static_cast<const fi_ops*>(owner_of(pointer->ops)->original(Slot::kFid));
+        const auto* original = static_cast<const fi_ops*>(owner_of(pointer->ops)->original(Slot::Fid));
         return original->close(pointer);
     }
-    const auto* original = static_cast<const fi_ops*>(object->original(Slot::kFid));
+    const auto* original = static_cast<const fi_ops*>(object->original(Slot::Fid));
     const Scope scope;
     const bool write = scope.outermost() && recording(reinterpret_cast<const void*>(original->close));
     Line line;

@@ -43,19 +43,19 @@ void check_whole(const std::uint8_t* bytes, const Note& note, std::size_t used) 
     check(write_note(note, written) == used, "written, it has another length");
     Note again;
     std::size_t used_again = 0;
-    check(read_note(written, used, &again, &used_again) == Scan::kWhole && used_again == used && same(note, again),
+    check(read_note(written, used, &again, &used_again) == Scan::Whole && used_again == used && same(note, again),
           "written and read, it is another");
     Note before;
     for (std::size_t part = 0; part < used; part += 1 + part / 4)
-        check(read(bytes, part, before, used_again) == Scan::kMore, "whole, or bad, before it is there");
+        check(read(bytes, part, before, used_again) == Scan::More, "whole, or bad, before it is there");
 }
 
 void check_frames(const std::uint8_t* bytes, std::size_t size) {
     constexpr std::size_t kPayloadMax = 16384;
     Header header;
     const Scan scan = read_frame(reinterpret_cast<const std::byte*>(bytes), size, kPayloadMax, &header);
-    check((scan == Scan::kMore) == (size < sizeof header), "a frame without a header");
-    check(scan != Scan::kWhole || header.size <= kPayloadMax, "a frame that is longer than any");
+    check((scan == Scan::More) == (size < sizeof header), "a frame without a header");
+    check(scan != Scan::Whole || header.size <= kPayloadMax, "a frame that is longer than any");
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Note note;
     std::size_t used = 0;
     const Scan scan = read(data, size, note, used);
-    if (scan == Scan::kWhole) {
+    if (scan == Scan::Whole) {
         check(used <= size, "a note that is not all there");
         check_whole(data, note, used);
     }

@@ -45,15 +45,15 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes() __attribute__((
 extern "C" {
 int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const fi_info* hints,
                fi_info** info) {
-    return selvage::impl::get_info(selvage::impl::Layout::k1_3, version, node, service, flags, hints, info);
+    return selvage::impl::get_info(selvage::impl::Layout::V1_3, version, node, service, flags, hints, info);
 }
-void fi_freeinfo(fi_info* info) { selvage::impl::free_info_list(info, selvage::impl::Layout::k1_3); }
+void fi_freeinfo(fi_info* info) { selvage::impl::free_info_list(info, selvage::impl::Layout::V1_3); }
 fi_info* fi_dupinfo(const fi_info* info) {
     using namespace selvage::impl;
-    return info ? duplicate_info(*info, Layout::k1_3) : allocate_info();
+    return info ? duplicate_info(*info, Layout::V1_3) : allocate_info();
 }
 int fi_fabric(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
-    return selvage::impl::open_fabric(selvage::impl::Layout::k1_3, attr, fabric, context);
+    return selvage::impl::open_fabric(selvage::impl::Layout::V1_3, attr, fabric, context);
 }
 }
 
@@ -384,15 +384,15 @@ public:
         check(::send(socket_, first, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size), "cannot say hello");
         receive_note(answer);
         Note proof;
-        proof.type = net::NoteType::kProof;
+        proof.type = net::NoteType::Proof;
         net::prove_caller({}, net::make_transcript(first, size, answer, net::kNoteFixed), proof.digest);
         const std::size_t length = net::write_note(proof, bytes);
         check(::send(socket_, bytes, length, MSG_NOSIGNAL) == static_cast<ssize_t>(length), "cannot send a proof");
         receive_note(answer);
         Note welcome;
         std::size_t used = 0;
-        check(net::read_note(answer, net::kNoteFixed, &welcome, &used) == net::Scan::kWhole &&
-                  welcome.type == net::NoteType::kWelcome,
+        check(net::read_note(answer, net::kNoteFixed, &welcome, &used) == net::Scan::Whole &&
+                  welcome.type == net::NoteType::Welcome,
               "the handshake fails");
     }
 

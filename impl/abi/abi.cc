@@ -27,13 +27,13 @@ using selvage::impl::Layout;
         return info ? selvage::impl::duplicate_callers_info(*info, layout) : selvage::impl::allocate_info();      \
     }
 
-SELVAGE_INFO_CALLS(1_0, Layout::k1_0)
-SELVAGE_INFO_CALLS(1_1, Layout::k1_1)
-SELVAGE_INFO_CALLS(1_2, Layout::k1_2)
-SELVAGE_INFO_CALLS(1_3, Layout::k1_3)
-SELVAGE_INFO_CALLS(1_7, Layout::k1_7)
-SELVAGE_INFO_CALLS(1_8, Layout::k1_8)
-SELVAGE_INFO_CALLS(1_9, Layout::k1_9)
+SELVAGE_INFO_CALLS(1_0, Layout::V1_0)
+SELVAGE_INFO_CALLS(1_1, Layout::V1_1)
+SELVAGE_INFO_CALLS(1_2, Layout::V1_2)
+SELVAGE_INFO_CALLS(1_3, Layout::V1_3)
+SELVAGE_INFO_CALLS(1_7, Layout::V1_7)
+SELVAGE_INFO_CALLS(1_8, Layout::V1_8)
+SELVAGE_INFO_CALLS(1_9, Layout::V1_9)
 
 // Programs are linked with this file and the headers at hand, which are those of 1.17: so the version that linking
 // takes (@@) is theirs. Programs that were built against newer headers name the node themselves.
@@ -64,10 +64,10 @@ SELVAGE_OTHER_SYMBOL(selvage_dupinfo_1_9, fi_dupinfo, FABRIC_1.9);
 // clang-format on
 
 SELVAGE_EXPORT int selvage_fabric_1_0(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
-    return selvage::impl::open_fabric_of_all(Layout::k1_0, attr, fabric, context);
+    return selvage::impl::open_fabric_of_all(Layout::V1_0, attr, fabric, context);
 }
 SELVAGE_EXPORT int selvage_fabric_1_1(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
-    return selvage::impl::open_fabric_of_all(Layout::k1_3, attr, fabric, context);
+    return selvage::impl::open_fabric_of_all(Layout::V1_3, attr, fabric, context);
 }
 // Formatting would take the version of a node apart.
 // clang-format off
@@ -79,7 +79,7 @@ SELVAGE_SYMBOL(selvage_fabric_1_1, fi_fabric, FABRIC_1.1);
 SELVAGE_EXPORT int fi_fabric2(fi_info* info, fid_fabric** fabric, uint64_t flags, void* context) {
     if (flags) return -FI_EBADFLAGS;
     if (!info) return -FI_EINVAL;
-    return selvage::impl::open_fabric_of_all(Layout::k1_9, info->fabric_attr, fabric, context);
+    return selvage::impl::open_fabric_of_all(Layout::V1_9, info->fabric_attr, fabric, context);
 }
 
 extern "C" {

@@ -152,7 +152,7 @@ const char* to_text(fid_av* descriptor, const void* address, char* buffer, size_
     const size_t size = format == FI_ADDR_STR ? strnlen(static_cast<const char*>(address), kAddressBytesMax)
                                               : av->domain->source.length();
     if (read_address(format, address, size, &parsed)) {
-        if (parsed.kind == AddressKind::kShm) {
+        if (parsed.kind == AddressKind::Shm) {
             memcpy(text, parsed.shm, sizeof parsed.shm);
         } else {
             write_text_address(parsed.socket, FI_SOCKADDR_IN, text, sizeof text);
@@ -209,7 +209,7 @@ int open_store(AddressVector* av, const fi_av_attr& asked) {
     if (!asked.name) return read_only ? -FI_EINVAL : av->store.open_private(av->entry_size(), asked.count);
     char file[kAvFileNameMax];
     if (!file_name(*av->domain, asked.name, file)) return -FI_EINVAL;
-    const auto access = read_only ? AvStore::Access::kReadOnly : AvStore::Access::kCreate;
+    const auto access = read_only ? AvStore::Access::ReadOnly : AvStore::Access::Create;
     return av->store.open_shared(file, av->entry_size(), asked.count, access);
 }
 

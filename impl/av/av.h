@@ -42,7 +42,7 @@ struct AddressVector {
     AvIndex index{store};      // used with the store's lock held
     EventQueue* eq = nullptr;  // bound; holds a use of it. Protected by the domain's lock.
 
-    bool holds_text() const { return domain->kind == AddressKind::kShm; }
+    bool holds_text() const { return domain->kind == AddressKind::Shm; }
     size_t entry_size() const { return holds_text() ? kShmTextMax : sizeof(SocketAddress); }
 
     // For the engine and the transports, from any thread, in constant time.

@@ -33,13 +33,13 @@ namespace {
 bool valid_text(const char* text) {
     ParsedAddress parsed;
     return memchr(text, '\0', kShmTextMax) && read_address(FI_ADDR_STR, text, strlen(text) + 1, &parsed) &&
-           parsed.kind == AddressKind::kShm && strcmp(parsed.shm, text) == 0 && strlen(text) > kShmScheme.size();
+           parsed.kind == AddressKind::Shm && strcmp(parsed.shm, text) == 0 && strlen(text) > kShmScheme.size();
 }
 
 bool valid_socket(const SocketAddress& address, AddressKind kind) {
     if (address.kind != kind || !address.names_endpoint()) return false;
-    if (kind == AddressKind::kIbUd) return true;
-    return address.any.sa_family == (kind == AddressKind::kInet ? AF_INET : AF_INET6);
+    if (kind == AddressKind::IbUd) return true;
+    return address.any.sa_family == (kind == AddressKind::Inet ? AF_INET : AF_INET6);
 }
 
 }  // namespace

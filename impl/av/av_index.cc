@@ -43,9 +43,9 @@ uint32_t AvIndex::hash(const void* entry) const {
         value = mix_bytes(entry, strnlen(static_cast<const char*>(entry), kShmTextMax), 0);
     } else {
         const SocketAddress& address = socket_of(entry);
-        if (address.kind == AddressKind::kInet) {
+        if (address.kind == AddressKind::Inet) {
             value = mix(address.v4.sin_addr.s_addr | uint64_t{address.port()} << 32);
-        } else if (address.kind == AddressKind::kIbUd) {
+        } else if (address.kind == AddressKind::IbUd) {
             value = mix_bytes(address.ib.gid, sizeof address.ib.gid, address.ib.queue_pair);
         } else {
             value = mix_bytes(&address.v6.sin6_addr, 16, address.port());

@@ -16,7 +16,7 @@ namespace selvage::impl {
 void take_parsed(const AddressVector& av, const ParsedAddress& parsed, AvEntry* out) {
     out->error = FI_EINVAL;
     if (parsed.kind != av.domain->kind) return;
-    if (parsed.kind == AddressKind::kShm) {
+    if (parsed.kind == AddressKind::Shm) {
         // An empty name is no peer.
         if (strlen(parsed.shm) == kShmScheme.size()) return;
         memcpy(out->text, parsed.shm, sizeof parsed.shm);
@@ -158,13 +158,13 @@ void take_resolved(const AddressVector& av, const char* node, const char* servic
     ParsedAddress parsed;
     if (av.holds_text()) {
         if (!spec.has_shm) return;
-        parsed.kind = AddressKind::kShm;
+        parsed.kind = AddressKind::Shm;
         memcpy(parsed.shm, spec.shm, sizeof spec.shm);
         take_parsed(av, parsed, out);
         return;
     }
     // No name stands for a queue pair.
-    if (av.domain->kind == AddressKind::kIbUd) return;
+    if (av.domain->kind == AddressKind::IbUd) return;
     if (spec.any_host) {
         parsed.socket = av.domain->source;
         parsed.socket.set_port(spec.port);

@@ -362,7 +362,7 @@ int AvStore::attach(size_t expected, Access access) {
         }
         if (magic != 0) return -FI_EINVAL;
     }
-    return access == Access::kReadOnly ? -FI_ENOENT : start_file(expected);
+    return access == Access::ReadOnly ? -FI_ENOENT : start_file(expected);
 }
 
 int AvStore::start_file(size_t expected) {
@@ -380,7 +380,7 @@ int AvStore::open_shared(const char* file, size_t entry_size, size_t expected, A
     if (entry_size > kAvEntryMax) return -FI_EINVAL;
     entry_size_ = entry_size;
     stride_ = stride_of(sizeof(Slot), entry_size);
-    read_only_ = access == Access::kReadOnly;
+    read_only_ = access == Access::ReadOnly;
     snprintf(name_, sizeof name_, "%s", file);
     int error = open_current(name_, O_RDWR | O_CLOEXEC | (read_only_ ? 0 : O_CREAT), &file_);
     if (error) return error;

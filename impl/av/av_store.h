@@ -29,7 +29,7 @@ struct AvCopy {
 
 class AvStore {
 public:
-    enum class Access : uint8_t { kCreate, kReadOnly };
+    enum class Access : uint8_t { Create, ReadOnly };
 
     AvStore() = default;
     ~AvStore() { close(); }

@@ -16,8 +16,8 @@
 
 namespace selvage::impl {
 
-enum class Layout : uint8_t { k1_0, k1_1, k1_2, k1_3, k1_7, k1_8, k1_9 };
-inline constexpr Layout kNewestLayout = Layout::k1_9;
+enum class Layout : uint8_t { V1_0, V1_1, V1_2, V1_3, V1_7, V1_8, V1_9 };
+inline constexpr Layout kNewestLayout = Layout::V1_9;
 
 struct LayoutSizes {
     size_t info, tx, rx, ep, domain, fabric;
@@ -43,13 +43,13 @@ inline constexpr LayoutSizes kSizes[] = {
 constexpr const LayoutSizes& sizes_of(Layout layout) { return layout_detail::kSizes[static_cast<size_t>(layout)]; }
 
 constexpr Layout layout_of_version(uint32_t version) {
-    if (version < FI_VERSION(1, 5)) return Layout::k1_0;
-    if (version < FI_VERSION(1, 7)) return Layout::k1_1;
-    if (version < FI_VERSION(1, 9)) return Layout::k1_2;
-    if (version < kVersionOfGrownStructures) return Layout::k1_3;
-    if (version < FI_VERSION(2, 0)) return Layout::k1_7;
-    if (version < FI_VERSION(2, 5)) return Layout::k1_8;
-    return Layout::k1_9;
+    if (version < FI_VERSION(1, 5)) return Layout::V1_0;
+    if (version < FI_VERSION(1, 7)) return Layout::V1_1;
+    if (version < FI_VERSION(1, 9)) return Layout::V1_2;
+    if (version < kVersionOfGrownStructures) return Layout::V1_3;
+    if (version < FI_VERSION(2, 0)) return Layout::V1_7;
+    if (version < FI_VERSION(2, 5)) return Layout::V1_8;
+    return Layout::V1_9;
 }
 
 constexpr Layout older(Layout a, Layout b) { return a < b ? a : b; }
@@ -61,7 +61,7 @@ constexpr Layout older(Layout a, Layout b) { return a < b ? a : b; }
 inline std::atomic<bool> newer_symbols_used{false};
 
 inline void note_symbol(Layout symbol) {
-    if (symbol > Layout::k1_3) newer_symbols_used.store(true, std::memory_order_relaxed);
+    if (symbol > Layout::V1_3) newer_symbols_used.store(true, std::memory_order_relaxed);
 }
 
 inline uint32_t newest_version() {

@@ -124,7 +124,7 @@ template <size_t part>
 }
 
 // Keys came with the second layout.
-constexpr bool has_keys(Layout layout) { return layout >= Layout::k1_1; }
+constexpr bool has_keys(Layout layout) { return layout >= Layout::V1_1; }
 
 [[gnu::always_inline]] inline fi_ep_attr* copied_ep(const fi_ep_attr* source, Layout layout, bool& ok) {
     auto* out = copied_prefix(source, sizes_of(layout).ep, ok);
@@ -167,16 +167,16 @@ void free_if_any(void* block) {
 }
 
 [[gnu::always_inline]] inline void free_one(fi_info* info, Layout layout) {
-    if (info->ep_attr && layout >= Layout::k1_1) free_if_any(info->ep_attr->auth_key);
+    if (info->ep_attr && layout >= Layout::V1_1) free_if_any(info->ep_attr->auth_key);
     if (info->domain_attr) {
         free(info->domain_attr->name);
-        if (layout >= Layout::k1_1) free_if_any(info->domain_attr->auth_key);
+        if (layout >= Layout::V1_1) free_if_any(info->domain_attr->auth_key);
     }
     if (info->fabric_attr) {
         free(info->fabric_attr->name);
         free(info->fabric_attr->prov_name);
     }
-    if (layout >= Layout::k1_2 && info->nic && has_operations(*info->nic)) info->nic->fid.ops->close(&info->nic->fid);
+    if (layout >= Layout::V1_2 && info->nic && has_operations(*info->nic)) info->nic->fid.ops->close(&info->nic->fid);
     free(info->src_addr);
     free_if_any(info->dest_addr);
     free(info->tx_attr);
@@ -217,7 +217,7 @@ namespace {
     out->fabric_attr = copied_fabric(source.fabric_attr, size.fabric, ok);
     out->src_addr = copied_address(source.src_addr, source.src_addrlen, ok);
     out->dest_addr = copied_address(source.dest_addr, source.dest_addrlen, ok);
-    if (layout >= Layout::k1_2 && source.nic && !copy_nic(out->nic, source.nic)) ok = false;
+    if (layout >= Layout::V1_2 && source.nic && !copy_nic(out->nic, source.nic)) ok = false;
     if (ok) [[likely]]
         return out;
     free_one(out, kNewestLayout);
@@ -228,9 +228,9 @@ namespace {
 
 // What of the structures is the caller's own: see layout.h.
 Layout owned_layout(const fi_info& source, Layout symbol) {
-    if (symbol <= Layout::k1_3) return symbol;
+    if (symbol <= Layout::V1_3) return symbol;
     const uint32_t version = source.fabric_attr ? source.fabric_attr->api_version : 0;
-    return std::max(Layout::k1_3, older(symbol, layout_of_version(version)));
+    return std::max(Layout::V1_3, older(symbol, layout_of_version(version)));
 }
 
 }  // namespace
@@ -238,7 +238,7 @@ Layout owned_layout(const fi_info& source, Layout symbol) {
 // Nearly every caller has one of two layouts. With sizes that the compiler knows, its copies need no calls.
 fi_info* duplicate_info(const fi_info& source, Layout layout) {
     if (layout == kNewestLayout) return duplicate(source, kNewestLayout);
-    return layout == Layout::k1_3 ? duplicate(source, Layout::k1_3) : duplicate_older(source, layout);
+    return layout == Layout::V1_3 ? duplicate(source, Layout::V1_3) : duplicate_older(source, layout);
 }
 
 fi_info* duplicate_callers_info(const fi_info& source, Layout symbol) {

@@ -16,7 +16,7 @@ void Offer::link() {
     set.fabric.prov_name = layered ? layered_name : const_cast<char*>(provider->name);
     set.info.nic = nic.link();
     set.fabric.prov_version = provider->version;
-    if (kind == AddressKind::kShm) {
+    if (kind == AddressKind::Shm) {
         set.info.src_addr = source_text;
         set.info.src_addrlen = strlen(source_text) + 1;
     } else {

@@ -36,7 +36,7 @@ struct Provider {
     bool discover_follows_interfaces;  // what it offers changes with the network interfaces
     // Opens the data path of an endpoint that is being enabled: Endpoint::path and its tables. 0 or a negative errno.
     int (*start)(Endpoint& endpoint) = nullptr;
-    // With AddressKind::kShm: chooses the address of an endpoint that was given none. 0 or a negative fabric errno.
+    // With AddressKind::Shm: chooses the address of an endpoint that was given none. 0 or a negative fabric errno.
     int (*choose_address)(char (&text)[kShmTextMax]) = nullptr;
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
     const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
@@ -49,13 +49,13 @@ struct Provider {
 struct Offer {
     const Provider* provider = nullptr;
     InfoSet set;
-    SocketAddress source;    // the address of the interface; with kIbUd that of its port, without a queue pair
-    SocketAddress host;      // with kIbUd: the internet address of the interface, by which it can be asked for
+    SocketAddress source;    // the address of the interface; with IbUd that of its port, without a queue pair
+    SocketAddress host;      // with IbUd: the internet address of the interface, by which it can be asked for
     unsigned prefix = 0;     // length of its network part
     unsigned interface = 0;  // kernel's index
     bool loopback = false;
     bool layered = false;  // listed under the provider's layered name
-    AddressKind kind = AddressKind::kNone;
+    AddressKind kind = AddressKind::None;
     size_t tx_size_max = 0;  // set.tx.size and set.rx.size are the defaults; these are the limits
     size_t rx_size_max = 0;
     size_t auth_key_max = 0;

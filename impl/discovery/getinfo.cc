@@ -152,7 +152,7 @@ int match_all(const Query& query, const Table& table, std::optional<unsigned> re
         fi_info* info = duplicate_info(match.out.info, kNewestLayout);
         if (!info) return -FI_ENOMEM;
         list.push_back(info);
-        if (offer.kind != AddressKind::kShm && offer.kind != AddressKind::kIbUd && query.destination.count) {
+        if (offer.kind != AddressKind::Shm && offer.kind != AddressKind::IbUd && query.destination.count) {
             ++internet_matches;
             destination = query.destination.list[0];
         }
@@ -218,7 +218,7 @@ int answer(Query& query, InfoList& list) {
 
 inline int check_arguments(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags) {
     note_symbol(layout);
-    if (version > (layout > Layout::k1_3 ? kNewestVersion : kApiVersion)) return -FI_ENOSYS;
+    if (version > (layout > Layout::V1_3 ? kNewestVersion : kApiVersion)) return -FI_ENOSYS;
     // Interfaces are looked for again whenever the kernel says that they changed: that asks for nothing more.
     const uint64_t known = kFlags | (version >= FI_VERSION(2, 0) ? kFlagRescan : 0);
     if (flags & ~known) return -FI_EBADFLAGS;
@@ -242,7 +242,7 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     query.node = node;
     query.service = service;
     query.has_hints = hints != nullptr;
-    query.nic_known = older(layout, layout_of_version(version)) >= Layout::k1_2;
+    query.nic_known = older(layout, layout_of_version(version)) >= Layout::V1_2;
     if (hints) query.hints.widen_from(*hints, older(layout, layout_of_version(version)));
     InfoList list;
     const int result = answer(query, list);

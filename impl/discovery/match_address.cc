@@ -11,15 +11,15 @@ namespace {
 
 bool speaks(const Offer& offer, uint32_t format) {
     if (format == FI_FORMAT_UNSPEC) return true;
-    if (format == FI_ADDR_STR) return offer.kind != AddressKind::kIbUd;
-    if (offer.kind == AddressKind::kShm) return false;
-    if (offer.kind == AddressKind::kIbUd) return format == FI_ADDR_IB_UD;
+    if (format == FI_ADDR_STR) return offer.kind != AddressKind::IbUd;
+    if (offer.kind == AddressKind::Shm) return false;
+    if (offer.kind == AddressKind::IbUd) return format == FI_ADDR_IB_UD;
     return format == FI_SOCKADDR || format == offer.set.info.addr_format;
 }
 
 bool names_family(const Offer& offer, const AddressSpec& spec) {
-    if (spec.format == FI_SOCKADDR_IN) return offer.kind == AddressKind::kInet;
-    if (spec.format == FI_SOCKADDR_IN6) return offer.kind == AddressKind::kInet6;
+    if (spec.format == FI_SOCKADDR_IN) return offer.kind == AddressKind::Inet;
+    if (spec.format == FI_SOCKADDR_IN6) return offer.kind == AddressKind::Inet6;
     return true;
 }
 
@@ -41,13 +41,13 @@ void put_socket(const SocketAddress& value, uint32_t format, char (&bytes)[kAddr
 }
 
 bool link_local(const SocketAddress& address) {
-    return address.kind == AddressKind::kInet6 && IN6_IS_ADDR_LINKLOCAL(&address.v6.sin6_addr);
+    return address.kind == AddressKind::Inet6 && IN6_IS_ADDR_LINKLOCAL(&address.v6.sin6_addr);
 }
 
 bool reaches(const Match& match, const SocketAddress& target) {
     const Offer& offer = match.offer;
     if (target.kind != offer.kind) return false;
-    if (target.kind == AddressKind::kIbUd) return target.names_endpoint();
+    if (target.kind == AddressKind::IbUd) return target.names_endpoint();
     if (offer.reaches_own_only && match.table.is_local(target)) return match.table.owner(target, offer.provider);
     // A link-local address is of its link, and loopback is none.
     if (match.table.is_local(target)) return !(offer.loopback && link_local(target));
@@ -81,7 +81,7 @@ bool choose_source(const Match& match, SocketAddress* out) {
             choose_wildcard(match.offer, wanted.port(), out);
             return true;
         }
-        const bool by_host = match.offer.kind == AddressKind::kIbUd && wanted.kind != AddressKind::kIbUd;
+        const bool by_host = match.offer.kind == AddressKind::IbUd && wanted.kind != AddressKind::IbUd;
         const SocketAddress& own = by_host ? match.offer.host : match.offer.source;
         if (wanted.kind != own.kind) continue;
         if (!wanted.same_host(own)) continue;
@@ -95,7 +95,7 @@ bool choose_destination(const Match& match, SocketAddress* out) {
     const AddressSpec& spec = match.query.destination;
     if (!spec.has_socket || !names_family(match.offer, spec)) return false;
     if (spec.any_host) {
-        if (match.offer.kind == AddressKind::kIbUd) return false;
+        if (match.offer.kind == AddressKind::IbUd) return false;
         // A service without a node is one of this machine, seen through this interface.
         *out = match.offer.source;
         out->set_port(spec.port);
@@ -155,7 +155,7 @@ bool match_addresses(Match& match) {
         return match.refuse("addr_format", format, match.offer.set.info.addr_format, FI_TYPE_ADDR_FORMAT);
     }
     if (format != FI_FORMAT_UNSPEC) match.out.info.addr_format = format;
-    return match.offer.kind == AddressKind::kShm ? match_shm(match) : match_socket(match, format);
+    return match.offer.kind == AddressKind::Shm ? match_shm(match) : match_socket(match, format);
 }
 
 }  // namespace selvage::impl

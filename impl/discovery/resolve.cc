@@ -24,7 +24,7 @@ bool add(AddressSpec* spec, const SocketAddress& address) {
 bool from_parsed(const ParsedAddress& parsed, AddressSpec* out) {
     out->given = true;
     out->format = parsed.format;
-    if (parsed.kind == AddressKind::kShm) {
+    if (parsed.kind == AddressKind::Shm) {
         memcpy(out->shm, parsed.shm, sizeof out->shm);
         out->has_shm = true;
         return true;
@@ -83,12 +83,12 @@ int port_of_service(const char* service, uint16_t* port, bool* known) {
 
 bool numeric_host(const char* node, SocketAddress* out) {
     if (inet_pton(AF_INET, node, &out->v4.sin_addr) == 1) {
-        out->kind = AddressKind::kInet;
+        out->kind = AddressKind::Inet;
         out->v4.sin_family = AF_INET;
         return true;
     }
     if (strchr(node, '%') || inet_pton(AF_INET6, node, &out->v6.sin6_addr) != 1) return false;
-    out->kind = AddressKind::kInet6;
+    out->kind = AddressKind::Inet6;
     out->v6.sin6_family = AF_INET6;
     return true;
 }
@@ -107,10 +107,10 @@ int hosts_of_node(const char* node, uint64_t flags, uint16_t port, AddressSpec* 
     for (const addrinfo* entry = error ? nullptr : answer.list(); entry; entry = entry->ai_next) {
         SocketAddress address;
         if (entry->ai_family == AF_INET) {
-            address.kind = AddressKind::kInet;
+            address.kind = AddressKind::Inet;
             memcpy(&address.v4, entry->ai_addr, sizeof address.v4);
         } else if (entry->ai_family == AF_INET6) {
-            address.kind = AddressKind::kInet6;
+            address.kind = AddressKind::Inet6;
             memcpy(&address.v6, entry->ai_addr, sizeof address.v6);
         } else {
             continue;

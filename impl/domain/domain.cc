@@ -80,7 +80,7 @@ constexpr fi_ops_domain kDomainOps = {
 
 // Addresses of queue pairs are of domains of their own, for those who name none.
 bool speaks(const Offer& offer, uint32_t format) {
-    return (format == FI_ADDR_IB_UD) == (offer.kind == AddressKind::kIbUd);
+    return (format == FI_ADDR_IB_UD) == (offer.kind == AddressKind::IbUd);
 }
 
 const Offer* find_interface(const Table& table, const Fabric& fabric, const char* name, uint32_t format) {
@@ -129,7 +129,7 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     domain->fabric = &fabric;
     domain->kind = offer->kind;
     domain->source = offer->source;
-    domain->host = offer->kind == AddressKind::kIbUd ? offer->host : offer->source;
+    domain->host = offer->kind == AddressKind::IbUd ? offer->host : offer->source;
     domain->interface = offer->interface;
     domain->caps = set.info.caps;
     domain->addr_format = set.info.addr_format ? set.info.addr_format : offer->set.info.addr_format;

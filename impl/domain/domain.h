@@ -16,7 +16,7 @@ struct EventQueue;
 
 struct Domain : DomainCore {
     // The offer that the domain was opened on, as far as it outlives a change of interfaces.
-    AddressKind kind = AddressKind::kNone;
+    AddressKind kind = AddressKind::None;
     SocketAddress source;
     SocketAddress host;  // the internet address of the interface
     unsigned interface = 0;

@@ -15,22 +15,22 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {FI_INT8, 1, AtomicKind::kInteger},
-    {FI_UINT8, 1, AtomicKind::kInteger},
-    {FI_INT16, 2, AtomicKind::kInteger},
-    {FI_UINT16, 2, AtomicKind::kInteger},
-    {FI_INT32, 4, AtomicKind::kInteger},
-    {FI_UINT32, 4, AtomicKind::kInteger},
-    {FI_INT64, 8, AtomicKind::kInteger},
-    {FI_UINT64, 8, AtomicKind::kInteger},
-    {FI_FLOAT, sizeof(float), AtomicKind::kReal},
-    {FI_DOUBLE, sizeof(double), AtomicKind::kReal},
-    {FI_FLOAT_COMPLEX, 2 * sizeof(float), AtomicKind::kComplex},
-    {FI_DOUBLE_COMPLEX, 2 * sizeof(double), AtomicKind::kComplex},
-    {FI_LONG_DOUBLE, sizeof(long double), AtomicKind::kReal},
-    {FI_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), AtomicKind::kComplex},
-    {FI_INT128, 16, AtomicKind::kInteger},
-    {FI_UINT128, 16, AtomicKind::kInteger},
+    {FI_INT8, 1, AtomicKind::Integer},
+    {FI_UINT8, 1, AtomicKind::Integer},
+    {FI_INT16, 2, AtomicKind::Integer},
+    {FI_UINT16, 2, AtomicKind::Integer},
+    {FI_INT32, 4, AtomicKind::Integer},
+    {FI_UINT32, 4, AtomicKind::Integer},
+    {FI_INT64, 8, AtomicKind::Integer},
+    {FI_UINT64, 8, AtomicKind::Integer},
+    {FI_FLOAT, sizeof(float), AtomicKind::Real},
+    {FI_DOUBLE, sizeof(double), AtomicKind::Real},
+    {FI_FLOAT_COMPLEX, 2 * sizeof(float), AtomicKind::Complex},
+    {FI_DOUBLE_COMPLEX, 2 * sizeof(double), AtomicKind::Complex},
+    {FI_LONG_DOUBLE, sizeof(long double), AtomicKind::Real},
+    {FI_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), AtomicKind::Complex},
+    {FI_INT128, 16, AtomicKind::Integer},
+    {FI_UINT128, 16, AtomicKind::Integer},
 };
 
 const TypeRow* find(fi_datatype type) {
@@ -40,21 +40,21 @@ const TypeRow* find(fi_datatype type) {
 }
 
 bool form_has(AtomicForm form, fi_op operation) {
-    if (form == AtomicForm::kCompare) return operation >= FI_CSWAP && operation <= FI_MSWAP;
-    if (operation == FI_ATOMIC_READ) return form == AtomicForm::kFetch;
+    if (form == AtomicForm::Compare) return operation >= FI_CSWAP && operation <= FI_MSWAP;
+    if (operation == FI_ATOMIC_READ) return form == AtomicForm::Fetch;
     return operation >= FI_MIN && operation <= FI_ATOMIC_WRITE;
 }
 
 }  // namespace
 
 int base_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
-    return atomic_valid(AtomicForm::kBase, type, operation, count);
+    return atomic_valid(AtomicForm::Base, type, operation, count);
 }
 int fetch_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
-    return atomic_valid(AtomicForm::kFetch, type, operation, count);
+    return atomic_valid(AtomicForm::Fetch, type, operation, count);
 }
 int compare_atomic_valid(fid_ep*, fi_datatype type, fi_op operation, size_t* count) {
-    return atomic_valid(AtomicForm::kCompare, type, operation, count);
+    return atomic_valid(AtomicForm::Compare, type, operation, count);
 }
 
 size_t atomic_type_size(fi_datatype type) {
@@ -81,9 +81,9 @@ int domain_query_atomic(fid_domain* domain, fi_datatype type, fi_op operation, f
     if ((flags & FI_FETCH_ATOMIC) && (flags & FI_COMPARE_ATOMIC)) return -FI_EBADFLAGS;
     // Atomics to tagged receive buffers are not offered.
     if (flags & FI_TAGGED) return -FI_EOPNOTSUPP;
-    const AtomicForm form = flags & FI_FETCH_ATOMIC     ? AtomicForm::kFetch
-                            : flags & FI_COMPARE_ATOMIC ? AtomicForm::kCompare
-                                                        : AtomicForm::kBase;
+    const AtomicForm form = flags & FI_FETCH_ATOMIC     ? AtomicForm::Fetch
+                            : flags & FI_COMPARE_ATOMIC ? AtomicForm::Compare
+                                                        : AtomicForm::Base;
     attr->size = atomic_type_size(type);
     return atomic_valid(form, type, operation, &attr->count);
 }

@@ -8,8 +8,8 @@ namespace selvage::impl {
 // Operands of one call.
 inline constexpr size_t kAtomicBytesMax = 4096;
 
-enum class AtomicForm : uint8_t { kBase, kFetch, kCompare };
-enum class AtomicKind : uint8_t { kInteger, kReal, kComplex };
+enum class AtomicForm : uint8_t { Base, Fetch, Compare };
+enum class AtomicKind : uint8_t { Integer, Real, Complex };
 
 // Complex numbers have no order, and only integers have bits.
 constexpr bool kind_has(AtomicKind kind, fi_op operation) {
@@ -20,12 +20,12 @@ constexpr bool kind_has(AtomicKind kind, fi_op operation) {
         case FI_CSWAP_LT:
         case FI_CSWAP_GE:
         case FI_CSWAP_GT:
-            return kind != AtomicKind::kComplex;
+            return kind != AtomicKind::Complex;
         case FI_BOR:
         case FI_BAND:
         case FI_BXOR:
         case FI_MSWAP:
-            return kind == AtomicKind::kInteger;
+            return kind == AtomicKind::Integer;
         default:
             return true;
     }

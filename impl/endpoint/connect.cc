@@ -75,7 +75,7 @@ void Connection::release_events() {
 Connection::~Connection() { release_events(); }
 
 void Connection::connected(const uint8_t* data, size_t size) {
-    state = State::kConnected;
+    state = State::Connected;
     if (!established_) return;
     established_->size =
         sizeof(fi_eq_cm_entry) + put_data(established_->payload() + sizeof(fi_eq_cm_entry), data, size);
@@ -83,7 +83,7 @@ void Connection::connected(const uint8_t* data, size_t size) {
 }
 
 void Connection::failed(int error, const uint8_t* data, size_t size) {
-    state = State::kOver;
+    state = State::Over;
     if (!failure_) return;
     fi_eq_err_entry entry;
     memcpy(&entry, failure_->payload(), sizeof entry);
@@ -94,7 +94,7 @@ void Connection::failed(int error, const uint8_t* data, size_t size) {
 }
 
 void Connection::ended() {
-    state = State::kOver;
+    state = State::Over;
     report(eq, &end_);
 }
 
@@ -113,7 +113,7 @@ int open_connection(Endpoint* endpoint, const fid* handle) {
             destroy(connection);
             return -FI_EINVAL;
         }
-        connection->state = Connection::State::kRequested;
+        connection->state = Connection::State::Requested;
         endpoint->address = connection->request->local;
         connection->peer = connection->request->remote;
     }
@@ -192,18 +192,18 @@ int connect_endpoint(fid_ep* descriptor, const void* address, const void* data, 
     Connection& connection = *endpoint->connection;
     {
         PathGuard path(*endpoint->path);
-        if (connection.state == Connection::State::kRequested) return -FI_EOPBADSTATE;
-        if (connection.state == Connection::State::kConnecting) return -FI_EALREADY;
-        if (connection.state != Connection::State::kNone) return -FI_EISCONN;
+        if (connection.state == Connection::State::Requested) return -FI_EOPBADSTATE;
+        if (connection.state == Connection::State::Connecting) return -FI_EALREADY;
+        if (connection.state != Connection::State::None) return -FI_EISCONN;
     }
     error = attach_queue(endpoint);
     if (error) return error;
     PathGuard path(*endpoint->path);
     connection.peer = to;
-    connection.state = Connection::State::kConnecting;
+    connection.state = Connection::State::Connecting;
     error = ops->connect(*endpoint, to, data, std::min(size, ops->data_max), &connection);
     if (!error) return 0;
-    connection.state = Connection::State::kNone;
+    connection.state = Connection::State::None;
     connection.release_events();
     return error;
 }
@@ -226,7 +226,7 @@ int accept_endpoint(fid_ep* descriptor, const void* data, size_t size) {
     connection.request = nullptr;
     destroy(request);
     if (error) {
-        connection.state = Connection::State::kOver;
+        connection.state = Connection::State::Over;
         return error;
     }
     connection.connected(nullptr, 0);
@@ -263,7 +263,7 @@ int get_peer(fid_ep* descriptor, void* address, size_t* length) {
     if (!endpoint->path) return -FI_ENOTCONN;
     PathGuard path(*endpoint->path);
     const Connection& connection = *endpoint->connection;
-    if (connection.state != Connection::State::kConnected) return -FI_ENOTCONN;
+    if (connection.state != Connection::State::Connected) return -FI_ENOTCONN;
     return export_address(connection.peer, endpoint->addr_format, address, length);
 }
 

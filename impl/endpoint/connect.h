@@ -72,7 +72,7 @@ struct ConnectionOps {
 
 class Connection final : public ConnectionEvents {
 public:
-    enum class State : uint8_t { kNone, kRequested, kConnecting, kConnected, kOver };
+    enum class State : uint8_t { None, Requested, Connecting, Connected, Over };
 
     ~Connection();
     void connected(const uint8_t* data, size_t size) override;
@@ -83,8 +83,8 @@ public:
     int prepare(Endpoint& endpoint);
     void release_events();
 
-    State state = State::kNone;
-    ConnectionRequest* request = nullptr;  // kRequested
+    State state = State::None;
+    ConnectionRequest* request = nullptr;  // Requested
     EventQueue* eq = nullptr;              // attached to; the endpoint or its domain holds it
     SocketAddress peer;
 

@@ -18,9 +18,9 @@ int take_shm_address(Endpoint* endpoint, const fi_info& info) {
     ParsedAddress parsed;
     if (info.src_addr) {
         if (!read_address(FI_ADDR_STR, info.src_addr, info.src_addrlen, &parsed)) return -FI_EINVAL;
-        if (parsed.kind != AddressKind::kShm) return -FI_EINVAL;
+        if (parsed.kind != AddressKind::Shm) return -FI_EINVAL;
     }
-    if (parsed.kind == AddressKind::kShm && strlen(parsed.shm) > kShmScheme.size()) {
+    if (parsed.kind == AddressKind::Shm && strlen(parsed.shm) > kShmScheme.size()) {
         memcpy(endpoint->shm_address, parsed.shm, sizeof parsed.shm);
         return 0;
     }
@@ -49,7 +49,7 @@ int take_socket_address(Endpoint* endpoint, const fi_info& info) {
 }
 
 int take_address(Endpoint* endpoint, const fi_info& info) {
-    if (endpoint->domain->kind == AddressKind::kShm) return take_shm_address(endpoint, info);
+    if (endpoint->domain->kind == AddressKind::Shm) return take_shm_address(endpoint, info);
     return take_socket_address(endpoint, info);
 }
 

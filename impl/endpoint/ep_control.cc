@@ -148,7 +148,7 @@ int get_shm_name(const Endpoint& endpoint, void* address, size_t* length) {
 int get_name(fid* descriptor, void* address, size_t* length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     LockGuard guard(endpoint->lock);
-    if (endpoint->domain->kind == AddressKind::kShm) return get_shm_name(*endpoint, address, length);
+    if (endpoint->domain->kind == AddressKind::Shm) return get_shm_name(*endpoint, address, length);
     return export_address(reachable_address(*endpoint), endpoint->addr_format, address, length);
 }
 
@@ -168,7 +168,7 @@ int set_endpoint_name(fid* descriptor, void* address, size_t length) {
     LockGuard guard(endpoint->lock);
     if (endpoint->enabled) return -FI_EOPBADSTATE;
     if (parsed.kind != endpoint->domain->kind) return -FI_EINVAL;
-    if (parsed.kind == AddressKind::kShm) {
+    if (parsed.kind == AddressKind::Shm) {
         memcpy(endpoint->shm_address, parsed.shm, sizeof parsed.shm);
     } else {
         endpoint->address = parsed.socket;

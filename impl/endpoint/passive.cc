@@ -44,8 +44,8 @@ int get_name(fid* descriptor, void* address, size_t* length) {
 int set_name(fid* descriptor, void* address, size_t length) {
     auto* endpoint = object_of<PassiveEndpoint>(descriptor);
     ParsedAddress parsed;
-    if (!read_address(endpoint->addr_format, address, length, &parsed) || parsed.kind == AddressKind::kShm ||
-        parsed.kind == AddressKind::kIbUd || parsed.any_host) {
+    if (!read_address(endpoint->addr_format, address, length, &parsed) || parsed.kind == AddressKind::Shm ||
+        parsed.kind == AddressKind::IbUd || parsed.any_host) {
         return -FI_EINVAL;
     }
     LockGuard guard(endpoint->lock);
@@ -159,7 +159,7 @@ bool interface_of(const Fabric& fabric, SocketAddress* out) {
     TableRef table;
     if (current_table(true, &table)) return false;
     for (const Offer& offer : *table) {
-        if (offer.kind == AddressKind::kIbUd) continue;
+        if (offer.kind == AddressKind::IbUd) continue;
         if (offer.provider == fabric.provider && strcmp(offer.fabric_name, fabric.name) == 0) {
             *out = offer.source;
             return true;
@@ -175,7 +175,7 @@ bool take_addresses(PassiveEndpoint& endpoint, const fi_info& info) {
     if (!info.src_addr) return known;
     ParsedAddress parsed;
     if (!read_address(info.addr_format, info.src_addr, info.src_addrlen, &parsed)) return false;
-    if (parsed.kind == AddressKind::kShm || parsed.kind == AddressKind::kIbUd || parsed.any_host) return false;
+    if (parsed.kind == AddressKind::Shm || parsed.kind == AddressKind::IbUd || parsed.any_host) return false;
     endpoint.address = parsed.socket;
     return known || !endpoint.address.is_wildcard();
 }
@@ -224,7 +224,7 @@ int fabric_open_passive(fid_fabric* descriptor, fi_info* info, fid_pep** result,
     }
     endpoint->addr_format = info->addr_format;
     if (!endpoint->addr_format) {
-        endpoint->addr_format = endpoint->address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+        endpoint->addr_format = endpoint->address.kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     }
     if (!keep_info(*endpoint, *info)) {
         free_info_list(endpoint->info, kNewestLayout);

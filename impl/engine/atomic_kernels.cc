@@ -29,9 +29,9 @@ template <typename Value>
 inline constexpr bool is_integer =
     std::is_integral_v<Value> || std::is_same_v<Value, __int128> || std::is_same_v<Value, unsigned __int128>;
 template <typename Value>
-inline constexpr AtomicKind kind_of = is_complex<Value>   ? AtomicKind::kComplex
-                                      : is_integer<Value> ? AtomicKind::kInteger
-                                                          : AtomicKind::kReal;
+inline constexpr AtomicKind kind_of = is_complex<Value>   ? AtomicKind::Complex
+                                      : is_integer<Value> ? AtomicKind::Integer
+                                                          : AtomicKind::Real;
 
 template <typename Value>
 Value truth(bool value) {

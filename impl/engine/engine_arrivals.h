@@ -8,7 +8,7 @@ namespace selvage::impl {
 // A message, or the announcement of one, as its header tells.
 inline Arrival arrival_of(const Header& header) {
     const auto op = static_cast<FrameOp>(header.op);
-    return {.tagged = op == FrameOp::kTagged || op == FrameOp::kTaggedRts,
+    return {.tagged = op == FrameOp::Tagged || op == FrameOp::TaggedRts,
             .frame_flags = header.flags,
             .tag = header.word[0],
             .data = header.word[1],
@@ -48,7 +48,7 @@ public:
     // Nearly every frame is a short message: that one is looked for where the transport has the frame.
     [[gnu::always_inline]] void deliver(Peer& peer, const Header& header, const std::byte* payload) {
         const auto op = static_cast<FrameOp>(header.op);
-        if (op == FrameOp::kTagged || op == FrameOp::kMessage) [[likely]] {
+        if (op == FrameOp::Tagged || op == FrameOp::Message) [[likely]] {
             on_message(peer, header, payload);
         } else {
             deliver_other(peer, header, payload);
@@ -60,8 +60,8 @@ public:
         if (!state) return false;
         placement->token = nullptr;
         switch (static_cast<FrameOp>(header.op)) {
-            case FrameOp::kMessage:
-            case FrameOp::kTagged: {
+            case FrameOp::Message:
+            case FrameOp::Tagged: {
                 Arrival message = arrival_of(header);
                 if (!options_.may_receive) return false;
                 Receive* receive = match(message, peer);
@@ -69,34 +69,34 @@ public:
                 context_->match.unpost(receive);
                 bool open;
                 receive = fetching(receive, message, *state, &open);
-                state->placing.kind = PlacementKind::kMessage;
+                state->placing.kind = PlacementKind::Message;
                 state->placing.id = Pool<Receive>::id(receive);
                 placement->count = slice(receive->ranges, receive->range_count, 0, header.size, placement->ranges);
                 return true;
             }
-            case FrameOp::kSegment: {
+            case FrameOp::Segment: {
                 Receive* receive = expected_segment(peer, header);
                 if (!receive) return false;
-                state->placing.kind = PlacementKind::kSegment;
+                state->placing.kind = PlacementKind::Segment;
                 state->placing.id = header.word[0];
                 placement->count =
                     slice(receive->ranges, receive->range_count, receive->received, header.size, placement->ranges);
                 return true;
             }
-            case FrameOp::kReadReply: {
+            case FrameOp::ReadReply: {
                 Transmit* op = expected_read(peer, header);
                 if (!op) return false;
-                state->placing.kind = PlacementKind::kReadReply;
+                state->placing.kind = PlacementKind::ReadReply;
                 state->placing.id = header.word[0];
                 size_t count;
                 const iovec* ranges = destination(*op, &count);
                 placement->count = slice(ranges, count, op->offset, header.size, placement->ranges);
                 return true;
             }
-            case FrameOp::kWrite:
+            case FrameOp::Write:
                 if (begin_write(peer, *state, header, placement)) return true;
                 break;
-            case FrameOp::kWriteSegment:
+            case FrameOp::WriteSegment:
                 if (begin_write_segment(*state, header, placement)) return true;
                 break;
             default:
@@ -109,15 +109,15 @@ public:
         PeerState* state = state_in(peer);
         if (!state) return;
         const PlacementKind kind = state->placing.kind;
-        state->placing.kind = PlacementKind::kNone;
+        state->placing.kind = PlacementKind::None;
         state->placing.region_count = 0;
         if (error) return;  // Sink::down follows and ends what was under way
         switch (kind) {
-            case PlacementKind::kNone:
+            case PlacementKind::None:
                 return;
-            case PlacementKind::kBounce:
+            case PlacementKind::Bounce:
                 return deliver(peer, header, state->placing.bounce);
-            case PlacementKind::kMessage: {
+            case PlacementKind::Message: {
                 Receive* receive = context_->receives.find(state->placing.id);
                 if (!receive) return;
                 if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
@@ -125,23 +125,23 @@ public:
                 taken(peer, header.size);
                 return;
             }
-            case PlacementKind::kSegment: {
+            case PlacementKind::Segment: {
                 Receive* receive = context_->receives.find(state->placing.id);
                 if (receive) segment_placed(*receive, header.size);
                 return;
             }
-            case PlacementKind::kReadReply: {
+            case PlacementKind::ReadReply: {
                 Transmit* op = transmits_.find(state->placing.id);
                 if (op) read_placed(*op, header.size);
                 return;
             }
-            case PlacementKind::kWrite: {
+            case PlacementKind::Write: {
                 const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
                 return write_done(peer, header, &target, 1, header.size, 0);
             }
-            case PlacementKind::kWriteSegment:
+            case PlacementKind::WriteSegment:
                 return write_segment_placed(peer, *state, header.size);
-            case PlacementKind::kLostWrite:
+            case PlacementKind::LostWrite:
                 return access_failed(peer, header.word[0], FI_ENOKEY, false);
         }
     }
@@ -150,7 +150,7 @@ public:
         const auto id = reinterpret_cast<uintptr_t>(token);
         if (id & kFetchToken) return fetched(peer, id & ~kFetchToken, error);
         Transmit* op = transmits_.find(reinterpret_cast<uintptr_t>(token));
-        if (!op || op->way != Transmit::Way::kDirect || op->peer != state_in(peer) || op->is_finished()) return;
+        if (!op || op->way != Transmit::Way::Direct || op->peer != state_in(peer) || op->is_finished()) return;
         PeerState& state = *op->peer;
         if (error) {
             fail(*op, error);
@@ -176,45 +176,45 @@ protected:
         }
         if constexpr (PullsMemory<T>) {
             if (count && transport_.can_pull(peer) && fetch_pulled(peer, *receive, ranges, count)) return;
-            if (count) count_stat(peer, Stat::kInFrames);
+            if (count) count_stat(peer, Stat::InFrames);
         } else {
             static_cast<void>(ranges), static_cast<void>(count);
         }
         if (fetch_direct(peer, *receive, ranges)) return;
         clear(peer, *receive);
-        if ((receive->message.frame_flags & kFrameExported) && receive->cleared) count_stat(peer, Stat::kInFrames);
+        if ((receive->message.frame_flags & kFrameExported) && receive->cleared) count_stat(peer, Stat::InFrames);
     }
 
 private:
     [[gnu::noinline]] void deliver_other(Peer& peer, const Header& header, const std::byte* payload) {
         switch (static_cast<FrameOp>(header.op)) {
-            case FrameOp::kMessage:
-            case FrameOp::kTagged:
+            case FrameOp::Message:
+            case FrameOp::Tagged:
                 return;  // deliver()
-            case FrameOp::kMessageRts:
-            case FrameOp::kTaggedRts:
+            case FrameOp::MessageRts:
+            case FrameOp::TaggedRts:
                 return on_announce(peer, header, payload);
-            case FrameOp::kCts:
+            case FrameOp::Cts:
                 return on_clear(peer, header);
-            case FrameOp::kSegment:
+            case FrameOp::Segment:
                 return on_segment(peer, header, payload);
-            case FrameOp::kAck:
+            case FrameOp::Ack:
                 return on_done(peer, header);
-            case FrameOp::kWrite:
+            case FrameOp::Write:
                 return on_write(peer, header, payload);
-            case FrameOp::kWriteRts:
+            case FrameOp::WriteRts:
                 return on_write_announce(peer, header, payload);
-            case FrameOp::kWriteSegment:
+            case FrameOp::WriteSegment:
                 return on_write_segment(peer, header, payload);
-            case FrameOp::kRead:
+            case FrameOp::Read:
                 return on_read(peer, header, payload);
-            case FrameOp::kReadReply:
+            case FrameOp::ReadReply:
                 return on_read_reply(peer, header, payload);
-            case FrameOp::kReadGrant:
+            case FrameOp::ReadGrant:
                 return on_read_grant(peer, header, payload);
-            case FrameOp::kAtomic:
+            case FrameOp::Atomic:
                 return on_atomic(peer, header, payload);
-            case FrameOp::kCredit:
+            case FrameOp::Credit:
                 return on_credit(peer, header);
         }
         drop(peer, kBrokenProtocol);
@@ -244,9 +244,9 @@ private:
 
     [[gnu::noinline]] void on_clear(Peer& peer, const Header& header) {
         Transmit* op = answered(peer, header.word[0]);
-        const bool valid = op && op->way == Transmit::Way::kRts && op->stage == Transmit::Stage::kAwaiting &&
+        const bool valid = op && op->way == Transmit::Way::Rts && op->stage == Transmit::Stage::Awaiting &&
                            !op->wanted && !header.size &&
-                           (op->kind == Transmit::Kind::kMessage || op->kind == Transmit::Kind::kTagged) &&
+                           (op->kind == Transmit::Kind::Message || op->kind == Transmit::Kind::Tagged) &&
                            header.word[2] && header.word[2] <= op->length;
         if (!valid) return drop(peer, kBrokenProtocol);
         op->receive_id = header.word[1];
@@ -264,7 +264,7 @@ private:
     void clear(Peer& peer, Receive& receive) {
         receive.cleared = !place_directly(peer, receive);
         const Header header{.size = 0,
-                            .op = static_cast<uint8_t>(FrameOp::kCts),
+                            .op = static_cast<uint8_t>(FrameOp::Cts),
                             .flags = receive.placement ? kFrameDirect : uint8_t{0},
                             .aux = 0,
                             .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
@@ -294,13 +294,13 @@ private:
         }
         Transmit* op = answered(peer, header.word[0]);
         // Before its end only an announced write can be answered, and only with an error.
-        if (!op || (op->stage == Transmit::Stage::kStarted && !error)) return drop(peer, kBrokenProtocol);
+        if (!op || (op->stage == Transmit::Stage::Started && !error)) return drop(peer, kBrokenProtocol);
         // A message that the peer cleared is done when all of it was sent.
-        if (op->stage == Transmit::Stage::kStreaming && !error) return drop(peer, kBrokenProtocol);
+        if (op->stage == Transmit::Stage::Streaming && !error) return drop(peer, kBrokenProtocol);
         // What a read or an atomic returns comes in other frames.
-        const bool fetches = op->kind == Transmit::Kind::kRead || op->fetches;
+        const bool fetches = op->kind == Transmit::Kind::Read || op->fetches;
         if (fetches && !error) return drop(peer, kBrokenProtocol);
-        if (error == kPullFailed && op->kind == Transmit::Kind::kWrite && op->way == Transmit::Way::kRts) {
+        if (error == kPullFailed && op->kind == Transmit::Kind::Write && op->way == Transmit::Way::Rts) {
             if constexpr (PullsMemory<T>) resend_write(peer, *op);
         } else if (error) {
             fail(*op, static_cast<int>(error));
@@ -345,7 +345,7 @@ private:
         if (!state || header.size > T::kFrameMax) return false;
         if (!state->placing.bounce) state->placing.bounce = static_cast<std::byte*>(malloc(T::kFrameMax));
         if (!state->placing.bounce) return false;
-        state->placing.kind = PlacementKind::kBounce;
+        state->placing.kind = PlacementKind::Bounce;
         placement->ranges[0] = range_of(state->placing.bounce, header.size);
         placement->count = 1;
         return true;

@@ -60,9 +60,9 @@ public:
         if (error) return error;
         Transmit* op;
         const ssize_t full =
-            begin_transmit(*peer, Transmit::Kind::kAtomic, request.context, request.flags, elements * size, &op);
+            begin_transmit(*peer, Transmit::Kind::Atomic, request.context, request.flags, elements * size, &op);
         if (full) return full;
-        op->fetches = request.form != AtomicForm::kBase;
+        op->fetches = request.form != AtomicForm::Base;
         op->expects_answer = op->fetches || !may_be_quiet(request.flags);
         if (!take_operands(*op, request, size)) {
             transmits_.give(op);
@@ -75,13 +75,13 @@ public:
         }
         op->prefix_size = static_cast<uint32_t>(writer.size());
         const size_t operands = request.op == FI_ATOMIC_READ ? 0 : op->length;
-        const size_t compares = request.form == AtomicForm::kCompare ? op->length : 0;
+        const size_t compares = request.form == AtomicForm::Compare ? op->length : 0;
         const AtomicWord word{.form = static_cast<uint8_t>(request.form),
                               .type = static_cast<uint8_t>(request.type),
                               .op = static_cast<uint8_t>(request.op),
                               .count = static_cast<uint32_t>(elements)};
         op->header = {.size = static_cast<uint32_t>(op->prefix_size + operands + compares),
-                      .op = static_cast<uint8_t>(FrameOp::kAtomic),
+                      .op = static_cast<uint8_t>(FrameOp::Atomic),
                       .flags = 0,
                       .aux = static_cast<uint16_t>(request.target_count),
                       .word = {op->expects_answer ? transmits_.id(op) : 0, word.pack(), 0}};
@@ -97,14 +97,14 @@ protected:
         Target targets[kRangesMax];
         uint64_t total;
         size_t most;
-        if (word.form > static_cast<uint8_t>(AtomicForm::kCompare)) return drop(peer, kBrokenProtocol);
+        if (word.form > static_cast<uint8_t>(AtomicForm::Compare)) return drop(peer, kBrokenProtocol);
         const auto form = static_cast<AtomicForm>(word.form);
         const auto type = static_cast<fi_datatype>(word.type);
         const auto op = static_cast<fi_op>(word.op);
         if (atomic_valid(form, type, op, &most) || !word.count || word.count > most) return drop(peer, kBrokenProtocol);
         const size_t length = word.count * atomic_type_size(type);
-        const bool fetches = form != AtomicForm::kBase;
-        const bool compares = form == AtomicForm::kCompare;
+        const bool fetches = form != AtomicForm::Base;
+        const bool compares = form == AtomicForm::Compare;
         const size_t operands = op == FI_ATOMIC_READ ? 0 : length;
         const bool valid = header.aux && header.aux <= kRangesMax && (!fetches || header.word[0]) &&
                            reader.take(targets, header.aux) && sum_lengths(targets, header.aux, &total) &&
@@ -124,7 +124,7 @@ protected:
         if (!header.word[0]) return;
         if (!fetches) return reply(peer, header.word[0], 0);
         const Header answer{.size = static_cast<uint32_t>(length),
-                            .op = static_cast<uint8_t>(FrameOp::kReadReply),
+                            .op = static_cast<uint8_t>(FrameOp::ReadReply),
                             .flags = 0,
                             .aux = 0,
                             .word = {header.word[0], 0, 0}};
@@ -146,10 +146,10 @@ private:
         if (*elements > most) return -FI_EMSGSIZE;
         const bool reads = request.op == FI_ATOMIC_READ;
         if (!reads && elements_of(request.operands, request.count) != *elements) return -FI_EINVAL;
-        if (request.form == AtomicForm::kCompare && elements_of(request.compare, request.compare_count) != *elements) {
+        if (request.form == AtomicForm::Compare && elements_of(request.compare, request.compare_count) != *elements) {
             return -FI_EINVAL;
         }
-        if (request.form != AtomicForm::kBase && elements_of(request.results, request.result_count) != *elements) {
+        if (request.form != AtomicForm::Base && elements_of(request.results, request.result_count) != *elements) {
             return -FI_EINVAL;
         }
         if (request.flags & FI_TAGGED) return -FI_EOPNOTSUPP;
@@ -162,7 +162,7 @@ private:
         if (request.op == FI_ATOMIC_READ) return true;
         take_elements(request.operands, request.count, size, op.ranges);
         op.range_count = static_cast<uint32_t>(request.count);
-        if (request.form == AtomicForm::kCompare) {
+        if (request.form == AtomicForm::Compare) {
             take_elements(request.compare, request.compare_count, size, op.compare);
             op.compare_count = static_cast<uint32_t>(request.compare_count);
         }

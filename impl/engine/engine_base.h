@@ -61,7 +61,7 @@ public:
 
 protected:
     // What became of a try to send an operation.
-    enum class Step : uint8_t { kSent, kBlocked, kWait, kDown };
+    enum class Step : uint8_t { Sent, Blocked, Wait, Down };
 
     class Guard {
     public:

@@ -74,11 +74,11 @@ struct MessageCalls {
 
     [[gnu::flatten]] static ssize_t send(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to,
                                          void* context) {
-        return one<FrameOp::kMessage>(ep, bytes, size, region, to, 0, context);
+        return one<FrameOp::Message>(ep, bytes, size, region, to, 0, context);
     }
     static ssize_t sendv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t to, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return path(endpoint).send({.op = FrameOp::kMessage,
+        return path(endpoint).send({.op = FrameOp::Message,
                                     .ranges = ranges,
                                     .count = count,
                                     .to = to,
@@ -92,7 +92,7 @@ struct MessageCalls {
     static ssize_t sendmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
         const Endpoint* endpoint = Endpoint::of(ep);
-        return path(endpoint).send({.op = FrameOp::kMessage,
+        return path(endpoint).send({.op = FrameOp::Message,
                                     .ranges = message->msg_iov,
                                     .count = message->iov_count,
                                     .to = message->addr,
@@ -104,25 +104,25 @@ struct MessageCalls {
                                     .regions = message->desc});
     }
     [[gnu::flatten]] static ssize_t inject_message(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to) {
-        return inject<FrameOp::kMessage>(ep, bytes, size, 0, to, 0, 0);
+        return inject<FrameOp::Message>(ep, bytes, size, 0, to, 0, 0);
     }
     [[gnu::flatten]] static ssize_t senddata(fid_ep* ep, const void* bytes, size_t size, void* region, uint64_t data,
                                              fi_addr_t to, void* context) {
-        return one_data<FrameOp::kMessage>(ep, bytes, size, region, data, to, 0, context);
+        return one_data<FrameOp::Message>(ep, bytes, size, region, data, to, 0, context);
     }
     [[gnu::flatten]] static ssize_t injectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data,
                                                fi_addr_t to) {
-        return inject<FrameOp::kMessage>(ep, bytes, size, data, to, 0, kFrameHasData);
+        return inject<FrameOp::Message>(ep, bytes, size, data, to, 0, kFrameHasData);
     }
 
     [[gnu::flatten]] static ssize_t tsend(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to,
                                           uint64_t tag, void* context) {
-        return one<FrameOp::kTagged>(ep, bytes, size, region, to, tag, context);
+        return one<FrameOp::Tagged>(ep, bytes, size, region, to, tag, context);
     }
     static ssize_t tsendv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t to, uint64_t tag,
                           void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return path(endpoint).send({.op = FrameOp::kTagged,
+        return path(endpoint).send({.op = FrameOp::Tagged,
                                     .ranges = ranges,
                                     .count = count,
                                     .to = to,
@@ -136,7 +136,7 @@ struct MessageCalls {
     static ssize_t tsendmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
         const Endpoint* endpoint = Endpoint::of(ep);
-        return path(endpoint).send({.op = FrameOp::kTagged,
+        return path(endpoint).send({.op = FrameOp::Tagged,
                                     .ranges = message->msg_iov,
                                     .count = message->iov_count,
                                     .to = message->addr,
@@ -148,15 +148,15 @@ struct MessageCalls {
                                     .regions = message->desc});
     }
     [[gnu::flatten]] static ssize_t tinject(fid_ep* ep, const void* bytes, size_t size, fi_addr_t to, uint64_t tag) {
-        return inject<FrameOp::kTagged>(ep, bytes, size, 0, to, tag, 0);
+        return inject<FrameOp::Tagged>(ep, bytes, size, 0, to, tag, 0);
     }
     [[gnu::flatten]] static ssize_t tsenddata(fid_ep* ep, const void* bytes, size_t size, void* region, uint64_t data,
                                               fi_addr_t to, uint64_t tag, void* context) {
-        return one_data<FrameOp::kTagged>(ep, bytes, size, region, data, to, tag, context);
+        return one_data<FrameOp::Tagged>(ep, bytes, size, region, data, to, tag, context);
     }
     [[gnu::flatten]] static ssize_t tinjectdata(fid_ep* ep, const void* bytes, size_t size, uint64_t data, fi_addr_t to,
                                                 uint64_t tag) {
-        return inject<FrameOp::kTagged>(ep, bytes, size, data, to, tag, kFrameHasData);
+        return inject<FrameOp::Tagged>(ep, bytes, size, data, to, tag, kFrameHasData);
     }
 
     // Of several ranges none.

@@ -91,7 +91,7 @@ public:
         if (cancel_receive(context)) return 0;
         for (PeerState* state = states_.first(); state; state = state->next) {
             for (Transmit* op = state->sending.unsent; op; op = op->next) {
-                if (op->context != context || op->stage != Transmit::Stage::kQueued) continue;
+                if (op->context != context || op->stage != Transmit::Stage::Queued) continue;
                 fail(*op, FI_ECANCELED);
                 resume(*state);
                 return 0;

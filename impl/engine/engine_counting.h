@@ -26,7 +26,7 @@ protected:
 
     // Before the transport is opened, which counts, too.
     void open_stat() {
-        stat_ = acquire_stat_record(StatType::kEndpoint, next_endpoint_number(),
+        stat_ = acquire_stat_record(StatType::Endpoint, next_endpoint_number(),
                                     endpoint_->domain->fabric->provider->name, "");
         endpoint_->stat = stat_;
     }
@@ -62,7 +62,7 @@ protected:
         char name[kStatNameMax];
         name_peer(peer, name);
         if (StatRecord* record = lost_.take(name)) return record;
-        return acquire_stat_record(StatType::kPeer, stat_ ? stat_->endpoint : 0,
+        return acquire_stat_record(StatType::Peer, stat_ ? stat_->endpoint : 0,
                                    endpoint_->domain->fabric->provider->name, name);
     }
 
@@ -72,36 +72,36 @@ protected:
         over_budget_ = false;
         if (state && state->dropped) return;
         if (state) state->dropped = true;
-        count_stat(peer, over_budget ? Stat::kOverBudget : error == FI_ENOMEM ? Stat::kNoMemory : Stat::kBadFrames);
+        count_stat(peer, over_budget ? Stat::OverBudget : error == FI_ENOMEM ? Stat::NoMemory : Stat::BadFrames);
     }
 
     // Its peer state, if it has one, is dropped next.
     void count_loss(Peer& peer, int error) {
         PeerState* state = state_in(peer);
         StatRecord* record = state ? state->stat : record_of(peer);
-        add_stat(stat_, Stat::kLost);
-        add_stat(record, Stat::kLost);
+        add_stat(stat_, Stat::Lost);
+        add_stat(record, Stat::Lost);
         for (const Stat now :
-             {Stat::kKeptMessages, Stat::kKeptBytes, Stat::kAnnouncements, Stat::kAnswers, Stat::kAnswerBytes}) {
+             {Stat::KeptMessages, Stat::KeptBytes, Stat::Announcements, Stat::Answers, Stat::AnswerBytes}) {
             if (record) record->at(now).store(0, std::memory_order_relaxed);
         }
-        set_peer_life(record, PeerLife::kDown, error);
+        set_peer_life(record, PeerLife::Down, error);
         lost_.keep(record);
         if (state) state->stat = nullptr;
     }
 
     void count_return(StatRecord* record) {
-        if (!record || record->life != PeerLife::kDown) return;
-        set_peer_life(record, PeerLife::kActive, 0);
-        add_stat(stat_, Stat::kReconnects);
-        add_stat(record, Stat::kReconnects);
+        if (!record || record->life != PeerLife::Down) return;
+        set_peer_life(record, PeerLife::Active, 0);
+        add_stat(stat_, Stat::Reconnects);
+        add_stat(record, Stat::Reconnects);
     }
 
     // An answer that waited is sent, or given up.
     void count_answered(const PeerState& state, const Response& response) {
         for (StatRecord* record : {stat_, state.stat}) {
-            subtract_stat(record, Stat::kAnswers);
-            if (response.copied()) subtract_stat(record, Stat::kAnswerBytes, response.copied());
+            subtract_stat(record, Stat::Answers);
+            if (response.copied()) subtract_stat(record, Stat::AnswerBytes, response.copied());
         }
     }
 

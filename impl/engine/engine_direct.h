@@ -44,7 +44,7 @@ protected:
             if (request.has_data && request.data > UINT32_MAX) return;
             const fi_rma_iov& target = request.targets[0];
             op.direct = true;
-            op.device.kind = request.write ? DeviceAccess::Kind::kWrite : DeviceAccess::Kind::kRead;
+            op.device.kind = request.write ? DeviceAccess::Kind::Write : DeviceAccess::Kind::Read;
             op.device.target = {.address = target.addr, .length = target.len, .key = target.key};
             op.device.has_data = request.has_data;
             op.device.data = static_cast<uint32_t>(request.data);
@@ -61,15 +61,15 @@ protected:
     void plan_atomic(const AtomicRequest& request, Transmit& op) const {
         if constexpr (NativeRma<T>) {
             const bool integer = request.type == FI_INT64 || request.type == FI_UINT64;
-            const bool adds = request.op == FI_SUM && request.form != AtomicForm::kCompare;
-            const bool swaps = request.op == FI_CSWAP && request.form == AtomicForm::kCompare;
+            const bool adds = request.op == FI_SUM && request.form != AtomicForm::Compare;
+            const bool swaps = request.op == FI_CSWAP && request.form == AtomicForm::Compare;
             if (!integer || (!adds && !swaps) || op.length != sizeof(uint64_t)) return;
             if (!may_be_direct(op.flags, op.length) || request.target_count != 1 || request.targets[0].addr % 8) return;
             // One element each, but perhaps among empty ranges.
             if (op.range_count != 1 || (swaps && op.compare_count != 1) || (op.fetches && op.result_count != 1)) return;
             const fi_rma_ioc& target = request.targets[0];
             op.direct = true;
-            op.device.kind = adds ? DeviceAccess::Kind::kAdd : DeviceAccess::Kind::kCompareSwap;
+            op.device.kind = adds ? DeviceAccess::Kind::Add : DeviceAccess::Kind::CompareSwap;
             op.device.target = {.address = target.addr, .length = sizeof(uint64_t), .key = target.key};
             memcpy(&op.device.operand, op.ranges[0].iov_base, sizeof op.device.operand);
             if (swaps) memcpy(&op.device.compare, op.compare[0].iov_base, sizeof op.device.compare);
@@ -82,8 +82,8 @@ protected:
 
     bool goes_direct(const Peer& peer, const Transmit& op) const {
         if constexpr (NativeRma<T>) {
-            return op.direct && op.stage == Transmit::Stage::kQueued &&
-                   transport_.reaches(peer, op.device.target.key, op.kind == Transmit::Kind::kAtomic);
+            return op.direct && op.stage == Transmit::Stage::Queued &&
+                   transport_.reaches(peer, op.device.target.key, op.kind == Transmit::Kind::Atomic);
         } else {
             static_cast<void>(peer), static_cast<void>(op);
             return false;
@@ -92,7 +92,7 @@ protected:
 
     AccessResult send_direct(Peer& peer, Transmit& op) {
         if constexpr (NativeRma<T>) {
-            const bool atomic = op.kind == Transmit::Kind::kAtomic;
+            const bool atomic = op.kind == Transmit::Kind::Atomic;
             const iovec nowhere{.iov_base = nullptr, .iov_len = sizeof(uint64_t)};
             const iovec* result = op.fetches ? op.results : &nowhere;
             const DeviceAccess access{.kind = op.device.kind,
@@ -108,14 +108,14 @@ protected:
                                       .regions = op.device.named ? op.device.regions : nullptr,
                                       .token = token_of(op)};
             const AccessResult posted = transport_.access(peer, access);
-            if (posted != AccessResult::kPosted) return posted;
-            op.way = Transmit::Way::kDirect;
+            if (posted != AccessResult::Posted) return posted;
+            op.way = Transmit::Way::Direct;
             op.expects_answer = true;
             op.large = false;
             return posted;
         } else {
             static_cast<void>(peer), static_cast<void>(op);
-            return AccessResult::kImpossible;
+            return AccessResult::Impossible;
         }
     }
 
@@ -158,7 +158,7 @@ protected:
             const size_t count = slice(receive.ranges, receive.range_count, 0, receive.wanted, local);
             const auto* region = static_cast<const MemoryRegion*>(receive.region);
             const bool named = options_.names_regions && region && count == 1;
-            const DeviceAccess access{.kind = DeviceAccess::Kind::kFetch,
+            const DeviceAccess access{.kind = DeviceAccess::Kind::Fetch,
                                       .local = local,
                                       .count = count,
                                       .length = receive.wanted,
@@ -170,7 +170,7 @@ protected:
                                       .compare = 0,
                                       .regions = named ? &region : nullptr,
                                       .token = reinterpret_cast<void*>(Pool<Receive>::id(&receive) | kFetchToken)};
-            receive.fetched = transport_.access(peer, access) == AccessResult::kPosted;
+            receive.fetched = transport_.access(peer, access) == AccessResult::Posted;
             return receive.fetched;
         } else {
             static_cast<void>(peer), static_cast<void>(receive), static_cast<void>(ranges);
@@ -214,7 +214,7 @@ protected:
             wanted.length = static_cast<uint32_t>(op.wanted);
             if (!transport_.send_long(peer, wanted, token_of(op))) return false;
             ++op.held;
-            if (!(op.header.flags & kFrameConfirm)) op.enter(Transmit::Stage::kAnswered);
+            if (!(op.header.flags & kFrameConfirm)) op.enter(Transmit::Stage::Answered);
             return true;
         } else {
             static_cast<void>(peer), static_cast<void>(op);

@@ -51,7 +51,7 @@ public:
                         size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
                     transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
                     queue.ring.push_at_hand({.context = context,
-                                             .flags = FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG),
+                                             .flags = FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG),
                                              .length = 0,
                                              .buffer = nullptr,
                                              .data = 0,
@@ -91,7 +91,7 @@ public:
         if (invalid) return invalid;
         constexpr uint64_t kAnswered =
             FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | (DeliversWhenSent<T> ? 0 : FI_TRANSMIT_COMPLETE);
-        const bool tagged = request.op == FrameOp::kTagged;
+        const bool tagged = request.op == FrameOp::Tagged;
         const bool answered = request.flags & kAnswered;
         Header header{.size = static_cast<uint32_t>(length),
                       .op = static_cast<uint8_t>(request.op),
@@ -113,15 +113,15 @@ public:
                               .token = nullptr,
                               .more = (request.flags & FI_MORE) != 0};
             SendResult result = transport_.send(*peer, frame);
-            if (result == SendResult::kDown) {
+            if (result == SendResult::Down) {
                 // Perhaps there is another one behind the address by now.
                 peers_.forget();
                 error = look_up(request.to, &peer);
                 if (error) return error;
                 result = transport_.send(*peer, frame);
-                if (result == SendResult::kDown) return -FI_ENOTCONN;
+                if (result == SendResult::Down) return -FI_ENOTCONN;
             }
-            if (result == SendResult::kDone) {
+            if (result == SendResult::Done) {
                 peer->spend(units_of(length));
                 reports.transmitted(request.flags, FI_SEND | (tagged ? FI_TAGGED : FI_MSG), kSlotSend, request.context);
                 return 0;
@@ -130,7 +130,7 @@ public:
         }
 
         Transmit* op;
-        const auto kind = tagged ? Transmit::Kind::kTagged : Transmit::Kind::kMessage;
+        const auto kind = tagged ? Transmit::Kind::Tagged : Transmit::Kind::Message;
         const ssize_t full = begin_transmit(*peer, kind, request.context, request.flags, length, &op);
         if (full) return full;
         if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
@@ -142,9 +142,9 @@ public:
         if (op->expects_answer) header.word[2] = transmits_.id(op);
         if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
         if (!whole) {
-            if (length <= T::kEagerMax) count_stat(*peer, Stat::kAnnouncedShort);
-            op->way = Transmit::Way::kRts;
-            header.op = static_cast<uint8_t>(tagged ? FrameOp::kTaggedRts : FrameOp::kMessageRts);
+            if (length <= T::kEagerMax) count_stat(*peer, Stat::AnnouncedShort);
+            op->way = Transmit::Way::Rts;
+            header.op = static_cast<uint8_t>(tagged ? FrameOp::TaggedRts : FrameOp::MessageRts);
             Writer writer(op->prefix);
             writer.put(uint64_t{length});
             if (!plan_long(request, *op, header, writer)) {
@@ -171,7 +171,7 @@ private:
                             .aux = 0,
                             .word = {tag, data, 0}};
         const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = more};
-        if (transport_.send(*peer, frame) != SendResult::kDone) return false;
+        if (transport_.send(*peer, frame) != SendResult::Done) return false;
         peer->spend(units_of(size));
         return true;
     }
@@ -192,7 +192,7 @@ private:
             Guard guard(*this);
             if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE))
                 [[likely]] {
-                reports.transmitted(flags, FI_SEND | (Op == FrameOp::kTagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
+                reports.transmitted(flags, FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
                 return 0;
             }
         }

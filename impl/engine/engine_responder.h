@@ -32,7 +32,7 @@ protected:
         if constexpr (kInlines) {
             const PeerState* state = state_in(peer);
             if ((!state || (!state->blocked && state->responses.empty())) && transport_.takes_inline(peer)) [[likely]] {
-                transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::kAck)} << 32, reply_id,
+                transport_.send_inline(peer, uint64_t{static_cast<uint8_t>(FrameOp::Ack)} << 32, reply_id,
                                        static_cast<uint64_t>(error), 0, nullptr, 0);
                 if (T::owner_sleeps(peer)) [[unlikely]]
                     transport_.wake_owner(peer);
@@ -40,7 +40,7 @@ protected:
             }
         }
         const Header header{.size = 0,
-                            .op = static_cast<uint8_t>(FrameOp::kAck),
+                            .op = static_cast<uint8_t>(FrameOp::Ack),
                             .flags = 0,
                             .aux = 0,
                             .word = {reply_id, static_cast<uint64_t>(error), 0}};
@@ -52,7 +52,7 @@ protected:
         PeerState* state = state_in(peer);
         if (!state || (!state->blocked && state->responses.empty())) {
             const Frame frame{.header = header, .payload = pieces, .count = count, .token = nullptr, .more = false};
-            if (transport_.send(peer, frame) != SendResult::kAgain) return;
+            if (transport_.send(peer, frame) != SendResult::Again) return;
             state = state_of(peer);
             if (state) state->blocked = true;
         }
@@ -65,8 +65,8 @@ protected:
             return drop(peer, affordable ? FI_ENOMEM : FI_ENOBUFS);
         }
         state_in(peer)->responses.charge(header.size);
-        add_stat(stat_, Stat::kAnswerBytes, header.size);
-        add_stat(state_in(peer)->stat, Stat::kAnswerBytes, header.size);
+        add_stat(stat_, Stat::AnswerBytes, header.size);
+        add_stat(state_in(peer)->stat, Stat::AnswerBytes, header.size);
         gather(pieces, count, 0, response->owned, header.size);
     }
 
@@ -99,8 +99,8 @@ protected:
     bool send_responses(Peer& peer, PeerState& state) {
         while (Response* response = state.responses.first()) {
             const Step step = send_response(peer, *response);
-            if (step == Step::kBlocked) return false;
-            if (response->streams && response->offset < response->length && step == Step::kSent) continue;
+            if (step == Step::Blocked) return false;
+            if (response->streams && response->offset < response->length && step == Step::Sent) continue;
             state.responses.remove_first();
             count_answered(state, *response);
             free(response->owned);
@@ -114,7 +114,7 @@ protected:
 private:
     void send_credit(PeerBase& peer, uint64_t units, uint64_t announcements) {
         const Header header{.size = 0,
-                            .op = static_cast<uint8_t>(FrameOp::kCredit),
+                            .op = static_cast<uint8_t>(FrameOp::Credit),
                             .flags = 0,
                             .aux = 0,
                             .word = {units, announcements, 0}};
@@ -135,8 +135,8 @@ private:
         response->owned = nullptr;
         response->target_count = 0;
         state->responses.append(response);
-        add_stat(stat_, Stat::kAnswers);
-        add_stat(state->stat, Stat::kAnswers);
+        add_stat(stat_, Stat::Answers);
+        add_stat(state->stat, Stat::Answers);
         return response;
     }
 
@@ -151,7 +151,7 @@ private:
                                               response.target_count, FI_REMOTE_READ, &memory);
             size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
             if (error) {
-                response.header.op = static_cast<uint8_t>(FrameOp::kAck);
+                response.header.op = static_cast<uint8_t>(FrameOp::Ack);
                 response.header.word[1] = static_cast<uint64_t>(error);
                 response.length = response.offset;
             }
@@ -166,13 +166,13 @@ private:
                           .token = nullptr,
                           .more = response.next || response.offset + size < response.length};
         switch (transport_.send(peer, frame)) {
-            case SendResult::kAgain:
-                return Step::kBlocked;
-            case SendResult::kDown:
-                return Step::kDown;
+            case SendResult::Again:
+                return Step::Blocked;
+            case SendResult::Down:
+                return Step::Down;
             default:
                 response.offset += size;
-                return Step::kSent;
+                return Step::Sent;
         }
     }
 };

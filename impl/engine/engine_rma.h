@@ -59,7 +59,7 @@ public:
         const int error = look_up(request.to, &peer);
         if (error) return error;
         Transmit* op;
-        const auto kind = request.write ? Transmit::Kind::kWrite : Transmit::Kind::kRead;
+        const auto kind = request.write ? Transmit::Kind::Write : Transmit::Kind::Read;
         const ssize_t full = begin_transmit(*peer, kind, request.context, flags, length, &op);
         if (full) return full;
         if (!take_ranges(*op, request.ranges, request.count, flags & FI_INJECT)) {
@@ -89,13 +89,13 @@ public:
         if (!may_complete(flags)) return -FI_EAGAIN;
         Transmit* op = transmits_.take();
         if (!op) return -FI_EAGAIN;
-        op->begin(Transmit::Kind::kWrite, state, flags, context);
+        op->begin(Transmit::Kind::Write, state, flags, context);
         op->expects_answer = true;
-        op->enter(Transmit::Stage::kAwaiting);
+        op->enter(Transmit::Stage::Awaiting);
         const SendResult result = send_write(*peer, bytes, size, transmits_.id(op), address, key);
-        if (result != SendResult::kDone) [[unlikely]] {
+        if (result != SendResult::Done) [[unlikely]] {
             transmits_.give(op);
-            if (result == SendResult::kAgain) state->blocked = true;
+            if (result == SendResult::Again) state->blocked = true;
             return 1;
         }
         state->sending.operations.append(op);
@@ -113,8 +113,8 @@ protected:
 
     Transmit* expected_read(Peer& peer, const Header& header) {
         Transmit* op = answered(peer, header.word[0]);
-        const bool valid = op && op->stage == Transmit::Stage::kAwaiting &&
-                           (op->kind == Transmit::Kind::kRead || op->fetches) && header.word[1] == op->offset &&
+        const bool valid = op && op->stage == Transmit::Stage::Awaiting &&
+                           (op->kind == Transmit::Kind::Read || op->fetches) && header.word[1] == op->offset &&
                            header.size <= op->length - op->offset && (header.size || !op->length);
         return valid ? op : nullptr;
     }
@@ -143,7 +143,7 @@ protected:
             Reader reader(payload, header.size);
             LocalRange granted[kRangesMax];
             uint64_t total;
-            const bool valid = op && op->stage == Transmit::Stage::kAwaiting && op->kind == Transmit::Kind::kRead &&
+            const bool valid = op && op->stage == Transmit::Stage::Awaiting && op->kind == Transmit::Kind::Read &&
                                !op->offset && !(op->header.flags & kFrameInParts) && header.aux &&
                                header.aux <= kRangesMax && reader.take(granted, header.aux) && !reader.left() &&
                                sum_lengths(granted, header.aux, &total) && total == op->length;
@@ -159,14 +159,14 @@ protected:
     // it and has been sent, where the endpoint's order does not allow that.
     void resend_write(Peer& peer, Transmit& op) {
         PeerState& state = *op.peer;
-        count_stat(peer, Stat::kInFrames);
+        count_stat(peer, Stat::InFrames);
         if (options_.ordered_after_writes && transport_.frames_sent(peer) != op.mark) return fail(op, FI_EIO);
         const size_t sources = op.header.word[2] * sizeof(LocalRange);
         op.prefix_size -= static_cast<uint32_t>(sources);
         op.header.size -= static_cast<uint32_t>(sources);
         op.header.word[2] = 0;
-        op.way = Transmit::Way::kSegments;
-        op.enter(Transmit::Stage::kQueued);
+        op.way = Transmit::Way::Segments;
+        op.enter(Transmit::Stage::Queued);
         op.offset = 0;
         state.sending.unsent = &op;  // those behind it that were sent are passed over (transmit)
         refresh(state);
@@ -176,16 +176,16 @@ private:
     SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key) {
         if constexpr (kInlines) {
             if (size <= T::kInlineMax && transport_.takes_inline(peer)) [[likely]] {
-                const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::kWrite)} << 32;
+                const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::Write)} << 32;
                 transport_.send_inline(peer, first, id, address, key, bytes, size);
                 if (T::owner_sleeps(peer)) [[unlikely]]
                     transport_.wake_owner(peer);
-                return SendResult::kDone;
+                return SendResult::Done;
             }
         }
         const iovec range = range_of(bytes, size);
         const Header header{.size = static_cast<uint32_t>(size),
-                            .op = static_cast<uint8_t>(FrameOp::kWrite),
+                            .op = static_cast<uint8_t>(FrameOp::Write),
                             .flags = 0,
                             .aux = 0,
                             .word = {id, address, key}};
@@ -197,7 +197,7 @@ private:
         Header& header = op.header;
         header = {
             .size = static_cast<uint32_t>(op.length),
-            .op = static_cast<uint8_t>(FrameOp::kWrite),
+            .op = static_cast<uint8_t>(FrameOp::Write),
             .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
@@ -208,11 +208,11 @@ private:
         header.aux = static_cast<uint16_t>(request.target_count);
         if (op.length > kWholeMax) {
             const size_t sources = put_sources(peer, op, writer);
-            header.op = static_cast<uint8_t>(FrameOp::kWriteRts);
+            header.op = static_cast<uint8_t>(FrameOp::WriteRts);
             header.word[1] = op.length;
             header.word[2] = sources;
             header.size = 0;
-            op.way = sources ? Transmit::Way::kRts : Transmit::Way::kSegments;
+            op.way = sources ? Transmit::Way::Rts : Transmit::Way::Segments;
         }
         op.prefix_size = static_cast<uint32_t>(writer.size());
         header.size += op.prefix_size;
@@ -224,7 +224,7 @@ private:
         op.prefix_size = static_cast<uint32_t>(writer.size());
         op.large = op.length > kSnapshotMax;
         op.header = {.size = op.prefix_size,
-                     .op = static_cast<uint8_t>(FrameOp::kRead),
+                     .op = static_cast<uint8_t>(FrameOp::Read),
                      .flags = 0,
                      .aux = static_cast<uint16_t>(request.target_count),
                      .word = {transmits_.id(&op), op.length, 0}};
@@ -239,7 +239,7 @@ private:
             op.offset = op.length;
             return read_placed(op, 0);
         }
-        count_stat(peer, Stat::kInFrames);
+        count_stat(peer, Stat::InFrames);
         op.header.flags |= kFrameInParts;
         respond(peer, op.header, op.prefix);
     }

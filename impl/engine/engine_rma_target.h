@@ -104,7 +104,7 @@ protected:
         if (error) return access_failed(peer, header.word[0], error, false);
         event(peer, kSlotRemoteRead, 0, 0, 0, false);
         Header answer{.size = static_cast<uint32_t>(total),
-                      .op = static_cast<uint8_t>(FrameOp::kReadReply),
+                      .op = static_cast<uint8_t>(FrameOp::ReadReply),
                       .flags = 0,
                       .aux = 0,
                       .word = {header.word[0], 0, 0}};
@@ -114,7 +114,7 @@ protected:
             if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && transport_.offers(peer, total)) {
                 LocalRange ranges[kRangesMax];
                 for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
-                answer.op = static_cast<uint8_t>(FrameOp::kReadGrant);
+                answer.op = static_cast<uint8_t>(FrameOp::ReadGrant);
                 answer.aux = static_cast<uint16_t>(memory.count);
                 answer.word[1] = epoch;
                 answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);
@@ -133,7 +133,7 @@ protected:
         const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
         Resolved memory;
         if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
-        state.placing.kind = PlacementKind::kWrite;
+        state.placing.kind = PlacementKind::Write;
         placement->count = memory.count;
         std::copy_n(memory.pieces, memory.count, placement->ranges);
         place_in(state, memory);
@@ -145,7 +145,7 @@ protected:
         iovec pieces[Resolved::kPieces];
         size_t count;
         if (!write_part(state, header, &memory, pieces, &count) || !count || count > Placement::kRanges) return false;
-        state.placing.kind = PlacementKind::kWriteSegment;
+        state.placing.kind = PlacementKind::WriteSegment;
         placement->count = count;
         std::copy_n(pieces, count, placement->ranges);
         place_in(state, memory);
@@ -171,7 +171,7 @@ protected:
 
     void access_failed(Peer& peer, uint64_t reply_id, int error, bool atomic) {
         const Header header{.size = 0,
-                            .op = static_cast<uint8_t>(FrameOp::kAck),
+                            .op = static_cast<uint8_t>(FrameOp::Ack),
                             .flags = atomic ? kFrameAtomic : uint8_t{0},
                             .aux = 0,
                             .word = {reply_id, static_cast<uint64_t>(error), 0}};
@@ -182,8 +182,8 @@ protected:
     void revoke_placement(Peer& peer, PeerState& state) {
         if constexpr (DiscardsPlacements<T>) transport_.discard_placement(peer);
         state.placing.region_count = 0;
-        if (state.placing.kind == PlacementKind::kWrite) {
-            state.placing.kind = PlacementKind::kLostWrite;
+        if (state.placing.kind == PlacementKind::Write) {
+            state.placing.kind = PlacementKind::LostWrite;
         } else if (!state.write.error) {
             state.write.error = FI_ENOKEY;
             write_failed(peer, state.write.reply_id, state.write.frame_flags, FI_ENOKEY);
@@ -275,7 +275,7 @@ private:
     int pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
                    const Resolved& memory) {
         if (!transport_.can_pull(peer) || pull(peer, sources, count, memory.pieces, memory.count, write.length)) {
-            count_stat(peer, Stat::kInFrames);
+            count_stat(peer, Stat::InFrames);
             return kPullFailed;
         }
         transport_.came_pulled(peer, write.length);

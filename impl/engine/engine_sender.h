@@ -11,29 +11,29 @@ namespace selvage::impl {
 // What an operation is to the application when it completes.
 inline uint64_t completion_flags(const Transmit& op) {
     switch (op.kind) {
-        case Transmit::Kind::kMessage:
+        case Transmit::Kind::Message:
             return FI_SEND | FI_MSG;
-        case Transmit::Kind::kTagged:
+        case Transmit::Kind::Tagged:
             return FI_SEND | FI_TAGGED;
-        case Transmit::Kind::kWrite:
+        case Transmit::Kind::Write:
             return FI_WRITE | FI_RMA;
-        case Transmit::Kind::kRead:
+        case Transmit::Kind::Read:
             return FI_READ | FI_RMA;
-        case Transmit::Kind::kAtomic:
+        case Transmit::Kind::Atomic:
             return FI_ATOMIC | (op.fetches ? FI_READ : FI_WRITE);
     }
     return 0;
 }
 inline CounterSlot counter_slot(const Transmit& op) {
     switch (op.kind) {
-        case Transmit::Kind::kMessage:
-        case Transmit::Kind::kTagged:
+        case Transmit::Kind::Message:
+        case Transmit::Kind::Tagged:
             return kSlotSend;
-        case Transmit::Kind::kWrite:
+        case Transmit::Kind::Write:
             return kSlotWrite;
-        case Transmit::Kind::kRead:
+        case Transmit::Kind::Read:
             return kSlotRead;
-        case Transmit::Kind::kAtomic:
+        case Transmit::Kind::Atomic:
             return op.fetches ? kSlotRead : kSlotWrite;
     }
     return kSlotSend;
@@ -41,7 +41,7 @@ inline CounterSlot counter_slot(const Transmit& op) {
 
 // Where the bytes go that a read or an atomic returns.
 inline const iovec* destination(const Transmit& op, size_t* count) {
-    const bool read = op.kind == Transmit::Kind::kRead;
+    const bool read = op.kind == Transmit::Kind::Read;
     *count = read ? op.range_count : op.result_count;
     return read ? op.ranges : op.results;
 }
@@ -139,13 +139,13 @@ protected:
     [[gnu::noinline]] void drain(PeerState& state) {
         Peer& peer = peer_of(state);
         int budget = kStreamBudget;
-        Step step = send_responses(peer, state) ? Step::kSent : Step::kBlocked;
-        while (step == Step::kSent && state.sending.unsent) step = transmit(peer, state, *state.sending.unsent);
-        if (step == Step::kWait) step = Step::kSent;
-        while (step == Step::kSent && !state.sending.streams.empty() && budget-- > 0)
+        Step step = send_responses(peer, state) ? Step::Sent : Step::Blocked;
+        while (step == Step::Sent && state.sending.unsent) step = transmit(peer, state, *state.sending.unsent);
+        if (step == Step::Wait) step = Step::Sent;
+        while (step == Step::Sent && !state.sending.streams.empty() && budget-- > 0)
             step = send_stream_segment(peer, state);
-        state.blocked = step == Step::kBlocked;
-        set_working(state, step == Step::kSent && !state.sending.streams.empty());
+        state.blocked = step == Step::Blocked;
+        set_working(state, step == Step::Sent && !state.sending.streams.empty());
         refresh(state);
     }
 
@@ -168,13 +168,13 @@ protected:
     // The operation of this side that a peer speaks of.
     Transmit* answered(Peer& peer, uint64_t id) {
         Transmit* op = transmits_.find(id);
-        const bool asked = op && op->peer == state_in(peer) && op->expects_answer && op->way != Transmit::Way::kDirect;
+        const bool asked = op && op->peer == state_in(peer) && op->expects_answer && op->way != Transmit::Way::Direct;
         return asked && op->is_under_way() ? op : nullptr;
     }
 
     // By the peer, or by the device.
     void acknowledged(Transmit& op) {
-        op.enter(Transmit::Stage::kAnswered);
+        op.enter(Transmit::Stage::Answered);
         finish_if_answered(op);
     }
 
@@ -183,17 +183,17 @@ protected:
         PeerState& state = *op.peer;
         if (op.is_finished()) return;
         if (!op.error) op.error = error;
-        if (op.stage == Transmit::Stage::kStreaming) state.sending.streams.remove(&op);
+        if (op.stage == Transmit::Stage::Streaming) state.sending.streams.remove(&op);
         if (!op.is_sent()) {
             // It may stand anywhere among those that were not sent.
             if (state.sending.unsent == &op) state.sending.unsent = op.next;
-            const bool message = op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged;
-            if (message && op.way == Transmit::Way::kWhole) {
+            const bool message = op.kind == Transmit::Kind::Message || op.kind == Transmit::Kind::Tagged;
+            if (message && op.way == Transmit::Way::Whole) {
                 state.peer->regain(units_of(op.length));
             }
             op.large = false;
         }
-        if (op.stage != Transmit::Stage::kAnswered) op.enter(Transmit::Stage::kAnswered);
+        if (op.stage != Transmit::Stage::Answered) op.enter(Transmit::Stage::Answered);
         finish_if_answered(op);
     }
 
@@ -205,28 +205,28 @@ private:
     Step transmit(Peer& peer, PeerState& state, Transmit& op) {
         if (op.is_sent()) {  // it failed while it waited
             state.sending.unsent = op.next;
-            return Step::kSent;
+            return Step::Sent;
         }
-        if ((op.flags & FI_FENCE) && state.sending.operations.first() != &op) return Step::kWait;
-        if (!within_budget(state, op)) return Step::kWait;
-        const bool writes = op.kind == Transmit::Kind::kWrite || op.kind == Transmit::Kind::kAtomic;
-        if (writes && options_.ordered_writes && state.sending.large_reads) return Step::kWait;
+        if ((op.flags & FI_FENCE) && state.sending.operations.first() != &op) return Step::Wait;
+        if (!within_budget(state, op)) return Step::Wait;
+        const bool writes = op.kind == Transmit::Kind::Write || op.kind == Transmit::Kind::Atomic;
+        if (writes && options_.ordered_writes && state.sending.large_reads) return Step::Wait;
         if (goes_direct(peer, op)) {
             // The peer's engine does what it is asked for later than its device.
-            if (options_.ordered_accesses && state.sending.relayed) return Step::kWait;
+            if (options_.ordered_accesses && state.sending.relayed) return Step::Wait;
             const AccessResult result = send_direct(peer, op);
-            if (result == AccessResult::kAgain) return Step::kBlocked;
-            if (result == AccessResult::kDown) return Step::kDown;
-            op.direct = result == AccessResult::kPosted;
+            if (result == AccessResult::Again) return Step::Blocked;
+            if (result == AccessResult::Down) return Step::Down;
+            op.direct = result == AccessResult::Posted;
         }
-        const Step step = op.way == Transmit::Way::kDirect     ? Step::kSent
-                          : op.way == Transmit::Way::kSegments ? send_segments(peer, op)
-                                                               : send_whole(peer, op, (op.flags & FI_MORE) || op.next);
-        if (step != Step::kSent) return step;
-        op.enter(op.expects_answer ? Transmit::Stage::kAwaiting : Transmit::Stage::kAnswered);
+        const Step step = op.way == Transmit::Way::Direct     ? Step::Sent
+                          : op.way == Transmit::Way::Segments ? send_segments(peer, op)
+                                                              : send_whole(peer, op, (op.flags & FI_MORE) || op.next);
+        if (step != Step::Sent) return step;
+        op.enter(op.expects_answer ? Transmit::Stage::Awaiting : Transmit::Stage::Answered);
         charge(state, op);
         if constexpr (NativeRma<T>) {
-            op.relayed = op.way != Transmit::Way::kDirect && (writes || op.kind == Transmit::Kind::kRead);
+            op.relayed = op.way != Transmit::Way::Direct && (writes || op.kind == Transmit::Kind::Read);
             state.sending.relayed += op.relayed;
         }
         if constexpr (PullsMemory<T>) op.mark = transport_.frames_sent(peer);
@@ -240,7 +240,7 @@ private:
         iovec pieces[1 + 2 * kRangesMax];
         size_t count = 0;
         if (op.prefix_size) pieces[count++] = range_of(op.prefix, op.prefix_size);
-        if (op.way == Transmit::Way::kWhole && op.kind != Transmit::Kind::kRead) {
+        if (op.way == Transmit::Way::Whole && op.kind != Transmit::Kind::Read) {
             for (uint32_t i = 0; i < op.range_count; ++i) pieces[count++] = op.ranges[i];
             for (uint32_t i = 0; i < op.compare_count; ++i) pieces[count++] = op.compare[i];
         }
@@ -253,34 +253,34 @@ private:
 
     Step sent_as(Transmit& op, SendResult result) {
         switch (result) {
-            case SendResult::kHeld:
+            case SendResult::Held:
                 ++op.held;
-                return Step::kSent;
-            case SendResult::kDone:
-                return Step::kSent;
-            case SendResult::kAgain:
-                return Step::kBlocked;
-            case SendResult::kDown:
-                return Step::kDown;
+                return Step::Sent;
+            case SendResult::Done:
+                return Step::Sent;
+            case SendResult::Again:
+                return Step::Blocked;
+            case SendResult::Down:
+                return Step::Down;
         }
-        return Step::kDown;
+        return Step::Down;
     }
 
     // A write that does not fit into one frame and is not pulled: its announcement, then its bytes, without a pause, so
     // that later operations come after it.
     Step send_segments(Peer& peer, Transmit& op) {
-        if (op.stage == Transmit::Stage::kQueued) {
+        if (op.stage == Transmit::Stage::Queued) {
             const iovec prefix = range_of(op.prefix, op.prefix_size);
             const Frame frame{.header = op.header, .payload = &prefix, .count = 1, .token = token_of(op), .more = true};
             const Step step = sent_as(op, transport_.send(peer, frame));
-            if (step != Step::kSent) return step;
-            op.enter(Transmit::Stage::kStarted);
+            if (step != Step::Sent) return step;
+            op.enter(Transmit::Stage::Started);
         }
         while (op.offset < op.length) {
-            const Step step = send_segment(peer, op, FrameOp::kWriteSegment, op.header.word[0], op.length);
-            if (step != Step::kSent) return step;
+            const Step step = send_segment(peer, op, FrameOp::WriteSegment, op.header.word[0], op.length);
+            if (step != Step::Sent) return step;
         }
-        return Step::kSent;
+        return Step::Sent;
     }
 
     [[gnu::noinline]] Step send_segment(Peer& peer, Transmit& op, FrameOp kind, uint64_t id, uint64_t end) {
@@ -295,15 +295,15 @@ private:
         const Frame frame{
             .header = header, .payload = pieces, .count = count, .token = token_of(op), .more = op.offset + size < end};
         const Step step = sent_as(op, transport_.send(peer, frame));
-        if (step == Step::kSent) op.offset += size;
+        if (step == Step::Sent) op.offset += size;
         return step;
     }
 
     // One segment of the message whose turn it is.
     Step send_stream_segment(Peer& peer, PeerState& state) {
         Transmit& op = *state.sending.streams.first();
-        const Step step = send_segment(peer, op, FrameOp::kSegment, op.receive_id, op.wanted);
-        if (step != Step::kSent) return step;
+        const Step step = send_segment(peer, op, FrameOp::Segment, op.receive_id, op.wanted);
+        if (step != Step::Sent) return step;
         const bool ended = op.offset == op.wanted;
         if (!ended && !op.next_stream) return step;
         state.sending.streams.remove(&op);
@@ -313,12 +313,12 @@ private:
 
     // Everything of the operation that is still to come has come.
     void finish_if_answered(Transmit& op) {
-        if (op.stage == Transmit::Stage::kAnswered && !op.held) finish(op);
+        if (op.stage == Transmit::Stage::Answered && !op.held) finish(op);
     }
 
     void finish(Transmit& op) {
         PeerState& state = *op.peer;
-        op.enter(Transmit::Stage::kFinished);
+        op.enter(Transmit::Stage::Finished);
         if (op.large) --state.sending.large_reads;
         if (op.asked) refund(state, op);
         state.sending.relayed -= op.relayed;

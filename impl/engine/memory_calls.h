@@ -133,8 +133,8 @@ struct MemoryCalls {
     static ssize_t atomic_one(fid_ep* ep, AtomicForm form, const Vectors& vectors, fi_addr_t to, uint64_t address,
                               uint64_t key, fi_datatype type, fi_op op, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        const size_t elements = form == AtomicForm::kBase ? elements_of(vectors.operands, vectors.count)
-                                                          : elements_of(vectors.results, vectors.result_count);
+        const size_t elements = form == AtomicForm::Base ? elements_of(vectors.operands, vectors.count)
+                                                         : elements_of(vectors.results, vectors.result_count);
         if (elements == kNoElements) return -FI_EINVAL;
         const fi_rma_ioc target{.addr = address, .count = elements, .key = key};
         return atomic(endpoint, form, vectors, &target, 1, to, type, op, context, endpoint->tx_defaults);
@@ -152,43 +152,43 @@ struct MemoryCalls {
     static ssize_t base(fid_ep* ep, const void* bytes, size_t count, void*, fi_addr_t to, uint64_t address,
                         uint64_t key, fi_datatype type, fi_op op, void* context) {
         const fi_ioc operand = elements(bytes, count);
-        return atomic_one(ep, AtomicForm::kBase, {&operand, 1, nullptr, 0, nullptr, 0}, to, address, key, type, op,
+        return atomic_one(ep, AtomicForm::Base, {&operand, 1, nullptr, 0, nullptr, 0}, to, address, key, type, op,
                           context);
     }
     static ssize_t basev(fid_ep* ep, const fi_ioc* vector, void**, size_t count, fi_addr_t to, uint64_t address,
                          uint64_t key, fi_datatype type, fi_op op, void* context) {
-        return atomic_one(ep, AtomicForm::kBase, {vector, count, nullptr, 0, nullptr, 0}, to, address, key, type, op,
+        return atomic_one(ep, AtomicForm::Base, {vector, count, nullptr, 0, nullptr, 0}, to, address, key, type, op,
                           context);
     }
     static ssize_t basemsg(fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
-        return atomic_message(ep, AtomicForm::kBase, message,
+        return atomic_message(ep, AtomicForm::Base, message,
                               {message->msg_iov, message->iov_count, nullptr, 0, nullptr, 0}, flags);
     }
     static ssize_t inject_base(fid_ep* ep, const void* bytes, size_t count, fi_addr_t to, uint64_t address,
                                uint64_t key, fi_datatype type, fi_op op) {
         const fi_ioc operand = elements(bytes, count);
         const fi_rma_ioc target{.addr = address, .count = count, .key = key};
-        return atomic(Endpoint::of(ep), AtomicForm::kBase, {&operand, 1, nullptr, 0, nullptr, 0}, &target, 1, to, type,
+        return atomic(Endpoint::of(ep), AtomicForm::Base, {&operand, 1, nullptr, 0, nullptr, 0}, &target, 1, to, type,
                       op, nullptr, FI_INJECT);
     }
     static ssize_t fetch(fid_ep* ep, const void* bytes, size_t count, void*, void* result, void*, fi_addr_t to,
                          uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context) {
         const fi_ioc operand = elements(bytes, count);
         const fi_ioc results = elements(result, count);
-        return atomic_one(ep, AtomicForm::kFetch, {&operand, 1, nullptr, 0, &results, 1}, to, address, key, type, op,
+        return atomic_one(ep, AtomicForm::Fetch, {&operand, 1, nullptr, 0, &results, 1}, to, address, key, type, op,
                           context);
     }
     static ssize_t fetchv(fid_ep* ep, const fi_ioc* vector, void**, size_t count, fi_ioc* results, void**,
                           size_t result_count, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op,
                           void* context) {
-        return atomic_one(ep, AtomicForm::kFetch, {vector, count, nullptr, 0, results, result_count}, to, address, key,
+        return atomic_one(ep, AtomicForm::Fetch, {vector, count, nullptr, 0, results, result_count}, to, address, key,
                           type, op, context);
     }
     static ssize_t fetchmsg(fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void**, size_t result_count,
                             uint64_t flags) {
         if (!message) return -FI_EINVAL;
-        return atomic_message(ep, AtomicForm::kFetch, message,
+        return atomic_message(ep, AtomicForm::Fetch, message,
                               {message->msg_iov, message->iov_count, nullptr, 0, results, result_count}, flags);
     }
     static ssize_t compare(fid_ep* ep, const void* bytes, size_t count, void*, const void* comparand, void*,
@@ -197,19 +197,19 @@ struct MemoryCalls {
         const fi_ioc operand = elements(bytes, count);
         const fi_ioc comparands = elements(comparand, count);
         const fi_ioc results = elements(result, count);
-        return atomic_one(ep, AtomicForm::kCompare, {&operand, 1, &comparands, 1, &results, 1}, to, address, key, type,
+        return atomic_one(ep, AtomicForm::Compare, {&operand, 1, &comparands, 1, &results, 1}, to, address, key, type,
                           op, context);
     }
     static ssize_t comparev(fid_ep* ep, const fi_ioc* vector, void**, size_t count, const fi_ioc* comparands, void**,
                             size_t compare_count, fi_ioc* results, void**, size_t result_count, fi_addr_t to,
                             uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context) {
-        return atomic_one(ep, AtomicForm::kCompare, {vector, count, comparands, compare_count, results, result_count},
+        return atomic_one(ep, AtomicForm::Compare, {vector, count, comparands, compare_count, results, result_count},
                           to, address, key, type, op, context);
     }
     static ssize_t comparemsg(fid_ep* ep, const fi_msg_atomic* message, const fi_ioc* comparands, void**,
                               size_t compare_count, fi_ioc* results, void**, size_t result_count, uint64_t flags) {
         if (!message) return -FI_EINVAL;
-        return atomic_message(ep, AtomicForm::kCompare, message,
+        return atomic_message(ep, AtomicForm::Compare, message,
                               {message->msg_iov, message->iov_count, comparands, compare_count, results, result_count},
                               flags);
     }

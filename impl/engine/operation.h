@@ -26,36 +26,36 @@ struct Arrival {
 
 // What an operation of this side is, and where it stands. Initialised as a whole when it begins.
 struct TransmitState {
-    enum class Kind : uint8_t { kMessage, kTagged, kWrite, kRead, kAtomic };
+    enum class Kind : uint8_t { Message, Tagged, Write, Read, Atomic };
     // How its bytes travel.
     enum class Way : uint8_t {
-        kWhole,     // in one frame
-        kRts,       // the peer pulls them, or clears them
-        kSegments,  // announced, and the segments follow at once (writes)
-        kDirect,    // the device does it
+        Whole,     // in one frame
+        Rts,       // the peer pulls them, or clears them
+        Segments,  // announced, and the segments follow at once (writes)
+        Direct,    // the device does it
     };
     enum class Stage : uint8_t {
-        kQueued,     // nothing of it was sent
-        kStarted,    // kSegments: the announcement was sent, the segments not all
-        kAwaiting,   // sent; the peer, or the device, is to answer
-        kStreaming,  // a message that the peer cleared: in the StreamQueue until its segments are sent
-        kAnswered,   // no answer is to come, or it came; the transport may still read the payload of held frames
-        kFinished,   // complete; kept only to complete in order
+        Queued,     // nothing of it was sent
+        Started,    // Segments: the announcement was sent, the segments not all
+        Awaiting,   // sent; the peer, or the device, is to answer
+        Streaming,  // a message that the peer cleared: in the StreamQueue until its segments are sent
+        Answered,   // no answer is to come, or it came; the transport may still read the payload of held frames
+        Finished,   // complete; kept only to complete in order
     };
     // All the ways from one stage to another. One that fails is answered from any stage before.
     static constexpr bool may_follow(Stage from, Stage to) {
         switch (from) {
-            case Stage::kQueued:
-                return to == Stage::kStarted || to == Stage::kAwaiting || to == Stage::kAnswered;
-            case Stage::kStarted:
-                return to == Stage::kAwaiting || to == Stage::kAnswered;
-            case Stage::kAwaiting:  // back: the peer could not pull a write
-                return to == Stage::kQueued || to == Stage::kStreaming || to == Stage::kAnswered;
-            case Stage::kStreaming:
-                return to == Stage::kAwaiting;
-            case Stage::kAnswered:
-                return to == Stage::kFinished;
-            case Stage::kFinished:
+            case Stage::Queued:
+                return to == Stage::Started || to == Stage::Awaiting || to == Stage::Answered;
+            case Stage::Started:
+                return to == Stage::Awaiting || to == Stage::Answered;
+            case Stage::Awaiting:  // back: the peer could not pull a write
+                return to == Stage::Queued || to == Stage::Streaming || to == Stage::Answered;
+            case Stage::Streaming:
+                return to == Stage::Awaiting;
+            case Stage::Answered:
+                return to == Stage::Finished;
+            case Stage::Finished:
                 return false;
         }
         return false;
@@ -65,10 +65,10 @@ struct TransmitState {
         stage = to;
     }
     // Every frame of it was handed to the transport, or none will be any more.
-    bool is_sent() const { return stage >= Stage::kAwaiting; }
+    bool is_sent() const { return stage >= Stage::Awaiting; }
     // Something of it was sent, and its answer is not here.
-    bool is_under_way() const { return stage >= Stage::kStarted && stage <= Stage::kStreaming; }
-    bool is_finished() const { return stage == Stage::kFinished; }
+    bool is_under_way() const { return stage >= Stage::Started && stage <= Stage::Streaming; }
+    bool is_finished() const { return stage == Stage::Finished; }
 
     Kind kind = {};
     Way way = {};
@@ -118,7 +118,7 @@ struct Transmit : TransmitState, TransmitBytes {
     Transmit* previous;  // in PeerState::sending, in the order of posting
     uint32_t index;
     uint32_t generation;
-    Transmit* next_stream;  // in the StreamQueue, with kStreaming
+    Transmit* next_stream;  // in the StreamQueue, with Streaming
     Header header;          // of its first frame, from the time that it is posted
     iovec ranges[kRangesMax];
     iovec compare[kRangesMax];
@@ -214,7 +214,7 @@ struct Response {
     uint64_t length;  // of the payload, over all its frames
     uint64_t offset;
     uint32_t range_count;
-    bool streams;  // kReadReply: word 1 counts the bytes on
+    bool streams;  // ReadReply: word 1 counts the bytes on
     void* owned;   // malloc'ed, holds the payload; or, with `streams`, the targets
     // With `streams` the payload is registered memory: resolved again for each frame.
     uint32_t target_count;

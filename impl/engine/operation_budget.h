@@ -8,14 +8,14 @@
 namespace selvage::impl {
 
 inline bool is_announced_message(const Transmit& op) {
-    return op.way == Transmit::Way::kRts && (op.kind == Transmit::Kind::kMessage || op.kind == Transmit::Kind::kTagged);
+    return op.way == Transmit::Way::Rts && (op.kind == Transmit::Kind::Message || op.kind == Transmit::Kind::Tagged);
 }
 // The peer's engine copies what it answers.
 inline bool asks_for_copy(const Transmit& op) {
-    return op.way != Transmit::Way::kDirect && ((op.kind == Transmit::Kind::kRead && !op.large) || op.fetches);
+    return op.way != Transmit::Way::Direct && ((op.kind == Transmit::Kind::Read && !op.large) || op.fetches);
 }
 inline bool takes_unit(const Transmit& op) {
-    return op.kind == Transmit::Kind::kWrite && (op.header.flags & kFrameHasData);
+    return op.kind == Transmit::Kind::Write && (op.header.flags & kFrameHasData);
 }
 
 inline bool within_budget(const PeerState& state, const Transmit& op) {

@@ -13,16 +13,7 @@
 namespace selvage::impl {
 
 // Where the payload of the frame that arrives in pieces goes.
-enum class PlacementKind : uint8_t {
-    kNone,
-    kBounce,
-    kMessage,
-    kSegment,
-    kWrite,
-    kWriteSegment,
-    kReadReply,
-    kLostWrite
-};
+enum class PlacementKind : uint8_t { None, Bounce, Message, Segment, Write, WriteSegment, ReadReply, LostWrite };
 
 struct PeerState {
     explicit PeerState(PeerBase& p) : peer(&p) {}
@@ -75,7 +66,7 @@ struct PeerState {
 
     // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrivals.h).
     struct Placing {
-        PlacementKind kind = PlacementKind::kNone;
+        PlacementKind kind = PlacementKind::None;
         uint64_t id = 0;  // of the receive or the operation
         // Of a write: the regions that it is placed in. They are revoked before they go (engine_control.h).
         const MemoryRegion* regions[kRangesMax];

@@ -5,24 +5,24 @@
 // the payload, and what it returns is still to be compared with what this side knows.
 //
 //   operation         word 0      word 1        word 2       payload
-//   kMessage          tag         data          reply id     the message
-//   kTagged           tag         data          reply id     the message
+//   Message           tag         data          reply id     the message
+//   Tagged            tag         data          reply id     the message
 //   ...Rts            tag         data          reply id     length (8), ranges of the sender's memory (aux of them);
 //                                                            with kFrameExported one, and one that holds its key
-//   kCts              reply id    receive id    bytes wanted -
-//   kSegment          receive id  offset        -            bytes of an announced message
-//   kAck              reply id    error         -            -                  (of a message, a write, an atomic)
-//   kWrite            reply id    address       key          [data (8)] [targets (aux)] bytes
-//   kWriteRts         reply id    length        sources      [data (8)] targets (aux), sources: ranges to be pulled
-//   kWriteSegment     reply id    offset        -            bytes of an announced write
-//   kRead             reply id    length        -            targets (aux)
-//   kReadReply        reply id    offset        -            bytes
-//   kReadGrant        reply id    epoch         -            ranges of the target's memory (aux), to be pulled
-//   kAtomic           reply id    AtomicWord    -            targets (aux), operands, comparands
-//   kCredit           units       announcements -            -                  what more may be sent (window.h)
+//   Cts               reply id    receive id    bytes wanted -
+//   Segment           receive id  offset        -            bytes of an announced message
+//   Ack               reply id    error         -            -                  (of a message, a write, an atomic)
+//   Write             reply id    address       key          [data (8)] [targets (aux)] bytes
+//   WriteRts          reply id    length        sources      [data (8)] targets (aux), sources: ranges to be pulled
+//   WriteSegment      reply id    offset        -            bytes of an announced write
+//   Read              reply id    length        -            targets (aux)
+//   ReadReply         reply id    offset        -            bytes
+//   ReadGrant         reply id    epoch         -            ranges of the target's memory (aux), to be pulled
+//   Atomic            reply id    AtomicWord    -            targets (aux), operands, comparands
+//   Credit            units       announcements -            -                  what more may be sent (window.h)
 //
-// A kWrite with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
-// kAck, only when it failed.
+// A Write with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
+// Ack, only when it failed.
 #pragma once
 
 #include "impl/base/rdma.h"
@@ -31,38 +31,38 @@
 namespace selvage::impl {
 
 enum class FrameOp : uint8_t {
-    kMessage = 1,
-    kTagged,
-    kMessageRts,
-    kTaggedRts,
-    kCts,
-    kSegment,
-    kAck,
-    kWrite,
-    kWriteRts,
-    kWriteSegment,
-    kRead,
-    kReadReply,
-    kReadGrant,
-    kAtomic,
-    kCredit,
+    Message = 1,
+    Tagged,
+    MessageRts,
+    TaggedRts,
+    Cts,
+    Segment,
+    Ack,
+    Write,
+    WriteRts,
+    WriteSegment,
+    Read,
+    ReadReply,
+    ReadGrant,
+    Atomic,
+    Credit,
 };
 
 // Header::flags.
 inline constexpr uint8_t kFrameHasData = 1;    // remote CQ data is there
 inline constexpr uint8_t kFrameOnMatch = 2;    // reply when the message is matched, not when it arrived
 inline constexpr uint8_t kFrameFetches = 4;    // an atomic whose results are wanted
-inline constexpr uint8_t kFrameAtomic = 8;     // kAck with id 0: what failed was an atomic
+inline constexpr uint8_t kFrameAtomic = 8;     // Ack with id 0: what failed was an atomic
 inline constexpr uint8_t kFrameExported = 16;  // an announced message can be read by the receiver's device
-// An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a kCts:
-// it does, and no kAck follows but with kFrameConfirm.
+// An announced message can be sent by the sender's device into memory that the receiver holds ready for it; a Cts:
+// it does, and no Ack follows but with kFrameConfirm.
 inline constexpr uint8_t kFrameDirect = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
 
-// A kRead that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
+// A Read that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 
-// Of a kAck: the target could not pull the sources of an announced write.
+// Of a Ack: the target could not pull the sources of an announced write.
 inline constexpr int kPullFailed = FI_EAGAIN;
 
 // Part of the memory of the process that names it.
@@ -85,7 +85,7 @@ inline constexpr size_t kInjectMax = 4096;
 // The longest part of a payload that is not the application's.
 inline constexpr size_t kPrefixMax = sizeof(uint64_t) + kRangesMax * (sizeof(Target) + sizeof(LocalRange));
 
-// Word 1 of a kAtomic.
+// Word 1 of a Atomic.
 struct AtomicWord {
     uint8_t form;  // AtomicForm
     uint8_t type;  // fi_datatype

@@ -43,14 +43,14 @@ void Receiver::close_receiver() {
 
 // The same address as raw bytes or text, as fi_av_insert takes it; returns its length.
 size_t Receiver::export_source(const AvEntry& entry, char (&out)[kAddressBytesMax]) const {
-    if (domain_->kind == AddressKind::kShm) {
+    if (domain_->kind == AddressKind::Shm) {
         const size_t size = strnlen(entry.text, sizeof entry.text - 1);
         memcpy(out, entry.text, size);
         out[size] = 0;
         return size + 1;
     }
     if (domain_->addr_format == FI_ADDR_STR) {
-        const uint32_t scheme = entry.socket.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+        const uint32_t scheme = entry.socket.kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
         return std::min(write_text_address(entry.socket, scheme, out, sizeof out), sizeof out);
     }
     memcpy(out, entry.socket.bytes(), entry.socket.length());
@@ -259,7 +259,7 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     unexpected->message = message;
     unexpected->heap = nullptr;
     count_unexpected(state, *unexpected, true);
-    count_stat(peer, Stat::kUnexpected);
+    count_stat(peer, Stat::Unexpected);
     if (announced && held * 4 >= most * 3) widen_announcements(*state);
     return unexpected;
 }
@@ -270,12 +270,12 @@ void Receiver::count_unexpected(PeerState* state, const Unexpected& message, boo
     for (StatRecord* record : {stat_, state ? state->stat : nullptr}) {
         if (!record) continue;
         if (message.announced) {
-            add_stat(record, Stat::kAnnouncements, one);
+            add_stat(record, Stat::Announcements, one);
             continue;
         }
-        add_stat(record, Stat::kKeptMessages, one);
-        add_stat(record, Stat::kKeptBytes, one * message.message.length);
-        raise_stat(record, Stat::kKeptBytesMost, record->get(Stat::kKeptBytes));
+        add_stat(record, Stat::KeptMessages, one);
+        add_stat(record, Stat::KeptBytes, one * message.message.length);
+        raise_stat(record, Stat::KeptBytesMost, record->get(Stat::KeptBytes));
     }
 }
 
@@ -376,7 +376,7 @@ void Receiver::forget_peer(PeerBase& peer) {
         context_->unexpected.give(unexpected);
     });
     if (!discarded) return;
-    count_stat(peer, Stat::kOverBudget);
+    count_stat(peer, Stat::OverBudget);
     if (!log_turn(&orphans_logged_)) return;
     log(FI_LOG_WARN, FI_LOG_EP_DATA,
         "%zu messages of a lost peer are discarded: more than %u MiB wait for receives whose senders are gone",

@@ -45,7 +45,7 @@ struct Reports {
     }
     void failed(CompletionQueue* queue, CounterSlot slot, const FailedCompletion& failure) {
         if (queue) queue->write_error(failure);
-        if (failure.without_source != WithoutSource::kError) return count(slot);
+        if (failure.without_source != WithoutSource::Error) return count(slot);
         if (counters[slot]) counters[slot]->count_errors(1);
     }
     void transmit_failed(uint64_t flags, CounterSlot slot, void* context, int error) {

@@ -7,7 +7,7 @@
 namespace selvage::impl {
 
 struct SendRequest {
-    FrameOp op;  // kMessage or kTagged
+    FrameOp op;  // Message or Tagged
     const iovec* ranges;
     size_t count;
     fi_addr_t to;

@@ -16,12 +16,12 @@ struct Listed {
     const char* name;  // as in docs/formats.md
 };
 constexpr Listed kListed[] = {
-    {Stat::kUnexpected, "unexpected"}, {Stat::kKeptBytesMost, "kept_bytes_most"},
-    {Stat::kBadFrames, "bad_frames"},  {Stat::kOverBudget, "over_budget"},
-    {Stat::kNoMemory, "no_memory"},    {Stat::kAnnouncedShort, "announced_short"},
-    {Stat::kInFrames, "in_frames"},    {Stat::kLost, "lost"},
-    {Stat::kReconnects, "reconnects"}, {Stat::kRefused, "refused"},
-    {Stat::kExpired, "expired"},
+    {Stat::Unexpected, "unexpected"}, {Stat::KeptBytesMost, "kept_bytes_most"},
+    {Stat::BadFrames, "bad_frames"},  {Stat::OverBudget, "over_budget"},
+    {Stat::NoMemory, "no_memory"},    {Stat::AnnouncedShort, "announced_short"},
+    {Stat::InFrames, "in_frames"},    {Stat::Lost, "lost"},
+    {Stat::Reconnects, "reconnects"}, {Stat::Refused, "refused"},
+    {Stat::Expired, "expired"},
 };
 constexpr size_t kListMax = 512;
 
@@ -44,8 +44,8 @@ size_t list(const StatRecord& record, bool all, char (&out)[kListMax]) {
 
 void write_socket(const SocketAddress& address, char (&out)[kStatNameMax]) {
     out[0] = 0;
-    if (address.kind == AddressKind::kNone) return;
-    const uint32_t scheme = address.kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    if (address.kind == AddressKind::None) return;
+    const uint32_t scheme = address.kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     write_text_address(address, scheme, out, sizeof out);
     out[sizeof out - 1] = 0;
 }
@@ -56,7 +56,7 @@ void write_stat_name(const Domain& domain, const AvEntry* entry, char (&out)[kSt
     static_assert(kStatNameMax == kShmTextMax);
     out[0] = 0;
     if (!entry) return;
-    if (domain.kind == AddressKind::kShm) {
+    if (domain.kind == AddressKind::Shm) {
         memcpy(out, entry->text, sizeof out);
         out[sizeof out - 1] = 0;
     } else {
@@ -65,7 +65,7 @@ void write_stat_name(const Domain& domain, const AvEntry* entry, char (&out)[kSt
 }
 
 void write_stat_name(const Endpoint& endpoint, char (&out)[kStatNameMax]) {
-    if (endpoint.domain->kind == AddressKind::kShm) {
+    if (endpoint.domain->kind == AddressKind::Shm) {
         memcpy(out, endpoint.shm_address, sizeof out);
     } else {
         write_socket(endpoint.address, out);

@@ -1,4 +1,4 @@
-// Messages that one peer cleared, to be sent in segments by turns: the operations in Stage::kStreaming. The sender
+// Messages that one peer cleared, to be sent in segments by turns: the operations in Stage::Streaming. The sender
 // calls it, with the engine's lock.
 #pragma once
 
@@ -15,18 +15,18 @@ public:
     bool empty() const { return first_ == nullptr; }
     Transmit* first() const { return first_; }
     void append(Transmit* op) {
-        op->enter(Transmit::Stage::kStreaming);
+        op->enter(Transmit::Stage::Streaming);
         op->next_stream = nullptr;
         *end_ = op;
         end_ = &op->next_stream;
     }
-    // REQUIRES: op->stage == Stage::kStreaming
+    // REQUIRES: op->stage == Stage::Streaming
     void remove(Transmit* op) {
         Transmit** link = &first_;
         while (*link != op) link = &(*link)->next_stream;
         *link = op->next_stream;
         if (!*link) end_ = link;
-        op->enter(Transmit::Stage::kAwaiting);
+        op->enter(Transmit::Stage::Awaiting);
     }
 
 private:

@@ -33,10 +33,10 @@ struct Endpoint;
 struct MemoryRegion;
 
 enum class SendResult : uint8_t {
-    kDone,   // the payload was copied; its memory is the caller's again
-    kHeld,   // the payload is read later; Sink::sent says when it is no longer needed. Order is kept all the same.
-    kAgain,  // no room, nothing was sent; Sink::room follows
-    kDown,   // there is no such peer any more (Sink::down was or will be called for it)
+    Done,   // the payload was copied; its memory is the caller's again
+    Held,   // the payload is read later; Sink::sent says when it is no longer needed. Order is kept all the same.
+    Again,  // no room, nothing was sent; Sink::room follows
+    Down,   // there is no such peer any more (Sink::down was or will be called for it)
 };
 
 // A frame to be sent. `header.size` is the sum of the lengths. `more`: another frame to the same peer follows at once
@@ -51,8 +51,8 @@ struct Frame {
 
 // A read, write or atomic that the device does by itself (NativeRma).
 struct DeviceAccess {
-    // kFetch: a read of an announced message, which later operations do not wait for.
-    enum class Kind : uint8_t { kWrite, kRead, kAdd, kCompareSwap, kFetch };
+    // Fetch: a read of an announced message, which later operations do not wait for.
+    enum class Kind : uint8_t { Write, Read, Add, CompareSwap, Fetch };
     Kind kind;
     const iovec*
         local;  // the source of a write; where a result goes (of an atomic: one range of 8 bytes, or no memory)
@@ -68,10 +68,10 @@ struct DeviceAccess {
     void* token;                         // comes back in Sink::accessed
 };
 enum class AccessResult : uint8_t {
-    kPosted,      // Sink::accessed follows, or Sink::down
-    kAgain,       // no room, nothing was done; Sink::room follows
-    kDown,        // as SendResult::kDown
-    kImpossible,  // the device cannot do this one; nothing was done
+    Posted,      // Sink::accessed follows, or Sink::down
+    Again,       // no room, nothing was done; Sink::room follows
+    Down,        // as SendResult::Down
+    Impossible,  // the device cannot do this one; nothing was done
 };
 
 // One end of a long message, as the device knows it.
@@ -170,7 +170,7 @@ concept NativeRma = requires(T transport, typename T::Peer& peer, uint64_t key, 
     { transport.send_long(peer, *source, token) } -> std::same_as<bool>;
 };
 
-// A frame that send answers kDone for has reached the peer's memory, so that FI_TRANSMIT_COMPLETE needs no answer of
+// A frame that send answers Done for has reached the peer's memory, so that FI_TRANSMIT_COMPLETE needs no answer of
 // the peer; the engine's calls that send ask.
 template <typename T>
 concept DeliversWhenSent = requires {
@@ -233,7 +233,7 @@ template <typename T>
 concept Transport = requires(T transport, typename T::Peer& peer, const Frame& frame, Endpoint& endpoint, fi_addr_t to,
                              typename T::Peer** out) {
     requires std::derived_from<typename T::Peer, PeerBase>;
-    // Bytes of payload up to which send never answers kHeld.
+    // Bytes of payload up to which send never answers Held.
     { T::kCopied } -> std::convertible_to<size_t>;
     // The largest payload of one frame.
     { T::kFrameMax } -> std::convertible_to<size_t>;

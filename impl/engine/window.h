@@ -3,7 +3,7 @@
 // Each side counts, for each peer, units of messages that travel whole: one for the record of a message and one for
 // each full 512 bytes of it. A sender begins with kWindowFirst units and gives one up with each that it sends; the
 // receiver gives back the units of messages that have their receive, a quarter of the window at a time
-// (FrameOp::kCredit). A message for which there are no units left is announced, however short it is, and waits in its
+// (FrameOp::Credit). A message for which there are no units left is announced, however short it is, and waits in its
 // sender's memory: its operation occupies the sender's context, whose end is -FI_EAGAIN. Nobody stops reading what a
 // peer sends, so answers pass, and a message that has its receive is never behind one that has none.
 //

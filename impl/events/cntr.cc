@@ -82,8 +82,8 @@ int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
     const auto failed = [=] { return counter->errors.load() != errors; };
     const auto woken =
         block(counter->wait, counter->progress, Deadline(timeout), [=] { return reached() || failed(); });
-    if (woken == Blocked::kTimeout) return -FI_ETIMEDOUT;
-    if (woken == Blocked::kInterrupted) return -FI_EINTR;
+    if (woken == Blocked::Timeout) return -FI_ETIMEDOUT;
+    if (woken == Blocked::Interrupted) return -FI_EINTR;
     return failed() && !reached() ? -FI_EAVAIL : 0;
 }
 

@@ -20,12 +20,12 @@ struct Completion {
 // What fi_cq_read and fi_cq_sread, which ask for no source, make of an error entry. One whose only fault is an unknown
 // source is an error for fi_cq_readfrom alone (fi_cq(3), FI_SOURCE_ERR): the data have arrived.
 enum class WithoutSource : uint8_t {
-    kError,
-    kSuccess,
-    kNothing,  // no completion was requested
+    Error,
+    Success,
+    Nothing,  // no completion was requested
 };
 constexpr WithoutSource of_unknown_source(bool requested) {
-    return requested ? WithoutSource::kSuccess : WithoutSource::kNothing;
+    return requested ? WithoutSource::Success : WithoutSource::Nothing;
 }
 
 // One that failed. The application owns no memory of it; `err_data` is copied (at most kErrorDataMax bytes).
@@ -36,7 +36,7 @@ struct FailedCompletion {
     int provider_error;  // what fi_cq_strerror explains
     const void* data;    // the address of an unknown source (FI_SOURCE_ERR), or nullptr
     size_t data_size;
-    WithoutSource without_source = WithoutSource::kError;
+    WithoutSource without_source = WithoutSource::Error;
 };
 
 }  // namespace selvage::impl

@@ -61,7 +61,7 @@ ssize_t take_error(CompletionQueue& cq, fi_cq_err_entry* buffer) {
                                           .error = FI_EOVERRUN,
                                           .provider_error = kErrorOverrun,
                                           .data_size = 0,
-                                          .without_source = WithoutSource::kError,
+                                          .without_source = WithoutSource::Error,
                                           .data = {}};
         fill(buffer, Completion{}, kOverrun);
         fill_data(buffer, kOverrun, version);

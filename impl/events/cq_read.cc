@@ -179,7 +179,7 @@ ssize_t sreadfrom_cq(fid_cq* descriptor, void* buffer, size_t count, fi_addr_t* 
         const auto woken = block(cq->wait, cq->progress, deadline,
                                  [&] { return cq->holds(threshold) || cq->wakeups.load() != answered; });
         const ssize_t result = take<kFormat>(*cq, buffer, count, sources);
-        if (result != -FI_EAGAIN || woken != Blocked::kReady) return result;
+        if (result != -FI_EAGAIN || woken != Blocked::Ready) return result;
         const uint32_t wakeups = cq->wakeups.load();
         if (wakeups != answered) cq->answered_wakeups.store(wakeups);
         if (wakeups != answered || deadline.passed()) return result;

@@ -110,7 +110,7 @@ void CompletionRing::make_success(size_t index) {
 }
 
 void CompletionRing::drop_unrequested() {
-    while (size() && front().failure && front().failure->without_source == WithoutSource::kNothing) pop_failure();
+    while (size() && front().failure && front().failure->without_source == WithoutSource::Nothing) pop_failure();
 }
 
 }  // namespace selvage::impl

@@ -74,7 +74,7 @@ public:
     const Failure* pop_failure();
     // For a reader that asks for no sources. Whether the entry, a failure, is a success to it; makes it one; and
     // removes the first entries while nothing is to be read of them.
-    bool succeeds_without_source(size_t index) { return at(index).failure->without_source == WithoutSource::kSuccess; }
+    bool succeeds_without_source(size_t index) { return at(index).failure->without_source == WithoutSource::Success; }
     void make_success(size_t index);
     void drop_unrequested();
 

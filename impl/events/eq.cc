@@ -226,7 +226,7 @@ ssize_t sread_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length
     for (;;) {
         const auto woken = block(eq->wait, eq->progress, deadline, [eq] { return eq->pending(); });
         const ssize_t result = take_event(eq, type, buffer, length, flags);
-        if (result != -FI_EAGAIN || woken != Blocked::kReady) return result;
+        if (result != -FI_EAGAIN || woken != Blocked::Ready) return result;
     }
 }
 

@@ -21,11 +21,11 @@ int control_wait_set(fid* descriptor, int command, void* argument) {
 int wait_on_set(fid_wait* descriptor, int timeout) {
     auto* set = object_of<WaitSet>(descriptor);
     switch (block(set->wait, *set, Deadline(timeout), [set] { return set->pending(); })) {
-        case Blocked::kReady:
+        case Blocked::Ready:
             return 0;
-        case Blocked::kTimeout:
+        case Blocked::Timeout:
             return -FI_ETIMEDOUT;
-        case Blocked::kInterrupted:
+        case Blocked::Interrupted:
             return -FI_EINTR;
     }
     return 0;

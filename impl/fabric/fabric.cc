@@ -54,7 +54,7 @@ const Provider* provider_of(const char* text) {
 int open_fabric(Layout layout, const fi_fabric_attr* attr, fid_fabric** result, void* context) {
     if (!attr || !attr->prov_name || !result) return -FI_EINVAL;
     *result = nullptr;
-    const uint32_t version = layout == Layout::k1_0 ? FI_VERSION(1, 0) : attr->api_version;
+    const uint32_t version = layout == Layout::V1_0 ? FI_VERSION(1, 0) : attr->api_version;
     if (version > newest_version()) return -FI_ENOSYS;
     const Provider* provider = provider_of(attr->prov_name);
     if (!provider) return -FI_ENODEV;

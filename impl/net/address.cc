@@ -13,38 +13,38 @@
 namespace selvage::impl {
 
 uint16_t SocketAddress::port() const {
-    if (kind == AddressKind::kIbUd) return 0;
-    return ntohs(kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port);
+    if (kind == AddressKind::IbUd) return 0;
+    return ntohs(kind == AddressKind::Inet ? v4.sin_port : v6.sin6_port);
 }
 
 void SocketAddress::set_port(uint16_t port) {
-    if (kind == AddressKind::kIbUd) return;
-    (kind == AddressKind::kInet ? v4.sin_port : v6.sin6_port) = htons(port);
+    if (kind == AddressKind::IbUd) return;
+    (kind == AddressKind::Inet ? v4.sin_port : v6.sin6_port) = htons(port);
 }
 
 bool SocketAddress::is_wildcard() const {
-    if (kind == AddressKind::kInet) return v4.sin_addr.s_addr == htonl(INADDR_ANY);
-    return kind == AddressKind::kInet6 && IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
+    if (kind == AddressKind::Inet) return v4.sin_addr.s_addr == htonl(INADDR_ANY);
+    return kind == AddressKind::Inet6 && IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
 }
 
 SocketAddress SocketAddress::wildcard(AddressKind family, uint16_t port) {
     SocketAddress address;
     memset(&address.v6, 0, sizeof address.v6);
     address.kind = family;
-    address.any.sa_family = family == AddressKind::kInet ? AF_INET : AF_INET6;
+    address.any.sa_family = family == AddressKind::Inet ? AF_INET : AF_INET6;
     address.set_port(port);
     return address;
 }
 
 bool SocketAddress::is_loopback() const {
-    if (kind == AddressKind::kInet) return (ntohl(v4.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
-    return kind == AddressKind::kInet6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+    if (kind == AddressKind::Inet) return (ntohl(v4.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
+    return kind == AddressKind::Inet6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
 
 bool SocketAddress::same_host(const SocketAddress& other) const {
-    if (kind != other.kind || kind == AddressKind::kNone) return false;
-    if (kind == AddressKind::kInet) return v4.sin_addr.s_addr == other.v4.sin_addr.s_addr;
-    if (kind == AddressKind::kIbUd) return memcmp(ib.gid, other.ib.gid, sizeof ib.gid) == 0;
+    if (kind != other.kind || kind == AddressKind::None) return false;
+    if (kind == AddressKind::Inet) return v4.sin_addr.s_addr == other.v4.sin_addr.s_addr;
+    if (kind == AddressKind::IbUd) return memcmp(ib.gid, other.ib.gid, sizeof ib.gid) == 0;
     const bool scoped = v6.sin6_scope_id && other.v6.sin6_scope_id;
     if (scoped && v6.sin6_scope_id != other.v6.sin6_scope_id) return false;
     return memcmp(&v6.sin6_addr, &other.v6.sin6_addr, sizeof v6.sin6_addr) == 0;
@@ -52,11 +52,11 @@ bool SocketAddress::same_host(const SocketAddress& other) const {
 
 bool SocketAddress::same_endpoint(const SocketAddress& other) const {
     if (!same_host(other)) return false;
-    return kind == AddressKind::kIbUd ? ib.queue_pair == other.ib.queue_pair : port() == other.port();
+    return kind == AddressKind::IbUd ? ib.queue_pair == other.ib.queue_pair : port() == other.port();
 }
 
 bool SocketAddress::names_endpoint() const {
-    if (kind != AddressKind::kIbUd) return !is_wildcard() && port() != 0;
+    if (kind != AddressKind::IbUd) return !is_wildcard() && port() != 0;
     constexpr uint8_t kNoGid[sizeof ib.gid] = {};
     return ib.queue_pair && ib.queue_pair <= kQueuePairMax && memcmp(ib.gid, kNoGid, sizeof kNoGid) != 0;
 }
@@ -97,7 +97,7 @@ bool copy_host(std::string_view host, char (&buffer)[INET6_ADDRSTRLEN + IF_NAMES
 
 bool parse_v4(const char* host, SocketAddress* out) {
     if (inet_pton(AF_INET, host, &out->v4.sin_addr) != 1) return false;
-    out->kind = AddressKind::kInet;
+    out->kind = AddressKind::Inet;
     out->v4.sin_family = AF_INET;
     return true;
 }
@@ -117,7 +117,7 @@ bool parse_v6(char* host, SocketAddress* out) {
     uint32_t scope = 0;
     if (percent && !parse_scope(percent + 1, &scope)) return false;
     out->v6.sin6_scope_id = scope;
-    out->kind = AddressKind::kInet6;
+    out->kind = AddressKind::Inet6;
     out->v6.sin6_family = AF_INET6;
     return true;
 }
@@ -152,7 +152,7 @@ bool parse_socket_text(uint32_t format, std::string_view rest, ParsedAddress* ou
     if (!split_host_port(rest, &host, &port_text) || !parse_port(port_text, &port)) return false;
     if (host.empty()) {
         out->any_host = true;
-        out->socket.kind = format == FI_SOCKADDR_IN6 ? AddressKind::kInet6 : AddressKind::kInet;
+        out->socket.kind = format == FI_SOCKADDR_IN6 ? AddressKind::Inet6 : AddressKind::Inet;
         out->socket.any.sa_family = format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
         out->socket.set_port(port);
         return true;
@@ -173,12 +173,12 @@ bool read_raw_socket(const void* bytes, size_t length, ParsedAddress* out) {
     memcpy(&family, static_cast<const char*>(bytes) + offsetof(sockaddr, sa_family), sizeof family);
     if (family == AF_INET && length >= sizeof(sockaddr_in)) {
         memcpy(&out->socket.v4, bytes, sizeof(sockaddr_in));
-        out->kind = out->socket.kind = AddressKind::kInet;
+        out->kind = out->socket.kind = AddressKind::Inet;
         return true;
     }
     if (family == AF_INET6 && length >= sizeof(sockaddr_in6)) {
         memcpy(&out->socket.v6, bytes, sizeof(sockaddr_in6));
-        out->kind = out->socket.kind = AddressKind::kInet6;
+        out->kind = out->socket.kind = AddressKind::Inet6;
         return true;
     }
     return false;
@@ -187,7 +187,7 @@ bool read_raw_socket(const void* bytes, size_t length, ParsedAddress* out) {
 bool read_raw_ib(const void* bytes, size_t length, ParsedAddress* out) {
     if (length < sizeof(IbAddress)) return false;
     memcpy(&out->socket.ib, bytes, sizeof(IbAddress));
-    out->kind = out->socket.kind = AddressKind::kIbUd;
+    out->kind = out->socket.kind = AddressKind::IbUd;
     return true;
 }
 
@@ -211,7 +211,7 @@ bool parse_text_address(std::string_view text, ParsedAddress* out) {
     out->format = scheme->format;
     const std::string_view rest = separator == std::string_view::npos ? std::string_view() : text.substr(separator + 3);
     if (scheme->format != FI_ADDR_STR) return parse_socket_text(scheme->format, rest, out);
-    out->kind = AddressKind::kShm;
+    out->kind = AddressKind::Shm;
     return make_shm_text(rest, out->shm);
 }
 
@@ -225,8 +225,8 @@ bool read_address(uint32_t format, const void* bytes, size_t length, ParsedAddre
     }
     if (format == FI_ADDR_IB_UD) return read_raw_ib(bytes, length, out);
     if (!read_raw_socket(bytes, length, out)) return false;
-    if (format == FI_SOCKADDR_IN) return out->kind == AddressKind::kInet;
-    if (format == FI_SOCKADDR_IN6) return out->kind == AddressKind::kInet6;
+    if (format == FI_SOCKADDR_IN) return out->kind == AddressKind::Inet;
+    if (format == FI_SOCKADDR_IN6) return out->kind == AddressKind::Inet6;
     return format == FI_SOCKADDR || format == FI_FORMAT_UNSPEC;
 }
 
@@ -241,14 +241,14 @@ bool make_shm_text(std::string_view name, char (&out)[kShmTextMax]) {
 }
 
 size_t write_text_address(const SocketAddress& address, uint32_t scheme, char* out, size_t size) {
-    if (address.kind == AddressKind::kIbUd) {
+    if (address.kind == AddressKind::IbUd) {
         char text[kAddressBytesMax];
         Writer writer(text, sizeof text);
         write_address(writer, FI_ADDR_IB_UD, &address.ib, sizeof address.ib);
         return static_cast<size_t>(snprintf(out, size, "%.*s", static_cast<int>(writer.position() - text), text)) + 1;
     }
     char host[INET6_ADDRSTRLEN] = "";
-    const bool v4 = address.kind == AddressKind::kInet;
+    const bool v4 = address.kind == AddressKind::Inet;
     const void* raw = v4 ? static_cast<const void*>(&address.v4.sin_addr) : &address.v6.sin6_addr;
     inet_ntop(v4 ? AF_INET : AF_INET6, raw, host, sizeof host);
     char zone[16] = "";

@@ -18,7 +18,7 @@ inline constexpr size_t kShmTextMax = 128;               // with the terminating
 inline constexpr size_t kAddressBytesMax = kShmTextMax;  // the longest outside form of any address
 inline constexpr std::string_view kShmScheme = "fi_shm://";
 
-enum class AddressKind : uint8_t { kNone, kInet, kInet6, kShm, kIbUd };
+enum class AddressKind : uint8_t { None, Inet, Inet6, Shm, IbUd };
 
 // FI_ADDR_IB_UD: a queue pair for datagrams, and the port that it is at. Numbers are in the host's byte order.
 struct IbAddress {
@@ -33,10 +33,10 @@ struct IbAddress {
 static_assert(sizeof(IbAddress) == 32, "rdma/fabric.h has it as uint64_t[4]");
 inline constexpr uint32_t kQueuePairMax = 0xffffff;
 
-// An address of a fixed size: an internet address with port, or one of a device. Invariant: `kind` is kInet, kInet6 or
-// kIbUd and says which member is valid, or kNone.
+// An address of a fixed size: an internet address with port, or one of a device. Invariant: `kind` is Inet, Inet6 or
+// IbUd and says which member is valid, or None.
 struct SocketAddress {
-    AddressKind kind = AddressKind::kNone;
+    AddressKind kind = AddressKind::None;
     union {
         sockaddr any;
         sockaddr_in v4;
@@ -47,7 +47,7 @@ struct SocketAddress {
     SocketAddress() : ib{} {}
     const void* bytes() const { return &any; }
     size_t length() const {
-        return kind == AddressKind::kInet ? sizeof v4 : kind == AddressKind::kIbUd ? sizeof ib : sizeof v6;
+        return kind == AddressKind::Inet ? sizeof v4 : kind == AddressKind::IbUd ? sizeof ib : sizeof v6;
     }
     uint16_t port() const;         // host byte order; a device's address has none
     void set_port(uint16_t port);  // of an internet address
@@ -63,11 +63,11 @@ struct SocketAddress {
 
 // What a text or raw address may say.
 struct ParsedAddress {
-    AddressKind kind = AddressKind::kNone;  // kNone: a format name alone, or fi_sockaddr without a host
-    uint32_t format = FI_FORMAT_UNSPEC;     // the format that a text names
-    bool any_host = false;                  // no host in the text
-    SocketAddress socket;                   // kInet, kInet6; the port also when any_host
-    char shm[kShmTextMax] = {};             // kShm: the canonical text
+    AddressKind kind = AddressKind::None;  // None: a format name alone, or fi_sockaddr without a host
+    uint32_t format = FI_FORMAT_UNSPEC;    // the format that a text names
+    bool any_host = false;                 // no host in the text
+    SocketAddress socket;                  // Inet, Inet6; the port also when any_host
+    char shm[kShmTextMax] = {};            // Shm: the canonical text
 };
 
 // True when the text starts like an FI_ADDR_STR address ("fi_..."), valid or not.

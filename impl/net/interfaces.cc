@@ -67,13 +67,13 @@ private:
     static bool read_address(const ifaddrmsg& fixed, const rtattr& attribute, InterfaceAddress* entry) {
         SocketAddress& address = entry->address;
         if (fixed.ifa_family == AF_INET) {
-            address.kind = AddressKind::kInet;
+            address.kind = AddressKind::Inet;
             address.v4 = {};
             address.v4.sin_family = AF_INET;
             return read_attribute(attribute, &address.v4.sin_addr);
         }
         if (fixed.ifa_family != AF_INET6) return false;
-        address.kind = AddressKind::kInet6;
+        address.kind = AddressKind::Inet6;
         address.v6 = {};
         address.v6.sin6_family = AF_INET6;
         if (!read_attribute(attribute, &address.v6.sin6_addr)) return false;
@@ -105,8 +105,8 @@ private:
 // IFLA_INFO_KIND; hardware has none.
 LinkType type_of(std::string_view kind) {
     constexpr std::string_view kOnHardware[] = {"vlan", "bond", "team", "macvlan", "ipvlan", "macsec", "ipoib", "hsr"};
-    if (kind.empty() || std::ranges::find(kOnHardware, kind) != std::end(kOnHardware)) return LinkType::kHardware;
-    return kind == "bridge" || kind == "openvswitch" ? LinkType::kBridge : LinkType::kSoftware;
+    if (kind.empty() || std::ranges::find(kOnHardware, kind) != std::end(kOnHardware)) return LinkType::Hardware;
+    return kind == "bridge" || kind == "openvswitch" ? LinkType::Bridge : LinkType::Software;
 }
 
 // Asked of the kernel, not of /sys, which may show another network namespace.
@@ -204,7 +204,7 @@ void mark_default_routes(const RouteSocket& socket, AddressList& list) {
     const unsigned v4 = default_link(socket, AF_INET);
     const unsigned v6 = default_link(socket, AF_INET6);
     for (InterfaceAddress& entry : list) {
-        const bool is_v4 = entry.address.kind == AddressKind::kInet;
+        const bool is_v4 = entry.address.kind == AddressKind::Inet;
         const unsigned own = is_v4 ? v4 : v6;
         entry.has_default_route = entry.index == (own ? own : is_v4 ? v6 : v4);
     }
@@ -266,7 +266,7 @@ int list_interfaces(InterfaceAddress** out, size_t* count) {
 }
 
 void write_subnet(const SocketAddress& address, unsigned prefix, char* out, size_t size) {
-    const bool v4 = address.kind == AddressKind::kInet;
+    const bool v4 = address.kind == AddressKind::Inet;
     uint8_t bytes[16];
     const size_t length = v4 ? 4 : 16;
     memcpy(bytes, v4 ? static_cast<const void*>(&address.v4.sin_addr) : &address.v6.sin6_addr, length);

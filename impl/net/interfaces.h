@@ -13,7 +13,7 @@
 
 namespace selvage::impl {
 
-enum class LinkType : uint8_t { kHardware, kBridge, kSoftware };
+enum class LinkType : uint8_t { Hardware, Bridge, Software };
 
 struct InterfaceAddress {
     char name[16];  // its own, or the label of the address

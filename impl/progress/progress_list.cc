@@ -101,9 +101,9 @@ void ProgressList::detach(Progressive* object) {
 // Looks for the descriptor first: an object that made one since it was attached would wake nobody through it.
 Armed ProgressList::arm_item(Item& item) {
     if (item.watched < 0 && item.object->wait_descriptor() != Progressive::kNoDescriptor) {
-        if (watch(item) || item.watched < 0) return Armed::kNoDescriptor;
+        if (watch(item) || item.watched < 0) return Armed::NoDescriptor;
     }
-    return item.object->arm() ? Armed::kArmed : Armed::kBusy;
+    return item.object->arm() ? Armed::Armed : Armed::Busy;
 }
 
 Armed ProgressList::arm_locked() {
@@ -115,12 +115,12 @@ Armed ProgressList::arm_locked() {
         if (activity_) activity_->begin_sleep();
     }
     for (size_t i = 0; i < count; ++i) {
-        const Armed armed = items_[i]->sleeps ? arm_item(*items_[i]) : Armed::kArmed;
-        if (armed == Armed::kArmed) continue;
+        const Armed armed = items_[i]->sleeps ? arm_item(*items_[i]) : Armed::Armed;
+        if (armed == Armed::Armed) continue;
         disarm_locked();
         return armed;
     }
-    return Armed::kArmed;
+    return Armed::Armed;
 }
 
 void ProgressList::disarm_locked() {
@@ -147,7 +147,7 @@ void ProgressList::disarm() {
 
 bool ProgressList::arm_native() {
     lock();
-    const bool armed = arm_locked() == Armed::kArmed;
+    const bool armed = arm_locked() == Armed::Armed;
     if (armed && native_) --sleepers_;  // registered once
     native_ |= armed;
     native_reads_ = 0;

@@ -15,7 +15,7 @@ namespace selvage::impl {
 
 class WaitObject;
 
-enum class Armed : uint8_t { kArmed, kBusy, kNoDescriptor };
+enum class Armed : uint8_t { Armed, Busy, NoDescriptor };
 
 // What the thread that makes automatic progress knows of the application (progress_thread.h).
 class ApplicationActivity {
@@ -69,8 +69,8 @@ public:
         }
     }
 
-    // kArmed: every object has nothing left to do, and from now to disarm() the owner's wait object is woken by
-    // arrivals. Otherwise nothing is armed, and disarm() is not called: kBusy, there is something to do; kNoDescriptor,
+    // Armed: every object has nothing left to do, and from now to disarm() the owner's wait object is woken by
+    // arrivals. Otherwise nothing is armed, and disarm() is not called: Busy, there is something to do; NoDescriptor,
     // arrivals would wake nobody, since the process has no descriptor left for them.
     Armed arm();
     void disarm();

@@ -71,11 +71,11 @@ bool ProgressThread::application_is_active(uint32_t* seen) const {
 void ProgressThread::sleep() {
     wait_.want();
     const uint32_t seen = wait_.generation();
-    const Armed armed = stopping_.load() ? Armed::kBusy : list_.arm();
-    if (armed == Armed::kArmed) {
+    const Armed armed = stopping_.load() ? Armed::Busy : list_.arm();
+    if (armed == Armed::Armed) {
         wait_.wait(seen, Deadline(kForever));
         list_.disarm();
-    } else if (armed == Armed::kNoDescriptor) {
+    } else if (armed == Armed::NoDescriptor) {
         wait_.nap_undescribed(seen, Deadline(kForever));
     }
     wait_.unwant();

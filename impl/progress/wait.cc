@@ -189,11 +189,11 @@ void WaitObject::broadcast() {
 }
 
 WaitObject::Woken WaitObject::wait(uint32_t seen, const Deadline& deadline) {
-    if (generation() != seen) return Woken::kSignal;
-    if (deadline.passed()) return Woken::kTimeout;
+    if (generation() != seen) return Woken::Signal;
+    if (deadline.passed()) return Woken::Timeout;
     if (polls()) {
         sched_yield();
-        return Woken::kSignal;
+        return Woken::Signal;
     }
     if (group_.load() >= 0) return wait_on_descriptors(seen, deadline);
     const timespec left = to_timespec(deadline.endless() ? 0 : deadline.remaining());
@@ -211,15 +211,15 @@ WaitObject::Woken WaitObject::nap_undescribed(uint32_t seen, const Deadline& dea
     }
     const int64_t left = deadline.endless() ? kNapMax : std::min(kNapMax, deadline.remaining());
     const Woken woken = nap(seen, left);
-    return woken == Woken::kTimeout ? Woken::kSignal : woken;
+    return woken == Woken::Timeout ? Woken::Signal : woken;
 }
 
 WaitObject::Woken WaitObject::wait_on_futex(uint32_t seen, const timespec* limit) {
     sleepers_.fetch_add(1);
     const int error = futex_wait(generation_, seen, limit);
     sleepers_.fetch_sub(1);
-    if (error == ETIMEDOUT) return generation() != seen ? Woken::kSignal : Woken::kTimeout;
-    return error == EINTR ? Woken::kInterrupted : Woken::kSignal;
+    if (error == ETIMEDOUT) return generation() != seen ? Woken::Signal : Woken::Timeout;
+    return error == EINTR ? Woken::Interrupted : Woken::Signal;
 }
 
 // The event is taken back only before the first thread polls, so that one signal wakes all that do.
@@ -241,8 +241,8 @@ WaitObject::Woken WaitObject::wait_on_descriptors(uint32_t seen, const Deadline&
         LockGuard guard(lock_);
         --polling_;
     }
-    if (ready < 0 && error == EINTR) return Woken::kInterrupted;
-    return ready == 0 && generation() == seen ? Woken::kTimeout : Woken::kSignal;
+    if (ready < 0 && error == EINTR) return Woken::Interrupted;
+    return ready == 0 && generation() == seen ? Woken::Timeout : Woken::Signal;
 }
 
 void WaitObject::prepare_native() {

@@ -83,11 +83,11 @@ public:
     void want() { wanted_->fetch_add(1); }
     void unwant() { wanted_->fetch_sub(1); }
     uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
-    enum class Woken { kSignal, kTimeout, kInterrupted };
+    enum class Woken { Signal, Timeout, Interrupted };
     Woken wait(uint32_t seen, const Deadline& deadline);
     // The same for at most `nanoseconds`, and only signals end it: what is watched is not looked at.
     Woken nap(uint32_t seen, int64_t nanoseconds);
-    // In place of wait() while there is no descriptor through which arrivals could wake (Armed::kNoDescriptor): a nap
+    // In place of wait() while there is no descriptor through which arrivals could wake (Armed::NoDescriptor): a nap
     // of at most a millisecond, after which the caller looks by itself. The first one is logged.
     Woken nap_undescribed(uint32_t seen, const Deadline& deadline);
 

@@ -9,7 +9,7 @@
 
 namespace selvage::impl {
 
-enum class Blocked { kReady, kTimeout, kInterrupted };
+enum class Blocked { Ready, Timeout, Interrupted };
 
 // How long to look before sleeping: doubled when what was waited for came within kMax, whether asleep or not, halved
 // when it did not. Threads that share a wait object share the estimate; it is a guess, so a lost update is none.
@@ -52,15 +52,15 @@ template <typename Progress, typename Ready>
 WaitObject::Woken sleep_once(WaitObject& wait, Progress& progress, const Deadline& deadline, Ready& ready) {
     wait.want();
     const uint32_t seen = wait.generation();
-    auto woken = WaitObject::Woken::kSignal;
+    auto woken = WaitObject::Woken::Signal;
     if (wait.polls()) {
         woken = wait.wait(seen, deadline);
     } else if (!ready()) {
         const Armed armed = progress.arm();
-        if (armed == Armed::kArmed) {
+        if (armed == Armed::Armed) {
             woken = wait.wait(seen, deadline);
             progress.disarm();
-        } else if (armed == Armed::kNoDescriptor) {
+        } else if (armed == Armed::NoDescriptor) {
             woken = wait.nap_undescribed(seen, deadline);
         }
     }
@@ -73,17 +73,17 @@ WaitObject::Woken sleep_once(WaitObject& wait, Progress& progress, const Deadlin
 template <typename Progress, typename Ready>
 Blocked block(WaitObject& wait, Progress& progress, const Deadline& deadline, Ready ready) {
     progress.advance();
-    if (ready()) return Blocked::kReady;
-    if (deadline.passed()) return Blocked::kTimeout;
+    if (ready()) return Blocked::Ready;
+    if (deadline.passed()) return Blocked::Timeout;
     SpinBudget spin(wait.spin_budget());
     for (;;) {
         const bool sleeps = !spin.left();
-        const auto woken = sleeps ? sleep_once(wait, progress, deadline, ready) : WaitObject::Woken::kSignal;
+        const auto woken = sleeps ? sleep_once(wait, progress, deadline, ready) : WaitObject::Woken::Signal;
         const bool over = sleeps ? deadline.passed() : deadline.passed_at(spin.now());
         progress.advance();
-        if (ready()) return Blocked::kReady;
-        if (over) return Blocked::kTimeout;
-        if (woken == WaitObject::Woken::kInterrupted) return Blocked::kInterrupted;
+        if (ready()) return Blocked::Ready;
+        if (over) return Blocked::Timeout;
+        if (woken == WaitObject::Woken::Interrupted) return Blocked::Interrupted;
     }
 }
 

@@ -20,12 +20,12 @@ Armed WaitSet::arm() {
     LockGuard guard(lock);
     for (const WaitMember* member = members; member; member = member->next) {
         const Armed armed = member->progress->arm();
-        if (armed == Armed::kArmed) continue;
+        if (armed == Armed::Armed) continue;
         for (const WaitMember* done = members; done != member; done = done->next) done->progress->disarm();
         return armed;
     }
     ++sleeping;
-    return Armed::kArmed;
+    return Armed::Armed;
 }
 
 void WaitSet::disarm() {

@@ -73,7 +73,7 @@ int query(const Call& call, const ExternalProvider& provider, fi_info*** tail) {
     }
     const AnswerTerms terms{.version = call.version,
                             .asked_name = call.named ? call.name_in_hints : nullptr,
-                            .nic_known = call.hints_layout >= Layout::k1_2};
+                            .nic_known = call.hints_layout >= Layout::V1_2};
     return take_over_answers(provider, list, terms, tail);
 }
 
@@ -125,7 +125,7 @@ int external_detail::open_fabric_of(const ExternalProvider& provider, Layout lay
     *fabric = nullptr;
     fi_fabric_attr own{};
     memcpy(&own, &attr, sizes_of(layout).fabric);
-    if (layout == Layout::k1_0) own.api_version = FI_VERSION(1, 0);
+    if (layout == Layout::V1_0) own.api_version = FI_VERSION(1, 0);
     own.prov_name = const_cast<char*>(provider.name);
     if (own.api_version > newest_version() || own.api_version > provider.fi_version) return -FI_ENOSYS;
     const int result = provider.fabric(&own, fabric, context);

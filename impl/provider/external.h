@@ -34,7 +34,7 @@ struct ExternalProvider {
 };
 
 namespace external_detail {
-enum class State : uint8_t { kNotLoaded, kNone, kSome };
+enum class State : uint8_t { NotLoaded, None, Some };
 extern std::atomic<State> state;
 bool load();
 }  // namespace external_detail
@@ -43,9 +43,9 @@ bool load();
 inline bool has_external_providers() {
     // Acquire: pairs with the release in load(), after which the table is read without a lock.
     const external_detail::State state = external_detail::state.load(std::memory_order_acquire);
-    if (state == external_detail::State::kNone) [[likely]]
+    if (state == external_detail::State::None) [[likely]]
         return false;
-    return state == external_detail::State::kSome || external_detail::load();
+    return state == external_detail::State::Some || external_detail::load();
 }
 
 // In the order of the folders, and of the files' names within a folder. REQUIRES: has_external_providers()

@@ -39,7 +39,7 @@ const char* fault_of(const fi_info& info, Layout layout) {
     if (!is_usable_name(info.domain_attr->name)) return "domain_attr.name is missing or has no end";
     if (is_too_long(info.src_addr, info.src_addrlen)) return "src_addrlen is out of range";
     if (is_too_long(info.dest_addr, info.dest_addrlen)) return "dest_addrlen is out of range";
-    if (layout >= Layout::k1_1 && (is_too_long(info.ep_attr->auth_key, info.ep_attr->auth_key_size) ||
+    if (layout >= Layout::V1_1 && (is_too_long(info.ep_attr->auth_key, info.ep_attr->auth_key_size) ||
                                    is_too_long(info.domain_attr->auth_key, info.domain_attr->auth_key_size))) {
         return "auth_key_size is out of range";
     }
@@ -49,7 +49,7 @@ const char* fault_of(const fi_info& info, Layout layout) {
 // The nic of an entry while the rest is copied: it goes to the copy, or back.
 class NicInTransit {
 public:
-    NicInTransit(fi_info& source, Layout layout) : source_(source), exists_(layout >= Layout::k1_2) {
+    NicInTransit(fi_info& source, Layout layout) : source_(source), exists_(layout >= Layout::V1_2) {
         if (!exists_) return;
         nic_ = source.nic;
         source.nic = nullptr;

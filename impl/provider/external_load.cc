@@ -21,7 +21,7 @@
 namespace selvage::impl {
 
 namespace external_detail {
-constinit std::atomic<State> state{State::kNotLoaded};
+constinit std::atomic<State> state{State::NotLoaded};
 }
 
 namespace {
@@ -38,7 +38,7 @@ constexpr size_t kMaxProviders = 64;
 // What a fi_provider has meant since; before, hosts and providers were to be of one release.
 constexpr uint32_t kOldestInterface = FI_VERSION(1, 3);
 
-// Written by load() alone, before `state` is kSome.
+// Written by load() alone, before `state` is Some.
 ExternalProvider table[kMaxProviders];
 size_t table_size = 0;
 pid_t loading_process = 0;
@@ -273,7 +273,7 @@ bool Loading::prevails(const char* file, const ExternalProvider& provider, Exter
 // As upstream does: behind the exit handlers of the program, which may still use the providers' objects. The child of a
 // fork that ends leaves alone what its parent uses.
 [[gnu::destructor]] void clean_up_all() {
-    if (external_detail::state.exchange(State::kNone, std::memory_order_acq_rel) != State::kSome) return;
+    if (external_detail::state.exchange(State::None, std::memory_order_acq_rel) != State::Some) return;
     if (getpid() != loading_process) return;
     while (table_size) clean_up(table[--table_size]);
 }
@@ -283,7 +283,7 @@ bool Loading::prevails(const char* file, const ExternalProvider& provider, Exter
 bool external_detail::load() {
     const char* path = secure_getenv(kPathVariable);
     if (!path || !*path) {
-        state.store(State::kNone, std::memory_order_release);
+        state.store(State::None, std::memory_order_release);
         return false;
     }
     if (is_loading_here()) return false;  // a provider that queries while it is loaded
@@ -291,14 +291,14 @@ bool external_detail::load() {
     static const int armed = pthread_atfork(before_fork, after_fork, after_fork);
     static_cast<void>(armed);
     LockGuard guard(load_lock);
-    if (state.load(std::memory_order_relaxed) == State::kNotLoaded) {
+    if (state.load(std::memory_order_relaxed) == State::NotLoaded) {
         loading_thread.store(pthread_self(), std::memory_order_relaxed);
         loading_process = getpid();
         const Loading all(path);
-        state.store(table_size ? State::kSome : State::kNone, std::memory_order_release);
+        state.store(table_size ? State::Some : State::None, std::memory_order_release);
         loading_thread.store(pthread_t{}, std::memory_order_relaxed);
     }
-    return state.load(std::memory_order_relaxed) == State::kSome;
+    return state.load(std::memory_order_relaxed) == State::Some;
 }
 
 std::span<const ExternalProvider> external_providers() { return {table, table_size}; }

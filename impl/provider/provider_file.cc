@@ -41,7 +41,7 @@ int get_info_for_host(uint32_t version, const char* node, const char* service, u
                       fi_info** info) {
     if (version > kNewestVersion) version = kNewestVersion;
     // A host has the structures of 1.17 at least.
-    const Layout layout = std::max(Layout::k1_3, layout_of_version(version));
+    const Layout layout = std::max(Layout::V1_3, layout_of_version(version));
     constexpr uint64_t kPublicFlags = FI_NUMERICHOST | FI_SOURCE;
     const Hints inner(hints, layout);
     const int result = get_info(layout, version, node, service, flags & kPublicFlags, inner.get(), info);
@@ -57,7 +57,7 @@ int open_fabric_for_host(fi_fabric_attr* attr, fid_fabric** fabric, void* contex
     if (!attr) return -FI_EINVAL;
     fi_fabric_attr inner = *attr;
     inner.prov_name = const_cast<char*>(kInner);
-    return open_fabric(Layout::k1_3, &inner, fabric, context);
+    return open_fabric(Layout::V1_3, &inner, fabric, context);
 }
 
 void clean_up() {}  // threads end with the objects that they serve

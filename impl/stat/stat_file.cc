@@ -184,7 +184,7 @@ StatRecord* acquire_stat_record(StatType type, uint64_t endpoint, const char* pr
     }
     begin_change(*record);
     record->type = type;
-    record->life = type == StatType::kPeer ? PeerLife::kActive : PeerLife::kNone;
+    record->life = type == StatType::Peer ? PeerLife::Active : PeerLife::None;
     record->last_error = 0;
     record->endpoint = endpoint;
     copy_text(record->provider, provider);
@@ -214,10 +214,10 @@ void release_stat_record(StatRecord* record) {
     LockGuard guard(g_lock);
     if (in_file(record)) {
         begin_change(*record);
-        record->type = StatType::kFree;
+        record->type = StatType::Free;
         end_change(*record);
         give_record(record);
-    } else if (record->type != StatType::kFree) {
+    } else if (record->type != StatType::Free) {
         free(record);
     }
 }

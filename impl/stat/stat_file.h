@@ -24,31 +24,31 @@
 
 namespace selvage::impl {
 
-enum class StatType : uint8_t { kFree, kEndpoint, kPeer };
-enum class PeerLife : uint8_t { kNone, kActive, kDown };
+enum class StatType : uint8_t { Free, Endpoint, Peer };
+enum class PeerLife : uint8_t { None, Active, Down };
 
 /// The counters of a record, in the order of the file. Those of an endpoint are the sum over its peers, past ones
 /// included, but for the maxima. The first six go up and down, the others only up.
 enum class Stat : uint8_t {
-    kKeptMessages,    ///< unexpected messages that are here whole
-    kKeptBytes,       ///< of their payload
-    kKeptBytesMost,   ///< the maximum of that
-    kAnnouncements,   ///< unexpected messages that are only announced
-    kAnswers,         ///< answers that wait for room in the transport
-    kAnswerBytes,     ///< copied for them
-    kUnexpected,      ///< messages that came before their receive, whole or announced
-    kBadFrames,       ///< drops of a peer that broke the protocol
-    kOverBudget,      ///< drops of a peer that made this side keep too much, or of what a lost one left
-    kNoMemory,        ///< drops of a peer that there was no memory for
-    kAnnouncedShort,  ///< messages of this side that the peer's window had no room for: short, but announced
-    kInFrames,        ///< transfers that were to be read from memory by the other side or a device, and came in frames
-    kLost,            ///< peers that went down, for whatever reason
-    kReconnects,      ///< peers that came again after that
-    kRefused,         ///< connections that were refused or broke the protocol before they had a peer (endpoints)
-    kExpired,         ///< pending connections that took too long or were evicted for others (endpoints)
-    kCount,
+    KeptMessages,    ///< unexpected messages that are here whole
+    KeptBytes,       ///< of their payload
+    KeptBytesMost,   ///< the maximum of that
+    Announcements,   ///< unexpected messages that are only announced
+    Answers,         ///< answers that wait for room in the transport
+    AnswerBytes,     ///< copied for them
+    Unexpected,      ///< messages that came before their receive, whole or announced
+    BadFrames,       ///< drops of a peer that broke the protocol
+    OverBudget,      ///< drops of a peer that made this side keep too much, or of what a lost one left
+    NoMemory,        ///< drops of a peer that there was no memory for
+    AnnouncedShort,  ///< messages of this side that the peer's window had no room for: short, but announced
+    InFrames,        ///< transfers that were to be read from memory by the other side or a device, and came in frames
+    Lost,            ///< peers that went down, for whatever reason
+    Reconnects,      ///< peers that came again after that
+    Refused,         ///< connections that were refused or broke the protocol before they had a peer (endpoints)
+    Expired,         ///< pending connections that took too long or were evicted for others (endpoints)
+    Count,
 };
-inline constexpr size_t kStatCount = static_cast<size_t>(Stat::kCount);
+inline constexpr size_t kStatCount = static_cast<size_t>(Stat::Count);
 inline constexpr size_t kStatNameMax = 128;
 
 /// A record, as it lies in the file.

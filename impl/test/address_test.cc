@@ -12,7 +12,7 @@ namespace {
 std::string round_trip(const char* text) {
     ParsedAddress parsed;
     if (!parse_text_address(text, &parsed)) return "invalid";
-    if (parsed.kind == AddressKind::kShm) return parsed.shm;
+    if (parsed.kind == AddressKind::Shm) return parsed.shm;
     char out[kAddressBytesMax];
     const size_t length = write_text_address(parsed.socket, FI_SOCKADDR_IN, out, sizeof out);
     EXPECT_EQ(length, strlen(out) + 1);
@@ -58,7 +58,7 @@ TEST(Address, RawFormsAreReadNoFurtherThanTheirLength) {
 TEST(Address, Hosts) {
     SocketAddress a, b;
     EXPECT_FALSE(a.same_host(b));
-    a.kind = b.kind = AddressKind::kInet6;
+    a.kind = b.kind = AddressKind::Inet6;
     inet_pton(AF_INET6, "fe80::1", &a.v6.sin6_addr);
     b = a;
     b.v6.sin6_scope_id = 2;
@@ -69,7 +69,7 @@ TEST(Address, Hosts) {
 
 TEST(Address, QueuePairsAreReadAsTheyAreAndToldApart) {
     SocketAddress a;
-    a.kind = AddressKind::kIbUd;
+    a.kind = AddressKind::IbUd;
     EXPECT_FALSE(a.names_endpoint());
     a.ib = {.gid = {0xfd, 0, 0, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
             .queue_pair = 0x12,
@@ -82,7 +82,7 @@ TEST(Address, QueuePairsAreReadAsTheyAreAndToldApart) {
     ParsedAddress parsed;
     EXPECT_FALSE(read_address(FI_ADDR_IB_UD, a.bytes(), a.length() - 1, &parsed));
     ASSERT_TRUE(read_address(FI_ADDR_IB_UD, a.bytes(), a.length(), &parsed));
-    EXPECT_EQ(parsed.kind, AddressKind::kIbUd);
+    EXPECT_EQ(parsed.kind, AddressKind::IbUd);
     EXPECT_TRUE(parsed.socket.same_endpoint(a));
     ParsedAddress other;
     EXPECT_FALSE(read_address(FI_SOCKADDR, a.bytes(), a.length(), &other));

@@ -36,9 +36,9 @@ TEST(AvStoreTest, LowestFreeIndexFirst) {
 TEST(AvStoreTest, TwoMappingsSeeEachOtherGrow) {
     const std::string name = "/selvage-av-test-" + std::to_string(getpid());
     AvStore one, two;
-    ASSERT_EQ(two.open_shared(name.c_str(), 8, 0, AvStore::Access::kReadOnly), -FI_ENOENT);
-    ASSERT_EQ(one.open_shared(name.c_str(), 8, 0, AvStore::Access::kCreate), 0);
-    ASSERT_EQ(two.open_shared(name.c_str(), 8, 0, AvStore::Access::kCreate), 0);
+    ASSERT_EQ(two.open_shared(name.c_str(), 8, 0, AvStore::Access::ReadOnly), -FI_ENOENT);
+    ASSERT_EQ(one.open_shared(name.c_str(), 8, 0, AvStore::Access::Create), 0);
+    ASSERT_EQ(two.open_shared(name.c_str(), 8, 0, AvStore::Access::Create), 0);
     for (uint64_t i = 0; i < 5000; ++i) {
         AvStore& store = i % 2 ? one : two;
         AvLock guard(store);
@@ -52,7 +52,7 @@ TEST(AvStoreTest, TwoMappingsSeeEachOtherGrow) {
         for (uint64_t i = 0; i < 5000; ++i) ASSERT_EQ(one.map()[i], i);
     }
     AvStore other_size;
-    EXPECT_EQ(other_size.open_shared(name.c_str(), 16, 0, AvStore::Access::kCreate), -FI_EINVAL);
+    EXPECT_EQ(other_size.open_shared(name.c_str(), 16, 0, AvStore::Access::Create), -FI_EINVAL);
     one.close();
     EXPECT_EQ(shm_unlink(name.c_str()), 0);  // still there for the other
     two.close();

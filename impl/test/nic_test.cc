@@ -64,30 +64,30 @@ TEST(Nic, ACopyOfAnInfoHasANicOfItsOwn) {
     NicValues values = a_device();
     InfoSet set;
     set.info.nic = values.link();
-    fi_info* first = duplicate_info(set.info, Layout::k1_3);
+    fi_info* first = duplicate_info(set.info, Layout::V1_3);
     ASSERT_NE(first, nullptr);
     ASSERT_NE(first->nic, nullptr);
     expect_apart(*first->nic, *set.info.nic);
-    fi_info* second = duplicate_info(*first, Layout::k1_3);
+    fi_info* second = duplicate_info(*first, Layout::V1_3);
     ASSERT_NE(second, nullptr);
     expect_apart(*second->nic, *first->nic);
     const std::string text = shown(*first->nic);
-    free_info_list(first, Layout::k1_3);
+    free_info_list(first, Layout::V1_3);
     EXPECT_EQ(shown(*second->nic), text);
     EXPECT_NE(text.find("name: rxe0"), std::string::npos) << text;
     EXPECT_NE(text.find("bus_id: 2"), std::string::npos) << text;
     EXPECT_NE(text.find("speed: 2500000000"), std::string::npos) << text;
-    free_info_list(second, Layout::k1_3);
+    free_info_list(second, Layout::V1_3);
 }
 
 TEST(Nic, ACallerOfAnOlderLayoutGetsNone) {
     NicValues values = a_device();
     InfoSet set;
     set.info.nic = values.link();
-    fi_info* copy = duplicate_info(set.info, Layout::k1_1);
+    fi_info* copy = duplicate_info(set.info, Layout::V1_1);
     ASSERT_NE(copy, nullptr);
     EXPECT_EQ(copy->nic, nullptr);
-    free_info_list(copy, Layout::k1_1);
+    free_info_list(copy, Layout::V1_1);
 }
 
 }  // namespace

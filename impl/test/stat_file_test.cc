@@ -15,7 +15,7 @@
 namespace selvage::impl::test {
 namespace {
 
-StatRecord* acquire(const char* name) { return acquire_stat_record(StatType::kEndpoint, 1, "fake", name); }
+StatRecord* acquire(const char* name) { return acquire_stat_record(StatType::Endpoint, 1, "fake", name); }
 
 TEST(StatFile, IsThereAsLongAsThereIsARecord) {
     EXPECT_EQ(stat_path(), "");
@@ -29,16 +29,16 @@ TEST(StatFile, IsThereAsLongAsThereIsARecord) {
 }
 
 TEST(StatFile, ARecordIsReadAsItWasWritten) {
-    StatRecord* record = acquire_stat_record(StatType::kPeer, 7, "fake", "somebody");
-    add_stat(record, Stat::kExpired, 3);
-    set_peer_life(record, PeerLife::kDown, 104);
+    StatRecord* record = acquire_stat_record(StatType::Peer, 7, "fake", "somebody");
+    add_stat(record, Stat::Expired, 3);
+    set_peer_life(record, PeerLife::Down, 104);
     const auto views = read_stat();
     ASSERT_EQ(views.size(), 1U);
     EXPECT_EQ(views[0].endpoint, 7U);
     EXPECT_EQ(views[0].name, "somebody");
-    EXPECT_EQ(views[0].life, PeerLife::kDown);
+    EXPECT_EQ(views[0].life, PeerLife::Down);
     EXPECT_EQ(views[0].last_error, 104);
-    EXPECT_EQ(views[0].at(Stat::kExpired), 3U);
+    EXPECT_EQ(views[0].at(Stat::Expired), 3U);
     EXPECT_EQ(record->sequence % 2, 0U);
     release_stat_record(record);
 }
@@ -46,13 +46,13 @@ TEST(StatFile, ARecordIsReadAsItWasWritten) {
 TEST(StatFile, ARecordThatIsUsedAgainBeginsWithZeros) {
     StatRecord* other = acquire("other");
     StatRecord* record = acquire("a name that is long");
-    add_stat(record, Stat::kUnexpected, 3);
+    add_stat(record, Stat::Unexpected, 3);
     release_stat_record(record);
     EXPECT_EQ(read_stat().size(), 1U);
     StatRecord* again = acquire("short");
     EXPECT_EQ(again, record);
     EXPECT_EQ(read_stat()[1].name, "short");
-    EXPECT_EQ(read_stat()[1].at(Stat::kUnexpected), 0U);
+    EXPECT_EQ(read_stat()[1].at(Stat::Unexpected), 0U);
     release_stat_record(again);
     release_stat_record(other);
 }
@@ -68,11 +68,11 @@ TEST(StatFile, MoreRecordsThanItHasRoomForAreAsGoodForTheirOwners) {
     for (size_t i = 0; i < kStatRecords + 10; ++i) {
         records.push_back(acquire("x"));
         ASSERT_NE(records.back(), nullptr);
-        add_stat(records.back(), Stat::kLost);
+        add_stat(records.back(), Stat::Lost);
     }
     EXPECT_EQ(read_stat().size(), kStatRecords);
     EXPECT_EQ(std::set<StatRecord*>(records.begin(), records.end()).size(), records.size());
-    for (const StatRecord* record : records) ASSERT_EQ(record->get(Stat::kLost), 1U);
+    for (const StatRecord* record : records) ASSERT_EQ(record->get(Stat::Lost), 1U);
     for (StatRecord* record : records) release_stat_record(record);
     EXPECT_EQ(stat_path(), "");
 }
@@ -91,8 +91,8 @@ TEST(StatFile, NobodyElseCanWriteOrShortenIt) {
     EXPECT_EQ(pwrite(file, &byte, 1, 0), -1);
     EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), MAP_FAILED);
     close(file);
-    add_stat(record, Stat::kLost);
-    EXPECT_EQ(read_stat()[0].at(Stat::kLost), 1U) << "its owner can";
+    add_stat(record, Stat::Lost);
+    EXPECT_EQ(read_stat()[0].at(Stat::Lost), 1U) << "its owner can";
     release_stat_record(record);
 }
 
@@ -108,11 +108,11 @@ int in_child(Act act) {
 
 TEST(StatFile, AForkedChildTouchesNothingOfItsParent) {
     StatRecord* record = acquire("parent");
-    add_stat(record, Stat::kLost, 5);
+    add_stat(record, Stat::Lost, 5);
     EXPECT_EQ(in_child([&] {
                   if (!stat_path().empty()) return 1;
-                  add_stat(record, Stat::kLost, 100);
-                  set_peer_life(record, PeerLife::kDown, 1);
+                  add_stat(record, Stat::Lost, 100);
+                  set_peer_life(record, PeerLife::Down, 1);
                   StatRecord* own = acquire("child");
                   if (!own || read_stat().size() != 1 || read_stat()[0].name != "child") return 2;
                   release_stat_record(record);
@@ -123,7 +123,7 @@ TEST(StatFile, AForkedChildTouchesNothingOfItsParent) {
               0);
     ASSERT_EQ(read_stat().size(), 1U);
     EXPECT_EQ(read_stat()[0].name, "parent");
-    EXPECT_EQ(read_stat()[0].at(Stat::kLost), 5U);
+    EXPECT_EQ(read_stat()[0].at(Stat::Lost), 5U);
     release_stat_record(record);
 }
 
@@ -144,8 +144,8 @@ TEST(StatFile, WithoutADescriptorForItRecordsAreAsGoodForTheirOwners) {
                   if (setrlimit(RLIMIT_NOFILE, &none)) return 1;
                   StatRecord* record = acquire("x");
                   if (!record) return 2;
-                  add_stat(record, Stat::kLost);
-                  const bool counted = record->get(Stat::kLost) == 1;
+                  add_stat(record, Stat::Lost);
+                  const bool counted = record->get(Stat::Lost) == 1;
                   release_stat_record(record);
                   return counted ? 0 : 3;
               }),
@@ -179,8 +179,8 @@ TEST(StatFile, DISABLED_SwitchedOff) {
     StatRecord* record = acquire("x");
     EXPECT_EQ(stat_path(), "");
     ASSERT_NE(record, nullptr);
-    add_stat(record, Stat::kLost);
-    EXPECT_EQ(record->get(Stat::kLost), 1U);
+    add_stat(record, Stat::Lost);
+    EXPECT_EQ(record->get(Stat::Lost), 1U);
     release_stat_record(record);
 }
 

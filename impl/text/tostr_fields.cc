@@ -30,38 +30,38 @@ void write_version(Writer& out, std::uint32_t version) noexcept {
 // Numbers, pointers and strings; false if the kind is none of these.
 bool write_plain(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
     switch (show) {
-        case Show::kSize:
+        case Show::Size:
             out.decimal(read<std::size_t>(structure, offset));
             return true;
-        case Show::kNumber8:
+        case Show::Number8:
             out.decimal(static_cast<unsigned>(read<std::uint8_t>(structure, offset)));
             return true;
-        case Show::kNumber16:
+        case Show::Number16:
             out.decimal(read<std::uint16_t>(structure, offset));
             return true;
-        case Show::kNumber32:
+        case Show::Number32:
             out.decimal(read<std::uint32_t>(structure, offset));
             return true;
-        case Show::kHex32:
+        case Show::Hex32:
             out.hex_prefixed(read<std::uint32_t>(structure, offset));
             return true;
-        case Show::kTag:
+        case Show::Tag:
             out.put(std::string_view("0x"));
             out.hex(read<std::uint64_t>(structure, offset), 16);
             return true;
-        case Show::kVersion:
+        case Show::Version:
             write_version(out, read<std::uint32_t>(structure, offset));
             return true;
-        case Show::kPointer:
+        case Show::Pointer:
             out.pointer(read<const void*>(structure, offset));
             return true;
-        case Show::kPointerAsNumber:
+        case Show::PointerAsNumber:
             out.hex_prefixed(read<std::uintptr_t>(structure, offset));
             return true;
-        case Show::kString:
+        case Show::String:
             out.c_string(read<const char*>(structure, offset));
             return true;
-        case Show::kSecret:
+        case Show::Secret:
             out.put(std::string_view("(not shown)"));
             return true;
         default:
@@ -72,25 +72,25 @@ bool write_plain(Writer& out, Show show, const void* structure, std::size_t offs
 // Lists of bit names; false if the kind is none of these.
 bool write_flags(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
     switch (show) {
-        case Show::kCaps:
+        case Show::Caps:
             write_list(out, kCapsBits, read<std::uint64_t>(structure, offset));
             return true;
-        case Show::kMode:
+        case Show::Mode:
             write_list(out, kModeBits, read<std::uint64_t>(structure, offset));
             return true;
-        case Show::kOpFlags:
+        case Show::OpFlags:
             write_list(out, kOpFlagBits, read<std::uint64_t>(structure, offset));
             return true;
-        case Show::kMsgOrder:
+        case Show::MsgOrder:
             write_list(out, kMsgOrderBits, read<std::uint64_t>(structure, offset));
             return true;
-        case Show::kCqFlags:
+        case Show::CqFlags:
             write_list(out, kCqFlagBits, read<std::uint64_t>(structure, offset));
             return true;
-        case Show::kMrMode:
+        case Show::MrMode:
             write_list(out, kMrModeBits, read<std::uint32_t>(structure, offset));
             return true;
-        case Show::kCompletionOrder:
+        case Show::CompletionOrder:
             out.put(std::string_view("[ "));
             write_completion_order(out, read<std::uint64_t>(structure, offset));
             out.put(std::string_view(" ]"));
@@ -102,31 +102,31 @@ bool write_flags(Writer& out, Show show, const void* structure, std::size_t offs
 
 const EnumFamily& family_of(Show show) noexcept {
     switch (show) {
-        case Show::kEpType:
+        case Show::EpType:
             return kEpTypeNames;
-        case Show::kProtocol:
+        case Show::Protocol:
             return kProtocolNames;
-        case Show::kAddrFormat:
+        case Show::AddrFormat:
             return kAddrFormatNames;
-        case Show::kThreading:
+        case Show::Threading:
             return kThreadingNames;
-        case Show::kProgress:
+        case Show::Progress:
             return kProgressNames;
-        case Show::kResourceMgmt:
+        case Show::ResourceMgmt:
             return kResourceMgmtNames;
-        case Show::kAvType:
+        case Show::AvType:
             return kAvTypeNames;
-        case Show::kBusType:
+        case Show::BusType:
             return kBusTypeNames;
-        case Show::kCqFormat:
+        case Show::CqFormat:
             return kCqFormatNames;
-        case Show::kWaitObj:
+        case Show::WaitObj:
             return kWaitObjNames;
-        case Show::kWaitCond:
+        case Show::WaitCond:
             return kWaitCondNames;
-        case Show::kCntrEvents:
+        case Show::CntrEvents:
             return kCntrEventNames;
-        case Show::kHmemIface:
+        case Show::HmemIface:
             return kHmemIfaceNames;
         default:
             return kLinkStateNames;
@@ -143,7 +143,7 @@ void write_value(Writer& out, Show show, const void* structure, std::size_t offs
 
 void write_fields(Writer& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept {
     for (const Field& field : fields) {
-        if (field.show == Show::kSecret && !read<const void*>(structure, field.offset)) continue;
+        if (field.show == Show::Secret && !read<const void*>(structure, field.offset)) continue;
         out.indent(indent);
         out.put(field.label);
         write_value(out, field.show, structure, field.offset);

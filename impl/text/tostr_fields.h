@@ -14,38 +14,38 @@
 namespace selvage::impl {
 
 enum class Show : std::uint8_t {
-    kSize,             // size_t, decimal
-    kNumber8,          // uint8_t, decimal
-    kNumber16,         // uint16_t, decimal
-    kNumber32,         // uint32_t, decimal
-    kHex32,            // uint32_t, 0x and digits
-    kTag,              // uint64_t, 0x and sixteen digits
-    kVersion,          // uint32_t, major.minor
-    kPointer,          // void*, (nil) for NULL
-    kPointerAsNumber,  // void*, 0x0 for NULL
-    kString,           // char*
-    kSecret,           // a pointer; the line is there if it is not NULL, what it points to is not shown
-    kCaps,             // uint64_t, a list of names; likewise below
-    kMode,
-    kOpFlags,
-    kMsgOrder,
-    kCompletionOrder,
-    kMrMode,  // int
-    kEpType,  // 32-bit enumerations
-    kProtocol,
-    kAddrFormat,
-    kThreading,
-    kProgress,
-    kResourceMgmt,
-    kAvType,
-    kBusType,
-    kLinkState,
-    kCqFormat,
-    kWaitObj,
-    kWaitCond,
-    kCntrEvents,
-    kHmemIface,
-    kCqFlags,  // uint64_t, a list of names
+    Size,             // size_t, decimal
+    Number8,          // uint8_t, decimal
+    Number16,         // uint16_t, decimal
+    Number32,         // uint32_t, decimal
+    Hex32,            // uint32_t, 0x and digits
+    Tag,              // uint64_t, 0x and sixteen digits
+    Version,          // uint32_t, major.minor
+    Pointer,          // void*, (nil) for NULL
+    PointerAsNumber,  // void*, 0x0 for NULL
+    String,           // char*
+    Secret,           // a pointer; the line is there if it is not NULL, what it points to is not shown
+    Caps,             // uint64_t, a list of names; likewise below
+    Mode,
+    OpFlags,
+    MsgOrder,
+    CompletionOrder,
+    MrMode,  // int
+    EpType,  // 32-bit enumerations
+    Protocol,
+    AddrFormat,
+    Threading,
+    Progress,
+    ResourceMgmt,
+    AvType,
+    BusType,
+    LinkState,
+    CqFormat,
+    WaitObj,
+    WaitCond,
+    CntrEvents,
+    HmemIface,
+    CqFlags,  // uint64_t, a list of names
 };
 
 struct Field {
@@ -56,24 +56,24 @@ struct Field {
 
 constexpr std::size_t shown_bytes(Show show) noexcept {
     switch (show) {
-        case Show::kNumber8:
+        case Show::Number8:
             return 1;
-        case Show::kNumber16:
+        case Show::Number16:
             return 2;
-        case Show::kSize:
+        case Show::Size:
             return sizeof(std::size_t);
-        case Show::kPointer:
-        case Show::kPointerAsNumber:
-        case Show::kString:
-        case Show::kSecret:
+        case Show::Pointer:
+        case Show::PointerAsNumber:
+        case Show::String:
+        case Show::Secret:
             return sizeof(void*);
-        case Show::kTag:
-        case Show::kCaps:
-        case Show::kMode:
-        case Show::kOpFlags:
-        case Show::kMsgOrder:
-        case Show::kCompletionOrder:
-        case Show::kCqFlags:
+        case Show::Tag:
+        case Show::Caps:
+        case Show::Mode:
+        case Show::OpFlags:
+        case Show::MsgOrder:
+        case Show::CompletionOrder:
+        case Show::CqFlags:
             return 8;
         default:
             return 4;

@@ -146,7 +146,7 @@ private:
         header.word[0] = index_;
         const SendResult result = transport_.send(
             *peer_, {.header = header, .payload = nullptr, .count = 0, .token = nullptr, .more = false});
-        if (result != SendResult::kDone) give_up("send", static_cast<int>(result));
+        if (result != SendResult::Done) give_up("send", static_cast<int>(result));
     }
 
     Shared& shared_;

@@ -77,13 +77,13 @@ private:
         const size_t size = net::write_note(hello, first);
         if (!send_bytes(first, size) || !receive_note(answer)) return false;
         Note proof;
-        proof.type = NoteType::kProof;
+        proof.type = NoteType::Proof;
         net::prove_caller({}, net::make_transcript(first, size, answer, net::kNoteFixed), proof.digest);
         if (!send_bytes(bytes, net::write_note(proof, bytes)) || !receive_note(answer)) return false;
         Note welcome;
         size_t used;
-        const bool read = net::read_note(answer, net::kNoteFixed, &welcome, &used) == net::Scan::kWhole;
-        return read && welcome.type == NoteType::kWelcome;
+        const bool read = net::read_note(answer, net::kNoteFixed, &welcome, &used) == net::Scan::Whole;
+        return read && welcome.type == NoteType::Welcome;
     }
 
     uint64_t word() {
@@ -210,7 +210,7 @@ TEST(Frames, WhatAnIntruderSendsDisturbsNobodyElse) {
     EXPECT_GT(intruder.sessions, 10u);
     uint64_t bad_frames = 0;
     for (const StatView& view : read_stat())
-        bad_frames += view.type == StatType::kEndpoint ? view.at(Stat::kBadFrames) : 0;
+        bad_frames += view.type == StatType::Endpoint ? view.at(Stat::BadFrames) : 0;
     EXPECT_GT(bad_frames, 0u);
     EXPECT_LT(holdings().descriptors, before.descriptors + 16);
 }

@@ -73,7 +73,7 @@ TEST(EngineBudget, APeerThatCausesMoreEntriesThanItMayIsDropped) {
     auto& transport = pair.a.transport<false>();
     auto* to = transport.peer_called(pair.b.endpoint.shm_address);
     Header header{.size = 8 + sizeof(Target),
-                  .op = static_cast<uint8_t>(FrameOp::kWrite),
+                  .op = static_cast<uint8_t>(FrameOp::Write),
                   .flags = kFrameHasData,
                   .aux = 1,
                   .word = {0, 0, 0}};
@@ -102,7 +102,7 @@ TEST(EngineBudget, APeerThatDoesNotReadItsAnswersIsDroppedAtItsBudget) {
     std::vector<std::byte> bytes(sizeof target);
     memcpy(bytes.data(), &target, sizeof target);
     const Header header{.size = sizeof target,
-                        .op = static_cast<uint8_t>(FrameOp::kRead),
+                        .op = static_cast<uint8_t>(FrameOp::Read),
                         .flags = 0,
                         .aux = 1,
                         .word = {1, memory.size(), 0}};
@@ -173,7 +173,7 @@ TEST(EngineBudget, AnnouncementsOfAllPeersTogetherHaveALimit) {
         }
         for (int k = 0; k < 1000; ++k) progress_only(target), progress_only(peer);
     }
-    EXPECT_EQ(endpoint_stat("fi_shm://target").at(Stat::kAnnouncements), kSharedUnits + kPeers * kAnnouncementsFirst);
+    EXPECT_EQ(endpoint_stat("fi_shm://target").at(Stat::Announcements), kSharedUnits + kPeers * kAnnouncementsFirst);
 }
 
 TEST(EngineBudget, APeerThatAnnouncesMoreThanItMayIsDropped) {
@@ -189,7 +189,7 @@ TEST(EngineBudget, APeerThatAnnouncesMoreThanItMayIsDropped) {
     size_t announced = 0;
     for (; announced < 2 * kAnnouncementsMost && !to->closing; ++announced) {
         const Header header{.size = sizeof length,
-                            .op = static_cast<uint8_t>(FrameOp::kMessageRts),
+                            .op = static_cast<uint8_t>(FrameOp::MessageRts),
                             .flags = 0,
                             .aux = 0,
                             .word = {0, 0, announced + 1}};

@@ -26,8 +26,8 @@ struct Packet {
 
 // What the tests set. One at a time is current.
 struct FakeNet {
-    size_t capacity = 1000;          // frames in a queue before kAgain
-    bool holds = false;              // kHeld for all that may be
+    size_t capacity = 1000;          // frames in a queue before Again
+    bool holds = false;              // Held for all that may be
     size_t pieces_above = SIZE_MAX;  // longer payloads are delivered by begin and end
     bool pulls = true;
     int pull_error = 0;
@@ -104,11 +104,11 @@ public:
         return 0;
     }
     SendResult send(Peer& peer, const Frame& frame) {
-        if (peer.down || peer.closing) return SendResult::kDown;
+        if (peer.down || peer.closing) return SendResult::Down;
         Peer& target = *peer.back;
         if (target.incoming.size() >= net_->capacity) {
             peer.waiting = true;
-            return SendResult::kAgain;
+            return SendResult::Again;
         }
         ++net_->sent;
         ++peer.frames;
@@ -120,11 +120,11 @@ public:
             packet.held = std::vector<iovec>(frame.payload, frame.payload + frame.count);
             packet.token = frame.token;
             target.incoming.push_back(std::move(packet));
-            return SendResult::kHeld;
+            return SendResult::Held;
         }
         read(frame.payload, frame.count, packet.bytes);
         target.incoming.push_back(std::move(packet));
-        return SendResult::kDone;
+        return SendResult::Done;
     }
     bool arm() { return true; }
     int wait_descriptor() const { return -1; }

@@ -255,7 +255,7 @@ TEST(EngineFaults, ASegmentThatIsLongerThanItsMessageIsRefused) {
         pair.net.pieces_above = pieces;
         std::vector<char> large(30000), got(40000);
         pair.net.inspect = [](Packet& packet) {
-            if (packet.header.op != static_cast<uint8_t>(FrameOp::kSegment) || !packet.header.word[1]) return true;
+            if (packet.header.op != static_cast<uint8_t>(FrameOp::Segment) || !packet.header.word[1]) return true;
             packet.bytes.resize(packet.bytes.size() + 1, std::byte{1});
             ++packet.header.size;
             return true;
@@ -276,7 +276,7 @@ TEST(EngineFaults, AnAnswerByAnotherPeerIsRefused) {
     char byte = 0;
     uint64_t id = 0;
     pair.net.inspect = [&](Packet& packet) {
-        if (packet.header.op == static_cast<uint8_t>(FrameOp::kMessageRts)) id = packet.header.word[2];
+        if (packet.header.op == static_cast<uint8_t>(FrameOp::MessageRts)) id = packet.header.word[2];
         return true;
     };
     ASSERT_EQ(fi_send(pair.a.ep, large.data(), large.size(), nullptr, pair.to_b, nullptr), 0);
@@ -284,7 +284,7 @@ TEST(EngineFaults, AnAnswerByAnotherPeerIsRefused) {
     pair.settle();
     ASSERT_NE(id, 0u);
     auto& transport = c.transport<false>();
-    const Header done{.size = 0, .op = static_cast<uint8_t>(FrameOp::kAck), .flags = 0, .aux = 0, .word = {id, 0, 0}};
+    const Header done{.size = 0, .op = static_cast<uint8_t>(FrameOp::Ack), .flags = 0, .aux = 0, .word = {id, 0, 0}};
     transport.forge(*transport.peer_called(pair.a.endpoint.shm_address), done);
     pair.settle();
     EXPECT_EQ(drain(pair.a).good, 0);

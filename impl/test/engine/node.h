@@ -43,7 +43,7 @@ public:
         fabric.provider = &fake_provider(setting.pulls);
         fabric.api_version = FI_VERSION(1, 17);
         domain.fabric = &fabric;
-        domain.kind = AddressKind::kShm;
+        domain.kind = AddressKind::Shm;
         domain.addr_format = FI_ADDR_STR;
         domain.attr.threading = setting.threading;
         domain.attr.control_progress = FI_PROGRESS_MANUAL;

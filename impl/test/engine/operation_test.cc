@@ -10,8 +10,8 @@ namespace selvage::impl::test {
 namespace {
 
 using Stage = Transmit::Stage;
-constexpr Stage kStages[] = {Stage::kQueued,    Stage::kStarted,  Stage::kAwaiting,
-                             Stage::kStreaming, Stage::kAnswered, Stage::kFinished};
+constexpr Stage kStages[] = {Stage::Queued,    Stage::Started,  Stage::Awaiting,
+                             Stage::Streaming, Stage::Answered, Stage::Finished};
 
 std::set<Stage> reached_from(Stage stage) {
     std::set<Stage> reached = {stage};
@@ -27,14 +27,14 @@ std::set<Stage> reached_from(Stage stage) {
 }
 
 TEST(EngineOperation, EveryStageIsReachedFromTheFirstAndLeadsToTheLast) {
-    EXPECT_EQ(reached_from(Stage::kQueued), std::set(std::begin(kStages), std::end(kStages)));
-    for (const Stage stage : kStages) EXPECT_TRUE(reached_from(stage).contains(Stage::kFinished));
+    EXPECT_EQ(reached_from(Stage::Queued), std::set(std::begin(kStages), std::end(kStages)));
+    for (const Stage stage : kStages) EXPECT_TRUE(reached_from(stage).contains(Stage::Finished));
 }
 
 TEST(EngineOperation, AnAnsweredOperationOnlyFinishesAndAFinishedOneStaysSo) {
     for (const Stage to : kStages) {
-        EXPECT_EQ(Transmit::may_follow(Stage::kAnswered, to), to == Stage::kFinished);
-        EXPECT_FALSE(Transmit::may_follow(Stage::kFinished, to));
+        EXPECT_EQ(Transmit::may_follow(Stage::Answered, to), to == Stage::Finished);
+        EXPECT_FALSE(Transmit::may_follow(Stage::Finished, to));
         EXPECT_FALSE(Transmit::may_follow(to, to));
     }
 }
@@ -42,12 +42,12 @@ TEST(EngineOperation, AnAnsweredOperationOnlyFinishesAndAFinishedOneStaysSo) {
 TEST(EngineOperation, ARecordThatIsTakenAgainKeepsNothingOfItsLastUse) {
     Transmit op;
     memset(static_cast<void*>(&op), 0xff, sizeof op);
-    op.begin(Transmit::Kind::kRead, nullptr, 0, nullptr);
+    op.begin(Transmit::Kind::Read, nullptr, 0, nullptr);
     op.begin_bytes(5);
-    EXPECT_EQ(op.kind, Transmit::Kind::kRead);
+    EXPECT_EQ(op.kind, Transmit::Kind::Read);
     EXPECT_EQ(op.length, 5u);
-    EXPECT_EQ(op.way, Transmit::Way::kWhole);
-    EXPECT_EQ(op.stage, Stage::kQueued);
+    EXPECT_EQ(op.way, Transmit::Way::Whole);
+    EXPECT_EQ(op.stage, Stage::Queued);
     EXPECT_FALSE(op.expects_answer || op.fetches || op.large || op.direct || op.relayed);
     EXPECT_EQ(op.held + op.asked, 0u);
     EXPECT_EQ(op.error, 0);

@@ -59,14 +59,14 @@ TEST_F(EnginePull, AReadThatCannotBePulledComesInFrames) {
     pair.net.pull_error = -FI_EPERM;
     EXPECT_EQ(next(), 0);
     EXPECT_EQ(local, memory);
-    EXPECT_EQ(count(FrameOp::kRead), 2);
-    EXPECT_GT(count(FrameOp::kReadReply), 0);
+    EXPECT_EQ(count(FrameOp::Read), 2);
+    EXPECT_GT(count(FrameOp::ReadReply), 0);
 }
 
 TEST_F(EnginePull, ARegionThatIsClosedBeforeItIsPulledFailsTheReadWithItsKey) {
     expose();
     read();
-    on(FrameOp::kReadGrant, [&] {
+    on(FrameOp::ReadGrant, [&] {
         if (pair.b.regions.empty()) return;
         close_region();
         std::fill(memory.begin(), memory.end(), 0xee);  // it is somebody else's by now
@@ -81,7 +81,7 @@ TEST_F(EnginePull, AReadOfOneRegionSurvivesTheCloseOfAnother) {
     pair.b.exposes(other.data(), other.size(), FI_REMOTE_READ, 8);
     read();
     bool closed = false;
-    on(FrameOp::kReadGrant, [&] {
+    on(FrameOp::ReadGrant, [&] {
         if (!closed) close_region();
         closed = true;
     });
@@ -96,7 +96,7 @@ TEST_F(EnginePull, AWriteThatCannotBePulledIsSentInSegments) {
     pair.net.pull_error = -FI_EPERM;
     EXPECT_EQ(next(), 0);
     EXPECT_EQ(memory, bytes);
-    EXPECT_GT(count(FrameOp::kWriteSegment), 0);
+    EXPECT_GT(count(FrameOp::WriteSegment), 0);
     // What comes after finds its way, too.
     const Bytes more = pattern(kLong, 3);
     write(more);
@@ -186,8 +186,8 @@ TEST_F(EnginePull, APeerThatGrantsWhatWasToComeInFramesIsDropped) {
     Header first{};
     std::vector<std::byte> ranges;
     on_frame = [&](Packet& packet) {
-        if (packet.header.op == static_cast<uint8_t>(FrameOp::kReadGrant)) first = packet.header, ranges = packet.bytes;
-        if (packet.header.op == static_cast<uint8_t>(FrameOp::kReadReply) && first.op) {
+        if (packet.header.op == static_cast<uint8_t>(FrameOp::ReadGrant)) first = packet.header, ranges = packet.bytes;
+        if (packet.header.op == static_cast<uint8_t>(FrameOp::ReadReply) && first.op) {
             packet.header = first;
             packet.bytes = ranges;
         }

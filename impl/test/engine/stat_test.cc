@@ -35,7 +35,7 @@ TEST(EngineStat, AnEndpointHasARecordFromEnablingToClosing) {
         Pair pair;
         EXPECT_EQ(endpoint_stat(kA).name, kA);
         EXPECT_NE(endpoint_stat(kA).endpoint, endpoint_stat(kB).endpoint);
-        EXPECT_EQ(peer_stat(kA, kB).type, StatType::kFree) << "nothing happened yet";
+        EXPECT_EQ(peer_stat(kA, kB).type, StatType::Free) << "nothing happened yet";
     }
     EXPECT_EQ(stat_path(), "") << "the file goes with the last endpoint";
 }
@@ -45,16 +45,16 @@ TEST(EngineStat, UnexpectedBytesAreCountedWhileTheyAreKept) {
     send(pair, 1000);
     send(pair, 24);
     pair.settle();
-    expect_at_b(Stat::kKeptMessages, 2);
-    expect_at_b(Stat::kKeptBytes, 1024);
+    expect_at_b(Stat::KeptMessages, 2);
+    expect_at_b(Stat::KeptBytes, 1024);
     receive(pair, 1000);
-    expect_at_b(Stat::kKeptMessages, 1);
-    expect_at_b(Stat::kKeptBytes, 24);
+    expect_at_b(Stat::KeptMessages, 1);
+    expect_at_b(Stat::KeptBytes, 24);
     receive(pair, 1000);
-    expect_at_b(Stat::kKeptMessages, 0);
-    expect_at_b(Stat::kKeptBytes, 0);
-    expect_at_b(Stat::kKeptBytesMost, 1024);
-    expect_at_b(Stat::kUnexpected, 2);
+    expect_at_b(Stat::KeptMessages, 0);
+    expect_at_b(Stat::KeptBytes, 0);
+    expect_at_b(Stat::KeptBytesMost, 1024);
+    expect_at_b(Stat::Unexpected, 2);
 }
 
 TEST(EngineStat, AMessageThatIsExpectedIsNotCounted) {
@@ -64,30 +64,30 @@ TEST(EngineStat, AMessageThatIsExpectedIsNotCounted) {
         send(pair, 1000);
         pair.settle();
     }
-    for (const Stat stat : {Stat::kUnexpected, Stat::kKeptBytesMost}) expect_at_b(stat, 0);
+    for (const Stat stat : {Stat::Unexpected, Stat::KeptBytesMost}) expect_at_b(stat, 0);
 }
 
 TEST(EngineStat, AnnouncementsAreCountedWhileTheyAreKept) {
     Pair pair;
     send(pair, 50'000);
     pair.settle();
-    expect_at_b(Stat::kAnnouncements, 1);
-    expect_at_b(Stat::kKeptBytes, 0);
+    expect_at_b(Stat::Announcements, 1);
+    expect_at_b(Stat::KeptBytes, 0);
     receive(pair, 50'000);
     pair.settle();
-    expect_at_b(Stat::kAnnouncements, 0);
-    expect_at_b(Stat::kUnexpected, 1);
+    expect_at_b(Stat::Announcements, 0);
+    expect_at_b(Stat::Unexpected, 1);
 }
 
 TEST(EngineStat, WhatIsDiscardedIsGivenBack) {
     Pair pair;
     send(pair, 700);
     pair.settle();
-    expect_at_b(Stat::kKeptBytes, 700);
+    expect_at_b(Stat::KeptBytes, 700);
     fi_context context{};
     const fi_msg_tagged message{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 1, 0, &context, 0};
     ASSERT_EQ(fi_trecvmsg(pair.b.ep, &message, FI_PEEK | FI_DISCARD), 0);
-    expect_at_b(Stat::kKeptBytes, 0);
+    expect_at_b(Stat::KeptBytes, 0);
 }
 
 TEST(EngineStat, AShortMessageThatIsAnnouncedForWantOfWindowIsCountedAtItsSender) {
@@ -101,9 +101,9 @@ TEST(EngineStat, AShortMessageThatIsAnnouncedForWantOfWindowIsCountedAtItsSender
         fi_cq_tagged_entry entry;
         while (pair.a.read(&entry) == 1) continue;
     }
-    EXPECT_EQ(endpoint_stat(kA).at(Stat::kAnnouncedShort), 5U);
-    EXPECT_EQ(peer_stat(kA, kB).at(Stat::kAnnouncedShort), 5U);
-    EXPECT_EQ(of_b(Stat::kAnnouncedShort), 0U);
+    EXPECT_EQ(endpoint_stat(kA).at(Stat::AnnouncedShort), 5U);
+    EXPECT_EQ(peer_stat(kA, kB).at(Stat::AnnouncedShort), 5U);
+    EXPECT_EQ(of_b(Stat::AnnouncedShort), 0U);
 }
 
 TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
@@ -111,22 +111,22 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
     send(pair, 1);
     pair.settle();
     auto& to = peer_b(pair);
-    const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::kTagged), .flags = 0, .aux = 0, .word = {}};
+    const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::Tagged), .flags = 0, .aux = 0, .word = {}};
     for (int i = 0; i < 2 * kWindowFirst && !to.closing; ++i) {
         pair.a.transport<false>().forge(to, message);
         pair.b.endpoint.path->progress();
     }
     ASSERT_TRUE(to.closing);
     pair.settle();
-    expect_at_b(Stat::kOverBudget, 1);
-    expect_at_b(Stat::kBadFrames, 0);
-    expect_at_b(Stat::kNoMemory, 0);
-    expect_at_b(Stat::kLost, 1);
-    EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::kDown);
-    EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindowFirst)) << "what it sent before is still here";
-    EXPECT_EQ(of_peer_a(Stat::kKeptMessages), 0U);
+    expect_at_b(Stat::OverBudget, 1);
+    expect_at_b(Stat::BadFrames, 0);
+    expect_at_b(Stat::NoMemory, 0);
+    expect_at_b(Stat::Lost, 1);
+    EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::Down);
+    EXPECT_EQ(of_b(Stat::KeptMessages), static_cast<uint64_t>(kWindowFirst)) << "what it sent before is still here";
+    EXPECT_EQ(of_peer_a(Stat::KeptMessages), 0U);
     receive(pair, 1);
-    EXPECT_EQ(of_b(Stat::kKeptMessages), static_cast<uint64_t>(kWindowFirst - 1));
+    EXPECT_EQ(of_b(Stat::KeptMessages), static_cast<uint64_t>(kWindowFirst - 1));
 }
 
 // What waits for it fails, too, until the next progress takes it down.
@@ -137,26 +137,26 @@ TEST(EngineStat, ADropIsCountedOnceThoughMoreFailsBeforeThePeerIsDown) {
     send(pair, 50'000);
     send(pair, 50'000);
     pair.settle();
-    expect_at_b(Stat::kAnnouncements, 2);
+    expect_at_b(Stat::Announcements, 2);
     pair.net.capacity = 1;
     const Target target{.address = 0, .length = 0, .key = key};
     std::vector<std::byte> bytes(sizeof target);
     memcpy(bytes.data(), &target, sizeof target);
     const Header read{
-        .size = sizeof target, .op = static_cast<uint8_t>(FrameOp::kRead), .flags = 0, .aux = 1, .word = {1, 0, 0}};
+        .size = sizeof target, .op = static_cast<uint8_t>(FrameOp::Read), .flags = 0, .aux = 1, .word = {1, 0, 0}};
     // The first answer is under way, the others wait: as many as may.
     for (uint32_t i = 0; i <= kAnswersMost; ++i) {
         pair.a.transport<false>().forge(peer_b(pair), read, bytes);
         pair.b.endpoint.path->progress();
     }
-    expect_at_b(Stat::kAnswers, kAnswersMost);
-    expect_at_b(Stat::kOverBudget, 0);
+    expect_at_b(Stat::Answers, kAnswersMost);
+    expect_at_b(Stat::OverBudget, 0);
     receive(pair, 50'000);
     receive(pair, 50'000);
-    expect_at_b(Stat::kOverBudget, 1);
+    expect_at_b(Stat::OverBudget, 1);
     pair.settle();
-    expect_at_b(Stat::kOverBudget, 1);
-    expect_at_b(Stat::kAnswers, 0);
+    expect_at_b(Stat::OverBudget, 1);
+    expect_at_b(Stat::Answers, 0);
 }
 
 TEST(EngineStat, APeerThatBreaksTheProtocolIsCountedAndSaysWhy) {
@@ -165,8 +165,8 @@ TEST(EngineStat, APeerThatBreaksTheProtocolIsCountedAndSaysWhy) {
     pair.settle();
     pair.a.transport<false>().forge(peer_b(pair), {.size = 0, .op = 200, .flags = 0, .aux = 0, .word = {}});
     pair.settle();
-    expect_at_b(Stat::kBadFrames, 1);
-    expect_at_b(Stat::kOverBudget, 0);
+    expect_at_b(Stat::BadFrames, 1);
+    expect_at_b(Stat::OverBudget, 0);
     EXPECT_EQ(peer_stat(kB, kA).last_error, FI_ECONNABORTED);
 }
 
@@ -175,16 +175,16 @@ TEST(EngineStat, APeerThatComesAgainIsCountedUnderItsRecord) {
     for (uint64_t round = 0; round < 3; ++round) {
         send(pair, 10);
         pair.settle();
-        expect_at_b(Stat::kLost, round);
-        expect_at_b(Stat::kReconnects, round);
-        EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::kActive);
+        expect_at_b(Stat::Lost, round);
+        expect_at_b(Stat::Reconnects, round);
+        EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::Active);
         pair.a.transport<false>().cut(peer_b(pair));
         pair.settle();
-        EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::kDown);
+        EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::Down);
         EXPECT_EQ(peer_stat(kB, kA).last_error, FI_ECONNRESET);
     }
-    expect_at_b(Stat::kUnexpected, 3);
-    EXPECT_EQ(of_b(Stat::kKeptMessages), 3U);
+    expect_at_b(Stat::Unexpected, 3);
+    EXPECT_EQ(of_b(Stat::KeptMessages), 3U);
 }
 
 // Also one of which nothing was kept.
@@ -193,13 +193,13 @@ TEST(EngineStat, APeerThatIsLostIsCountedThoughNothingElseHappened) {
     receive(pair, 10);
     send(pair, 10);
     pair.settle();
-    EXPECT_EQ(peer_stat(kB, kA).type, StatType::kFree);
+    EXPECT_EQ(peer_stat(kB, kA).type, StatType::Free);
     pair.a.transport<false>().cut(peer_b(pair));
     pair.settle();
-    expect_at_b(Stat::kLost, 1);
-    EXPECT_EQ(peer_stat(kA, kB).at(Stat::kLost), 1U);
+    expect_at_b(Stat::Lost, 1);
+    EXPECT_EQ(peer_stat(kA, kB).at(Stat::Lost), 1U);
     send(pair, 10);
-    EXPECT_EQ(peer_stat(kA, kB).at(Stat::kReconnects), 1U);
+    EXPECT_EQ(peer_stat(kA, kB).at(Stat::Reconnects), 1U);
 }
 
 TEST(EngineStat, OfManyLostPeersTheLastAreRemembered) {
@@ -215,11 +215,11 @@ TEST(EngineStat, OfManyLostPeersTheLastAreRemembered) {
         peer.close();
         b.progress();
     }
-    EXPECT_EQ(of_b(Stat::kLost), kPeers);
+    EXPECT_EQ(of_b(Stat::Lost), kPeers);
     size_t records = 0;
-    for (const StatView& view : read_stat()) records += view.type == StatType::kPeer;
+    for (const StatView& view : read_stat()) records += view.type == StatType::Peer;
     EXPECT_EQ(records, kRemembered);
-    EXPECT_EQ(peer_stat(kB, "fi_shm://p99").life, PeerLife::kDown);
+    EXPECT_EQ(peer_stat(kB, "fi_shm://p99").life, PeerLife::Down);
 }
 
 TEST(EngineStat, ATransferThatCannotBePulledIsCountedWhereItShouldHaveBeen) {
@@ -229,21 +229,21 @@ TEST(EngineStat, ATransferThatCannotBePulledIsCountedWhereItShouldHaveBeen) {
     send(pair, 50'000);
     receive(pair, 50'000);
     pair.settle();
-    expect_at_b(Stat::kInFrames, 0);
+    expect_at_b(Stat::InFrames, 0);
     pair.net.pull_error = -FI_EPERM;
     receive(pair, 50'000);
     send(pair, 50'000);
     pair.settle();
-    expect_at_b(Stat::kInFrames, 1);
+    expect_at_b(Stat::InFrames, 1);
     Bytes memory(50'000);
     const uint64_t key = pair.b.exposes(memory.data(), memory.size());
     ASSERT_EQ(fi_read(pair.a.ep, memory.data(), memory.size(), nullptr, pair.to_b, 0, key, nullptr), 0);
     pair.settle();
-    EXPECT_EQ(endpoint_stat(kA).at(Stat::kInFrames), 1U) << "who reads pulls";
+    EXPECT_EQ(endpoint_stat(kA).at(Stat::InFrames), 1U) << "who reads pulls";
     ASSERT_EQ(fi_write(pair.a.ep, memory.data(), memory.size(), nullptr, pair.to_b, 0, key, nullptr), 0);
     pair.settle();
-    expect_at_b(Stat::kInFrames, 2);
-    EXPECT_EQ(endpoint_stat(kA).at(Stat::kInFrames), 2U) << "who writes sends again";
+    expect_at_b(Stat::InFrames, 2);
+    EXPECT_EQ(endpoint_stat(kA).at(Stat::InFrames), 2U) << "who writes sends again";
 }
 
 TEST(EngineStat, AnswersThatWaitAreCountedWhileTheyWait) {
@@ -257,12 +257,12 @@ TEST(EngineStat, AnswersThatWaitAreCountedWhileTheyWait) {
         ASSERT_EQ(fi_read(pair.a.ep, local.data(), 400, nullptr, pair.to_b, 0, key, nullptr), 0);
         pair.b.endpoint.path->progress();
     }
-    EXPECT_GT(of_b(Stat::kAnswers), 0U);
-    EXPECT_EQ(of_b(Stat::kAnswerBytes), 400 * of_b(Stat::kAnswers));
-    EXPECT_EQ(of_peer_a(Stat::kAnswerBytes), of_b(Stat::kAnswerBytes));
+    EXPECT_GT(of_b(Stat::Answers), 0U);
+    EXPECT_EQ(of_b(Stat::AnswerBytes), 400 * of_b(Stat::Answers));
+    EXPECT_EQ(of_peer_a(Stat::AnswerBytes), of_b(Stat::AnswerBytes));
     for (int i = 0; i < 10; ++i) pair.settle();
-    expect_at_b(Stat::kAnswers, 0);
-    expect_at_b(Stat::kAnswerBytes, 0);
+    expect_at_b(Stat::Answers, 0);
+    expect_at_b(Stat::AnswerBytes, 0);
 }
 
 TEST(EngineStat, AnswersToAPeerThatIsLostWaitNoMore) {
@@ -276,11 +276,11 @@ TEST(EngineStat, AnswersToAPeerThatIsLostWaitNoMore) {
         ASSERT_EQ(fi_read(pair.a.ep, local.data(), 400, nullptr, pair.to_b, 0, key, nullptr), 0);
         pair.b.endpoint.path->progress();
     }
-    ASSERT_GT(of_b(Stat::kAnswers), 0U);
+    ASSERT_GT(of_b(Stat::Answers), 0U);
     pair.a.transport<false>().cut(peer_b(pair));
     pair.settle();
-    expect_at_b(Stat::kAnswers, 0);
-    expect_at_b(Stat::kAnswerBytes, 0);
+    expect_at_b(Stat::Answers, 0);
+    expect_at_b(Stat::AnswerBytes, 0);
 }
 
 // What is logged at level info while `act` runs.
@@ -314,7 +314,7 @@ TEST(EngineStat, ClosingAnEndpointLogsItsTotalsAndThePeersWithAnythingUnusual) {
     ASSERT_EQ(fi_tsend(quiet.ep, large.data(), large.size(), nullptr, to_b, 6, nullptr), 0);
     send(pair, 300);
     for (int i = 0; i < 50; ++i) pair.settle(), quiet.progress();
-    EXPECT_EQ(peer_stat(kB, "fi_shm://quiet").type, StatType::kPeer);
+    EXPECT_EQ(peer_stat(kB, "fi_shm://quiet").type, StatType::Peer);
     const std::string text = logged([&] { pair.b.close(); });
     EXPECT_EQ(lines_with(text, "\n"), 2U) << text;
     EXPECT_EQ(lines_with(text, "fi_shm://b is closed: unexpected=1 kept_bytes_most=300 bad_frames=0"), 1U) << text;

@@ -15,8 +15,8 @@
 namespace selvage::impl::test {
 
 struct StatView {
-    StatType type = StatType::kFree;
-    PeerLife life = PeerLife::kNone;
+    StatType type = StatType::Free;
+    PeerLife life = PeerLife::None;
     int last_error = 0;
     uint64_t endpoint = 0;
     std::string name;
@@ -44,7 +44,7 @@ inline std::vector<StatView> read_stat(const std::string& path = stat_path()) {
         StatRecord record;
         const auto at = static_cast<off_t>(sizeof header + i * sizeof record);
         if (pread(file, static_cast<void*>(&record), sizeof record, at) != sizeof record) break;
-        if (record.type == StatType::kFree) continue;
+        if (record.type == StatType::Free) continue;
         StatView& view = out.emplace_back();
         view.type = record.type;
         view.life = record.life;
@@ -60,14 +60,14 @@ inline std::vector<StatView> read_stat(const std::string& path = stat_path()) {
 // The record of an endpoint, or of the peer that it knows under this name. One of zeros when there is none.
 inline StatView endpoint_stat(const std::string& name) {
     for (const StatView& view : read_stat()) {
-        if (view.type == StatType::kEndpoint && view.name == name) return view;
+        if (view.type == StatType::Endpoint && view.name == name) return view;
     }
     return {};
 }
 inline StatView peer_stat(const std::string& endpoint, const std::string& peer) {
     const uint64_t number = endpoint_stat(endpoint).endpoint;
     for (const StatView& view : read_stat()) {
-        if (view.type == StatType::kPeer && view.endpoint == number && view.name == peer) return view;
+        if (view.type == StatType::Peer && view.endpoint == number && view.name == peer) return view;
     }
     return {};
 }

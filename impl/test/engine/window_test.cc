@@ -269,12 +269,9 @@ TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
         pair.settle();
         auto& transport = pair.a.transport<false>();
         auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
-        const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::kTagged), .flags = 0, .aux = 0, .word = {}};
-        const Header gift{.size = 0,
-                          .op = static_cast<uint8_t>(FrameOp::kCredit),
-                          .flags = 0,
-                          .aux = 0,
-                          .word = {kWindowLimit, 0, 0}};
+        const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::Tagged), .flags = 0, .aux = 0, .word = {}};
+        const Header gift{
+            .size = 0, .op = static_cast<uint8_t>(FrameOp::Credit), .flags = 0, .aux = 0, .word = {kWindowLimit, 0, 0}};
         int forged = 0;
         while (forged < 2 * kWindowFirst && !peer.down && !peer.closing) {
             transport.forge(peer, credits ? gift : message);

@@ -62,24 +62,24 @@ struct ErrorChoice {
     bool wide = false;  // the kernel does not interrupt calls that do not wait
 };
 constexpr ErrorChoice kChoices[] = {
-    {CallClass::kAllocation, "allocation", ENOMEM},
-    {CallClass::kDescriptor, "descriptor", EMFILE},
-    {CallClass::kMap, "map", ENOMEM},
-    {CallClass::kSpace, "space", ENOSPC},
-    {CallClass::kSend, "send", ENOBUFS},
-    {CallClass::kSend, "send", ENOMEM},
-    {CallClass::kSend, "send", kPartial},
-    {CallClass::kSend, "send", kPartialAndNoMemory},
-    {CallClass::kReceive, "receive", ENOMEM},
-    {CallClass::kReceive, "receive", kPartial},
-    {CallClass::kReceive, "receive", kPartialAndNoMemory},
-    {CallClass::kControl, "control", ENOMEM},
-    {CallClass::kThread, "thread", EAGAIN},
-    {CallClass::kPull, "pull", ENOMEM},
-    {CallClass::kPull, "pull", EPERM},
-    {CallClass::kPull, "pull", kPartial},
-    {CallClass::kSend, "send", EINTR, true},
-    {CallClass::kReceive, "receive", EINTR, true},
+    {CallClass::Allocation, "allocation", ENOMEM},
+    {CallClass::Descriptor, "descriptor", EMFILE},
+    {CallClass::Map, "map", ENOMEM},
+    {CallClass::Space, "space", ENOSPC},
+    {CallClass::Send, "send", ENOBUFS},
+    {CallClass::Send, "send", ENOMEM},
+    {CallClass::Send, "send", kPartial},
+    {CallClass::Send, "send", kPartialAndNoMemory},
+    {CallClass::Receive, "receive", ENOMEM},
+    {CallClass::Receive, "receive", kPartial},
+    {CallClass::Receive, "receive", kPartialAndNoMemory},
+    {CallClass::Control, "control", ENOMEM},
+    {CallClass::Thread, "thread", EAGAIN},
+    {CallClass::Pull, "pull", ENOMEM},
+    {CallClass::Pull, "pull", EPERM},
+    {CallClass::Pull, "pull", kPartial},
+    {CallClass::Send, "send", EINTR, true},
+    {CallClass::Receive, "receive", EINTR, true},
 };
 constexpr int kChoiceCount = sizeof kChoices / sizeof *kChoices;
 
@@ -148,9 +148,9 @@ bool fits(ssize_t result) {
     }
 }
 
-enum class State : uint8_t { kUnused, kPending, kDone, kFailed, kRefused };
+enum class State : uint8_t { Unused, Pending, Done, Failed, Refused };
 struct Operation {
-    State state = State::kUnused;
+    State state = State::Unused;
     int error = 0;
     size_t length = 0;
     uint64_t tag = 0;
@@ -216,7 +216,7 @@ public:
                 if (!fits(result)) violated("fi_cq_read: %s", fi_strerror(static_cast<int>(-result)));
                 return entries;
             }
-            complete(entry, State::kDone, 0);
+            complete(entry, State::Done, 0);
         }
     }
 
@@ -293,14 +293,14 @@ private:
         entry.len = failure.len;
         entry.buf = failure.buf;
         entry.tag = failure.tag;
-        complete(entry, State::kFailed, failure.err);
+        complete(entry, State::Failed, failure.err);
         return true;
     }
 
     void complete(const fi_cq_tagged_entry& entry, State state, int error) {
         auto* operation = static_cast<Operation*>(entry.op_context);
         if (!operation) return;  // remote CQ data
-        if (operation->shared && state == State::kDone) {
+        if (operation->shared && state == State::Done) {
             if (entry.len) {
                 const auto number = static_cast<size_t>(*static_cast<const std::byte*>(entry.buf));
                 const bool whole = number < 64 && entry.len == kShort &&
@@ -308,10 +308,10 @@ private:
                 if (!whole) violated("a message with other bytes in a multi-receive buffer");
                 if (whole && ++received[number] != 1) violated("message %zu is received twice", number);
             }
-            if (entry.flags & FI_MULTI_RECV) operation->state = State::kDone;
+            if (entry.flags & FI_MULTI_RECV) operation->state = State::Done;
             return;
         }
-        if (operation->state != State::kPending) violated("an operation completes twice");
+        if (operation->state != State::Pending) violated("an operation completes twice");
         operation->state = state;
         operation->error = error;
         operation->length = entry.len;
@@ -394,13 +394,13 @@ private:
     template <typename Call>
     void post(Operation* op, Call call) {
         ssize_t result = -FI_EAGAIN;
-        op->state = State::kPending;
+        op->state = State::Pending;
         const bool ended = wait([&] { return (result = call(op)) != -FI_EAGAIN; });
         if (!ended && !overrun()) violated("no room for an operation");
         if (!result) return;
         ++board->refused;
         if (!fits(result)) violated("a call: %s", fi_strerror(static_cast<int>(-result)));
-        op->state = State::kRefused;
+        op->state = State::Refused;
     }
     Operation* send(int from, const std::byte* bytes, size_t size, uint64_t tag, uint64_t flags) {
         Operation* op = operation();
@@ -418,11 +418,11 @@ private:
         return op;
     }
     void await(Operation* op, const char* what) {
-        if (!wait([&] { return op->state != State::kPending; }) && !overrun()) violated("%s: hangs", what);
+        if (!wait([&] { return op->state != State::Pending; }) && !overrun()) violated("%s: hangs", what);
     }
     // A receive that nothing comes for any more.
     void withdraw(int at_side, Operation* op) {
-        if (op->state != State::kPending) return;
+        if (op->state != State::Pending) return;
         const ssize_t result = fi_cancel(&sides_[at_side].ep->fid, op);
         if (result && result != -FI_ENOENT) violated("fi_cancel: %zd", result);
         await(op, "a receive that was cancelled");
@@ -439,13 +439,13 @@ private:
             Operation* taken = receive(1 - from, in, sizeof in, tag);
             Operation* sent = send(from, out, sizeof out, tag, FI_DELIVERY_COMPLETE);
             await(sent, "a message after the fault");
-            const bool arrived = sent->state == State::kDone;
-            if (arrived && wait([&] { return taken->state != State::kPending; }) && taken->state == State::kDone) {
+            const bool arrived = sent->state == State::Done;
+            if (arrived && wait([&] { return taken->state != State::Pending; }) && taken->state == State::Done) {
                 if (memcmp(in, out, sizeof in) != 0) violated("other bytes");
                 used_ = before;
                 return true;
             }
-            if (arrived && taken->state == State::kPending && !overrun()) violated("a delivered message is not there");
+            if (arrived && taken->state == State::Pending && !overrun()) violated("a delivered message is not there");
             withdraw(1 - from, taken);
             if (overrun()) return false;
             used_ = before;
@@ -474,28 +474,28 @@ private:
         for (size_t i = 0; i < count; ++i) await(messages[i].sent, "a message");
         const auto all_taken = [&] {
             return std::all_of(messages, messages + count,
-                               [](const Message& m) { return m.taken->state != State::kPending; });
+                               [](const Message& m) { return m.taken->state != State::Pending; });
         };
         const bool all_sent =
-            std::all_of(messages, messages + count, [](const Message& m) { return m.sent->state == State::kDone; });
+            std::all_of(messages, messages + count, [](const Message& m) { return m.sent->state == State::Done; });
         // Without a fault nothing is lost, and no other message is needed to see that.
         if (!all_sent || !wait_shortly(all_taken)) (void)synchronise(from);
         for (int i = 0; i < 3; ++i) poll();
         if (overrun()) return;
         for (size_t i = 0; i < count; ++i) {
             Message& m = messages[i];
-            if (m.taken->state == State::kDone) {
+            if (m.taken->state == State::Done) {
                 const bool right = m.taken->length == m.size &&
                                    is_pattern(static_cast<const std::byte*>(m.taken->buffer), m.size) &&
                                    memcmp(m.taken->buffer, &m.tag, std::min(m.size, sizeof m.tag)) == 0;
                 if (!right) violated("message %zu of %zu bytes has other bytes", i, m.size);
                 continue;
             }
-            if (m.sent->state == State::kDone && m.delivery) {
+            if (m.sent->state == State::Done && m.delivery) {
                 violated("message %zu of %zu bytes was delivered and is not there: %s", i, m.size,
                          fi_strerror(m.taken->error));
             }
-            if (m.sent->state == State::kDone) lose(m.size);
+            if (m.sent->state == State::Done) lose(m.size);
             withdraw(1 - from, m.taken);
         }
     }
@@ -529,7 +529,7 @@ private:
         add();
         // Frames are many here, and what is kept of them is the point.
         const CallClass calls = kChoices[board->choice].calls;
-        if (options.wide || (calls != CallClass::kSend && calls != CallClass::kReceive)) {
+        if (options.wide || (calls != CallClass::Send && calls != CallClass::Receive)) {
             at("many messages");
             many_messages();
             at("many accesses");
@@ -621,7 +621,7 @@ private:
                 return fi_sendmsg(sides_[0].ep, &what, FI_COMPLETION | (i % 3 == 1 ? FI_DELIVERY_COMPLETE : 0));
             });
             await(out, "a message into a multi-receive buffer");
-            sent[i] = out->state == State::kDone;
+            sent[i] = out->state == State::Done;
             delivered[i] = sent[i] && i % 3 == 1;
         }
         const auto all = [&] {
@@ -634,10 +634,10 @@ private:
         if (overrun()) return;
         for (size_t i = 0; i < kMessages; ++i) {
             if (side.received[i]) continue;
-            if (delivered[i] && op->state != State::kRefused) violated("message %zu was delivered and is not there", i);
+            if (delivered[i] && op->state != State::Refused) violated("message %zu was delivered and is not there", i);
             if (sent[i]) lose(kShort);
         }
-        if (op->state == State::kPending) {
+        if (op->state == State::Pending) {
             op->shared = false;
             withdraw(1, op);
         }
@@ -662,12 +662,12 @@ private:
                 return fi_write(here.ep, here.arena.out, size, nullptr, here.peer, base, key, o);
             });
             await(op, "a write");
-            if (op->state == State::kDone && memcmp(there.arena.region, here.arena.out, size) != 0) {
+            if (op->state == State::Done && memcmp(there.arena.region, here.arena.out, size) != 0) {
                 violated("a write of %zu bytes has other bytes", size);
             }
             if (overrun()) return;
             // A write that failed may still be on its way.
-            if (op->state != State::kDone) synchronise(0);
+            if (op->state != State::Done) synchronise(0);
             write_pattern(there.arena.region, size, ++tag_);
             memset(here.arena.local, 0, size);
             op = operation();
@@ -675,7 +675,7 @@ private:
                 return fi_read(here.ep, here.arena.local, size, nullptr, here.peer, base, key, o);
             });
             await(op, "a read");
-            if (op->state == State::kDone && memcmp(there.arena.region, here.arena.local, size) != 0) {
+            if (op->state == State::Done && memcmp(there.arena.region, here.arena.local, size) != 0) {
                 violated("a read of %zu bytes has other bytes", size);
             }
             if (overrun()) return;
@@ -704,10 +704,10 @@ private:
             });
             await(op, "an atomic");
             if (overrun()) return;
-            const bool done = op->state == State::kDone;
+            const bool done = op->state == State::Done;
             if (done && i % 2 && (result < least || result > most)) violated("an atomic fetched %lu", result);
             least += done;
-            most += op->state != State::kRefused;
+            most += op->state != State::Refused;
         }
         synchronise(0);
         memcpy(&value, there.arena.region, sizeof value);
@@ -779,11 +779,11 @@ private:
             await(writes[i], "one of many writes");
             await(reads[i], "one of many reads");
             if (overrun()) return;
-            if (writes[i]->state == State::kDone &&
+            if (writes[i]->state == State::Done &&
                 memcmp(there.arena.region + offset, here.arena.out + offset, kSize) != 0) {
                 violated("write %zu has other bytes", i);
             }
-            if (reads[i]->state == State::kDone &&
+            if (reads[i]->state == State::Done &&
                 memcmp(there.arena.region + kCount * kSize + offset, here.arena.local + offset, kSize) != 0) {
                 violated("read %zu has other bytes", i);
             }
@@ -815,7 +815,7 @@ private:
             await(op, "a look for messages");
             if (overrun()) return;
             used_ = before;
-            if (op->state != State::kDone) return;
+            if (op->state != State::Done) return;
         }
     }
 
@@ -994,7 +994,7 @@ int main(int argc, char** argv) {
     long executions = 0;
     for (int i = 0; i < kChoiceCount; ++i) {
         if (kChoices[i].wide && !options.wide) continue;
-        const bool moves = kChoices[i].calls == CallClass::kSend || kChoices[i].calls == CallClass::kReceive;
+        const bool moves = kChoices[i].calls == CallClass::Send || kChoices[i].calls == CallClass::Receive;
         if (moves && options.quick) continue;
         if (!only.empty() && only != kChoices[i].name) continue;
         if (only_error && only_error != kChoices[i].error) continue;

@@ -7,19 +7,19 @@
 namespace selvage::impl::test {
 
 enum class CallClass {
-    kAllocation,  // malloc, calloc, realloc, aligned_alloc, posix_memalign
-    kDescriptor,  // socket, accept4, eventfd, epoll_create1, timerfd_create, open, shm_open, ...
-    kMap,         // mmap, mremap
-    kSpace,       // fallocate, posix_fallocate, ftruncate
-    kSend,        // send, sendto, sendmsg
-    kReceive,     // recv, recvfrom, recvmsg
-    kControl,     // epoll_ctl, bind, listen, connect, setsockopt, getsockname, fcntl, timerfd_settime, madvise, ...
-    kThread,      // pthread_create
-    kPull,        // process_vm_readv
+    Allocation,  // malloc, calloc, realloc, aligned_alloc, posix_memalign
+    Descriptor,  // socket, accept4, eventfd, epoll_create1, timerfd_create, open, shm_open, ...
+    Map,         // mmap, mremap
+    Space,       // fallocate, posix_fallocate, ftruncate
+    Send,        // send, sendto, sendmsg
+    Receive,     // recv, recvfrom, recvmsg
+    Control,     // epoll_ctl, bind, listen, connect, setsockopt, getsockname, fcntl, timerfd_settime, madvise, ...
+    Thread,      // pthread_create
+    Pull,        // process_vm_readv
 };
 inline constexpr int kCallClasses = 9;
 
-// How a call fails: with an errno, or, of kSend, kReceive and kPull, by moving a part of its bytes.
+// How a call fails: with an errno, or, of Send, Receive and Pull, by moving a part of its bytes.
 inline constexpr int kPartial = -1;
 inline constexpr int kPartialAndNoMemory = -2;  // and the next allocation of any thread fails
 

@@ -18,14 +18,14 @@ protected:
     static StatView first_endpoint() {
         StatView first;
         for (const StatView& view : impl::test::read_stat()) {
-            if (view.type == StatType::kEndpoint && (!first.endpoint || view.endpoint < first.endpoint)) first = view;
+            if (view.type == StatType::Endpoint && (!first.endpoint || view.endpoint < first.endpoint)) first = view;
         }
         return first;
     }
     static StatView only_peer_of(const StatView& endpoint) {
         StatView peer;
         for (const StatView& view : impl::test::read_stat()) {
-            if (view.type == StatType::kPeer && view.endpoint == endpoint.endpoint) peer = view;
+            if (view.type == StatType::Peer && view.endpoint == endpoint.endpoint) peer = view;
         }
         return peer;
     }
@@ -45,7 +45,7 @@ TEST_P(LibraryStat, AMessageForAPostedReceiveLeavesNothingToCount) {
     pair.greet();
     const StatView view = first_endpoint();
     EXPECT_NE(view.endpoint, 0U);
-    for (const Stat stat : {Stat::kUnexpected, Stat::kAnnouncedShort, Stat::kInFrames, Stat::kLost, Stat::kRefused}) {
+    for (const Stat stat : {Stat::Unexpected, Stat::AnnouncedShort, Stat::InFrames, Stat::Lost, Stat::Refused}) {
         EXPECT_EQ(view.at(stat), 0U) << static_cast<int>(stat);
     }
 }
@@ -59,10 +59,10 @@ TEST_P(LibraryStat, APeerThatComesAgainAtItsAddressIsCounted) {
     size_t length = sizeof name;
     ASSERT_EQ(fi_getname(pair.b.ep.base(), name, &length), 0);
     ASSERT_EQ(pair.b.ep.close(), 0);
-    for (int i = 0; i < 100'000 && first_endpoint().at(Stat::kLost) == 0; ++i) pair.progress();
-    ASSERT_EQ(first_endpoint().at(Stat::kLost), 1U);
-    EXPECT_EQ(only_peer_of(first_endpoint()).life, PeerLife::kDown);
-    EXPECT_EQ(first_endpoint().at(Stat::kReconnects), 0U);
+    for (int i = 0; i < 100'000 && first_endpoint().at(Stat::Lost) == 0; ++i) pair.progress();
+    ASSERT_EQ(first_endpoint().at(Stat::Lost), 1U);
+    EXPECT_EQ(only_peer_of(first_endpoint()).life, PeerLife::Down);
+    EXPECT_EQ(first_endpoint().at(Stat::Reconnects), 0U);
 
     Side again;
     ASSERT_EQ(again.open(network), 0);
@@ -77,9 +77,9 @@ TEST_P(LibraryStat, APeerThatComesAgainAtItsAddressIsCounted) {
     for (int i = 0; i < 1'000'000 && !arrived(); ++i) pair.progress();
     EXPECT_EQ(byte, 'y');
     for (int i = 0; i < 1000; ++i) pair.progress();
-    EXPECT_EQ(first_endpoint().at(Stat::kReconnects), 1U);
-    EXPECT_EQ(only_peer_of(first_endpoint()).at(Stat::kReconnects), 1U);
-    EXPECT_EQ(only_peer_of(first_endpoint()).life, PeerLife::kActive);
+    EXPECT_EQ(first_endpoint().at(Stat::Reconnects), 1U);
+    EXPECT_EQ(only_peer_of(first_endpoint()).at(Stat::Reconnects), 1U);
+    EXPECT_EQ(only_peer_of(first_endpoint()).life, PeerLife::Active);
 }
 
 TEST_P(LibraryStat, TheFileIsThereFromTheFirstEndpointToTheLast) {

@@ -26,7 +26,7 @@ sockaddr_in inet(uint32_t number) {
 
 AvEntry entry_of(const sockaddr_in& address) {
     AvEntry entry;
-    entry.socket.kind = AddressKind::kInet;
+    entry.socket.kind = AddressKind::Inet;
     entry.socket.v4 = address;
     return entry;
 }
@@ -76,7 +76,7 @@ TEST(AvBothWays, NumbersAndAddresses) {
 }
 
 TEST(AvBothWays, Texts) {
-    Place place{{.kind = AddressKind::kShm}};
+    Place place{{.kind = AddressKind::Shm}};
     Vector av(place);
     const char* names[] = {"fi_shm://one", "fi_shm://two"};
     fi_addr_t given[2];
@@ -92,7 +92,7 @@ TEST(AvBothWays, Texts) {
 }
 
 TEST(AvBothWays, QueuePairs) {
-    Place place({.kind = AddressKind::kIbUd});
+    Place place({.kind = AddressKind::IbUd});
     place.domain.addr_format = FI_ADDR_IB_UD;
     Vector av(place);
     std::vector<IbAddress> peers(300);
@@ -133,7 +133,7 @@ TEST(AvBothWays, IdentifiersOfTheUserAreReported) {
 }
 
 TEST(AvBothWays, TheScopeOfAnAddressMayBeOpen) {
-    Place place{{.kind = AddressKind::kInet6}};
+    Place place{{.kind = AddressKind::Inet6}};
     place.domain.addr_format = FI_SOCKADDR_IN6;
     Vector av(place);
     sockaddr_in6 address{};
@@ -146,7 +146,7 @@ TEST(AvBothWays, TheScopeOfAnAddressMayBeOpen) {
     fi_addr_t given;
     ASSERT_EQ(fi_av_insert(av.fid, &address, 1, &given, 0, nullptr), 1);
     AvEntry entry;
-    entry.socket.kind = AddressKind::kInet6;
+    entry.socket.kind = AddressKind::Inet6;
     entry.socket.v6 = address;
     entry.socket.v6.sin6_flowinfo = 9;
     entry.socket.v6.sin6_scope_id = 0;

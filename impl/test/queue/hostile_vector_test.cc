@@ -79,11 +79,11 @@ struct Address {
         socket.sin_family = AF_INET;
         socket.sin_addr.s_addr = htonl(0x7f000001);
         socket.sin_port = htons(static_cast<uint16_t>(number + 1));
-        if (kind == AddressKind::kShm) {
+        if (kind == AddressKind::Shm) {
             snprintf(entry.text, sizeof entry.text, "%s", pointer);
             given = &pointer;
         } else {
-            entry.socket.kind = AddressKind::kInet;
+            entry.socket.kind = AddressKind::Inet;
             entry.socket.v4 = socket;
             given = &socket;
         }
@@ -97,11 +97,11 @@ struct Address {
 
 // What is found is an address of the domain's kind, whatever is in the file.
 void expect_valid(const AvEntry& found, AddressKind kind) {
-    if (kind == AddressKind::kShm) {
+    if (kind == AddressKind::Shm) {
         ASSERT_TRUE(memchr(found.text, 0, sizeof found.text));
         ASSERT_FALSE(strchr(found.text + kShmScheme.size(), '/')) << found.text;
     } else {
-        ASSERT_EQ(found.socket.kind, AddressKind::kInet);
+        ASSERT_EQ(found.socket.kind, AddressKind::Inet);
         ASSERT_EQ(found.socket.v4.sin_family, AF_INET);
     }
 }
@@ -183,8 +183,8 @@ TEST_P(HostileVector, WhatAnotherProcessWritesIntoTheFileHarmsNobody) {
     EXPECT_EQ(status, 0);
     EXPECT_EQ(fi_close(&keeper->fid), 0);
 }
-INSTANTIATE_TEST_SUITE_P(, HostileVector, testing::Values(AddressKind::kInet, AddressKind::kShm),
-                         [](const auto& kind) { return kind.param == AddressKind::kShm ? "texts" : "sockets"; });
+INSTANTIATE_TEST_SUITE_P(, HostileVector, testing::Values(AddressKind::Inet, AddressKind::Shm),
+                         [](const auto& kind) { return kind.param == AddressKind::Shm ? "texts" : "sockets"; });
 
 // A child of fork has its parent's file open: its locks are its own all the same, and its close leaves the file.
 TEST(SharedVectorAndFork, ParentAndChildExcludeEachOther) {

@@ -29,7 +29,7 @@ struct Choice {
     fi_threading threading = FI_THREAD_SAFE;
     fi_progress data = FI_PROGRESS_MANUAL;
     fi_progress control = FI_PROGRESS_MANUAL;
-    AddressKind kind = AddressKind::kInet;
+    AddressKind kind = AddressKind::Inet;
     uint32_t version = FI_VERSION(1, 17);
 };
 
@@ -42,7 +42,7 @@ struct Place {
         fabric.api_version = choice.version;
         domain.fabric = &fabric;
         domain.kind = choice.kind;
-        domain.addr_format = choice.kind == AddressKind::kShm ? FI_ADDR_STR : FI_SOCKADDR_IN;
+        domain.addr_format = choice.kind == AddressKind::Shm ? FI_ADDR_STR : FI_SOCKADDR_IN;
         domain.source.kind = choice.kind;
         domain.attr.threading = choice.threading;
         domain.attr.data_progress = choice.data;

@@ -115,7 +115,7 @@ TEST_P(Formats, ErrorsKeepTheirPlace) {
 TEST_P(Formats, AnUnknownSourceIsAnErrorForWhoReadsSourcesAlone) {
     Queue queue(place, FI_WAIT_NONE);
     FailedCompletion unknown = failure(1, FI_EADDRNOTAVAIL);
-    unknown.without_source = WithoutSource::kSuccess;
+    unknown.without_source = WithoutSource::Success;
     fi_cq_entry entries[8];
     fi_addr_t sources[8];
     queue->write_error(unknown);
@@ -139,7 +139,7 @@ TEST_P(Formats, AnUnknownSourceIsAnErrorForWhoReadsSourcesAlone) {
 TEST_P(Formats, AnUnknownSourceOfACompletionThatNobodyRequestedIsNothingWithoutSources) {
     Queue queue(place, FI_WAIT_NONE);
     FailedCompletion unknown = failure(1, FI_EADDRNOTAVAIL);
-    unknown.without_source = WithoutSource::kNothing;
+    unknown.without_source = WithoutSource::Nothing;
     fi_cq_entry entries[8];
     queue->write_error(unknown);
     queue->write(completion(2));

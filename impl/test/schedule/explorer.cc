@@ -34,8 +34,8 @@ struct Choice {
 
 // A thread of the scenario. Only the one that runs, and the explorer between runs, touch any of it.
 struct Runner {
-    enum class State { kReady, kBlocked, kTimed, kEnded };  // blocked: on a futex, for ever or for a time
-    State state = State::kReady;
+    enum class State { Ready, Blocked, Timed, Ended };  // blocked: on a futex, for ever or for a time
+    State state = State::Ready;
     const uint32_t* futex = nullptr;
     bool timed_out = false;
     const volatile void* seen = nullptr;  // the address of the last load, when nothing came between
@@ -110,7 +110,7 @@ void Explorer::fail(const char* what) {
 uint32_t Explorer::ready_besides(size_t self) const {
     uint32_t count = 0;
     for (size_t i = 0; i < runners_.size(); ++i) {
-        if (i != self && runners_[i]->state == Runner::State::kReady) ++count;
+        if (i != self && runners_[i]->state == Runner::State::Ready) ++count;
     }
     return count;
 }
@@ -119,7 +119,7 @@ uint32_t Explorer::ready_besides(size_t self) const {
 size_t Explorer::ready_after(size_t self, uint32_t skip) const {
     for (size_t step = 1; step <= runners_.size(); ++step) {
         const size_t i = (self + step) % runners_.size();
-        if (i == self || runners_[i]->state != Runner::State::kReady) continue;
+        if (i == self || runners_[i]->state != Runner::State::Ready) continue;
         if (!skip--) return i;
     }
     return kNobody;
@@ -129,7 +129,7 @@ size_t Explorer::ready_after(size_t self, uint32_t skip) const {
 size_t Explorer::next_in_turn(size_t self) const {
     size_t next = kNobody;
     for (size_t i = 0; i < runners_.size(); ++i) {
-        if (i == self || runners_[i]->state != Runner::State::kReady) continue;
+        if (i == self || runners_[i]->state != Runner::State::Ready) continue;
         if (next == kNobody || runners_[i]->left < runners_[next]->left) next = i;
     }
     return next;
@@ -145,7 +145,7 @@ uint32_t Explorer::decide(uint32_t alternatives) {
 void Explorer::switch_to(size_t next, size_t self) {
     if (self != kNobody) runners_[self]->left = ++turns_;
     sem_post(&runners_[next]->turn);
-    if (self == kNobody || runners_[self]->state == Runner::State::kEnded) return;
+    if (self == kNobody || runners_[self]->state == Runner::State::Ended) return;
     while (sem_wait(&runners_[self]->turn) && errno == EINTR) {
     }
 }
@@ -153,9 +153,9 @@ void Explorer::switch_to(size_t next, size_t self) {
 void Explorer::point(Access access, const volatile void* address) {
     Runner& runner = *runners_[self_index];
     if (++points_ > bounds_.points) fail("it never ends");
-    const bool same = access == Access::kLoad && runner.seen == address && runner.value == word_at(address);
+    const bool same = access == Access::Load && runner.seen == address && runner.value == word_at(address);
     runner.times = same ? runner.times + 1 : 0;
-    runner.seen = access == Access::kLoad ? address : nullptr;
+    runner.seen = access == Access::Load ? address : nullptr;
     if (runner.seen) runner.value = word_at(address);
     if (runner.times >= kSpins) return step_aside();
     const uint32_t others = ready_besides(self_index);
@@ -172,9 +172,9 @@ void Explorer::point(Access access, const volatile void* address) {
 void Explorer::let_time_pass() {
     clock_ += kTimePassed;
     for (auto& runner : runners_) {
-        if (runner->state != Runner::State::kTimed) continue;
+        if (runner->state != Runner::State::Timed) continue;
         runner->timed_out = true;
-        runner->state = Runner::State::kReady;
+        runner->state = Runner::State::Ready;
     }
 }
 
@@ -183,7 +183,7 @@ void Explorer::step_aside() {
     if (!others) {
         let_time_pass();
         if (!ready_besides(self_index)) {
-            if (runners_[self_index]->state != Runner::State::kReady) fail("nobody can go on");
+            if (runners_[self_index]->state != Runner::State::Ready) fail("nobody can go on");
             return;
         }
     }
@@ -193,13 +193,13 @@ void Explorer::step_aside() {
 int Explorer::wait_on_futex(const uint32_t* word, uint32_t expected, bool timed) {
     Runner& runner = *runners_[self_index];
     if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != expected) return EAGAIN;
-    runner.state = timed ? Runner::State::kTimed : Runner::State::kBlocked;
+    runner.state = timed ? Runner::State::Timed : Runner::State::Blocked;
     runner.futex = word;
     runner.timed_out = false;
     runner.seen = nullptr;
     step_aside();
-    if (runner.state != Runner::State::kReady) {  // nobody was ready but by time, and that was this one
-        runner.state = Runner::State::kReady;
+    if (runner.state != Runner::State::Ready) {  // nobody was ready but by time, and that was this one
+        runner.state = Runner::State::Ready;
     }
     return runner.timed_out ? ETIMEDOUT : 0;
 }
@@ -207,9 +207,9 @@ int Explorer::wait_on_futex(const uint32_t* word, uint32_t expected, bool timed)
 int Explorer::wake_futex(const uint32_t* word) {
     int woken = 0;
     for (auto& runner : runners_) {
-        const bool sleeps = runner->state == Runner::State::kBlocked || runner->state == Runner::State::kTimed;
+        const bool sleeps = runner->state == Runner::State::Blocked || runner->state == Runner::State::Timed;
         if (!sleeps || runner->futex != word) continue;
-        runner->state = Runner::State::kReady;
+        runner->state = Runner::State::Ready;
         ++woken;
     }
     return woken;
@@ -220,12 +220,12 @@ void Explorer::body(Scenario& scenario, size_t index) {
     while (sem_wait(&runners_[index]->turn) && errno == EINTR) {
     }
     scenario.run(index);
-    runners_[index]->state = Runner::State::kEnded;
+    runners_[index]->state = Runner::State::Ended;
     self_index = kNobody;
     if (next_in_turn(index) == kNobody) let_time_pass();
     const size_t next = next_in_turn(index);
     if (next != kNobody) return switch_to(next, kNobody);
-    for (auto& runner : runners_) abandoned_ = abandoned_ || runner->state != Runner::State::kEnded;
+    for (auto& runner : runners_) abandoned_ = abandoned_ || runner->state != Runner::State::Ended;
     if (abandoned_) failure_ = "who sleeps is not woken";
     sem_post(&over_);
 }
@@ -323,7 +323,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
     if (!is_ours()) return SELVAGE_NEXT(pthread_mutex_lock)(mutex);
     for (;;) {
-        explorer->point(selvage::impl::test::Access::kExchange, mutex);
+        explorer->point(selvage::impl::test::Access::Exchange, mutex);
         const int error = pthread_mutex_trylock(mutex);
         if (error != EBUSY) return error;
         explorer->step_aside();
@@ -332,9 +332,9 @@ int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 
 int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
     if (!is_ours()) return SELVAGE_NEXT(pthread_mutex_unlock)(mutex);
-    explorer->point(selvage::impl::test::Access::kStore, mutex);
+    explorer->point(selvage::impl::test::Access::Store, mutex);
     const int error = SELVAGE_NEXT(pthread_mutex_unlock)(mutex);
-    explorer->point(selvage::impl::test::Access::kDone, mutex);
+    explorer->point(selvage::impl::test::Access::Done, mutex);
     return error;
 }
 

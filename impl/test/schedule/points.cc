@@ -30,44 +30,44 @@ using selvage::impl::test::reach_point;
 // Exchanges are locked instructions on x86, whatever their order.
 #define SELVAGE_ATOMIC(bits, Type)                                                                                    \
     Type __tsan_atomic##bits##_load(const volatile Type* address, int) {                                              \
-        reach_point(Access::kLoad, address);                                                                          \
+        reach_point(Access::Load, address);                                                                           \
         return __atomic_load_n(address, __ATOMIC_ACQUIRE);                                                            \
     }                                                                                                                 \
     void __tsan_atomic##bits##_store(volatile Type* address, Type value, int order) {                                 \
-        reach_point(Access::kStore, address);                                                                         \
+        reach_point(Access::Store, address);                                                                          \
         SELVAGE_STORE(address, value, order);                                                                         \
-        reach_point(Access::kDone, address);                                                                          \
+        reach_point(Access::Done, address);                                                                           \
     }                                                                                                                 \
     Type __tsan_atomic##bits##_exchange(volatile Type* address, Type value, int) {                                    \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                 \
     }                                                                                                                 \
     Type __tsan_atomic##bits##_fetch_add(volatile Type* address, Type value, int) {                                   \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                 \
     Type __tsan_atomic##bits##_fetch_sub(volatile Type* address, Type value, int) {                                   \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                 \
     Type __tsan_atomic##bits##_fetch_and(volatile Type* address, Type value, int) {                                   \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                 \
     Type __tsan_atomic##bits##_fetch_or(volatile Type* address, Type value, int) {                                    \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);                                                   \
     }                                                                                                                 \
     Type __tsan_atomic##bits##_fetch_xor(volatile Type* address, Type value, int) {                                   \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                 \
     int __tsan_atomic##bits##_compare_exchange_strong(volatile Type* address, Type* expected, Type value, int, int) { \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
     }                                                                                                                 \
     int __tsan_atomic##bits##_compare_exchange_weak(volatile Type* address, Type* expected, Type value, int, int) {   \
-        reach_point(Access::kExchange, address);                                                                      \
+        reach_point(Access::Exchange, address);                                                                       \
         return __atomic_compare_exchange_n(address, expected, value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
 
@@ -89,7 +89,7 @@ SELVAGE_ATOMIC(32, uint32_t)
 SELVAGE_ATOMIC(64, uint64_t)
 
 void __tsan_atomic_thread_fence(int order) {
-    reach_point(Access::kFence, nullptr);
+    reach_point(Access::Fence, nullptr);
     if (order == __ATOMIC_SEQ_CST)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     else

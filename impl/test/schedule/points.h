@@ -9,8 +9,8 @@
 
 namespace selvage::impl::test {
 
-// kDone: behind a store, which may have been what kept other threads from memory that is not atomic.
-enum class Access : uint8_t { kLoad, kStore, kExchange, kFence, kDone };
+// Done: behind a store, which may have been what kept other threads from memory that is not atomic.
+enum class Access : uint8_t { Load, Store, Exchange, Fence, Done };
 
 // Called before the access, by the thread that makes it. nullptr: nobody looks. Set while one thread runs.
 using Observer = void (*)(Access access, const volatile void* address);

@@ -37,17 +37,17 @@ struct Full {
         return true;
     }
     int answer_when_there_is_room() {
-        if (send_text(b, *to_a, "answer") != SendResult::kAgain) return 2;
+        if (send_text(b, *to_a, "answer") != SendResult::Again) return 2;
         if (progress_until(
                 b, at_b, [this] { return !at_b.downs.empty() || !at_b.rooms.empty(); }, 20))
             return 3;
         unlink(kFiller);
         if (!progress_until(b, at_b, [this] { return !at_b.rooms.empty(); })) return 4;
-        if (send_text(b, *to_a, "answer") != SendResult::kDone) return 5;
+        if (send_text(b, *to_a, "answer") != SendResult::Done) return 5;
         return progress_until(a, at_a, [this] { return !at_a.arrivals.empty(); }) ? 0 : 6;
     }
     int tell_both_of_no_space() {
-        if (send_text(b, *to_a, "answer") != SendResult::kAgain) return 2;
+        if (send_text(b, *to_a, "answer") != SendResult::Again) return 2;
         if (!progress_until(b, at_b, [this] { return !at_b.downs.empty(); })) return 3;
         if (at_b.downs[0].second != FI_ENOSPC) return 4;
         if (!progress_until(a, at_a, [this] { return !at_a.downs.empty(); })) return 5;

@@ -18,7 +18,7 @@ struct ShmVisitors : testing::Test {
     void SetUp() override {
         ASSERT_EQ(owner.open_at(home.text, {}), 0);
         sink.on_deliver = [this](ShmPeer& peer, const Header&, const std::byte*) {
-            answered += send_text(owner, peer, "welcome") == SendResult::kDone;
+            answered += send_text(owner, peer, "welcome") == SendResult::Done;
         };
     }
     // Some endpoints that come at the same time, say something, are answered, and go.
@@ -55,7 +55,7 @@ TEST_F(ShmVisitors, APeerInTheMemoryOfAnotherBeginsAnew) {
         seen.push_back(&peer);
         EXPECT_EQ(peer.state, nullptr);
         EXPECT_EQ(peer.ahead, kWindowFirst);
-        EXPECT_EQ(peer.life, ShmPeerLife::kLiving);
+        EXPECT_EQ(peer.life, ShmPeerLife::Living);
         EXPECT_EQ(peer.out.lines, nullptr);
         EXPECT_EQ(peer.in.position, 0u);
         peer.ahead = 1;  // as an engine that spent it

@@ -57,7 +57,7 @@ int find_patiently(ShmTransport& from, const Name& to, ShmPeer** peer) {
     for (uint64_t tag = 0;; ++tag) {
         const Header header = tagged(tag, tag % 5 ? tag % 100 : tag % ShmTransport::kFrameMax);
         const iovec part = {const_cast<char*>(payload.data()), header.size};
-        while (transport.send(*peer, {header, &part, 1, nullptr, false}) == SendResult::kAgain) {
+        while (transport.send(*peer, {header, &part, 1, nullptr, false}) == SendResult::Again) {
             if (transport.progress(sink) == 0) sched_yield();
         }
     }
@@ -145,12 +145,12 @@ TEST(ShmProcesses, ASenderSeesThatTheReceiverWasKilled) {
         ShmPeer* peer = nullptr;
         ASSERT_EQ(find_patiently(transport, other, &peer), 0);
         uint64_t sent = 0;
-        SendResult result = SendResult::kDone;
-        while (result != SendResult::kDown) {
+        SendResult result = SendResult::Done;
+        while (result != SendResult::Down) {
             if (sent == static_cast<uint64_t>(round) * 500) child.kill();
             result = send_text(transport, *peer, "some text that nobody will read");
-            sent += result == SendResult::kDone;
-            if (result == SendResult::kAgain || sent % 16 == 0) transport.progress(sink);
+            sent += result == SendResult::Done;
+            if (result == SendResult::Again || sent % 16 == 0) transport.progress(sink);
         }
         ASSERT_TRUE(progress_until(transport, sink, [&] { return !sink.downs.empty(); }));
         EXPECT_EQ(sink.downs[0].second, FI_ECONNRESET);
@@ -181,7 +181,7 @@ int exchange_with_all(const std::vector<Name>& names, size_t self, uint64_t roun
             header.word[1] = self;
             char payload[100] = {};
             const iovec part = {payload, sizeof payload};
-            while (transport.send(*peer, {header, &part, 1, nullptr, false}) == SendResult::kAgain) {
+            while (transport.send(*peer, {header, &part, 1, nullptr, false}) == SendResult::Again) {
                 if (transport.progress(sink) == 0) sched_yield();
             }
         }
@@ -342,7 +342,7 @@ TEST(ShmProcesses, GarbageInTheRegionHarmsNoOther) {
             return 0;
         });
         for (int i = 0; i < 300; ++i) {
-            sent += send_text(good, *to_target, "good") == SendResult::kDone;
+            sent += send_text(good, *to_target, "good") == SendResult::Done;
             transport.progress(sink);
         }
         EXPECT_EQ(child.wait(), 0);

@@ -25,7 +25,7 @@ struct Traffic {
         for (int i = 0; i < count; ++i) {
             const bool pull = pulls(bytes);
             now += pull ? kernel : ring;
-            choice.finished(pull ? Way::kKernel : Way::kRing, bytes, bytes, now);
+            choice.finished(pull ? Way::Kernel : Way::Ring, bytes, bytes, now);
             read += pull;
         }
         return read;
@@ -72,7 +72,7 @@ TEST(ShmPullChoice, TransfersThatEndTogetherAreNotTakenForFastOnes) {
             }
             const uint64_t moved = i ? kLength / 1000 : 4 * kLength - 3 * kLength / 1000;
             t.now += t.ring * moved / kLength;
-            t.choice.finished(Way::kRing, kLength, moved, t.now);
+            t.choice.finished(Way::Ring, kLength, moved, t.now);
         }
     }
     EXPECT_GT(read, 3'800);

@@ -36,7 +36,7 @@ protected:
 TEST_F(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
     EXPECT_FALSE(owner.take(&met));
     const pid_t child = fork();
-    if (child == 0) _exit(Introductions::introduce(id, 5, kSender) == Introductions::Introduced::kYes ? 0 : 1);
+    if (child == 0) _exit(Introductions::introduce(id, 5, kSender) == Introductions::Introduced::Yes ? 0 : 1);
     int status;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
@@ -46,20 +46,20 @@ TEST_F(ShmIntroductions, TheKernelSaysWhichProcessItWas) {
     EXPECT_EQ(memcmp(met.instance, kSender, sizeof kSender), 0);
     EXPECT_FALSE(owner.take(&met));
     owner.close();
-    EXPECT_EQ(Introductions::introduce(id, 5, kSender), Introductions::Introduced::kNever);
+    EXPECT_EQ(Introductions::introduce(id, 5, kSender), Introductions::Introduced::Never);
 }
 
 TEST_F(ShmIntroductions, AFullSocketIsToldLater) {
-    auto introduced = Introductions::Introduced::kYes;
+    auto introduced = Introductions::Introduced::Yes;
     int sent = 0;
-    for (; introduced == Introductions::Introduced::kYes && sent < 10'000; ++sent)
+    for (; introduced == Introductions::Introduced::Yes && sent < 10'000; ++sent)
         introduced = Introductions::introduce(id, 5, kSender);
-    EXPECT_EQ(introduced, Introductions::Introduced::kLater) << sent;
+    EXPECT_EQ(introduced, Introductions::Introduced::Later) << sent;
 }
 
 TEST_F(ShmIntroductions, WhatIsNoneIsThrownAway) {
     sockaddr_un name;
-    const socklen_t length = shm::socket_file_name(shm::SocketKind::kIntroductions, id, &name);
+    const socklen_t length = shm::socket_file_name(shm::SocketKind::Introductions, id, &name);
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
     for (const size_t size : {0, 1, 19, 21, 4096}) {
         const std::string bytes(size, 'x');
@@ -67,7 +67,7 @@ TEST_F(ShmIntroductions, WhatIsNoneIsThrownAway) {
                   static_cast<ssize_t>(size));
     }
     ::close(socket);
-    ASSERT_EQ(Introductions::introduce(id, 2, kSender), Introductions::Introduced::kYes);
+    ASSERT_EQ(Introductions::introduce(id, 2, kSender), Introductions::Introduced::Yes);
     ASSERT_TRUE(owner.take(&met));
     EXPECT_EQ(met.slot, 2u);
     EXPECT_FALSE(owner.take(&met));
@@ -113,7 +113,7 @@ protected:
         if (error) return 2;
         transport.offers(*peer, kLength);
         const Offer offer{reinterpret_cast<uintptr_t>(bytes.data()), bytes.size()};
-        if (send_text(transport, *peer, {reinterpret_cast<const char*>(&offer), sizeof offer}) != SendResult::kDone)
+        if (send_text(transport, *peer, {reinterpret_cast<const char*>(&offer), sizeof offer}) != SendResult::Done)
             return 3;
         char byte = 0;
         while (read(stop_[0], &byte, 1) == 1) {
@@ -240,7 +240,7 @@ protected:
         ASSERT_EQ(a_.open_at(a_name_.text, {}), 0);
         ASSERT_EQ(b_.open_at(b_name_.text, {}), 0);
         ASSERT_EQ(a_.find_peer_at(b_name_.text, &b_seen_), 0);
-        ASSERT_EQ(send_text(a_, *b_seen_, "here"), SendResult::kDone);
+        ASSERT_EQ(send_text(a_, *b_seen_, "here"), SendResult::Done);
         ASSERT_TRUE(progress_until(b_, sink_, [&] { return !sink_.arrivals.empty(); }));
         a_seen_ = sink_.arrivals[0].peer;
     }
@@ -271,10 +271,9 @@ TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
 
 TEST_F(ShmWords, AnIntroductionForAnothersSlotIsNotBelieved) {
     const uint8_t stranger[kIdBytes] = {42};
-    ASSERT_EQ(Introductions::introduce(b_seen_->instance, a_seen_->in.index, stranger),
-              Introductions::Introduced::kYes);
-    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1000, a_seen_->instance), Introductions::Introduced::kYes);
-    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1 << 30, a_seen_->instance), Introductions::Introduced::kYes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, a_seen_->in.index, stranger), Introductions::Introduced::Yes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1000, a_seen_->instance), Introductions::Introduced::Yes);
+    ASSERT_EQ(Introductions::introduce(b_seen_->instance, 1 << 30, a_seen_->instance), Introductions::Introduced::Yes);
     b_seen_->remote.raise_attention();
     EXPECT_FALSE(progress_until(
         b_, sink_, [&] { return b_.can_pull(*a_seen_); }, 100));

@@ -30,7 +30,7 @@ using ShmPair = Pair;
 TEST_F(ShmPair, AFrameArrivesWithItsHeaderAndItsSender) {
     Header header{.size = 5, .op = 0xab, .flags = 0xcd, .aux = 0x1234, .word = {1, ~uint64_t{0}, 3}};
     const iovec part = {const_cast<char*>("hello"), 5};
-    ASSERT_EQ(a.send(*to_b, {header, &part, 1, nullptr, false}), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, {header, &part, 1, nullptr, false}), SendResult::Done);
     ASSERT_TRUE(arrives(1));
     const Arrival& got = at_b.arrivals[0];
     EXPECT_EQ(memcmp(&got.header, &header, sizeof header), 0);
@@ -46,7 +46,7 @@ TEST_F(ShmPair, EverySizeArrivesUnchangedAndInOrder) {
     sizes.push_back(ShmTransport::kFrameMax);
     for (const size_t size : sizes) {
         const std::string payload = pattern(size, static_cast<unsigned>(size));
-        while (send_text(a, *to_b, payload, 1, size) == SendResult::kAgain) b.progress(at_b);
+        while (send_text(a, *to_b, payload, 1, size) == SendResult::Again) b.progress(at_b);
         ++sent;
     }
     ASSERT_TRUE(arrives(sent));
@@ -64,10 +64,10 @@ TEST_F(ShmPair, PartsOfAPayloadAreJoined) {
                            {const_cast<char*>(four.data()), 1}};
     Header header{};
     header.size = 304;
-    ASSERT_EQ(a.send(*to_b, {header, parts, 4, nullptr, false}), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, {header, parts, 4, nullptr, false}), SendResult::Done);
     header.size = 4;
     const iovec small[] = {parts[0], parts[3]};
-    ASSERT_EQ(a.send(*to_b, {header, small, 2, nullptr, false}), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, {header, small, 2, nullptr, false}), SendResult::Done);
     ASSERT_TRUE(arrives(2));
     EXPECT_EQ(at_b.arrivals[0].payload, one + two + four);
     EXPECT_EQ(at_b.arrivals[1].payload, one + four);
@@ -91,7 +91,7 @@ TEST_F(ShmPair, WhatIsLeftOfTheLapBeforeIsNoFrame) {
         header.aux = draw % 3 == 0 ? 0 : draw % 3 == 1 ? 0xff : 0x80;
         const std::string payload(header.size, static_cast<char>(header.aux));
         const iovec part = {const_cast<char*>(payload.data()), payload.size()};
-        if (a.send(*to_b, {header, &part, 1, nullptr, false}) == SendResult::kDone) ++sent;
+        if (a.send(*to_b, {header, &part, 1, nullptr, false}) == SendResult::Done) ++sent;
         if (draw % 7 == 0) b.progress(at_b);
     }
     ASSERT_TRUE(progress_until(b, at_b, [&] { return received == sent; }));
@@ -101,15 +101,15 @@ TEST_F(ShmPair, WhatIsLeftOfTheLapBeforeIsNoFrame) {
 TEST_F(ShmPair, AFullRingSaysSoAndRoomFollows) {
     const std::string payload = pattern(1000, 1);
     size_t sent = 0;
-    while (send_text(a, *to_b, payload) == SendResult::kDone) ++sent;
-    EXPECT_EQ(send_text(a, *to_b, payload), SendResult::kAgain);
+    while (send_text(a, *to_b, payload) == SendResult::Done) ++sent;
+    EXPECT_EQ(send_text(a, *to_b, payload), SendResult::Again);
     EXPECT_GE(sent * 1000, shm::kRingBytes * 3 / 4);
     a.progress(at_a);
     EXPECT_TRUE(at_a.rooms.empty());
     ASSERT_TRUE(arrives(sent));
     ASSERT_TRUE(progress_until(a, at_a, [&] { return !at_a.rooms.empty(); }));
     EXPECT_EQ(at_a.rooms[0], to_b);
-    EXPECT_EQ(send_text(a, *to_b, payload), SendResult::kDone);
+    EXPECT_EQ(send_text(a, *to_b, payload), SendResult::Done);
 }
 
 TEST_F(ShmPair, AnAnswerGoesToThePeerThatMadeItselfKnown) {
@@ -127,7 +127,7 @@ TEST_F(ShmPair, AnEndpointCanSendToItself) {
     ShmPeer* self = nullptr;
     ASSERT_EQ(a.find_peer_at(a_name.text, &self), 0);
     for (unsigned i = 0; i < 3000; ++i) {
-        ASSERT_EQ(send_text(a, *self, "me", 1, i), SendResult::kDone);
+        ASSERT_EQ(send_text(a, *self, "me", 1, i), SendResult::Done);
         a.progress(at_a);
     }
     ASSERT_TRUE(progress_until(a, at_a, [&] { return at_a.arrivals.size() == 3000; }));
@@ -142,7 +142,7 @@ TEST_F(ShmPair, AClosedPeerGoesDownAfterWhatItSent) {
     ASSERT_EQ(at_b.arrivals.size(), 1u);
     EXPECT_EQ(at_b.downs[0].first, at_b.arrivals[0].peer);
     EXPECT_EQ(at_b.downs[0].second, FI_ECONNRESET);
-    EXPECT_EQ(send_text(b, *at_b.downs[0].first, "too late"), SendResult::kDown);
+    EXPECT_EQ(send_text(b, *at_b.downs[0].first, "too late"), SendResult::Down);
     EXPECT_FALSE(file_exists(a_name));
 }
 
@@ -151,7 +151,7 @@ TEST_F(ShmPair, ASenderNoticesThatTheReceiverClosed) {
     b.close();
     ASSERT_TRUE(progress_until(a, at_a, [&] { return !at_a.downs.empty(); }));
     EXPECT_EQ(at_a.downs[0].first, to_b);
-    EXPECT_EQ(send_text(a, *to_b, "y"), SendResult::kDown);
+    EXPECT_EQ(send_text(a, *to_b, "y"), SendResult::Down);
 }
 
 TEST_F(ShmPair, ASuccessorUnderTheSameAddressIsANewPeer) {
@@ -202,7 +202,7 @@ TEST_F(ShmPair, ManyPeersAreServedThoughMostAreIdle) {
     // Idle until most of the rings are polled no more, then from each one.
     for (int i = 0; i < 5000; ++i) b.progress(at_b);
     for (unsigned round = 0; round < 3; ++round) {
-        for (size_t i = 0; i < kMany; ++i) ASSERT_EQ(send_text(*others[i], *peers[i], "hi", 1, i), SendResult::kDone);
+        for (size_t i = 0; i < kMany; ++i) ASSERT_EQ(send_text(*others[i], *peers[i], "hi", 1, i), SendResult::Done);
         ASSERT_TRUE(arrives((round + 1) * kMany));
         for (int i = 0; i < 5000; ++i) b.progress(at_b);
     }
@@ -367,7 +367,7 @@ TEST_F(ShmSleep, ASleeperIsWokenWhenItsPeerGoes) {
 TEST_F(ShmSleep, ASleeperThatWaitsForRoomGetsIt) {
     const std::string payload = pattern(1000, 1);
     size_t sent = 0;
-    while (send_text(a, *to_b, payload) == SendResult::kDone) ++sent;
+    while (send_text(a, *to_b, payload) == SendResult::Done) ++sent;
     ASSERT_TRUE(a.arm());
     ASSERT_TRUE(arrives(sent));
     pollfd entry = {a.wait_descriptor(), POLLIN, 0};

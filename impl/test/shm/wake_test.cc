@@ -33,7 +33,7 @@ struct ShmCrowd : testing::Test {
         ShmPeer* peer = nullptr;
         ASSERT_EQ(senders.back()->find_peer_at(name.text, &peer), 0);
         to_owner.push_back(peer);
-        ASSERT_EQ(send_text(*senders.back(), *peer, "hello"), SendResult::kDone);
+        ASSERT_EQ(send_text(*senders.back(), *peer, "hello"), SendResult::Done);
     }
     bool arrives(size_t count) {
         return progress_until(owner, sink, [&] { return sink.arrivals.size() >= count; });

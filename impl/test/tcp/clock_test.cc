@@ -30,7 +30,7 @@ TEST(TcpClock, ADeferredFrameLeavesThoughTheClockOnTheWallIsSetBack) {
     ahead = 3600;
     for (int round = 0; round < 3; ++round) {
         b.sink.frames.clear();
-        for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a.transport, *peer, "x", i), SendResult::kDone);
+        for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a.transport, *peer, "x", i), SendResult::Done);
         EXPECT_TRUE(run({&b}, [&] { return b.sink.frames.size() == 5; })) << "a is not called";
         a.progress();
     }

@@ -66,7 +66,7 @@ public:
 
 inline SocketAddress loopback(uint16_t port = 0) {
     SocketAddress address;
-    address.kind = AddressKind::kInet;
+    address.kind = AddressKind::Inet;
     address.v4.sin_family = AF_INET;
     address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.set_port(port);

@@ -20,8 +20,8 @@ net::Foreign foreign_after(const std::string& answer, bool takes_hello = true) {
     net::Dial dial;
     EXPECT_EQ(dial.start(loopback(), address, net::Note{}), 0);
     int caller = -1;
-    net::Step step = net::Step::kPending;
-    for (int i = 0; i < 10000 && step == net::Step::kPending; ++i) {
+    net::Step step = net::Step::Pending;
+    for (int i = 0; i < 10000 && step == net::Step::Pending; ++i) {
         step = dial.advance({});
         if (caller < 0 && (caller = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
             (void)dial.advance({});
@@ -33,21 +33,21 @@ net::Foreign foreign_after(const std::string& answer, bool takes_hello = true) {
         usleep(100);
     }
     close(listener);
-    EXPECT_EQ(step, net::Step::kFailed);
+    EXPECT_EQ(step, net::Step::Failed);
     return dial.foreign;
 }
 
 TEST(TcpForeign, AnAnswerThatIsNoNoteIsDistinguishedFromNone) {
-    EXPECT_EQ(foreign_after("SSH-2.0-OpenSSH_9.2\r\n"), net::Foreign::kSpeaks);
-    EXPECT_EQ(foreign_after(""), net::Foreign::kSilent);
-    EXPECT_EQ(foreign_after("", false), net::Foreign::kSilent) << "closed over an unread hello: a reset";
+    EXPECT_EQ(foreign_after("SSH-2.0-OpenSSH_9.2\r\n"), net::Foreign::Speaks);
+    EXPECT_EQ(foreign_after(""), net::Foreign::Silent);
+    EXPECT_EQ(foreign_after("", false), net::Foreign::Silent) << "closed over an unread hello: a reset";
     uint8_t challenge[net::kNoteMax];
     net::Note note;
-    note.type = net::NoteType::kChallenge;
+    note.type = net::NoteType::Challenge;
     const size_t size = net::write_note(note, challenge);
     const std::string whole(reinterpret_cast<char*>(challenge), size);
-    EXPECT_EQ(foreign_after(whole), net::Foreign::kNo) << "it speaks the protocol, and is gone";
-    EXPECT_EQ(foreign_after(whole.substr(0, 40)), net::Foreign::kNo);
+    EXPECT_EQ(foreign_after(whole), net::Foreign::No) << "it speaks the protocol, and is gone";
+    EXPECT_EQ(foreign_after(whole.substr(0, 40)), net::Foreign::No);
 }
 
 TEST(TcpForeign, ManyCallersOfAnotherProtocolHaveOneLineOfTheLog) {

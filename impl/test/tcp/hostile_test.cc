@@ -82,7 +82,7 @@ TEST(TcpPendingConnections, AProofOfAnotherConversationIsRefused) {
         ASSERT_EQ(recv(socket, challenge[socket == second], net::kNoteFixed, 0), static_cast<ssize_t>(net::kNoteFixed));
     }
     net::Note proof;
-    proof.type = net::NoteType::kProof;
+    proof.type = net::NoteType::Proof;
     net::prove_caller({}, net::make_transcript(hello, size, challenge[0], net::kNoteFixed), proof.digest);
     uint8_t bytes[net::kNoteMax];
     const size_t length = net::write_note(proof, bytes);
@@ -93,8 +93,8 @@ TEST(TcpPendingConnections, AProofOfAnotherConversationIsRefused) {
         size_t used = 0;
         const ssize_t got = recv(socket, bytes + length, net::kNoteMax - length, 0);
         ASSERT_GT(got, 0);
-        ASSERT_EQ(net::read_note(bytes + length, static_cast<size_t>(got), &answer, &used), net::Scan::kWhole);
-        EXPECT_EQ(answer.type, socket == second ? net::NoteType::kReject : net::NoteType::kWelcome);
+        ASSERT_EQ(net::read_note(bytes + length, static_cast<size_t>(got), &answer, &used), net::Scan::Whole);
+        EXPECT_EQ(answer.type, socket == second ? net::NoteType::Reject : net::NoteType::Welcome);
     }
     EXPECT_EQ(b.transport.peers_up(), 1u);
     close(first);
@@ -215,10 +215,10 @@ int count_dropped(Side& target, int count) {
         hello.port = static_cast<uint16_t>(1 + i);
         hello.instance = static_cast<uint64_t>(4711 + i);
         if (dial.start(loopback(), target.transport.address(), hello)) return -1;
-        net::Step step = net::Step::kPending;
+        net::Step step = net::Step::Pending;
         const bool ended = run(
-            {&target}, [&] { return (step = dial.advance({})) != net::Step::kPending; }, 2000);
-        dropped += !ended || step != net::Step::kDone;
+            {&target}, [&] { return (step = dial.advance({})) != net::Step::Pending; }, 2000);
+        dropped += !ended || step != net::Step::Done;
         usleep(20'000);
     }
     return dropped;
@@ -275,9 +275,9 @@ public:
         hello.instance = uint64_t{4711} << 16 | port;
         net::Dial dial;
         if (dial.start(loopback(), target.transport.address(), hello)) return;
-        net::Step step = net::Step::kPending;
-        run({&target}, [&] { return (step = dial.advance({})) != net::Step::kPending; });
-        if (step == net::Step::kDone) socket = dial.release_socket();
+        net::Step step = net::Step::Pending;
+        run({&target}, [&] { return (step = dial.advance({})) != net::Step::Pending; });
+        if (step == net::Step::Done) socket = dial.release_socket();
     }
     ~Impostor() {
         if (socket >= 0) close(socket);
@@ -303,7 +303,7 @@ TEST(TcpPeers, OneAddressHasOnlySoManyOfThoseWhoCallThemselves) {
     EXPECT_EQ(hub.transport.peers_up(), 40u);
     // Whom the endpoint calls itself is not among them; and who goes makes room.
     Side called;
-    ASSERT_EQ(send_text(hub.transport, *hub.peer(called), "hello"), SendResult::kDone);
+    ASSERT_EQ(send_text(hub.transport, *hub.peer(called), "hello"), SendResult::Done);
     EXPECT_TRUE(run({&hub, &called}, [&] { return called.sink.frames.size() == 1; }));
     callers.erase(callers.begin());
     ASSERT_TRUE(run({&hub}, [&] { return hub.transport.peers_up() == 40; }));
@@ -356,7 +356,7 @@ TEST(TcpPeers, AThousandCostFewKilobytesEach) {
     for (auto& other : others) {
         Peer* peer = hub.peer(*other);
         ASSERT_TRUE(peer);
-        ASSERT_EQ(send_text(hub.transport, *peer, "hello"), SendResult::kDone);
+        ASSERT_EQ(send_text(hub.transport, *peer, "hello"), SendResult::Done);
     }
     const int64_t deadline = start + 60000;
     size_t greeted = 0;

@@ -60,7 +60,7 @@ TEST(TcpPieces, AFrameOfAnyNumberOfRangesArrivesWhenItIsSentAtOnce) {
             Connected pair;
             std::vector<std::unique_ptr<Pieces>> sent;
             sent.push_back(std::make_unique<Pieces>(size, count, size > count, count));
-            ASSERT_NE(sent[0]->send(pair.a, *pair.peer), SendResult::kDown) << size << " bytes in " << count;
+            ASSERT_NE(sent[0]->send(pair.a, *pair.peer), SendResult::Down) << size << " bytes in " << count;
             ASSERT_NO_FATAL_FAILURE(pair.expect(sent)) << size << " bytes in " << count;
             count += size > 1 ? 7 : 60;
         }
@@ -75,11 +75,11 @@ TEST(TcpPieces, AFrameOfAnyNumberOfRangesArrivesWhenItHasToWait) {
         const size_t count = 3 + random() % (kMost - 2);
         sent.push_back(std::make_unique<Pieces>(kSizes[1 + random() % (std::size(kSizes) - 1)], count, i % 2, i));
         SendResult result;
-        while ((result = sent.back()->send(pair.a, *pair.peer, true)) == SendResult::kAgain) {
+        while ((result = sent.back()->send(pair.a, *pair.peer, true)) == SendResult::Again) {
             pair.a.progress();
             pair.b.progress();
         }
-        ASSERT_NE(result, SendResult::kDown) << i;
+        ASSERT_NE(result, SendResult::Down) << i;
     }
     pair.expect(sent);
 }
@@ -89,14 +89,14 @@ TEST(TcpPieces, AFrameOfAnyNumberOfRangesArrivesWhenTheSocketTakesAPartOfIt) {
         Connected pair;
         std::vector<std::unique_ptr<Pieces>> sent;
         // One per round, as each is given to the socket at once; the receiver reads nothing until there is no room.
-        SendResult result = SendResult::kDone;
-        for (int i = 0; i < 10'000 && result != SendResult::kAgain; ++i) {
+        SendResult result = SendResult::Done;
+        for (int i = 0; i < 10'000 && result != SendResult::Again; ++i) {
             sent.push_back(std::make_unique<Pieces>(200'000, count, i % 2, i));
             result = sent.back()->send(pair.a, *pair.peer);
-            ASSERT_NE(result, SendResult::kDown);
+            ASSERT_NE(result, SendResult::Down);
             pair.a.progress();
         }
-        ASSERT_EQ(result, SendResult::kAgain);
+        ASSERT_EQ(result, SendResult::Again);
         sent.pop_back();
         ASSERT_NO_FATAL_FAILURE(pair.expect(sent)) << count;
     }

@@ -13,25 +13,25 @@ using net::kRefusedPause;
 
 TEST(RefusedDial, IsRepeatedUntilItsTimeIsOver) {
     EXPECT_EQ(after_refusal({.now = kRefusedLimit - 1, .since = 0, .attempt = 900, .posted = false, .extended = false}),
-              AfterRefusal::kCallAgain);
+              AfterRefusal::CallAgain);
     EXPECT_EQ(after_refusal({.now = kRefusedLimit, .since = 0, .attempt = 990, .posted = false, .extended = false}),
-              AfterRefusal::kGiveUp);
+              AfterRefusal::GiveUp);
 }
 
 TEST(RefusedDial, OfWhichThisSideLearnsLateSaysNothingOfNow) {
     constexpr int64_t kLate = 3000;
     EXPECT_EQ(after_refusal({.now = kLate, .since = 0, .attempt = 900, .posted = false, .extended = true}),
-              AfterRefusal::kCallAgain);
+              AfterRefusal::CallAgain);
     EXPECT_EQ(
         after_refusal({.now = kLate, .since = 0, .attempt = kLate - kRefusedPause, .posted = false, .extended = true}),
-        AfterRefusal::kGiveUp);
+        AfterRefusal::GiveUp);
 }
 
 TEST(RefusedDial, IsRepeatedOnceForWhatWasPostedSinceItBegan) {
     EXPECT_EQ(after_refusal({.now = kRefusedLimit, .since = 0, .attempt = 990, .posted = true, .extended = false}),
-              AfterRefusal::kExtend);
+              AfterRefusal::Extend);
     EXPECT_EQ(after_refusal({.now = kRefusedLimit, .since = 0, .attempt = 990, .posted = true, .extended = true}),
-              AfterRefusal::kGiveUp);
+              AfterRefusal::GiveUp);
 }
 
 }  // namespace

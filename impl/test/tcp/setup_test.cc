@@ -22,14 +22,14 @@ bool arrives(Side& side, size_t count) {
 
 TEST(TcpSetup, TheFirstMessageArrivesThoughItsSenderIsNotCalledAgain) {
     Side a, b;
-    ASSERT_EQ(send_text(a.transport, *a.peer(b), "first"), SendResult::kDone);
+    ASSERT_EQ(send_text(a.transport, *a.peer(b), "first"), SendResult::Done);
     EXPECT_TRUE(arrives(b, 1)) << "a is not called";
 }
 
 TEST(TcpSetup, TheSenderMayCloseWhileTheReceiverIsNotCalled) {
     Side b;
     auto a = std::make_unique<Side>();
-    for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a->transport, *a->peer(b), "x", i), SendResult::kDone);
+    for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a->transport, *a->peer(b), "x", i), SendResult::Done);
     const int64_t start = net::now_milliseconds();
     a.reset();
     EXPECT_LT(net::now_milliseconds() - start, 900);
@@ -40,13 +40,13 @@ TEST(TcpSetup, TheSenderMayCloseWhileTheReceiverIsNotCalled) {
 
 TEST(TcpSetup, NeitherSideIsCalledAndTheMessageIsThere) {
     Side a, b;
-    ASSERT_EQ(send_text(a.transport, *a.peer(b), "first"), SendResult::kDone);
+    ASSERT_EQ(send_text(a.transport, *a.peer(b), "first"), SendResult::Done);
     usleep(300 * kMillisecond);
     b.progress();
     b.progress();
     ASSERT_EQ(b.sink.frames.size(), 1u) << "it was not waiting at the receiver";
     // And the answer goes the same way, without another connection.
-    ASSERT_EQ(send_text(b.transport, *b.sink.frames[0].from, "answer"), SendResult::kDone);
+    ASSERT_EQ(send_text(b.transport, *b.sink.frames[0].from, "answer"), SendResult::Done);
     ASSERT_TRUE(arrives(a, 1));
     EXPECT_EQ(a.transport.peers_up() + b.transport.peers_up(), 2u);
 }
@@ -54,8 +54,8 @@ TEST(TcpSetup, NeitherSideIsCalledAndTheMessageIsThere) {
 TEST(TcpSetup, TwoThatDialEachOtherAndAreNotCalledEndWithOneConnection) {
     for (int round = 0; round < 20; ++round) {
         Side a, b;
-        ASSERT_EQ(send_text(a.transport, *a.peer(b), "from a"), SendResult::kDone);
-        ASSERT_EQ(send_text(b.transport, *b.peer(a), "from b"), SendResult::kDone);
+        ASSERT_EQ(send_text(a.transport, *a.peer(b), "from a"), SendResult::Done);
+        ASSERT_EQ(send_text(b.transport, *b.peer(a), "from b"), SendResult::Done);
         usleep(static_cast<useconds_t>(round) * kMillisecond);
         ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; })) << round;
         run(
@@ -70,8 +70,8 @@ TEST(TcpSetup, TwoThatDialEachOtherAndAreNotCalledEndWithOneConnection) {
 TEST(TcpSetup, TwoThatDialEachOtherMayBothCloseAtOnce) {
     for (int round = 0; round < 20; ++round) {
         auto a = std::make_unique<Side>(), b = std::make_unique<Side>();
-        ASSERT_EQ(send_text(a->transport, *a->peer(*b), "from a"), SendResult::kDone);
-        ASSERT_EQ(send_text(b->transport, *b->peer(*a), "from b"), SendResult::kDone);
+        ASSERT_EQ(send_text(a->transport, *a->peer(*b), "from a"), SendResult::Done);
+        ASSERT_EQ(send_text(b->transport, *b->peer(*a), "from b"), SendResult::Done);
         if (round % 2) std::swap(a, b);
         a.reset();
         ASSERT_TRUE(arrives(*b, 1)) << round;
@@ -82,7 +82,7 @@ TEST(TcpSetup, ASleeperWakesWhenItsConnectionIsThere) {
     Side a, b;
     Peer* peer = a.peer(b);
     const std::string big(100'000, 'b');
-    ASSERT_EQ(send_text(a.transport, *peer, big), SendResult::kAgain) << "only small frames are kept";
+    ASSERT_EQ(send_text(a.transport, *peer, big), SendResult::Again) << "only small frames are kept";
     for (int i = 0; i < 100 && a.sink.rooms.empty(); ++i) {
         a.progress();
         if (!a.sink.rooms.empty() || !a.transport.arm()) continue;
@@ -156,7 +156,7 @@ private:
     }
     bool challenge() {
         net::Note note;
-        note.type = net::NoteType::kChallenge;
+        note.type = net::NoteType::Challenge;
         uint8_t bytes[net::kNoteMax];
         size_t size;
         if (!send(note, bytes, &size)) return false;
@@ -165,7 +165,7 @@ private:
     }
     bool welcome() {
         net::Note note;
-        note.type = net::NoteType::kWelcome;
+        note.type = net::NoteType::Welcome;
         note.instance = 4711;
         net::prove_listener({}, transcript_, note, note.digest);
         uint8_t bytes[net::kNoteMax];
@@ -193,7 +193,7 @@ TEST(TcpSetup, TheSenderMayCloseAtEachNoteOfTheHandshake) {
     for (int note = 0; note <= 3; ++note) {
         Script script;
         auto a = std::make_unique<Side>();
-        ASSERT_EQ(send_text(a->transport, *peer_at(*a, script.address), "first"), SendResult::kDone);
+        ASSERT_EQ(send_text(a->transport, *peer_at(*a, script.address), "first"), SendResult::Done);
         ASSERT_TRUE(script.go_to(note)) << note;
         std::thread closing([&] { a.reset(); });
         usleep(100 * kMillisecond);
@@ -209,7 +209,7 @@ TEST(TcpSetup, WhatWaitsSurvivesAnAttemptThatIsDroppedAtEachNote) {
     for (int note = 0; note <= 2; ++note) {
         Script script;
         Side a;
-        ASSERT_EQ(send_text(a.transport, *peer_at(a, script.address), "first"), SendResult::kDone);
+        ASSERT_EQ(send_text(a.transport, *peer_at(a, script.address), "first"), SendResult::Done);
         for (int attempt = 0; attempt < 3; ++attempt) {
             ASSERT_TRUE(script.go_to(note)) << note;
             script.hang_up();
@@ -229,7 +229,7 @@ TEST(TcpSetup, WhatWaitsSurvivesThatNobodyListensForAMoment) {
         Side gone;
         address = gone.transport.address();
     }
-    ASSERT_EQ(send_text(a.transport, *peer_at(a, address), "patient"), SendResult::kDone);
+    ASSERT_EQ(send_text(a.transport, *peer_at(a, address), "patient"), SendResult::Done);
     usleep(300 * kMillisecond);
     a.progress();
     TcpTransport late;
@@ -248,7 +248,7 @@ TEST(TcpSetup, APeerWhoseMachineAnswersHasTheTimeOfOneThatIsUp) {
     setenv("FI_TCP_PEER_TIMEOUT", "1000", 1);
     Script script;
     Side a;
-    ASSERT_EQ(send_text(a.transport, *peer_at(a, script.address), "first"), SendResult::kDone);
+    ASSERT_EQ(send_text(a.transport, *peer_at(a, script.address), "first"), SendResult::Done);
     ASSERT_TRUE(script.go_to(1));  // and no further
     run(
         {&a}, [] { return false; }, 600);
@@ -277,12 +277,12 @@ TEST(TcpSetup, AConnectionThatEndedBeforeAnyoneLookedWasTaken) {
             ASSERT_EQ(setsockopt(taken, SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
             close(taken);
         }
-        net::Step step = net::Step::kPending;
-        for (int i = 0; i < 1000 && step == net::Step::kPending; ++i) {
+        net::Step step = net::Step::Pending;
+        for (int i = 0; i < 1000 && step == net::Step::Pending; ++i) {
             usleep(kMillisecond);
             step = dial.advance({});
         }
-        EXPECT_EQ(step, net::Step::kFailed);
+        EXPECT_EQ(step, net::Step::Failed);
         EXPECT_EQ(dial.was_taken(), listens) << strerror(dial.error);
         close(listener);
     }
@@ -322,7 +322,7 @@ TEST(TcpSetup, WhatIsLostAfterAllIsInTheLog) {
     Script script;
     auto a = std::make_unique<Side>();
     for (int i = 0; i < 7; ++i) {
-        ASSERT_EQ(send_text(a->transport, *peer_at(*a, script.address), "first"), SendResult::kDone);
+        ASSERT_EQ(send_text(a->transport, *peer_at(*a, script.address), "first"), SendResult::Done);
     }
     ASSERT_TRUE(script.go_to(1));  // and no further: the process there is stopped, say
     const int64_t start = net::now_milliseconds();

@@ -33,7 +33,7 @@ TEST(TcpStat, ACallerThatSendsGarbageIsCountedAsRefused) {
     Counting b;
     const int socket = knock(b.side);
     ASSERT_EQ(::send(socket, "garbage, as long as a note or not", 33, 0), 33);
-    EXPECT_TRUE(b.reaches(Stat::kRefused, 1));
+    EXPECT_TRUE(b.reaches(Stat::Refused, 1));
     close(socket);
 }
 
@@ -44,8 +44,8 @@ TEST(TcpStat, ACallerWithAnotherKeyIsCountedAsRefused) {
     Peer* peer = a.peer(b.side);
     ASSERT_NE(peer, nullptr);
     send_text(a.transport, *peer, "let me in");
-    EXPECT_TRUE(b.reaches(Stat::kRefused, 1, {&a}));
-    EXPECT_EQ(b.at(Stat::kExpired), 0U);
+    EXPECT_TRUE(b.reaches(Stat::Refused, 1, {&a}));
+    EXPECT_EQ(b.at(Stat::Expired), 0U);
 }
 
 TEST(TcpStat, ACallerThatIsWelcomeOrLeavesIsNotCounted) {
@@ -57,16 +57,16 @@ TEST(TcpStat, ACallerThatIsWelcomeOrLeavesIsNotCounted) {
     ASSERT_TRUE(run({&a, &b.side}, [&] { return b.side.sink.frames.size() == 1; }));
     close(knock(b.side));
     for (int i = 0; i < 100; ++i) b.side.progress();
-    EXPECT_EQ(b.at(Stat::kRefused), 0U);
-    EXPECT_EQ(b.at(Stat::kExpired), 0U);
+    EXPECT_EQ(b.at(Stat::Refused), 0U);
+    EXPECT_EQ(b.at(Stat::Expired), 0U);
 }
 
 TEST(TcpStat, ACallerThatSaysNothingIsCountedWhenItsTimeIsOver) {
     Counting b;
     const int socket = knock(b.side);
     EXPECT_TRUE(run(
-        {&b.side}, [&] { return b.at(Stat::kExpired) == 1; }, 2 * net::kPendingLimit));
-    EXPECT_EQ(b.at(Stat::kRefused), 0U);
+        {&b.side}, [&] { return b.at(Stat::Expired) == 1; }, 2 * net::kPendingLimit));
+    EXPECT_EQ(b.at(Stat::Refused), 0U);
     close(socket);
 }
 

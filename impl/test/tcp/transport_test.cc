@@ -30,13 +30,13 @@ TEST(TcpTransport, AFrameArrivesAsItWasSentAndTheAnswerComesBack) {
     ASSERT_EQ(b.result, 0);
     Peer* to_b = a.peer(b);
     ASSERT_TRUE(to_b);
-    EXPECT_EQ(send_text(a.transport, *to_b, "question", 7), SendResult::kDone);
+    EXPECT_EQ(send_text(a.transport, *to_b, "question", 7), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
     EXPECT_EQ(b.sink.frames[0].payload, "question");
     EXPECT_EQ(b.sink.frames[0].header.word[0], 7u);
     Peer* back = b.sink.frames[0].from;
     EXPECT_EQ(back, b.peer(a)) << "the caller is known by the address at which it listens";
-    EXPECT_EQ(send_text(b.transport, *back, "answer"), SendResult::kDone);
+    EXPECT_EQ(send_text(b.transport, *back, "answer"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.frames.empty(); }));
     EXPECT_EQ(a.sink.frames[0].payload, "answer");
     EXPECT_EQ(a.sink.frames[0].from, to_b);
@@ -65,12 +65,12 @@ struct Stream {
             memory.push_back(pattern(size_of(seed, next), seed + next));
             const SendResult result =
                 send_text(side.transport, *peer, memory.back(), next, random() % 2, &memory.back());
-            ASSERT_NE(result, SendResult::kDown);
-            if (result == SendResult::kAgain) {
+            ASSERT_NE(result, SendResult::Down);
+            if (result == SendResult::Again) {
                 memory.pop_back();
                 return;
             }
-            if (result == SendResult::kHeld) {
+            if (result == SendResult::Held) {
                 ASSERT_GT(memory.back().size(), TcpTransport::kCopied);
                 ++held;
             } else {
@@ -112,7 +112,7 @@ TEST(TcpTransport, FramesOfEverySizeArriveWholeOnceAndInOrderInBothDirections) {
 
 TEST(TcpTransport, TheSameOverTheSixthVersionOfTheProtocol) {
     SocketAddress address;
-    address.kind = AddressKind::kInet6;
+    address.kind = AddressKind::Inet6;
     address.v6.sin6_family = AF_INET6;
     address.v6.sin6_addr = in6addr_loopback;
     TcpTransport a, b;
@@ -150,8 +150,8 @@ TEST(TcpTransport, TwoThatDialEachOtherAtOnceEndWithOneConnectionAndLoseNothing)
         Side a, b;
         Peer* to_b = a.peer(b);
         Peer* to_a = b.peer(a);
-        EXPECT_EQ(send_text(a.transport, *to_b, "from a"), SendResult::kDone);
-        EXPECT_EQ(send_text(b.transport, *to_a, "from b"), SendResult::kDone);
+        EXPECT_EQ(send_text(a.transport, *to_b, "from a"), SendResult::Done);
+        EXPECT_EQ(send_text(b.transport, *to_a, "from b"), SendResult::Done);
         ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; })) << round;
         run(
             {&a, &b}, [] { return false; }, 2);
@@ -219,7 +219,7 @@ TEST(TcpTransport, NobodyListeningIsReportedAndALaterCallMayFindSomebody) {
     send_text(a.transport, *peer, "lost");
     ASSERT_TRUE(run({&a}, [&] { return a.sink.downs.size() == 1; }));
     EXPECT_EQ(a.sink.downs[0].second, FI_ECONNREFUSED);
-    EXPECT_EQ(send_text(a.transport, *peer, "no"), SendResult::kDown);
+    EXPECT_EQ(send_text(a.transport, *peer, "no"), SendResult::Down);
     TcpTransport late;
     ASSERT_EQ(late.open_datagram(gone, {}), 0);
     FakeSink sink;
@@ -255,11 +255,11 @@ TEST(TcpTransport, APeerThatStopsReadingMeansTryAgainAndThenRoom) {
     SendResult result;
     do {
         result = send_text(a.transport, *peer, big, sent);
-        sent += result != SendResult::kAgain;
+        sent += result != SendResult::Again;
         a.progress();
-    } while (result != SendResult::kAgain && sent < 10000);
-    ASSERT_EQ(result, SendResult::kAgain) << "the kernel took everything";
-    while (send_text(a.transport, *peer, "small", 1) == SendResult::kDone) ++sent;
+    } while (result != SendResult::Again && sent < 10000);
+    ASSERT_EQ(result, SendResult::Again) << "the kernel took everything";
+    while (send_text(a.transport, *peer, "small", 1) == SendResult::Done) ++sent;
     a.sink.rooms.clear();
     ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.rooms.empty(); }));
     ASSERT_TRUE(run(
@@ -274,7 +274,7 @@ TEST(TcpTransport, ADeferredFrameLeavesThoughTheApplicationStopsCalling) {
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 1; }));
     for (int round = 0; round < 3; ++round) {
         b.sink.frames.clear();
-        for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a.transport, *peer, "x", i), SendResult::kDone);
+        for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(send_text(a.transport, *peer, "x", i), SendResult::Done);
         ASSERT_TRUE(run({&b}, [&] { return b.sink.frames.size() == 5; })) << "a is not called";
         usleep(round * 100000);  // long enough for the flusher to fall asleep
         a.progress();
@@ -353,7 +353,7 @@ TEST(TcpTransport, SleepingOnTheDescriptorMissesNothing) {
     });
     Peer* peer = a.peer(b);
     for (size_t i = 0; i < kCount;) {
-        i += send_text(a.transport, *peer, pattern(i % 3 ? 8 : 4000, i), i) == SendResult::kDone;
+        i += send_text(a.transport, *peer, pattern(i % 3 ? 8 : 4000, i), i) == SendResult::Done;
         if (i % 7 == 0) {
             a.progress();
             if (a.transport.arm()) {

@@ -14,8 +14,8 @@ namespace {
 
 Note example() {
     Note note;
-    note.type = NoteType::kHello;
-    note.kind = CallKind::kMessage;
+    note.type = NoteType::Hello;
+    note.kind = CallKind::Message;
     note.port = 0xbeef;
     note.instance = 0x0123456789abcdefULL;
     note.sequence = 77;
@@ -35,11 +35,11 @@ TEST(TcpNote, IsReadAsItWasWrittenAndNotBeforeItIsWhole) {
         // A copy of its own size, so that reading past it is seen.
         std::unique_ptr<uint8_t[]> copy(new uint8_t[part]);
         memcpy(copy.get(), bytes, part);
-        EXPECT_EQ(read_note(copy.get(), part, &note, &used), Scan::kMore) << part;
+        EXPECT_EQ(read_note(copy.get(), part, &note, &used), Scan::More) << part;
         EXPECT_LE(wanted_bytes(copy.get(), part), size);
         EXPECT_GT(wanted_bytes(copy.get(), part), part);
     }
-    ASSERT_EQ(read_note(bytes, size, &note, &used), Scan::kWhole);
+    ASSERT_EQ(read_note(bytes, size, &note, &used), Scan::Whole);
     EXPECT_EQ(used, size);
     uint8_t again[kNoteMax];
     ASSERT_EQ(write_note(note, again), size);
@@ -53,11 +53,11 @@ TEST(TcpNote, AnyChangeOfWhatIsFixedIsNoNote) {
     size_t used = 0;
     for (const size_t at : {0u, 7u, 8u, 9u, 10u, 11u, 13u, 15u, 18u, 19u}) {
         bytes[at] ^= 0x80;
-        EXPECT_EQ(read_note(bytes, size, &note, &used), Scan::kBad) << at;
+        EXPECT_EQ(read_note(bytes, size, &note, &used), Scan::Bad) << at;
         bytes[at] ^= 0x80;
     }
     const uint8_t web[] = "GET / HTTP/1.1\r\n";
-    EXPECT_EQ(read_note(web, 1, &note, &used), Scan::kBad) << "at its first byte";
+    EXPECT_EQ(read_note(web, 1, &note, &used), Scan::Bad) << "at its first byte";
 }
 
 TEST(TcpNote, RandomBytesNeverReadPastTheirEnd) {
@@ -71,7 +71,7 @@ TEST(TcpNote, RandomBytesNeverReadPastTheirEnd) {
         memcpy(copy.get(), bytes, part);
         Note note;
         size_t used = 0;
-        if (read_note(copy.get(), part, &note, &used) == Scan::kWhole) {
+        if (read_note(copy.get(), part, &note, &used) == Scan::Whole) {
             EXPECT_LE(used, part);
             EXPECT_LE(note.data_size, kPrivateMax);
         }

@@ -19,7 +19,7 @@ struct DatagramSide {
 
     explicit DatagramSide(FakeDatagrams& fake, uint64_t caps = FI_MSG | FI_SEND | FI_RECV, size_t size = 64,
                           fi_threading threading = FI_THREAD_SAFE)
-        : place({.threading = threading, .kind = AddressKind::kIbUd}) {
+        : place({.threading = threading, .kind = AddressKind::IbUd}) {
         place.domain.device = &fake.domain;
         place.domain.addr_format = FI_ADDR_IB_UD;
         fi_av_attr attr{};
@@ -34,7 +34,7 @@ struct DatagramSide {
         endpoint.tx.iov_limit = endpoint.rx.iov_limit = 8;
         endpoint.tx.inject_size = kPacket;
         endpoint.max_msg_size = kPacket;
-        endpoint.address.kind = AddressKind::kIbUd;
+        endpoint.address.kind = AddressKind::IbUd;
         memcpy(endpoint.address.ib.gid, fake.gids[0].data(), 16);
         endpoint.tx_cq = endpoint.rx_cq = &queue->get();
         endpoint.av = AddressVector::of(av);

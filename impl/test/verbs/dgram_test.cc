@@ -359,7 +359,7 @@ TEST(VerbsDatagrams, APortsAddressIsTheLastEntryThatHasIt) {
     ibv_port_attr attr;
     ASSERT_EQ(fake.library.query_port(fake.domain.context, 1, &attr), 0);
     SocketAddress host;
-    host.kind = AddressKind::kInet;
+    host.kind = AddressKind::Inet;
     host.v4.sin_addr.s_addr = htonl(0x0a4d0001);
     IbAddress own;
     uint8_t index = 0;

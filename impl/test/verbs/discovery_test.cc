@@ -107,7 +107,7 @@ RdmaLibrary fake_library() {
 
 SocketAddress address_of(uint32_t host) {
     SocketAddress address;
-    address.kind = AddressKind::kInet;
+    address.kind = AddressKind::Inet;
     address.v4 = {};
     address.v4.sin_family = AF_INET;
     address.v4.sin_addr.s_addr = htonl(host);

@@ -11,7 +11,7 @@ namespace {
 Key key_of(const char* text) { return {reinterpret_cast<const uint8_t*>(text), strlen(text)}; }
 
 TEST(VerbsHandshake, AHelloIsReadAsItWasWritten) {
-    Hello hello{.kind = CallKind::kMessage, .features = 3, .data_size = 5};
+    Hello hello{.kind = CallKind::Message, .features = 3, .data_size = 5};
     memcpy(hello.data, "hello", 5);
     hello.nonce[15] = 9;
     uint8_t bytes[kHelloBytes];
@@ -54,19 +54,19 @@ TEST(VerbsHandshake, OnlyTheHolderOfTheKeyProvesItAndOnlyOnce) {
     uint8_t bytes[net::kNoteMax];
     Note proof, welcome;
     size_t used;
-    size_t size = caller.prove(key_of("secret"), CallKind::kReliableDatagram, bytes);
-    ASSERT_EQ(net::read_note(bytes, size, &proof, &used), net::Scan::kWhole);
+    size_t size = caller.prove(key_of("secret"), CallKind::ReliableDatagram, bytes);
+    ASSERT_EQ(net::read_note(bytes, size, &proof, &used), net::Scan::Whole);
     EXPECT_TRUE(listener.proved(key_of("secret"), proof));
     Handshake other = listener;
     EXPECT_FALSE(other.proved(key_of("another"), proof));
     other.challenge[20] = 3;
     EXPECT_FALSE(other.proved(key_of("secret"), proof)) << "an old proof fits no new challenge";
-    size = listener.welcome(key_of("secret"), CallKind::kReliableDatagram, nullptr, 0, bytes);
-    ASSERT_EQ(net::read_note(bytes, size, &welcome, &used), net::Scan::kWhole);
+    size = listener.welcome(key_of("secret"), CallKind::ReliableDatagram, nullptr, 0, bytes);
+    ASSERT_EQ(net::read_note(bytes, size, &welcome, &used), net::Scan::Whole);
     EXPECT_TRUE(caller.welcomed(key_of("secret"), welcome));
     EXPECT_FALSE(caller.welcomed(key_of("another"), welcome));
     Handshake later = caller;
-    (void)later.prove(key_of("secret"), CallKind::kReliableDatagram, bytes);
+    (void)later.prove(key_of("secret"), CallKind::ReliableDatagram, bytes);
     EXPECT_FALSE(later.welcomed(key_of("secret"), welcome)) << "an old welcome fits no new proof";
     EXPECT_FALSE(listener.proved(key_of("secret"), welcome)) << "a welcome is no proof";
 }

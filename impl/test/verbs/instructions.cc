@@ -34,7 +34,7 @@ struct Node {
         fabric.api_version = FI_VERSION(1, 17);
         domain.fabric = &fabric;
         domain.device = &device.domain;
-        domain.kind = AddressKind::kInet;
+        domain.kind = AddressKind::Inet;
         domain.source = fake_address();
         domain.addr_format = FI_SOCKADDR_IN;
         domain.attr.threading = FI_THREAD_DOMAIN;
@@ -118,9 +118,9 @@ int quick_send(ibv_qp*, ibv_send_wr* request, ibv_send_wr**) {
     for (; request; request = request->next) {
         if (request->send_flags & IBV_SEND_SIGNALED) tell(request->wr_id, IBV_WC_SEND, 0, 0);
         const Word kind = Immediate::unpack(request->imm_data).kind;
-        if (kind == Word::kReturn || ++quick.sends % 16) continue;  // only frames cost credits
+        if (kind == Word::Return || ++quick.sends % 16) continue;  // only frames cost credits
         tell(quick.places[quick.place_tail++ % 64], IBV_WC_RECV, 0,
-             Immediate{.credits = 16, .kind = Word::kReturn}.pack());
+             Immediate{.credits = 16, .kind = Word::Return}.pack());
     }
     return 0;
 }
@@ -136,7 +136,7 @@ int quick_poll(ibv_cq*, int most, ibv_wc* out) {
         quick.frames = false;
         const uint32_t place = quick.place_tail++ % 64;
         memcpy(reinterpret_cast<void*>(quick.buffers[place]), quick.frame, sizeof quick.frame);
-        const Immediate told{.credits = 0, .kind = Word::kFirstWord, .op = static_cast<uint8_t>(FrameOp::kTagged)};
+        const Immediate told{.credits = 0, .kind = Word::FirstWord, .op = static_cast<uint8_t>(FrameOp::Tagged)};
         tell(quick.places[place], IBV_WC_RECV, sizeof quick.frame, told.pack());
     }
     int count = 0;

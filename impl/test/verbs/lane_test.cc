@@ -95,7 +95,7 @@ TEST_F(Lanes, MessagesComeIntoThePlacesInTheOrderInWhichTheyWereAskedFor) {
 TEST_F(Lanes, ADeviceWithoutASecondPairLeavesMessagesToFrames) {
     device.pairs_max = 1;
     a.transport.announce(*to_b);
-    EXPECT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
+    EXPECT_EQ(a.send(*to_b, "behind it"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 1; }));
     EXPECT_FALSE(place_directly(place, &place));
     b.transport.announce(*to_a);
@@ -107,7 +107,7 @@ TEST_F(Lanes, ADeviceWithoutASecondPairLeavesMessagesToFrames) {
 TEST_F(Lanes, ADeviceThatDoesNotConnectPairsLeavesMessagesToFrames) {
     device.connects_pairs = false;
     a.transport.announce(*to_b);
-    ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 1; }));
     EXPECT_FALSE(place_directly(place, &place));
     EXPECT_EQ(device.pairs_open(), 1u);
@@ -119,8 +119,8 @@ TEST_F(Lanes, BothEndsOfSuchADeviceMayBeginAtOnce) {
     device.connects_pairs = false;
     a.transport.announce(*to_b);
     b.transport.announce(*to_a);
-    ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::kDone);
-    ASSERT_EQ(b.send(*to_a, "behind it"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "behind it"), SendResult::Done);
+    ASSERT_EQ(b.send(*to_a, "behind it"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; }));
     EXPECT_FALSE(place_directly(place, &place));
     EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
@@ -165,7 +165,7 @@ TEST_F(Lanes, WhoAsksWithoutALaneOrTellsOfTwoIsDropped) {
     EXPECT_FALSE(a.transport.send_long(*to_b, source, nullptr));
     ASSERT_NO_FATAL_FAILURE(open());
     const verbs::LaneNumbers again{.pair = 1, .first_packet = 1};
-    ASSERT_TRUE(to_b->call->link.send_note(&again, sizeof again, verbs::Word::kLane));
+    ASSERT_TRUE(to_b->call->link.send_note(&again, sizeof again, verbs::Word::Lane));
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(b.sink.downs[0].second, FI_ECONNABORTED);
     VerbsTransport::release_mr(source.token);
@@ -173,7 +173,7 @@ TEST_F(Lanes, WhoAsksWithoutALaneOrTellsOfTwoIsDropped) {
 
 TEST_F(Lanes, NumbersThatAreCutOffEndThePeer) {
     const verbs::LaneNumbers numbers{.pair = 1, .first_packet = 1};
-    ASSERT_TRUE(to_b->call->link.send_note(&numbers, sizeof numbers - 1, verbs::Word::kLane));
+    ASSERT_TRUE(to_b->call->link.send_note(&numbers, sizeof numbers - 1, verbs::Word::Lane));
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(b.sink.downs[0].second, FI_ECONNABORTED);
     EXPECT_EQ(device.pairs_open(), 0u);
@@ -196,7 +196,7 @@ TEST_F(Lanes, NothingIsWrittenToAPlaceOnceItsPeerIsDown) {
     size_t pairs = 2;
     b.sink.on_down = [&] { pairs = device.pairs_open(); };
     device.fail_pair(IBV_WC_RETRY_EXC_ERR);
-    ASSERT_EQ(b.send(*to_a, "lost"), SendResult::kDone);
+    ASSERT_EQ(b.send(*to_a, "lost"), SendResult::Done);
     ASSERT_TRUE(run({&b}, [&] { return !b.sink.downs.empty(); }));
     EXPECT_EQ(pairs, 1u) << "the pair is gone before";
     EXPECT_EQ(device.regions_open(), 1u) << "the other end's buffers";

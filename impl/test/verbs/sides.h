@@ -46,7 +46,7 @@ struct VerbsSink {
 
 inline SocketAddress fake_address(uint16_t port = 0) {
     SocketAddress address;
-    address.kind = AddressKind::kInet;
+    address.kind = AddressKind::Inet;
     address.v4.sin_family = AF_INET;
     address.v4.sin_addr.s_addr = htonl(0x0a4d0001);
     address.set_port(port);
@@ -97,7 +97,7 @@ inline bool run(std::initializer_list<VerbsSide*> sides, const std::function<boo
 inline VerbsPeer* join(VerbsSide& a, VerbsSide& b) {
     VerbsPeer* peer = a.peer(b);
     EXPECT_TRUE(run(
-        {&a, &b}, [&] { return peer->phase == VerbsPeer::Phase::kUp; }, 200'000));
+        {&a, &b}, [&] { return peer->phase == VerbsPeer::Phase::Up; }, 200'000));
     return peer;
 }
 

@@ -23,14 +23,14 @@ protected:
 TEST_F(VerbsTransportTest, AFrameArrivesAsItWasSentAndTheAnswerComesBackOnOneConnection) {
     VerbsSide a(device), b(device);
     VerbsPeer* to_b = join(a, b);
-    ASSERT_EQ(to_b->phase, Phase::kUp);
-    EXPECT_EQ(a.send(*to_b, "question", 7), SendResult::kDone);
+    ASSERT_EQ(to_b->phase, Phase::Up);
+    EXPECT_EQ(a.send(*to_b, "question", 7), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
     EXPECT_EQ(b.sink.frames[0].payload, "question");
     EXPECT_EQ(b.sink.frames[0].header.word[0], 7u);
     VerbsPeer* back = b.sink.frames[0].from;
     EXPECT_EQ(back, b.peer(a)) << "the caller is known by the address at which it listens";
-    EXPECT_EQ(b.send(*back, "answer"), SendResult::kDone);
+    EXPECT_EQ(b.send(*back, "answer"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.frames.empty(); }));
     EXPECT_EQ(a.sink.frames[0].from, to_b);
     EXPECT_EQ(a.transport.calls() + b.transport.calls(), 2u);
@@ -43,7 +43,7 @@ TEST_F(VerbsTransportTest, EveryLengthGoesInlineOrThroughABufferAndStaysWhole) {
          {size_t{0}, size_t{1}, size_t{188}, size_t{189}, size_t{5000}, VerbsTransport::kFrameMax}) {
         device.inlined = 0;
         const std::string text = pattern(size, size);
-        ASSERT_EQ(a.send(*to_b, text), SendResult::kDone);
+        ASSERT_EQ(a.send(*to_b, text), SendResult::Done);
         ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
         EXPECT_EQ(b.sink.frames[0].payload, text) << size;
         EXPECT_EQ(device.inlined, size <= device.inline_max) << size;
@@ -74,7 +74,7 @@ TEST_F(VerbsTransportTest, OfAHeaderOnlyWhatIsNotZeroGoesToTheDevice) {
         for (const bool more : {false, true}) {  // inline from where it is, and copied
             const size_t before = device.bytes_sent;
             ASSERT_EQ(a.transport.send(*to_b, {each.header, &payload, each.header.size ? 1u : 0u, nullptr, more}),
-                      SendResult::kDone);
+                      SendResult::Done);
             ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
             EXPECT_EQ(device.bytes_sent - before, each.carried);
             EXPECT_EQ(memcmp(&b.sink.frames[0].header, &each.header, sizeof(Header)), 0);
@@ -88,13 +88,13 @@ TEST_F(VerbsTransportTest, ASenderWithoutCreditsWaitsAndIsToldOfRoom) {
     VerbsSide a(device), b(device);
     VerbsPeer* to_b = join(a, b);
     size_t sent = 0;
-    while (a.send(*to_b, "x", sent) == SendResult::kDone) ++sent;
+    while (a.send(*to_b, "x", sent) == SendResult::Done) ++sent;
     EXPECT_LE(sent, verbs::kCredits);
     EXPECT_GT(sent, verbs::kCredits / 2);
     for (int i = 0; i < 100; ++i) a.progress();
     EXPECT_TRUE(a.sink.rooms.empty());
     ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.rooms.empty(); }));
-    EXPECT_EQ(a.send(*to_b, "x", sent), SendResult::kDone);
+    EXPECT_EQ(a.send(*to_b, "x", sent), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == sent + 1; }));
     for (size_t i = 0; i <= sent; ++i) EXPECT_EQ(b.sink.frames[i].header.word[0], i);
 }
@@ -118,11 +118,11 @@ TEST_F(VerbsTransportTest, StreamsBothWaysKeepOrderAndNeverFindNoReceive) {
     };
     for (int round = 0; round < 20'000 && !(seen[0] > 5000 && seen[1] > 5000); ++round) {
         for (uint64_t i = roll(16); i; --i) {
-            if (a.send(*to_b, pattern(roll(2) ? roll(64) : roll(8192), next[0]), next[0], roll(2)) == SendResult::kDone)
+            if (a.send(*to_b, pattern(roll(2) ? roll(64) : roll(8192), next[0]), next[0], roll(2)) == SendResult::Done)
                 ++next[0];
         }
         for (uint64_t i = roll(16); i; --i) {
-            if (b.send(*to_a, pattern(roll(64), next[1]), next[1], false) == SendResult::kDone) ++next[1];
+            if (b.send(*to_a, pattern(roll(64), next[1]), next[1], false) == SendResult::Done) ++next[1];
         }
         if (roll(4)) a.progress();
         if (roll(4)) b.progress();
@@ -141,11 +141,11 @@ TEST_F(VerbsTransportTest, RequestsWithMoreToFollowWaitForTheLastOrForProgress) 
     VerbsPeer* to_b = join(a, b);
     for (int i = 0; i < 20; ++i) a.progress(), b.progress();
     device.posts = 0;
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(a.send(*to_b, "x", 0, true), SendResult::kDone);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(a.send(*to_b, "x", 0, true), SendResult::Done);
     EXPECT_EQ(device.posts, 0u);
-    ASSERT_EQ(a.send(*to_b, "x", 0, false), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "x", 0, false), SendResult::Done);
     EXPECT_EQ(device.posts, 1u);
-    ASSERT_EQ(a.send(*to_b, "x", 0, true), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "x", 0, true), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 5; }));
 }
 
@@ -154,12 +154,12 @@ TEST_F(VerbsTransportTest, TwoThatCallEachOtherAtOnceEndWithOneConnection) {
     VerbsPeer* to_b = a.peer(b);
     VerbsPeer* to_a = b.peer(a);
     const auto together = [&] {
-        return to_b->phase == Phase::kUp && to_a->phase == Phase::kUp && a.transport.calls() == 1 &&
+        return to_b->phase == Phase::Up && to_a->phase == Phase::Up && a.transport.calls() == 1 &&
                b.transport.calls() == 1;
     };
     ASSERT_TRUE(run({&a, &b}, together, 200'000));
-    EXPECT_EQ(a.send(*to_b, "x"), SendResult::kDone);
-    EXPECT_EQ(b.send(*to_a, "y"), SendResult::kDone);
+    EXPECT_EQ(a.send(*to_b, "x"), SendResult::Done);
+    EXPECT_EQ(b.send(*to_a, "y"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return a.sink.frames.size() == 1 && b.sink.frames.size() == 1; }));
     EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
 }
@@ -167,12 +167,12 @@ TEST_F(VerbsTransportTest, TwoThatCallEachOtherAtOnceEndWithOneConnection) {
 TEST_F(VerbsTransportTest, AnEndpointReachesItselfThroughTheDevice) {
     VerbsSide a(device);
     VerbsPeer* self = join(a, a);
-    ASSERT_EQ(self->phase, Phase::kUp);
-    EXPECT_EQ(a.send(*self, "me"), SendResult::kDone);
+    ASSERT_EQ(self->phase, Phase::Up);
+    EXPECT_EQ(a.send(*self, "me"), SendResult::Done);
     ASSERT_TRUE(run({&a}, [&] { return !a.sink.frames.empty(); }));
     VerbsPeer* from = a.sink.frames[0].from;
     EXPECT_EQ(from->remote.port(), a.transport.address().port());
-    EXPECT_EQ(a.send(*from, "too"), SendResult::kDone);
+    EXPECT_EQ(a.send(*from, "too"), SendResult::Done);
     ASSERT_TRUE(run({&a}, [&] { return a.sink.frames.size() == 2; }));
 }
 
@@ -199,26 +199,26 @@ TEST_F(VerbsTransportTest, WhatWasSentBeforeTheEndIsDeliveredBeforeThePeerIsDown
     {
         VerbsSide b(device);
         VerbsPeer* to_a = join(b, a);
-        ASSERT_EQ(b.send(*to_a, "last words", 0, true), SendResult::kDone);
+        ASSERT_EQ(b.send(*to_a, "last words", 0, true), SendResult::Done);
     }
     ASSERT_TRUE(run({&a}, [&] { return !a.sink.downs.empty(); }));
     ASSERT_EQ(a.sink.frames.size(), 1u);
     EXPECT_EQ(a.sink.frames[0].payload, "last words");
     EXPECT_EQ(a.sink.downs[0].second, FI_ECONNRESET);
-    EXPECT_EQ(a.send(*a.sink.downs[0].first, "x"), SendResult::kDown);
+    EXPECT_EQ(a.send(*a.sink.downs[0].first, "x"), SendResult::Down);
 }
 
 TEST_F(VerbsTransportTest, APeerThatFailedIsCalledAgain) {
     VerbsSide a(device), b(device);
     VerbsPeer* to_b = join(a, b);
     device.fail_pair(IBV_WC_RETRY_EXC_ERR);
-    ASSERT_EQ(a.send(*to_b, "lost"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "lost"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.downs.empty(); }));
     EXPECT_EQ(a.sink.downs[0].second, FI_ETIMEDOUT);
     ASSERT_EQ(a.peer(b), to_b);
     ASSERT_TRUE(run(
-        {&a, &b}, [&] { return to_b->phase == Phase::kUp; }, 200'000));
-    ASSERT_EQ(a.send(*to_b, "again"), SendResult::kDone);
+        {&a, &b}, [&] { return to_b->phase == Phase::Up; }, 200'000));
+    ASSERT_EQ(a.send(*to_b, "again"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
 }
 
@@ -230,10 +230,10 @@ TEST_F(VerbsTransportTest, ADeviceThatIsRemovedTakesEveryPeerDownAndAnswersNoMor
     ASSERT_TRUE(run(
         {&a}, [&] { return a.sink.downs.size() == 2; }, 20'000'000));
     for (const auto& [peer, error] : a.sink.downs) EXPECT_EQ(error, FI_ENODEV);
-    EXPECT_EQ(a.send(*to_b, "x"), SendResult::kDown);
+    EXPECT_EQ(a.send(*to_b, "x"), SendResult::Down);
     VerbsPeer* found;
     EXPECT_EQ(a.transport.peer_at(c.transport.address(), &found), -FI_ENODEV);
-    EXPECT_EQ(to_c->phase, Phase::kDown);
+    EXPECT_EQ(to_c->phase, Phase::Down);
 }
 
 DeviceAccess access_of(DeviceAccess::Kind kind, const iovec& local, uint64_t address, uint64_t key, void* token) {
@@ -267,10 +267,10 @@ TEST_F(VerbsTransportTest, AccessesOfEveryLengthMoveBytesAndReleaseWhatTheyRegis
          {size_t{1}, size_t{220}, size_t{221}, verbs::kSlotBytes, verbs::kSlotBytes + 1, remote.size()}) {
         std::string out = pattern(size, size), in(size, '?');
         const iovec source{out.data(), size}, sink{in.data(), size};
-        EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kWrite, source, base, key, &out)),
-                  AccessResult::kPosted);
-        EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kRead, sink, base, key, &in)),
-                  AccessResult::kPosted);
+        EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::Write, source, base, key, &out)),
+                  AccessResult::Posted);
+        EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::Read, sink, base, key, &in)),
+                  AccessResult::Posted);
         ASSERT_TRUE(run({&a}, [&] { return a.sink.tokens.size() == 2; }));
         EXPECT_EQ(a.sink.tokens[0], std::make_pair(static_cast<void*>(&out), 0));
         EXPECT_EQ(a.sink.tokens[1], std::make_pair(static_cast<void*>(&in), 0));
@@ -287,8 +287,8 @@ TEST_F(VerbsTransportTest, AnAccessThatCannotBeRegisteredIsLeftToTheEngine) {
     std::string local(100'000, 'x');
     const iovec source{local.data(), local.size()};
     device.registers = false;
-    EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kWrite, source, 1, 1, nullptr)),
-              AccessResult::kImpossible);
+    EXPECT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::Write, source, 1, 1, nullptr)),
+              AccessResult::Impossible);
     EXPECT_EQ(device.accesses, 0u);
 }
 
@@ -301,14 +301,14 @@ TEST_F(VerbsTransportTest, AccessesBeyondTheRoomWaitForIt) {
         device.library.register_iova(nullptr, remote.data(), 8, base, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
     uint64_t value = 9;
     const iovec source{&value, 8};
-    const DeviceAccess access = access_of(DeviceAccess::Kind::kWrite, source, base, region->rkey, nullptr);
+    const DeviceAccess access = access_of(DeviceAccess::Kind::Write, source, base, region->rkey, nullptr);
     size_t posted = 0;
     AccessResult result;
-    while ((result = a.transport.access(*to_b, access)) == AccessResult::kPosted) ++posted;
-    EXPECT_EQ(result, AccessResult::kAgain);
+    while ((result = a.transport.access(*to_b, access)) == AccessResult::Posted) ++posted;
+    EXPECT_EQ(result, AccessResult::Again);
     EXPECT_EQ(posted, verbs::kAccesses);
     ASSERT_TRUE(run({&a}, [&] { return !a.sink.rooms.empty(); }));
-    EXPECT_EQ(a.transport.access(*to_b, access), AccessResult::kPosted);
+    EXPECT_EQ(a.transport.access(*to_b, access), AccessResult::Posted);
     run({&a}, [&] { return a.sink.tokens.size() == posted + 1; });
     device.library.dereg_mr(region);
 }
@@ -318,8 +318,8 @@ TEST_F(VerbsTransportTest, AnAccessWithoutRightTellsItsOperationFirstAndThenTheP
     VerbsPeer* to_b = join(a, b);
     uint64_t value = 9;
     const iovec source{&value, 8};
-    ASSERT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kWrite, source, 1, 1, &value)),
-              AccessResult::kPosted);
+    ASSERT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::Write, source, 1, 1, &value)),
+              AccessResult::Posted);
     ASSERT_TRUE(run({&a, &b}, [&] { return !a.sink.downs.empty() && !b.sink.downs.empty(); }));
     ASSERT_EQ(a.sink.tokens.size(), 1u);
     EXPECT_EQ(a.sink.tokens[0], std::make_pair(static_cast<void*>(&value), FI_EACCES));
@@ -334,14 +334,14 @@ TEST_F(VerbsTransportTest, WhatFollowsAReadWaitsUntilItHasComeBack) {
     uint64_t value = 0;
     const iovec sink{&value, 8};
     device.fenced = 0;
-    ASSERT_EQ(a.send(*to_b, "before"), SendResult::kDone);
-    ASSERT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::kRead, sink, base, region->rkey, nullptr)),
-              AccessResult::kPosted);
+    ASSERT_EQ(a.send(*to_b, "before"), SendResult::Done);
+    ASSERT_EQ(a.transport.access(*to_b, access_of(DeviceAccess::Kind::Read, sink, base, region->rkey, nullptr)),
+              AccessResult::Posted);
     EXPECT_EQ(device.fenced, 0u);
-    ASSERT_EQ(a.send(*to_b, "behind"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "behind"), SendResult::Done);
     EXPECT_EQ(device.fenced, 1u);
     ASSERT_TRUE(run({&a}, [&] { return !a.sink.tokens.empty(); }));
-    ASSERT_EQ(a.send(*to_b, "later"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "later"), SendResult::Done);
     EXPECT_EQ(device.fenced, 1u);
     device.library.dereg_mr(region);
 }
@@ -349,7 +349,7 @@ TEST_F(VerbsTransportTest, WhatFollowsAReadWaitsUntilItHasComeBack) {
 TEST_F(VerbsTransportTest, ReceivesArePostedAgainWhenProgressIsMadeTheNextTime) {
     VerbsSide a(device), b(device);
     VerbsPeer* to_b = join(a, b);
-    ASSERT_EQ(a.send(*to_b, "hello"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "hello"), SendResult::Done);
     ASSERT_TRUE(run({&a, &b}, [&] { return !b.sink.frames.empty(); }));
     VerbsPeer* back = b.sink.frames[0].from;
     const auto posted = [&] {
@@ -359,7 +359,7 @@ TEST_F(VerbsTransportTest, ReceivesArePostedAgainWhenProgressIsMadeTheNextTime) 
     };
     size_t waited = 0;
     for (int i = 0; i < 40; ++i) {
-        while (b.send(*back, "x") != SendResult::kDone) b.progress();
+        while (b.send(*back, "x") != SendResult::Done) b.progress();
         a.progress();
         if (posted() > verbs::kReceives - verbs::kRepost) continue;
         ++waited;
@@ -394,27 +394,27 @@ TEST(VerbsFrame, IsReadOnlyIfItsLengthFitsItsKind) {
     using verbs::Word;
     alignas(8) std::byte bytes[verbs::kSlotBytes] = {};
     Header header{};
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kBare, .op = 7}, bytes, 0, &header), bytes);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::Bare, .op = 7}, bytes, 0, &header), bytes);
     EXPECT_EQ(header.size, 0u);
     EXPECT_EQ(header.op, 7);
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kBare, .op = 7}, bytes, verbs::kFramePayloadMax, &header),
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::Bare, .op = 7}, bytes, verbs::kFramePayloadMax, &header),
               bytes);
     EXPECT_EQ(header.size, verbs::kFramePayloadMax);
     EXPECT_EQ(
-        verbs::read_frame({.credits = 0, .kind = Word::kBare, .op = 7}, bytes, verbs::kFramePayloadMax + 1, &header),
+        verbs::read_frame({.credits = 0, .kind = Word::Bare, .op = 7}, bytes, verbs::kFramePayloadMax + 1, &header),
         nullptr);
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFirstWord, .op = 7}, bytes, 7, &header), nullptr);
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFirstWord, .op = 7}, bytes, 8, &header), bytes + 8);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::FirstWord, .op = 7}, bytes, 7, &header), nullptr);
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::FirstWord, .op = 7}, bytes, 8, &header), bytes + 8);
     EXPECT_EQ(header.size, 0u);
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFirstWord, .op = 7}, bytes, verbs::kFramePayloadMax + 9,
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::FirstWord, .op = 7}, bytes, verbs::kFramePayloadMax + 9,
                                 &header),
               nullptr);
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFrame, .op = 7}, bytes, sizeof(Header) - 1, &header),
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::Frame, .op = 7}, bytes, sizeof(Header) - 1, &header),
               nullptr);
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFrame, .op = 7}, bytes, sizeof(Header), &header),
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::Frame, .op = 7}, bytes, sizeof(Header), &header),
               bytes + sizeof(Header));
     EXPECT_EQ(header.op, 0) << "the header that came counts";
-    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::kFrame, .op = 7}, bytes, sizeof(Header) + 1, &header),
+    EXPECT_EQ(verbs::read_frame({.credits = 0, .kind = Word::Frame, .op = 7}, bytes, sizeof(Header) + 1, &header),
               nullptr);
 }
 
@@ -425,7 +425,7 @@ TEST_F(VerbsTransportTest, ASleeperIsArmedOnceNothingIsLeft) {
     ASSERT_TRUE(b.transport.arm());
     pollfd waits{.fd = b.transport.wait_descriptor(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(poll(&waits, 1, 0), 0);
-    ASSERT_EQ(a.send(*to_b, "wake up"), SendResult::kDone);
+    ASSERT_EQ(a.send(*to_b, "wake up"), SendResult::Done);
     EXPECT_EQ(poll(&waits, 1, 1000), 1);
     EXPECT_FALSE(b.transport.arm()) << "something has arrived";
     b.progress();

@@ -26,7 +26,7 @@ int discover(const Provider& self, TableBuilder& table) {
     if (!offer) return -FI_ENOMEM;
     fill_engine_attrs(*offer, FI_EP_RDM, FI_LOCAL_COMM);
     offer->provider = &self;
-    offer->kind = AddressKind::kShm;
+    offer->kind = AddressKind::Shm;
     offer->loopback = true;
     offer->set.ep.protocol = FI_PROV_SPECIFIC | 0x5e10;
     offer->set.info.addr_format = FI_ADDR_STR;
@@ -89,19 +89,19 @@ bool LoopbackTransport::address_of(const Peer& peer, AvEntry* out) const {
 }
 
 SendResult LoopbackTransport::send(Peer& peer, const Frame& frame) {
-    if (peer.down || peer.error) return SendResult::kDown;
+    if (peer.down || peer.error) return SendResult::Down;
     Parcel* parcel = Parcel::make(box_, frame.header);
     peer.waits = !parcel;
-    if (!parcel) return SendResult::kAgain;
+    if (!parcel) return SendResult::Again;
     std::byte* to = parcel->payload();
     for (size_t i = 0; i < frame.count; ++i) {
         if (frame.payload[i].iov_len) memcpy(to, frame.payload[i].iov_base, frame.payload[i].iov_len);
         to += frame.payload[i].iov_len;
     }
     const SendResult result = peer.box->put(parcel);
-    if (result != SendResult::kDone) Parcel::free(parcel);
-    if (result == SendResult::kDown) peer.error = FI_ECONNRESET;
-    peer.waits = result == SendResult::kAgain;
+    if (result != SendResult::Done) Parcel::free(parcel);
+    if (result == SendResult::Down) peer.error = FI_ECONNRESET;
+    peer.waits = result == SendResult::Again;
     return result;
 }
 
@@ -129,7 +129,7 @@ void LoopbackTransport::say_farewell(const MailboxRef& to) {
     Parcel* parcel = to == box_ ? nullptr : Parcel::make(box_, {});
     if (!parcel) return;
     parcel->farewell = true;
-    if (to->put(parcel) != SendResult::kDone) Parcel::free(parcel);
+    if (to->put(parcel) != SendResult::Done) Parcel::free(parcel);
 }
 
 }  // namespace selvage::impl

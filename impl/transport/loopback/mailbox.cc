@@ -81,13 +81,13 @@ Parcel* Mailbox::close() {
 
 SendResult Mailbox::put(Parcel* parcel) {
     const std::lock_guard hold(lock_);
-    if (closed_) return SendResult::kDown;
-    if (bytes_ > kMost && !parcel->farewell) return SendResult::kAgain;
+    if (closed_) return SendResult::Down;
+    if (bytes_ > kMost && !parcel->farewell) return SendResult::Again;
     if (!first_) eventfd_write(descriptor_, 1);
     bytes_ += sizeof *parcel + parcel->header.size;
     (first_ ? last_->next : first_) = parcel;
     last_ = parcel;
-    return SendResult::kDone;
+    return SendResult::Done;
 }
 
 Parcel* Mailbox::take() {

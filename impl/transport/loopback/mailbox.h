@@ -44,7 +44,7 @@ public:
     // Nobody finds it any more, nothing more comes. Returns what had come.
     Parcel* close();
 
-    // Takes the parcel over if kDone; kAgain: full, which a farewell never finds; kDown: closed.
+    // Takes the parcel over if Done; Again: full, which a farewell never finds; Down: closed.
     SendResult put(Parcel* parcel);
     // All that has come, oldest first.
     Parcel* take();

@@ -42,7 +42,7 @@ bool PendingConnection::holds(const Key& key) const {
 
 bool PendingConnection::welcome(const Key& key, const Self& self, const uint8_t* data, size_t data_size) {
     Note note;
-    note.type = NoteType::kWelcome;
+    note.type = NoteType::Welcome;
     note.kind = hello.kind;
     note.instance = self.instance;
     note.sequence = self.sequence;
@@ -55,7 +55,7 @@ bool PendingConnection::welcome(const Key& key, const Self& self, const uint8_t*
 
 void PendingConnection::refuse(Refusal reason, const uint8_t* data, size_t data_size) {
     Note note;
-    note.type = NoteType::kReject;
+    note.type = NoteType::Reject;
     note.kind = hello.kind;
     note.refusal = reason;
     note.data_size = static_cast<uint16_t>(data_size);
@@ -138,10 +138,10 @@ PendingConnection* Acceptor::find_victim(int64_t grace) const {
     const int64_t now = now_milliseconds();
     PendingConnection* victim = nullptr;
     for (PendingConnection* pending = list_; pending; pending = pending->next) {
-        if (pending->state == PendingConnection::State::kDead || pending->source->count != most) continue;
+        if (pending->state == PendingConnection::State::Dead || pending->source->count != most) continue;
         if (now - pending->since < grace) continue;
-        const bool silent = pending->state == PendingConnection::State::kHello;
-        if (!victim || silent || victim->state != PendingConnection::State::kHello) victim = pending;
+        const bool silent = pending->state == PendingConnection::State::Hello;
+        if (!victim || silent || victim->state != PendingConnection::State::Hello) victim = pending;
     }
     return victim;
 }
@@ -155,7 +155,7 @@ bool Acceptor::evict(int64_t grace) {
         advance(victim);  // it may be this side that is late
         if (pending_count_ != before) return true;
         if (victim->state != state || victim->in_size != size) continue;
-        count(Stat::kExpired);
+        count(Stat::Expired);
         kill(victim);
         return true;
     }
@@ -197,7 +197,7 @@ void Acceptor::admit(int socket, const SocketAddress& from) {
     pending->from = from;
     pending->since = now_milliseconds();
     tune_stream(socket);
-    if (from.kind == AddressKind::kNone || !enter_source(*pending)) {
+    if (from.kind == AddressKind::None || !enter_source(*pending)) {
         destroy(pending);
         return;
     }
@@ -214,7 +214,7 @@ void Acceptor::admit(int socket, const SocketAddress& from) {
 
 // The object lives until sweep(), as an event for it may be in the hand of the caller.
 void Acceptor::kill(PendingConnection* pending) {
-    pending->state = PendingConnection::State::kDead;
+    pending->state = PendingConnection::State::Dead;
     leave_source(*pending);
     unwatch_socket(epoll_, pending->socket);
     ::close(pending->socket);
@@ -226,7 +226,7 @@ void Acceptor::kill(PendingConnection* pending) {
 // Anybody may connect and say anything, so not each of them has a line.
 void Acceptor::report_foreign(const PendingConnection& pending) {
     const int64_t now = now_milliseconds();
-    if (pending.state != PendingConnection::State::kHello || now < quiet_until_) return;
+    if (pending.state != PendingConnection::State::Hello || now < quiet_until_) return;
     quiet_until_ = now + kForeignPause;
     char address[kAddressBytesMax];
     write_text_address(pending.from, FI_SOCKADDR, address, sizeof address);
@@ -236,32 +236,32 @@ void Acceptor::report_foreign(const PendingConnection& pending) {
 
 // False: a note that has no place here.
 bool Acceptor::take(PendingConnection& pending, const Note& note, size_t size) {
-    if (pending.state == PendingConnection::State::kHello) {
-        if (note.type != NoteType::kHello) return false;
+    if (pending.state == PendingConnection::State::Hello) {
+        if (note.type != NoteType::Hello) return false;
         pending.hello = note;
         if (note.kind != kind_) {
-            pending.refuse(Refusal::kKind);
+            pending.refuse(Refusal::Kind);
             return false;
         }
         Note challenge;
-        challenge.type = NoteType::kChallenge;
+        challenge.type = NoteType::Challenge;
         challenge.kind = kind_;
         fill_random(challenge.random, sizeof challenge.random);
         uint8_t bytes[kNoteMax];
         const size_t length = write_note(challenge, bytes);
         pending.transcript = make_transcript(pending.in, size, bytes, length);
-        pending.state = PendingConnection::State::kProof;
+        pending.state = PendingConnection::State::Proof;
         return send_all(pending.socket, bytes, length);
     }
-    if (note.type != NoteType::kProof) return false;
+    if (note.type != NoteType::Proof) return false;
     pending.proof = note;
-    pending.state = PendingConnection::State::kProved;
+    pending.state = PendingConnection::State::Proved;
     return true;
 }
 
 void Acceptor::advance(PendingConnection* pending) {
-    if (pending->state == PendingConnection::State::kProved) return;  // an event of before
-    while (pending->state == PendingConnection::State::kHello || pending->state == PendingConnection::State::kProof) {
+    if (pending->state == PendingConnection::State::Proved) return;  // an event of before
+    while (pending->state == PendingConnection::State::Hello || pending->state == PendingConnection::State::Proof) {
         const size_t want = wanted_bytes(pending->in, pending->in_size);
         const ssize_t got =
             recv(pending->socket, pending->in + pending->in_size, want - pending->in_size, MSG_DONTWAIT);
@@ -272,15 +272,15 @@ void Acceptor::advance(PendingConnection* pending) {
         Note note;
         size_t used = 0;
         const Scan scan = read_note(pending->in, pending->in_size, &note, &used);
-        if (scan == Scan::kMore) continue;
-        if (scan == Scan::kBad) report_foreign(*pending);
-        if (scan == Scan::kBad || !take(*pending, note, used)) {
-            count(Stat::kRefused);
+        if (scan == Scan::More) continue;
+        if (scan == Scan::Bad) report_foreign(*pending);
+        if (scan == Scan::Bad || !take(*pending, note, used)) {
+            count(Stat::Refused);
             return kill(pending);
         }
         pending->in_size = 0;
     }
-    if (pending->state != PendingConnection::State::kProved) return;
+    if (pending->state != PendingConnection::State::Proved) return;
     unwatch_socket(epoll_, pending->socket);
     leave_source(*pending);
     PendingConnection** at = &list_;
@@ -309,11 +309,11 @@ void Acceptor::sweep(int64_t now) {
     if (!pending_count_ && !any_dead_) return;
     for (PendingConnection** at = &list_; *at;) {
         PendingConnection* pending = *at;
-        if (pending->state != PendingConnection::State::kDead && now - pending->since >= kPendingLimit) {
-            count(Stat::kExpired);
+        if (pending->state != PendingConnection::State::Dead && now - pending->since >= kPendingLimit) {
+            count(Stat::Expired);
             kill(pending);
         }
-        if (pending->state == PendingConnection::State::kDead) {
+        if (pending->state == PendingConnection::State::Dead) {
             *at = pending->next;
             destroy(pending);
         } else {

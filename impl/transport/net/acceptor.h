@@ -34,9 +34,9 @@ struct Source {
 // An incoming connection. First it belongs to the acceptor; once it has sent its proof, to whoever it is handed to, who
 // answers with welcome() or refuse() and destroys it.
 struct PendingConnection : Watched {
-    enum class State : uint8_t { kHello, kProof, kProved, kDead };
+    enum class State : uint8_t { Hello, Proof, Proved, Dead };
 
-    PendingConnection() : Watched{Watch::kPending} {}
+    PendingConnection() : Watched{Watch::Pending} {}
     ~PendingConnection();
     PendingConnection(const PendingConnection&) = delete;
     PendingConnection& operator=(const PendingConnection&) = delete;
@@ -54,7 +54,7 @@ struct PendingConnection : Watched {
     bool left() const;
     int release_socket();
 
-    State state = State::kHello;
+    State state = State::Hello;
     int socket = -1;
     SocketAddress from;        // as the kernel says
     Source* source = nullptr;  // while it belongs to the acceptor
@@ -69,7 +69,7 @@ struct PendingConnection : Watched {
 
 class Acceptor : public Watched {
 public:
-    explicit Acceptor(CallKind kind) : Watched{Watch::kListener}, kind_(kind) {}
+    explicit Acceptor(CallKind kind) : Watched{Watch::Listener}, kind_(kind) {}
     ~Acceptor() { close(); }
     Acceptor(const Acceptor&) = delete;
     Acceptor& operator=(const Acceptor&) = delete;

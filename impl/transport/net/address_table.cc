@@ -7,7 +7,7 @@ bool same_address(const SocketAddress& a, const SocketAddress& b) { return a.sam
 
 size_t hash_address(const SocketAddress& address, uint64_t seed) {
     uint64_t words[2] = {};
-    if (address.kind == AddressKind::kInet) {
+    if (address.kind == AddressKind::Inet) {
         words[0] = address.v4.sin_addr.s_addr;
     } else {
         memcpy(words, &address.v6.sin6_addr, sizeof words);

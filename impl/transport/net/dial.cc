@@ -21,16 +21,16 @@ int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& 
     return start_connect(from, to, &socket_, &refused_);
 }
 
-uint32_t Dial::events() const { return state_ == State::kConnecting ? EPOLLOUT : EPOLLIN; }
+uint32_t Dial::events() const { return state_ == State::Connecting ? EPOLLOUT : EPOLLIN; }
 
 Step Dial::fail(int code) {
     error = code;
-    return Step::kFailed;
+    return Step::Failed;
 }
 
 Step Dial::fail_to_read(int code) {
-    const bool silent = state_ == State::kChallenge && !in_size_ && (code == ECONNRESET || code == EPIPE);
-    if (silent) foreign = Foreign::kSilent;
+    const bool silent = state_ == State::Challenge && !in_size_ && (code == ECONNRESET || code == EPIPE);
+    if (silent) foreign = Foreign::Silent;
     return fail(code);
 }
 
@@ -40,32 +40,32 @@ Step Dial::send_hello() {
     const int result = refused_ ? refused_ : connect_result(socket_);
     if (result) return fail(result);
     if (!send_all(socket_, hello_, hello_size_)) {
-        if (errno == ENOTCONN) return Step::kPending;  // woken too early
+        if (errno == ENOTCONN) return Step::Pending;  // woken too early
         return fail(errno);
     }
-    state_ = State::kChallenge;
-    return Step::kPending;
+    state_ = State::Challenge;
+    return Step::Pending;
 }
 
 Step Dial::take(const Key& key, const Note& note, size_t size) {
     answer = note;
-    if (note.type == NoteType::kReject) return Step::kRefused;
-    if (state_ == State::kChallenge) {
-        if (note.type != NoteType::kChallenge) return fail(FI_ECONNABORTED);
+    if (note.type == NoteType::Reject) return Step::Refused;
+    if (state_ == State::Challenge) {
+        if (note.type != NoteType::Challenge) return fail(FI_ECONNABORTED);
         transcript_ = make_transcript(hello_, hello_size_, in_, size);
         Note proof;
-        proof.type = NoteType::kProof;
+        proof.type = NoteType::Proof;
         proof.kind = note.kind;
         prove_caller(key, transcript_, proof.digest);
         uint8_t bytes[kNoteMax];
         if (!send_all(socket_, bytes, write_note(proof, bytes))) return fail(errno);
-        state_ = State::kWelcome;
-        return Step::kPending;
+        state_ = State::Welcome;
+        return Step::Pending;
     }
-    if (note.type != NoteType::kWelcome) return fail(FI_ECONNABORTED);
+    if (note.type != NoteType::Welcome) return fail(FI_ECONNABORTED);
     uint8_t expected[kDigestBytes];
     prove_listener(key, transcript_, note, expected);
-    return same_digest(expected, note.digest) ? Step::kDone : fail(FI_EKEYREJECTED);
+    return same_digest(expected, note.digest) ? Step::Done : fail(FI_EKEYREJECTED);
 }
 
 // Never reads past the note: what follows the welcome is frames, which are read where they belong.
@@ -73,15 +73,15 @@ Step Dial::read_answer(const Key& key) {
     for (;;) {
         Note note;
         size_t used = 0;
-        const Scan scan = in_size_ ? read_note(in_, in_size_, &note, &used) : Scan::kMore;
-        if (scan == Scan::kBad) {
-            foreign = Foreign::kSpeaks;
+        const Scan scan = in_size_ ? read_note(in_, in_size_, &note, &used) : Scan::More;
+        if (scan == Scan::Bad) {
+            foreign = Foreign::Speaks;
             return fail(FI_ECONNABORTED);
         }
-        if (scan == Scan::kWhole) {
+        if (scan == Scan::Whole) {
             const Step step = take(key, note, used);
             in_size_ = 0;
-            if (step != Step::kPending) return step;
+            if (step != Step::Pending) return step;
             continue;
         }
         const size_t want = wanted_bytes(in_, in_size_);
@@ -89,27 +89,27 @@ Step Dial::read_answer(const Key& key) {
         if (got == 0) return fail_to_read(FI_ECONNRESET);
         if (got < 0) {
             if (errno == EINTR) continue;
-            return errno == EAGAIN || errno == EWOULDBLOCK ? Step::kPending : fail_to_read(errno);
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Step::Pending : fail_to_read(errno);
         }
         in_size_ += static_cast<size_t>(got);
     }
 }
 
 Step Dial::advance(const Key& key) {
-    if (state_ == State::kConnecting) {
+    if (state_ == State::Connecting) {
         const Step step = send_hello();
-        if (step != Step::kPending || state_ == State::kConnecting) return step;
+        if (step != Step::Pending || state_ == State::Connecting) return step;
     }
     return read_answer(key);
 }
 
 int error_of(Refusal refusal) {
     switch (refusal) {
-        case Refusal::kKey:
+        case Refusal::Key:
             return FI_EKEYREJECTED;
-        case Refusal::kBusy:
-        case Refusal::kTaken:
-        case Refusal::kCrossed:
+        case Refusal::Busy:
+        case Refusal::Taken:
+        case Refusal::Crossed:
             return FI_EBUSY;
         default:
             return FI_ECONNREFUSED;

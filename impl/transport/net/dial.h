@@ -11,17 +11,17 @@
 namespace selvage::impl::net {
 
 enum class Step : uint8_t {
-    kPending,
-    kDone,     // welcome: frames may flow
-    kRefused,  // answer.refusal says why, answer.data what the other application said
-    kFailed,   // `error` says why
+    Pending,
+    Done,     // welcome: frames may flow
+    Refused,  // answer.refusal says why, answer.data what the other application said
+    Failed,   // `error` says why
 };
 
 // Why the other end of an attempt that failed may be no endpoint of this library.
 enum class Foreign : uint8_t {
-    kNo,
-    kSilent,  // it took the connection, and closed it without an answer to the hello; so does a listener without room
-    kSpeaks,  // what it said is no note
+    No,
+    Silent,  // it took the connection, and closed it without an answer to the hello; so does a listener without room
+    Speaks,  // what it said is no note
 };
 
 class Dial {
@@ -38,27 +38,27 @@ public:
     uint32_t events() const;
     int socket() const { return socket_; }
     // The other end's kernel has taken the connection.
-    bool is_connected() const { return state_ != State::kConnecting; }
+    bool is_connected() const { return state_ != State::Connecting; }
     // It had, though the connection may have ended before this side looked: then it was not refused, but reset.
     bool was_taken() const { return is_connected() || error == ECONNRESET || error == EPIPE; }
     // The other end is there; how long its application takes to accept is its own affair.
-    bool waits_for_welcome() const { return state_ == State::kWelcome; }
-    // With kDone: the socket is the caller's from now on.
+    bool waits_for_welcome() const { return state_ == State::Welcome; }
+    // With Done: the socket is the caller's from now on.
     int release_socket();
 
-    int error = 0;                   // positive fabric errno
-    Foreign foreign = Foreign::kNo;  // with kFailed
-    Note answer;                     // kWelcome or kReject
+    int error = 0;                  // positive fabric errno
+    Foreign foreign = Foreign::No;  // with Failed
+    Note answer;                    // Welcome or Reject
 
 private:
-    enum class State : uint8_t { kConnecting, kChallenge, kWelcome };
+    enum class State : uint8_t { Connecting, Challenge, Welcome };
     Step fail(int code);
     Step fail_to_read(int code);
     Step send_hello();
     Step read_answer(const Key& key);
     Step take(const Key& key, const Note& note, size_t size);
 
-    State state_ = State::kConnecting;
+    State state_ = State::Connecting;
     int socket_ = -1;
     int refused_ = 0;  // what connect said at once
     uint8_t hello_[kNoteMax];

@@ -17,13 +17,13 @@ struct RefusedDial {
     bool posted;      // frames were posted since then
     bool extended;    // and once before, when the time was over
 };
-enum class AfterRefusal : uint8_t { kGiveUp, kCallAgain, kExtend };
+enum class AfterRefusal : uint8_t { GiveUp, CallAgain, Extend };
 
 constexpr AfterRefusal after_refusal(const RefusedDial& dial) {
-    if (dial.now - dial.since < kRefusedLimit) return AfterRefusal::kCallAgain;
+    if (dial.now - dial.since < kRefusedLimit) return AfterRefusal::CallAgain;
     // Too old to say anything of now. The time of the peer (FI_TCP_CONNECT_TIMEOUT) bounds this.
-    if (dial.now - dial.attempt >= 2 * kRefusedPause) return AfterRefusal::kCallAgain;
-    return dial.posted && !dial.extended ? AfterRefusal::kExtend : AfterRefusal::kGiveUp;
+    if (dial.now - dial.attempt >= 2 * kRefusedPause) return AfterRefusal::CallAgain;
+    return dial.posted && !dial.extended ? AfterRefusal::Extend : AfterRefusal::GiveUp;
 }
 
 }  // namespace selvage::impl::net

@@ -20,7 +20,7 @@ int fail(int socket) {
 }
 
 int open_stream(AddressKind kind) {
-    return socket(kind == AddressKind::kInet ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return socket(kind == AddressKind::Inet ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
 void set_option(int socket, int level, int option, int value) {
@@ -56,11 +56,11 @@ int listen_at_port(SocketAddress* address, int backlog, int* out) {
     if (socket < 0) return fail(socket);
     // So that a program can be started again at once on the port it had; two listeners on one port stay impossible.
     set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (address->kind == AddressKind::kInet6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (address->kind == AddressKind::Inet6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
     if (bind(socket, raw(*address), raw_length(*address))) return fail(socket);
     if (listen(socket, backlog)) return fail(socket);
     const SocketAddress bound = local_address(socket);
-    if (bound.kind == AddressKind::kNone) return fail(socket);
+    if (bound.kind == AddressKind::None) return fail(socket);
     address->set_port(bound.port());
     *out = socket;
     return 0;
@@ -127,10 +127,10 @@ void tune_connected(int socket) {
 SocketAddress from_storage(const sockaddr_storage& storage) {
     SocketAddress address;
     if (storage.ss_family == AF_INET) {
-        address.kind = AddressKind::kInet;
+        address.kind = AddressKind::Inet;
         memcpy(&address.v4, &storage, sizeof address.v4);
     } else if (storage.ss_family == AF_INET6) {
-        address.kind = AddressKind::kInet6;
+        address.kind = AddressKind::Inet6;
         memcpy(&address.v6, &storage, sizeof address.v6);
     }
     return address;

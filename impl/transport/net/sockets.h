@@ -11,7 +11,7 @@
 namespace selvage::impl::net {
 
 // What epoll gives back: the first member of whatever was registered.
-enum class Watch : uint8_t { kListener, kPending, kPeer, kTimer, kSetup };
+enum class Watch : uint8_t { Listener, Pending, Peer, Timer, Setup };
 struct Watched {
     Watch watch;
 };

@@ -32,10 +32,10 @@ uint64_t get64(const uint8_t* in) {
 }
 
 bool known(uint8_t type, uint8_t kind, uint16_t refusal) {
-    return type >= static_cast<uint8_t>(NoteType::kHello) && type <= static_cast<uint8_t>(NoteType::kReject) &&
-           (kind == static_cast<uint8_t>(CallKind::kReliableDatagram) ||
-            kind == static_cast<uint8_t>(CallKind::kMessage)) &&
-           refusal <= static_cast<uint16_t>(Refusal::kKind);
+    return type >= static_cast<uint8_t>(NoteType::Hello) && type <= static_cast<uint8_t>(NoteType::Reject) &&
+           (kind == static_cast<uint8_t>(CallKind::ReliableDatagram) ||
+            kind == static_cast<uint8_t>(CallKind::Message)) &&
+           refusal <= static_cast<uint16_t>(Refusal::Kind);
 }
 
 }  // namespace
@@ -60,14 +60,14 @@ size_t write_note(const Note& note, uint8_t* out) {
 }
 
 Scan read_note(const uint8_t* bytes, size_t size, Note* out, size_t* used) {
-    if (memcmp(bytes, kMagic, std::min(size, sizeof kMagic)) != 0) return Scan::kBad;
-    if (size < kAtPort) return Scan::kMore;
+    if (memcmp(bytes, kMagic, std::min(size, sizeof kMagic)) != 0) return Scan::Bad;
+    if (size < kAtPort) return Scan::More;
     const size_t length = get16(bytes + kAtSize);
-    if (get16(bytes + kAtVersion) != kWireVersion || length < kNoteFixed || length > kNoteMax) return Scan::kBad;
-    if (!known(bytes[kAtType], bytes[kAtKind], get16(bytes + kAtRefusal))) return Scan::kBad;
-    if (size < length) return Scan::kMore;
+    if (get16(bytes + kAtVersion) != kWireVersion || length < kNoteFixed || length > kNoteMax) return Scan::Bad;
+    if (!known(bytes[kAtType], bytes[kAtKind], get16(bytes + kAtRefusal))) return Scan::Bad;
+    if (size < length) return Scan::More;
     for (size_t i = kAtZero; i < kAtSequence; ++i) {
-        if (bytes[i]) return Scan::kBad;
+        if (bytes[i]) return Scan::Bad;
     }
     out->type = static_cast<NoteType>(bytes[kAtType]);
     out->kind = static_cast<CallKind>(bytes[kAtKind]);
@@ -80,7 +80,7 @@ Scan read_note(const uint8_t* bytes, size_t size, Note* out, size_t* used) {
     out->data_size = static_cast<uint16_t>(length - kNoteFixed);
     memcpy(out->data, bytes + kNoteFixed, out->data_size);
     *used = length;
-    return Scan::kWhole;
+    return Scan::Whole;
 }
 
 size_t wanted_bytes(const uint8_t* bytes, size_t size) {

@@ -3,18 +3,18 @@
 //
 // A connection begins with a handshake of four notes; only then do frames flow, in both directions:
 //
-//   caller -> listener   kHello      who calls: kind of endpoint, port of its own listener, instance, a random number,
+//   caller -> listener   Hello      who calls: kind of endpoint, port of its own listener, instance, a random number,
 //                                    private data (FI_EP_MSG)
-//   listener -> caller   kChallenge  a random number
-//   caller -> listener   kProof      digest of key, both notes
-//   listener -> caller   kWelcome    digest of key, both notes, private data; or kReject with a reason
+//   listener -> caller   Challenge  a random number
+//   caller -> listener   Proof      digest of key, both notes
+//   listener -> caller   Welcome    digest of key, both notes, private data; or Reject with a reason
 //
 // Only the two digests depend on the key (the domain's auth_key, possibly empty); it never travels. The listener shows
 // nothing that depends on it to someone who has not proved himself. The digests of the two sides differ in a role, so
 // neither can be sent back. What follows is neither encrypted nor signed: the key says who may take part, not that the
 // network is hostile.
 //
-// The port in kHello, joined with the address that the kernel names as the sender's, is the caller's own listening
+// The port in Hello, joined with the address that the kernel names as the sender's, is the caller's own listening
 // address: so the source of messages is known without the caller being able to claim another host's.
 //
 // A note is kNoteFixed bytes and its private data, all numbers little endian. A frame is an impl/engine/frame.h Header
@@ -35,54 +35,54 @@ inline constexpr size_t kPrivateMax = 256;
 inline constexpr size_t kNoteFixed = 96;
 inline constexpr size_t kNoteMax = kNoteFixed + kPrivateMax;
 
-enum class NoteType : uint8_t { kHello = 1, kChallenge, kProof, kWelcome, kReject };
-enum class CallKind : uint8_t { kReliableDatagram = 1, kMessage = 2 };
+enum class NoteType : uint8_t { Hello = 1, Challenge, Proof, Welcome, Reject };
+enum class CallKind : uint8_t { ReliableDatagram = 1, Message = 2 };
 enum class Refusal : uint16_t {
-    kNone,
-    kKey,      // the proof does not fit the key
-    kCrossed,  // the other side's own call to this endpoint is the one that counts
-    kTaken,    // this address is connected already; perhaps the old end is not known to be gone yet
-    kBusy,     // no memory or descriptor now
-    kByUser,   // fi_reject
-    kGone,     // nobody listens any more, or the request was never accepted
-    kKind,     // a listener for the other kind of endpoint
+    None,
+    Key,      // the proof does not fit the key
+    Crossed,  // the other side's own call to this endpoint is the one that counts
+    Taken,    // this address is connected already; perhaps the old end is not known to be gone yet
+    Busy,     // no memory or descriptor now
+    ByUser,   // fi_reject
+    Gone,     // nobody listens any more, or the request was never accepted
+    Kind,     // a listener for the other kind of endpoint
 };
 
 struct Note {
-    NoteType type = NoteType::kHello;
-    CallKind kind = CallKind::kReliableDatagram;
-    Refusal refusal = Refusal::kNone;  // kReject
-    uint16_t port = 0;                 // kHello, host byte order
+    NoteType type = NoteType::Hello;
+    CallKind kind = CallKind::ReliableDatagram;
+    Refusal refusal = Refusal::None;  // Reject
+    uint16_t port = 0;                // Hello, host byte order
     uint16_t data_size = 0;
-    uint32_t sequence = 0;              // kHello, kWelcome: of the calls that the sender made so far
-    uint64_t instance = 0;              // kHello, kWelcome: of the endpoint, chosen at random
-    uint8_t random[kRandomBytes] = {};  // kHello, kChallenge
-    uint8_t digest[kDigestBytes] = {};  // kProof, kWelcome
-    uint8_t data[kPrivateMax] = {};     // kHello, kWelcome, kReject
+    uint32_t sequence = 0;              // Hello, Welcome: of the calls that the sender made so far
+    uint64_t instance = 0;              // Hello, Welcome: of the endpoint, chosen at random
+    uint8_t random[kRandomBytes] = {};  // Hello, Challenge
+    uint8_t digest[kDigestBytes] = {};  // Proof, Welcome
+    uint8_t data[kPrivateMax] = {};     // Hello, Welcome, Reject
 };
 
 // Returns the length; `out` has kNoteMax bytes.
 size_t write_note(const Note& note, uint8_t* out);
 
 enum class Scan : uint8_t {
-    kMore,  // good so far, but not whole
-    kWhole,
-    kBad,
+    More,  // good so far, but not whole
+    Whole,
+    Bad,
 };
 
-// Reads the note at the start of `bytes`; garbage is kBad at its first byte. *used is set with kWhole.
+// Reads the note at the start of `bytes`; garbage is Bad at its first byte. *used is set with Whole.
 Scan read_note(const uint8_t* bytes, size_t size, Note* out, size_t* used);
 
 // How many bytes a reader of notes may hold, given what it has: up to the fixed part, then up to the end of this note.
 // A reader that asks for no more never takes a byte of what follows the note.
 size_t wanted_bytes(const uint8_t* bytes, size_t size);
 
-// Reads the header of the frame at the start of `bytes`. kMore: not even a header. kBad: no such frame can be. kWhole:
+// Reads the header of the frame at the start of `bytes`. More: not even a header. Bad: no such frame can be. Whole:
 // the header is in *out, and the payload, or the part of it that is there, follows.
 inline Scan read_frame(const std::byte* bytes, size_t size, size_t payload_max, Header* out) {
-    if (size < sizeof(Header)) return Scan::kMore;
+    if (size < sizeof(Header)) return Scan::More;
     __builtin_memcpy(out, bytes, sizeof(Header));
-    return out->size <= payload_max ? Scan::kWhole : Scan::kBad;
+    return out->size <= payload_max ? Scan::Whole : Scan::Bad;
 }
 
 // The digest over the hello and the challenge, as they were on the wire: what both proofs are about.

@@ -48,7 +48,7 @@ int Bell::open(const uint8_t (&instance)[kIdBytes]) {
         epoll_ctl(poll_, EPOLL_CTL_ADD, timer_, &event)) {
         error = -errno;
     }
-    if (!error) error = bind_socket_file(socket_, SocketKind::kBell, instance);
+    if (!error) error = bind_socket_file(socket_, SocketKind::Bell, instance);
     if (error) {
         close_descriptors();
         return error;
@@ -58,7 +58,7 @@ int Bell::open(const uint8_t (&instance)[kIdBytes]) {
 }
 
 void Bell::close() {
-    if (is_open()) remove_socket_file(SocketKind::kBell, instance_);
+    if (is_open()) remove_socket_file(SocketKind::Bell, instance_);
     close_descriptors();
 }
 
@@ -96,7 +96,7 @@ bool send_ring(const RegionHeader& owner, const Bell& own) {
     uint8_t instance[kIdBytes];
     memcpy(instance, owner.instance, sizeof instance);
     sockaddr_un name;
-    const socklen_t length = socket_file_name(SocketKind::kBell, instance, &name);
+    const socklen_t length = socket_file_name(SocketKind::Bell, instance, &name);
     const int socket = own.is_open() ? own.socket() : ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) return false;
     const char byte = 0;

@@ -38,7 +38,7 @@ int Introductions::open(const uint8_t (&instance)[kIdBytes]) {
     if (socket_ < 0) return -errno;
     const int on = 1;
     int error = setsockopt(socket_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) ? -errno : 0;
-    if (!error) error = bind_socket_file(socket_, SocketKind::kIntroductions, instance);
+    if (!error) error = bind_socket_file(socket_, SocketKind::Introductions, instance);
     if (error) {
         forget();
         return error;
@@ -48,7 +48,7 @@ int Introductions::open(const uint8_t (&instance)[kIdBytes]) {
 }
 
 void Introductions::close() {
-    if (socket_ >= 0) remove_socket_file(SocketKind::kIntroductions, instance_);
+    if (socket_ >= 0) remove_socket_file(SocketKind::Introductions, instance_);
     forget();
 }
 
@@ -84,14 +84,14 @@ Introductions::Introduced Introductions::introduce(const uint8_t (&owner)[kIdByt
     Message say{.slot = slot, .instance = {}};
     memcpy(say.instance, self, sizeof say.instance);
     sockaddr_un name;
-    const socklen_t length = socket_file_name(SocketKind::kIntroductions, owner, &name);
+    const socklen_t length = socket_file_name(SocketKind::Introductions, owner, &name);
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket < 0) return Introduced::kLater;
+    if (socket < 0) return Introduced::Later;
     const ssize_t sent = sendto(socket, &say, sizeof say, MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&name), length);
     const int error = errno;
     ::close(socket);
-    if (sent == static_cast<ssize_t>(sizeof say)) return Introduced::kYes;
-    return error == EAGAIN || error == ENOBUFS || error == ENOMEM ? Introduced::kLater : Introduced::kNever;
+    if (sent == static_cast<ssize_t>(sizeof say)) return Introduced::Yes;
+    return error == EAGAIN || error == ENOBUFS || error == ENOMEM ? Introduced::Later : Introduced::Never;
 }
 
 }  // namespace selvage::impl::shm

@@ -31,7 +31,7 @@ public:
     // False: there is none (now), or only other things in the first few datagrams. Never blocks.
     bool take(Introduction* out) const;
 
-    enum class Introduced : uint8_t { kYes, kLater, kNever };
+    enum class Introduced : uint8_t { Yes, Later, Never };
     // Introduces this process, as the sender `self` in a slot, to the owner of this id. Never blocks.
     static Introduced introduce(const uint8_t (&owner)[kIdBytes], uint32_t slot, const uint8_t (&self)[kIdBytes]);
 

@@ -32,7 +32,7 @@ constexpr bool says_pull(uint32_t word, uint64_t length) {
 
 class PullChoice {
 public:
-    enum class Way : uint8_t { kRing, kKernel };
+    enum class Way : uint8_t { Ring, Kernel };
 
     // Bit n: transfers of class n are to be read.
     uint32_t word() const { return word_; }
@@ -56,9 +56,9 @@ public:
         last_ = now;
         const unsigned c = pull_class(length);
         // What the first, or the first after another size, came after is not known.
-        if (!first && c == last_class_ && moved) note(classes_[c].cost[way == Way::kKernel], passed, moved);
+        if (!first && c == last_class_ && moved) note(classes_[c].cost[way == Way::Kernel], passed, moved);
         last_class_ = c;
-        if (++classes_[c].transfers % kTrial == 0) classes_[c].cost[way == Way::kRing] = {};
+        if (++classes_[c].transfers % kTrial == 0) classes_[c].cost[way == Way::Ring] = {};
         decide(c);
     }
 

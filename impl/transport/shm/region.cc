@@ -111,27 +111,27 @@ void remove_sockets(int file) {
     if (got == static_cast<ssize_t>(sizeof instance)) remove_socket_files(instance);
 }
 
-enum class Owner : uint8_t { kGone, kLives, kUnknown, kForeign };
+enum class Owner : uint8_t { Gone, Lives, Unknown, Foreign };
 
-// A file whose owner is dead is removed: kGone. Whoever looks holds the owner's lock for a moment, and says so before
-// by another; kUnknown: somebody else is looking. kForeign: it is none of this user's regions.
+// A file whose owner is dead is removed: Gone. Whoever looks holds the owner's lock for a moment, and says so before
+// by another; Unknown: somebody else is looking. Foreign: it is none of this user's regions.
 Owner remove_if_dead(const char* name) {
     int file = -1;
     const int error = open_noted(name, kOpenFlags, &file);
-    if (is_foreign(error)) return Owner::kForeign;
-    if (error) return error == -ENOENT ? Owner::kGone : Owner::kLives;
+    if (is_foreign(error)) return Owner::Foreign;
+    if (error) return error == -ENOENT ? Owner::Gone : Owner::Lives;
     size_t size;
-    Owner owner = Owner::kLives;
+    Owner owner = Owner::Lives;
     if (check_owner(file, &size) != 0) {
-        owner = Owner::kForeign;
+        owner = Owner::Foreign;
     } else if (take_lock(file, kSweepLock) != 0) {
-        owner = Owner::kUnknown;
+        owner = Owner::Unknown;
     } else if (take_lock(file, kOwnerLock) == 0) {
         if (is_linked(file, name)) {
             remove_sockets(file);
             shm_unlink(name);
         }
-        owner = Owner::kGone;
+        owner = Owner::Gone;
     }
     close_noted(file);
     return owner;
@@ -143,9 +143,9 @@ int create_file(const char* name, int* file) {
         const int error = open_noted(name, kOpenFlags | O_CREAT | O_EXCL, file);
         if (error == -EEXIST) {
             const Owner owner = remove_if_dead(name);
-            if (owner == Owner::kForeign) report_foreign(name);
-            if (owner == Owner::kForeign || owner == Owner::kLives) return -FI_EADDRINUSE;
-            if (owner == Owner::kUnknown) usleep(kSweepPauseUs);
+            if (owner == Owner::Foreign) report_foreign(name);
+            if (owner == Owner::Foreign || owner == Owner::Lives) return -FI_EADDRINUSE;
+            if (owner == Owner::Unknown) usleep(kSweepPauseUs);
             continue;
         }
         if (error) return error;
@@ -204,7 +204,7 @@ int allocate(int file, size_t offset, size_t bytes) {
 bool valid_text(const char (&text)[kShmTextMax]) {
     ParsedAddress parsed;
     if (strnlen(text, sizeof text) == sizeof text) return false;
-    return read_address(FI_ADDR_STR, text, sizeof text, &parsed) && parsed.kind == AddressKind::kShm &&
+    return read_address(FI_ADDR_STR, text, sizeof text, &parsed) && parsed.kind == AddressKind::Shm &&
            strlen(parsed.shm) > kShmScheme.size() && strcmp(parsed.shm, text) == 0;
 }
 
@@ -226,7 +226,7 @@ void unmap_slot(SlotControl* slot) { munmap(slot, kMappedSlot); }
 
 bool reclaim_region(const char* text) {
     char name[kFileNameMax];
-    return !file_name(text, name) || remove_if_dead(name) != Owner::kUnknown;
+    return !file_name(text, name) || remove_if_dead(name) != Owner::Unknown;
 }
 
 void sweep_stale_regions() {

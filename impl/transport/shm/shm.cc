@@ -18,7 +18,7 @@ int discover(const Provider& self, TableBuilder& table) {
     if (!offer) return -FI_ENOMEM;
     fill_engine_attrs(*offer, FI_EP_RDM, FI_LOCAL_COMM);
     offer->provider = &self;
-    offer->kind = AddressKind::kShm;
+    offer->kind = AddressKind::Shm;
     offer->loopback = true;
     offer->set.ep.protocol = kProtocol;
     offer->known_as = {FI_PROTO_SHM};

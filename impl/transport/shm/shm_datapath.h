@@ -9,14 +9,14 @@ inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
         const SendResult result = make_room(peer, lines);
-        if (result != SendResult::kDone) return result;
+        if (result != SendResult::Done) return result;
     }
     peer.out.publish(frame.header, frame.payload, frame.count);
     if (fences_) [[unlikely]]
         shm::full_fence();
     if (owner_sleeps(peer)) [[unlikely]]
         wake_owner(peer);
-    return SendResult::kDone;
+    return SendResult::Done;
 }
 
 template <typename S>
@@ -116,8 +116,8 @@ unsigned ShmTransport::offer_room(S& sink) {
         Peer& peer = *waiting;
         waiting = peer.next_waiting;
         peer.waiting_for_room = false;
-        if (peer.life != ShmPeerLife::kLiving) continue;
-        if (make_room(peer, kRoomLines) == SendResult::kDone) {
+        if (peer.life != ShmPeerLife::Living) continue;
+        if (make_room(peer, kRoomLines) == SendResult::Done) {
             sink.room(peer);
             ++handled;
         }

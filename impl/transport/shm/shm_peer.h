@@ -8,16 +8,16 @@
 namespace selvage::impl {
 
 enum class ShmPeerLife : uint8_t {
-    kLiving,
-    kFailed,  // will be taken down by the next progress
-    kDown,    // was: no ring, no memory but this
+    Living,
+    Failed,  // will be taken down by the next progress
+    Down,    // was: no ring, no memory but this
 };
 
 struct alignas(64) ShmPeer : PeerBase {
     shm::Outbound out;  // with the base, one cache line
     shm::Inbound in;
     uint64_t sent_before = 0;  // out.position when its last frame came
-    ShmPeerLife life = ShmPeerLife::kLiving;
+    ShmPeerLife life = ShmPeerLife::Living;
     bool waiting_for_room = false;  // in the list of those who wait for room
     int error = 0;                  // why it has failed: a positive fabric errno
     ShmPeer* next_waiting = nullptr;

@@ -16,7 +16,7 @@ void ShmTransport::poll_introductions() {
     for (int i = 0; i < kMetMost; ++i) {
         if (!introductions_.take(&met)) return;
         Peer* peer = met.slot < shm::kSlots ? by_slot_[met.slot] : nullptr;
-        if (!peer || peer->life != ShmPeerLife::kLiving || memcmp(peer->instance, met.instance, sizeof met.instance))
+        if (!peer || peer->life != ShmPeerLife::Living || memcmp(peer->instance, met.instance, sizeof met.instance))
             continue;
         if (!shm::has_id(met.process, peer->instance_at, peer->instance)) {
             log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA,
@@ -38,8 +38,8 @@ void ShmTransport::introduce(Peer& peer) {
     if (!shm::may_pull()) return;
     const auto slot = static_cast<uint32_t>(peer.remote.index);
     const Introduced introduced = shm::Introductions::introduce(peer.instance, slot, self_.instance);
-    if (introduced == Introduced::kYes) peer.remote.raise_attention();
-    peer.introduced = introduced != Introduced::kLater;
+    if (introduced == Introduced::Yes) peer.remote.raise_attention();
+    peer.introduced = introduced != Introduced::Later;
 }
 
 // Behind the data the instance id is read, in the same call, which reads one process alone. So it was that process, not
@@ -69,12 +69,12 @@ void ShmTransport::forbid_pulls(Peer& peer, int error) {
 }
 
 void ShmTransport::came_pulled(Peer& peer, size_t length) {
-    if (length >= shm::kPullMin) finished(peer, shm::PullChoice::Way::kKernel, length, length);
+    if (length >= shm::kPullMin) finished(peer, shm::PullChoice::Way::Kernel, length, length);
 }
 
 void ShmTransport::came_in_parts(Peer& peer, size_t length) {
     if (!peer.process || length < shm::kPullMin) return;
-    finished(peer, shm::PullChoice::Way::kRing, length, (peer.in.position - peer.in.measured) * shm::kLine);
+    finished(peer, shm::PullChoice::Way::Ring, length, (peer.in.position - peer.in.measured) * shm::kLine);
 }
 
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {

@@ -104,7 +104,7 @@ void ShmTransport::close() {
 ShmPeer* ShmTransport::find_living(const char (&text)[kShmTextMax]) {
     for (size_t i = 0; i < peer_count_; ++i) {
         Peer& peer = *peers_[i];
-        if (peer.life == ShmPeerLife::kLiving && strcmp(peer.text, text) == 0) return &peer;
+        if (peer.life == ShmPeerLife::Living && strcmp(peer.text, text) == 0) return &peer;
     }
     return nullptr;
 }
@@ -129,7 +129,7 @@ ShmPeer* ShmTransport::add_peer(const char (&text)[kShmTextMax]) {
 }
 
 void ShmTransport::set_aside(Peer& peer) {
-    peer.life = ShmPeerLife::kDown;
+    peer.life = ShmPeerLife::Down;
     peers_[peer.place] = peers_[--peer_count_];
     peers_[peer.place]->place = peer.place;
     peer.next_failed = nullptr;
@@ -241,8 +241,8 @@ void ShmTransport::reap_the_rest() {
 }
 
 void ShmTransport::mark_failed(Peer& peer, int error, bool drainable) {
-    if (peer.life != ShmPeerLife::kLiving) return;
-    peer.life = ShmPeerLife::kFailed;
+    if (peer.life != ShmPeerLife::Living) return;
+    peer.life = ShmPeerLife::Failed;
     peer.error = error;
     peer.in.broken = !drainable;
     peer.next_failed = failed_;
@@ -251,7 +251,7 @@ void ShmTransport::mark_failed(Peer& peer, int error, bool drainable) {
 
 // Locks do not lie: a process that is gone holds none.
 void ShmTransport::check_life(Peer& peer) {
-    if (peer.life != ShmPeerLife::kLiving) return;
+    if (peer.life != ShmPeerLife::Living) return;
     if (peer.in.lines && !region_.slot_is_held(peer.in.index)) return mark_failed(peer, FI_ECONNRESET, true);
     if (!peer.out.region) return;
     if (!peer.remote.owner_is_alive()) return mark_failed(peer, FI_ECONNRESET, true);
@@ -264,7 +264,7 @@ void ShmTransport::check_life(Peer& peer) {
 // polled is found here at the latest.
 void ShmTransport::look_at_cold(Peer& peer) {
     uint64_t first;
-    if (peer.life == ShmPeerLife::kLiving && peer.in.lines && !peer.in.hot && peer.in.poll(&first)) make_hot(peer);
+    if (peer.life == ShmPeerLife::Living && peer.in.lines && !peer.in.hot && peer.in.poll(&first)) make_hot(peer);
 }
 
 void ShmTransport::look_around() {
@@ -299,7 +299,7 @@ void ShmTransport::notice(size_t slot) {
         if (region_.header->state[slot].load(std::memory_order_acquire) != shm::kSlotFree) accept(slot);
         return;
     }
-    if (peer->life != ShmPeerLife::kLiving) return;
+    if (peer->life != ShmPeerLife::Living) return;
     if (!peer->in.hot) make_hot(*peer);
     if (peer->in.slot().closed.load(std::memory_order_acquire)) mark_failed(*peer, FI_ECONNRESET, true);
 }
@@ -349,7 +349,7 @@ bool ShmTransport::belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::k
 }
 
 void ShmTransport::count_refused() {
-    if (endpoint_) add_stat(endpoint_->stat, Stat::kRefused);
+    if (endpoint_) add_stat(endpoint_->stat, Stat::Refused);
 }
 
 void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
@@ -367,7 +367,7 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     Peer* peer = find_living(hello.text);
     if (peer && belongs_to_other(*peer, hello.instance)) {
         check_life(*peer);
-        if (peer->life == ShmPeerLife::kLiving) {
+        if (peer->life == ShmPeerLife::Living) {
             count_refused();
             control->refused.store(FI_EADDRINUSE, std::memory_order_relaxed);
             return;
@@ -444,25 +444,25 @@ void ShmTransport::wait_for_room(Peer& peer) {
 }
 
 SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
-    if (peer.life != ShmPeerLife::kLiving) return SendResult::kDown;
+    if (peer.life != ShmPeerLife::Living) return SendResult::Down;
     if (!peer.out.lines) {
         const int error = connect(peer);
-        if (error == -FI_EAGAIN && peer.life == ShmPeerLife::kLiving) {
+        if (error == -FI_EAGAIN && peer.life == ShmPeerLife::Living) {
             wait_for_room(peer);
-            return SendResult::kAgain;
+            return SendResult::Again;
         }
         if (error) {
             mark_failed(peer, -error, true);
-            return SendResult::kDown;
+            return SendResult::Down;
         }
     }
     if (!peer.out.refresh()) {
         mark_failed(peer, FI_ECONNABORTED, true);
-        return SendResult::kDown;
+        return SendResult::Down;
     }
-    if (peer.out.has_room(lines)) return SendResult::kDone;
+    if (peer.out.has_room(lines)) return SendResult::Done;
     wait_for_room(peer);
-    return SendResult::kAgain;
+    return SendResult::Again;
 }
 
 void ShmTransport::wake_owner(Peer& peer) {
@@ -494,7 +494,7 @@ bool ShmTransport::something_waits() {
     }
     if (waits) return true;
     for (const Peer* peer = waiting_for_room_; peer; peer = peer->next_waiting) {
-        if (peer->life != ShmPeerLife::kLiving || !peer->out.lines) continue;
+        if (peer->life != ShmPeerLife::Living || !peer->out.lines) continue;
         const uint64_t consumed = peer->out.slot().consumed.load(std::memory_order_acquire);
         if (peer->out.position - consumed <= shm::kRingLines - kRoomLines - 1) return true;
     }

@@ -19,7 +19,7 @@
 
 namespace selvage::impl::shm {
 
-enum class SocketKind : uint8_t { kBell, kIntroductions };
+enum class SocketKind : uint8_t { Bell, Introductions };
 
 // Returns the length for bind() and its kin.
 socklen_t socket_file_name(SocketKind kind, const uint8_t (&instance)[kIdBytes], sockaddr_un* out);

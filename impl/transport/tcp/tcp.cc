@@ -48,7 +48,7 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     if (!offer) return -FI_ENOMEM;
     // Nothing behind a loopback interface is remote.
     fill_engine_attrs(*offer, type, interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM);
-    const bool v4 = interface.address.kind == AddressKind::kInet;
+    const bool v4 = interface.address.kind == AddressKind::Inet;
     offer->provider = &self;
     offer->kind = interface.address.kind;
     offer->source = interface.address;

@@ -27,10 +27,10 @@ int TcpTransport::adopt(net::PendingConnection* pending, const uint8_t* data, si
     if (only_) {
         error = -FI_EISCONN;
     } else if (!pending->holds(key_)) {
-        pending->refuse(net::Refusal::kKey);
+        pending->refuse(net::Refusal::Key);
         error = -FI_EKEYREJECTED;
     } else if (!(peer = peers_.add(pending->from))) {
-        pending->refuse(net::Refusal::kBusy);
+        pending->refuse(net::Refusal::Busy);
         error = -FI_ENOMEM;
     } else if (!pending->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {
         error = -FI_ECONNABORTED;

@@ -42,7 +42,7 @@ void TcpTransport::flush(Sink& sink) {
         Peer* next = peer->next_queued;
         Flushed result;
         flush_peer(*peer, &result);
-        const bool up = peer->phase == Peer::Phase::kUp;
+        const bool up = peer->phase == Peer::Phase::Up;
         if (peer->queued && peer->blocked && up && ++blocked > kRetries) watch_room(*peer, true);
         for (size_t i = 0; i < result.token_count; ++i) sink.sent(*peer, result.tokens[i], 0);
         if (result.room) sink.room(*peer);
@@ -57,14 +57,14 @@ void TcpTransport::reap(Sink& sink) {
     while (Peer* peer = broken_) {
         broken_ = peer->next_broken;
         const int error = peer->error;
-        if (peer->phase != Peer::Phase::kUp) {
+        if (peer->phase != Peer::Phase::Up) {
             peer->broken = false;
             continue;
         }
-        for (int turn = 0; turn < 64 && !peer->dropped && peer->phase == Peer::Phase::kUp; ++turn) {
+        for (int turn = 0; turn < 64 && !peer->dropped && peer->phase == Peer::Phase::Up; ++turn) {
             if (!receive(sink, *peer)) break;
         }
-        if (peer->phase == Peer::Phase::kUp) take_down(sink, *peer, error);
+        if (peer->phase == Peer::Phase::Up) take_down(sink, *peer, error);
     }
 }
 
@@ -115,20 +115,20 @@ size_t TcpTransport::poll_events(Sink& sink) {
     for (int i = 0; i < count; ++i) {
         auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
         switch (watched->watch) {
-            case net::Watch::kListener:
-            case net::Watch::kPending:
+            case net::Watch::Listener:
+            case net::Watch::Pending:
                 break;  // not in this epoll
-            case net::Watch::kSetup:
-            case net::Watch::kTimer:
+            case net::Watch::Setup:
+            case net::Watch::Timer:
                 setup = true;
                 break;
-            case net::Watch::kPeer: {
+            case net::Watch::Peer: {
                 auto& peer = *static_cast<Peer*>(watched);
-                if (peer.phase == Peer::Phase::kUp) {
+                if (peer.phase == Peer::Phase::Up) {
                     if (events[i].events & EPOLLOUT) watch_room(peer, false);
                     if (!(events[i].events & ~static_cast<uint32_t>(EPOLLOUT))) break;
                     const size_t frames = receive(sink, peer);
-                    if (frames && peer.phase == Peer::Phase::kUp) make_hot(peer);
+                    if (frames && peer.phase == Peer::Phase::Up) make_hot(peer);
                     done += frames;
                 }
                 break;
@@ -157,7 +157,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
     size_t done = 0;
     Outcome outcome;
     for (; Peer* peer = next_outcome(&outcome); ++done) {
-        if (peer->phase == Peer::Phase::kUp) {
+        if (peer->phase == Peer::Phase::Up) {
             if constexpr (CountsConnections<Sink, Peer>) sink.connected(*peer);
             if (connected_ && events_) events_->connected(outcome.answer.data, outcome.answer.data_size);
             if (!peer->wants_room || peer->queued) continue;
@@ -165,7 +165,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
             sink.room(*peer);
             continue;
         }
-        if (outcome.answered && outcome.answer.type == net::NoteType::kReject && events_) {
+        if (outcome.answered && outcome.answer.type == net::NoteType::Reject && events_) {
             ConnectionEvents* events = events_;
             events_ = nullptr;
             events->failed(outcome.error, outcome.answer.data, outcome.answer.data_size);
@@ -198,7 +198,7 @@ void TcpTransport::look_at_time(Sink& sink) {
     if (waiting_for_room_) {
         waiting_for_room_ = false;
         for (Peer* peer = first_peer(); peer; peer = peer->next) {
-            if (!peer->wants_room || peer->queued || peer->phase != Peer::Phase::kUp) continue;
+            if (!peer->wants_room || peer->queued || peer->phase != Peer::Phase::Up) continue;
             peer->wants_room = false;
             sink.room(*peer);
         }
@@ -283,8 +283,8 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
     while (size) {
         Header header;
         const net::Scan scan = net::read_frame(at, size, kFrameMax, &header);
-        if (scan == net::Scan::kMore) break;
-        if (scan == net::Scan::kBad) {
+        if (scan == net::Scan::More) break;
+        if (scan == net::Scan::Bad) {
             if constexpr (CountsMalformed<Sink, Peer>) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
             return false;

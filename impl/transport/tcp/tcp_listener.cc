@@ -48,8 +48,8 @@ public:
         const int count = epoll_wait(epoll_, events, kBatch, 0);
         for (int i = 0; i < count; ++i) {
             auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-            if (watched->watch == net::Watch::kListener) acceptor_.accept_some();
-            if (watched->watch == net::Watch::kPending) acceptor_.advance(static_cast<PendingConnection*>(watched));
+            if (watched->watch == net::Watch::Listener) acceptor_.accept_some();
+            if (watched->watch == net::Watch::Pending) acceptor_.advance(static_cast<PendingConnection*>(watched));
         }
         while (PendingConnection* pending = acceptor_.next_proved()) present(pending);
         if (acceptor_.needs_timer()) acceptor_.sweep(net::now_milliseconds());
@@ -70,16 +70,16 @@ public:
 private:
     void present(PendingConnection* pending) {
         const net::Key key{owner_.auth_key, owner_.auth_key_size};
-        Refusal refusal = Refusal::kNone;
+        Refusal refusal = Refusal::None;
         if (owner_.auth_key_size && !pending->holds(key)) {
-            refusal = Refusal::kKey;
+            refusal = Refusal::Key;
         } else if (count_requests(owner_) >= backlog_) {
-            refusal = Refusal::kGone;
+            refusal = Refusal::Gone;
         } else if (add_request(owner_, pending, net::local_address(pending->socket), pending->from, pending->hello.data,
                                pending->hello.data_size)) {
-            refusal = Refusal::kGone;
+            refusal = Refusal::Gone;
         }
-        if (refusal == Refusal::kNone) return;
+        if (refusal == Refusal::None) return;
         pending->refuse(refusal);
         destroy(pending);
     }
@@ -89,8 +89,8 @@ private:
     int epoll_ = -1;
     int timer_ = -1;
     size_t backlog_ = 0;
-    net::Watched timer_watch_{net::Watch::kTimer};
-    net::Acceptor acceptor_{net::CallKind::kMessage};
+    net::Watched timer_watch_{net::Watch::Timer};
+    net::Acceptor acceptor_{net::CallKind::Message};
 };
 
 // The passive endpoint's lock is held.
@@ -115,7 +115,7 @@ PendingConnection* caller_of(ConnectionRequest& request) {
 
 void refuse_tcp(ConnectionRequest& request, bool by_user, const void* data, size_t size) {
     PendingConnection* pending = caller_of(request);
-    pending->refuse(by_user ? Refusal::kByUser : Refusal::kGone, static_cast<const uint8_t*>(data), size);
+    pending->refuse(by_user ? Refusal::ByUser : Refusal::Gone, static_cast<const uint8_t*>(data), size);
     destroy(pending);
 }
 

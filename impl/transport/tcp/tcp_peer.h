@@ -24,14 +24,14 @@ struct CallingHost {
 
 struct Peer : net::Watched, PeerBase {
     enum class Phase : uint8_t {
-        kDown,     // also before the first dial
-        kDialing,  // frames are kept, as far as they are small; the flusher's thread may have the connection already
-        kUp,
+        Down,     // also before the first dial
+        Dialing,  // frames are kept, as far as they are small; the flusher's thread may have the connection already
+        Up,
     };
 
-    explicit Peer(const SocketAddress& where) : net::Watched{net::Watch::kPeer}, remote(where) {}
+    explicit Peer(const SocketAddress& where) : net::Watched{net::Watch::Peer}, remote(where) {}
 
-    Phase phase = Phase::kDown;
+    Phase phase = Phase::Down;
     bool queued = false;        // has a send buffer with something in it, and is in the transport's list of those
     bool blocked = false;       // the socket took less than it was given
     bool watches_room = false;  // epoll reports when the socket has room again
@@ -58,14 +58,14 @@ struct Peer : net::Watched, PeerBase {
     Placement placement{};
 
     // Connecting: protected by the transport's setup lock, under which `phase`, too, is changed.
-    net::Dial* dial = nullptr;  // while kDialing, but for pauses
-    bool ready = false;         // not kUp yet, but tx and rx are a connection: an outcome that the next progress takes
+    net::Dial* dial = nullptr;  // while Dialing, but for pauses
+    bool ready = false;         // not Up yet, but tx and rx are a connection: an outcome that the next progress takes
     bool in_outcomes = false;   // in the transport's list
     bool in_dialing = false;    // in the transport's list
-    int failure = 0;            // with kDialing: it is given up, which the next progress reports
+    int failure = 0;            // with Dialing: it is given up, which the next progress reports
     int last_error = 0;         // of the attempts so far
     uint32_t attempts = 0;      // that were dropped
-    uint32_t unanswered = 0;    // of these, the last in a row that ended with Foreign::kSilent
+    uint32_t unanswered = 0;    // of these, the last in a row that ended with Foreign::Silent
     int64_t dial_since = 0;     // milliseconds; the first attempt began
     int64_t attempt_since = 0;  // and the last one
     bool posted_since = false;  // frames were put into the buffer since then; protected by the transport's guard
@@ -88,7 +88,7 @@ struct Peer : net::Watched, PeerBase {
 
     // REQUIRES: the setup lock. Nobody but its table refers to it, or will without a look into that.
     bool idle() const {
-        return phase == Phase::kDown && !ready && !dial && !in_dialing && !in_outcomes && !queued && !broken && !hot;
+        return phase == Phase::Down && !ready && !dial && !in_dialing && !in_outcomes && !queued && !broken && !hot;
     }
 };
 

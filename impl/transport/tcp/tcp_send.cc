@@ -66,10 +66,10 @@ SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
         sent = send_gathered(peer.tx, pieces, 1 + frame.count);
     }
     if (sent == static_cast<ssize_t>(total)) [[likely]]
-        return SendResult::kDone;
+        return SendResult::Done;
     if (sent < 0) {
         mark_broken(peer, static_cast<int>(-sent));
-        return SendResult::kDown;
+        return SendResult::Down;
     }
     peer.blocked = true;
     return keep_rest(peer, frame, static_cast<size_t>(sent));
@@ -77,8 +77,8 @@ SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
 
 // A frame that no engine builds (tcp_endpoint.cc). Whoever waits for it learns that it never comes.
 [[gnu::cold]] SendResult TcpTransport::refuse(Peer& peer) {
-    if (peer.phase == Peer::Phase::kUp) mark_broken(peer, FI_EINVAL);
-    return SendResult::kDown;
+    if (peer.phase == Peer::Phase::Up) mark_broken(peer, FI_EINVAL);
+    return SendResult::Down;
 }
 
 // The socket took a part of the frame, or nothing.
@@ -86,12 +86,12 @@ SendResult TcpTransport::keep_rest(Peer& peer, const Frame& frame, size_t sent) 
     if (!ensure_buffer(peer)) {
         if (sent) {
             mark_broken(peer, FI_ENOMEM);  // half a frame can only be followed by its other half
-            return SendResult::kDown;
+            return SendResult::Down;
         }
         peer.wants_room = waiting_for_room_ = true;
-        return SendResult::kAgain;
+        return SendResult::Again;
     }
-    SendResult result = SendResult::kDone;
+    SendResult result = SendResult::Done;
     {
         SpinGuard guard(guard_);
         SendBuffer& buffer = *peer.buffer;
@@ -103,7 +103,7 @@ SendResult TcpTransport::keep_rest(Peer& peer, const Frame& frame, size_t sent) 
             append_payload(buffer, frame, skip);
         } else {
             buffer.hold(frame.payload, frame.count, frame.token, skip);
-            result = SendResult::kHeld;
+            result = SendResult::Held;
         }
         enqueue(peer);
     }
@@ -112,26 +112,26 @@ SendResult TcpTransport::keep_rest(Peer& peer, const Frame& frame, size_t sent) 
 }
 
 SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
-    if (peer.phase == Peer::Phase::kDown || peer.broken) return SendResult::kDown;
+    if (peer.phase == Peer::Phase::Down || peer.broken) return SendResult::Down;
     if (frame.count > tcp::kPiecesMax) return refuse(peer);
-    const bool up = peer.phase == Peer::Phase::kUp;
+    const bool up = peer.phase == Peer::Phase::Up;
     if (!up && frame.header.size > kCopied) {
         peer.wants_room = true;
-        return SendResult::kAgain;
+        return SendResult::Again;
     }
     if (!peer.queued && !join_thread()) {  // nobody could bound the delay, or set up the connection
         if (up) return send_now(peer, frame);
         peer.wants_room = true;
-        return SendResult::kAgain;
+        return SendResult::Again;
     }
     if (!ensure_buffer(peer)) {
         peer.wants_room = waiting_for_room_ = true;
-        return SendResult::kAgain;
+        return SendResult::Again;
     }
     const bool first = !peer.queued;
     const SendResult result = put_in_buffer(peer, frame);
     if (first && peer.queued) note_deferred();
-    if (!up && result == SendResult::kDone) ++peer.taken;
+    if (!up && result == SendResult::Done) ++peer.taken;
     return result;
 }
 
@@ -143,14 +143,14 @@ SendResult TcpTransport::put_in_buffer(Peer& peer, const Frame& frame) {
     int error = 0;
     const auto fits = [&] { return buffer.room() >= need && (small || buffer.can_hold()); };
     // Before the connection is the owner's, the flusher sends.
-    const bool pushes = peer.phase == Peer::Phase::kUp && !peer.blocked;
+    const bool pushes = peer.phase == Peer::Phase::Up && !peer.blocked;
     if (!fits() && pushes) error = push_out(peer);
     enqueue(peer);
     if (!error && !fits()) {
         peer.wants_room = true;
-        return SendResult::kAgain;
+        return SendResult::Again;
     }
-    SendResult result = SendResult::kDone;
+    SendResult result = SendResult::Done;
     if (!error) {
         buffer.append(&frame.header, sizeof frame.header);
         peer.posted_since = true;
@@ -161,11 +161,11 @@ SendResult TcpTransport::put_in_buffer(Peer& peer, const Frame& frame) {
         }
         const bool enough = buffer.bytes() >= tcp::kSendAt || buffer.held_bytes() >= tcp::kSendBulk;
         if (enough && pushes) error = push_out(peer);
-        if (!small) result = buffer.take_back() ? SendResult::kDone : SendResult::kHeld;
+        if (!small) result = buffer.take_back() ? SendResult::Done : SendResult::Held;
     }
     if (!error) return result;
     mark_broken(peer, error);
-    return result == SendResult::kHeld ? result : SendResult::kDown;
+    return result == SendResult::Held ? result : SendResult::Down;
 }
 
 bool TcpTransport::ensure_buffer(Peer& peer) {
@@ -241,7 +241,7 @@ void TcpTransport::watch_room(Peer& peer, bool on) {
 }
 
 void TcpTransport::drop(Peer& peer, int error) {
-    if (peer.phase != Peer::Phase::kUp) return;
+    if (peer.phase != Peer::Phase::Up) return;
     mark_broken(peer, error);
     peer.dropped = true;
 }
@@ -259,7 +259,7 @@ void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
     bool idle = true;
     int error = 0;
     if (SendBuffer* buffer = peer.buffer) {
-        if (peer.phase == Peer::Phase::kUp && !peer.watches_room) error = push_out(peer);
+        if (peer.phase == Peer::Phase::Up && !peer.watches_room) error = push_out(peer);
         while (buffer->pop_done(&result->tokens[result->token_count])) ++result->token_count;
         idle = buffer->empty();
         peer.blocked = !idle;
@@ -267,13 +267,13 @@ void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
             spare_buffer(buffer);
             peer.buffer = nullptr;
         } else {
-            result->room = peer.wants_room && peer.phase == Peer::Phase::kUp && buffer->room() >= tcp::kSendRing / 2 &&
+            result->room = peer.wants_room && peer.phase == Peer::Phase::Up && buffer->room() >= tcp::kSendRing / 2 &&
                            buffer->can_hold();
         }
     }
     peer.queued = false;
     if (!idle) enqueue(peer);
-    if (idle && peer.phase == Peer::Phase::kUp) result->room = peer.wants_room;
+    if (idle && peer.phase == Peer::Phase::Up) result->room = peer.wants_room;
     if (result->room) peer.wants_room = false;
     if (error) mark_broken(peer, error);
 }

@@ -5,8 +5,8 @@
 // or `failure`. The endpoint's next progress takes it (TcpTransport::take_outcomes); until then the flusher may already
 // send on the socket, in the order of the peer's send buffer.
 //
-//   kDown --dial()--> kDialing --+--> ready ----(owner)--> kUp
-//     |                          +--> failure --(owner)--> kDown, Sink::down
+//   Down --dial()--> Dialing --+--> ready ----(owner)--> Up
+//     |                          +--> failure --(owner)--> Down, Sink::down
 //     +------- a call came ------+--> ready
 #include <poll.h>
 #include <sys/epoll.h>
@@ -37,7 +37,7 @@ int TcpTransport::dial(Peer& peer) {
     peer.last_error = FI_ETIMEDOUT;
     const int error = start_dial(peer);
     if (error) return error;
-    peer.phase = Peer::Phase::kDialing;
+    peer.phase = Peer::Phase::Dialing;
     if (!peer.in_dialing) {
         peer.in_dialing = true;
         peer.next_dialing = dialing_;
@@ -52,8 +52,8 @@ int TcpTransport::start_dial(Peer& peer) {
     auto* dial = create<net::Dial>();
     if (!dial) return -FI_ENOMEM;
     Note hello;
-    hello.type = net::NoteType::kHello;
-    hello.kind = connected_ ? net::CallKind::kMessage : net::CallKind::kReliableDatagram;
+    hello.type = net::NoteType::Hello;
+    hello.kind = connected_ ? net::CallKind::Message : net::CallKind::ReliableDatagram;
     hello.port = connected_ ? uint16_t{0} : address_.port();
     hello.instance = instance_;
     hello.sequence = ++sequence_;
@@ -93,8 +93,8 @@ void TcpTransport::dial_later(Peer& peer, int64_t pause) {
 // The other side does not want this call, but there may be another: its own, or a later one.
 bool TcpTransport::retry_later(Peer& peer, Refusal refusal) {
     if (connected_) return false;
-    if (refusal != Refusal::kCrossed && refusal != Refusal::kTaken && refusal != Refusal::kBusy) return false;
-    dial_later(peer, refusal == Refusal::kCrossed ? net::kCrossedPause : net::kBusyPause);
+    if (refusal != Refusal::Crossed && refusal != Refusal::Taken && refusal != Refusal::Busy) return false;
+    dial_later(peer, refusal == Refusal::Crossed ? net::kCrossedPause : net::kBusyPause);
     return true;
 }
 
@@ -110,9 +110,9 @@ bool TcpTransport::redial_refused(Peer& peer) {
                                                        .attempt = peer.attempt_since,
                                                        .posted = posted,
                                                        .extended = peer.refusal_extended});
-    if (next == net::AfterRefusal::kGiveUp) return false;
-    peer.refusal_extended |= next == net::AfterRefusal::kExtend;
-    dial_later(peer, next == net::AfterRefusal::kExtend ? 0 : net::kRefusedPause);
+    if (next == net::AfterRefusal::GiveUp) return false;
+    peer.refusal_extended |= next == net::AfterRefusal::Extend;
+    dial_later(peer, next == net::AfterRefusal::Extend ? 0 : net::kRefusedPause);
     return true;
 }
 
@@ -156,7 +156,7 @@ void TcpTransport::attempt_failed(Peer& peer, int error) {
 void TcpTransport::report_foreign(const Peer& peer, net::Foreign foreign, int error) const {
     char address[kAddressBytesMax];
     write_text_address(peer.remote, FI_SOCKADDR, address, sizeof address);
-    const char* how = foreign == net::Foreign::kSpeaks ? "answers in another protocol than this library's"
+    const char* how = foreign == net::Foreign::Speaks ? "answers in another protocol than this library's"
                       : connected_ ? "closed the connection without an answer: it speaks another protocol than this "
                                      "library's, or has no room, or is gone"
                                    : "closes every connection without an answer: it speaks another protocol than this "
@@ -174,9 +174,9 @@ bool TcpTransport::seems_foreign(const Peer& peer) const {
 void TcpTransport::dial_failed(Peer& peer, const net::Dial& dial) {
     const int error = dial.error;
     const net::Foreign foreign = dial.foreign;
-    peer.unanswered = foreign == net::Foreign::kSilent ? peer.unanswered + 1 : 0;
+    peer.unanswered = foreign == net::Foreign::Silent ? peer.unanswered + 1 : 0;
     const bool over = connected_ || net::now_milliseconds() - peer.dial_since >= net::connect_timeout();
-    if (foreign != net::Foreign::kSpeaks && !(over && seems_foreign(peer))) return attempt_failed(peer, error);
+    if (foreign != net::Foreign::Speaks && !(over && seems_foreign(peer))) return attempt_failed(peer, error);
     report_foreign(peer, foreign, error);
     give_up(peer, error);
 }
@@ -198,19 +198,19 @@ void TcpTransport::step_dial(Peer& peer) {
     if (!peer.dial || peer.ready || peer.failure) return;
     net::Dial& dial = *peer.dial;
     switch (dial.advance(key_)) {
-        case net::Step::kPending:
+        case net::Step::Pending:
             (void)net::watch_socket(setup_epoll_, dial.socket(), dial.events(), &peer, true);
             return;
-        case net::Step::kDone:
+        case net::Step::Done:
             net::unwatch_socket(setup_epoll_, dial.socket());
             if (!become_ready(peer, dial.release_socket(), dial.answer.instance, dial.answer.sequence)) {
                 attempt_failed(peer, FI_ENOMEM);
             }
             return;
-        case net::Step::kRefused:
+        case net::Step::Refused:
             if (!retry_later(peer, dial.answer.refusal)) give_up(peer, net::error_of(dial.answer.refusal));
             return;
-        case net::Step::kFailed:
+        case net::Step::Failed:
             note_connected(peer);
             return dial_failed(peer, dial);
     }
@@ -271,7 +271,7 @@ void TcpTransport::raise_peer(Peer& peer) {
     remove_outcome(peer);
     peer.ready = false;
     (void)net::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
-    peer.phase = Peer::Phase::kUp;
+    peer.phase = Peer::Phase::Up;
     peer.blocked = peer.watches_room = peer.broken = peer.bulk = false;
     peer.misses = peer.taken = 0;
     ++up_;
@@ -279,7 +279,7 @@ void TcpTransport::raise_peer(Peer& peer) {
     if (peer.queued && join_thread()) note_deferred();
 }
 
-// The next outcome, or nullptr. After it the peer is kUp, or is to be taken down for `error`.
+// The next outcome, or nullptr. After it the peer is Up, or is to be taken down for `error`.
 TcpTransport::Peer* TcpTransport::next_outcome(Outcome* out) {
     LockGuard setup(setup_);
     Peer* peer = outcomes_;
@@ -299,7 +299,7 @@ TcpTransport::Peer* TcpTransport::next_outcome(Outcome* out) {
 // Dials that take too long or are due again.
 void TcpTransport::look_at_dials(int64_t now) {
     for (Peer** at = &dialing_; Peer* peer = *at;) {
-        if (peer->phase != Peer::Phase::kDialing || peer->ready || peer->failure) {
+        if (peer->phase != Peer::Phase::Dialing || peer->ready || peer->failure) {
             *at = peer->next_dialing;
             peer->in_dialing = false;
             continue;
@@ -309,7 +309,7 @@ void TcpTransport::look_at_dials(int64_t now) {
         if (connected_ && peer->dial && peer->dial->waits_for_welcome()) continue;
         note_connected(*peer);
         if (now >= peer->deadline) {
-            if (seems_foreign(*peer)) report_foreign(*peer, net::Foreign::kSilent, peer->last_error);
+            if (seems_foreign(*peer)) report_foreign(*peer, net::Foreign::Silent, peer->last_error);
             give_up(*peer, peer->last_error);
         } else if (!peer->dial && now >= peer->dial_again) {
             const int error = start_dial(*peer);
@@ -326,9 +326,9 @@ void TcpTransport::step_setup(net::PendingConnection** callers) {
     const int count = epoll_wait(setup_epoll_, events, kBatch, 0);
     for (int i = 0; i < count; ++i) {
         auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-        if (watched->watch == net::Watch::kListener) acceptor_.accept_some();
-        if (watched->watch == net::Watch::kPending) acceptor_.advance(static_cast<net::PendingConnection*>(watched));
-        if (watched->watch == net::Watch::kPeer) step_dial(*static_cast<Peer*>(watched));
+        if (watched->watch == net::Watch::Listener) acceptor_.accept_some();
+        if (watched->watch == net::Watch::Pending) acceptor_.advance(static_cast<net::PendingConnection*>(watched));
+        if (watched->watch == net::Watch::Peer) step_dial(*static_cast<Peer*>(watched));
     }
     while (net::PendingConnection* pending = acceptor_.next_proved()) admit(pending, callers);
     const int64_t now = net::now_milliseconds();
@@ -347,28 +347,28 @@ void TcpTransport::advance_setup() {
     step_setup(nullptr);
 }
 
-// What to do with a caller who has sent a proof: kNone when the peer is to be his, or why not. `out`: the peer at his
+// What to do with a caller who has sent a proof: None when the peer is to be his, or why not. `out`: the peer at his
 // address, which is made when it is not there.
 Refusal TcpTransport::judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner) {
-    if (!pending.holds(key_)) return Refusal::kKey;
-    if (is_self(from)) return Refusal::kTaken;  // nobody else listens there
+    if (!pending.holds(key_)) return Refusal::Key;
+    if (is_self(from)) return Refusal::Taken;  // nobody else listens there
     Peer* peer = *out;
     // An endpoint that closes finishes what it has begun, and begins nothing.
-    if (closing_ && !(peer && frames_wait(*peer))) return Refusal::kGone;
-    if (!peer && !(peer = peers_.add(from))) return Refusal::kBusy;
+    if (closing_ && !(peer && frames_wait(*peer))) return Refusal::Gone;
+    if (!peer && !(peer = peers_.add(from))) return Refusal::Busy;
     *out = peer;
     const Note& hello = pending.hello;
-    if (peer->phase == Peer::Phase::kUp || peer->ready) {
+    if (peer->phase == Peer::Phase::Up || peer->ready) {
         // Another endpoint at the address of one that seems to be there: was that the last sign of the old one? Or the
         // same endpoint calls again: it has lost the connection, unless the call is older than the connection.
         const bool newer = static_cast<int32_t>(hello.sequence - peer->sequence) > 0;
         *owner = peer->instance != hello.instance || newer;
-        return *owner ? Refusal::kTaken : Refusal::kCrossed;
+        return *owner ? Refusal::Taken : Refusal::Crossed;
     }
-    if (peer->failure && !peer->in_outcomes) return Refusal::kBusy;  // it is just being taken down
+    if (peer->failure && !peer->in_outcomes) return Refusal::Busy;  // it is just being taken down
     // Both call: the lower instance's call counts. Without a call of our own under way, the other's does.
     const bool crossed = peer->dial && !peer->failure && hello.instance >= instance_;
-    return crossed ? Refusal::kCrossed : Refusal::kNone;
+    return crossed ? Refusal::Crossed : Refusal::None;
 }
 
 void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection** callers) {
@@ -383,19 +383,19 @@ void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection
         *callers = pending;
         return;
     }
-    if (refusal == Refusal::kNone && !enter_host(*peer)) refusal = Refusal::kBusy;
-    if (refusal != Refusal::kNone) {
-        if (refusal == Refusal::kKey || refusal == Refusal::kBusy) acceptor_.count(Stat::kRefused);
+    if (refusal == Refusal::None && !enter_host(*peer)) refusal = Refusal::Busy;
+    if (refusal != Refusal::None) {
+        if (refusal == Refusal::Key || refusal == Refusal::Busy) acceptor_.count(Stat::Refused);
         pending->refuse(refusal);
     } else if (!pending->left() && pending->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0)) {
         forget_dial(*peer);
         const Note& hello = pending->hello;
         if (!become_ready(*peer, pending->release_socket(), hello.instance, hello.sequence) &&
-            peer->phase == Peer::Phase::kDialing) {
+            peer->phase == Peer::Phase::Dialing) {
             peer->dial_again = net::now_milliseconds();
         }
     }
-    if (peer && !peer->ready && peer->phase != Peer::Phase::kUp) leave_host(*peer);
+    if (peer && !peer->ready && peer->phase != Peer::Phase::Up) leave_host(*peer);
     if (peer && !known && peer->idle()) peers_.remove(*peer);  // nobody has seen it yet
     destroy(pending);
 }
@@ -404,7 +404,7 @@ void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection
 // the peers are counted that one address may have; those that this endpoint calls itself are the application's choice.
 // False: there are too many.
 bool TcpTransport::enter_host(Peer& peer) {
-    if (!host_limit_ || peer.host || peer.phase == Peer::Phase::kDialing) return true;
+    if (!host_limit_ || peer.host || peer.phase == Peer::Phase::Dialing) return true;
     SocketAddress address = peer.remote;
     address.set_port(0);
     tcp::CallingHost* host = hosts_.find(address);
@@ -426,7 +426,7 @@ TcpTransport::Peer* TcpTransport::connected_at(const net::PendingConnection& pen
     SocketAddress from = pending.from;
     from.set_port(pending.hello.port);
     Peer* peer = peers_.find(from);
-    if (!peer || peer->phase != Peer::Phase::kUp) return nullptr;
+    if (!peer || peer->phase != Peer::Phase::Up) return nullptr;
     *same = peer->instance == pending.hello.instance;
     return peer;
 }
@@ -441,7 +441,7 @@ void TcpTransport::finish_dials(int64_t deadline) {
         flush_deferred();
         bool waiting = false;
         for (Peer* peer = dialing_; peer && !waiting; peer = peer->next_dialing) {
-            waiting = peer->phase == Peer::Phase::kDialing && !peer->ready && !peer->failure && frames_wait(*peer);
+            waiting = peer->phase == Peer::Phase::Dialing && !peer->ready && !peer->failure && frames_wait(*peer);
         }
         const int64_t left = deadline - net::now_milliseconds();
         if (!waiting || left <= 0) return;

@@ -102,13 +102,13 @@ void TcpTransport::linger() {
     if (dialing_) finish_dials(net::now_milliseconds() + net::kSetupLinger);
     const int64_t deadline = net::now_milliseconds() + net::kLinger;
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
-        if (peer->ready || (peer->phase == Peer::Phase::kUp && !peer->broken)) hand_over(*peer, deadline);
+        if (peer->ready || (peer->phase == Peer::Phase::Up && !peer->broken)) hand_over(*peer, deadline);
     }
 }
 
 // Frames that were reported as sent and that no peer will ever get.
 void TcpTransport::report_lost(Peer& peer) {
-    if (peer.taken && peer.phase == Peer::Phase::kDialing && frames_wait(peer)) {
+    if (peer.taken && peer.phase == Peer::Phase::Dialing && frames_wait(peer)) {
         log_for(
             "tcp", FI_LOG_WARN, FI_LOG_EP_DATA,
             "%u messages that were reported as sent are lost: no connection to port %u of their peer came about (%s)",
@@ -152,7 +152,7 @@ int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
     Peer* peer = peers_.find(address);
     if (!peer && !(peer = peers_.add(address))) return -FI_ENOMEM;
     *out = peer;
-    if (peer->phase != Peer::Phase::kDown) return 0;
+    if (peer->phase != Peer::Phase::Down) return 0;
     if (peer->ready) {  // it has called meanwhile
         raise_peer(*peer);
         return 0;
@@ -195,7 +195,7 @@ void TcpTransport::close_sockets(Peer& peer) {
 // buffer.
 void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     LockGuard setup(setup_);
-    fallen->was_up = peer.phase == Peer::Phase::kUp;
+    fallen->was_up = peer.phase == Peer::Phase::Up;
     fallen->placement = peer.placement_active;
     forget_dial(peer);
     remove_outcome(peer);
@@ -220,7 +220,7 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
         *at = peer.next_broken;
         break;
     }
-    peer.phase = Peer::Phase::kDown;
+    peer.phase = Peer::Phase::Down;
     peer.ready = false;
     peer.failure = 0;
     peer.dropped = peer.broken = peer.blocked = peer.watches_room = peer.wants_room = peer.placement_active =
@@ -245,7 +245,7 @@ void TcpTransport::discard_fallen() {
     LockGuard setup(setup_);
     for (Peer** at = &fallen_; Peer* peer = *at;) {
         const bool idle = peer->idle();
-        if (!idle && peer->phase == Peer::Phase::kDown && !peer->ready) {
+        if (!idle && peer->phase == Peer::Phase::Down && !peer->ready) {
             at = &peer->next_fallen;
             continue;
         }
@@ -287,7 +287,7 @@ bool TcpTransport::keep_left(Peer& peer, const std::byte* at, size_t size) {
 }
 
 bool TcpTransport::arm_peer(Peer& peer) {
-    if (peer.phase != Peer::Phase::kUp) return true;  // an outcome wakes
+    if (peer.phase != Peer::Phase::Up) return true;  // an outcome wakes
     SpinGuard guard(guard_);
     if (!peer.buffer || peer.tx < 0) return true;
     if (push_out(peer)) return false;  // the next progress finds the error
@@ -315,7 +315,7 @@ bool TcpTransport::set_timer() {
     const int64_t now = net::now_milliseconds();
     int64_t wait = acceptor_.needs_timer() ? net::kAcceptPause : 1000;
     for (Peer* peer = dialing_; peer; peer = peer->next_dialing) {
-        if (peer->phase != Peer::Phase::kDialing || peer->ready || peer->failure) continue;
+        if (peer->phase != Peer::Phase::Dialing || peer->ready || peer->failure) continue;
         wait = std::min(wait, (peer->dial ? peer->deadline : std::min(peer->deadline, peer->dial_again)) - now);
     }
     wait = std::max<int64_t>(wait, 1);

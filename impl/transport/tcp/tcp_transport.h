@@ -21,7 +21,7 @@
 // Locks: every call is made under the endpoint's lock but those of the flusher's thread, which never calls the Sink.
 //   setup_  connections until frames flow (tcp_setup.cc): the acceptor, the table of peers, dials, outcomes; `phase` is
 //           changed under it, by the owner alone, who may read it without.
-//   guard_  the list of queued peers; `buffer` and `tx` of peers in it, or not kUp. A spin lock: setup_ is taken first.
+//   guard_  the list of queued peers; `buffer` and `tx` of peers in it, or not Up. A spin lock: setup_ is taken first.
 // The Sink is called with neither, as the engine may send or find peers.
 //
 // Control is in tcp_transport.cc, connecting in tcp_setup.cc, sending in tcp_send.cc, what is taken back in
@@ -68,7 +68,7 @@ public:
     bool address_of(Peer& peer, AvEntry* out);
     void drop(Peer& peer, int error);
     void discard_placement(Peer& peer);
-    static bool is_connected(const Peer& peer) { return peer.phase == Peer::Phase::kUp; }
+    static bool is_connected(const Peer& peer) { return peer.phase == Peer::Phase::Up; }
     void copy_sources(const iovec* ranges, size_t count);
 
     // The same without an endpoint. `key` is used until close().
@@ -85,8 +85,8 @@ public:
     // Sends what waits, and ends the connection: the next progress tells the engine (FI_ESHUTDOWN) and `events`.
     // -FI_ENOTCONN when there is none.
     int shut_down();
-    bool is_down() const { return !only_ || only_->phase == Peer::Phase::kDown; }
-    bool connected() const { return only_ && only_->phase == Peer::Phase::kUp; }
+    bool is_down() const { return !only_ || only_->phase == Peer::Phase::Down; }
+    bool connected() const { return only_ && only_->phase == Peer::Phase::Up; }
     // The address of this end of the connection, once there is one.
     bool local_name(SocketAddress* out) const;
 
@@ -241,13 +241,13 @@ private:
     tcp::PeerTable peers_;
     tcp::HostTable hosts_;
     size_t host_limit_ = 0;
-    net::Watched timer_watch_{net::Watch::kTimer};
-    net::Watched setup_watch_{net::Watch::kSetup};
-    net::Acceptor acceptor_{net::CallKind::kReliableDatagram};
+    net::Watched timer_watch_{net::Watch::Timer};
+    net::Watched setup_watch_{net::Watch::Setup};
+    net::Acceptor acceptor_{net::CallKind::ReliableDatagram};
 };
 
 inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {
-    if (peer.phase == Peer::Phase::kUp && !peer.queued && !peer.broken) [[likely]] {
+    if (peer.phase == Peer::Phase::Up && !peer.queued && !peer.broken) [[likely]] {
         const uint32_t now = round();
         if (!frame.more && !in_progress_ && peer.sent_round != now) {
             peer.sent_round = now;

@@ -34,7 +34,7 @@ void write_hello(const Hello& hello, uint8_t (&out)[kHelloBytes]) {
     out[4] = hello.features;
     out[5] = hello.data_size;
     put(out + 6, hello.port);
-    if (hello.kind == CallKind::kMessage) {
+    if (hello.kind == CallKind::Message) {
         std::copy(hello.nonce, hello.nonce + kNonceBytes, out + 8);
         std::copy(hello.data, hello.data + hello.data_size, out + 8 + kNonceBytes);
     } else {
@@ -48,7 +48,7 @@ bool read_hello(const uint8_t (&bytes)[kHelloBytes], Hello* out) {
     if (!has_magic(bytes)) return false;
     out->kind = static_cast<CallKind>(bytes[3]);
     out->features = bytes[4];
-    if (out->kind == CallKind::kMessage) {
+    if (out->kind == CallKind::Message) {
         out->data_size = bytes[5];
         if (out->data_size > kPrivateMax) return false;
         const uint8_t* data = bytes + 8 + kNonceBytes;
@@ -56,7 +56,7 @@ bool read_hello(const uint8_t (&bytes)[kHelloBytes], Hello* out) {
         std::copy(data, data + out->data_size, out->data);
         return true;
     }
-    if (out->kind != CallKind::kReliableDatagram) return false;
+    if (out->kind != CallKind::ReliableDatagram) return false;
     out->port = take<uint16_t>(bytes + 6);
     out->instance = take<uint64_t>(bytes + 8);
     out->sequence = take<uint32_t>(bytes + 16);
@@ -93,8 +93,8 @@ size_t write_refusal(Refusal reason, const uint8_t* data, size_t size, uint8_t (
 Refusal read_refusal(const void* bytes, size_t size, uint8_t (&data)[kPrivateMax], size_t* data_size) {
     *data_size = 0;
     const auto* from = static_cast<const uint8_t*>(bytes);
-    if (!from || size < kRefusalBytes || !has_magic(from)) return Refusal::kGone;
-    if (from[4] > kPrivateMax || from[3] > static_cast<uint8_t>(Refusal::kKind)) return Refusal::kGone;
+    if (!from || size < kRefusalBytes || !has_magic(from)) return Refusal::Gone;
+    if (from[4] > kPrivateMax || from[3] > static_cast<uint8_t>(Refusal::Kind)) return Refusal::Gone;
     *data_size = from[4];
     std::copy(from + 8, from + 8 + from[4], data);
     return static_cast<Refusal>(from[3]);
@@ -115,7 +115,7 @@ net::Transcript Handshake::second() const {
 size_t Handshake::prove(const Key& key, CallKind kind, uint8_t (&out)[net::kNoteMax]) {
     net::fill_random(random_, sizeof random_);
     Note proof;
-    proof.type = NoteType::kProof;
+    proof.type = NoteType::Proof;
     proof.kind = kind;
     std::copy(random_, random_ + sizeof random_, proof.random);
     net::prove_caller(key, first(), proof.digest);
@@ -126,13 +126,13 @@ bool Handshake::proved(const Key& key, const Note& proof) {
     uint8_t expected[kDigestBytes];
     net::prove_caller(key, first(), expected);
     std::copy(proof.random, proof.random + sizeof random_, random_);
-    return proof.type == NoteType::kProof && same_digest(expected, proof.digest);
+    return proof.type == NoteType::Proof && same_digest(expected, proof.digest);
 }
 
 size_t Handshake::welcome(const Key& key, CallKind kind, const uint8_t* data, size_t size,
                           uint8_t (&out)[net::kNoteMax]) {
     Note note;
-    note.type = NoteType::kWelcome;
+    note.type = NoteType::Welcome;
     note.kind = kind;
     note.data_size = static_cast<uint16_t>(std::min(size, sizeof note.data));
     if (note.data_size) std::copy(data, data + note.data_size, note.data);
@@ -143,13 +143,13 @@ size_t Handshake::welcome(const Key& key, CallKind kind, const uint8_t* data, si
 bool Handshake::welcomed(const Key& key, const Note& answer) const {
     uint8_t expected[kDigestBytes];
     net::prove_listener(key, second(), answer, expected);
-    return answer.type == NoteType::kWelcome && same_digest(expected, answer.digest);
+    return answer.type == NoteType::Welcome && same_digest(expected, answer.digest);
 }
 
 void Handshake::answer(const Key& key, const uint8_t* data, size_t size, uint8_t (&out)[kAnswerBytes]) const {
     Note note;
-    note.type = NoteType::kWelcome;
-    note.kind = CallKind::kMessage;
+    note.type = NoteType::Welcome;
+    note.kind = CallKind::Message;
     note.data_size = static_cast<uint16_t>(std::min(size, kPrivateMax));
     if (note.data_size) std::copy(data, data + note.data_size, note.data);
     net::prove_listener(key, first(), note, note.digest);
@@ -163,8 +163,8 @@ void Handshake::answer(const Key& key, const uint8_t* data, size_t size, uint8_t
 bool Handshake::read_answer(const Key& key, const uint8_t (&bytes)[kAnswerBytes], Note* out) const {
     const uint8_t* at = bytes + kChallengeBytes;
     *out = Note{};
-    out->type = NoteType::kWelcome;
-    out->kind = CallKind::kMessage;
+    out->type = NoteType::Welcome;
+    out->kind = CallKind::Message;
     std::copy(at, at + kDigestBytes, out->digest);
     at += kDigestBytes;
     if (*at > kPrivateMax) return false;

@@ -38,13 +38,13 @@ inline constexpr uint8_t kAccessByDevice = 1;
 inline constexpr uint8_t kAtomicsByDevice = 2;
 
 struct Hello {
-    CallKind kind = CallKind::kReliableDatagram;
+    CallKind kind = CallKind::ReliableDatagram;
     uint8_t features = 0;
-    // kReliableDatagram.
+    // ReliableDatagram.
     uint16_t port = 0;
     uint64_t instance = 0;
     uint32_t sequence = 0;
-    // kMessage.
+    // Message.
     uint8_t nonce[kNonceBytes] = {};
     uint8_t data_size = 0;
     uint8_t data[kPrivateMax] = {};
@@ -61,7 +61,7 @@ bool read_hello(const uint8_t (&bytes)[kHelloBytes], Hello* out);
 void write_challenge(const Challenge& challenge, uint8_t (&out)[kChallengeBytes]);
 bool read_challenge(const uint8_t (&bytes)[kChallengeBytes], Challenge* out);
 size_t write_refusal(Refusal reason, const uint8_t* data, size_t size, uint8_t (&out)[kRefusalBytes]);
-// kGone for what this library did not write.
+// Gone for what this library did not write.
 Refusal read_refusal(const void* bytes, size_t size, uint8_t (&data)[kPrivateMax], size_t* data_size);
 int error_of(Refusal refusal);
 

@@ -2,7 +2,7 @@
 // into that of the other.
 //
 // On the connection itself every message takes the next buffer, whatever it is. Here only messages arrive whose
-// receiver has asked for them: it posts the buffer that was matched, then asks (kCts), and they come in the order in
+// receiver has asked for them: it posts the buffer that was matched, then asks (Cts), and they come in the order in
 // which they were asked for. So each finds its own place, none finds no receive, and neither end ever names its memory
 // to the other.
 //

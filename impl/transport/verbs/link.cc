@@ -100,7 +100,7 @@ bool Link::send_credits(bool marker) {
     if (posted() == kPosted) return true;  // told later, with a frame or when there is a place again
     ibv_send_wr& request = next_request(0, marker);
     request.opcode = IBV_WR_SEND_WITH_IMM;
-    request.imm_data = word(Word::kReturn);
+    request.imm_data = word(Word::Return);
     request.num_sge = 0;
     return finish(false);
 }
@@ -131,7 +131,7 @@ ibv_mr* named_region(const DeviceAccess& access, size_t i) {
 // none of these works.
 bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& place, uint8_t* marks) {
     ibv_sge* pieces = request.sg_list;
-    const bool writes = access.kind == DeviceAccess::Kind::kWrite;
+    const bool writes = access.kind == DeviceAccess::Kind::Write;
     request.num_sge = 0;
     if (!access.length) return true;
     const bool named = access.count <= ranges_max_ && access.regions;
@@ -174,7 +174,7 @@ bool Link::describe(const DeviceAccess& access, ibv_send_wr& request, Posted& pl
     }
     if (access.count != 1 || access.length > UINT32_MAX) return false;
     // To copy what comes in frames costs less than to register for it once.
-    const bool once = access.kind != DeviceAccess::Kind::kFetch || access.length >= kLongUnnamed;
+    const bool once = access.kind != DeviceAccess::Kind::Fetch || access.length >= kLongUnnamed;
     place.acquired = acquire_mr(device_, access.local[0], writes ? 0 : IBV_ACCESS_LOCAL_WRITE, once);
     if (!place.acquired) return false;
     pieces[0] = {reinterpret_cast<uintptr_t>(access.local[0].iov_base), static_cast<uint32_t>(access.length),
@@ -192,7 +192,7 @@ bool Link::access(const DeviceAccess& access, bool* broken) {
     *broken = false;
     Posted place{};
     place.token = access.token;
-    const bool waited_for = access.kind != DeviceAccess::Kind::kWrite && access.kind != DeviceAccess::Kind::kFetch;
+    const bool waited_for = access.kind != DeviceAccess::Kind::Write && access.kind != DeviceAccess::Kind::Fetch;
     uint8_t marks = waited_for ? kIsAccess | kReads : kIsAccess;
     ibv_sge pieces[1 + kAccessRanges];
     ibv_send_wr described{};
@@ -207,18 +207,18 @@ bool Link::access(const DeviceAccess& access, bool* broken) {
     for (int i = 0; i < described.num_sge; ++i) request.sg_list[i] = pieces[i];
     request.send_flags |= described.send_flags;
     switch (access.kind) {
-        case DeviceAccess::Kind::kWrite:
+        case DeviceAccess::Kind::Write:
             request.opcode = access.has_data ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
             request.imm_data = htonl(access.data);
             if (access.has_data) --credits_;
             break;
-        case DeviceAccess::Kind::kRead:
-        case DeviceAccess::Kind::kFetch:
+        case DeviceAccess::Kind::Read:
+        case DeviceAccess::Kind::Fetch:
             request.opcode = IBV_WR_RDMA_READ;
             break;
-        case DeviceAccess::Kind::kAdd:
-        case DeviceAccess::Kind::kCompareSwap: {
-            const bool adds = access.kind == DeviceAccess::Kind::kAdd;
+        case DeviceAccess::Kind::Add:
+        case DeviceAccess::Kind::CompareSwap: {
+            const bool adds = access.kind == DeviceAccess::Kind::Add;
             request.opcode = adds ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
             request.wr.atomic.remote_addr = access.address;
             request.wr.atomic.rkey = static_cast<uint32_t>(access.key);

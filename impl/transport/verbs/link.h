@@ -30,12 +30,12 @@ namespace selvage::impl::verbs {
 
 // What a message is.
 enum class Word : uint8_t {
-    kFrame = 1,  // header, payload
-    kReturn,     // credits alone
-    kNote,       // of the handshake
-    kBare,       // a frame whose header is zero but for size and op: payload
-    kFirstWord,  // and but for its first word: that, payload
-    kLane,       // the numbers of a second queue pair (lane.h)
+    Frame = 1,  // header, payload
+    Return,     // credits alone
+    Note,       // of the handshake
+    Bare,       // a frame whose header is zero but for size and op: payload
+    FirstWord,  // and but for its first word: that, payload
+    Lane,       // the numbers of a second queue pair (lane.h)
 };
 
 // Immediate data.
@@ -54,24 +54,24 @@ struct Immediate {
 };
 
 inline Word word_for(const Header& header) {
-    if (header.flags | header.aux | header.word[1] | header.word[2]) return Word::kFrame;
-    return header.word[0] ? Word::kFirstWord : Word::kBare;
+    if (header.flags | header.aux | header.word[1] | header.word[2]) return Word::Frame;
+    return header.word[0] ? Word::FirstWord : Word::Bare;
 }
 // What of the header goes before the payload.
 inline std::span<const std::byte> sent_of(const Header& header, Word kind) {
-    if (kind == Word::kBare) return {};
-    if (kind == Word::kFirstWord) return std::as_bytes(std::span(header.word, 1));
+    if (kind == Word::Bare) return {};
+    if (kind == Word::FirstWord) return std::as_bytes(std::span(header.word, 1));
     return std::as_bytes(std::span(&header, 1));
 }
 // The frame that arrived as `length` bytes: its header, and where its payload begins. nullptr: it is none.
 inline const std::byte* read_frame(const Immediate& told, const std::byte* bytes, uint32_t length, Header* out) {
-    if (told.kind == Word::kFrame) {
+    if (told.kind == Word::Frame) {
         if (length < sizeof *out) return nullptr;
         memcpy(out, bytes, sizeof *out);
         return out->size == length - sizeof *out ? bytes + sizeof *out : nullptr;
     }
     *out = {.size = length, .op = told.op, .flags = 0, .aux = 0, .word = {}};
-    if (told.kind == Word::kFirstWord) {
+    if (told.kind == Word::FirstWord) {
         if (length < sizeof out->word[0]) return nullptr;
         memcpy(out->word, bytes, sizeof out->word[0]);
         out->size -= static_cast<uint32_t>(sizeof out->word[0]);
@@ -146,7 +146,7 @@ public:
     // refused, and the link is of no use any more.
     bool send(const Frame& frame);
     // A note of the handshake, or of a lane; the same conditions.
-    bool send_note(const void* bytes, size_t size, Word kind = Word::kNote);
+    bool send_note(const void* bytes, size_t size, Word kind = Word::Note);
     // Requests that wait for others leave now.
     bool flush() { return !chained_ || push(); }
     // The other end should hear of its credits now: by a message of their own.

@@ -62,7 +62,7 @@ void make_datagrams(Offer& offer, const verbs::DevicePort& port) {
     const size_t packet = verbs::mtu_bytes(port.port_attr.active_mtu);
     const size_t most = std::bit_floor(at_most(verbs::kDatagramQueueMax, port.device_attr.max_qp_wr));
     offer.host = offer.source;
-    offer.kind = offer.source.kind = AddressKind::kIbUd;
+    offer.kind = offer.source.kind = AddressKind::IbUd;
     offer.source.ib = port.datagrams;
     // A domain of its own, with addresses and limits of its own, under the name that others give it, too.
     snprintf(offer.domain_name, sizeof offer.domain_name, "%.57s-dgram", port.device);
@@ -105,7 +105,7 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     if (type == FI_EP_RDM) offer->known_as = {FI_PROTO_RXM};
     offer->mr_mode_kept = kDeviceAccess;
     InfoSet& set = offer->set;
-    set.info.addr_format = offer->kind == AddressKind::kInet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    set.info.addr_format = offer->kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kAddressedProtocol;
     set.tx.msg_order &= ~kNotOrdered;
     set.rx.msg_order &= ~kNotOrdered;

@@ -46,7 +46,7 @@ int VerbsTransport::dial(Peer& peer) {
     peer.deadline = net::now_milliseconds() + net::connect_timeout();
     const int error = start_call(peer);
     if (error) return error;
-    peer.phase = Peer::Phase::kDialing;
+    peer.phase = Peer::Phase::Dialing;
     if (!peer.dialing) {
         peer.dialing = true;
         peer.next_dialing = dialing_;
@@ -84,7 +84,7 @@ int VerbsTransport::request(Call& call) {
     verbs::Hello hello;
     hello.features = features_;
     if (connected_) {
-        hello.kind = CallKind::kMessage;
+        hello.kind = CallKind::Message;
         net::fill_random(hello.nonce, sizeof hello.nonce);
         hello.data_size = static_cast<uint8_t>(private_size_);
         std::copy(private_data_, private_data_ + private_size_, hello.data);
@@ -96,7 +96,7 @@ int VerbsTransport::request(Call& call) {
     write_hello(hello, call.handshake.hello);
     rdma_conn_param wanted = parameters(call.handshake.hello, sizeof call.handshake.hello, reads_of(*device_));
     if (device_->library->connect(call.id, &wanted)) return as_error(errno);
-    call.stage = Call::Stage::kConnecting;
+    call.stage = Call::Stage::Connecting;
     return 0;
 }
 
@@ -109,10 +109,10 @@ void VerbsTransport::call_failed(Call& call, int error) {
 // The other side does not want this call, but there may be another: its own, or a later one.
 bool VerbsTransport::retry_later(Peer& peer, Refusal refusal) {
     if (connected_) return false;
-    if (refusal != Refusal::kCrossed && refusal != Refusal::kTaken && refusal != Refusal::kBusy) return false;
+    if (refusal != Refusal::Crossed && refusal != Refusal::Taken && refusal != Refusal::Busy) return false;
     detach_call(peer);
     peer.dial_again =
-        net::now_milliseconds() + (refusal == Refusal::kCrossed ? verbs::kCrossedPause : verbs::kBusyPause);
+        net::now_milliseconds() + (refusal == Refusal::Crossed ? verbs::kCrossedPause : verbs::kBusyPause);
     return true;
 }
 
@@ -149,7 +149,7 @@ bool VerbsTransport::take_event() {
         on_gone();
     } else if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         on_request(copy.id, copy.param.conn);
-    } else if (auto* call = static_cast<Call*>(copy.id->context); call && call->stage != Call::Stage::kDead) {
+    } else if (auto* call = static_cast<Call*>(copy.id->context); call && call->stage != Call::Stage::Dead) {
         on_event(copy, call);
     }
     return true;
@@ -168,7 +168,7 @@ void VerbsTransport::on_event(const rdma_cm_event& event, Call* call) {
             if (const int error = request(*call)) call_failed(*call, -error);
             return;
         case RDMA_CM_EVENT_ESTABLISHED:
-            if (call->stage == Call::Stage::kConnecting) on_established(*call, data, size);
+            if (call->stage == Call::Stage::Connecting) on_established(*call, data, size);
             return;
         case RDMA_CM_EVENT_REJECTED: {
             uint8_t words[verbs::kPrivateMax];
@@ -195,7 +195,7 @@ void VerbsTransport::on_event(const rdma_cm_event& event, Call* call) {
 void VerbsTransport::on_gone() {
     gone_ = true;
     for (Call* call = calls_; call; call = call->next) {
-        if (call->stage == Call::Stage::kDead) continue;
+        if (call->stage == Call::Stage::Dead) continue;
         if (call->peer) {
             mark_broken(*call->peer, FI_ENODEV);
         } else {
@@ -233,7 +233,7 @@ int VerbsTransport::answer(rdma_cm_id* id, const uint8_t (&hello)[verbs::kHelloB
     }
     call->id = id;
     id->context = call;
-    call->stage = Call::Stage::kProof;
+    call->stage = Call::Stage::Proof;
     *out = call;
     return 0;
 }
@@ -241,20 +241,20 @@ int VerbsTransport::answer(rdma_cm_id* id, const uint8_t (&hello)[verbs::kHelloB
 void VerbsTransport::on_request(rdma_cm_id* id, const rdma_conn_param& given) {
     uint8_t hello[verbs::kHelloBytes];
     verbs::Hello read;
-    Refusal refusal = Refusal::kNone;
+    Refusal refusal = Refusal::None;
     Call* call = nullptr;
     id->context = nullptr;
     if (given.private_data_len < sizeof hello) {
-        refusal = Refusal::kKind;
+        refusal = Refusal::Kind;
     } else {
         memcpy(hello, given.private_data, sizeof hello);
-        if (!read_hello(hello, &read) || read.kind != CallKind::kReliableDatagram) refusal = Refusal::kKind;
+        if (!read_hello(hello, &read) || read.kind != CallKind::ReliableDatagram) refusal = Refusal::Kind;
     }
-    if (refusal == Refusal::kNone && pending_count_ >= verbs::kPendingMax) refusal = Refusal::kBusy;
+    if (refusal == Refusal::None && pending_count_ >= verbs::kPendingMax) refusal = Refusal::Busy;
     const uint8_t reads = std::min(given.responder_resources, given.initiator_depth);
-    if (refusal == Refusal::kNone && answer(id, hello, reads, nullptr, 0, &call)) refusal = Refusal::kBusy;
-    if (refusal != Refusal::kNone) {
-        add_stat(stat_, Stat::kRefused);
+    if (refusal == Refusal::None && answer(id, hello, reads, nullptr, 0, &call)) refusal = Refusal::Busy;
+    if (refusal != Refusal::None) {
+        add_stat(stat_, Stat::Refused);
         uint8_t words[verbs::kRefusalBytes];
         const size_t size = verbs::write_refusal(refusal, nullptr, 0, words);
         (void)device_->library->reject(id, words, static_cast<uint8_t>(size));
@@ -286,10 +286,9 @@ void VerbsTransport::on_established(Call& call, const uint8_t* data, size_t size
         if (!call.handshake.read_answer(key_, answer, &welcome)) return call_failed(call, FI_EKEYREJECTED);
     }
     uint8_t note[net::kNoteMax];
-    const size_t length =
-        call.handshake.prove(key_, connected_ ? CallKind::kMessage : CallKind::kReliableDatagram, note);
+    const size_t length = call.handshake.prove(key_, connected_ ? CallKind::Message : CallKind::ReliableDatagram, note);
     if (!call.link.send_note(note, length)) return call_failed(call, FI_EIO);
-    call.stage = Call::Stage::kWelcome;
+    call.stage = Call::Stage::Welcome;
     if (!connected_ || !call.peer || call.peer->broken) return;
     raise(*call.peer, call);
     if (events_) events_->connected(welcome.data, welcome.data_size);
@@ -302,29 +301,28 @@ void VerbsTransport::on_note(Call& call, const std::byte* bytes, size_t size) {
     size_t used = 0;
     const bool whole =
         size <= net::kNoteMax &&
-        net::read_note(reinterpret_cast<const uint8_t*>(bytes), size, &note, &used) == net::Scan::kWhole &&
-        used == size;
-    if (call.stage == Call::Stage::kLeaving || call.stage == Call::Stage::kDead) return;
-    if (whole && call.stage == Call::Stage::kProof) return on_proof(call, note);
-    const bool answered = call.stage == Call::Stage::kWelcome || (connected_ && note.type == NoteType::kReject);
+        net::read_note(reinterpret_cast<const uint8_t*>(bytes), size, &note, &used) == net::Scan::Whole && used == size;
+    if (call.stage == Call::Stage::Leaving || call.stage == Call::Stage::Dead) return;
+    if (whole && call.stage == Call::Stage::Proof) return on_proof(call, note);
+    const bool answered = call.stage == Call::Stage::Welcome || (connected_ && note.type == NoteType::Reject);
     if (whole && answered) return on_answer(call, note);
     call_failed(call, FI_ECONNABORTED);
 }
 
 bool VerbsTransport::may_take(const Peer& peer, const verbs::Hello& hello, Refusal* refusal) const {
-    *refusal = Refusal::kCrossed;
+    *refusal = Refusal::Crossed;
     switch (peer.phase) {
-        case Peer::Phase::kDown:
+        case Peer::Phase::Down:
             return true;
-        case Peer::Phase::kDialing:
+        case Peer::Phase::Dialing:
             // Both call: the lower instance's call counts. Without a call of our own under way, the other's does.
             return !peer.broken && (!peer.call || hello.instance < instance_);
-        case Peer::Phase::kUp:
+        case Peer::Phase::Up:
             break;
     }
     // It, or another at its address, seems to have lost the connection that is here; it will be known soon.
     const bool older = peer.instance == hello.instance && static_cast<int32_t>(hello.sequence - peer.sequence) <= 0;
-    if (!older) *refusal = Refusal::kTaken;
+    if (!older) *refusal = Refusal::Taken;
     return false;
 }
 
@@ -340,13 +338,13 @@ VerbsTransport::Peer* VerbsTransport::host_of(const Call& call, Refusal* refusal
         }
         peer = self_;
     } else if (is_self(from)) {
-        *refusal = Refusal::kTaken;  // nobody else listens there
+        *refusal = Refusal::Taken;  // nobody else listens there
         return nullptr;
     } else if (peer = peers_.find(from); !peer) {
         peer = peers_.add(from);
     }
     if (!peer) {
-        *refusal = Refusal::kBusy;
+        *refusal = Refusal::Busy;
         return nullptr;
     }
     return may_take(*peer, call.hello, refusal) ? peer : nullptr;
@@ -355,23 +353,23 @@ VerbsTransport::Peer* VerbsTransport::host_of(const Call& call, Refusal* refusal
 void VerbsTransport::on_proof(Call& call, const Note& note) {
     if (!call.handshake.proved(key_, note)) {
         Peer* peer = call.peer;
-        turn_away(call, Refusal::kKey);
+        turn_away(call, Refusal::Key);
         if (peer) mark_broken(*peer, FI_EKEYREJECTED);
         return;
     }
-    Refusal refusal = Refusal::kNone;
+    Refusal refusal = Refusal::None;
     Peer* peer = connected_ ? call.peer : host_of(call, &refusal);
     if (!peer) return turn_away(call, refusal);
     if (connected_) return raise(*peer, call);
     uint8_t bytes[net::kNoteMax];
-    const size_t size = call.handshake.welcome(key_, CallKind::kReliableDatagram, nullptr, 0, bytes);
+    const size_t size = call.handshake.welcome(key_, CallKind::ReliableDatagram, nullptr, 0, bytes);
     if (!call.link.send_note(bytes, size)) return call_failed(call, FI_EIO);
     --pending_count_;
     raise(*peer, call);
 }
 
 void VerbsTransport::on_answer(Call& call, const Note& note) {
-    if (note.type == NoteType::kReject) return refused(call, note.refusal, note.data, note.data_size);
+    if (note.type == NoteType::Reject) return refused(call, note.refusal, note.data, note.data_size);
     if (!call.handshake.welcomed(key_, note)) return call_failed(call, FI_EKEYREJECTED);
     if (!call.peer || call.peer->broken) return;
     raise(*call.peer, call);
@@ -379,7 +377,7 @@ void VerbsTransport::on_answer(Call& call, const Note& note) {
 
 // The reason is told over the connection, which ends when it has arrived.
 void VerbsTransport::turn_away(Call& call, Refusal refusal) {
-    if (refusal == Refusal::kKey || refusal == Refusal::kBusy) add_stat(stat_, Stat::kRefused);
+    if (refusal == Refusal::Key || refusal == Refusal::Busy) add_stat(stat_, Stat::Refused);
     if (call.peer) {
         call.peer->call = nullptr;
         call.peer = nullptr;
@@ -387,12 +385,12 @@ void VerbsTransport::turn_away(Call& call, Refusal refusal) {
         --pending_count_;
     }
     Note note;
-    note.type = NoteType::kReject;
-    note.kind = connected_ ? CallKind::kMessage : CallKind::kReliableDatagram;
+    note.type = NoteType::Reject;
+    note.kind = connected_ ? CallKind::Message : CallKind::ReliableDatagram;
     note.refusal = refusal;
     uint8_t bytes[net::kNoteMax];
     const size_t size = net::write_note(note, bytes);
-    call.stage = Call::Stage::kLeaving;
+    call.stage = Call::Stage::Leaving;
     call.deadline = net::now_milliseconds() + verbs::kLinger;
     want_look_ = true;
     if (!call.link.send_note(bytes, size)) kill(call);
@@ -403,8 +401,8 @@ void VerbsTransport::raise(Peer& peer, Call& call) {
     if (peer.call && peer.call != &call) kill(*peer.call);
     peer.call = &call;
     call.peer = &peer;
-    call.stage = Call::Stage::kUp;
-    peer.phase = Peer::Phase::kUp;
+    call.stage = Call::Stage::Up;
+    peer.phase = Peer::Phase::Up;
     peer.features = call.features;
     peer.instance = call.instance;
     peer.sequence = call.sequence;
@@ -418,8 +416,8 @@ void VerbsTransport::look_at_time() {
     const int64_t now = last_look_ / 1'000'000;
     bool expecting = false;
     for (Call* call = calls_; call; call = call->next) {
-        const bool pending = call->stage == Call::Stage::kProof && !call->peer;
-        if (call->stage == Call::Stage::kLeaving) {
+        const bool pending = call->stage == Call::Stage::Proof && !call->peer;
+        if (call->stage == Call::Stage::Leaving) {
             (void)call->link.signal_all();
             if (call->idle() || now >= call->deadline) kill(*call);
             expecting = true;
@@ -431,11 +429,11 @@ void VerbsTransport::look_at_time() {
     Peer* kept = nullptr;
     for (Peer* peer = dialing_; peer;) {
         Peer* next = peer->next_dialing;
-        if (peer->phase != Peer::Phase::kDialing || peer->broken) {
+        if (peer->phase != Peer::Phase::Dialing || peer->broken) {
             peer->dialing = false;
         } else {
             // How long the other application takes to accept is its own affair.
-            const bool waits = connected_ && peer->call && peer->call->stage != Call::Stage::kResolving;
+            const bool waits = connected_ && peer->call && peer->call->stage != Call::Stage::Resolving;
             if (!waits && now >= peer->deadline) {
                 mark_broken(*peer, FI_ETIMEDOUT);
             } else if (!peer->call && now >= peer->dial_again) {
@@ -457,7 +455,7 @@ void VerbsTransport::look_at_time() {
 
 void VerbsTransport::on_failed(Call& call, const ibv_wc& completion) {
     if (!call.peer) {
-        if (call.stage != Call::Stage::kDead) kill(call);
+        if (call.stage != Call::Stage::Dead) kill(call);
         return;
     }
     int error = FI_ECONNRESET;
@@ -496,7 +494,7 @@ int VerbsTransport::adopt(verbs::PendingConnection* caller, const uint8_t* data,
     if (!error) error = answer(id, caller->hello_bytes, caller->reads, data, size, &call);
     if (error) {
         uint8_t words[verbs::kRefusalBytes];
-        const size_t length = verbs::write_refusal(Refusal::kGone, nullptr, 0, words);
+        const size_t length = verbs::write_refusal(Refusal::Gone, nullptr, 0, words);
         (void)device_->library->reject(id, words, static_cast<uint8_t>(length));
         (void)device_->library->destroy_id(id);
         if (!only_) peers_.clear();
@@ -504,7 +502,7 @@ int VerbsTransport::adopt(verbs::PendingConnection* caller, const uint8_t* data,
         call->features = caller->hello.features;
         call->peer = peer;
         peer->call = call;
-        peer->phase = Peer::Phase::kDialing;
+        peer->phase = Peer::Phase::Dialing;
         only_ = peer;
         events_ = events;
     }

@@ -133,18 +133,18 @@ template <typename Sink>
         if (peer) drop(*peer, FI_ECONNABORTED);
     } else {
         switch (told.kind) {
-            case verbs::Word::kBare:
-            case verbs::Word::kFirstWord:
-            case verbs::Word::kFrame:
+            case verbs::Word::Bare:
+            case verbs::Word::FirstWord:
+            case verbs::Word::Frame:
                 take_frame(sink, call, told, buffer, completion.byte_len);
                 break;
-            case verbs::Word::kNote:
+            case verbs::Word::Note:
                 on_note(call, buffer, completion.byte_len);
                 break;
-            case verbs::Word::kLane:
+            case verbs::Word::Lane:
                 on_lane(call, buffer, completion.byte_len);
                 break;
-            case verbs::Word::kReturn:
+            case verbs::Word::Return:
             default:
                 credited = false;
         }
@@ -184,10 +184,10 @@ void VerbsTransport::reap(Sink& sink) {
     while (Peer* peer = broken_) {
         broken_ = peer->next_broken;
         const int error = peer->error;
-        const bool was_up = peer->phase == Peer::Phase::kUp;
-        const bool was_down = peer->phase == Peer::Phase::kDown;
+        const bool was_up = peer->phase == Peer::Phase::Up;
+        const bool was_down = peer->phase == Peer::Phase::Down;
         detach_call(*peer);
-        peer->phase = Peer::Phase::kDown;
+        peer->phase = Peer::Phase::Down;
         peer->broken = peer->dropped = peer->ending = false;
         peer->features = 0;
         if (was_down) continue;
@@ -211,8 +211,8 @@ void VerbsTransport::give_room(Sink& sink) {
     while (Peer* peer = list) {
         list = peer->next_waiting;
         peer->wants_room = false;
-        if (peer->phase == Peer::Phase::kDown) continue;
-        if (peer->phase == Peer::Phase::kUp && !peer->broken && peer->call->link.room()) {
+        if (peer->phase == Peer::Phase::Down) continue;
+        if (peer->phase == Peer::Phase::Up && !peer->broken && peer->call->link.room()) {
             sink.room(*peer);
         } else {
             await_room(*peer);

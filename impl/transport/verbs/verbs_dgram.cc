@@ -60,7 +60,7 @@ int DatagramPath::open(Endpoint& endpoint) {
     if (!error) error = open_events(endpoint);
     if (error) return error;
     message_max_ = std::min(endpoint.max_msg_size, pair_.payload_max());
-    endpoint.address.kind = AddressKind::kIbUd;
+    endpoint.address.kind = AddressKind::IbUd;
     endpoint.address.ib = pair_.address();
     return 0;
 }
@@ -224,7 +224,7 @@ fi_addr_t DatagramPath::source_of(const Arrived& datagram, AvEntry* out) const {
     IbAddress& source = out->socket.ib;
     const bool told = datagram.has_route && source_gid(pair_.buffer(datagram.buffer), pair_.address().gid, source.gid);
     if (!told) return FI_ADDR_NOTAVAIL;
-    out->socket.kind = AddressKind::kIbUd;
+    out->socket.kind = AddressKind::IbUd;
     source.queue_pair = datagram.queue_pair;
     source.local_id = datagram.local_id;
     source.partition_key = pair_.address().partition_key;
@@ -251,7 +251,7 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
         return;
     }
     const int error = placed < datagram.size ? FI_ETRUNC : FI_EADDRNOTAVAIL;
-    const bool tells = error == FI_EADDRNOTAVAIL && source.socket.kind == AddressKind::kIbUd;
+    const bool tells = error == FI_EADDRNOTAVAIL && source.socket.kind == AddressKind::IbUd;
     reports_.failed(reports_.receive, kSlotRecv,
                     {.base = completion,
                      .overflow = datagram.size - placed,
@@ -259,7 +259,7 @@ void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram,
                      .provider_error = error,
                      .data = tells ? source.socket.bytes() : nullptr,
                      .data_size = tells ? source.socket.length() : 0,
-                     .without_source = error == FI_ETRUNC ? WithoutSource::kError : of_unknown_source(requested)});
+                     .without_source = error == FI_ETRUNC ? WithoutSource::Error : of_unknown_source(requested)});
 }
 
 // Failures.

@@ -14,7 +14,7 @@ constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 // The GID of an interface on Ethernet is its address, IPv4 as IPv6 writes it.
 void gid_of(const SocketAddress& interface, uint8_t (&gid)[16]) {
-    if (interface.kind == AddressKind::kInet6) {
+    if (interface.kind == AddressKind::Inet6) {
         memcpy(gid, &interface.v6.sin6_addr, sizeof gid);
         return;
     }

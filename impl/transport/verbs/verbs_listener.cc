@@ -87,11 +87,11 @@ private:
     void present(rdma_cm_id* id, const uint8_t (&hello)[verbs::kHelloBytes], uint8_t reads) {
         id->context = nullptr;
         verbs::Hello read;
-        if (!read_hello(hello, &read) || read.kind != verbs::CallKind::kMessage) {
-            return turn_away(library_, id, Refusal::kKind, nullptr, 0);
+        if (!read_hello(hello, &read) || read.kind != verbs::CallKind::Message) {
+            return turn_away(library_, id, Refusal::Kind, nullptr, 0);
         }
         PendingConnection* caller = count_requests(owner_) < backlog_ ? create<PendingConnection>() : nullptr;
-        if (!caller) return turn_away(library_, id, Refusal::kGone, nullptr, 0);
+        if (!caller) return turn_away(library_, id, Refusal::Gone, nullptr, 0);
         caller->library = &library_;
         caller->id = id;
         caller->hello = read;
@@ -103,7 +103,7 @@ private:
             return;
         }
         destroy(caller);
-        turn_away(library_, id, Refusal::kGone, nullptr, 0);
+        turn_away(library_, id, Refusal::Gone, nullptr, 0);
     }
 
     PassiveEndpoint& owner_;
@@ -141,7 +141,7 @@ PendingConnection* caller_of(ConnectionRequest& request) {
 
 void refuse_verbs(ConnectionRequest& request, bool by_user, const void* data, size_t size) {
     PendingConnection* caller = caller_of(request);
-    turn_away(*caller->library, caller->id, by_user ? Refusal::kByUser : Refusal::kGone, data, size);
+    turn_away(*caller->library, caller->id, by_user ? Refusal::ByUser : Refusal::Gone, data, size);
     destroy(caller);
 }
 

@@ -50,13 +50,13 @@ bool VerbsTransport::tell_lane(Peer& peer) {
     if (call.lane->announced) return true;
     if (!call.link.room()) return false;
     const verbs::LaneNumbers numbers = call.lane->numbers();
-    call.lane->announced = call.link.send_note(&numbers, sizeof numbers, verbs::Word::kLane);
+    call.lane->announced = call.link.send_note(&numbers, sizeof numbers, verbs::Word::Lane);
     if (!call.lane->announced) mark_broken(peer, FI_EIO);
     return call.lane->announced;
 }
 
 void VerbsTransport::announce(Peer& peer) {
-    if (peer.phase != Peer::Phase::kUp || peer.broken) return;
+    if (peer.phase != Peer::Phase::Up || peer.broken) return;
     if (lane_of(*peer.call)) (void)tell_lane(peer);
 }
 
@@ -75,7 +75,7 @@ void VerbsTransport::on_lane(Call& call, const std::byte* bytes, size_t size) {
 }
 
 bool VerbsTransport::place_directly(Peer& peer, const iovec& place, const MemoryRegion* region, void* token) {
-    Lane* lane = peer.phase == Peer::Phase::kUp && !peer.broken ? peer.call->lane : nullptr;
+    Lane* lane = peer.phase == Peer::Phase::Up && !peer.broken ? peer.call->lane : nullptr;
     if (!lane || !lane->is_connected() || !tell_lane(peer)) return false;
     LongRange range;
     if (!verbs::find_local(*device_, place, region, true, &range)) return false;
@@ -88,7 +88,7 @@ bool VerbsTransport::place_directly(Peer& peer, const iovec& place, const Memory
 }
 
 bool VerbsTransport::send_long(Peer& peer, const LongRange& source, void* token) {
-    if (peer.phase != Peer::Phase::kUp || peer.broken) return true;  // it ends with the peer
+    if (peer.phase != Peer::Phase::Up || peer.broken) return true;  // it ends with the peer
     Lane* lane = peer.call->lane;
     if (!lane || !lane->is_connected() || !lane->accept(source, token)) return false;
     if (!lane->push()) mark_broken(peer, FI_EIO);

@@ -18,17 +18,17 @@ struct Call;
 
 struct Peer : PeerBase {
     enum class Phase : uint8_t {
-        kDown,  // also before the first call
-        kDialing,
-        kUp,
+        Down,  // also before the first call
+        Dialing,
+        Up,
     };
 
     explicit Peer(const SocketAddress& where) : remote(where) {}
 
     // What comes from it goes to the engine.
-    bool is_up() const { return phase == Phase::kUp && !dropped; }
+    bool is_up() const { return phase == Phase::Up && !dropped; }
 
-    Phase phase = Phase::kDown;
+    Phase phase = Phase::Down;
     bool broken = false;         // in the list of peers that go down at the next progress
     bool dropped = false;        // with broken: nothing further of it is delivered
     bool wants_room = false;     // the engine waits for Sink::room, and the peer is in the list of those
@@ -56,18 +56,18 @@ struct Peer : PeerBase {
     Peer* previous = nullptr;
 
     // Nobody but its table refers to it, or will without a look into that.
-    bool idle() const { return phase == Phase::kDown && !call && !broken && !wants_room && !chained && !dialing; }
+    bool idle() const { return phase == Phase::Down && !call && !broken && !wants_room && !chained && !dialing; }
 };
 
 struct Call {
     enum class Stage : uint8_t {
-        kResolving,   // address, then route
-        kConnecting,  // request sent
-        kWelcome,     // proof sent
-        kProof,       // a caller who has not proved himself
-        kUp,
-        kLeaving,  // what was said last is on its way
-        kDead,     // to be destroyed
+        Resolving,   // address, then route
+        Connecting,  // request sent
+        Welcome,     // proof sent
+        Proof,       // a caller who has not proved himself
+        Up,
+        Leaving,  // what was said last is on its way
+        Dead,     // to be destroyed
     };
 
     Call(const VerbsDomain& device, uint16_t index, uint32_t generation) : link(device, index, generation) {}
@@ -75,7 +75,7 @@ struct Call {
     // Nothing that was sent is still on its way.
     bool idle() const { return link.idle() && (!lane || lane->idle()); }
 
-    Stage stage = Stage::kResolving;
+    Stage stage = Stage::Resolving;
     rdma_cm_id* id = nullptr;
     Link link;
     Lane* lane = nullptr;   // once it is wanted

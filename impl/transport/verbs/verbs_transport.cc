@@ -116,11 +116,11 @@ void VerbsTransport::collect_sent() {
         Call* call = call_of(ticket);
         if (!call) continue;
         if (completions[i].status != IBV_WC_SUCCESS) {
-            call->stage = Call::Stage::kDead;
+            call->stage = Call::Stage::Dead;
         } else if (ticket.number & verbs::Ticket::kOfLane) {
             if (!ticket.send || !call->lane || call->lane->idle()) continue;
             (void)call->lane->sent();
-            if (!call->lane->push()) call->stage = Call::Stage::kDead;
+            if (!call->lane->push()) call->stage = Call::Stage::Dead;
         } else if (ticket.send) {
             call->link.completed(ticket.number, true, [](void*) {});
         }
@@ -133,7 +133,7 @@ void VerbsTransport::linger() {
     events_ = nullptr;
     const int64_t deadline = net::now_milliseconds() + verbs::kLinger;
     const auto busy = [](Call& call) {
-        const bool talks = call.stage == Call::Stage::kUp || call.stage == Call::Stage::kLeaving;
+        const bool talks = call.stage == Call::Stage::Up || call.stage == Call::Stage::Leaving;
         const bool left = call.peer && call.peer->broken;
         return talks && !left && call.link.flush() && call.link.signal_all() && !call.idle();
     };
@@ -146,7 +146,7 @@ void VerbsTransport::linger() {
         sched_yield();
     }
     for (Call* call = calls_; call; call = call->next) {
-        if (call->stage == Call::Stage::kUp) (void)device_->library->disconnect(call->id);
+        if (call->stage == Call::Stage::Up) (void)device_->library->disconnect(call->id);
     }
 }
 
@@ -158,7 +158,7 @@ int VerbsTransport::peer_at(const SocketAddress& address, Peer** out) {
     Peer* peer = peers_.find(address);
     if (!peer && !(peer = peers_.add(address))) return -FI_ENOMEM;
     *out = peer;
-    if (peer->phase != Peer::Phase::kDown) return 0;
+    if (peer->phase != Peer::Phase::Down) return 0;
     const int error = dial(*peer);
     if (!error) return 0;
     let_fall(*peer);
@@ -224,10 +224,10 @@ void VerbsTransport::forget_call(Call* call) {
 
 // Calls are not destroyed where that turns out, as whoever called may still look at them.
 void VerbsTransport::kill(Call& call) {
-    if (call.stage == Call::Stage::kProof && !call.peer) --pending_count_;
+    if (call.stage == Call::Stage::Proof && !call.peer) --pending_count_;
     if (call.peer && call.peer->call == &call) call.peer->call = nullptr;
     call.peer = nullptr;
-    call.stage = Call::Stage::kDead;
+    call.stage = Call::Stage::Dead;
     close_lane(call);  // its messages go to memory that the application will have back
     any_dead_ = true;
 }
@@ -236,7 +236,7 @@ void VerbsTransport::reap_failed() {
     any_dead_ = false;
     for (Call* call = calls_; call;) {
         Call* next = call->next;
-        if (call->stage == Call::Stage::kDead) forget_call(call);
+        if (call->stage == Call::Stage::Dead) forget_call(call);
         call = next;
     }
     want_look_ = true;
@@ -249,7 +249,7 @@ void VerbsTransport::detach_call(Peer& peer) {
 // Peers.
 
 void VerbsTransport::mark_broken(Peer& peer, int error) {
-    if (peer.broken || peer.phase == Peer::Phase::kDown) return;
+    if (peer.broken || peer.phase == Peer::Phase::Down) return;
     peer.broken = true;
     peer.error = error;
     peer.next_broken = broken_;
@@ -269,7 +269,7 @@ void VerbsTransport::let_fall(Peer& peer) {
 void VerbsTransport::discard_fallen() {
     for (Peer** at = &fallen_; Peer* peer = *at;) {
         const bool idle = peer->idle();
-        if (!idle && peer->phase == Peer::Phase::kDown) {
+        if (!idle && peer->phase == Peer::Phase::Down) {
             at = &peer->next_fallen;
             continue;
         }
@@ -280,7 +280,7 @@ void VerbsTransport::discard_fallen() {
 }
 
 void VerbsTransport::drop(Peer& peer, int error) {
-    if (peer.phase == Peer::Phase::kDown) return;
+    if (peer.phase == Peer::Phase::Down) return;
     mark_broken(peer, error);
     peer.dropped = true;
 }
@@ -293,32 +293,32 @@ void VerbsTransport::await_room(Peer& peer) {
 }
 
 SendResult VerbsTransport::send_unready(Peer& peer) {
-    if (peer.phase == Peer::Phase::kDown || peer.broken) return SendResult::kDown;
-    if (peer.phase == Peer::Phase::kUp && !peer.call->link.flush()) {
+    if (peer.phase == Peer::Phase::Down || peer.broken) return SendResult::Down;
+    if (peer.phase == Peer::Phase::Up && !peer.call->link.flush()) {
         mark_broken(peer, FI_EIO);
-        return SendResult::kDown;
+        return SendResult::Down;
     }
     await_room(peer);
-    return SendResult::kAgain;
+    return SendResult::Again;
 }
 
 AccessResult VerbsTransport::access(Peer& peer, const DeviceAccess& access) {
-    if (peer.phase != Peer::Phase::kUp || peer.broken) {
-        return send_unready(peer) == SendResult::kAgain ? AccessResult::kAgain : AccessResult::kDown;
+    if (peer.phase != Peer::Phase::Up || peer.broken) {
+        return send_unready(peer) == SendResult::Again ? AccessResult::Again : AccessResult::Down;
     }
     verbs::Link& link = peer.call->link;
     if (!link.access_room() || (access.has_data && !link.credits())) {
-        return send_unready(peer) == SendResult::kAgain ? AccessResult::kAgain : AccessResult::kDown;
+        return send_unready(peer) == SendResult::Again ? AccessResult::Again : AccessResult::Down;
     }
     bool failed;
-    if (!link.access(access, &failed)) return AccessResult::kImpossible;
-    if (!failed) return AccessResult::kPosted;
+    if (!link.access(access, &failed)) return AccessResult::Impossible;
+    if (!failed) return AccessResult::Posted;
     mark_broken(peer, FI_EIO);
-    return AccessResult::kDown;
+    return AccessResult::Down;
 }
 
 void VerbsTransport::send_credits(Call& call) {
-    if (call.stage == Call::Stage::kUp && !call.link.send_credits_now() && call.peer) mark_broken(*call.peer, FI_EIO);
+    if (call.stage == Call::Stage::Up && !call.link.send_credits_now() && call.peer) mark_broken(*call.peer, FI_EIO);
 }
 
 void VerbsTransport::repost(Call& call) {
@@ -332,7 +332,7 @@ void VerbsTransport::flush_chains() {
     while (Peer* peer = chained_) {
         chained_ = peer->next_chained;
         peer->chained = false;
-        if (peer->phase == Peer::Phase::kUp && peer->call && !peer->call->link.flush()) mark_broken(*peer, FI_EIO);
+        if (peer->phase == Peer::Phase::Up && peer->call && !peer->call->link.flush()) mark_broken(*peer, FI_EIO);
     }
 }
 

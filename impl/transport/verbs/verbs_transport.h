@@ -70,7 +70,7 @@ public:
     // NativeRma.
     bool reaches(const Peer& peer, uint64_t key, bool atomic) const {
         const uint8_t needed = atomic ? verbs::kAccessByDevice | verbs::kAtomicsByDevice : verbs::kAccessByDevice;
-        return peer.phase == Peer::Phase::kUp && (peer.features & needed) == needed && (key & verbs::kDeviceKey);
+        return peer.phase == Peer::Phase::Up && (peer.features & needed) == needed && (key & verbs::kDeviceKey);
     }
     AccessResult access(Peer& peer, const DeviceAccess& access);
     bool find_source(const iovec& source, const MemoryRegion* region, LongRange* out) const;
@@ -98,8 +98,8 @@ public:
     int adopt(verbs::PendingConnection* caller, const uint8_t* data, size_t size, ConnectionEvents* events);
     // The connection ends once what was sent has arrived: a later progress tells the engine and `events`.
     int shut_down();
-    bool is_down() const { return !only_ || only_->phase == Peer::Phase::kDown; }
-    bool connected() const { return only_ && only_->phase == Peer::Phase::kUp; }
+    bool is_down() const { return !only_ || only_->phase == Peer::Phase::Down; }
+    bool connected() const { return only_ && only_->phase == Peer::Phase::Up; }
     bool local_name(SocketAddress* out) const;
 
     size_t calls() const { return call_count_; }
@@ -231,21 +231,21 @@ private:
 };
 
 inline SendResult VerbsTransport::send(Peer& peer, const Frame& frame) {
-    if (peer.phase != Peer::Phase::kUp || peer.broken) [[unlikely]]
+    if (peer.phase != Peer::Phase::Up || peer.broken) [[unlikely]]
         return send_unready(peer);
     verbs::Link& link = peer.call->link;
     if (!link.room()) [[unlikely]]
         return send_unready(peer);
     if (!link.send(frame)) [[unlikely]] {
         mark_broken(peer, FI_EIO);
-        return SendResult::kDown;
+        return SendResult::Down;
     }
     if (frame.more && !peer.chained) {
         peer.chained = true;
         peer.next_chained = chained_;
         chained_ = &peer;
     }
-    return SendResult::kDone;
+    return SendResult::Done;
 }
 
 }  // namespace selvage::impl
