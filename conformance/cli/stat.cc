@@ -67,7 +67,7 @@ void print(const ProcessStat& process) {
 
 nlohmann::json counters_json(const CounterSet& counters) {
     nlohmann::json out = nlohmann::json::object();
-    for (std::size_t i = 0; i < kCounters; ++i) out[name_of(static_cast<Counter>(i))] = counters.values[i];
+    for (std::size_t i = 0; i < kStatCounters; ++i) out[name_of(static_cast<Counter>(i))] = counters.values[i];
     return out;
 }
 

@@ -106,7 +106,7 @@ std::chrono::nanoseconds work_of(pid_t pid) {
 }
 
 // @return false: the time is over.
-bool wait_for_end(pid_t pid, int output, const Command& command, std::string& printed) {
+bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::string& printed) {
     const auto end = Clock::now() + command.limit;
     std::chrono::nanoseconds worked{};  // by the time it printed something last
     bool open = true;
@@ -160,7 +160,7 @@ void drain(int output, std::string& printed) {
 
 }  // namespace
 
-RunResult run_bounded(const Command& command) {
+RunResult run_bounded(const BoundedCommand& command) {
     RunResult out;
     const auto failed = [&] {
         out.code = errno;

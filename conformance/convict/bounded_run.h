@@ -12,7 +12,7 @@
 
 namespace selvage::conformance {
 
-struct Command {
+struct BoundedCommand {
     std::vector<std::string> arguments;    ///< the first is the program's path
     std::vector<std::string> environment;  ///< all of it: "NAME=value"
     std::string directory;                 ///< where it starts
@@ -35,7 +35,7 @@ struct RunResult {
 
 inline constexpr std::size_t kMostOutput = 16384;
 
-RunResult run_bounded(const Command& command);
+RunResult run_bounded(const BoundedCommand& command);
 
 /// The environment of this process.
 std::vector<std::string> own_environment();

@@ -86,7 +86,7 @@ std::optional<Compiler> Compiler::find(const std::string& command, std::string& 
 
 std::string Compiler::compile(const std::string& source, const std::string& library, const std::string& program,
                               const std::string& directory) const {
-    Command command;
+    BoundedCommand command;
     command.arguments = words_;
     // Symbols that the library itself lacks are its own affair.
     for (const char* option : {"-O0", "-w", "-pthread", "-Wl,--allow-shlib-undefined", "-o"})

@@ -13,7 +13,7 @@
 namespace selvage::conformance {
 namespace {
 
-std::vector<AtomicPiece> pieces_of(const Arguments& in, std::string_view one, std::string_view several) {
+std::vector<AtomicPiece> pieces_of(const TraceArguments& in, std::string_view one, std::string_view several) {
     std::vector<AtomicPiece> out;
     if (in.has(one)) {
         if (in.number(one) != 0) out.push_back({in.number(one), in.number("count")});
@@ -35,7 +35,7 @@ bool is_atomic_transfer(std::string_view call) {
 
 AtomicBuffers atomic_buffers(const TraceCall& call) {
     const bool by_structure = call.in.has("msg");
-    const Arguments message = by_structure ? call.in.fields("msg") : call.in;
+    const TraceArguments message = by_structure ? call.in.fields("msg") : call.in;
     AtomicBuffers out;
     out.operands = pieces_of(message, "operand", by_structure ? "iov" : "ioc");
     out.compared = pieces_of(call.in, "compare", "comparev");
@@ -51,8 +51,8 @@ struct Player::Operands {
     [[nodiscard]] void* first() const { return ioc.empty() ? nullptr : ioc[0].addr; }
 };
 
-Player::Operands Player::operands(const std::vector<AtomicPiece>& recorded, const Arguments& in, std::string_view one,
-                                  std::string_view several) {
+Player::Operands Player::operands(const std::vector<AtomicPiece>& recorded, const TraceArguments& in,
+                                  std::string_view one, std::string_view several) {
     Operands out;
     for (const auto& piece : recorded) out.ioc.push_back({buffer_at(piece.address, piece.count), piece.count});
     out.desc = descriptors(in, one, several, out.ioc.size());
@@ -63,7 +63,7 @@ void Player::atomic(const TraceCall& call) {
     Opened& opened = object(call.object);
     auto* ep = reinterpret_cast<fid_ep*>(opened.object);
     const bool by_structure = call.in.has("msg");
-    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const TraceArguments in = by_structure ? call.in.fields("msg") : call.in;
     const auto recorded = atomic_buffers(call);
     Operands from = operands(recorded.operands, in, "desc", "desc");
     Operands compared = operands(recorded.compared, call.in, "compare_desc", "compare_descs");

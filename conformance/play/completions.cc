@@ -79,7 +79,7 @@ void Player::read_queue(std::uint64_t number) {
     pool.events.push_back(std::move(e));
 }
 
-void Player::take_entry(const TraceCall& call, const Arguments& wanted, bool known) {
+void Player::take_entry(const TraceCall& call, const TraceArguments& wanted, bool known) {
     Pool& pool = pools_[call.object];
     const std::uint64_t recorded = known ? wanted.number("context") : 0;
     const void* now = context(recorded);
@@ -165,9 +165,9 @@ void Player::cq_read(const TraceCall& call) {
     const auto entries = call.out.list("entries");
     const bool known = static_cast<std::int64_t>(entries.size()) == call.result;
     for (std::int64_t i = 0; i < call.result; ++i) {
-        Arguments holder;
+        TraceArguments holder;
         if (known) holder.add("entry", entries[static_cast<std::size_t>(i)]);
-        take_entry(call, known ? holder.fields("entry") : Arguments{}, known);
+        take_entry(call, known ? holder.fields("entry") : TraceArguments{}, known);
     }
 }
 

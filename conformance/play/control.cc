@@ -421,7 +421,7 @@ void Player::context_open(const TraceCall& call) {
 
 void Player::register_memory(const TraceCall& call) {
     const bool by_attr = call.call == "fi_mr_regattr";
-    const Arguments in = by_attr ? call.in.fields("attr") : call.in;
+    const TraceArguments in = by_attr ? call.in.fields("attr") : call.in;
     std::vector<iovec> iov;
     std::uint64_t first = 0;
     const auto add_piece = [&](std::uint64_t address, std::uint64_t size) {
@@ -473,7 +473,7 @@ void Player::av_insert(const TraceCall& call) {
     std::string all;
     std::vector<std::string> names;
     for (const auto& text : call.in.list("addresses")) {
-        Arguments one;
+        TraceArguments one;
         one.add("address", text);
         const auto bytes = one.bytes("address");
         if (!bytes) {
@@ -554,7 +554,7 @@ void Player::getname(const TraceCall& call) {
 
 void Player::connect(const TraceCall& call) {
     const auto peers = call.in.list("peer");
-    Arguments holder;
+    TraceArguments holder;
     holder.add("peer", peers.empty() ? std::string("NULL") : peers.front());
     const auto recorded = holder.bytes("peer");
     if (!recorded) differ("an address", "it can't be read");

@@ -29,7 +29,7 @@ bool PlayMemory::build(const Trace& trace, std::string& error) {
         if (address == 0 || size == 0 || size > kMostBytes || address + size < address) return;
         intervals_.push_back({address, address + size, nullptr});
     };
-    const auto pieces = [&](const Arguments& in, std::string_view name) {
+    const auto pieces = [&](const TraceArguments& in, std::string_view name) {
         for (const auto& piece : in.list(name)) {
             std::uint64_t address = 0;
             std::uint64_t size = 0;

@@ -32,7 +32,7 @@ std::string first_unknown_peer(const PlaySet& set) {
         for (const auto& call : trace.calls) {
             if (call.call != "fi_av_insert" && call.call != "fi_connect") continue;
             for (const auto& text : call.in.list(call.call == "fi_connect" ? "peer" : "addresses")) {
-                Arguments holder;
+                TraceArguments holder;
                 holder.add("address", text);
                 const auto name = holder.bytes("address");
                 if (!name || set.names.count(*name) == 0) return text;
@@ -87,7 +87,7 @@ bool same_machine(const PlaySet& set) {
     auto& part = set.shared->parts[number];
     const auto say = [&](const char* what) {
         std::snprintf(part.message.data(), part.message.size(), "%s", what);
-        part.ending.store(Ending::Unreadable, std::memory_order_release);
+        part.ending.store(PlayState::Unreadable, std::memory_order_release);
     };
     try {
         Player(set, number).run();
@@ -113,7 +113,7 @@ void wait_for_players(const PlaySet& set, std::vector<pid_t>& players, std::vect
             if (waitpid(players[i], &statuses[i], WNOHANG) == players[i]) {
                 players[i] = 0;
                 const auto ending = set.shared->parts[i].ending.load(std::memory_order_acquire);
-                const bool fine = ending == Ending::Same || (ending == Ending::Differs && set.keep_going);
+                const bool fine = ending == PlayState::Same || (ending == PlayState::Differs && set.keep_going);
                 if (!fine) set.shared->stop.store(true);
                 continue;
             }
@@ -138,18 +138,18 @@ bool gather(const PlaySet& set, std::size_t i, int status, Played& out, std::str
     out.skipped = part.skipped;
     out.left_out = part.left_out.data();
     switch (part.ending.load(std::memory_order_acquire)) {
-        case Ending::Same:
+        case PlayState::Same:
             return true;
-        case Ending::Differs:
+        case PlayState::Differs:
             out.difference = part.message.data();
             return true;
-        case Ending::Stopped:
+        case PlayState::Stopped:
             out.stopped = true;
             return true;
-        case Ending::Unreadable:
+        case PlayState::Unreadable:
             error = fmt::format("{}: {}", set.traces[i].file, part.message.data());
             return false;
-        case Ending::Running:
+        case PlayState::Running:
             break;
     }
     const auto where = line_of(set.traces[i], part.under_way.load(std::memory_order_relaxed));

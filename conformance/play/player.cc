@@ -206,7 +206,7 @@ void Player::run() {
     std::string error;
     if (!open_library(error)) {
         copy_text(part_.message, error);
-        part_.ending.store(Ending::Unreadable, std::memory_order_release);
+        part_.ending.store(PlayState::Unreadable, std::memory_order_release);
         return;
     }
     bool same = true;
@@ -223,7 +223,7 @@ void Player::run() {
             if (!set_.keep_going) break;
         } catch (const PlayStopped&) {
             close_rest();
-            part_.ending.store(same ? Ending::Stopped : Ending::Differs, std::memory_order_release);
+            part_.ending.store(same ? PlayState::Stopped : PlayState::Differs, std::memory_order_release);
             return;
         }
     }
@@ -233,7 +233,7 @@ void Player::run() {
     std::string names;
     for (const auto& name : left_out_) names += (names.empty() ? "" : ", ") + name;
     copy_text(part_.left_out, names);
-    part_.ending.store(same ? Ending::Same : Ending::Differs, std::memory_order_release);
+    part_.ending.store(same ? PlayState::Same : PlayState::Differs, std::memory_order_release);
 }
 
 // Behind what was reported before, while there is room.

@@ -180,7 +180,7 @@ private:
 
     // atomic_values.cc
     struct Operands;
-    Operands operands(const std::vector<AtomicPiece>& recorded, const Arguments& in, std::string_view one,
+    Operands operands(const std::vector<AtomicPiece>& recorded, const TraceArguments& in, std::string_view one,
                       std::string_view several);
     void atomic(const TraceCall& call);
     void atomic_valid(const TraceCall& call);
@@ -207,9 +207,9 @@ private:
         std::vector<iovec> iov;
         std::vector<void*> desc;
     };
-    Pieces pieces(const Arguments& message);
+    Pieces pieces(const TraceArguments& message);
     void fill(const TraceCall& call, const std::vector<iovec>& iov) const;
-    [[nodiscard]] fi_addr_t peer_of(const Opened& ep, const Arguments& in, std::string_view name);
+    [[nodiscard]] fi_addr_t peer_of(const Opened& ep, const TraceArguments& in, std::string_view name);
     [[nodiscard]] std::size_t target_of(const Opened& ep, fi_addr_t recorded) const;
     [[nodiscard]] std::uint64_t key_now(std::size_t trace, std::uint64_t recorded);
     [[nodiscard]] std::uint64_t target_address(std::size_t trace, std::uint64_t recorded) const;
@@ -219,7 +219,7 @@ private:
     [[nodiscard]] char* buffer_at(std::uint64_t recorded, std::uint64_t size);
     void* descriptor(std::string_view text);
     /// As many as there are buffers, at least one: those of a list, or the only one.
-    std::vector<void*> descriptors(const Arguments& in, std::string_view one, std::string_view several,
+    std::vector<void*> descriptors(const TraceArguments& in, std::string_view one, std::string_view several,
                                    std::size_t count);
 
     // completions.cc
@@ -231,7 +231,7 @@ private:
     void eq_read(const TraceCall& call);
     void eq_readerr(const TraceCall& call);
     void cntr_read(const TraceCall& call);
-    void take_entry(const TraceCall& call, const Arguments& wanted, bool known);
+    void take_entry(const TraceCall& call, const TraceArguments& wanted, bool known);
 
     const PlaySet& set_;
     const std::size_t number_;

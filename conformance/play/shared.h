@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostNames = 256;
 inline constexpr std::size_t kMostKeys = 4096;
 inline constexpr std::size_t kNameBytes = 256;
 
-enum class Ending : std::uint8_t { Running, Same, Differs, Unreadable, Stopped };
+enum class PlayState : std::uint8_t { Running, Same, Differs, Unreadable, Stopped };
 
 struct PlayerPart {
     struct Name {
@@ -38,7 +38,7 @@ struct PlayerPart {
     /// True while the player cannot go on without the completion of a send (late.h); the others read it to go ahead.
     std::atomic<bool> awaits_late;
     std::atomic<std::uint64_t> turns;  ///< grows while the player waits: it is not inside the library
-    std::atomic<Ending> ending;
+    std::atomic<PlayState> ending;
     std::uint64_t played, skipped;
     std::array<char, 65536> message;  ///< what differs
     std::array<char, 512> left_out;   ///< names of calls that are not replayed

@@ -23,7 +23,7 @@ void* Player::descriptor(std::string_view text) {
     return opened.is_region ? fi_mr_desc(reinterpret_cast<fid_mr*>(opened.object)) : nullptr;
 }
 
-std::vector<void*> Player::descriptors(const Arguments& in, std::string_view one, std::string_view several,
+std::vector<void*> Player::descriptors(const TraceArguments& in, std::string_view one, std::string_view several,
                                        std::size_t count) {
     std::vector<void*> out;
     for (const auto& text : in.list(several)) out.push_back(descriptor(text));
@@ -38,7 +38,7 @@ char* Player::buffer_at(std::uint64_t recorded, std::uint64_t size) {
     return now;
 }
 
-Player::Pieces Player::pieces(const Arguments& message) {
+Player::Pieces Player::pieces(const TraceArguments& message) {
     Pieces out;
     if (message.has("buf")) {
         const std::uint64_t size = message.number("len");
@@ -71,7 +71,7 @@ void Player::fill(const TraceCall& call, const std::vector<iovec>& iov) const {
     }
 }
 
-fi_addr_t Player::peer_of(const Opened& ep, const Arguments& in, std::string_view name) {
+fi_addr_t Player::peer_of(const Opened& ep, const TraceArguments& in, std::string_view name) {
     const auto recorded = in.number(name);
     if (!in.has(name) || recorded == FI_ADDR_UNSPEC || ep.av == 0) return recorded;
     const auto found = addresses_.find({ep.av, recorded});
@@ -105,7 +105,7 @@ std::uint64_t Player::target_address(std::size_t trace, std::uint64_t recorded) 
 
 std::vector<fi_rma_iov> Player::targets(const Opened& ep, const TraceCall& call, std::string_view address) {
     const bool by_structure = call.in.has("msg");
-    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const TraceArguments in = by_structure ? call.in.fields("msg") : call.in;
     const std::size_t target = target_of(ep, in.number(address));
     if (!by_structure) return {{target_address(target, in.number("addr")), 0, key_now(target, in.number("key"))}};
     std::vector<fi_rma_iov> out;
@@ -125,7 +125,7 @@ void Player::message(const TraceCall& call) {
     Opened& opened = object(call.object);
     auto* ep = reinterpret_cast<fid_ep*>(opened.object);
     const bool by_structure = call.in.has("msg");
-    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const TraceArguments in = by_structure ? call.in.fields("msg") : call.in;
     const bool tagged = call.call.starts_with("fi_t");
     const bool receives = call.call.find("recv") != std::string::npos;
     Pieces p = pieces(in);
@@ -196,7 +196,7 @@ void Player::remote_access(const TraceCall& call) {
     Opened& opened = object(call.object);
     auto* ep = reinterpret_cast<fid_ep*>(opened.object);
     const bool by_structure = call.in.has("msg");
-    const Arguments in = by_structure ? call.in.fields("msg") : call.in;
+    const TraceArguments in = by_structure ? call.in.fields("msg") : call.in;
     const bool reads = call.call.starts_with("fi_read");
     Pieces p = pieces(in);
     if (!reads) fill(call, p.iov);

@@ -146,9 +146,9 @@ std::string parse_record(const Block<kRecordBytes>& block, Record& out) {
     out.endpoint = number_at<std::uint64_t>(block, 8);
     if (!text_at(block, 16, kProviderMax, out.provider)) return "has a provider name without an end";
     if (!text_at(block, 16 + kProviderMax, kNameMax, out.name)) return "has an address without an end";
-    for (std::size_t i = 0; i < kCounters; ++i)
+    for (std::size_t i = 0; i < kStatCounters; ++i)
         out.counters.values[i] = number_at<std::uint64_t>(block, 16 + kProviderMax + kNameMax + 8 * i);
-    static_assert(16 + kProviderMax + kNameMax + 8 * kCounters == kRecordBytes);
+    static_assert(16 + kProviderMax + kNameMax + 8 * kStatCounters == kRecordBytes);
     return {};
 }
 
@@ -169,7 +169,7 @@ void add_peers(std::vector<Record>& peers, std::vector<EndpointStat>& endpoints)
 }  // namespace
 
 std::string_view name_of(Counter counter) {
-    static constexpr std::array<std::string_view, kCounters> kNames = {
+    static constexpr std::array<std::string_view, kStatCounters> kNames = {
         "kept_messages", "kept_bytes", "kept_bytes_most", "announcements", "answers",         "answer_bytes",
         "unexpected",    "bad_frames", "over_budget",     "no_memory",     "announced_short", "in_frames",
         "lost",          "reconnects", "refused",         "expired"};

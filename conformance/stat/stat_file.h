@@ -33,12 +33,12 @@ enum class Counter : std::uint8_t {
     Expired,
     Count,
 };
-inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::Count);
+inline constexpr std::size_t kStatCounters = static_cast<std::size_t>(Counter::Count);
 /// As JSON and the log of the library spell it.
 std::string_view name_of(Counter counter);
 
 struct CounterSet {
-    std::array<std::uint64_t, kCounters> values{};
+    std::array<std::uint64_t, kStatCounters> values{};
     [[nodiscard]] std::uint64_t at(Counter c) const { return values[static_cast<std::size_t>(c)]; }
 };
 

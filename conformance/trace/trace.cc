@@ -77,7 +77,7 @@ std::size_t value_length(std::string_view text, char stop) {
 }
 
 // "name=value name=value". @return false if it is not that.
-bool read_arguments(std::string_view text, Arguments& out) {
+bool read_arguments(std::string_view text, TraceArguments& out) {
     while (!text.empty()) {
         if (text.front() == ' ') {
             text.remove_prefix(1);
@@ -151,18 +151,18 @@ bool read_call(std::string_view line, TraceCall& out) {
 
 }  // namespace
 
-const std::string* Arguments::find(std::string_view name) const {
+const std::string* TraceArguments::find(std::string_view name) const {
     for (const auto& [known, value] : rows_)
         if (known == name) return &value;
     return nullptr;
 }
 
-std::string_view Arguments::text(std::string_view name) const {
+std::string_view TraceArguments::text(std::string_view name) const {
     const auto* found = find(name);
     return found != nullptr ? std::string_view(*found) : std::string_view{};
 }
 
-std::uint64_t Arguments::number(std::string_view name) const {
+std::uint64_t TraceArguments::number(std::string_view name) const {
     std::uint64_t value = 0;
     const auto* found = find(name);
     if (found != nullptr && !parse_trace_number(*found, value))
@@ -170,14 +170,14 @@ std::uint64_t Arguments::number(std::string_view name) const {
     return value;
 }
 
-std::uint64_t Arguments::object(std::string_view name) const {
+std::uint64_t TraceArguments::object(std::string_view name) const {
     const auto written = text(name);
     std::uint64_t value = 0;
     if (written.starts_with('#') && plain_number(written.substr(1), value)) return value;
     return 0;
 }
 
-std::optional<std::string> Arguments::bytes(std::string_view name) const {
+std::optional<std::string> TraceArguments::bytes(std::string_view name) const {
     auto written = text(name);
     if (!written.starts_with("hex:")) return {};
     written.remove_prefix(4);
@@ -191,13 +191,13 @@ std::optional<std::string> Arguments::bytes(std::string_view name) const {
     return out;
 }
 
-std::optional<std::string> Arguments::string(std::string_view name) const {
+std::optional<std::string> TraceArguments::string(std::string_view name) const {
     std::string out;
     if (!unquote(text(name), out)) return {};
     return out;
 }
 
-std::vector<std::string> Arguments::list(std::string_view name) const {
+std::vector<std::string> TraceArguments::list(std::string_view name) const {
     std::vector<std::string> out;
     for (auto rest = inside(text(name), '[', ']'); !rest.empty();) {
         const auto size = value_length(rest, ' ');
@@ -208,8 +208,8 @@ std::vector<std::string> Arguments::list(std::string_view name) const {
     return out;
 }
 
-Arguments Arguments::fields(std::string_view name) const {
-    Arguments out;
+TraceArguments TraceArguments::fields(std::string_view name) const {
+    TraceArguments out;
     if (!read_arguments(inside(text(name), '{', '}'), out))
         throw std::runtime_error(fmt::format("{} can't be read", name));
     return out;

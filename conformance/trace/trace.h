@@ -16,7 +16,7 @@
 namespace selvage::conformance {
 
 /// Names and the text of their values, in the order of the line.
-class Arguments {
+class TraceArguments {
 public:
     void add(std::string_view name, std::string_view value) { rows_.emplace_back(name, value); }
     /// The text of a value; empty if it is not there.
@@ -33,7 +33,7 @@ public:
     /// The elements of "[… …]".
     [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
     /// The fields of "{name=value …}".
-    [[nodiscard]] Arguments fields(std::string_view name) const;
+    [[nodiscard]] TraceArguments fields(std::string_view name) const;
 
 private:
     [[nodiscard]] const std::string* find(std::string_view name) const;
@@ -49,7 +49,7 @@ struct TraceCall {
     std::string call;  ///< "fi_cq_read"
     std::string node;  ///< "FABRIC_1.3" of a function that the library exports
     std::uint64_t object = 0;
-    Arguments in, out;
+    TraceArguments in, out;
     std::int64_t result = 0;
     bool vain = false;       ///< it may stand for many equal ones
     std::string_view shown;  ///< the line without its numbers, up to "->"
@@ -57,7 +57,7 @@ struct TraceCall {
 
 struct Trace {
     std::string file;
-    Arguments header;
+    TraceArguments header;
     std::vector<TraceCall> calls;
     bool ended = false;  ///< the program ended in order
     std::string text;    ///< what the views point into

@@ -204,7 +204,7 @@ struct Message {
 };
 
 // libfabric:PID:TIME:PROVIDER:SUBSYSTEM:FUNCTION():LINE<level> text
-void put_prefix(Writer& out, const Message& message) noexcept {
+void put_prefix(TextWriter& out, const Message& message) noexcept {
     out.put(std::string_view("libfabric:"));
     out.decimal(::getpid());
     out.put(':');
@@ -236,7 +236,7 @@ std::size_t end_line(char (&line)[kMaxLogLine], std::size_t wanted) noexcept {
 
 void write_own(const Message& message, const char* format, std::va_list arguments) noexcept {
     char line[kMaxLogLine];
-    Writer out(line, sizeof line);
+    TextWriter out(line, sizeof line);
     put_prefix(out, message);
     const auto prefix = static_cast<std::size_t>(out.position() - line);
     const int text = std::vsnprintf(line + prefix, sizeof line - prefix, format, arguments);
@@ -287,7 +287,7 @@ void log_at(const char* provider, const LevelHere& at, fi_log_subsys subsys, con
             std::va_list arguments) noexcept {
     const std::string_view name = plain_function_name(at.where.function_name());
     char function[128];
-    Writer out(function, sizeof function);
+    TextWriter out(function, sizeof function);
     out.put(name);
     out.finish();
     emit({provider, at.level, subsys, function, static_cast<int>(at.where.line())}, function, format, arguments);

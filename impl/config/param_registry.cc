@@ -63,7 +63,7 @@ const char* wanted_form(fi_param_type type) noexcept {
 ParamRegistry& param_registry() noexcept { return registry; }
 
 bool variable_name(char (&buffer)[kMaxVariableName], const char* provider, const char* name) noexcept {
-    Writer out(buffer, sizeof buffer);
+    TextWriter out(buffer, sizeof buffer);
     out.put(std::string_view("FI_"));
     if (!is_core(provider)) {
         out.c_string(provider);

@@ -231,7 +231,7 @@ private:
 
     [[gnu::noinline]] void on_announce(Peer& peer, const Header& header, const std::byte* payload) {
         Arrival message = arrival_of(header);  // its length is in the payload
-        Reader reader(payload, header.size);
+        PayloadReader reader(payload, header.size);
         LocalRange ranges[kRangesMax];
         uint64_t total;
         bool valid = options_.may_receive && message.reply_id && header.aux <= kRangesMax &&

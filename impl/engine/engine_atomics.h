@@ -68,7 +68,7 @@ public:
             transmits_.give(op);
             return -FI_EAGAIN;
         }
-        Writer writer(op->prefix);
+        PayloadWriter writer(op->prefix);
         for (size_t i = 0; i < request.target_count; ++i) {
             const fi_rma_ioc& target = request.targets[i];
             writer.put(Target{.address = target.addr, .length = target.count * size, .key = target.key});
@@ -93,7 +93,7 @@ public:
 protected:
     [[gnu::noinline]] void on_atomic(Peer& peer, const Header& header, const std::byte* payload) {
         const AtomicWord word = AtomicWord::unpack(header.word[1]);
-        Reader reader(payload, header.size);
+        PayloadReader reader(payload, header.size);
         Target targets[kRangesMax];
         uint64_t total;
         size_t most;

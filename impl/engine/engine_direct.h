@@ -120,7 +120,7 @@ protected:
     }
 
     // How a message is announced that is not to come in segments.
-    bool plan_long(const SendRequest& request, Transmit& op, Header& header, Writer& writer) {
+    bool plan_long(const SendRequest& request, Transmit& op, Header& header, PayloadWriter& writer) {
         if constexpr (NativeRma<T>) {
             if (op.range_count != 1 || (request.flags & FI_INJECT)) return false;
             const bool named = options_.names_regions && request.regions && request.count == 1;

@@ -145,7 +145,7 @@ public:
             if (length <= T::kEagerMax) count_stat(*peer, Stat::AnnouncedShort);
             op->way = Transmit::Way::Rts;
             header.op = static_cast<uint8_t>(tagged ? FrameOp::TaggedRts : FrameOp::MessageRts);
-            Writer writer(op->prefix);
+            PayloadWriter writer(op->prefix);
             writer.put(uint64_t{length});
             if (!plan_long(request, *op, header, writer)) {
                 header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));

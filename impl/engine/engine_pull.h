@@ -28,7 +28,7 @@ protected:
     using Base::reply;
 
     // The application's memory for the peer to pull; returns how many ranges, 0 when it cannot.
-    size_t put_sources(Peer& peer, const Transmit& op, Writer& writer) {
+    size_t put_sources(Peer& peer, const Transmit& op, PayloadWriter& writer) {
         if constexpr (PullsMemory<T>) {
             if (!transport_.offers(peer, op.length)) return 0;
             for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));

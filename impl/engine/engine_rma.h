@@ -7,7 +7,7 @@
 
 namespace selvage::impl {
 
-inline void put_targets(Writer& writer, const AccessRequest& request) {
+inline void put_targets(PayloadWriter& writer, const AccessRequest& request) {
     for (size_t i = 0; i < request.target_count; ++i) {
         const fi_rma_iov& target = request.targets[i];
         writer.put(Target{.address = target.addr, .length = target.len, .key = target.key});
@@ -140,7 +140,7 @@ protected:
     [[gnu::noinline]] void on_read_grant(Peer& peer, const Header& header, const std::byte* payload) {
         if constexpr (PullsMemory<T>) {
             Transmit* op = answered(peer, header.word[0]);
-            Reader reader(payload, header.size);
+            PayloadReader reader(payload, header.size);
             LocalRange granted[kRangesMax];
             uint64_t total;
             const bool valid = op && op->stage == Transmit::Stage::Awaiting && op->kind == Transmit::Kind::Read &&
@@ -202,7 +202,7 @@ private:
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
         if (op.length <= kWholeMax && request.target_count == 1 && !request.has_data) return;
-        Writer writer(op.prefix);
+        PayloadWriter writer(op.prefix);
         if (request.has_data) writer.put(request.data);
         put_targets(writer, request);
         header.aux = static_cast<uint16_t>(request.target_count);
@@ -219,7 +219,7 @@ private:
     }
 
     void prepare_read(const AccessRequest& request, Transmit& op) {
-        Writer writer(op.prefix);
+        PayloadWriter writer(op.prefix);
         put_targets(writer, request);
         op.prefix_size = static_cast<uint32_t>(writer.size());
         op.large = op.length > kSnapshotMax;

@@ -48,7 +48,7 @@ protected:
         PeerState* state = state_of(peer);
         if (!state) return drop(peer, FI_ENOMEM);
         auto& write = state->write;
-        Reader reader(payload, header.size);
+        PayloadReader reader(payload, header.size);
         const uint64_t source_count = header.word[2];
         LocalRange sources[kRangesMax];
         uint64_t total;
@@ -90,7 +90,7 @@ protected:
     }
 
     [[gnu::noinline]] void on_read(Peer& peer, const Header& header, const std::byte* payload) {
-        Reader reader(payload, header.size);
+        PayloadReader reader(payload, header.size);
         Target targets[kRangesMax];
         uint64_t total;
         const bool valid = header.word[0] && header.aux && header.aux <= kRangesMax &&
@@ -221,7 +221,7 @@ protected:
 
 private:
     [[gnu::noinline]] void on_other_write(Peer& peer, const Header& header, const std::byte* payload) {
-        Reader reader(payload, header.size);
+        PayloadReader reader(payload, header.size);
         uint64_t data = 0;
         uint64_t total = 0;
         size_t count = header.aux;

@@ -1,8 +1,8 @@
 // What the engines of two endpoints say to each other: the operations that a frame can be, and their fields.
 //
 // Numbers are in the byte order of the machine. An id names an operation of the side that gave it out (Pool::id) and is
-// answered as it came; 0 names none. Everything that arrives is a claim of another process: a Reader never reads beyond
-// the payload, and what it returns is still to be compared with what this side knows.
+// answered as it came; 0 names none. Everything that arrives is a claim of another process: a PayloadReader never reads
+// beyond the payload, and what it returns is still to be compared with what this side knows.
 //
 //   operation         word 0      word 1        word 2       payload
 //   Message           tag         data          reply id     the message
@@ -102,9 +102,9 @@ struct AtomicWord {
 };
 
 // Reads a payload from its beginning.
-class Reader {
+class PayloadReader {
 public:
-    Reader(const std::byte* bytes, size_t size) : bytes_(bytes), left_(size) {}
+    PayloadReader(const std::byte* bytes, size_t size) : bytes_(bytes), left_(size) {}
 
     template <typename Value>
     bool take(Value* values, size_t count = 1) {
@@ -123,9 +123,9 @@ private:
 };
 
 // Writes the part of a payload that is not the application's; the room is known to suffice.
-class Writer {
+class PayloadWriter {
 public:
-    explicit Writer(std::byte* bytes) : begin_(bytes), end_(bytes) {}
+    explicit PayloadWriter(std::byte* bytes) : begin_(bytes), end_(bytes) {}
 
     template <typename Value>
     void put(const Value& value) {

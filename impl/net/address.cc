@@ -243,7 +243,7 @@ bool make_shm_text(std::string_view name, char (&out)[kShmTextMax]) {
 size_t write_text_address(const SocketAddress& address, uint32_t scheme, char* out, size_t size) {
     if (address.kind == AddressKind::IbUd) {
         char text[kAddressBytesMax];
-        Writer writer(text, sizeof text);
+        TextWriter writer(text, sizeof text);
         write_address(writer, FI_ADDR_IB_UD, &address.ib, sizeof address.ib);
         return static_cast<size_t>(snprintf(out, size, "%.*s", static_cast<int>(writer.position() - text), text)) + 1;
     }

@@ -528,7 +528,7 @@ TEST(ToStr, NeverReadsPastTheAddressLength) {
 
 std::string address_text(std::uint32_t format, const void* address, std::size_t length) {
     char buffer[2048];
-    selvage::impl::Writer out(buffer, sizeof buffer);
+    selvage::impl::TextWriter out(buffer, sizeof buffer);
     selvage::impl::write_address(out, format, address, length);
     out.finish();
     return buffer;
@@ -575,7 +575,7 @@ TEST(ToStr, Ipv6IsWrittenAsTheSystemWritesIt) {
         char expected[INET6_ADDRSTRLEN];
         ASSERT_NE(inet_ntop(AF_INET6, bytes, expected, sizeof expected), nullptr);
         char got[64];
-        selvage::impl::Writer out(got, sizeof got);
+        selvage::impl::TextWriter out(got, sizeof got);
         selvage::impl::write_ipv6(out, bytes);
         out.finish();
         ASSERT_STREQ(got, expected);

@@ -86,7 +86,7 @@ const EnumFamily* enum_family(fi_type type) noexcept {
 }
 
 // The types that are neither a word of bits nor an enumeration. False if the type is unknown.
-bool write_structured(Writer& out, const void* data, fi_type type) noexcept {
+bool write_structured(TextWriter& out, const void* data, fi_type type) noexcept {
     switch (type) {
         case FI_TYPE_INFO:
             write_info(out, *as<fi_info>(data));
@@ -119,7 +119,7 @@ bool write_structured(Writer& out, const void* data, fi_type type) noexcept {
 
 bool is_known(fi_type type) noexcept { return static_cast<unsigned>(type) <= kTypeWaitObj; }
 
-void write_any(Writer& out, const void* data, fi_type type) noexcept {
+void write_any(TextWriter& out, const void* data, fi_type type) noexcept {
     if (type == FI_TYPE_VERSION) {
         out.put(kLibraryVersionText);
     } else if (!is_known(type)) {
@@ -179,7 +179,7 @@ InternalBuffer internal_buffer;
 
 char* to_text(char* buffer, std::size_t length, const void* data, fi_type type) noexcept {
     if (buffer == nullptr || length == 0) return buffer;
-    Writer out(buffer, length);
+    TextWriter out(buffer, length);
     write_any(out, data, type);
     out.finish();
     return buffer;

@@ -42,7 +42,7 @@ private:
     std::size_t size_;
 };
 
-void write_opaque(Writer& out, Bytes address) noexcept {
+void write_opaque(TextWriter& out, Bytes address) noexcept {
     const std::size_t shown = std::min(address.size(), kMostOpaqueBytes);
     if (shown == 0) return;
     out.put(std::string_view("0x"));
@@ -50,21 +50,21 @@ void write_opaque(Writer& out, Bytes address) noexcept {
     if (shown < address.size()) out.put(std::string_view("..."));
 }
 
-void write_ipv4(Writer& out, const std::uint8_t* bytes) noexcept {
+void write_ipv4(TextWriter& out, const std::uint8_t* bytes) noexcept {
     for (int i = 0; i < 4; ++i) {
         if (i != 0) out.put('.');
         out.decimal(static_cast<unsigned>(bytes[i]));
     }
 }
 
-void write_in(Writer& out, Bytes address) noexcept {
+void write_in(TextWriter& out, Bytes address) noexcept {
     out.put(std::string_view("fi_sockaddr_in://"));
     write_ipv4(out, address.at(offsetof(sockaddr_in, sin_addr)));
     out.put(':');
     out.decimal(address.read_be16(offsetof(sockaddr_in, sin_port)));
 }
 
-void write_in6(Writer& out, Bytes address) noexcept {
+void write_in6(TextWriter& out, Bytes address) noexcept {
     out.put(std::string_view("fi_sockaddr_in6://["));
     write_ipv6(out, address.at(offsetof(sockaddr_in6, sin6_addr)));
     out.put(std::string_view("]:"));
@@ -72,7 +72,7 @@ void write_in6(Writer& out, Bytes address) noexcept {
 }
 
 // GID, partition key, port space (a part of the service id) and scope.
-void write_ib(Writer& out, Bytes address) noexcept {
+void write_ib(TextWriter& out, Bytes address) noexcept {
     constexpr std::size_t kPartitionKey = 2, kGid = 8, kPortSpace = 28, kScopeLowByte = 47;
     out.put(std::string_view("fi_sockaddr_ib://["));
     write_ipv6(out, address.at(kGid));
@@ -84,7 +84,7 @@ void write_ib(Writer& out, Bytes address) noexcept {
     out.hex_prefixed(*address.at(kScopeLowByte));
 }
 
-void write_words(Writer& out, Bytes address, std::string_view scheme, std::size_t count) noexcept {
+void write_words(TextWriter& out, Bytes address, std::string_view scheme, std::size_t count) noexcept {
     out.put(scheme);
     for (std::size_t i = 0; i < count; ++i) {
         if (i != 0) out.put(':');
@@ -92,23 +92,23 @@ void write_words(Writer& out, Bytes address, std::string_view scheme, std::size_
     }
 }
 
-void write_psmx(Writer& out, Bytes address) noexcept { write_words(out, address, "fi_addr_psmx://", 1); }
-void write_psmx2(Writer& out, Bytes address) noexcept { write_words(out, address, "fi_addr_psmx2://", 2); }
-void write_psmx3(Writer& out, Bytes address) noexcept { write_words(out, address, "fi_addr_psmx3://", 4); }
-void write_gni(Writer& out, Bytes address) noexcept { write_words(out, address, "fi_addr_gni://", 1); }
+void write_psmx(TextWriter& out, Bytes address) noexcept { write_words(out, address, "fi_addr_psmx://", 1); }
+void write_psmx2(TextWriter& out, Bytes address) noexcept { write_words(out, address, "fi_addr_psmx2://", 2); }
+void write_psmx3(TextWriter& out, Bytes address) noexcept { write_words(out, address, "fi_addr_psmx3://", 4); }
+void write_gni(TextWriter& out, Bytes address) noexcept { write_words(out, address, "fi_addr_gni://", 1); }
 
-void write_bgq(Writer& out, Bytes address) noexcept {
+void write_bgq(TextWriter& out, Bytes address) noexcept {
     out.put(std::string_view("fi_addr_bgq://"));
     write_opaque(out, address);
 }
 
-void write_mlx(Writer& out, Bytes address) noexcept {
+void write_mlx(TextWriter& out, Bytes address) noexcept {
     out.put(std::string_view("fi_addr_mlx://"));
     write_opaque(out, address);
 }
 
 // GID, queue pair number, local id, partition key, service level.
-void write_ib_ud(Writer& out, Bytes address) noexcept {
+void write_ib_ud(TextWriter& out, Bytes address) noexcept {
     constexpr std::size_t kQueuePair = 16, kLocalId = 20, kPartitionKey = 22, kServiceLevel = 26;
     out.put(std::string_view("fi_addr_ib_ud://"));
     write_ipv6(out, address.at(0));
@@ -123,7 +123,7 @@ void write_ib_ud(Writer& out, Bytes address) noexcept {
 }
 
 // GID, queue pair number, queue key.
-void write_efa(Writer& out, Bytes address) noexcept {
+void write_efa(TextWriter& out, Bytes address) noexcept {
     constexpr std::size_t kQueuePair = 16, kQueueKey = 20;
     out.put(std::string_view("fi_addr_efa://["));
     write_ipv6(out, address.at(0));
@@ -133,18 +133,18 @@ void write_efa(Writer& out, Bytes address) noexcept {
     out.decimal(address.read<std::uint32_t>(kQueueKey));
 }
 
-void write_opx(Writer& out, Bytes address) noexcept {
+void write_opx(TextWriter& out, Bytes address) noexcept {
     out.put(std::string_view("fi_addr_opx://"));
     out.hex(address.read<std::uint64_t>(0), 16);
 }
 
-void write_cxi(Writer& out, Bytes address) noexcept {
+void write_cxi(TextWriter& out, Bytes address) noexcept {
     out.put(std::string_view("fi_addr_cxi://0x"));
     out.hex(address.read<std::uint32_t>(0), 8);
 }
 
 // Already text, but perhaps without a terminator within its length.
-void write_str(Writer& out, Bytes address) noexcept {
+void write_str(TextWriter& out, Bytes address) noexcept {
     const auto* text = reinterpret_cast<const char*>(address.at(0));
     out.put(std::string_view(text, ::strnlen(text, std::min(address.size(), out.room()))));
 }
@@ -152,7 +152,7 @@ void write_str(Writer& out, Bytes address) noexcept {
 struct Form {
     std::uint32_t format;
     std::size_t bytes_needed;
-    void (*write)(Writer&, Bytes) noexcept;
+    void (*write)(TextWriter&, Bytes) noexcept;
 };
 
 constexpr Form kForms[] = {
@@ -211,7 +211,7 @@ bool embeds_ipv4(ZeroRun run, const std::uint16_t (&groups)[8]) noexcept {
 
 }  // namespace
 
-void write_ipv6(Writer& out, const std::uint8_t* bytes) noexcept {
+void write_ipv6(TextWriter& out, const std::uint8_t* bytes) noexcept {
     std::uint16_t groups[8];
     for (unsigned i = 0; i < 8; ++i) groups[i] = static_cast<std::uint16_t>(bytes[2 * i] << 8 | bytes[2 * i + 1]);
     const ZeroRun run = longest_zero_run(groups);
@@ -231,7 +231,7 @@ void write_ipv6(Writer& out, const std::uint8_t* bytes) noexcept {
     }
 }
 
-void write_address(Writer& out, std::uint32_t format, const void* address, std::size_t length) noexcept {
+void write_address(TextWriter& out, std::uint32_t format, const void* address, std::size_t length) noexcept {
     if (address == nullptr) {
         out.put(std::string_view("(null)"));
         return;

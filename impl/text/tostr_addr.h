@@ -13,9 +13,9 @@
 namespace selvage::impl {
 
 // address == nullptr shows "(null)".
-void write_address(Writer& out, std::uint32_t format, const void* address, std::size_t length) noexcept;
+void write_address(TextWriter& out, std::uint32_t format, const void* address, std::size_t length) noexcept;
 
 // The sixteen bytes of an IPv6 address (or a GID) in the shortest usual form, without brackets.
-void write_ipv6(Writer& out, const std::uint8_t* bytes) noexcept;
+void write_ipv6(TextWriter& out, const std::uint8_t* bytes) noexcept;
 
 }  // namespace selvage::impl

@@ -55,7 +55,7 @@ constexpr Field kCqErrorFields[] = {
 
 }  // namespace
 
-bool write_object_attr(Writer& out, const void* data, unsigned type) noexcept {
+bool write_object_attr(TextWriter& out, const void* data, unsigned type) noexcept {
     if (type == kTypeAvAttr) {
         write_structure(out, "fi_av_attr", kAvAttrFields, data, 0);
     } else if (type == kTypeCqAttr) {

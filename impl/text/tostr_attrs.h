@@ -8,6 +8,6 @@
 namespace selvage::impl {
 
 // False if the type is none of these.
-bool write_object_attr(Writer& out, const void* data, unsigned type) noexcept;
+bool write_object_attr(TextWriter& out, const void* data, unsigned type) noexcept;
 
 }  // namespace selvage::impl

@@ -127,7 +127,7 @@ consteval BitFamily family(std::span<const BitName> rows) {
 }
 
 // Writes the names, and says what separates the next item: nothing if none was written.
-std::string_view write_names(Writer& out, const BitFamily& family, std::uint64_t word,
+std::string_view write_names(TextWriter& out, const BitFamily& family, std::uint64_t word,
                              std::string_view separator) noexcept {
     for (const BitName& row : family.rows) {
         if ((word & row.bit) == 0) continue;
@@ -138,7 +138,7 @@ std::string_view write_names(Writer& out, const BitFamily& family, std::uint64_t
     return separator;
 }
 
-void write_word(Writer& out, const BitFamily& family, std::uint64_t word, std::string_view separator) noexcept {
+void write_word(TextWriter& out, const BitFamily& family, std::uint64_t word, std::string_view separator) noexcept {
     separator = write_names(out, family, word & family.known, separator);
     if (const std::uint64_t nameless = word & ~family.known; nameless != 0) {
         out.put(separator);
@@ -155,11 +155,11 @@ constinit const BitFamily kMsgOrderBits = family(kMsgOrderRows);
 constinit const BitFamily kCqFlagBits = family(kCqFlagRows);
 constinit const BitFamily kMrModeBits = family(kMrModeRows);
 
-void write_bits(Writer& out, const BitFamily& family, std::uint64_t word) noexcept {
+void write_bits(TextWriter& out, const BitFamily& family, std::uint64_t word) noexcept {
     if (word != 0) write_word(out, family, word, "");
 }
 
-void write_completion_order(Writer& out, std::uint64_t word) noexcept {
+void write_completion_order(TextWriter& out, std::uint64_t word) noexcept {
     std::string_view separator = "";
     if ((word & FI_ORDER_STRICT) == FI_ORDER_NONE) {
         out.put(std::string_view("FI_ORDER_NONE"));

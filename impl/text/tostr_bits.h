@@ -31,9 +31,9 @@ extern const BitFamily kCqFlagBits;
 extern const BitFamily kMrModeBits;
 
 // Writes "NAME, NAME, 0x..."; nothing at all for an empty word.
-void write_bits(Writer& out, const BitFamily& family, std::uint64_t word) noexcept;
+void write_bits(TextWriter& out, const BitFamily& family, std::uint64_t word) noexcept;
 
 // Completion order: FI_ORDER_NONE and FI_ORDER_STRICT are values of the low bits as a whole, not bits.
-void write_completion_order(Writer& out, std::uint64_t word) noexcept;
+void write_completion_order(TextWriter& out, std::uint64_t word) noexcept;
 
 }  // namespace selvage::impl

@@ -224,7 +224,7 @@ std::optional<std::uint32_t> enum_value(const EnumFamily& family, std::string_vi
     return std::nullopt;
 }
 
-void write_enum(Writer& out, const EnumFamily& family, std::uint32_t value) noexcept {
+void write_enum(TextWriter& out, const EnumFamily& family, std::uint32_t value) noexcept {
     if (const std::string_view name = enum_name(family, value); !name.empty()) [[likely]] {
         out.put(name);
     } else if (family.has_provider_values && (value & FI_PROV_SPECIFIC) != 0) {

@@ -53,6 +53,6 @@ std::string_view enum_name(const EnumFamily& family, std::uint32_t value) noexce
 // The value of a name, in either case: used to read settings.
 std::optional<std::uint32_t> enum_value(const EnumFamily& family, std::string_view name) noexcept;
 
-void write_enum(Writer& out, const EnumFamily& family, std::uint32_t value) noexcept;
+void write_enum(TextWriter& out, const EnumFamily& family, std::uint32_t value) noexcept;
 
 }  // namespace selvage::impl

@@ -15,20 +15,20 @@ T read(const void* structure, std::size_t offset) noexcept {
     return value;
 }
 
-void write_list(Writer& out, const BitFamily& family, std::uint64_t word) noexcept {
+void write_list(TextWriter& out, const BitFamily& family, std::uint64_t word) noexcept {
     out.put(std::string_view("[ "));
     write_bits(out, family, word);
     out.put(std::string_view(" ]"));
 }
 
-void write_version(Writer& out, std::uint32_t version) noexcept {
+void write_version(TextWriter& out, std::uint32_t version) noexcept {
     out.decimal(FI_MAJOR(version));
     out.put('.');
     out.decimal(FI_MINOR(version));
 }
 
 // Numbers, pointers and strings; false if the kind is none of these.
-bool write_plain(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
+bool write_plain(TextWriter& out, Show show, const void* structure, std::size_t offset) noexcept {
     switch (show) {
         case Show::Size:
             out.decimal(read<std::size_t>(structure, offset));
@@ -70,7 +70,7 @@ bool write_plain(Writer& out, Show show, const void* structure, std::size_t offs
 }
 
 // Lists of bit names; false if the kind is none of these.
-bool write_flags(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
+bool write_flags(TextWriter& out, Show show, const void* structure, std::size_t offset) noexcept {
     switch (show) {
         case Show::Caps:
             write_list(out, kCapsBits, read<std::uint64_t>(structure, offset));
@@ -133,7 +133,7 @@ const EnumFamily& family_of(Show show) noexcept {
     }
 }
 
-void write_value(Writer& out, Show show, const void* structure, std::size_t offset) noexcept {
+void write_value(TextWriter& out, Show show, const void* structure, std::size_t offset) noexcept {
     if (write_plain(out, show, structure, offset)) return;
     if (write_flags(out, show, structure, offset)) return;
     write_enum(out, family_of(show), read<std::uint32_t>(structure, offset));
@@ -141,7 +141,7 @@ void write_value(Writer& out, Show show, const void* structure, std::size_t offs
 
 }  // namespace
 
-void write_fields(Writer& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept {
+void write_fields(TextWriter& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept {
     for (const Field& field : fields) {
         if (field.show == Show::Secret && !read<const void*>(structure, field.offset)) continue;
         out.indent(indent);
@@ -151,7 +151,7 @@ void write_fields(Writer& out, std::span<const Field> fields, const void* struct
     }
 }
 
-void write_structure(Writer& out, std::string_view name, std::span<const Field> fields, const void* structure,
+void write_structure(TextWriter& out, std::string_view name, std::span<const Field> fields, const void* structure,
                      unsigned indent) noexcept {
     out.indent(indent);
     out.put(name);

@@ -89,10 +89,10 @@ consteval Field field(std::string_view label, std::size_t offset, std::size_t by
     field(#member ": ", offsetof(structure, member), sizeof(structure::member), show)
 
 // One line for each row.
-void write_fields(Writer& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept;
+void write_fields(TextWriter& out, std::span<const Field> fields, const void* structure, unsigned indent) noexcept;
 
 // "name:" and the rows four columns further, or "name: (null)".
-void write_structure(Writer& out, std::string_view name, std::span<const Field> fields, const void* structure,
+void write_structure(TextWriter& out, std::string_view name, std::span<const Field> fields, const void* structure,
                      unsigned indent) noexcept;
 
 }  // namespace selvage::impl

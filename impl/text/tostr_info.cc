@@ -121,7 +121,7 @@ constexpr Field kLinkAttrFields[] = {
     SELVAGE_FIELD(fi_link_attr, network_type, Show::String),
 };
 
-void write_address_line(Writer& out, std::string_view label, std::uint32_t format, const void* address,
+void write_address_line(TextWriter& out, std::string_view label, std::uint32_t format, const void* address,
                         std::size_t length) noexcept {
     out.indent(4);
     out.put(label);
@@ -132,7 +132,7 @@ void write_address_line(Writer& out, std::string_view label, std::uint32_t forma
 bool has_tostr(const fid& object) noexcept { return FI_CHECK_OP(object.ops, fi_ops, tostr); }
 
 // Some operations append to the text they find, some write from the start: an empty text at our position serves both.
-void write_by_own_operation(Writer& out, const fid& object) noexcept {
+void write_by_own_operation(TextWriter& out, const fid& object) noexcept {
     if (out.room() == 0) return;
     char* const start = out.position();
     const std::size_t length = out.room() + 1;
@@ -142,7 +142,7 @@ void write_by_own_operation(Writer& out, const fid& object) noexcept {
     out.accept_foreign_text();
 }
 
-void write_nic_line(Writer& out, const fid_nic* nic) noexcept {
+void write_nic_line(TextWriter& out, const fid_nic* nic) noexcept {
     if (nic == nullptr) {
         out.put(std::string_view("    nic: (nil)\n"));
     } else if (has_tostr(nic->fid)) {
@@ -154,23 +154,23 @@ void write_nic_line(Writer& out, const fid_nic* nic) noexcept {
 
 }  // namespace
 
-void write_tx_attr(Writer& out, const fi_tx_attr* attr, unsigned indent) noexcept {
+void write_tx_attr(TextWriter& out, const fi_tx_attr* attr, unsigned indent) noexcept {
     write_structure(out, "fi_tx_attr", kTxAttrFields, attr, indent);
 }
 
-void write_rx_attr(Writer& out, const fi_rx_attr* attr, unsigned indent) noexcept {
+void write_rx_attr(TextWriter& out, const fi_rx_attr* attr, unsigned indent) noexcept {
     write_structure(out, "fi_rx_attr", kRxAttrFields, attr, indent);
 }
 
-void write_ep_attr(Writer& out, const fi_ep_attr* attr, unsigned indent) noexcept {
+void write_ep_attr(TextWriter& out, const fi_ep_attr* attr, unsigned indent) noexcept {
     write_structure(out, "fi_ep_attr", kEpAttrFields, attr, indent);
 }
 
-void write_domain_attr(Writer& out, const fi_domain_attr* attr, unsigned indent) noexcept {
+void write_domain_attr(TextWriter& out, const fi_domain_attr* attr, unsigned indent) noexcept {
     write_structure(out, "fi_domain_attr", kDomainAttrFields, attr, indent);
 }
 
-void write_fabric_attr(Writer& out, const fi_fabric_attr* attr, unsigned indent) noexcept {
+void write_fabric_attr(TextWriter& out, const fi_fabric_attr* attr, unsigned indent) noexcept {
     if (attr == nullptr || attr->fabric == nullptr) {
         write_structure(out, "fi_fabric_attr", kFabricAttrFields, attr, indent);
         return;
@@ -179,7 +179,7 @@ void write_fabric_attr(Writer& out, const fi_fabric_attr* attr, unsigned indent)
     write_fields(out, kFabricAttrFields, attr, indent + 4);
 }
 
-void write_info(Writer& out, const fi_info& info) noexcept {
+void write_info(TextWriter& out, const fi_info& info) noexcept {
     write_structure(out, "fi_info", kInfoFields, &info, 0);
     write_address_line(out, "src_addr: ", info.addr_format, info.src_addr, info.src_addrlen);
     write_address_line(out, "dest_addr: ", info.addr_format, info.dest_addr, info.dest_addrlen);
@@ -194,7 +194,7 @@ void write_info(Writer& out, const fi_info& info) noexcept {
     write_nic_line(out, info.nic);
 }
 
-void write_nic(Writer& out, const fid_nic& nic) noexcept {
+void write_nic(TextWriter& out, const fid_nic& nic) noexcept {
     out.put(std::string_view("    nic:\n"));
     write_structure(out, "fi_device_attr", kDeviceAttrFields, nic.device_attr, 8);
     write_structure(out, "fi_bus_attr", kBusAttrFields, nic.bus_attr, 8);
@@ -206,13 +206,13 @@ void write_nic(Writer& out, const fid_nic& nic) noexcept {
 
 int nic_tostr(const fid* nic, char* buffer, std::size_t length) noexcept {
     if (nic == nullptr || buffer == nullptr || length == 0) return -FI_EINVAL;
-    Writer out(buffer, length);
+    TextWriter out(buffer, length);
     write_nic(out, *reinterpret_cast<const fid_nic*>(nic));
     out.finish();
     return 0;
 }
 
-void write_fid(Writer& out, const fid* object) noexcept {
+void write_fid(TextWriter& out, const fid* object) noexcept {
     if (object != nullptr && has_tostr(*object)) {
         write_by_own_operation(out, *object);
     } else if (object != nullptr && object->fclass == FI_CLASS_NIC) {

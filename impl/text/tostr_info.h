@@ -12,19 +12,19 @@
 namespace selvage::impl {
 
 // indent is the column of the structure's own name; its fields stand four columns to the right.
-void write_info(Writer& out, const fi_info& info) noexcept;
-void write_tx_attr(Writer& out, const fi_tx_attr* attr, unsigned indent) noexcept;
-void write_rx_attr(Writer& out, const fi_rx_attr* attr, unsigned indent) noexcept;
-void write_ep_attr(Writer& out, const fi_ep_attr* attr, unsigned indent) noexcept;
-void write_domain_attr(Writer& out, const fi_domain_attr* attr, unsigned indent) noexcept;
-void write_fabric_attr(Writer& out, const fi_fabric_attr* attr, unsigned indent) noexcept;
+void write_info(TextWriter& out, const fi_info& info) noexcept;
+void write_tx_attr(TextWriter& out, const fi_tx_attr* attr, unsigned indent) noexcept;
+void write_rx_attr(TextWriter& out, const fi_rx_attr* attr, unsigned indent) noexcept;
+void write_ep_attr(TextWriter& out, const fi_ep_attr* attr, unsigned indent) noexcept;
+void write_domain_attr(TextWriter& out, const fi_domain_attr* attr, unsigned indent) noexcept;
+void write_fabric_attr(TextWriter& out, const fi_fabric_attr* attr, unsigned indent) noexcept;
 
 // An object as text: by its own tostr operation where it has one, a NIC by its attributes, others by address.
-void write_fid(Writer& out, const fid* object) noexcept;
+void write_fid(TextWriter& out, const fid* object) noexcept;
 
 // The attributes of a NIC. nic_tostr has the signature of fi_ops::tostr and writes from the start of the buffer, for
 // use in the operations of the library's own NIC objects.
-void write_nic(Writer& out, const fid_nic& nic) noexcept;
+void write_nic(TextWriter& out, const fid_nic& nic) noexcept;
 int nic_tostr(const fid* nic, char* buffer, std::size_t length) noexcept;
 
 }  // namespace selvage::impl

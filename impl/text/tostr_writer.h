@@ -14,13 +14,13 @@
 
 namespace selvage::impl {
 
-class Writer {
+class TextWriter {
 public:
     // No single text is longer than this; it also keeps buffer + length from wrapping when a caller passes SIZE_MAX.
     static constexpr std::size_t kMaxLength = std::size_t{1} << 24;
 
     // length must be at least 1.
-    Writer(char* buffer, std::size_t length) noexcept
+    TextWriter(char* buffer, std::size_t length) noexcept
         : position_(buffer), last_(buffer + (length < kMaxLength ? length : kMaxLength) - 1) {}
 
     std::size_t room() const noexcept { return static_cast<std::size_t>(last_ - position_); }

@@ -6,9 +6,9 @@
 
 namespace selvage::model::rules {
 
-const Side kTransmit = {
+const ContextSide kTransmit = {
     Part::Tx, Field::tx_caps, Field::tx_mode, Field::tx_op_flags, Field::tx_msg_order, Field::tx_comp_order, &Word::tx};
-const Side kReceive = {
+const ContextSide kReceive = {
     Part::Rx, Field::rx_caps, Field::rx_mode, Field::rx_op_flags, Field::rx_msg_order, Field::rx_comp_order, &Word::rx};
 
 namespace {
@@ -38,7 +38,7 @@ const std::vector<Narrowed>& narrowed_capabilities() {
 
 // Capabilities of one side without those that `request` narrows to the other side: FI_MSG|FI_RECV sends nothing, so
 // FI_MSG asks nothing of the transmit context.
-std::uint64_t of_this_side(std::uint64_t caps, std::uint64_t request, const Side& side) {
+std::uint64_t of_this_side(std::uint64_t caps, std::uint64_t request, const ContextSide& side) {
     const auto full = implied(request);
     const auto own = applicable(Family::caps, side);
     for (const auto& n : narrowed_capabilities())
@@ -48,7 +48,7 @@ std::uint64_t of_this_side(std::uint64_t caps, std::uint64_t request, const Side
 
 // The capabilities that a call asks of a context: those in its own structure or, where these are 0, those of the call
 // that apply to it.
-std::uint64_t asked_caps(const Query& q, const Side& side) {
+std::uint64_t asked_caps(const Query& q, const ContextSide& side) {
     const auto whole = asked(q, Field::caps);
     const auto own = asked(q, side.caps);
     if (whole == 0 && own == 0) return 0;
@@ -56,7 +56,7 @@ std::uint64_t asked_caps(const Query& q, const Side& side) {
     return of_this_side((own != 0 ? own : whole) & known, whole != 0 ? whole : own, side);
 }
 
-std::uint64_t find_applicable(Family family, const Side& side, Version version) {
+std::uint64_t find_applicable(Family family, const ContextSide& side, Version version) {
     std::uint64_t all = 0;
     for (const Word& w : words(family))
         if (!w.alias && w.*side.applies && w.since <= version) all |= w.value;
@@ -136,14 +136,14 @@ std::uint64_t joined_parts(std::uint64_t order) {
 }
 
 // The order that an entry is known to offer.
-std::uint64_t offered_order(const MatchCase& c, const Side& side) {
+std::uint64_t offered_order(const MatchCase& c, const ContextSide& side) {
     const auto shown = get(c.entry.offer, side.msg_order);
     return c.profile.origin == Origin::Declared ? shown | get(c.entry.most, side.msg_order) : shown;
 }
 
 // Capabilities that hints ask of a context although they can't be its own: those of the other side, and those beyond
 // what info.caps asks for.  That is for context_caps_foreign and context_caps_outside_request to judge.
-std::uint64_t misplaced_caps(const Query& q, const Side& side) {
+std::uint64_t misplaced_caps(const Query& q, const ContextSide& side) {
     const auto whole = asked(q, Field::caps);
     const auto fitting = applicable(Family::caps, side, q.version);
     return asked(q, side.caps) & ~(whole != 0 ? fitting & implied(whole) : fitting);
@@ -158,7 +158,7 @@ std::uint64_t known_caps(Version version) {
 }
 
 // The same calls but for the capabilities of one context, which the first one spells out?
-bool spells_out(const PairCase& c, const Side& side) {
+bool spells_out(const PairCase& c, const ContextSide& side) {
     if (c.metamorphic != MetamorphicRelation::Relaxed || !c.first.hints || !c.second.hints) return false;
     const auto spelled = get(*c.first.hints, side.caps);
     if (spelled == 0 || get(*c.second.hints, side.caps) != 0) return false;
@@ -182,7 +182,7 @@ std::uint64_t implied(std::uint64_t caps) {
     return caps | more;
 }
 
-std::uint64_t applicable(Family family, const Side& side, Version version) {
+std::uint64_t applicable(Family family, const ContextSide& side, Version version) {
     // Each offer is held against the words of caps six times, and these are the same for all.
     static const BySideAndMinor caps = find_applicable_caps();
     const bool spelled = family == Family::caps && version >= Version(1, 0) && version <= kNewest;
@@ -197,7 +197,7 @@ Fit if_asked(const MatchCase& c, std::uint64_t caps, Field f, Fit fit) {
     return Fit::may(hint_and_offer(c, f, Relation::AtMost, "what it is about was not asked for"));
 }
 
-Demand context_caps_outside_request(const QueryCase& c, const Side& side) {
+Demand context_caps_outside_request(const QueryCase& c, const ContextSide& side) {
     const auto whole = asked(c.query, Field::caps);
     const auto own = asked(c.query, side.caps);
     if (whole == 0 || own == 0 || names_only(c.query)) return Demand::not_asked();
@@ -210,7 +210,7 @@ Demand context_caps_outside_request(const QueryCase& c, const Side& side) {
     return beyond != 0 ? Demand::may_refuse(why()) : Demand::nothing();
 }
 
-Demand context_caps_foreign(const QueryCase& c, const Side& side) {
+Demand context_caps_foreign(const QueryCase& c, const ContextSide& side) {
     const auto own = asked(c.query, side.caps);
     if (own == 0 || names_only(c.query)) return Demand::not_asked();
     const auto known = applicable(Family::caps, side, c.query.version);
@@ -218,7 +218,7 @@ Demand context_caps_foreign(const QueryCase& c, const Side& side) {
     return Demand::may_refuse(number(side.caps, Relation::Within, known, own, "does not apply to this context"));
 }
 
-Fit context_caps_granted(const MatchCase& c, const Side& side) {
+Fit context_caps_granted(const MatchCase& c, const ContextSide& side) {
     if (asked(c.query, side.caps) == 0) return Fit::not_asked();
     const auto expected = asked_caps(c.query, side);
     if (expected == 0) return Fit::not_asked();
@@ -233,7 +233,7 @@ Fit context_caps_granted(const MatchCase& c, const Side& side) {
     return Fit::no(evidence);
 }
 
-Ruling context_caps_returned(const OfferCase& c, const Side& side) {
+Ruling context_caps_returned(const OfferCase& c, const ContextSide& side) {
     const auto expected = asked_caps(c.query, side);
     if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.caps);
@@ -243,7 +243,7 @@ Ruling context_caps_returned(const OfferCase& c, const Side& side) {
     });
 }
 
-Ruling context_caps_within_info(const OfferCase& c, const Side& side) {
+Ruling context_caps_within_info(const OfferCase& c, const ContextSide& side) {
     const auto actual = get(c.offer, side.caps);
     const auto misplaced = misplaced_caps(c.query, side);
     if ((actual & ~misplaced) == 0 || names_only(c.query)) return Ruling::not_applicable();
@@ -253,11 +253,11 @@ Ruling context_caps_within_info(const OfferCase& c, const Side& side) {
     });
 }
 
-Ruling context_caps_only_applicable(const OfferCase& c, const Side& side) {
+Ruling context_caps_only_applicable(const OfferCase& c, const ContextSide& side) {
     return only(c, side.caps, Family::caps, applicable(Family::caps, side) | unsorted_caps());
 }
 
-Ruling context_caps_zero(const PairCase& c, const Side& side) {
+Ruling context_caps_zero(const PairCase& c, const ContextSide& side) {
     if (names_only(c.first) || !spells_out(c, side)) return Ruling::not_applicable();
     const Answer& a = c.first_answer;
     const Answer& b = c.second_answer;
@@ -276,7 +276,7 @@ Ruling context_caps_zero(const PairCase& c, const Side& side) {
     return Ruling::holds();
 }
 
-Fit context_mode_granted(const MatchCase& c, const Side& side) {
+Fit context_mode_granted(const MatchCase& c, const ContextSide& side) {
     const auto allowed = asked(c.query, side.mode);
     if (allowed == 0) return Fit::not_asked();  // info.mode counts, and its own clause judges it
     const auto needed = c.entry.needed_mode & get(c.entry.offer, side.mode);
@@ -288,27 +288,27 @@ Fit context_mode_granted(const MatchCase& c, const Side& side) {
     return Fit::fits();
 }
 
-Ruling context_mode_returned(const OfferCase& c, const Side& side) {
+Ruling context_mode_returned(const OfferCase& c, const ContextSide& side) {
     if (c.hints() == nullptr || names_only(c.query) || !c.offer.has(side.part)) return Ruling::not_applicable();
     const auto own = asked(c.query, side.mode);
     return offer_to_value(c, side.mode, Relation::Within, own != 0 ? own : asked(c.query, Field::mode));
 }
 
-Ruling context_mode_within_info(const OfferCase& c, const Side& side) {
+Ruling context_mode_within_info(const OfferCase& c, const ContextSide& side) {
     if (get(c.offer, side.mode) == 0 || names_only(c.query)) return Ruling::not_applicable();
     return offer_to_field(c, side.mode, Relation::Within, Field::mode);
 }
 
-Ruling context_mode_only_applicable(const OfferCase& c, const Side& side) {
+Ruling context_mode_only_applicable(const OfferCase& c, const ContextSide& side) {
     // Bits that no word names may be what a newer interface, or a provider, means by them.
     return only(c, side.mode, Family::mode, applicable(Family::mode, side) | ~named_bits(Family::mode));
 }
 
-Ruling context_op_flags_only_applicable(const OfferCase& c, const Side& side) {
+Ruling context_op_flags_only_applicable(const OfferCase& c, const ContextSide& side) {
     return only(c, side.op_flags, Family::op_flags, applicable(Family::op_flags, side));
 }
 
-Fit context_msg_order_granted(const MatchCase& c, const Side& side) {
+Fit context_msg_order_granted(const MatchCase& c, const ContextSide& side) {
     const auto expected = asked(c.query, side.msg_order);
     if (expected == 0) return Fit::not_asked();
     const auto offered = offered_order(c, side);
@@ -324,7 +324,7 @@ Fit context_msg_order_granted(const MatchCase& c, const Side& side) {
     return Fit::no(evidence);
 }
 
-Fit context_msg_order_split(const MatchCase& c, const Side& side) {
+Fit context_msg_order_split(const MatchCase& c, const ContextSide& side) {
     const auto parts = asked(c.query, side.msg_order) & covered_parts(~std::uint64_t{0});
     if (parts == 0) return Fit::not_asked();
     const auto offered = offered_order(c, side);
@@ -333,7 +333,7 @@ Fit context_msg_order_split(const MatchCase& c, const Side& side) {
     return Fit::may(number(side.msg_order, Relation::Contains, parts, offered, "only the plain order is offered"));
 }
 
-Ruling context_msg_order_returned(const OfferCase& c, const Side& side) {
+Ruling context_msg_order_returned(const OfferCase& c, const ContextSide& side) {
     const auto expected = asked(c.query, side.msg_order);
     if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.msg_order);
