@@ -69,8 +69,6 @@ void expect_no_gaps(const Forms& forms) {
         << last_line(forms.text);
 }
 
-TEST(Coverage, EachMustClauseOnShmIsReachedOrHasAReason) { expect_no_gaps(run_short({"--provider", "shm"})); }
-
 #ifdef SELVAGE_OWN_LIBRARY
 TEST(Coverage, EachMustClauseOnOurOwnShmIsReachedOrHasAReason) {
     expect_no_gaps(run_short({"--library", SELVAGE_OWN_LIBRARY, "--provider", "shm"}));

@@ -252,6 +252,43 @@ TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
     EXPECT_EQ(e.operations[1].of, 0);
 }
 
+// Of a read that gets no entry nothing tells when it is over.  Its bytes come into memory that the next exchange uses,
+// unless that waits for them.
+TEST(TrafficRun, TheNextExchangeBeginsWhenASilentReadIsOver) {
+    constexpr int kTries = 60;
+    const auto parsed = [](const char* lines) {
+        CaseFile file;
+        CaseError error;
+        EXPECT_TRUE(parse_case(std::string("selvage-case 1\nkind = traffic\nprovider = \"sockets\"\n"
+                                           "call = version=1.17 hints={caps=FI_MSG|FI_RMA, ep_attr.type=FI_EP_RDM, "
+                                           "fabric_attr.prov_name=\"sockets\"}\nselective = both\n") +
+                                   lines,
+                               file, error))
+            << error.str();
+        return file.shown;
+    };
+    const Case read = parsed("A read length=524288\n");
+    const Case write = parsed("A writemsg length=524288 pieces=3 flags=FI_COMPLETION\n");
+    const Seen seen = in_child([&](Channel& channel) {
+        setenv("SELVAGE_PATIENCE", "10", 1);
+        std::string trouble;
+        const auto library = Library::open("", trouble);
+        if (!library) return;
+        Worker worker(*library);
+        for (int i = 0; i < kTries; ++i) {
+            model::Traffic out;
+            worker.run(read, out);
+            if (out.open_ret != 0 || out.operations.empty()) return channel.send("no sockets");
+            worker.run(write, out);
+            channel.send(out.operations.back().remote == model::Seen::Whole ? "whole" : "mixed");
+        }
+    });
+    if (std::count(seen.records.begin(), seen.records.end(), "no sockets") > 0)
+        GTEST_SKIP() << "the system's library has no provider sockets here";
+    EXPECT_EQ(seen.records.size(), static_cast<std::size_t>(kTries));
+    EXPECT_EQ(std::count(seen.records.begin(), seen.records.end(), "mixed"), 0);
+}
+
 // A provider that works on a thread of its own is not done because nothing came for a moment: the first transfer of a
 // pair waits for a connection here.  The system's library has such a one.
 TEST(TrafficRun, WhatAThreadOfTheProviderHasNotDoneYetIsNotTakenForLost) {

@@ -22,7 +22,8 @@ using model::Traffic;
 using model::Transfer;
 
 constexpr std::size_t kLength = 8;           // of a message
-constexpr std::chrono::seconds kLongest{8};  // on a machine that is busy beyond measure
+constexpr std::chrono::seconds kLongest{8};  // on a machine that is busy beyond measure,
+constexpr unsigned kLeastRounds = 2000;      // but never with fewer looks than these, however long they take there
 constexpr std::array<std::uint64_t, 6> kTags = {0x5E1A, 0x2BAD, 0x7E57, 0x3C3C, 0x1234, 0x4321};
 
 // A step that did not come through keeps its own for as long as there are others.
@@ -159,7 +160,8 @@ bool Barrier::come(unsigned entries) {
 bool Barrier::wait() {
     if (rounds_++ % 16 != 15) return true;
     sched_yield();
-    return worked_micros() < until_worked_ && std::chrono::steady_clock::now() < until_;
+    if (worked_micros() >= until_worked_) return false;
+    return rounds_ < kLeastRounds || std::chrono::steady_clock::now() < until_;
 }
 
 bool Barrier::message(Step step, Side from) {
@@ -186,6 +188,7 @@ bool Barrier::read(Side from) {
 
 bool Barrier::pass(const Traffic& done, unsigned micros, const std::function<void()>& poll) {
     poll_ = &poll;
+    rounds_ = 0;
     until_worked_ = worked_micros() + micros;
     until_ = std::chrono::steady_clock::now() + kLongest * patience_factor();
     failed_ = false;

@@ -81,8 +81,9 @@ public:
         out_.drained = drain();
         count(after_);
         look_again();
-        if (is_charged()) wait_for_the_late();
-        return tidy();
+        const bool silent = uses_memory_in_silence();
+        if (is_charged() || silent) wait_for_the_late();
+        return tidy() && (through_ || !silent || !uses_memory_in_silence());
     }
 
 private:
@@ -110,6 +111,20 @@ private:
         return !broken.empty();
     }
 
+    // An operation that gets no entry may not be over: its source or destination is memory that the next exchange uses.
+    [[nodiscard]] bool uses_memory_in_silence() const {
+        for (std::size_t i = 0; i < out_.operations.size(); ++i) {
+            const Operation& o = out_.operations[i];
+            if (o.ret != 0 || !reaches_memory(o) || injected(o)) continue;
+            const Seen seen = o.what == Transfer::Read ? o.local : o.remote;
+            if (seen == Seen::Whole || seen == Seen::NotLooked) continue;
+            if (std::none_of(out_.entries.begin(), out_.entries.end(),
+                             [i](const Completion& c) { return c.operation == static_cast<int>(i); }))
+                return true;
+        }
+        return false;
+    }
+
     // What has not come may still be on its way, where the provider works on a thread of its own: a barrier goes behind
     // it, and all is looked at again.  Where none can, or none comes through, time has to do.
     void wait_for_the_late() {
@@ -122,7 +137,8 @@ private:
         const bool passed = pass_barrier(limit);
         barrier_lost_ = barrier_.tried() && !passed;
         if (reliable && barrier_lost_) ++patience_.lost;
-        patience_.timed = reliable && !(proves && passed);
+        through_ = proves && passed;
+        patience_.timed = reliable && !through_;
         drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
         if (passed && sequence_.counters)
             count_behind_barriers(limit);
@@ -224,7 +240,7 @@ private:
         patience_.timed = true;
     }
 
-    bool injected(const Operation& o) const {
+    [[nodiscard]] bool injected(const Operation& o) const {
         if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel) return false;
         if (o.form == CallForm::Inject || o.form == CallForm::InjectData) return true;
         return ((o.form == CallForm::Message ? o.flags : sequence_.transmit_flags) & FI_INJECT) != 0;
@@ -456,6 +472,7 @@ private:
     Forecast forecast_;
     Barrier barrier_;
     bool barrier_lost_ = false;
+    bool through_ = false;        // a barrier has proved that all came that will
     std::vector<int> owner_;      // by slot of a context: the operation that was posted with it last
     std::uint64_t contexts_ = 0;  // offset of the first one in each side's memory
     std::vector<QueueEntry> read_;
