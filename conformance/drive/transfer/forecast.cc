@@ -46,6 +46,10 @@ void Forecast::meet(int receive, int send) {
     if (reports_transmit(at(send)) && delivery_.reliable) due(send);
 }
 
+// Where the exchange does not set what has to be left, the provider's own minimum decides: the buffer may be released,
+// and the message that is on its way stays for a later receive.
+void Forecast::may_be_released(std::uint64_t used) { loose_ = loose_ || (used > 0 && sequence_.min_multi_recv == 0); }
+
 void Forecast::post_send(int index) {
     const Operation& o = at(index);
     Inbox& in = inbox(other(o.side), o.what == Transfer::TaggedSend);
@@ -57,6 +61,7 @@ void Forecast::post_send(int index) {
         if (is_multi(at(*r))) {
             auto used = std::find_if(used_.begin(), used_.end(), [&](const auto& u) { return u.first == *r; });
             if (used == used_.end()) used = used_.insert(used_.end(), {*r, 0});
+            may_be_released(used->second);
             used->second += o.length;
             keeps = used->second + std::max<std::uint64_t>(sequence_.min_multi_recv, 1) <= at(*r).length;
         }
@@ -101,6 +106,7 @@ void Forecast::post_receive(int index) {
             continue;
         }
         meet(index, *m);
+        if (taken) may_be_released(used);
         used += at(*m).length;
         taken = true;
         m = in.messages.erase(m);

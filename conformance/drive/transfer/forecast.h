@@ -59,6 +59,7 @@ private:
     [[nodiscard]] bool is_multi(const model::Operation& receive) const;
     void due(int index) { ++due_[static_cast<std::size_t>(index)]; }
     void meet(int receive, int send);
+    void may_be_released(std::uint64_t used);
     void post_send(int index);
     void post_receive(int index);
     void look(int index);
