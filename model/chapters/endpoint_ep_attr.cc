@@ -1,4 +1,4 @@
-// The endpoint attributes: spec/clauses/endpoint_ep_attr.toml, in its order.
+// The endpoint attributes: spec/clauses/endpoint_ep_attr.toml, and the counts of endpoint_context.toml.
 #include <array>
 #include <bit>
 

@@ -1,4 +1,4 @@
-// The receive context attributes: spec/clauses/endpoint_rx_attr.toml, in its order.
+// The receive context attributes: spec/clauses/endpoint_rx_attr.toml and endpoint_context.toml.
 #include "model/chapters/endpoint_context.h"
 
 namespace selvage::model::clause {

@@ -1,4 +1,4 @@
-// The transmit context attributes: spec/clauses/endpoint_tx_attr.toml, in its order.
+// The transmit context attributes: spec/clauses/endpoint_tx_attr.toml and endpoint_context.toml.
 #include "model/chapters/endpoint_context.h"
 
 namespace selvage::model::clause {

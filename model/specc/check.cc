@@ -17,7 +17,6 @@ bool one_of(const std::string& s, const std::array<const char*, N>& allowed) {
 }
 
 constexpr std::array kLevels = {"must", "should", "may"};
-constexpr std::array kStatuses = {"clear", "disputed"};
 constexpr std::array kKinds = {"query",        "match",     "offer", "answer",  "pair",
                                "side-effects", "lifecycle", "text",  "traffic", "none"};
 constexpr std::array kProse = {"heading", "declaration", "introduction", "rationale",
@@ -30,16 +29,30 @@ void check_clause(const Clause& c, const std::set<std::string>& sentences, Probl
         "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
     if (!std::regex_match(c.id, kId)) say("an id is area.topic.words, lower case");
     if (!one_of(c.level, kLevels)) say("level '" + c.level + "' is not must, should or may");
-    if (!one_of(c.status, kStatuses)) say("status '" + c.status + "' is not clear or disputed");
     if (!one_of(c.judges, kKinds)) say("judges '" + c.judges + "' is no kind of predicate");
     if ((c.judges == "none") == c.unseen.empty()) say("judges = \"none\" and `unseen` go together");
-    if ((c.status == "disputed") != c.dispute.has_value())
-        say("status = \"disputed\" and [clause.dispute] go together");
     if (c.source.empty()) say("cites no source");
     for (const auto& s : c.source) {
         if (!sentences.contains(s)) say("cites " + s + ", which no page index holds");
     }
     if (c.example && !one_of(c.example->expect, kExpect)) say("example expects '" + c.example->expect + "'");
+}
+
+// A reading is written once: by its own clause, its family, or under a name.
+void check_readings(const Spec& spec, Problems& out) {
+    std::set<std::string> used;
+    std::map<std::string, std::string> writers;
+    for (const auto& c : spec.clauses) {
+        if (!c.dispute) continue;
+        used.insert(c.dispute->like);
+        const auto& named = c.dispute->like;
+        const auto& writer = !named.empty() ? named : c.family.empty() ? c.id : c.family;
+        const auto& first = writers.emplace(c.dispute->reading, writer).first->second;
+        if (first != writer) out.push_back(c.file + ": " + c.id + " repeats the reading of " + first);
+    }
+    for (const auto& [name, reading] : spec.readings) {
+        if (!used.contains(name)) out.push_back("no clause has the reading '" + name + "'");
+    }
 }
 
 void check_pages(const Spec& spec, Problems& out) {
@@ -140,6 +153,7 @@ std::vector<std::string> check(const Spec& spec) {
         if (!ids.insert(identifier(c.id)).second) out.push_back(c.file + ": " + c.id + " is defined twice");
         check_clause(c, sentences, out);
     }
+    check_readings(spec, out);
     check_pages(spec, out);
     check_words(spec, out);
     for (const auto& u : uncited(spec)) out.push_back(u + ": neither cited by a clause nor listed as prose");

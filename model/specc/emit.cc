@@ -138,7 +138,7 @@ std::string clause_table(const Spec& spec) {
     for (const auto& c : spec.clauses) {
         const auto id = identifier(c.id);
         o << "    {.clause = Clause::" << id << ", .id = " << quoted(c.id) << ", .level = Level::" << capital(c.level)
-          << ", .status = Status::" << capital(c.status)
+          << ", .status = Status::" << (c.dispute ? "Disputed" : "Clear")
           << ",\n     .judges = Judges::" << (c.judges == "text" ? "String" : capital(c.judges))
           << ", .source = kSource_" << id << ", .since = " << version(c.since)
           << ", .until = " << (c.until.empty() ? "Version(~0U)" : version(c.until))
@@ -294,8 +294,8 @@ std::string book(const Spec& spec) {
         if (here != chapter) o << "\n## " << here << "\n";
         chapter = here;
         o << "\n### " << c.id << "\n"
-          << c.promise << "\n\n*" << c.level << ", " << c.status << ", judged as " << c.judges << ", since " << c.since
-          << (c.until.empty() ? "" : ", until " + c.until) << "; ";
+          << c.promise << "\n\n*" << c.level << (c.dispute ? ", disputed" : ", clear") << ", judged as " << c.judges
+          << ", since " << c.since << (c.until.empty() ? "" : ", until " + c.until) << "; ";
         for (std::size_t i = 0; i < c.source.size(); ++i) o << (i == 0 ? "" : ", ") << c.source[i];
         o << "*\n";
         if (!c.unseen.empty()) o << "\nNot seen from outside: " << c.unseen << "\n";

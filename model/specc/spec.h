@@ -48,6 +48,7 @@ struct Example {
 };
 
 struct Dispute {
+    std::string like;  // the shared reading that it takes up; empty if it is written out
     std::vector<std::string> says;
     std::string reading;
     std::string why;
@@ -56,7 +57,6 @@ struct Dispute {
 struct Clause {
     std::string id;
     std::string level;
-    std::string status;
     std::string judges;
     std::vector<std::string> source;  // "page:at"
     std::string since = "1.0";
@@ -65,13 +65,15 @@ struct Clause {
     std::string unseen;
     std::optional<Example> example;
     std::optional<Dispute> dispute;
-    std::string file;  // for messages
+    std::string family;  // where its family begins; empty for others
+    std::string file;    // for messages
 };
 
 struct Spec {
     std::vector<WordFamily> families;
     std::vector<Page> pages;
-    std::vector<Clause> clauses;  // ordered by id
+    std::map<std::string, Dispute> readings;  // shared ones, by name
+    std::vector<Clause> clauses;              // ordered by id
 };
 
 /// Reads every TOML file below `root`.  Throws std::runtime_error naming file and line.

@@ -1,4 +1,4 @@
-// The predicates of spec/clauses/endpoint_rx_attr.toml, by hand from the text.
+// The predicates of spec/clauses/endpoint_rx_attr.toml and endpoint_context.toml, by hand from the text.
 #include <gtest/gtest.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>

@@ -1,5 +1,5 @@
-// The predicates of spec/clauses/endpoint_tx_attr.toml, by hand from the text.  What both contexts share is told here
-// for transmit contexts; endpoint_rx_attr_test.cc tells what differs.
+// The predicates of spec/clauses/endpoint_tx_attr.toml and endpoint_context.toml, by hand from the text.  What both
+// contexts share is told here for transmit contexts; endpoint_rx_attr_test.cc tells what differs.
 #include <gtest/gtest.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "model/spec/clause.h"
 #include "model/specc/spec.h"
@@ -20,7 +22,6 @@ Spec small() {
     Clause c;
     c.id = "getinfo.caps.some-words";
     c.level = "must";
-    c.status = "clear";
     c.judges = "offer";
     c.source = {"page.3-1.0:1"};
     c.promise = "Something is kept.";
@@ -38,6 +39,48 @@ bool tells(const Spec& spec, const std::string& what) {
     }
     return told;
 }
+
+// A spec of one file of clauses, read as spec/ is.
+Spec read(const std::string& clauses) {
+    const auto root = std::filesystem::path(testing::TempDir()) / "selvage_spec_test";
+    for (const char* folder : {"vocabulary", "pages", "clauses"}) std::filesystem::create_directories(root / folder);
+    std::ofstream(root / "clauses" / "file.toml") << clauses;
+    Spec spec;
+    try {
+        spec = load(root);
+    } catch (...) {
+        std::filesystem::remove_all(root);
+        throw;
+    }
+    std::filesystem::remove_all(root);
+    return spec;
+}
+
+// What is said of a file that cannot be read, without the name of its folder.
+std::string refusal(const std::string& clauses) {
+    try {
+        read(clauses);
+    } catch (const std::exception& e) {
+        const std::string what = e.what();
+        return what.substr(what.find("file.toml"));
+    }
+    return "it was read";
+}
+
+constexpr const char* kReading = R"([[reading]]
+name = "shared"
+says = ["what all say"]
+reading = "one way"
+why = "because"
+)";
+constexpr const char* kFamily = R"([[family]]
+id = "getinfo.caps.{name}"
+level = "must"
+judges = "offer"
+source = ["page.3-1.0:{at}", "page.3-1.0:9"]
+promise = "{name} is kept."
+example = { call = "version=1.17 hints={caps={name}}", expect = "granted" }
+)";
 
 TEST(Spec, IsSound) {
     const Spec spec = load(SELVAGE_SPEC_DIR);
@@ -117,11 +160,9 @@ TEST(Spec, TellsUnknownWordsInAClause) {
         return spec;
     };
     EXPECT_TRUE(tells(tampered([](Clause& c) { c.level = "shall"; }), "level 'shall'"));
-    EXPECT_TRUE(tells(tampered([](Clause& c) { c.status = "odd"; }), "status 'odd'"));
     EXPECT_TRUE(tells(tampered([](Clause& c) { c.judges = "nobody"; }), "judges 'nobody'"));
     EXPECT_TRUE(tells(tampered([](Clause& c) { c.judges = "none"; }), "`unseen` go together"));
     EXPECT_TRUE(tells(tampered([](Clause& c) { c.unseen = "it is dark"; }), "`unseen` go together"));
-    EXPECT_TRUE(tells(tampered([](Clause& c) { c.status = "disputed"; }), "[clause.dispute] go together"));
     EXPECT_TRUE(tells(tampered([](Clause& c) {
                           c.example = Example{"version=1.17", "allowed"};
                       }),
@@ -141,6 +182,81 @@ TEST(Spec, TellsUnknownWordsInTheVocabulary) {
     spec.families[0].words[0].needs.clear();
     spec.families[0].words.push_back(spec.families[0].words[0]);
     EXPECT_TRUE(tells(spec, "FI_READ is listed twice"));
+}
+
+TEST(Spec, ExpandsAFamilyIntoAClauseForEachMember) {
+    const Spec spec = read(std::string(kFamily) + R"(
+member = [
+    { name = "one", at = "1" },
+    { name = "two", at = "2", source = ["page.3-1.0:3"], since = "1.5", level = "should" },
+]
+)");
+    ASSERT_EQ(spec.clauses.size(), 2U);
+    const Clause& one = spec.clauses[0];
+    EXPECT_EQ(one.id, "getinfo.caps.one");
+    EXPECT_EQ(one.source, (std::vector<std::string>{"page.3-1.0:1", "page.3-1.0:9"}));
+    EXPECT_EQ(one.promise, "one is kept.");
+    EXPECT_EQ(one.example->call, "version=1.17 hints={caps=one}") << "other braces are left as they are";
+    EXPECT_EQ(one.level + one.since, "must1.0");
+    const Clause& two = spec.clauses[1];
+    EXPECT_EQ(two.source, (std::vector<std::string>{"page.3-1.0:3", "page.3-1.0:2", "page.3-1.0:9"}));
+    EXPECT_EQ(two.level + two.since, "should1.5");
+}
+
+TEST(Spec, PutsASharedReadingBeforeWhatAClauseSaysItself) {
+    const Spec spec = read(std::string(kReading) + kFamily + R"(
+dispute = "shared"
+member = [{ name = "one", at = "1" }, { name = "two", at = "2", dispute = { says = ["its own"], why = "other" } }]
+)");
+    const Dispute& one = *spec.clauses[0].dispute;
+    EXPECT_EQ(one.says, std::vector<std::string>{"what all say"});
+    EXPECT_EQ(one.reading + one.why, "one waybecause");
+    const Dispute& two = *spec.clauses[1].dispute;
+    EXPECT_EQ(two.says, (std::vector<std::string>{"what all say", "its own"}));
+    EXPECT_EQ(two.reading + two.why, "one wayother");
+}
+
+TEST(Spec, TellsAMemberThatLacksAWord) {
+    EXPECT_EQ(refusal(std::string(kFamily) + "member = [{ name = \"one\" }]\n"),
+              "file.toml:8: a member of the family needs the word 'at'");
+}
+
+TEST(Spec, TellsAWordThatNoPatternHas) {
+    EXPECT_EQ(refusal(std::string(kFamily) + "member = [{ name = \"one\", at = \"1\", sinse = \"1.5\" }]\n"),
+              "file.toml:8: no pattern of the family has the word 'sinse'");
+}
+
+TEST(Spec, TellsAFamilyWithoutMembers) { EXPECT_EQ(refusal(kFamily), "file.toml:1: a family needs members"); }
+
+TEST(Spec, TellsAMemberThatLacksAKey) {
+    EXPECT_EQ(refusal("[[family]]\nlevel = \"must\"\njudges = \"offer\"\nmember = [{ id = \"getinfo.caps.one\" }]\n"),
+              "file.toml:4: needs the key 'promise'");
+}
+
+TEST(Spec, TellsTwoMembersOfOneId) {
+    const Spec twice =
+        read(std::string(kFamily) + "member = [{ name = \"one\", at = \"1\" }, { name = \"one\", at = \"2\" }]\n");
+    EXPECT_TRUE(tells(twice, "file.toml: getinfo.caps.one is defined twice"));
+}
+
+TEST(Spec, TellsAnUnknownReading) {
+    EXPECT_EQ(refusal(std::string(kFamily) + "dispute = \"shered\"\nmember = [{ name = \"one\", at = \"1\" }]\n"),
+              "file.toml:9: unknown reading 'shered'");
+}
+
+TEST(Spec, TellsAReadingThatNobodyHas) {
+    EXPECT_TRUE(tells(read(kReading), "no clause has the reading 'shared'"));
+    EXPECT_EQ(refusal(std::string(kReading) + kReading), "file.toml:6: the reading 'shared' is defined twice");
+}
+
+TEST(Spec, TellsTwoClausesThatWriteOutTheSameReading) {
+    Spec spec = small();
+    spec.clauses[0].dispute = Dispute{"", {"this", "that"}, "one way", "because"};
+    spec.clauses.push_back(spec.clauses[0]);
+    spec.clauses[1].id = "getinfo.caps.other-words";
+    EXPECT_TRUE(tells(spec, "getinfo.caps.other-words repeats the reading of getinfo.caps.some-words"));
+    for (Clause& c : spec.clauses) c.family = "file.toml:1";
+    EXPECT_TRUE(check(spec).empty()) << "a family has written it once";
 }
 
 TEST(Spec, MakesIdentifiersOfIds) {
