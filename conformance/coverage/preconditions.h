@@ -11,7 +11,7 @@
 #include <string>
 
 #include "conformance/report/finding.h"
-#include "model/lifecycle/lifetime.h"
+#include "model/value/object_class.h"
 #include "model/value/profile.h"
 
 namespace selvage::conformance {

@@ -204,7 +204,7 @@ TEST(Needs, SayWhatTransfersLack) {
     p.entries[0].offer.domain.cntr_cnt = 1;
     EXPECT_EQ(lacking_of(cntr_count_send, p, result), "");
     p.entries[0].offer.domain.cntr_cnt = 0;
-    EXPECT_EQ(lacking_of(cntr_count_send, p, result), "no offer has counters: domain_attr.cntr_cnt is 0");
+    EXPECT_EQ(lacking_of(cntr_count_send, p, result), "domain_attr.cntr_cnt is 0 in every offer");
     p.entries[0].offer.ep.type = FI_EP_DGRAM;
     EXPECT_EQ(lacking_of(endpoint_cancel_ends, p), "no pair of endpoints could be opened");
     EXPECT_EQ(lacking_of(endpoint_cancel_ends, p, result),

@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "model/value/info.h"
+#include "model/value/object_class.h"
 
 namespace selvage::model {
 
 struct Step;
-
-/// The classes of objects that a life holds.
-enum class ObjectClass : std::uint8_t { None, Fabric, Domain, Eq, Cq, Cntr, Av, Pep, Ep, Mr };
 
 /// What an endpoint was bound to, and for which of its operations.
 struct Binding {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/spec/need.h"
 #include "model/value/version.h"
 #include "model_gen/clause_ids.h"
 
@@ -28,6 +29,7 @@ struct ClauseText {
     std::string_view example_call, example_expect;
     std::span<const std::string_view> dispute_says;
     std::string_view dispute_reading, dispute_why;
+    std::span<const Need> needs;  ///< what a provider must have for any query to meet it
 };
 
 /// One sentence of a page's index.

@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "model/specc/needs.h"
 #include "model/specc/spec.h"
 
 namespace selvage::specc {
@@ -52,6 +53,15 @@ void check_readings(const Spec& spec, Problems& out) {
     }
     for (const auto& [name, reading] : spec.readings) {
         if (!used.contains(name)) out.push_back("no clause has the reading '" + name + "'");
+    }
+}
+
+void check_needs(const Spec& spec, Problems& out) {
+    for (const auto& c : spec.clauses) {
+        for (const auto& need : c.needs) {
+            const auto problem = need_problem(spec, need);
+            if (!problem.empty()) out.push_back(c.file + ": " + c.id + ": needs '" + need + "': " + problem);
+        }
     }
 }
 
@@ -154,6 +164,7 @@ std::vector<std::string> check(const Spec& spec) {
         check_clause(c, sentences, out);
     }
     check_readings(spec, out);
+    check_needs(spec, out);
     check_pages(spec, out);
     check_words(spec, out);
     for (const auto& u : uncited(spec)) out.push_back(u + ": neither cited by a clause nor listed as prose");

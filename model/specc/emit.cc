@@ -9,8 +9,11 @@
 // newer_names.h   names that the distribution's headers lack
 // clauses.md      the book
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "model/specc/cxx_text.h"
+#include "model/specc/needs.h"
 #include "model/specc/spec.h"
 
 namespace selvage::specc {
@@ -26,33 +29,10 @@ void write_if_changed(const std::filesystem::path& file, const std::string& cont
     std::ofstream(file, std::ios::binary) << content;
 }
 
-std::string quoted(const std::string& s) {
-    std::string out = "\"";
-    for (const char c : s) {
-        if (c == '"' || c == '\\') out.push_back('\\');
-        if (c == '\n') {
-            out += "\\n";
-        } else {
-            out.push_back(c);
-        }
-    }
-    return out + "\"";
-}
-
 // "1.17" -> "Version(1, 17)"
 std::string version(const std::string& v) {
     const auto dot = v.find('.');
     return "Version(" + v.substr(0, dot) + ", " + v.substr(dot + 1) + ")";
-}
-
-std::string capital(const std::string& s) {
-    std::string out;
-    bool upper = true;
-    for (const char c : s) {
-        if (c != '-') out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-        upper = c == '-';
-    }
-    return out;
 }
 
 struct KindRow {
@@ -127,12 +107,31 @@ void emit_list(std::ostream& o, const std::string& name, const std::vector<std::
     o << "};\n";
 }
 
+// The headers that define the words.
+std::string includes(const Spec& spec) {
+    std::ostringstream o;
+    o << "#include <rdma/fabric.h>\n";
+    std::set<std::string> headers = {"rdma/fabric.h"};
+    for (const auto& f : spec.families) {
+        for (const auto& h : f.headers) {
+            if (headers.insert(h).second) o << "#include <" << h << ">\n";
+        }
+    }
+    o << "\n#include \"model_gen/newer_names.h\"\n";
+    return o.str();
+}
+
 std::string clause_table(const Spec& spec) {
     std::ostringstream o;
-    o << kBanner << "#include \"model/spec/clause.h\"\n\nnamespace selvage::model {\nnamespace {\n\n";
+    o << kBanner << "#include \"model/spec/clause.h\"\n\n"
+      << includes(spec) << "\nnamespace selvage::model {\nnamespace {\n\n";
     for (const auto& c : spec.clauses) {
         emit_list(o, "kSource_" + identifier(c.id), c.source);
         if (c.dispute) emit_list(o, "kSays_" + identifier(c.id), c.dispute->says);
+        if (c.needs.empty()) continue;
+        o << "constexpr Need kNeeds_" << identifier(c.id) << "[] = {\n";
+        for (const auto& n : c.needs) o << "    " << need_row(n) << ",\n";
+        o << "};\n";
     }
     o << "\nconstexpr ClauseText kClauses[] = {\n";
     for (const auto& c : spec.clauses) {
@@ -147,7 +146,8 @@ std::string clause_table(const Spec& spec) {
           << ", .example_expect = " << quoted(c.example ? c.example->expect : "")
           << ",\n     .dispute_says = " << (c.dispute && !c.dispute->says.empty() ? "kSays_" + id : std::string("{}"))
           << ", .dispute_reading = " << quoted(c.dispute ? c.dispute->reading : "")
-          << ",\n     .dispute_why = " << quoted(c.dispute ? c.dispute->why : "") << "},\n";
+          << ",\n     .dispute_why = " << quoted(c.dispute ? c.dispute->why : "")
+          << ", .needs = " << (c.needs.empty() ? std::string("{}") : "kNeeds_" + id) << "},\n";
     }
     o << "};\n\n}  // namespace\n\nstd::span<const ClauseText> clauses() { return kClauses; }\n\n"
       << "}  // namespace selvage::model\n";
@@ -226,15 +226,8 @@ bool holds(const std::vector<std::string>& list, const char* what) {
 
 std::string vocabulary_source(const Spec& spec) {
     std::ostringstream o;
-    o << kBanner << "#include \"model_gen/vocabulary.h\"\n\n#include <rdma/fabric.h>\n";
-    std::map<std::string, bool> headers;
-    for (const auto& f : spec.families) {
-        for (const auto& h : f.headers) {
-            if (h != "rdma/fabric.h" && !headers[h]) o << "#include <" << h << ">\n";
-            headers[h] = true;
-        }
-    }
-    o << "\n#include \"model_gen/newer_names.h\"\n\nnamespace selvage::model {\nnamespace {\n\n";
+    o << kBanner << "#include \"model_gen/vocabulary.h\"\n\n"
+      << includes(spec) << "\nnamespace selvage::model {\nnamespace {\n\n";
     for (const auto& f : spec.families) {
         o << "const Word kWords_" << f.name << "[] = {\n";
         for (const auto& w : f.words) {

@@ -42,6 +42,8 @@ void read_keys(const std::filesystem::path& file, Keys& k, Clause& c) {
     take(c.promise, k.text("promise"));
     take(c.unseen, k.text("unseen"));
     prepend(c.source, k.texts("source"));
+    const auto needs = k.texts("needs");
+    c.needs.insert(c.needs.end(), needs.begin(), needs.end());
     if (const auto* e = k.table("example")) {
         Keys ek(file, *e);
         c.example = Example{ek.text("call", true), ek.text("expect", true)};
@@ -59,6 +61,7 @@ public:
     void fill(Clause& c) {
         for (auto* s : {&c.id, &c.level, &c.since, &c.until, &c.promise, &c.unseen}) fill(*s);
         for (auto& s : c.source) fill(s);
+        for (auto& s : c.needs) fill(s);
         if (c.example) {
             fill(c.example->call);
             fill(c.example->expect);

@@ -65,8 +65,9 @@ struct Clause {
     std::string unseen;
     std::optional<Example> example;
     std::optional<Dispute> dispute;
-    std::string family;  // where its family begins; empty for others
-    std::string file;    // for messages
+    std::vector<std::string> needs;  // as specc/needs.h reads them
+    std::string family;              // where its family begins; empty for others
+    std::string file;                // for messages
 };
 
 struct Spec {

@@ -79,6 +79,7 @@ level = "must"
 judges = "offer"
 source = ["page.3-1.0:{at}", "page.3-1.0:9"]
 promise = "{name} is kept."
+needs = ["caps has {name}"]
 example = { call = "version=1.17 hints={caps={name}}", expect = "granted" }
 )";
 
@@ -188,7 +189,7 @@ TEST(Spec, ExpandsAFamilyIntoAClauseForEachMember) {
     const Spec spec = read(std::string(kFamily) + R"(
 member = [
     { name = "one", at = "1" },
-    { name = "two", at = "2", source = ["page.3-1.0:3"], since = "1.5", level = "should" },
+    { name = "two", at = "2", source = ["page.3-1.0:3"], needs = ["nic"], since = "1.5", level = "should" },
 ]
 )");
     ASSERT_EQ(spec.clauses.size(), 2U);
@@ -200,6 +201,7 @@ member = [
     EXPECT_EQ(one.level + one.since, "must1.0");
     const Clause& two = spec.clauses[1];
     EXPECT_EQ(two.source, (std::vector<std::string>{"page.3-1.0:3", "page.3-1.0:2", "page.3-1.0:9"}));
+    EXPECT_EQ(two.needs, (std::vector<std::string>{"caps has two", "nic"}));
     EXPECT_EQ(two.level + two.since, "should1.5");
 }
 
@@ -218,12 +220,12 @@ member = [{ name = "one", at = "1" }, { name = "two", at = "2", dispute = { says
 
 TEST(Spec, TellsAMemberThatLacksAWord) {
     EXPECT_EQ(refusal(std::string(kFamily) + "member = [{ name = \"one\" }]\n"),
-              "file.toml:8: a member of the family needs the word 'at'");
+              "file.toml:9: a member of the family needs the word 'at'");
 }
 
 TEST(Spec, TellsAWordThatNoPatternHas) {
     EXPECT_EQ(refusal(std::string(kFamily) + "member = [{ name = \"one\", at = \"1\", sinse = \"1.5\" }]\n"),
-              "file.toml:8: no pattern of the family has the word 'sinse'");
+              "file.toml:9: no pattern of the family has the word 'sinse'");
 }
 
 TEST(Spec, TellsAFamilyWithoutMembers) { EXPECT_EQ(refusal(kFamily), "file.toml:1: a family needs members"); }
@@ -241,7 +243,7 @@ TEST(Spec, TellsTwoMembersOfOneId) {
 
 TEST(Spec, TellsAnUnknownReading) {
     EXPECT_EQ(refusal(std::string(kFamily) + "dispute = \"shered\"\nmember = [{ name = \"one\", at = \"1\" }]\n"),
-              "file.toml:9: unknown reading 'shered'");
+              "file.toml:10: unknown reading 'shered'");
 }
 
 TEST(Spec, TellsAReadingThatNobodyHas) {
@@ -257,6 +259,53 @@ TEST(Spec, TellsTwoClausesThatWriteOutTheSameReading) {
     EXPECT_TRUE(tells(spec, "getinfo.caps.other-words repeats the reading of getinfo.caps.some-words"));
     for (Clause& c : spec.clauses) c.family = "file.toml:1";
     EXPECT_TRUE(check(spec).empty()) << "a family has written it once";
+}
+
+// What is said of a need, in a spec that knows the words of caps and one clause that nothing judges.
+std::string need_told(const std::string& need) {
+    Spec spec = small();
+    WordFamily caps;
+    caps.name = "caps";
+    caps.words.resize(2);
+    caps.words[0].name = "FI_MSG";
+    caps.words[1].name = "FI_RMA";
+    spec.families.push_back(caps);
+    spec.clauses[0].needs = {need};
+    spec.clauses.push_back(spec.clauses[0]);
+    spec.clauses[1].id = "getinfo.caps.never-seen";
+    spec.clauses[1].judges = "none";
+    spec.clauses[1].unseen = "it is dark";
+    spec.clauses[1].needs.clear();
+    const auto problems = check(spec);
+    if (problems.empty()) return "";
+    const std::string start = "file.toml: getinfo.caps.some-words: needs '" + need + "': ";
+    return problems[0].starts_with(start) ? problems[0].substr(start.size()) : problems[0];
+}
+
+TEST(Spec, TakesEveryKindOfNeed) {
+    for (const char* need :
+         {"tx_attr.size above 8", "caps has FI_MSG|FI_RMA", "caps has any", "caps lacks FI_MSG", "mode insists on any",
+          "opens cq", "kept getinfo.caps.some-words", "granted getinfo.caps.some-words",
+          "until getinfo.caps.some-words: nobody asked", "once getinfo.caps.some-words: it was rare", "nic",
+          "connectionless", "connected", "sockets", "layered", "names-itself", "override", "shortage"})
+        EXPECT_EQ(need_told(need), "") << need;
+}
+
+TEST(Spec, TellsWhatIsWrongWithANeed) {
+    EXPECT_EQ(need_told("tx_attr.sise above 8"), "'tx_attr.sise' is no field of numbers");
+    EXPECT_EQ(need_told("caps has FI_MSG|FI_MGS"), "'FI_MGS' is no word of caps");
+    EXPECT_EQ(need_told("caps has"), "names no word");
+    EXPECT_EQ(need_told("caps above 1"), "'above' takes a field of numbers and a number");
+    EXPECT_EQ(need_told("tx_attr.size above many"), "'above' takes a field of numbers and a number");
+    EXPECT_EQ(need_told("caps is FI_MSG"), "'is' takes a field of one word");
+    EXPECT_EQ(need_told("ep_attr.type has any"), "'has' takes a field of bits");
+    EXPECT_EQ(need_told("caps insists on FI_MSG"), "an offer insists on bits of mode or domain_attr.mr_mode alone");
+    EXPECT_EQ(need_told("opens sesame"), "'sesame' is no class of objects");
+    EXPECT_EQ(need_told("kept getinfo.caps.no-such"), "'getinfo.caps.no-such' is no clause that is judged");
+    EXPECT_EQ(need_told("until getinfo.caps.never-seen: it is dark"),
+              "'getinfo.caps.never-seen' is no clause that is judged");
+    EXPECT_EQ(need_told("once getinfo.caps.some-words"), "gives no reason");
+    EXPECT_EQ(need_told("luck"), "says nothing that is known");
 }
 
 TEST(Spec, MakesIdentifiersOfIds) {
