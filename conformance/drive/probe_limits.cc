@@ -2,7 +2,6 @@
 
 #include <rdma/fabric.h>
 
-#include <array>
 #include <functional>
 #include <vector>
 
@@ -29,23 +28,13 @@ bool is_limited(const FieldRow& r) {
     return r.form == Form::Size && r.field != Field::rx_total_buffered_recv && r.field != Field::ep_msg_prefix_size;
 }
 
-bool is_32_bits(Field f) { return f == Field::ep_protocol_version; }
-
 // The largest value of these means a shared context.
 bool counts_contexts(Field f) { return f == Field::ep_tx_ctx_cnt || f == Field::ep_rx_ctx_cnt; }
 
-constexpr std::array kChoices = {Field::addr_format,
-                                 Field::tx_tclass,
-                                 Field::ep_protocol,
-                                 Field::domain_threading,
-                                 Field::domain_control_progress,
-                                 Field::domain_data_progress,
-                                 Field::domain_resource_mgmt,
-                                 Field::domain_av_type,
-                                 Field::domain_tclass};
-constexpr std::array kBits = {Field::tx_caps,       Field::tx_op_flags,   Field::tx_msg_order,
-                              Field::tx_comp_order, Field::rx_caps,       Field::rx_op_flags,
-                              Field::rx_msg_order,  Field::rx_comp_order, Field::domain_caps};
+// Bits and values that an offer may have beside those that it shows.  Capabilities of the whole and endpoint types make
+// entries of their own.
+bool has_more_bits(const FieldRow& r) { return r.form == Form::Bits && r.hint == Hint::Wish && r.field != Field::caps; }
+bool has_other_values(const FieldRow& r) { return r.form == Form::Enum && r.field != Field::ep_type; }
 
 std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; }
 
@@ -186,12 +175,14 @@ private:
         for (const auto& r : number_fields())
             if (is_limited(r)) find_size(r.field);
         find_tag_format();
-        find_key(Field::domain_auth_key, Field::domain_auth_key_size);
-        find_key(Field::ep_auth_key, Field::ep_auth_key_size);
+        find_key(Field::domain_auth_key);
+        find_key(Field::ep_auth_key);
         find_shared(Field::ep_tx_ctx_cnt, Field::domain_max_ep_stx_ctx);
         find_shared(Field::ep_rx_ctx_cnt, Field::domain_max_ep_srx_ctx);
-        for (const Field f : kBits) find_bits(f);
-        for (const Field f : kChoices) find_choices(f);
+        for (const auto& r : number_fields())
+            if (has_more_bits(r)) find_bits(r.field);
+        for (const auto& r : number_fields())
+            if (has_other_values(r)) find_choices(r.field);
     }
 
     // The bits without which alone the entry is not offered; all of them if it can do without each, but not without
@@ -206,7 +197,7 @@ private:
     }
 
     void find_size(Field f) {
-        const auto top = is_32_bits(f) ? 0xFFFFFFFFU : counts_contexts(f) ? kMax - 1 : kMax;
+        const auto top = counts_contexts(f) ? kMax - 1 : row(f).widest;
         const auto found = largest(shown(f), top, [&](std::uint64_t value) { return passes(f, value); });
         if (found > shown(f)) set(entry().most, f, found == top ? kMax : found);
     }
@@ -217,13 +208,13 @@ private:
             set(entry().most, Field::ep_mem_tag_format, kAnyTag);
     }
 
-    void find_key(Field key, Field size) {
+    void find_key(Field key) {
         const auto found = largest(0, kLongestKey, [&](std::uint64_t length) {
             Query q = base();
             ask_for(*q.hints, key, std::string(length, 'k'));
             return passes(q);
         });
-        if (found != 0) set(entry().most, size, found == kLongestKey ? kMax : found);
+        if (found != 0) set(entry().most, row(key).partner, found == kLongestKey ? kMax : found);
     }
 
     void find_shared(Field count, Field shared) {

@@ -19,10 +19,6 @@ void end_at_nul(Text& text) {
     if (text) text->resize(std::min(text->find('\0'), text->size()));
 }
 
-void no_longer_than(std::uint64_t& length, const Text& what) {
-    if (what) length = std::min<std::uint64_t>(length, what->size());
-}
-
 bool is_structure(std::uint64_t datatype) {
     constexpr std::array kStructures = {FI_TYPE_INFO,    FI_TYPE_TX_ATTR,     FI_TYPE_RX_ATTR,
                                         FI_TYPE_EP_ATTR, FI_TYPE_DOMAIN_ATTR, FI_TYPE_FABRIC_ATTR};
@@ -45,16 +41,14 @@ void normalize(Info& hints) {
         if (r.form == Form::Object) {
             if (value != 0) set(hints, r.field, kForeign);
         } else {
-            set(hints, r.field, value & widest(r.field));
+            set(hints, r.field, value & r.widest);
         }
     }
     for (const auto& r : text_fields()) {
+        const Text& t = text(hints, r.field);
         if (r.form == Form::String) end_at_nul(text(hints, r.field));
+        if (r.form == Form::Bytes && t && get(hints, r.partner) > t->size()) fit_length(hints, r.field);
     }
-    no_longer_than(hints.src_addrlen, hints.src_addr);
-    no_longer_than(hints.dest_addrlen, hints.dest_addr);
-    no_longer_than(hints.ep.auth_key_size, hints.ep.auth_key);
-    no_longer_than(hints.domain.auth_key_size, hints.domain.auth_key);
 }
 
 void normalize(Query& query) {

@@ -115,8 +115,7 @@ void add_random_field(const Profile& profile, const Entry& entry, const std::vec
                       Rng& rng) {
     const Field f = random_field(rng);
     const auto& r = row(f);
-    if (r.form == Form::Object || f == Field::fabric_prov_name || f == Field::src_addrlen || f == Field::dest_addrlen ||
-        f == Field::ep_auth_key_size || f == Field::domain_auth_key_size) {
+    if (r.form == Form::Object || f == Field::fabric_prov_name || r.hint == Hint::Length) {
         return;  // handles belong to the life suite; lengths follow their bytes; the provider is set already
     }
     if (is_text(f)) {
@@ -142,9 +141,7 @@ std::vector<Choice> choices(const Profile& profile) {
     for (const auto& r : text_fields()) {
         for (auto& t : text_values(r.field, profile)) out.push_back({r.field, 0, std::move(t)});
     }
-    for (const Field part : {Field::part_tx, Field::part_rx, Field::part_ep, Field::part_domain, Field::part_fabric}) {
-        out.push_back({part, 0, {}});
-    }
+    for (const auto& p : attributes()) out.push_back({p.field, 0, {}});
     add_call_choices(profile, out);
     return out;
 }
@@ -169,25 +166,7 @@ void apply(const Choice& choice, Query& query) {
     }
     if (!query.hints) query.hints.emplace();
     Info& hints = *query.hints;
-    switch (choice.field) {
-        case Field::part_tx:
-            hints.add(Part::Tx);
-            return;
-        case Field::part_rx:
-            hints.add(Part::Rx);
-            return;
-        case Field::part_ep:
-            hints.add(Part::Ep);
-            return;
-        case Field::part_domain:
-            hints.add(Part::Domain);
-            return;
-        case Field::part_fabric:
-            hints.add(Part::Fabric);
-            return;
-        default:
-            break;
-    }
+    if (const auto* p = part_of(choice.field)) return hints.add(p->part);
     if (is_text(choice.field)) {
         ask_for(hints, choice.field, choice.text);
     } else {

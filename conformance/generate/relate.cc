@@ -14,46 +14,18 @@ namespace {
 
 using namespace model;
 
-// Fields whose zero is no wildcard, or whose relaxing is a relation of its own.
-bool is_relaxable(Field f) {
-    switch (f) {
-        case Field::mode:
-        case Field::tx_mode:
-        case Field::rx_mode:
-        case Field::domain_mode:
-        case Field::domain_mr_mode:
-        case Field::src_addrlen:
-        case Field::dest_addrlen:
-        case Field::ep_auth_key_size:
-        case Field::domain_auth_key_size:
-        case Field::handle:
-            return false;
-        default:
-            return true;
-    }
-}
+// Zero is no wildcard in the others, or relaxing them is a relation of its own.
+bool is_relaxable(const FieldRow& r) { return r.hint == Hint::Wish && r.field != Field::handle; }
 
 std::vector<Field> asked_fields(const Info& hints) {
     std::vector<Field> out;
     for (const auto& r : number_fields()) {
-        if (is_relaxable(r.field) && get(hints, r.field) != 0) out.push_back(r.field);
+        if (is_relaxable(r) && get(hints, r.field) != 0) out.push_back(r.field);
     }
     for (const auto& r : text_fields()) {
         if (r.field != Field::fabric_prov_name && text(hints, r.field)) out.push_back(r.field);
     }
     return out;
-}
-
-void forget(Info& hints, Field f) {
-    if (is_number(f)) {
-        set(hints, f, 0);
-        return;
-    }
-    text(hints, f).reset();
-    if (f == Field::src_addr) hints.src_addrlen = 0;
-    if (f == Field::dest_addr) hints.dest_addrlen = 0;
-    if (f == Field::ep_auth_key) hints.ep.auth_key_size = 0;
-    if (f == Field::domain_auth_key) hints.domain.auth_key_size = 0;
 }
 
 bool relax(Query& q, Rng& rng) {
@@ -111,8 +83,7 @@ bool source_address_that_is_ignored(Query& a, Query& b) {
     a.node = "127.0.0.1";
     a.service = "7471";
     a.flags |= FI_SOURCE;
-    a.hints->src_addr.reset();
-    a.hints->src_addrlen = 0;
+    forget(*a.hints, Field::src_addr);
     b = a;
     b.hints->addr_format = a.hints->addr_format = FI_SOCKADDR_IN;
     ask_for(*b.hints, Field::src_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
@@ -123,8 +94,7 @@ bool destination_that_is_ignored(Query& a, Query& b) {
     if (!a.hints) return false;
     a.node = "127.0.0.1";
     a.flags &= ~std::uint64_t{FI_SOURCE};
-    a.hints->dest_addr.reset();
-    a.hints->dest_addrlen = 0;
+    forget(*a.hints, Field::dest_addr);
     b = a;
     b.hints->addr_format = a.hints->addr_format = FI_SOCKADDR_IN;
     ask_for(*b.hints, Field::dest_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
@@ -133,8 +103,7 @@ bool destination_that_is_ignored(Query& a, Query& b) {
 
 bool source_length_alone(Query& a, Query& b) {
     if (!a.hints) return false;
-    a.hints->src_addr.reset();
-    a.hints->src_addrlen = 0;
+    forget(*a.hints, Field::src_addr);
     b = a;
     b.hints->src_addrlen = 16;
     return true;
@@ -142,8 +111,7 @@ bool source_length_alone(Query& a, Query& b) {
 
 bool destination_length_alone(Query& a, Query& b) {
     if (!a.hints) return false;
-    a.hints->dest_addr.reset();
-    a.hints->dest_addrlen = 0;
+    forget(*a.hints, Field::dest_addr);
     b = a;
     b.hints->dest_addrlen = 16;
     return true;
@@ -220,8 +188,7 @@ bool key_before_there_were_keys(Query& a, Query& b) {
     a.version = Version(1, a.version.minor_part() % 5);
     a.hints->add(Part::Domain);
     a.hints->domain.mr_mode = FI_MR_UNSPEC;
-    a.hints->domain.auth_key.reset();
-    a.hints->domain.auth_key_size = 0;
+    forget(*a.hints, Field::domain_auth_key);
     b = a;
     ask_for(*b.hints, Field::domain_auth_key, std::string("0123456789abcdef"));
     return true;

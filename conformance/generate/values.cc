@@ -37,11 +37,11 @@ void add_bits(const FieldRow& r, const Profile& profile, Values& out) {
             if ((w.value & ~v) != 0) out.add(v | w.value);
         }
     }
-    out.add(known & widest(r.field));
-    const auto unknown = ~known & widest(r.field);
+    out.add(known & r.widest);
+    const auto unknown = ~known & r.widest;
     out.add(unknown & (~unknown + 1));  // the lowest bit nobody knows
     out.add(offered | (unknown & (~unknown + 1)));
-    out.add(widest(r.field));
+    out.add(r.widest);
 }
 
 void add_sizes(const FieldRow& r, const Profile& profile, Values& out) {
@@ -74,11 +74,11 @@ void add_numbers(const FieldRow& r, const Profile& profile, Values& out) {
     for (const auto& e : profile.entries) {
         const auto v = get(e.offer, r.field);
         out.add(v);
-        out.add((v + 1) & widest(r.field));
+        out.add((v + 1) & r.widest);
         if (v > 1) out.add(v - 1);
     }
     out.add(1);
-    out.add(widest(r.field));
+    out.add(r.widest);
     if (r.field == Field::ep_mem_tag_format) {
         out.add(0x30FF);
         out.add(0xAAAAAAAAAAAAAAAAULL);
@@ -160,28 +160,6 @@ void add_addresses(const Profile& profile, std::vector<std::string>& out) {
 
 }  // namespace
 
-std::uint64_t widest(Field field) {
-    switch (field) {
-        case Field::domain_mr_mode:
-        case Field::domain_threading:
-        case Field::domain_control_progress:
-        case Field::domain_data_progress:
-        case Field::domain_resource_mgmt:
-        case Field::domain_av_type:
-        case Field::ep_type:
-        case Field::ep_protocol:
-        case Field::ep_protocol_version:
-        case Field::addr_format:
-        case Field::tx_tclass:
-        case Field::domain_tclass:
-        case Field::fabric_prov_version:
-        case Field::fabric_api_version:
-            return 0xFFFFFFFFU;
-        default:
-            return ~std::uint64_t{0};
-    }
-}
-
 model::Family printed_family(std::uint64_t datatype) {
     switch (datatype) {
         case FI_TYPE_EP_TYPE:
@@ -261,50 +239,29 @@ std::vector<std::uint64_t> number_values(Field field, const Profile& profile) {
 
 std::vector<std::string> text_values(Field field, const Profile& profile) {
     std::vector<std::string> out;
-    switch (field) {
-        case Field::fabric_prov_name:
-            add_provider_names(profile, out);
-            break;
-        case Field::src_addr:
-        case Field::dest_addr:
-            add_addresses(profile, out);
-            break;
-        case Field::ep_auth_key:
-        case Field::domain_auth_key:
-            out = {std::string("\x01", 1), std::string("0123456789abcdef"), std::string(256, 'k')};
-            break;
-        default:
-            add_names(field, profile, out);
-    }
+    const auto& r = row(field);
+    if (field == Field::fabric_prov_name)
+        add_provider_names(profile, out);
+    else if (r.form == Form::String)
+        add_names(field, profile, out);
+    else if (r.part == Part::Info)
+        add_addresses(profile, out);
+    else
+        out = {std::string("\x01", 1), std::string("0123456789abcdef"), std::string(256, 'k')};
     return out;
 }
 
 void ask_for(Info& hints, Field field, std::uint64_t value) {
     const auto& r = row(field);
     if (r.part != Part::Info) hints.add(r.part);
-    set(hints, field, value & widest(field));
+    set(hints, field, value & r.widest);
 }
 
 void ask_for(Info& hints, Field field, const std::string& value) {
     const auto& r = row(field);
     if (r.part != Part::Info) hints.add(r.part);
     text(hints, field) = value;
-    switch (field) {
-        case Field::src_addr:
-            hints.src_addrlen = value.size();
-            break;
-        case Field::dest_addr:
-            hints.dest_addrlen = value.size();
-            break;
-        case Field::ep_auth_key:
-            hints.ep.auth_key_size = value.size();
-            break;
-        case Field::domain_auth_key:
-            hints.domain.auth_key_size = value.size();
-            break;
-        default:
-            return;
-    }
+    fit_length(hints, field);
     if (hints.addr_format != FI_FORMAT_UNSPEC || r.part != Part::Info || value.size() < 2) return;
     std::uint16_t family = 0;
     std::memcpy(&family, value.data(), sizeof family);

@@ -18,9 +18,6 @@ std::vector<std::uint64_t> number_values(model::Field field, const model::Profil
 /// Texts for a text field, absent left out.
 std::vector<std::string> text_values(model::Field field, const model::Profile& profile);
 
-/// The largest value that the member behind a number field can hold.
-std::uint64_t widest(model::Field field);
-
 /// The family whose words a datatype of fi_tostr prints, for datatypes whose data is a number.
 model::Family printed_family(std::uint64_t datatype);
 

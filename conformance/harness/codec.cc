@@ -8,7 +8,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
-#include "conformance/abi/fields.h"
+#include "model/value/field.h"
 
 namespace selvage::conformance {
 namespace {
@@ -20,7 +20,7 @@ using model::Text;
 
 /// Stores a number with the width of its member.  Copies bytes, since hostile values need not be valid enumerators.
 template <class Member>
-void put(Member& to, std::uint64_t value) {
+void put_number(Member& to, std::uint64_t value) {
     static_assert(sizeof(Member) == 8 || sizeof(Member) == 4);
     if constexpr (sizeof(Member) == 8) {
         std::memcpy(&to, &value, 8);
@@ -39,7 +39,7 @@ class Encoder {
 public:
     Encoder(Arena& arena, const Encoding& how, Encoded& places) : arena_(arena), how_(how), places_(places) {}
 
-    char* text(const Text& text, Field field) {
+    char* string(const Text& text, Field field) {
         if (!text) return nullptr;
         // The terminator is part of the text.
         return keep(arena_.copy(text->c_str(), text->size() + 1, how_.tight), text->size() + 1, field);
@@ -61,6 +61,21 @@ private:
     }
     template <class T>
     T* object(model::Handle handle, std::size_t fclass);
+
+    // Each stores what its member is: a number, an object, a string or bytes.
+    template <class Member>
+    void put(Member& to, std::uint64_t value) {
+        put_number(to, value);
+    }
+    void put(fid*& to, model::Handle handle) { to = object<fid>(handle, FI_CLASS_PEP); }
+    void put(fid_domain*& to, model::Handle handle) { to = object<fid_domain>(handle, FI_CLASS_DOMAIN); }
+    void put(fid_fabric*& to, model::Handle handle) { to = object<fid_fabric>(handle, FI_CLASS_FABRIC); }
+    void put(char*& to, const Text& from, Field field) { to = string(from, field); }
+    template <class Byte>
+    void put(Byte*& to, const Text& from, Field field) {
+        to = static_cast<Byte*>(static_cast<void*>(bytes(from, field)));
+    }
+
     fi_tx_attr* tx(const model::TxAttr& from);
     fi_rx_attr* rx(const model::RxAttr& from);
     fi_ep_attr* ep(const model::EpAttr& from);
@@ -86,51 +101,46 @@ T* Encoder::object(model::Handle handle, std::size_t fclass) {
     return foreign;
 }
 
-#define SELVAGE_PUT(member) put(to->member, from.member);
+#define SELVAGE_PUT(X, member, ...) put(to->member, from.member);
+#define SELVAGE_PUT_TEXT(name, path, part, structure, member, ...) put(to->member, from.member, Field::name);
 
 fi_tx_attr* Encoder::tx(const model::TxAttr& from) {
     auto* const to = room<fi_tx_attr>();
-    SELVAGE_ABI_TX(SELVAGE_PUT)
+    SELVAGE_TX_NUMBERS(SELVAGE_PUT, )
     return to;
 }
 
 fi_rx_attr* Encoder::rx(const model::RxAttr& from) {
     auto* const to = room<fi_rx_attr>();
-    SELVAGE_ABI_RX(SELVAGE_PUT)
+    SELVAGE_RX_NUMBERS(SELVAGE_PUT, )
     return to;
 }
 
 fi_ep_attr* Encoder::ep(const model::EpAttr& from) {
     auto* const to = room<fi_ep_attr>();
-    SELVAGE_ABI_EP(SELVAGE_PUT)
-    to->auth_key = reinterpret_cast<std::uint8_t*>(bytes(from.auth_key, Field::ep_auth_key));
+    SELVAGE_EP_NUMBERS(SELVAGE_PUT, )
+    SELVAGE_EP_TEXTS(SELVAGE_OF_EP, SELVAGE_PUT_TEXT)
     return to;
 }
 
 fi_domain_attr* Encoder::domain(const model::DomainAttr& from) {
     auto* const to = room<fi_domain_attr>();
-    SELVAGE_ABI_DOMAIN(SELVAGE_PUT)
-    to->domain = object<fid_domain>(from.domain, FI_CLASS_DOMAIN);
-    to->name = text(from.name, Field::domain_name);
-    to->auth_key = reinterpret_cast<std::uint8_t*>(bytes(from.auth_key, Field::domain_auth_key));
+    SELVAGE_DOMAIN_NUMBERS(SELVAGE_PUT, )
+    SELVAGE_DOMAIN_TEXTS(SELVAGE_OF_DOMAIN, SELVAGE_PUT_TEXT)
     return to;
 }
 
 fi_fabric_attr* Encoder::fabric(const model::FabricAttr& from) {
     auto* const to = room<fi_fabric_attr>();
-    SELVAGE_ABI_FABRIC(SELVAGE_PUT)
-    to->fabric = object<fid_fabric>(from.fabric, FI_CLASS_FABRIC);
-    to->name = text(from.name, Field::fabric_name);
-    to->prov_name = text(from.prov_name, Field::fabric_prov_name);
+    SELVAGE_FABRIC_NUMBERS(SELVAGE_PUT, )
+    SELVAGE_FABRIC_TEXTS(SELVAGE_OF_FABRIC, SELVAGE_PUT_TEXT)
     return to;
 }
 
 fi_info* Encoder::info(const Info& from) {
     auto* const to = room<fi_info>();
-    SELVAGE_ABI_INFO(SELVAGE_PUT)
-    to->src_addr = bytes(from.src_addr, Field::src_addr);
-    to->dest_addr = bytes(from.dest_addr, Field::dest_addr);
-    to->handle = object<fid>(from.handle, FI_CLASS_PEP);
+    SELVAGE_INFO_NUMBERS(SELVAGE_PUT, )
+    SELVAGE_INFO_TEXTS(SELVAGE_OF_INFO, SELVAGE_PUT_TEXT)
     if (from.has(Part::Tx)) to->tx_attr = tx(from.tx);
     if (from.has(Part::Rx)) to->rx_attr = rx(from.rx);
     if (from.has(Part::Ep)) to->ep_attr = ep(from.ep);
@@ -140,6 +150,7 @@ fi_info* Encoder::info(const Info& from) {
     return to;
 }
 
+#undef SELVAGE_PUT_TEXT
 #undef SELVAGE_PUT
 
 std::size_t size_of(const Text& text) { return text ? text->size() + 2 : 0; }
@@ -151,60 +162,47 @@ bool lies_in(const void* address, const void* start, std::size_t size) {
 }
 
 // Each names the member that `address` lies in, or the structure itself.
-#define SELVAGE_AT(name, member) \
+#define SELVAGE_AT(name, path, part, structure, member, ...) \
     if (lies_in(address, &s->member, sizeof s->member)) return Field::name;
 
-#define SELVAGE_AT_PLAIN(member) SELVAGE_AT(member, member)
 Field field_in(const fi_info* s, const void* address) {
-    SELVAGE_ABI_INFO(SELVAGE_AT_PLAIN)
-    SELVAGE_AT(src_addr, src_addr)
-    SELVAGE_AT(dest_addr, dest_addr)
-    SELVAGE_AT(handle, handle)
-    SELVAGE_AT(part_tx, tx_attr)
-    SELVAGE_AT(part_rx, rx_attr)
-    SELVAGE_AT(part_ep, ep_attr)
-    SELVAGE_AT(part_domain, domain_attr)
-    SELVAGE_AT(part_fabric, fabric_attr)
-    SELVAGE_AT(part_nic, nic)
+    SELVAGE_INFO_NUMBERS(SELVAGE_OF_INFO, SELVAGE_AT)
+    SELVAGE_INFO_TEXTS(SELVAGE_OF_INFO, SELVAGE_AT)
+#define SELVAGE_AT_PART(part, name, member) SELVAGE_AT(name, "", part, fi_info, member)
+    SELVAGE_PARTS(SELVAGE_AT_PART)
+#undef SELVAGE_AT_PART
     return Field::call_hints;
 }
 
-#define SELVAGE_AT_TX(member) SELVAGE_AT(tx_##member, member)
 Field field_in(const fi_tx_attr* s, const void* address) {
-    SELVAGE_ABI_TX(SELVAGE_AT_TX)
+    SELVAGE_TX_NUMBERS(SELVAGE_OF_TX, SELVAGE_AT)
     return Field::part_tx;
 }
 
-#define SELVAGE_AT_RX(member) SELVAGE_AT(rx_##member, member)
 Field field_in(const fi_rx_attr* s, const void* address) {
-    SELVAGE_ABI_RX(SELVAGE_AT_RX)
+    SELVAGE_RX_NUMBERS(SELVAGE_OF_RX, SELVAGE_AT)
     return Field::part_rx;
 }
 
-#define SELVAGE_AT_EP(member) SELVAGE_AT(ep_##member, member)
 Field field_in(const fi_ep_attr* s, const void* address) {
-    SELVAGE_ABI_EP(SELVAGE_AT_EP)
-    SELVAGE_AT(ep_auth_key, auth_key)
+    SELVAGE_EP_NUMBERS(SELVAGE_OF_EP, SELVAGE_AT)
+    SELVAGE_EP_TEXTS(SELVAGE_OF_EP, SELVAGE_AT)
     return Field::part_ep;
 }
 
-#define SELVAGE_AT_DOMAIN(member) SELVAGE_AT(domain_##member, member)
 Field field_in(const fi_domain_attr* s, const void* address) {
-    SELVAGE_ABI_DOMAIN(SELVAGE_AT_DOMAIN)
-    SELVAGE_AT(domain_domain, domain)
-    SELVAGE_AT(domain_name, name)
-    SELVAGE_AT(domain_auth_key, auth_key)
+    SELVAGE_DOMAIN_NUMBERS(SELVAGE_OF_DOMAIN, SELVAGE_AT)
+    SELVAGE_DOMAIN_TEXTS(SELVAGE_OF_DOMAIN, SELVAGE_AT)
     return Field::part_domain;
 }
 
-#define SELVAGE_AT_FABRIC(member) SELVAGE_AT(fabric_##member, member)
 Field field_in(const fi_fabric_attr* s, const void* address) {
-    SELVAGE_ABI_FABRIC(SELVAGE_AT_FABRIC)
-    SELVAGE_AT(fabric_fabric, fabric)
-    SELVAGE_AT(fabric_name, name)
-    SELVAGE_AT(fabric_prov_name, prov_name)
+    SELVAGE_FABRIC_NUMBERS(SELVAGE_OF_FABRIC, SELVAGE_AT)
+    SELVAGE_FABRIC_TEXTS(SELVAGE_OF_FABRIC, SELVAGE_AT)
     return Field::part_fabric;
 }
+
+#undef SELVAGE_AT
 
 }  // namespace
 
@@ -215,12 +213,10 @@ std::size_t room_for(const model::Query& query) {
     if (!query.hints) return size;
     const Info& h = *query.hints;
     size += kStructures;
-    for (const model::Handle handle : {h.handle, h.domain.domain, h.fabric.fabric})
-        if (handle != 0) size += kForeignSize;
+    for (const auto& r : model::number_fields())
+        if (r.form == model::Form::Object && model::get(h, r.field) != 0) size += kForeignSize;
     if (h.has(Part::Nic)) size += kForeignSize;
-    for (const Text* t : {&h.src_addr, &h.dest_addr, &h.ep.auth_key, &h.domain.name, &h.domain.auth_key, &h.fabric.name,
-                          &h.fabric.prov_name})
-        size += size_of(*t);
+    for (const auto& r : model::text_fields()) size += size_of(model::text(h, r.field));
     return size;
 }
 
@@ -230,8 +226,8 @@ Encoded encode(const model::Query& query, Arena& arena, const Encoding& how) {
     out.version = query.version.packed;
     out.flags = query.flags;
     if (query.hints) out.hints = encoder.info(*query.hints);
-    out.node = encoder.text(query.node, Field::call_node);
-    out.service = encoder.text(query.service, Field::call_service);
+    out.node = encoder.string(query.node, Field::call_node);
+    out.service = encoder.string(query.service, Field::call_service);
     return out;
 }
 

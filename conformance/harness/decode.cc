@@ -6,8 +6,8 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
-#include "conformance/abi/fields.h"
 #include "conformance/harness/codec.h"
+#include "model/value/field_table.h"
 
 namespace selvage::conformance {
 namespace {
@@ -84,22 +84,30 @@ private:
         }
     }
 
-#define SELVAGE_GET(member) to.member = get(from.member);
-    void fill(const fi_tx_attr& from, model::TxAttr& to) { SELVAGE_ABI_TX(SELVAGE_GET) }
-    void fill(const fi_rx_attr& from, model::RxAttr& to) { SELVAGE_ABI_RX(SELVAGE_GET) }
+    // Each takes what its member is: a number or an object.
+    template <class Member>
+    void take(const Member& from, std::uint64_t& to) const {
+        to = get(from);
+    }
+    template <class Object>
+    void take(Object* const& from, model::Handle& to) const {
+        to = handle(from);
+    }
+
+#define SELVAGE_GET(X, member, ...) take(from.member, to.member);
+    void fill(const fi_tx_attr& from, model::TxAttr& to) { SELVAGE_TX_NUMBERS(SELVAGE_GET, ) }
+    void fill(const fi_rx_attr& from, model::RxAttr& to) { SELVAGE_RX_NUMBERS(SELVAGE_GET, ) }
     void fill(const fi_ep_attr& from, model::EpAttr& to) {
-        SELVAGE_ABI_EP(SELVAGE_GET)
+        SELVAGE_EP_NUMBERS(SELVAGE_GET, )
         bytes(from.auth_key, to.auth_key_size, to.auth_key);
     }
     void fill(const fi_domain_attr& from, model::DomainAttr& to) {
-        SELVAGE_ABI_DOMAIN(SELVAGE_GET)
-        to.domain = handle(from.domain);
+        SELVAGE_DOMAIN_NUMBERS(SELVAGE_GET, )
         text(from.name, to.name);
         bytes(from.auth_key, to.auth_key_size, to.auth_key);
     }
     void fill(const fi_fabric_attr& from, model::FabricAttr& to) {
-        SELVAGE_ABI_FABRIC(SELVAGE_GET)
-        to.fabric = handle(from.fabric);
+        SELVAGE_FABRIC_NUMBERS(SELVAGE_GET, )
         text(from.name, to.name);
         text(from.prov_name, to.prov_name);
     }
@@ -109,10 +117,9 @@ private:
 };
 
 void Decoder::info(const fi_info& from, model::Info& to) {
-    SELVAGE_ABI_INFO(SELVAGE_GET)
+    SELVAGE_INFO_NUMBERS(SELVAGE_GET, )
     bytes(from.src_addr, to.src_addrlen, to.src_addr);
     bytes(from.dest_addr, to.dest_addrlen, to.dest_addr);
-    to.handle = handle(from.handle);
     part(from.tx_attr, Part::Tx, to, to.tx);
     part(from.rx_attr, Part::Rx, to, to.rx);
     part(from.ep_attr, Part::Ep, to, to.ep);

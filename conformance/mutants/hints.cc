@@ -4,35 +4,19 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "conformance/abi/fields.h"
+#include "model/value/field_table.h"
 
 namespace selvage::mutants {
 namespace {
 
 enum : int { kInfo, kTx, kRx, kEp, kDomain, kFabric };
 
-// clang-format off
 constexpr Slot kSlots[] = {
-#define X(member) {#member, kInfo, offsetof(fi_info, member), sizeof(fi_info::member)},
-    SELVAGE_ABI_INFO(X)
-#undef X
-#define X(member) {"tx_attr." #member, kTx, offsetof(fi_tx_attr, member), sizeof(fi_tx_attr::member)},
-    SELVAGE_ABI_TX(X)
-#undef X
-#define X(member) {"rx_attr." #member, kRx, offsetof(fi_rx_attr, member), sizeof(fi_rx_attr::member)},
-    SELVAGE_ABI_RX(X)
-#undef X
-#define X(member) {"ep_attr." #member, kEp, offsetof(fi_ep_attr, member), sizeof(fi_ep_attr::member)},
-    SELVAGE_ABI_EP(X)
-#undef X
-#define X(member) {"domain_attr." #member, kDomain, offsetof(fi_domain_attr, member), sizeof(fi_domain_attr::member)},
-    SELVAGE_ABI_DOMAIN(X)
-#undef X
-#define X(member) {"fabric_attr." #member, kFabric, offsetof(fi_fabric_attr, member), sizeof(fi_fabric_attr::member)},
-    SELVAGE_ABI_FABRIC(X)
+#define X(name, path, part, structure, member, ...) \
+    {path, k##part, offsetof(structure, member), sizeof(structure::member)},
+    SELVAGE_NUMBER_FIELDS(X)
 #undef X
 };
-// clang-format on
 
 char* part_of(const fi_info& info, int part) {
     const void* out = &info;

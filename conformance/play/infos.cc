@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "conformance/abi/fields.h"
 #include "conformance/harness/codec.h"
 #include "model/text/call_text.h"
 #include "model/value/field.h"
@@ -21,37 +20,27 @@ using model::Field;
 using model::Info;
 using model::Part;
 
-// What each library, machine or run chooses for itself: names, versions, objects, and counts of resources.
-constexpr std::array kChosenAnew = {
-    Field::src_addrlen,          Field::dest_addrlen,          Field::handle,
-    Field::ep_protocol_version,  Field::ep_auth_key_size,      Field::domain_domain,
-    Field::domain_auth_key_size, Field::domain_cq_cnt,         Field::domain_ep_cnt,
-    Field::domain_tx_ctx_cnt,    Field::domain_rx_ctx_cnt,     Field::domain_max_ep_tx_ctx,
-    Field::domain_max_ep_rx_ctx, Field::domain_max_ep_stx_ctx, Field::domain_max_ep_srx_ctx,
-    Field::domain_cntr_cnt,      Field::domain_mr_cnt,         Field::fabric_fabric,
-    Field::fabric_prov_version,  Field::fabric_api_version};
-
-bool chosen_anew(Field field) { return std::find(kChosenAnew.begin(), kChosenAnew.end(), field) != kChosenAnew.end(); }
-
-template <class Member, class Value>
-void put(Member& to, Value value) {
-    static_assert(sizeof(Member) == 8 || sizeof(Member) == 4);
-    std::memcpy(&to, &value, sizeof to);  // little-endian: the low bytes
-}
-
-void put_text(char*& to, const model::Text& from) {
-    std::free(to);
-    to = from ? strdup(from->c_str()) : nullptr;
-}
-
-template <class Pointer>
-void put_bytes(Pointer*& to, const model::Text& from) {
-    std::free(to);
-    to = nullptr;
-    if (!from) return;
-    void* copy = std::calloc(1, from->size() + 1);
-    if (copy != nullptr) std::memcpy(copy, from->data(), from->size());
-    to = static_cast<Pointer*>(copy);
+// What each library, machine or run chooses for itself: objects, lengths, versions, and counts of resources.
+bool chosen_anew(const model::FieldRow& r) {
+    if (r.form == model::Form::Object || r.hint == model::Hint::Length) return true;
+    switch (r.field) {
+        case Field::ep_protocol_version:
+        case Field::domain_cq_cnt:
+        case Field::domain_ep_cnt:
+        case Field::domain_tx_ctx_cnt:
+        case Field::domain_rx_ctx_cnt:
+        case Field::domain_max_ep_tx_ctx:
+        case Field::domain_max_ep_rx_ctx:
+        case Field::domain_max_ep_stx_ctx:
+        case Field::domain_max_ep_srx_ctx:
+        case Field::domain_cntr_cnt:
+        case Field::domain_mr_cnt:
+        case Field::fabric_prov_version:
+        case Field::fabric_api_version:
+            return true;
+        default:
+            return false;
+    }
 }
 
 template <class Attr>
@@ -60,54 +49,72 @@ void drop(Attr*& attr) {
     attr = nullptr;
 }
 
-// Writes a value into an fi_info that has all parts. Objects are given apart.
-void store(const Info& from, const Translation& translate, fi_info& to) {
-#define SELVAGE_PUT_INFO(member) put(to.member, from.member);
-    SELVAGE_ABI_INFO(SELVAGE_PUT_INFO)
-    put_bytes(to.src_addr, from.src_addr);
-    put_bytes(to.dest_addr, from.dest_addr);
-    to.handle = static_cast<fid*>(translate.object(from.handle));
-#define SELVAGE_PUT(member) put(attr.member, value.member);
-    if (to.tx_attr != nullptr) {
-        auto& attr = *to.tx_attr;
-        const auto& value = from.tx;
-        SELVAGE_ABI_TX(SELVAGE_PUT)
-        if (!from.has(Part::Tx)) drop(to.tx_attr);
+// Writes a value into an fi_info that has all parts.
+class Writer {
+public:
+    explicit Writer(const Translation& translate) : translate_(translate) {}
+
+#define SELVAGE_PUT(X, member, ...) put(to.member, from.member);
+    void write(const Info& from, fi_info& to) const {
+        SELVAGE_INFO_NUMBERS(SELVAGE_PUT, )
+        SELVAGE_INFO_TEXTS(SELVAGE_PUT, )
+        part(from.has(Part::Tx), from.tx, to.tx_attr);
+        part(from.has(Part::Rx), from.rx, to.rx_attr);
+        part(from.has(Part::Ep), from.ep, to.ep_attr);
+        part(from.has(Part::Domain), from.domain, to.domain_attr);
+        part(from.has(Part::Fabric), from.fabric, to.fabric_attr);
     }
-    if (to.rx_attr != nullptr) {
-        auto& attr = *to.rx_attr;
-        const auto& value = from.rx;
-        SELVAGE_ABI_RX(SELVAGE_PUT)
-        if (!from.has(Part::Rx)) drop(to.rx_attr);
+
+private:
+    void fill(const model::TxAttr& from, fi_tx_attr& to) const { SELVAGE_TX_NUMBERS(SELVAGE_PUT, ) }
+    void fill(const model::RxAttr& from, fi_rx_attr& to) const { SELVAGE_RX_NUMBERS(SELVAGE_PUT, ) }
+    void fill(const model::EpAttr& from, fi_ep_attr& to) const {
+        SELVAGE_EP_NUMBERS(SELVAGE_PUT, )
+        SELVAGE_EP_TEXTS(SELVAGE_PUT, )
     }
-    if (to.ep_attr != nullptr) {
-        auto& attr = *to.ep_attr;
-        const auto& value = from.ep;
-        SELVAGE_ABI_EP(SELVAGE_PUT)
-        put_bytes(attr.auth_key, value.auth_key);
-        if (!from.has(Part::Ep)) drop(to.ep_attr);
+    void fill(const model::DomainAttr& from, fi_domain_attr& to) const {
+        SELVAGE_DOMAIN_NUMBERS(SELVAGE_PUT, )
+        SELVAGE_DOMAIN_TEXTS(SELVAGE_PUT, )
     }
-    if (to.domain_attr != nullptr) {
-        auto& attr = *to.domain_attr;
-        const auto& value = from.domain;
-        SELVAGE_ABI_DOMAIN(SELVAGE_PUT)
-        put_bytes(attr.auth_key, value.auth_key);
-        put_text(attr.name, value.name);
-        attr.domain = static_cast<fid_domain*>(translate.object(value.domain));
-        if (!from.has(Part::Domain)) drop(to.domain_attr);
-    }
-    if (to.fabric_attr != nullptr) {
-        auto& attr = *to.fabric_attr;
-        const auto& value = from.fabric;
-        SELVAGE_ABI_FABRIC(SELVAGE_PUT)
-        put_text(attr.name, value.name);
-        put_text(attr.prov_name, value.prov_name);
-        attr.fabric = static_cast<fid_fabric*>(translate.object(value.fabric));
-        if (!from.has(Part::Fabric)) drop(to.fabric_attr);
+    void fill(const model::FabricAttr& from, fi_fabric_attr& to) const {
+        SELVAGE_FABRIC_NUMBERS(SELVAGE_PUT, )
+        SELVAGE_FABRIC_TEXTS(SELVAGE_PUT, )
     }
 #undef SELVAGE_PUT
-#undef SELVAGE_PUT_INFO
-}
+
+    template <class Attr, class Value>
+    void part(bool present, const Value& value, Attr*& attr) const {
+        if (attr == nullptr) return;
+        fill(value, *attr);
+        if (!present) drop(attr);
+    }
+
+    // Each stores what its member is: a number, an object, a string or bytes.
+    template <class Member>
+    void put(Member& to, std::uint64_t value) const {
+        static_assert(sizeof(Member) == 8 || sizeof(Member) == 4);
+        std::memcpy(&to, &value, sizeof to);  // little-endian: the low bytes
+    }
+    template <class Object>
+    void put(Object*& to, model::Handle handle) const {
+        to = static_cast<Object*>(translate_.object(handle));
+    }
+    void put(char*& to, const model::Text& from) const {
+        std::free(to);
+        to = from ? strdup(from->c_str()) : nullptr;
+    }
+    template <class Byte>
+    void put(Byte*& to, const model::Text& from) const {
+        std::free(to);
+        to = nullptr;
+        if (!from) return;
+        void* copy = std::calloc(1, from->size() + 1);
+        if (copy != nullptr) std::memcpy(copy, from->data(), from->size());
+        to = static_cast<Byte*>(copy);
+    }
+
+    const Translation& translate_;
+};
 
 // The addresses of a value as they are now, with their lengths.
 void move_addresses(Info& info, const Translation& translate) {
@@ -139,7 +146,7 @@ fi_info* PlayInfos::make(const Info& recorded, const Translation& translate) con
     if (out == nullptr) return nullptr;
     Info moved = recorded;
     move_addresses(moved, translate);
-    store(moved, translate, *out);
+    Writer(translate).write(moved, *out);
     return out;
 }
 
@@ -170,7 +177,7 @@ fi_info* PlayInfos::derive(const Info& recorded, const Translation& translate) c
     for (const auto& r : model::text_fields())
         if (text(recorded, r.field) != text(origin->recorded, r.field)) text(merged, r.field) = text(moved, r.field);
     fi_info* out = duplicate_(origin->now);
-    if (out != nullptr) store(merged, translate, *out);
+    if (out != nullptr) Writer(translate).write(merged, *out);
     return out;
 }
 
@@ -184,7 +191,7 @@ void PlayInfos::pair(const Info& recorded, const fi_info* now) {
 
 std::string first_difference(const Info& expected, const Info& got) {
     for (const auto& r : model::number_fields()) {
-        if (chosen_anew(r.field) || get(expected, r.field) == get(got, r.field)) continue;
+        if (chosen_anew(r) || get(expected, r.field) == get(got, r.field)) continue;
         return fmt::format("{}: expected {}, got {}", r.path, print_field(expected, r.field),
                            print_field(got, r.field));
     }

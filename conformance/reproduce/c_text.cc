@@ -33,27 +33,9 @@ std::string one(model::Family family, std::string_view word) {
     return known ? number(v) : std::string(word);
 }
 
-// Bits that a member of the ABI has; wider values are cut as the kit's codec cuts them.
-std::uint64_t narrow(Field f, std::uint64_t v) {
-    const auto& r = model::row(f);
-    switch (f) {
-        case Field::addr_format:
-        case Field::tx_tclass:
-        case Field::domain_tclass:
-        case Field::ep_protocol:
-        case Field::ep_protocol_version:
-        case Field::fabric_prov_version:
-        case Field::fabric_api_version:
-        case Field::domain_mr_mode:
-            return v & 0xFFFFFFFFU;
-        default:
-            return r.form == Form::Enum ? v & 0xFFFFFFFFU : v;
-    }
-}
-
 std::string literal(Field f, std::uint64_t v) {
     const auto& r = model::row(f);
-    v = narrow(f, v);
+    v &= r.widest;  // cut as the codec cuts it
     if (r.form == Form::Object) return "NULL /* an opened object */";
     const std::string text = value(r.family, v);
     const bool wide = f == Field::domain_mr_mode && v > 0x7FFFFFFFU;
@@ -105,8 +87,6 @@ std::vector<Member> members(const model::Info& info, Part part, Memory memory) {
     return out;
 }
 
-constexpr std::array kParts = {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric};
-
 std::string define_part(const model::Info& info, Part part, Memory memory) {
     const std::string type = "struct fi_" + std::string(part_name(part));
     std::string out = "\t." + std::string(part_name(part)) + " = ";
@@ -153,41 +133,17 @@ std::string error(int ret) {
 }
 
 std::string_view part_name(Part part) {
-    switch (part) {
-        case Part::Tx:
-            return "tx_attr";
-        case Part::Rx:
-            return "rx_attr";
-        case Part::Ep:
-            return "ep_attr";
-        case Part::Domain:
-            return "domain_attr";
-        case Part::Fabric:
-            return "fabric_attr";
-        case Part::Nic:
-            return "nic";
-        default:
-            return "";
-    }
+    for (const auto& p : model::parts())
+        if (p.part == part) return p.path;
+    return "";
 }
 
 std::string part_of(Field f) { return std::string(part_name(model::row(f).part)); }
 
-Field length_of(Field f) {
-    switch (f) {
-        case Field::src_addr:
-            return Field::src_addrlen;
-        case Field::dest_addr:
-            return Field::dest_addrlen;
-        case Field::ep_auth_key:
-            return Field::ep_auth_key_size;
-        default:
-            return Field::domain_auth_key_size;
-    }
-}
+Field length_of(Field f) { return model::row(f).partner; }
 
 std::string member(std::string_view info, Field f) {
-    const std::string part = part_of(f);
+    const std::string part = c::part_of(f);
     const std::string base(info);
     if (part.empty()) return base + "->" + std::string(model::row(f).path);
     const bool pointer = model::is_text(f) || model::row(f).form == Form::Object;
@@ -196,12 +152,12 @@ std::string member(std::string_view info, Field f) {
 }
 
 std::string plain_member(std::string_view info, Field f) {
-    const std::string part = part_of(f);
+    const std::string part = c::part_of(f);
     return std::string(info) + "->" + (part.empty() ? "" : part + "->") + std::string(short_name(f));
 }
 
 std::string part_guard(std::string_view info, Field f) {
-    const std::string part = part_of(f);
+    const std::string part = c::part_of(f);
     return part.empty() ? "" : std::string(info) + "->" + part + " && ";
 }
 
@@ -210,8 +166,8 @@ std::string define_info(std::string_view name, const model::Info& info, Memory m
     out.append(name).append(" = {\n");
     for (const auto& m : members(info, Part::Info, memory))
         out.append("\t.").append(m.name).append(" = ").append(m.text).append(",\n");
-    for (const Part p : kParts)
-        if (info.has(p)) out += define_part(info, p, memory);
+    for (const auto& p : model::attributes())
+        if (info.has(p.part)) out += define_part(info, p.part, memory);
     const bool empty = out.ends_with("{\n");
     return out + (empty ? "\t0\n};\n" : "};\n");
 }

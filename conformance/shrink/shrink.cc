@@ -48,58 +48,28 @@ bool attempt_on_calls(Shrinker& s, const Edit& edit) {
     return (first || second) && s.attempt(c);
 }
 
-bool drop_part(Info& h, Part part) {
-    if (!h.has(part)) return false;
-    switch (part) {
-        case Part::Tx:
-            h.tx = {};
-            break;
-        case Part::Rx:
-            h.rx = {};
-            break;
-        case Part::Ep:
-            h.ep = {};
-            break;
-        case Part::Domain:
-            h.domain = {};
-            break;
-        case Part::Fabric:
-            h.fabric = {};
-            break;
-        default:
-            return false;
-    }
-    h.drop(part);
+bool drop_part(Query& q, Part part) {
+    if (!q.hints || !q.hints->has(part)) return false;
+    model::drop_part(*q.hints, part);
     return true;
 }
 
-bool drop_part(Query& q, Part part) { return q.hints && drop_part(*q.hints, part); }
-
-bool drop_text(Info& h, Field f) {
-    if (!text(h, f)) return false;
-    text(h, f).reset();
-    if (f == Field::src_addr) h.src_addrlen = 0;
-    if (f == Field::dest_addr) h.dest_addrlen = 0;
-    if (f == Field::ep_auth_key) h.ep.auth_key_size = 0;
-    if (f == Field::domain_auth_key) h.domain.auth_key_size = 0;
+bool drop_text(Query& q, Field f) {
+    if (!q.hints || !text(*q.hints, f)) return false;
+    forget(*q.hints, f);
     return true;
 }
-
-bool drop_text(Query& q, Field f) { return q.hints && drop_text(*q.hints, f); }
 
 // Half of an authorization key, with the size that says so; half of an address is none.
 bool halve_key(Info& h, Field f) {
     if (!text(h, f) || text(h, f)->size() < 2) return false;
     text(h, f)->resize(text(h, f)->size() / 2);
-    set(h, f == Field::ep_auth_key ? Field::ep_auth_key_size : Field::domain_auth_key_size, text(h, f)->size());
+    fit_length(h, f);
     return true;
 }
 
 // A length that belongs to bytes goes with them: alone it would make the hints lie.
-bool is_told_length(const Info& h, Field f) {
-    return (f == Field::src_addrlen && h.src_addr) || (f == Field::dest_addrlen && h.dest_addr) ||
-           (f == Field::ep_auth_key_size && h.ep.auth_key) || (f == Field::domain_auth_key_size && h.domain.auth_key);
-}
+bool is_told_length(const Info& h, Field f) { return row(f).hint == Hint::Length && text(h, row(f).partner); }
 
 bool assign(Query& q, Field f, std::uint64_t value) {
     if (!q.hints || get(*q.hints, f) == value || is_told_length(*q.hints, f)) return false;
@@ -232,10 +202,11 @@ bool shrink_string(Shrinker& s) {
         attempt([bit](StringProbe& p) { p.value &= ~(std::uint64_t{1} << bit); });
     }
     if (!s.best().string.info) return any;
-    for (const Part part : {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric}) {
-        attempt([part](StringProbe& p) { drop_part(*p.info, part); });
-    }
-    for (const auto& r : text_fields()) attempt([&r](StringProbe& p) { drop_text(*p.info, r.field); });
+    for (const auto& attr : attributes()) attempt([&attr](StringProbe& p) { model::drop_part(*p.info, attr.part); });
+    for (const auto& r : text_fields())
+        attempt([&r](StringProbe& p) {
+            if (text(*p.info, r.field)) forget(*p.info, r.field);
+        });
     for (const Field f : {Field::ep_auth_key, Field::domain_auth_key}) {
         for (int i = 0; i < 16; ++i) attempt([f](StringProbe& p) { halve_key(*p.info, f); });
     }

@@ -21,9 +21,8 @@ struct Room {
 
 const std::vector<Room>& rooms() {
     static const std::vector<Room> table = {
-        {"abi", {}},
         {"case", {}},
-        {"harness", {"abi"}},
+        {"harness", {}},
         {"generate", {"case"}},
         {"drive", {"case", "generate", "harness"}},
         {"properties", {"case", "generate", "drive"}},
@@ -36,10 +35,10 @@ const std::vector<Room>& rooms() {
         {"explain", {"reproduce"}},
         {"trace", {"case"}},
         {"record", {"harness", "trace"}},
-        {"play", {"abi", "case", "harness", "trace", "record"}},
+        {"play", {"case", "harness", "trace", "record"}},
         {"stat", {}},
         {"bench", {"harness", "report"}},
-        {"mutants", {"abi"}},
+        {"mutants", {}},
         {"cli",
          {"case", "generate", "harness", "drive", "report", "reproduce", "run", "convict", "coverage", "explain",
           "trace", "play", "stat", "bench"}},

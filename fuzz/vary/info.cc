@@ -14,8 +14,6 @@ namespace {
 using namespace model;
 using conformance::ask_for;
 
-constexpr std::array kParts = {Part::Tx, Part::Rx, Part::Ep, Part::Domain, Part::Fabric, Part::Nic};
-
 // caps, mode, mr_mode and the endpoint type decide most; they are changed more often.
 constexpr std::array kOften = {Field::caps,           Field::caps, Field::caps,        Field::ep_type,
                                Field::domain_mr_mode, Field::mode, Field::addr_format, Field::fabric_prov_name};
@@ -74,15 +72,6 @@ std::uint64_t other_number(std::uint64_t v, Rng& rng) {
     }
 }
 
-void forget(Info& info, Field f) {
-    if (is_number(f)) return set(info, f, 0);
-    text(info, f).reset();
-    if (f == Field::src_addr) info.src_addrlen = 0;
-    if (f == Field::dest_addr) info.dest_addrlen = 0;
-    if (f == Field::ep_auth_key) info.ep.auth_key_size = 0;
-    if (f == Field::domain_auth_key) info.domain.auth_key_size = 0;
-}
-
 // Another value of what is there.
 void tweak(Info& info, Field f, Rng& rng) {
     const auto& r = row(f);
@@ -107,28 +96,9 @@ void take_offered(Info& info, Field f, const Profile& profile, Rng& rng) {
 }
 
 void flip_part(Info& info, Rng& rng) {
-    const Part p = kParts[rng.below(kParts.size())];
+    const Part p = parts()[rng.below(parts().size())].part;
     if (!info.has(p)) return info.add(p);
-    info.drop(p);
-    switch (p) {
-        case Part::Tx:
-            info.tx = {};
-            break;
-        case Part::Rx:
-            info.rx = {};
-            break;
-        case Part::Ep:
-            info.ep = {};
-            break;
-        case Part::Domain:
-            info.domain = {};
-            break;
-        case Part::Fabric:
-            info.fabric = {};
-            break;
-        default:
-            break;
-    }
+    drop_part(info, p);
 }
 
 }  // namespace

@@ -106,10 +106,8 @@ void cross_infos(Info& a, const Info& b, Rng& rng) {
             text(a, r.field) = text(b, r.field);
         }
     // Lengths belong to what they measure.
-    a.src_addrlen = a.src_addr ? a.src_addr->size() : 0;
-    a.dest_addrlen = a.dest_addr ? a.dest_addr->size() : 0;
-    if (a.ep.auth_key) a.ep.auth_key_size = a.ep.auth_key->size();
-    if (a.domain.auth_key) a.domain.auth_key_size = a.domain.auth_key->size();
+    for (const auto& r : text_fields())
+        if (text(a, r.field) || r.part == Part::Info) fit_length(a, r.field);
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ void mend(Query& q, Rng& rng) {
             h.addr_format = FI_ADDR_STR;
             if (t->back() != '\0' && rng.chance(90)) t->push_back('\0');
         }
-        (f == Field::src_addr ? h.src_addrlen : h.dest_addrlen) = t->size();
+        fit_length(h, f);
     }
 }
 

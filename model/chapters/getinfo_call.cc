@@ -19,23 +19,8 @@ Evidence node_evidence(const MatchCase& c, const char* note) {
 }
 
 // Fields of which naming more, or something else, is no stricter or looser request.
-bool is_duty_or_choice(Field f) {
-    switch (f) {
-        case Field::mode:
-        case Field::tx_mode:
-        case Field::rx_mode:
-        case Field::domain_mode:
-        case Field::domain_mr_mode:
-        case Field::tx_caps:  // zero stands for what info.caps says
-        case Field::rx_caps:
-        case Field::ep_auth_key_size:
-        case Field::domain_auth_key_size:
-        case Field::src_addrlen:
-        case Field::dest_addrlen:
-            return true;
-        default:
-            return false;
-    }
+bool is_duty_or_choice(const FieldRow& r) {
+    return r.hint != Hint::Wish || r.field == Field::tx_caps || r.field == Field::rx_caps;  // of info.caps, if zero
 }
 
 // Do the second call's capabilities ask for less than the first's?
@@ -63,7 +48,7 @@ bool hints_relax(const Info& from, const Info& to) {
         const auto was = get(from, r.field);
         const auto is = get(to, r.field);
         if (was == is || r.field == Field::caps) continue;
-        if (is_duty_or_choice(r.field)) return false;
+        if (is_duty_or_choice(r)) return false;
         const bool less = is == 0 || (r.form == Form::Size && is < was) || (r.form == Form::Bits && (is & ~was) == 0);
         if (!less) return false;
     }

@@ -10,8 +10,6 @@ using namespace rules;
 
 constexpr Field kAddresses[] = {Field::src_addr, Field::dest_addr};
 
-Field length_of(Field address) { return address == Field::src_addr ? Field::src_addrlen : Field::dest_addrlen; }
-
 bool counts(const OfferCase& c, Field address) { return text(c.offer, address) && !some_hint_is_malformed(c.query); }
 
 bool has_addresses(const OfferCase& c, std::uint64_t format) {
@@ -22,7 +20,7 @@ bool has_addresses(const OfferCase& c, std::uint64_t format) {
 // offer: one address begins with the family and has the length of that family.
 Ruling shape(const OfferCase& c, Field address, unsigned family) {
     const Text& bytes = text(c.offer, address);
-    Ruling length = offer_to_value(c, length_of(address), Relation::Equals, length_of_family(family));
+    Ruling length = offer_to_value(c, row(address).partner, Relation::Equals, length_of_family(family));
     if (length.is_broken() || family_of(bytes) == family) return length;
     return Ruling::broken(at(
         texts(address, Relation::TextEquals, with_family(bytes, family), bytes, "begins with another address family"),
@@ -92,7 +90,7 @@ Ruling getinfo_formats_sockaddr_family(const OfferCase& c) {
         const auto length = length_of_family(family_of(bytes));
         if (length == 0)
             return Ruling::broken(at(reported(address, "begins with no family of socket addresses"), c.index));
-        Ruling r = offer_to_value(c, length_of(address), Relation::Equals, length);
+        Ruling r = offer_to_value(c, row(address).partner, Relation::Equals, length);
         if (r.is_broken()) return r;
     }
     return Ruling::holds();

@@ -55,12 +55,6 @@ Ruling all_zero(const Info& info) {
     return Ruling::holds();
 }
 
-constexpr std::pair<Part, Field> kSubstructures[] = {{Part::Tx, Field::part_tx},
-                                                     {Part::Rx, Field::part_rx},
-                                                     {Part::Ep, Field::part_ep},
-                                                     {Part::Domain, Field::part_domain},
-                                                     {Part::Fabric, Field::part_fabric}};
-
 Ruling fails_with_null(const SideEffects& c) {
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
     return leaves_nothing(c);
@@ -71,8 +65,8 @@ Ruling fails_with_null(const SideEffects& c) {
 Ruling getinfo_memory_alloc_complete(const SideEffects& c) {
     if (!allocated(c)) return Ruling::not_applicable();
     if (c.copy == nullptr) return Ruling::broken(texts(Field::object, Relation::NotNull, {}, {}));
-    for (const auto& [part, field] : kSubstructures) {
-        if (!c.copy->has(part)) return Ruling::broken(texts(field, Relation::NotNull, {}, {}));
+    for (const auto& p : attributes()) {
+        if (!c.copy->has(p.part)) return Ruling::broken(texts(p.field, Relation::NotNull, {}, {}));
     }
     return Ruling::holds();
 }
@@ -97,27 +91,12 @@ Ruling getinfo_memory_alloc_fails_null(const SideEffects& c) {
 
 namespace {
 
-// Addresses and keys are as long as the member beside them says, whatever lies behind.
-std::optional<std::uint64_t> told_length(const Info& info, Field field) {
-    switch (field) {
-        case Field::src_addr:
-            return info.src_addrlen;
-        case Field::dest_addr:
-            return info.dest_addrlen;
-        case Field::ep_auth_key:
-            return info.ep.auth_key_size;
-        case Field::domain_auth_key:
-            return info.domain.auth_key_size;
-        default:
-            return std::nullopt;
-    }
-}
-
-// Text or bytes of an fi_info, no further than they count.
+// Text or bytes of an fi_info, no further than they count: addresses and keys are as long as the member beside them
+// says, whatever lies behind.
 Text counted(const Info& info, Field field) {
     Text out = text(info, field);
-    const auto length = told_length(info, field);
-    if (out && length && *length < out->size()) out->resize(*length);
+    const bool counts = out && row(field).form == Form::Bytes;
+    if (counts && get(info, row(field).partner) < out->size()) out->resize(get(info, row(field).partner));
     return out;
 }
 
@@ -125,8 +104,9 @@ Text counted(const Info& info, Field field) {
 
 Ruling getinfo_memory_dup_equal(const SideEffects& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
-    for (const auto& [part, field] : kSubstructures) {
-        if (c.original->has(part) && !c.copy->has(part)) return Ruling::broken(texts(field, Relation::NotNull, {}, {}));
+    for (const auto& p : attributes()) {
+        if (c.original->has(p.part) && !c.copy->has(p.part))
+            return Ruling::broken(texts(p.field, Relation::NotNull, {}, {}));
     }
     for (const FieldRow& r : number_fields()) {
         const auto expected = get(*c.original, r.field);

@@ -15,7 +15,7 @@ struct FieldName {
     std::string_view path, name, form, family;
 };
 constexpr FieldName kFields[] = {
-#define X(name, path, part, form, family, member) {path, #name, #form, #family},
+#define X(name, path, part, structure, abi, member, form, family, hint) {path, #name, #form, #family},
     SELVAGE_NUMBER_FIELDS(X)
 #undef X
 };

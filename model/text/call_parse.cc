@@ -9,32 +9,11 @@ namespace {
 
 constexpr std::string_view kArguments = "version=, node=, service=, flags= or hints=";
 
-struct PartName {
-    std::string_view name;
-    Part part;
-};
-constexpr PartName kParts[] = {{"tx_attr", Part::Tx},         {"rx_attr", Part::Rx},         {"ep_attr", Part::Ep},
-                               {"domain_attr", Part::Domain}, {"fabric_attr", Part::Fabric}, {"nic", Part::Nic}};
-
-struct Counted {
-    Field bytes, length;
-};
-constexpr Counted kCounted[] = {{Field::src_addr, Field::src_addrlen},
-                                {Field::dest_addr, Field::dest_addrlen},
-                                {Field::ep_auth_key, Field::ep_auth_key_size},
-                                {Field::domain_auth_key, Field::domain_auth_key_size}};
-
-const PartName* find_part(std::string_view name) {
-    for (const auto& p : kParts)
-        if (p.name == name) return &p;
-    return nullptr;
-}
-
 std::string nearest_field(std::string_view path) {
     std::vector<std::string_view> paths;
     for (const auto& r : number_fields()) paths.push_back(r.path);
     for (const auto& r : text_fields()) paths.push_back(r.path);
-    for (const auto& p : kParts) paths.push_back(p.name);
+    for (const auto& p : parts()) paths.push_back(p.path);
     return nearest(path, paths);
 }
 
@@ -93,12 +72,12 @@ private:
     }
 
     // tx_attr=present, tx_attr=NULL
-    bool part_item(std::size_t at, const PartName& named) {
+    bool part_item(std::size_t at, const PartRow& named) {
         const auto bit = static_cast<std::size_t>(named.part);
-        if (!read_equals(in_, named.name)) return false;
+        if (!read_equals(in_, named.path)) return false;
         const auto value_at = in_.at();
         const auto token = in_.word();
-        if (parts_[bit]) return in_.fail(at, "the part " + shown(named.name) + " is given twice");
+        if (parts_[bit]) return in_.fail(at, "the part " + shown(named.path) + " is given twice");
         parts_[bit] = true;
         if (token == "present") {
             out_.add(named.part);
@@ -106,8 +85,8 @@ private:
         }
         if (token != "NULL")
             return in_.fail(value_at, "found " + shown(token) + ", but a part is 'present' or 'NULL'; its fields are " +
-                                          "written " + std::string(named.name) + ".field=value");
-        if (filled_[bit]) return contradiction(at, named.name);
+                                          "written " + std::string(named.path) + ".field=value");
+        if (filled_[bit]) return contradiction(at, named.path);
         null_[bit] = true;
         out_.drop(named.part);
         return true;
@@ -137,10 +116,8 @@ private:
 
     // Bytes bring their length with them, unless it is given.
     void set_lengths() {
-        for (const auto& pair : kCounted) {
-            const auto& bytes = text(out_, pair.bytes);
-            if (bytes && !seen_[index(pair.length)]) set(out_, pair.length, bytes->size());
-        }
+        for (const auto& r : text_fields())
+            if (r.form == Form::Bytes && text(out_, r.field) && !seen_[index(r.partner)]) fit_length(out_, r.field);
     }
 
     static std::size_t index(Field f) { return static_cast<std::size_t>(f); }

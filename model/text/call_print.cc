@@ -5,29 +5,10 @@
 namespace selvage::model {
 namespace {
 
-struct PartName {
-    std::string_view name;
-    Part part;
-};
-constexpr PartName kParts[] = {{"", Part::Info},      {"tx_attr", Part::Tx},         {"rx_attr", Part::Rx},
-                               {"ep_attr", Part::Ep}, {"domain_attr", Part::Domain}, {"fabric_attr", Part::Fabric},
-                               {"nic", Part::Nic}};
-
-// What a length field holds if it is not written: the size of its bytes.
-std::uint64_t implied(const Info& info, Field f) {
-    const auto size = [&](Field bytes) { return text(info, bytes) ? text(info, bytes)->size() : 0; };
-    switch (f) {
-        case Field::src_addrlen:
-            return size(Field::src_addr);
-        case Field::dest_addrlen:
-            return size(Field::dest_addr);
-        case Field::ep_auth_key_size:
-            return size(Field::ep_auth_key);
-        case Field::domain_auth_key_size:
-            return size(Field::domain_auth_key);
-        default:
-            return 0;
-    }
+// What a number field holds if it is not written: a length the size of its bytes.
+std::uint64_t implied(const Info& info, const FieldRow& r) {
+    const Text* const bytes = r.hint == Hint::Length ? &text(info, r.partner) : nullptr;
+    return bytes != nullptr && *bytes ? (*bytes)->size() : 0;
 }
 
 bool all_present(const Info& info) { return (info.present & kAllParts) == kAllParts; }
@@ -40,34 +21,26 @@ void add(std::string& out, std::string_view name, std::string_view value) {
 }
 
 // One part: its fields that are not zero, or its name where nothing else would tell that it is there.
-void print_part(const Info& info, const PartName& named, std::string& out) {
-    bool written = named.part == Part::Info || !info.has(named.part) || (named.part != Part::Nic && all_present(info));
+void print_part(const Info& info, Part part, std::string_view name, std::string& out) {
+    bool written = part == Part::Info || !info.has(part) || (part != Part::Nic && all_present(info));
     for (const auto& r : number_fields()) {
-        if (r.part != named.part || get(info, r.field) == implied(info, r.field)) continue;
+        if (r.part != part || get(info, r.field) == implied(info, r)) continue;
         add(out, r.path, print_field(info, r.field));
         written = true;
     }
     for (const auto& r : text_fields()) {
-        if (r.part != named.part || !text(info, r.field)) continue;
+        if (r.part != part || !text(info, r.field)) continue;
         add(out, r.path, print_field(info, r.field));
         written = true;
     }
-    if (!written) add(out, named.name, "present");
+    if (!written) add(out, name, "present");
 }
 
 std::string inside(const Info& hints) {
     std::string out;
-    for (const auto& part : kParts) print_part(hints, part, out);
+    print_part(hints, Part::Info, "", out);
+    for (const auto& p : parts()) print_part(hints, p.part, p.path, out);
     return out;
-}
-
-bool is_part_field(Field f, Part& part) {
-    for (const auto& p : kParts)
-        if (p.part != Part::Info && row(f).path == p.name) {
-            part = p.part;
-            return true;
-        }
-    return false;
 }
 
 }  // namespace
@@ -88,8 +61,7 @@ std::string print_hints(const Info& hints) {
 
 std::string print_field(const Info& info, Field field) {
     if (is_number(field)) return print_number(field, get(info, field));
-    Part part{};
-    if (is_part_field(field, part)) return info.has(part) ? "present" : "NULL";
+    if (const auto* p = part_of(field)) return info.has(p->part) ? "present" : "NULL";
     const auto& value = text(info, field);
     if (!value) return "NULL";
     if (row(field).form == Form::String) return quote(*value);

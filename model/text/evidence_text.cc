@@ -13,21 +13,7 @@ bool is_text_like(Field f) {
     return is_text(f) || f == Field::call_node || f == Field::call_service || f == Field::string;
 }
 
-bool is_pointer_like(Field f) {
-    switch (f) {
-        case Field::call_hints:
-        case Field::call_list:
-        case Field::part_tx:
-        case Field::part_rx:
-        case Field::part_ep:
-        case Field::part_domain:
-        case Field::part_fabric:
-        case Field::part_nic:
-            return true;
-        default:
-            return false;
-    }
-}
+bool is_pointer_like(Field f) { return f == Field::call_hints || f == Field::call_list || part_of(f) != nullptr; }
 
 bool is_bit_field(Field f) { return row(f).form == Form::Bits || f == Field::call_flags; }
 

@@ -42,10 +42,7 @@ private:
     std::vector<std::string>& out_;
 };
 
-bool is_compared(const FieldRow& r) {
-    return r.form != Form::Object && r.form != Form::Bytes && r.field != Field::src_addrlen &&
-           r.field != Field::dest_addrlen && r.field != Field::fabric_api_version;
-}
+bool is_compared(const FieldRow& r) { return !is_of_the_call(r) && r.field != Field::fabric_api_version; }
 
 void diff_offers(const Entry& declared, const Entry& seen, Lines& lines) {
     for (const auto& r : number_fields()) {

@@ -21,18 +21,9 @@ struct Bad {
     throw Bad{"line " + std::to_string(at.source().begin.line) + ": " + what};
 }
 
-constexpr std::string_view kPartTables[] = {"tx_attr", "rx_attr", "ep_attr", "domain_attr", "fabric_attr"};
-
 bool is_part_table(std::string_view name) {
-    for (const auto part : kPartTables)
-        if (part == name) return true;
-    return false;
-}
-
-// Pointers, objects and addresses depend on the call.
-bool is_of_the_call(const FieldRow& field) {
-    return field.form == Form::Object || field.form == Form::Bytes || field.field == Field::src_addrlen ||
-           field.field == Field::dest_addrlen;
+    const auto* part = find_part(name);
+    return part != nullptr && part->part != Part::Nic;
 }
 
 std::string nearest_path(std::string_view path) {

@@ -8,21 +8,6 @@
 namespace selvage::model {
 namespace {
 
-struct PartTable {
-    std::string_view name;
-    Part part;
-};
-constexpr PartTable kTables[] = {{"tx_attr", Part::Tx},
-                                 {"rx_attr", Part::Rx},
-                                 {"ep_attr", Part::Ep},
-                                 {"domain_attr", Part::Domain},
-                                 {"fabric_attr", Part::Fabric}};
-
-bool is_written(const FieldRow& field) {
-    return field.form != Form::Object && field.form != Form::Bytes && field.field != Field::src_addrlen &&
-           field.field != Field::dest_addrlen;
-}
-
 // The length of the UTF-8 sequence at the start of `bytes`; 0 if there is none that TOML allows.
 std::size_t sequence_length(std::string_view bytes) {
     const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<std::uint8_t>(bytes[i]) : 0U; };
@@ -126,11 +111,11 @@ void print_fields(const Entry& entry, Part part, std::string& out) {
         out += name + toml_field(offer, r, name.size()) + '\n';
     };
     for (const auto& r : number_fields())
-        if (r.part == part && is_written(r) && (get(offer, r.field) != 0 || r.form == Form::Bits)) line(r);
+        if (r.part == part && !is_of_the_call(r) && (get(offer, r.field) != 0 || r.form == Form::Bits)) line(r);
     for (const auto& r : text_fields())
         if (r.part == part && is_open(entry, r.field))
             out += "name = { any = true }\n";
-        else if (r.part == part && is_written(r) && text(offer, r.field))
+        else if (r.part == part && !is_of_the_call(r) && text(offer, r.field))
             line(r);
 }
 
@@ -151,7 +136,7 @@ void print_limits(const Entry& entry, std::string& out) {
     std::string lines;
     for (const auto& r : number_fields()) {
         const auto value = r.field == Field::caps ? entry.also_caps : get(entry.most, r.field);
-        if (value == 0 || !is_written(r)) continue;
+        if (value == 0 || is_of_the_call(r)) continue;
         const auto name = '"' + std::string(r.path) + "\" = ";
         lines += name + limit_value(r, value, name.size()) + '\n';
     }
@@ -191,9 +176,9 @@ std::string print_profile(const Profile& profile) {
     for (const auto& entry : profile.entries) {
         out += "\n[[entry]]\nname = \"" + entry_name(entry.offer, names) + "\"\n";
         print_fields(entry, Part::Info, out);
-        for (const auto& table : kTables) {
-            out += "\n[entry." + std::string(table.name) + "]\n";
-            print_fields(entry, table.part, out);
+        for (const auto& attr : attributes()) {
+            out += "\n[entry." + std::string(attr.path) + "]\n";
+            print_fields(entry, attr.part, out);
         }
         print_needs(entry, out);
         print_limits(entry, out);

@@ -1,7 +1,7 @@
 // Every field of an Info in one table: its path in the text form, where it lives, what its values mean.
 //
-// Whoever walks over hints (text form, generators, shrinking, reports, reproducers) walks over this table, so that a
-// field is written down once.  Pure data and accessors; any thread.
+// Whoever walks over hints (text form, generators, shrinking, reports, reproducers, codec) walks over this table, so
+// that a field is written down once, in field_table.h.  Pure data and accessors; any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,23 @@ enum class Form : std::uint8_t {
     Object,  ///< an opened object, or NULL
 };
 
+/// What a field says in hints.
+enum class Hint : std::uint8_t {
+    Wish,    ///< zero asks for nothing; a smaller size and fewer bits ask for less
+    Duty,    ///< bits that the application is ready to keep: more of them ask for less
+    Length,  ///< belongs to the bytes that it is named after
+};
+
 /// Names a field of an Info, or something else that a finding can speak of.
 enum class Field : std::uint8_t {
-#define X(name, path, part, form, family, member) name,
-    SELVAGE_NUMBER_FIELDS(X) SELVAGE_TEXT_FIELDS(X)
+#define X(name, ...) name,
+    SELVAGE_NUMBER_FIELDS(X) SELVAGE_TEXT_FIELDS(X) SELVAGE_CALL_FIELDS(X)
+#undef X
+#define X(part, name, abi) name,
+        SELVAGE_PARTS(X)
 #undef X
 #define X(name, path) name,
-        SELVAGE_CALL_FIELDS(X)
+            SELVAGE_OTHER_FIELDS(X)
 #undef X
 };
 
@@ -45,13 +55,32 @@ struct FieldRow {
     Part part;
     Form form;
     Family family;  ///< whose words its values are; Family::none for plain numbers
+    Hint hint = Hint::Wish;
+    std::uint64_t widest = ~std::uint64_t{0};  ///< the largest value that the member of the interface has room for
+    /// Of bytes, the field that holds their length; of a length, its bytes; Field::subject for others.
+    Field partner = Field::subject;
+};
+
+/// A structure that an fi_info points to, and the field that names it in findings.
+struct PartRow {
+    Part part;
+    Field field;
+    std::string_view path;  ///< "tx_attr"
 };
 
 /// All fields that hold a number (bits, enums, sizes, numbers, handles), in ABI order.
 std::span<const FieldRow> number_fields();
 /// All fields that hold text or bytes.
 std::span<const FieldRow> text_fields();
-/// The row of any field; call fields have Part::Call.
+/// The parts, in ABI order: the attribute structures, and the nic.
+std::span<const PartRow> parts();
+/// The five attribute structures.
+inline std::span<const PartRow> attributes() { return parts().first(5); }
+/// The part that is spelt `path`, or nullptr.
+const PartRow* find_part(std::string_view path);
+/// The part that a field names as a whole, or nullptr.
+const PartRow* part_of(Field f);
+/// The row of any field; fields that are not of an Info have Part::Call.
 const FieldRow& row(Field f);
 /// The field spelt `path`, or nullptr.
 const FieldRow* find_field(std::string_view path);
@@ -64,12 +93,12 @@ bool is_text(Field f);
 /// query: a load by offset has no branch to guess, and one by a field that is known when compiling has no table
 /// either.
 inline constexpr std::uint16_t kNumberOffsets[] = {
-#define X(name, path, part, form, family, member) offsetof(Info, member),
+#define X(name, path, part, structure, abi, member, ...) offsetof(Info, member),
     SELVAGE_NUMBER_FIELDS(X)
 #undef X
 };
 static_assert(std::is_standard_layout_v<Info>);
-#define X(name, path, part, form, family, member) \
+#define X(name, path, part, structure, abi, member, ...) \
     static_assert(std::is_same_v<decltype(std::declval<Info&>().member), std::uint64_t>);
 SELVAGE_NUMBER_FIELDS(X)
 #undef X
@@ -89,5 +118,15 @@ inline void set(Info& info, Field f, std::uint64_t value) {
 /// The value of a text field.
 const Text& text(const Info& info, Field f);
 Text& text(Info& info, Field f);
+
+/// True for objects and addresses with their lengths, and keys: they depend on the call, so that no profile has them.
+bool is_of_the_call(const FieldRow& field);
+
+/// Sets the length of a text field, if it has one, to that of its bytes.
+void fit_length(Info& info, Field text_field);
+/// Asks for nothing in a field any more: zero, or NULL and its length zero.
+void forget(Info& info, Field f);
+/// Drops a part and all that it holds.
+void drop_part(Info& info, Part part);
 
 }  // namespace selvage::model
