@@ -26,7 +26,7 @@ PostedCall some_call() {
     call.operation.what = model::Transfer::Send;
     call.operation.length = 100;
     call.context = 3 * kContextLength;
-    call.local = {{kArenaOffset, 100}};
+    call.buffer = kArenaOffset;
     return call;
 }
 
@@ -42,8 +42,8 @@ TEST(EndpointCommands, ACallThatLiesWhereItMayIsReadBack) {
     ASSERT_TRUE(back);
     EXPECT_EQ(back->operation, some_call().operation);
     EXPECT_EQ(back->context, some_call().context);
-    ASSERT_EQ(back->local.size(), 1U);
-    EXPECT_EQ(back->local.front().length, 100U);
+    EXPECT_EQ(back->buffer, kArenaOffset);
+    EXPECT_EQ(back->pieces, 1U);
 }
 
 TEST(EndpointCommands, ACallThatWouldReachOtherMemoryIsRefused) {
@@ -52,15 +52,15 @@ TEST(EndpointCommands, ACallThatWouldReachOtherMemoryIsRefused) {
         change(call);
         return !sent(call);
     };
-    EXPECT_TRUE(refused([](PostedCall& c) { c.local.clear(); }));
-    EXPECT_TRUE(refused([](PostedCall& c) { c.local.front().offset = 0; })) << "contexts are no buffers";
-    EXPECT_TRUE(refused([](PostedCall& c) { c.local.front().offset = ~std::uint64_t{0}; }));
-    EXPECT_TRUE(refused([](PostedCall& c) { c.local.front().offset = kMemoryLength - 99; }));
-    EXPECT_TRUE(refused([](PostedCall& c) { c.local.front().length = ~std::uint64_t{0}; }));
-    EXPECT_TRUE(refused([](PostedCall& c) { c.operation.length = 101; })) << "more than its buffer has";
+    EXPECT_TRUE(refused([](PostedCall& c) { c.buffer = 0; })) << "contexts are no buffers";
+    EXPECT_TRUE(refused([](PostedCall& c) { c.buffer = ~std::uint64_t{0}; }));
+    EXPECT_FALSE(refused([](PostedCall& c) { c.buffer = kMemoryLength - 100; }));
+    EXPECT_TRUE(refused([](PostedCall& c) { c.buffer = kMemoryLength - 99; }));
+    EXPECT_TRUE(refused([](PostedCall& c) { c.operation.length = ~std::uint64_t{0}; }));
     EXPECT_TRUE(refused([](PostedCall& c) { c.context = kTargetOffset; }));
     EXPECT_TRUE(refused([](PostedCall& c) { ++c.context; }));
-    EXPECT_TRUE(refused([](PostedCall& c) { c.local.assign(65, {kArenaOffset, 100}); }));
+    EXPECT_TRUE(refused([](PostedCall& c) { c.pieces = 0; }));
+    EXPECT_TRUE(refused([](PostedCall& c) { c.pieces = 2, c.stride = 64; })) << "its call is given one place";
     EXPECT_TRUE(refused([](PostedCall& c) {
         c.operation.what = model::Transfer::FetchAtomic;
         c.operation.datatype = FI_UINT64;
@@ -71,6 +71,25 @@ TEST(EndpointCommands, ACallThatWouldReachOtherMemoryIsRefused) {
         c.operation.datatype = FI_UINT64;
         c.operation.count = std::uint64_t{1} << 61;
     })) << "so many values that their bytes are few again";
+}
+
+TEST(EndpointCommands, PiecesThatWouldReachOtherMemoryAreRefused) {
+    const auto refused = [](std::uint64_t buffer, std::uint64_t pieces, std::uint64_t stride) {
+        PostedCall call = some_call();
+        call.operation.form = model::CallForm::Vector;
+        call.operation.length = 101;
+        call.buffer = buffer;
+        call.pieces = pieces;
+        call.stride = stride;
+        return !sent(call);
+    };
+    EXPECT_FALSE(refused(kArenaOffset, 2, 256));
+    EXPECT_FALSE(refused(kMemoryLength - 256 - 51, 2, 256)) << "50 bytes, then 51";
+    EXPECT_TRUE(refused(kMemoryLength - 256 - 50, 2, 256));
+    EXPECT_FALSE(refused(kArenaOffset, 64, 256));
+    EXPECT_TRUE(refused(kArenaOffset, 65, 256));
+    EXPECT_TRUE(refused(kArenaOffset, 2, 0));
+    EXPECT_TRUE(refused(kArenaOffset, 2, ~std::uint64_t{0} - kArenaOffset)) << "the second is below the first";
 }
 
 #ifdef SELVAGE_OWN_LIBRARY

@@ -22,9 +22,10 @@ struct Room {
 const std::vector<Room>& rooms() {
     static const std::vector<Room> table = {
         {"case", {}},
+        {"runtime", {}},
         {"harness", {}},
         {"generate", {"case"}},
-        {"drive", {"case", "generate", "harness"}},
+        {"drive", {"case", "generate", "runtime", "harness"}},
         {"properties", {"case", "generate", "drive"}},
         {"shrink", {"case"}},
         {"report", {"case"}},

@@ -374,7 +374,7 @@ std::string barrier_behind(const std::vector<Operation>& outstanding) {
             call.operation = outstanding[i];
             call.operation.length = 8;
             call.context = i * kContextLength;
-            call.local = {{kArenaOffset + kArenaLength / 2, 8}};
+            call.buffer = kArenaOffset + kArenaLength / 2;
             done.operations[i].ret = pair->end(model::Side::B).post(call);
         }
         Barrier barrier(*pair, file.shown.sequence);

@@ -71,7 +71,7 @@ private:
         Outcome outcome;
         domain_ = OpenedDomain::open(library_.entries(), file.shown, outcome);
         if (domain_) {
-            endpoint_ = std::make_unique<LocalEndpoint>(domain_, file.shown.sequence, memory_);
+            endpoint_ = std::make_unique<LocalEndpoint>(domain_, memory_);
             outcome = endpoint_->open(listens);
             opened_ = outcome.ok();
         }

@@ -2,8 +2,8 @@
 #include "conformance/drive/endpoint/commands.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "conformance/case/atomic_values.h"
 #include "conformance/case/traffic_text.h"
 
 namespace selvage::conformance {
@@ -15,35 +15,30 @@ using model::Transfer;
 
 constexpr std::uint64_t kMostPieces = 64;
 
-void put_ranges(Writer& out, const std::vector<MemoryRange>& ranges) {
-    out.put(std::uint64_t{ranges.size()});
-    for (const auto& r : ranges) out.put(r.offset).put(r.length);
-}
-
-bool take_ranges(Reader& in, std::vector<MemoryRange>& out) {
-    const auto n = in.take<std::uint64_t>();
-    for (std::uint64_t i = 0; i < n && i < kMostPieces && !in.failed(); ++i) {
-        const auto offset = in.take<std::uint64_t>();
-        out.push_back({offset, in.take<std::uint64_t>()});
-        if (!lies_within(out.back(), kArenaOffset, kArenaLength)) return false;
+// All pieces of a buffer lie where they may.
+bool holds(const PostedCall& call, std::uint64_t buffer) {
+    const Operation& o = call.operation;
+    const std::uint64_t unit = is_atomic(o) ? std::max<std::uint64_t>(datatype_size(o.datatype), 1) : 1;
+    const std::uint64_t length = bytes_of(o), each = length / unit / call.pieces * unit;
+    if (buffer > kMemoryLength) return false;
+    for (std::uint64_t i = 0; i < call.pieces; ++i) {
+        const MemoryRange piece = {buffer + i * call.stride, i + 1 < call.pieces ? each : length - each * i};
+        if (!lies_within(piece, kArenaOffset, kArenaLength)) return false;
     }
-    return n <= kMostPieces && !in.failed();
+    return true;
 }
 
-// A call that is given one place for its bytes has them all there; one that is given several need not.
-bool holds_bytes(const Operation& o, const std::vector<MemoryRange>& ranges) {
-    if (ranges.empty()) return false;
-    const bool in_pieces = o.form == CallForm::Vector || o.form == CallForm::Message;
-    return in_pieces || ranges.front().length >= bytes_of(o);
-}
-
+// A call that is given one place for its bytes has them all there.
 bool holds_all(const PostedCall& call) {
     const Operation& o = call.operation;
     if (o.what == Transfer::Cancel) return true;
+    const bool in_pieces = o.form == CallForm::Vector || o.form == CallForm::Message;
     const bool fetches = o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic;
+    if (call.pieces < 1 || call.pieces > (in_pieces ? kMostPieces : 1) || call.stride > kArenaLength) return false;
+    if (call.pieces > 1 && call.stride == 0) return false;
     if (is_atomic(o) && (o.count > kArenaLength || bytes_of(o) > kArenaLength)) return false;
-    return holds_bytes(o, call.local) && (!fetches || holds_bytes(o, call.result)) &&
-           (o.what != Transfer::CompareAtomic || holds_bytes(o, call.compare));
+    return holds(call, call.buffer) && (!fetches || holds(call, call.result)) &&
+           (o.what != Transfer::CompareAtomic || holds(call, call.compare));
 }
 
 }  // namespace
@@ -90,7 +85,7 @@ std::optional<Operation> take_operation(std::string_view text) {
 void put_call(Writer& out, const PostedCall& call) {
     out.put_text(print_operation(call.operation)).put(call.context);
     put_region(out, call.target);
-    for (const auto* ranges : {&call.local, &call.result, &call.compare}) put_ranges(out, *ranges);
+    for (const std::uint64_t n : {call.buffer, call.result, call.compare, call.pieces, call.stride}) out.put(n);
 }
 
 std::optional<PostedCall> take_call(Reader& in) {
@@ -100,10 +95,9 @@ std::optional<PostedCall> take_call(Reader& in) {
     out.operation = *o;
     out.context = in.take<std::uint64_t>();
     out.target = take_region(in);
-    for (auto* ranges : {&out.local, &out.result, &out.compare})
-        if (!take_ranges(in, *ranges)) return std::nullopt;
+    for (auto* n : {&out.buffer, &out.result, &out.compare, &out.pieces, &out.stride}) *n = in.take<std::uint64_t>();
     const bool fits = out.context % kContextLength == 0 && out.context < kTargetOffset && holds_all(out);
-    return fits && in.done() ? std::optional(std::move(out)) : std::nullopt;
+    return fits && in.done() ? std::optional(out) : std::nullopt;
 }
 
 void put_entry(Writer& out, const QueueEntry& e) {

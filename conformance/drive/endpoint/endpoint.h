@@ -37,9 +37,11 @@ struct RemoteRegion {
 /// One call of an operation.
 struct PostedCall {
     model::Operation operation;
-    std::uint64_t context = 0;  ///< offset of the context that it is given
-    RemoteRegion target;        ///< RMA, atomics: the peer's region
-    std::vector<MemoryRange> local, result, compare;
+    std::uint64_t context = 0;                          ///< offset of the context that it is given
+    RemoteRegion target;                                ///< RMA, atomics: the peer's region
+    std::uint64_t buffer = 0, result = 0, compare = 0;  ///< offsets; 0: its call has none
+    std::uint64_t pieces = 1;                           ///< of each buffer
+    std::uint64_t stride = 0;                           ///< from one piece to the next
 };
 
 /// One entry of a completion queue, or of its errors.  What the queue's format lacks is 0.

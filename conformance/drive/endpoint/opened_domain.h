@@ -3,15 +3,12 @@
 // Only for child processes: the library may do anything.  One thread.
 #pragma once
 
-#include <rdma/fabric.h>
-#include <rdma/fi_domain.h>
-
-#include <cstdint>
 #include <memory>
 
 #include "conformance/case/case.h"
 #include "conformance/drive/endpoint/endpoint.h"
 #include "conformance/harness/caller.h"
+#include "conformance/runtime/side.h"
 
 namespace selvage::conformance {
 
@@ -23,15 +20,14 @@ public:
     OpenedDomain(const OpenedDomain&) = delete;
     OpenedDomain& operator=(const OpenedDomain&) = delete;
 
-    /// The entry, with the sequence's flags as its defaults.
-    [[nodiscard]] fi_info* info() const { return info_; }
+    /// How endpoints of the case are set up.
+    [[nodiscard]] const setup& set_up() const { return setup_; }
+    /// What they are opened with: the entry, with the set-up's flags as its defaults.
+    [[nodiscard]] opened& of_sides() { return opened_; }
+    [[nodiscard]] fi_info* info() const { return opened_.info; }
     /// The entry as it was answered.
     [[nodiscard]] const model::Info& answered() const { return answered_; }
-    [[nodiscard]] fid_fabric* fabric() const { return fabric_; }
-    [[nodiscard]] fid_domain* domain() const { return domain_; }
-    [[nodiscard]] bool connected() const { return info_->ep_attr->type == FI_EP_MSG; }
-    /// A key that no region of the domain was asked for.
-    std::uint64_t new_key() { return next_key_++; }
+    [[nodiscard]] bool connected() const { return info()->ep_attr->type == FI_EP_MSG; }
     void free_info(fi_info* info) const { free_info_(info); }
 
 private:
@@ -40,11 +36,9 @@ private:
 
     void (*free_info_)(fi_info*) = nullptr;
     fi_info* list_ = nullptr;
-    fi_info* info_ = nullptr;
     model::Info answered_;
-    fid_fabric* fabric_ = nullptr;
-    fid_domain* domain_ = nullptr;
-    std::uint64_t next_key_ = 1;
+    setup setup_{};
+    opened opened_{};
 };
 
 }  // namespace selvage::conformance

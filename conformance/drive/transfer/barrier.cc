@@ -138,7 +138,7 @@ bool Barrier::post(PostedCall call, std::size_t buffer) {
     call.operation.flags = FI_COMPLETION;
     call.operation.length = kLength;
     call.context = next_context();
-    call.local = {{kArenaOffset + buffer * kGuardBytes, kLength}};
+    call.buffer = kArenaOffset + buffer * kGuardBytes;
     for (;;) {
         const std::int64_t ret = pair_.end(call.operation.side).post(call);
         if (ret == 0) return true;

@@ -76,10 +76,15 @@ std::vector<MemoryRange> Memory::ranges(int index, const std::vector<iovec>& pie
 }
 
 void Memory::name_buffers(int index, PostedCall& call) {
+    const auto first = [&](const std::vector<iovec>& pieces) {
+        return pieces.empty() ? 0 : ranges(index, pieces).front().offset;
+    };
     const Buffers& b = of(index);
-    call.local = ranges(index, b.local);
-    call.result = ranges(index, b.result);
-    call.compare = ranges(index, b.compare);
+    call.buffer = first(b.local);
+    call.result = first(b.result);
+    call.compare = first(b.compare);
+    call.pieces = b.local.size();
+    if (call.pieces > 1) call.stride = static_cast<std::uint64_t>(bytes(b.local[1]) - bytes(b.local[0]));
 }
 
 void Memory::push(int index, const std::vector<iovec>& pieces) {

@@ -27,7 +27,7 @@ std::unique_ptr<Pair> Pair::open(const Entries& entries, const Case& c, std::int
     pair->domain_ = OpenedDomain::open(entries, c, outcome);
     if (pair->domain_) {
         const auto make_local = [&](int side) {
-            return std::make_unique<LocalEndpoint>(pair->domain_, c.sequence, pair->memory_[side].data());
+            return std::make_unique<LocalEndpoint>(pair->domain_, pair->memory_[side].data());
         };
         pair->ends_[0] = make_local(0);
         if (agent != nullptr)

@@ -1,0 +1,67 @@
+#include "conformance/runtime/runtime.h"
+
+/* The values in a buffer that is laid out as the first one is. */
+static void name_values(const struct operation* o, const struct arguments* a, void* buffer, struct fi_ioc* out) {
+    size_t i;
+
+    for (i = 0; buffer && i < a->count; i++) {
+        const ptrdiff_t at = (char*)a->iov[i].iov_base - (char*)o->buffer;
+
+        out[i] = (struct fi_ioc){(char*)buffer + at, a->iov[i].iov_len / value_size(o)};
+    }
+}
+
+int64_t post_atomic(struct side* s, const struct operation* o, struct arguments* a) {
+    const enum fi_datatype type = o->datatype;
+    void* desc;
+    uint64_t at, key;
+    struct fi_msg_atomic msg;
+
+    name_pieces(s, o, a);
+    name_target(o, a);
+    name_values(o, a, o->buffer, a->ioc);
+    name_values(o, a, o->result, a->results);
+    name_values(o, a, o->compare, a->compares);
+    desc = a->desc[0];
+    at = a->rma_ioc[0].addr;
+    key = a->rma_ioc[0].key;
+    msg = (struct fi_msg_atomic){.msg_iov = a->ioc,
+                                 .desc = a->desc,
+                                 .iov_count = a->count,
+                                 .addr = s->peer,
+                                 .rma_iov = a->rma_ioc,
+                                 .rma_iov_count = a->target_count,
+                                 .datatype = type,
+                                 .op = o->op,
+                                 .context = o->context,
+                                 .data = o->data};
+    switch (o->call) {
+        case ATOMIC:
+            return fi_atomic(s->ep, o->buffer, o->count, desc, s->peer, at, key, type, o->op, o->context);
+        case ATOMICV:
+            return fi_atomicv(s->ep, a->ioc, a->desc, a->count, s->peer, at, key, type, o->op, o->context);
+        case ATOMICMSG:
+            return fi_atomicmsg(s->ep, &msg, o->flags);
+        case INJECT_ATOMIC:
+            return fi_inject_atomic(s->ep, o->buffer, o->count, s->peer, at, key, type, o->op);
+        case FETCH_ATOMIC:
+            return fi_fetch_atomic(s->ep, o->buffer, o->count, desc, o->result, desc, s->peer, at, key, type, o->op,
+                                   o->context);
+        case FETCH_ATOMICV:
+            return fi_fetch_atomicv(s->ep, a->ioc, a->desc, a->count, a->results, a->desc, a->count, s->peer, at, key,
+                                    type, o->op, o->context);
+        case FETCH_ATOMICMSG:
+            return fi_fetch_atomicmsg(s->ep, &msg, a->results, a->desc, a->count, o->flags);
+        case COMPARE_ATOMIC:
+            return fi_compare_atomic(s->ep, o->buffer, o->count, desc, o->compare, desc, o->result, desc, s->peer, at,
+                                     key, type, o->op, o->context);
+        case COMPARE_ATOMICV:
+            return fi_compare_atomicv(s->ep, a->ioc, a->desc, a->count, a->compares, a->desc, a->count, a->results,
+                                      a->desc, a->count, s->peer, at, key, type, o->op, o->context);
+        case COMPARE_ATOMICMSG:
+            return fi_compare_atomicmsg(s->ep, &msg, a->compares, a->desc, a->count, a->results, a->desc, a->count,
+                                        o->flags);
+        default:
+            return -FI_EINVAL;
+    }
+}

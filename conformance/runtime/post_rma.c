@@ -1,0 +1,41 @@
+#include "conformance/runtime/runtime.h"
+
+int64_t post_rma(struct side* s, const struct operation* o, struct arguments* a) {
+    uint64_t at, key;
+    struct fi_msg_rma msg;
+
+    name_pieces(s, o, a);
+    name_target(o, a);
+    at = a->rma_iov[0].addr;
+    key = a->rma_iov[0].key;
+    msg = (struct fi_msg_rma){.msg_iov = a->iov,
+                              .desc = a->desc,
+                              .iov_count = a->count,
+                              .addr = s->peer,
+                              .rma_iov = a->rma_iov,
+                              .rma_iov_count = a->target_count,
+                              .context = o->context,
+                              .data = o->data};
+    switch (o->call) {
+        case WRITE:
+            return fi_write(s->ep, o->buffer, o->length, a->desc[0], s->peer, at, key, o->context);
+        case WRITEV:
+            return fi_writev(s->ep, a->iov, a->desc, a->count, s->peer, at, key, o->context);
+        case WRITEMSG:
+            return fi_writemsg(s->ep, &msg, o->flags);
+        case INJECT_WRITE:
+            return fi_inject_write(s->ep, o->buffer, o->length, s->peer, at, key);
+        case WRITEDATA:
+            return fi_writedata(s->ep, o->buffer, o->length, a->desc[0], o->data, s->peer, at, key, o->context);
+        case INJECT_WRITEDATA:
+            return fi_inject_writedata(s->ep, o->buffer, o->length, o->data, s->peer, at, key);
+        case READ:
+            return fi_read(s->ep, o->buffer, o->length, a->desc[0], s->peer, at, key, o->context);
+        case READV:
+            return fi_readv(s->ep, a->iov, a->desc, a->count, s->peer, at, key, o->context);
+        case READMSG:
+            return fi_readmsg(s->ep, &msg, o->flags);
+        default:
+            return -FI_EINVAL;
+    }
+}

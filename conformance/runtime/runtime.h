@@ -1,0 +1,56 @@
+/* What is done to a side (side.h), in the order in which it is done.
+
+   The library under test may do anything: only for child processes of the kit.  One thread. */
+#pragma once
+
+#include "conformance/runtime/side.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Notes what a call returned.  @return whether that is 0 */
+int works(struct side* s, int64_t ret, const char* call);
+/* Makes the flags of a set-up the defaults of endpoints that are opened with this entry. */
+void add_defaults(struct fi_info* info, const struct setup* setup);
+
+/* Opens and enables it.  REQUIRES: setup, in, arena and target are set, all else is 0.  Of a connected one that
+   listens: as far as fi_listen.  Then its name is known. */
+struct outcome open_side(struct side* s, int listens);
+/* Opens the endpoint itself with its queues and counters. */
+int open_endpoint(struct side* s, struct fi_info* info);
+/* Makes a peer known (fi_av_insert), or begins to connect to it.  @param peer NAME bytes */
+struct outcome connect_side(struct side* s, const char* peer);
+/* Connected ones: reads the event queues once.  @return -FI_EAGAIN, and what is waited for, until it is connected */
+struct outcome poll_connection(struct side* s);
+/* Makes the descriptor of its buffers one of their first `used` bytes at least.  While nothing is under way. */
+struct outcome cover(struct side* s, size_t used);
+/* The region of its target for these remote accesses, registered when it is first asked for. */
+const struct region* region_of(struct side* s, uint64_t access);
+
+/* Each posts one operation by a call of its family.  @return what the call returned */
+int64_t post_message(struct side* s, const struct operation* o, struct arguments* a);
+int64_t post_tagged(struct side* s, const struct operation* o, struct arguments* a);
+int64_t post_rma(struct side* s, const struct operation* o, struct arguments* a);
+int64_t post_atomic(struct side* s, const struct operation* o, struct arguments* a);
+/* Cancels whatever has its context. */
+int64_t post_cancel(struct side* s, const struct operation* o, struct arguments* a);
+/* For those: the bytes of one value (1 where there are none), the pieces of a buffer, and those of a target. */
+size_t value_size(const struct operation* o);
+void name_pieces(const struct side* s, const struct operation* o, struct arguments* a);
+void name_target(const struct operation* o, struct arguments* a);
+
+/* Reads the queue of receives or of transmits once.  @return how many entries came: at most BATCH; negative: what
+   s->outcome says is wrong with the queue itself */
+int read_queue(struct side* s, int transmits, struct entry* out);
+/* The successes of each counter, then its errors; zeros where there is none. */
+void read_counters(const struct side* s, uint64_t out[2 * COUNTERS]);
+
+/* Closes the endpoint and its regions, so that the peer's can be closed ahead of the queues; then what is left.  What
+   closing returns is not looked at. */
+void close_side(struct side* s);
+void close_queues(struct side* s);
+
+#ifdef __cplusplus
+}
+#endif
