@@ -60,7 +60,7 @@ std::string unlike(Program& p, const Operation& o, const std::string& place, con
 }  // namespace
 
 std::string target_of(const Operation& o) {
-    return std::string(model::name_of(peer_of(o.side))) + ".target + " + std::to_string(o.offset);
+    return std::string(model::name_of(peer_of(o.side))) + "->target + " + std::to_string(o.offset);
 }
 
 std::uint64_t room_for(const Operation& o) {

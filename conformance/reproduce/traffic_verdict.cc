@@ -70,7 +70,7 @@ private:
     // When the promise is broken, as C; empty if coming here is enough to know that it is kept.
     std::optional<std::string> broken_when() {
         if (model::is_crash(p_.evidence())) {
-            p_.helper(runtime::kClose);
+            p_.helper(runtime::kCloseAll);
             p_.main("\tclose_all();\n");
             return std::string();
         }
@@ -133,25 +133,23 @@ private:
             case Observable::Queue:
                 return Number{"(uint64_t)" + row + ".queue", row + ".entries"};
             case Observable::Error:
-                return Number{"(uint64_t)" + row + ".err", failure};
+                return Number{"(uint64_t)" + row + ".error.err", failure};
             case Observable::ErrorData:
-                return Number{row + ".err_data_size", failure};
+                return Number{row + ".error.err_data_size", failure};
             case Observable::Overflow:
-                return Number{row + ".olen", failure};
+                return Number{row + ".error.olen", failure};
             case Observable::Flags:
-                return Number{row + ".flags", success};
+                return Number{row + ".last.flags", success};
             case Observable::Length:
-                return Number{row + ".len", success};
+                return Number{row + ".last.len", success};
             case Observable::Data:
-                return Number{row + ".data", success};
+                return Number{row + ".last.data", success};
             case Observable::Tag:
-                return Number{row + ".tag", success};
+                return Number{row + ".last.tag", success};
             case Observable::CallsMade:
                 return Number{"(uint64_t)" + row + ".after", success};
             case Observable::Source:
-                if (about_.empty()) return std::nullopt;
-                p_.helper(runtime::kSource);
-                return Number{"source_of(" + row + ".from, " + model::name_of(at(0).side) + ".peer)", success};
+                return Number{"(uint64_t)" + row + ".last.source", success};
             default:
                 return std::nullopt;
         }
@@ -159,14 +157,10 @@ private:
 
     std::optional<Number> counter() {
         const std::string side = model::name_of(observed_.side);
-        if (observed_.what != Observable::Counter) {
-            p_.helper(runtime::kErrors);
-            return Number{"errors_of(&" + side + ", " + (observed_.what == Observable::Errors ? "1" : "0") + ")", ""};
-        }
-        const std::string at = quoted_index(static_cast<std::size_t>(observed_.counter));
-        const std::string now = "fi_cntr_read(" + side + ".counter" + at + ")";
-        const bool first = p_.shown().before.empty();
-        return Number{first ? now : "(" + now + " - " + side + ".counted" + at + ")", ""};
+        p_.helper(runtime::kCounts);
+        if (observed_.what != Observable::Counter)
+            return Number{"errors_of(" + side + ", " + (observed_.what == Observable::Errors ? "1" : "0") + ")", ""};
+        return Number{"counted(" + side + ", " + std::to_string(static_cast<int>(observed_.counter)) + ")", ""};
     }
 
     // It must be refused or fail.  The error of an inject call belongs to no operation.
@@ -175,7 +169,7 @@ private:
         std::string out = "returned" + quoted_index(about_[0]) + " == 0 && " + row() +
                           ".errors == 0 && completions[OPERATIONS + " + std::to_string(queue) + "].errors == 0";
         if (observed_.limit != model::Field::subject)
-            out += " && " + c::number(bytes_of(at(0))) + " > " + c::plain_member("info", observed_.limit);
+            out += " && " + c::number(bytes_of(at(0))) + " > " + c::plain_member("opened.info", observed_.limit);
         return out;
     }
 
@@ -322,7 +316,7 @@ std::string rest_of_traffic(Program& p) {
         return "\tusleep(2000000); /* no call is made */\n";
     const Operation& o = p.shown().sequence.operations[about[0]];
     const std::string at = o.what == Transfer::Write ? target_of(o) : buffer_of(about.size() > 1 ? about[1] : about[0]);
-    p.declare("\tint late = 0;\n");
+    p.declare("\tint n, late = 0;\n");
     return "\tfor (n = 0, late = 1; n < 20000 && late; n++) { /* no call is made */\n\t\tusleep(100);\n\t\tlate = " +
            differ(buffer_of(about[0]), at, o.length) + ";\n\t}\n";
 }

@@ -10,7 +10,7 @@ void close_side(struct side* s) {
     size_t i;
 
     if (!(s->in->info->domain_attr->mr_mode & FI_MR_ENDPOINT)) s->ep = closed(s->ep);
-    for (i = 0; i < 4; i++) s->regions[i].mr = closed(s->regions[i].mr);
+    for (i = 0; i < 4; i++) s->mr[i] = closed(s->mr[i]);
     s->local = closed(s->local);
     s->ep = closed(s->ep);
 }

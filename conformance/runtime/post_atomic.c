@@ -13,28 +13,17 @@ static void name_values(const struct operation* o, const struct arguments* a, vo
 
 int64_t post_atomic(struct side* s, const struct operation* o, struct arguments* a) {
     const enum fi_datatype type = o->datatype;
-    void* desc;
-    uint64_t at, key;
-    struct fi_msg_atomic msg;
 
     name_pieces(s, o, a);
     name_target(o, a);
     name_values(o, a, o->buffer, a->ioc);
     name_values(o, a, o->result, a->results);
     name_values(o, a, o->compare, a->compares);
-    desc = a->desc[0];
-    at = a->rma_ioc[0].addr;
-    key = a->rma_ioc[0].key;
-    msg = (struct fi_msg_atomic){.msg_iov = a->ioc,
-                                 .desc = a->desc,
-                                 .iov_count = a->count,
-                                 .addr = s->peer,
-                                 .rma_iov = a->rma_ioc,
-                                 .rma_iov_count = a->target_count,
-                                 .datatype = type,
-                                 .op = o->op,
-                                 .context = o->context,
-                                 .data = o->data};
+    void* const desc = a->desc[0];
+    const uint64_t at = a->rma_ioc[0].addr, key = a->rma_ioc[0].key;
+    const struct fi_msg_atomic msg = {a->ioc,          a->desc, a->count, s->peer,    a->rma_ioc,
+                                      a->target_count, type,    o->op,    o->context, o->data};
+
     switch (o->call) {
         case ATOMIC:
             return fi_atomic(s->ep, o->buffer, o->count, desc, s->peer, at, key, type, o->op, o->context);

@@ -2,15 +2,10 @@
 
 int64_t post_message(struct side* s, const struct operation* o, struct arguments* a) {
     const fi_addr_t from = o->source == SELF ? s->self : o->source == PEER ? s->peer : FI_ADDR_UNSPEC;
-    struct fi_msg msg;
+    const fi_addr_t to = o->call < RECV ? s->peer : from;
 
     name_pieces(s, o, a);
-    msg = (struct fi_msg){.msg_iov = a->iov,
-                          .desc = a->desc,
-                          .iov_count = a->count,
-                          .addr = o->call < RECV ? s->peer : from,
-                          .context = o->context,
-                          .data = o->data};
+    const struct fi_msg msg = {a->iov, a->desc, a->count, to, o->context, o->data};
     switch (o->call) {
         case SEND:
             return fi_send(s->ep, o->buffer, o->length, a->desc[0], s->peer, o->context);

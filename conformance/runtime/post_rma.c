@@ -1,21 +1,12 @@
 #include "conformance/runtime/runtime.h"
 
 int64_t post_rma(struct side* s, const struct operation* o, struct arguments* a) {
-    uint64_t at, key;
-    struct fi_msg_rma msg;
-
     name_pieces(s, o, a);
     name_target(o, a);
-    at = a->rma_iov[0].addr;
-    key = a->rma_iov[0].key;
-    msg = (struct fi_msg_rma){.msg_iov = a->iov,
-                              .desc = a->desc,
-                              .iov_count = a->count,
-                              .addr = s->peer,
-                              .rma_iov = a->rma_iov,
-                              .rma_iov_count = a->target_count,
-                              .context = o->context,
-                              .data = o->data};
+    const uint64_t at = a->rma_iov[0].addr, key = a->rma_iov[0].key;
+    const struct fi_msg_rma msg = {a->iov,     a->desc,         a->count,   s->peer,
+                                   a->rma_iov, a->target_count, o->context, o->data};
+
     switch (o->call) {
         case WRITE:
             return fi_write(s->ep, o->buffer, o->length, a->desc[0], s->peer, at, key, o->context);

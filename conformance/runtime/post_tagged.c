@@ -2,17 +2,10 @@
 
 int64_t post_tagged(struct side* s, const struct operation* o, struct arguments* a) {
     const fi_addr_t from = o->source == SELF ? s->self : o->source == PEER ? s->peer : FI_ADDR_UNSPEC;
-    struct fi_msg_tagged msg;
+    const fi_addr_t to = o->call < TRECV ? s->peer : from;
 
     name_pieces(s, o, a);
-    msg = (struct fi_msg_tagged){.msg_iov = a->iov,
-                                 .desc = a->desc,
-                                 .iov_count = a->count,
-                                 .addr = o->call < TRECV ? s->peer : from,
-                                 .tag = o->tag,
-                                 .ignore = o->ignore,
-                                 .context = o->context,
-                                 .data = o->data};
+    struct fi_msg_tagged msg = {a->iov, a->desc, a->count, to, o->tag, o->ignore, o->context, o->data};
     switch (o->call) {
         case TSEND:
             return fi_tsend(s->ep, o->buffer, o->length, a->desc[0], s->peer, o->tag, o->context);

@@ -30,11 +30,12 @@ const struct region* region_of(struct side* s, uint64_t access) {
     const size_t which = (access & both) / FI_REMOTE_READ;
     struct region* r = &s->regions[which];
 
-    if (s->registered[which]) return r;
-    s->registered[which] = 1;
+    if (s->asked & 1u << which) return r;
+    s->asked |= 1u << which;
     /* With no remote access at all a region is still one that somebody registered. */
-    r->mr = registered(s, s->target, REGION, access & both ? access & both : FI_SEND | FI_RECV);
-    if (r->mr) r->key = fi_mr_key(r->mr);
+    s->mr[which] = registered(s, s->target, REGION, access & both ? access & both : FI_SEND | FI_RECV);
+    r->registered = s->mr[which] != NULL;
+    if (r->registered) r->key = fi_mr_key(s->mr[which]);
     if (s->in->info->domain_attr->mr_mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC)) r->address = (uintptr_t)s->target;
     return r;
 }

@@ -1,5 +1,8 @@
 /* What is done to a side (side.h), in the order in which it is done.
 
+   C: the kit drives a library by this code, and the C programs of findings carry side.h and the .c files beside it as
+   text, so that they make the same calls.  Nothing here is global.
+
    The library under test may do anything: only for child processes of the kit.  One thread. */
 #pragma once
 

@@ -1,8 +1,5 @@
 /* One side of a pair of endpoints: what it is opened with, what it is made of, what it is given to post, and what its
-   queues return.
-
-   C, and no code but these structures: the C programs of findings carry this file and those beside it as text, so that
-   they make the calls that the kit made.  Nothing here is global; one thread. */
+   queues return. */
 #pragma once
 
 #include <rdma/fabric.h>
@@ -54,8 +51,8 @@ struct opened {
 
 /* As the peer names it. */
 struct region {
-    struct fid_mr* mr; /* NULL: it could not be registered */
     uint64_t address, key;
+    uint8_t registered; /* else it could not be */
 };
 
 struct side {
@@ -75,8 +72,9 @@ struct side {
     char name[NAME]; /* its address, once it is open; zeros behind it */
     struct fid_mr* local;
     size_t local_length;
-    struct region regions[4];
-    int registered[4];
+    struct region regions[4]; /* by remote access */
+    struct fid_mr* mr[4];
+    unsigned asked;         /* for which of them, as bits */
     struct outcome outcome; /* of what was done to it last */
 };
 
@@ -157,10 +155,10 @@ struct arguments {
 
 /* One entry of a completion queue, or of its errors.  What the queue's format lacks is 0. */
 struct entry {
-    void *context, *buffer;
+    uint64_t context, buffer; /* addresses */
     uint64_t flags, len, data, tag;
-    int failed; /* it was read by fi_cq_readerr */
-    int err;
-    size_t olen, err_data_size;
-    enum { NOBODY, THE_PEER, ANOTHER } source; /* as fi_cq_readfrom returned it */
+    uint64_t err, olen, err_data_size;
+    uint8_t failed; /* it was read by fi_cq_readerr */
+    uint8_t source; /* as fi_cq_readfrom returned it: one of these */
 };
+enum { NOBODY, THE_PEER, ANOTHER };

@@ -463,9 +463,8 @@ TEST(ReproduceTraffic, AnErrorThatWouldDoAsWellIsNoDeviation) {
     Evidence e = observed(Observable::Error, {0}, Relation::Equals, 42);
     e.observed.also = {0, 265};
     const auto nothing = transfer_program("tagged.peek.nothing", e, "B trecvmsg length=0 tag=0x5 flags=FI_PEEK\n");
-    EXPECT_NE(nothing.find(
-                  "completions[0].errors && (uint64_t)completions[0].err != 42 && (uint64_t)completions[0].err != 0 && "
-                  "(uint64_t)completions[0].err != 265"),
+    EXPECT_NE(nothing.find("completions[0].errors && (uint64_t)completions[0].error.err != 42 && "
+                           "(uint64_t)completions[0].error.err != 0 && (uint64_t)completions[0].error.err != 265"),
               std::string::npos)
         << nothing;
 }
@@ -473,7 +472,7 @@ TEST(ReproduceTraffic, AnErrorThatWouldDoAsWellIsNoDeviation) {
 TEST(ReproduceTraffic, WhatAnEntrySaysIsComparedOnlyIfItCame) {
     const auto program = transfer_program("cq.len.received", observed(Observable::Length, {0}, Relation::Equals, 7),
                                           "B trecv length=8 tag=0x5\n");
-    EXPECT_NE(program.find("completions[0].entries > completions[0].errors && completions[0].len != 7"),
+    EXPECT_NE(program.find("completions[0].entries > completions[0].errors && completions[0].last.len != 7"),
               std::string::npos)
         << program;
 }
@@ -481,7 +480,7 @@ TEST(ReproduceTraffic, WhatAnEntrySaysIsComparedOnlyIfItCame) {
 TEST(ReproduceTraffic, ASourceThatIsNotStoredIsNotTakenForNone) {
     const auto program =
         transfer_program("cq.source.not-available", observed(Observable::Source, {0}), "B recv length=8\n");
-    EXPECT_NE(program.find("fi_addr_t from = 0x5e1a6e00;"), std::string::npos) << program;
+    EXPECT_NE(program.find("unwritten = 0x5e1a6e00;"), std::string::npos) << program;
 }
 
 TEST(ReproduceTraffic, TheClauseHasNoPartInWhatIsCompared) {
@@ -499,7 +498,7 @@ TEST(ReproduceTraffic, TheNoteIsForPeopleAlone) {
     Evidence e = observed(Observable::Length, {0}, Relation::Equals, 7);
     e.note = "operation 9 (A send): nothing ever matched it";
     const auto program = transfer_program("cq.len.received", e, "B recv length=8\n");
-    EXPECT_NE(program.find("completions[0].len != 7"), std::string::npos) << program;
+    EXPECT_NE(program.find("completions[0].last.len != 7"), std::string::npos) << program;
     EXPECT_EQ(program.find("completions[8]"), std::string::npos) << program;
 }
 

@@ -29,7 +29,7 @@ const std::vector<Room>& rooms() {
         {"properties", {"case", "generate", "drive"}},
         {"shrink", {"case"}},
         {"report", {"case"}},
-        {"reproduce", {"case", "generate"}},
+        {"reproduce", {"case", "generate", "runtime"}},
         {"run", {"case", "generate", "harness", "drive", "properties", "shrink", "report", "reproduce"}},
         {"convict", {"harness", "report"}},
         {"coverage", {"harness", "drive", "report", "run"}},
@@ -80,7 +80,8 @@ void for_each_line(const Visit& visit) {
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
         const std::string path = "conformance/" + entry.path().lexically_relative(root).string();
         const auto ending = entry.path().extension();
-        if (!entry.is_regular_file() || (ending != ".cc" && ending != ".h") || room_of(path) == "test") continue;
+        const bool is_source = ending == ".cc" || ending == ".h" || ending == ".c";
+        if (!entry.is_regular_file() || !is_source || room_of(path) == "test") continue;
         std::ifstream in(entry.path());
         for (std::string line; std::getline(in, line);) visit(room_of(path), path, line);
     }

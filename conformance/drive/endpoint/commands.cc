@@ -64,14 +64,14 @@ Outcome take_outcome(Reader& in) {
 }
 
 void put_region(Writer& out, const RemoteRegion& region) {
-    out.put(region.address).put(region.key).put(std::uint8_t{region.registered});
+    out.put(region.address).put(region.key).put(region.registered);
 }
 
 RemoteRegion take_region(Reader& in) {
-    RemoteRegion out;
+    RemoteRegion out{};
     out.address = in.take<std::uint64_t>();
     out.key = in.take<std::uint64_t>();
-    out.registered = in.take<std::uint8_t>() != 0;
+    out.registered = in.take<std::uint8_t>();
     return out;
 }
 
@@ -101,18 +101,17 @@ std::optional<PostedCall> take_call(Reader& in) {
 }
 
 void put_entry(Writer& out, const QueueEntry& e) {
-    for (const std::uint64_t n :
-         {e.context, e.buffer, e.flags, e.length, e.data, e.tag, e.error, e.overflow, e.error_data})
+    for (const std::uint64_t n : {e.context, e.buffer, e.flags, e.len, e.data, e.tag, e.err, e.olen, e.err_data_size})
         out.put(n);
-    out.put(static_cast<std::uint8_t>(e.source)).put(std::uint8_t{e.failed});
+    out.put(e.failed).put(e.source);
 }
 
 QueueEntry take_entry(Reader& in) {
-    QueueEntry e;
-    for (auto* n : {&e.context, &e.buffer, &e.flags, &e.length, &e.data, &e.tag, &e.error, &e.overflow, &e.error_data})
+    QueueEntry e{};
+    for (auto* n : {&e.context, &e.buffer, &e.flags, &e.len, &e.data, &e.tag, &e.err, &e.olen, &e.err_data_size})
         *n = in.take<std::uint64_t>();
-    e.source = static_cast<QueueEntry::Source>(std::min<std::uint8_t>(in.take<std::uint8_t>(), 2));
-    e.failed = in.take<std::uint8_t>() != 0;
+    e.failed = in.take<std::uint8_t>();
+    e.source = in.take<std::uint8_t>();
     return e;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "conformance/drive/endpoint/memory.h"
+#include "conformance/runtime/side.h"
 #include "model/traffic/traffic.h"
 
 namespace selvage::conformance {
@@ -25,39 +26,24 @@ struct Outcome {
 };
 
 /// Bytes of an address, which may be shorter.
-inline constexpr std::size_t kAddressLength = 512;
+inline constexpr std::size_t kAddressLength = NAME;
 
-/// A region as the peer names it.
-struct RemoteRegion {
-    std::uint64_t address = 0;  ///< of its first byte
-    std::uint64_t key = 0;
-    bool registered = false;
-};
+/// A region as the peer names it, and an entry of a completion queue: addresses are those in the endpoint's process.
+using RemoteRegion = ::region;
+using QueueEntry = ::entry;
 
 /// One call of an operation.
 struct PostedCall {
     model::Operation operation;
     std::uint64_t context = 0;                          ///< offset of the context that it is given
-    RemoteRegion target;                                ///< RMA, atomics: the peer's region
+    RemoteRegion target{};                              ///< RMA, atomics: the peer's region
     std::uint64_t buffer = 0, result = 0, compare = 0;  ///< offsets; 0: its call has none
     std::uint64_t pieces = 1;                           ///< of each buffer
     std::uint64_t stride = 0;                           ///< from one piece to the next
 };
 
-/// One entry of a completion queue, or of its errors.  What the queue's format lacks is 0.
-struct QueueEntry {
-    enum class Source : std::uint8_t { NotTold, Peer, Other };
-    std::uint64_t context = 0;  ///< addresses in the endpoint's process
-    std::uint64_t buffer = 0;
-    std::uint64_t flags = 0, length = 0, data = 0, tag = 0;
-    std::uint64_t error = 0, overflow = 0, error_data = 0;  ///< as model::Completion has them
-    Source source = Source::NotTold;
-    bool failed = false;  ///< read by fi_cq_readerr
-};
-
 /// Successes of send, recv, read, write, remote read, remote write; then the errors of each.  Zeros: no such counter.
-inline constexpr std::size_t kCounters = 6;
-using CounterValues = std::array<std::uint64_t, 2 * kCounters>;
+using CounterValues = std::array<std::uint64_t, std::size_t{2} * COUNTERS>;
 
 class Endpoint {
 public:

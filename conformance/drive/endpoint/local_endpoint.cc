@@ -3,8 +3,6 @@
 
 #include <rdma/fi_errno.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "conformance/runtime/runtime.h"
@@ -16,7 +14,7 @@ using model::CallForm;
 using model::Operation;
 using model::Transfer;
 
-static_assert(ARENA == kArenaLength && REGION == kRegionLength && NAME == kAddressLength && COUNTERS == kCounters);
+static_assert(ARENA == kArenaLength && REGION == kRegionLength);
 
 Outcome made(const outcome& o) { return {o.ret, o.call != nullptr ? o.call : ""}; }
 
@@ -45,7 +43,7 @@ operation operation_of(const PostedCall& call, unsigned char* memory) {
     out.ignore = o.ignore;
     out.data = o.data;
     out.flags = o.flags;
-    out.target = {nullptr, call.target.address, call.target.key};
+    out.target = call.target;
     out.offset = o.offset;
     out.target_pieces = o.target_pieces;
     out.bad_key = o.bad_key ? 1 : 0;
@@ -88,10 +86,7 @@ Outcome LocalEndpoint::poll_connection() { return made(::poll_connection(&side_)
 
 Outcome LocalEndpoint::cover(std::size_t used) { return made(::cover(&side_, used)); }
 
-RemoteRegion LocalEndpoint::region(std::uint64_t access) {
-    const auto& r = *region_of(&side_, access);
-    return {.address = r.address, .key = r.key, .registered = r.mr != nullptr};
-}
+RemoteRegion LocalEndpoint::region(std::uint64_t access) { return *region_of(&side_, access); }
 
 std::int64_t LocalEndpoint::post(const PostedCall& call) {
     const operation o = operation_of(call, memory_);
@@ -116,19 +111,7 @@ std::string LocalEndpoint::read(bool transmit, std::vector<QueueEntry>& out) {
     entry entries[BATCH];
     const int n = read_queue(&side_, transmit ? 1 : 0, entries);
     if (n < 0) return std::string(side_.outcome.call) + " returned " + std::to_string(side_.outcome.ret);
-    std::transform(entries, entries + n, std::back_inserter(out), [](const entry& e) {
-        return QueueEntry{.context = reinterpret_cast<std::uint64_t>(e.context),
-                          .buffer = reinterpret_cast<std::uint64_t>(e.buffer),
-                          .flags = e.flags,
-                          .length = e.len,
-                          .data = e.data,
-                          .tag = e.tag,
-                          .error = static_cast<std::uint64_t>(e.err),
-                          .overflow = e.olen,
-                          .error_data = e.err_data_size,
-                          .source = static_cast<QueueEntry::Source>(e.source),
-                          .failed = e.failed != 0};
-    });
+    out.insert(out.end(), entries, entries + n);
     return {};
 }
 

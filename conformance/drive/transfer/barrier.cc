@@ -64,7 +64,7 @@ bool Barrier::took(const QueueEntry& entry) {
     };
     if (!is_own(Side::A) && !is_own(Side::B)) return false;
     ++came_;
-    failed_ = failed_ || entry.failed;
+    failed_ = failed_ || entry.failed != 0;
     return true;
 }
 
@@ -181,7 +181,7 @@ bool Barrier::read(Side from) {
     call.operation.side = from;
     call.operation.offset = kRegionLength - kLength;
     call.target = pair_.region_of_peer(from, FI_REMOTE_READ | FI_REMOTE_WRITE);
-    if (!call.target.registered) return false;
+    if (call.target.registered == 0) return false;
     came_ = 0;
     return post(call, 2) && come(1);
 }

@@ -323,20 +323,20 @@ private:
 
     void note(Side side, bool transmit, const QueueEntry& e) {
         if (barrier_.took(e)) return;
-        failed_ = failed_ || e.failed;
+        failed_ = failed_ || e.failed != 0;
         Completion c;
         c.side = side;
         c.transmit = transmit;
         c.operation = operation_of(e.context);
         c.flags = e.flags;
-        c.length = e.length;
+        c.length = e.len;
         c.data = e.data;
         c.tag = e.tag;
-        c.error = e.error;
-        c.overflow = e.overflow;
-        c.error_data = e.error_data;
-        c.from_peer = e.source == QueueEntry::Source::Peer;
-        c.from_wrong = e.source == QueueEntry::Source::Other;
+        c.error = e.err;
+        c.overflow = e.olen;
+        c.error_data = e.err_data_size;
+        c.from_peer = e.source == THE_PEER;
+        c.from_wrong = e.source == ANOTHER;
         c.after = reached_;
         if (c.operation >= 0) {
             c.buffer_offset = e.buffer != 0 ? memory_.offset_in(c.operation, e.buffer) : -1;

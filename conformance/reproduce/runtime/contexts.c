@@ -1,5 +1,5 @@
 /* Whether memory at the context of an operation was written. */
-static void fill_contexts(void) { memset(context, 0xc5, sizeof context); }
+static void fill_contexts(void) { memset(context, 0xc5, OPERATIONS * sizeof *context); }
 
 static size_t context_used(int operation) {
     const unsigned char* at = (const unsigned char*)&context[operation];

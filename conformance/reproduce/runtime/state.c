@@ -1,29 +1,23 @@
-#define REGION (2u << 20)
-
-struct side {
-    struct fid_ep* ep;
-    struct fid_cq* queue[2]; /* receives, transmits */
-    struct fid_av* av;
-    struct fid_eq* eq;
-    struct fid_cntr* counter[6];
-    uint64_t counted[6]; /* by exchanges that are over */
-    struct fid_mr *local, *regions[OPERATIONS + 1];
-    int region_count;
-    fi_addr_t peer, self;
-    unsigned char* memory; /* its own buffers */
-    unsigned char* target; /* what the other side writes and reads */
-};
-static struct side A, B;
-static struct fi_info* info;
-static struct fid_fabric* fabric;
-static struct fid_domain* domain;
-static struct fid_pep* pep;
-static struct fid_eq* listening;
 /* What is handed over with an operation, and bytes behind it that are nobody's. */
-static struct context {
+struct context {
     struct fi_context2 own;
     unsigned char behind[64];
-} context[OPERATIONS];
+};
+typedef int64_t post_call(struct side*, const struct operation*, struct arguments*);
+/* What both sides look at, wherever they are. */
+static struct shared {
+    struct side side[2];
+    struct entry entries[BATCH];
+    uint64_t counters[2 * COUNTERS];
+    struct context context[OPERATIONS];
+    post_call* post[OPERATIONS];
+    struct operation operation[OPERATIONS];
+    struct arguments arguments[OPERATIONS];
+} * shared;
+static struct side *A, *B;
+static struct opened opened; /* of this process */
+static struct context* context;
+static int owner[OPERATIONS]; /* of a context: the operation that was posted with it last, from 1 on */
 /* Where the pair does not open, nothing is posted. */
 __attribute__((unused)) static unsigned char* buffer[OPERATIONS];
 __attribute__((unused)) static long returned[OPERATIONS];
@@ -32,11 +26,9 @@ enum { A_RECEIVES, A_TRANSMITS, B_RECEIVES, B_TRANSMITS, QUEUES };
 /* What was read from the queues, by operation; behind them, by queue, what has the context of none. */
 static struct completion {
     uint64_t entries, errors;
-    uint64_t flags, len, data, tag; /* of the last entry, as all that follows */
-    fi_addr_t from;
-    int err, queue;
-    size_t olen, err_data_size;
-    int order, after; /* which entry it was of all, and how many calls had been made by then */
+    struct entry last, error; /* the last success, the last error */
+    int queue;
+    int order, after; /* of the last success: which entry it was of all, and how many calls had been made by then */
 } completions[OPERATIONS + QUEUES];
 /* Each entry of a buffer for many messages (FI_MULTI_RECV), in order. */
 static struct part {
@@ -47,3 +39,24 @@ static struct part {
 static int part_count;
 static int entries_read, calls_made;
 static int early = -1; /* what LOOK saw when an entry was read: 1 is not as it should be */
+
+static void* mapped(size_t size) {
+    const int flags = (PROCESSES == 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
+
+    return mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
+
+static void begin(void) {
+    int i;
+
+    shared = mapped(sizeof *shared);
+    context = shared->context;
+    A = &shared->side[0];
+    B = &shared->side[1];
+    for (i = 0; i < 2; i++) {
+        shared->side[i].setup = &set_up;
+        shared->side[i].in = &opened;
+        shared->side[i].arena = mapped(ARENA);
+        shared->side[i].target = mapped(2 * REGION);
+    }
+}
