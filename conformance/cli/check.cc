@@ -283,6 +283,7 @@ std::vector<std::string> whom_to_judge(const Options& options, const Survey& fou
 // What programs are run with.  @return false and why: a compiler that was asked for is not there.
 bool find_court(const Options& options, const Survey& found, Court& out, std::string& error) {
     out.library = found.subject.path;
+    out.remote = !options.plan.peer.empty();
     if (options.no_compiler) {
         out.why_none = "--no-compiler";
         return true;
@@ -524,8 +525,9 @@ void add_check(CLI::App& app, Run& run) {
         "With --peer the tasks are no parts, but the two sides of one run: the first judges, the second is its agent.\n"
         "    mpirun -n 2 --host node1,node2 selvage check --provider tcp --peer node2:7471\n"
         "    node2$ selvage check --agent node2:7471      node1$ selvage check --provider tcp --peer node2:7471\n"
-        "What was found between two processes (or machines) and shows in one is reported as a case in one, with a C\n"
-        "program; of the rest the case says \"processes = 2\", and no program is run.\n"
+        "What was found between two processes (or machines) and shows in one is reported as a case in one; of the "
+        "rest\n"
+        "the case says \"processes = 2\", and the C program forks. Of what shows between machines alone none is run.\n"
         "The C program of each finding is compiled and run on the library. A fatal finding or a violation that none of "
         "four\n"
         "runs shows is graded intermittent; it counts for the exit status all the same.\n"

@@ -81,7 +81,10 @@ private:
 class Trials {
 public:
     explicit Trials(const Court& court)
-        : compiler_(*court.compiler), library_(loadable(court.library, scratch_)), environment_(own_environment()) {
+        : compiler_(*court.compiler),
+          library_(loadable(court.library, scratch_)),
+          remote_(court.remote),
+          environment_(own_environment()) {
         const auto preloaded = std::find_if(environment_.begin(), environment_.end(),
                                             [](const std::string& e) { return e.starts_with("LD_PRELOAD="); });
         const std::string others = preloaded != environment_.end() ? preloaded->substr(11) + ":" : "";
@@ -95,8 +98,8 @@ public:
 
     /// Any thread.
     ProgramRun run(const Deviation& finding) const {
-        if (finding.shown_by.sequence.processes > 1)
-            return {.result = Result::NotRun, .tries = {}, .detail = "it shows between two processes alone"};
+        if (remote_ && finding.shown_by.sequence.processes > 1)
+            return {.result = Result::NotRun, .tries = {}, .detail = "it shows between two machines alone"};
         try {
             return compile_and_run(finding);
         } catch (const std::system_error& e) {
@@ -148,6 +151,7 @@ private:
     const ScratchDirectory scratch_;
     const Compiler& compiler_;
     const std::string library_;
+    const bool remote_;
     std::vector<std::string> environment_;
 };
 

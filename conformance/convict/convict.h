@@ -20,6 +20,7 @@ struct Court {
     std::optional<Compiler> compiler;
     std::string why_none;  ///< without a compiler
     std::string library;   ///< path of the library under test
+    bool remote = false;   ///< side B of what takes two processes was on another machine
 };
 
 /// Runs programs while findings are still coming: each begins as soon as there is a lane for it.

@@ -102,8 +102,7 @@ std::string Program::head() const {
     add(describe(shown_), " *     ");
     if (shown_.sequence.processes > 1) {
         out += " *\n";
-        add("The case opens side B in a process of its own, and does not show this in one. Here both sides are in "
-            "one.");
+        add("Side B has a process of its own: in one process the case does not show this.");
     }
     out += " *\n * Compile: cc -Wall -Wextra FILE.c -lfabric";
     for (const auto& o : options_) out += " " + o;

@@ -74,12 +74,14 @@ public:
                               "rdma/fi_tagged.h", "rdma/fi_atomic.h", "stdlib.h", "string.h", "unistd.h", "sys/mman.h",
                               "sys/uio.h", "stdint.h"})
             p_.include(h);
+        if (apart())
+            for (const char* h : {"signal.h", "sys/prctl.h", "sys/socket.h", "sys/wait.h"}) p_.include(h);
         p_.hints(p_.shown().first, "hints");
         for (const auto part : {kSide, kOpen, kConnect, kRegions, kPost, kRead, kCounters, kClose}) p_.helper(part);
         for (const Operation& o : e_.operations)
             if (o.what != Transfer::Progress) p_.helper(post_of(o).part);
         p_.helper(settings());
-        for (const auto part : {kState, kNeed, kSteps, kTogether, kPair, kEntries}) p_.helper(part);
+        for (const auto part : {kState, kNeed, kSteps, apart() ? kApart : kTogether, kPair, kEntries}) p_.helper(part);
         for (const Operation& o : e_.operations) {
             if (o.what != Transfer::Progress) p_.helper(kCarryOut);
             if (reaches_memory(o)) p_.helper(kRegion);
@@ -136,14 +138,16 @@ private:
             .put("counters", e_.counters ? 1 : 0)
             .put("min_multi_recv", e_.min_multi_recv);
         return define("OPERATIONS", number_text(std::max<std::size_t>(e_.operations.size(), 1))) +
-               define("PROCESSES", "1") + define("NEEDED", observes(model::Observable::Opening) ? "1" : "77") +
-               define("LOOK(operation)", look()) + "static const struct setup set_up = " + setup.text() +
+               define("PROCESSES", apart() ? "2" : "1") +
+               define("NEEDED", observes(model::Observable::Opening) ? "1" : "77") + define("LOOK(operation)", look()) +
+               "static const struct setup set_up = " + setup.text() +
                ";\n\n/* The entry that both sides are opened with. */\nstatic int query(struct fi_info **entry)\n{\n"
                "\tint n, ret = fi_getinfo(" +
                c::getinfo_arguments(p_.shown().first, "hints") + ", entry);\n\n\tfor (n = " + std::to_string(e_.entry) +
                "; ret == 0 && *entry && n > 0; n--)\n\t\t*entry = (*entry)->next;\n" + "\treturn ret;\n}\n";
     }
 
+    [[nodiscard]] bool apart() const { return e_.processes > 1; }
     [[nodiscard]] bool observes(model::Observable what) const { return p_.evidence().observed.what == what; }
 
     [[nodiscard]] std::string look() const {
@@ -155,7 +159,8 @@ private:
         p_.take_arguments("Run: ./a.out, or ./a.out hasty, which waits less long between the operations");
         p_.main("\thasty = argc > 1 && strcmp(argv[1], \"hasty\") == 0;\n");
         p_.main("\tsetvbuf(stdout, NULL, _IOLBF, 0);\n\talarm(" + std::to_string(20 + p_.shown().before.size()) +
-                "); /* a call that does not return */\n\tbegin();\n\topen_pair();\n");
+                "); /* a call that does not return */\n\tbegin();\n" + (apart() ? "\tpart();\n" : "") +
+                "\topen_pair();\n");
         if (!observes(model::Observable::Context)) return;
         p_.helper(kContexts);
         p_.main("\tfill_contexts();\n");

@@ -8,10 +8,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "conformance/case/case_text.h"
 #include "conformance/convict/bounded_run.h"
 #include "conformance/convict/convict.h"
 #include "conformance/convict/scratch.h"
 #include "conformance/convict/verdict.h"
+#include "conformance/reproduce/reproduce.h"
 #include "conformance/test/schema_util.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
@@ -257,17 +259,57 @@ TEST(Convict, AProgramRunsWhileOtherFindingsAreStillToCome) {
     EXPECT_EQ(slurp(folder.path("a")), "x") << "once";
 }
 
-TEST(Convict, AFindingThatShowsBetweenTwoProcessesAloneIsNotTriedInOne) {
+TEST(Convict, AFindingThatShowsBetweenTwoMachinesAloneIsNotTriedOnOne) {
     const Folder folder;
     Deviation apart = finding(Grade::Violation, shows_in_run(9, folder.path("a")));
     apart.shown_by.kind = Case::Kind::Traffic;
     apart.shown_by.sequence.processes = 2;
-    const auto r = convicted({apart});
+    Court on_two = court();
+    on_two.remote = true;
+    const auto r = convicted({apart}, on_two);
     EXPECT_EQ(r.deviations[0].grade, Grade::Violation);
     EXPECT_EQ(r.deviations[0].program->result, Result::NotRun);
-    EXPECT_NE(program_text(*r.deviations[0].program).find("between two processes"), std::string::npos);
+    EXPECT_NE(program_text(*r.deviations[0].program).find("between two machines"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(folder.path("a")));
+    EXPECT_NE(convicted({apart}).deviations[0].program->result, Result::NotRun) << "between processes it is";
 }
+
+#ifdef SELVAGE_MUTANT_FOLDER
+// A finding of a message of 64 KiB on shm, whose program was made for so many processes, tried on a mutant.
+ProgramRun tried(const std::string& mutant, std::uint64_t processes, const model::Evidence& evidence) {
+    CaseFile file;
+    CaseError error;
+    EXPECT_TRUE(
+        parse_case("selvage-case 1\nkind = traffic\nprovider = \"shm\"\n"
+                   "call = version=1.17 hints={caps=FI_MSG, ep_attr.type=FI_EP_RDM, "
+                   "fabric_attr.prov_name=\"shm\"}\nB recv length=65536\nA send length=65536\n",
+                   file, error))
+        << error.str();
+    Deviation d = finding(Grade::Violation, "", evidence.crash);
+    d.because.front() = {model::Clause::cq_len_received, evidence};
+    d.shown_by = file.shown;
+    d.shown_by.sequence.processes = processes;
+    if (evidence.crash != Crash::None) d.grade = Grade::Fatal;
+    d.reproducer = c_program(d.shown_by, model::Clause::cq_len_received, d.because);
+    Court there = court();
+    there.library = std::string(SELVAGE_MUTANT_FOLDER) + "/libmutant-" + mutant + ".so";
+    return *convicted({d}, there).deviations[0].program;
+}
+
+TEST(Convict, WhatShowsBetweenTwoProcessesIsShownByAProgramThatForks) {
+    model::Evidence length;
+    length.field = model::Field::completion;
+    length.expected = 65536;
+    length.observed.what = model::Observable::Length;
+    length.observed.operations = {0};
+    EXPECT_EQ(tried("apart-cut", 1, length).result, Result::NotShown);
+    EXPECT_EQ(tried("apart-cut", 2, length).result, Result::Shown);
+    const auto crash = model::evidence_of_crash(SIGSEGV, false, false);
+    EXPECT_EQ(tried("apart-crash", 1, crash).result, Result::NotShown);
+    EXPECT_EQ(tried("apart-crash", 2, crash).detail, "dies of signal " + std::to_string(SIGSEGV));
+    EXPECT_EQ(tried("apart-hang", 2, model::evidence_of_crash(0, true, false)).result, Result::Shown);
+}
+#endif
 
 TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
     const std::string program =
