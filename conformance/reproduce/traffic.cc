@@ -10,7 +10,7 @@
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
-#include "conformance/reproduce/runtime_parts.h"
+#include "conformance/reproduce/runtime_part.h"
 #include "conformance/reproduce/traffic_values.h"
 #include "conformance/reproduce/traffic_verdict.h"
 #include "model/text/call_text.h"
@@ -18,7 +18,6 @@
 namespace selvage::conformance {
 namespace {
 
-using namespace runtime;
 using model::CallForm;
 using model::Family;
 using model::Operation;
@@ -51,18 +50,12 @@ private:
     std::string text_;
 };
 
-// Whose family a call is of: the part of the runtime that posts it.
-struct Post {
-    std::string_view part;
-    const char* name;
-};
-
-Post post_of(const Operation& o) {
-    if (o.what == Transfer::Cancel) return {kPostCancel, "post_cancel"};
-    if (is_atomic(o)) return {kPostAtomic, "post_atomic"};
-    if (reaches_memory(o)) return {kPostRma, "post_rma"};
-    const bool tagged = o.what == Transfer::TaggedSend || o.what == Transfer::TaggedRecv;
-    return tagged ? Post{kPostTagged, "post_tagged"} : Post{kPostMessage, "post_message"};
+// The function of the runtime that posts it.
+std::string post_of(const Operation& o) {
+    if (o.what == Transfer::Cancel) return "post_cancel";
+    if (is_atomic(o)) return "post_atomic";
+    if (reaches_memory(o)) return "post_rma";
+    return o.what == Transfer::TaggedSend || o.what == Transfer::TaggedRecv ? "post_tagged" : "post_message";
 }
 
 class Traffic {
@@ -77,15 +70,19 @@ public:
         if (apart())
             for (const char* h : {"signal.h", "sys/prctl.h", "sys/socket.h", "sys/wait.h"}) p_.include(h);
         p_.hints(p_.shown().first, "hints");
-        for (const auto part : {kSide, kOpen, kConnect, kRegions, kPost, kRead, kCounters, kClose}) p_.helper(part);
+        for (const auto part :
+             {"side.h", "open.c", "connect.c", "regions.c", "post.c", "read.c", "counters.c", "close.c"})
+            p_.helper(runtime_part(part));
         for (const Operation& o : e_.operations)
-            if (o.what != Transfer::Progress) p_.helper(post_of(o).part);
+            if (o.what != Transfer::Progress) p_.helper(runtime_part(post_of(o) + ".c"));
         p_.helper(settings());
-        for (const auto part : {kState, kNeed, kSteps, apart() ? kApart : kTogether, kPair, kEntries}) p_.helper(part);
+        for (const auto part :
+             {"state.c", "need.c", "steps.c", apart() ? "apart.c" : "together.c", "pair.c", "entries.c"})
+            p_.helper(runtime_part(part));
         for (const Operation& o : e_.operations) {
-            if (o.what != Transfer::Progress) p_.helper(kCarryOut);
-            if (reaches_memory(o)) p_.helper(kRegion);
-            if (is_send(o) || o.what == Transfer::Write || o.what == Transfer::Read) p_.helper(kFill);
+            if (o.what != Transfer::Progress) p_.helper(runtime_part("carry_out.c"));
+            if (reaches_memory(o)) p_.helper(runtime_part("region.c"));
+            if (is_send(o) || o.what == Transfer::Write || o.what == Transfer::Read) p_.helper(runtime_part("fill.c"));
         }
         open();
     }
@@ -118,7 +115,7 @@ private:
     // As the kit does: ahead of an exchange, and behind it.
     void note_counts() {
         if (!e_.counters) return;
-        p_.helper(kCounts);
+        p_.helper(runtime_part("counts.c"));
         p_.main("\tnote_counts();\n");
     }
 
@@ -162,7 +159,7 @@ private:
                 "); /* a call that does not return */\n\tbegin();\n" + (apart() ? "\tpart();\n" : "") +
                 "\topen_pair();\n");
         if (!observes(model::Observable::Context)) return;
-        p_.helper(kContexts);
+        p_.helper(runtime_part("contexts.c"));
         p_.main("\tfill_contexts();\n");
     }
 
@@ -211,8 +208,8 @@ private:
         p_.main("\n\t/* " + number_text(i + 1) + ": " + print_operation(o) + " */\n");
         if (o.what == Transfer::Progress && o.rest) return p_.main(rest_of_traffic(p_) + "\tcalls_made++;\n");
         if (o.what == Transfer::Progress) return p_.main("\tprogress();\n");
-        p_.main("\tcarry_out(" + number_text(i) + ", " + side(o.side) + ", " + post_of(o).name +
-                ", (struct operation)" + described(i) + ");\n");
+        p_.main("\tcarry_out(" + number_text(i) + ", " + side(o.side) + ", " + post_of(o) + ", (struct operation)" +
+                described(i) + ");\n");
         if ((o.form == CallForm::Inject || o.form == CallForm::InjectData) && bytes_of(o) > 0)
             p_.main("\tmemset(buffer" + quoted_index(i) + ", 0x9b, " + number_text(bytes_of(o)) +
                     "); /* it is ours again */\n");

@@ -78,48 +78,21 @@ struct side {
     struct outcome outcome; /* of what was done to it last */
 };
 
-/* The calls, in blocks of six: each transfer by a buffer, a vector, a message, injected, with data, injected with data.
- */
+/* The calls, by transfer: of a buffer, a vector, a message; injected, with data, injected with data. */
+/* clang-format off */
 enum call {
-    SEND,
-    SENDV,
-    SENDMSG,
-    INJECT,
-    SENDDATA,
-    INJECTDATA,
-    RECV,
-    RECVV,
-    RECVMSG,
-    TSEND = 12,
-    TSENDV,
-    TSENDMSG,
-    TINJECT,
-    TSENDDATA,
-    TINJECTDATA,
-    TRECV,
-    TRECVV,
-    TRECVMSG,
-    WRITE = 24,
-    WRITEV,
-    WRITEMSG,
-    INJECT_WRITE,
-    WRITEDATA,
-    INJECT_WRITEDATA,
-    READ,
-    READV,
-    READMSG,
-    ATOMIC = 36,
-    ATOMICV,
-    ATOMICMSG,
-    INJECT_ATOMIC,
-    FETCH_ATOMIC = 42,
-    FETCH_ATOMICV,
-    FETCH_ATOMICMSG,
-    COMPARE_ATOMIC = 48,
-    COMPARE_ATOMICV,
-    COMPARE_ATOMICMSG,
+    SEND, SENDV, SENDMSG, INJECT, SENDDATA, INJECTDATA,
+    RECV, RECVV, RECVMSG,
+    TSEND = 12, TSENDV, TSENDMSG, TINJECT, TSENDDATA, TINJECTDATA,
+    TRECV, TRECVV, TRECVMSG,
+    WRITE = 24, WRITEV, WRITEMSG, INJECT_WRITE, WRITEDATA, INJECT_WRITEDATA,
+    READ, READV, READMSG,
+    ATOMIC = 36, ATOMICV, ATOMICMSG, INJECT_ATOMIC,
+    FETCH_ATOMIC = 42, FETCH_ATOMICV, FETCH_ATOMICMSG,
+    COMPARE_ATOMIC = 48, COMPARE_ATOMICV, COMPARE_ATOMICMSG,
     CANCEL = 54
 };
+/* clang-format on */
 
 /* Whose message a receive takes. */
 enum source { ANYONE, PEER, SELF };
