@@ -33,10 +33,10 @@ class Initializer {
 public:
     Initializer& put(std::string_view member, const std::string& value, bool is_set = true) {
         if (!is_set) return *this;
+        constexpr std::size_t kWidth = 60;  // behind what stands ahead of it
         const std::string text = "." + std::string(member) + " = " + value;
-        constexpr std::size_t kWidth = 96;
-        const std::size_t line = text_.size() - (text_.rfind('\n') == std::string::npos ? 0 : text_.rfind('\n'));
-        if (!text_.empty()) text_ += line + text.size() > kWidth ? ",\n\t\t" : ", ";
+        if (!text_.empty()) text_ += line_ + text.size() > kWidth ? ",\n\t\t" : ", ";
+        line_ = text_.ends_with('\t') ? text.size() : line_ + text.size();
         text_ += text;
         return *this;
     }
@@ -48,6 +48,7 @@ public:
 
 private:
     std::string text_;
+    std::size_t line_ = 0;  // characters of the last one
 };
 
 // The function of the runtime that posts it.

@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 
 #include "conformance/test/subject_util.h"
+#include "conformance/test/tool_util.h"
 
 namespace selvage::conformance {
 namespace {
@@ -59,6 +61,18 @@ TEST(Library, TextFileIsNone) {
     EXPECT_NE(error_of(name).find("is not a library that can be loaded"), std::string::npos) << error_of(name);
     EXPECT_EQ(error_of(name).find('\n'), std::string::npos);
     unlink(name);
+}
+
+// A library's own function of the same name would be called by the tool's.
+TEST(Library, FindsNoFunctionOfTheRuntimeInTheTool) {
+    const std::string header = slurp(SELVAGE_SOURCE_DIR "/conformance/runtime/runtime.h");
+    const std::string exported = run_program({"nm", "-D", "--defined-only", SELVAGE_TOOL}).out;
+    EXPECT_NE(exported.find(" malloc\n"), std::string::npos) << "it exports what it is to export";
+    static const std::regex kFunction(R"(\n\w[^\n;/]*?(\w+)\()");
+    std::size_t functions = 0;
+    for (std::sregex_iterator i(header.begin(), header.end(), kFunction), end; i != end; ++i, ++functions)
+        EXPECT_EQ(exported.find(" " + (*i)[1].str() + "\n"), std::string::npos) << (*i)[1];
+    EXPECT_GT(functions, 15U);
 }
 
 TEST(Library, CrashingConstructorIsSeenFromOutside) {
