@@ -63,8 +63,6 @@ LocalEndpoint::LocalEndpoint(std::shared_ptr<OpenedDomain> domain, unsigned char
     memory_address_ = reinterpret_cast<std::uint64_t>(memory);
     side_.setup = &domain_->set_up();
     side_.in = &domain_->of_sides();
-    side_.target = memory + kTargetOffset;
-    side_.arena = memory + kArenaOffset;
 }
 
 LocalEndpoint::~LocalEndpoint() {
@@ -75,6 +73,8 @@ LocalEndpoint::~LocalEndpoint() {
 
 Outcome LocalEndpoint::open(bool listens) {
     if (memory_ == nullptr) return {-FI_ENOMEM, "mmap"};
+    side_.target = memory_ + kTargetOffset;
+    side_.arena = memory_ + kArenaOffset;
     const Outcome outcome = made(open_side(&side_, listens ? 1 : 0));
     address_.assign(side_.name, NAME);
     return outcome;
