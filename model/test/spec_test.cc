@@ -1,5 +1,6 @@
 // The spec is sound, and a spec that is not is told so.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -42,7 +43,8 @@ bool tells(const Spec& spec, const std::string& what) {
 
 // A spec of one file of clauses, read as spec/ is.
 Spec read(const std::string& clauses) {
-    const auto root = std::filesystem::path(testing::TempDir()) / "selvage_spec_test";
+    // Tests run beside one another, each in a process of its own.
+    const auto root = std::filesystem::path(testing::TempDir()) / ("selvage_spec_test." + std::to_string(::getpid()));
     for (const char* folder : {"vocabulary", "pages", "clauses"}) std::filesystem::create_directories(root / folder);
     std::ofstream(root / "clauses" / "file.toml") << clauses;
     Spec spec;
