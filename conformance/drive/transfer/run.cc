@@ -83,6 +83,7 @@ public:
         look_again();
         const bool silent = uses_memory_in_silence();
         if (is_charged() || silent) wait_for_the_late();
+        patience_.hasty = patience_.hasty || rested_hastily_;
         return tidy() && (through_ || !silent || !uses_memory_in_silence());
     }
 
@@ -220,8 +221,8 @@ private:
 
     // Calls nothing until the bytes of all messages and writes so far have come, or the time is over.
     void rest(int index) {
-        static unsigned in_vain = 0;
-        const auto until = Clock::now() + (in_vain < kMostVainRests ? kRestTime : kKnownRestTime);
+        const bool hasty = patience_.hurries && patience_.vain_rests >= kMostVainRests;
+        const auto until = Clock::now() + (hasty ? kKnownRestTime : kRestTime);
         Operation& o = at(index);
         do {
             o.awaited = -1;
@@ -236,8 +237,9 @@ private:
             if (o.awaited >= 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
         } while (o.awaited >= 0 && Clock::now() < until);
         if (o.awaited < 0) return;
-        ++in_vain;
+        ++patience_.vain_rests;
         patience_.timed = true;
+        rested_hastily_ = rested_hastily_ || hasty;
     }
 
     [[nodiscard]] bool injected(const Operation& o) const {
@@ -472,9 +474,10 @@ private:
     Forecast forecast_;
     Barrier barrier_;
     bool barrier_lost_ = false;
-    bool through_ = false;        // a barrier has proved that all came that will
-    std::vector<int> owner_;      // by slot of a context: the operation that was posted with it last
-    std::uint64_t contexts_ = 0;  // offset of the first one in each side's memory
+    bool rested_hastily_ = false;  // once it is known that nothing comes without a call
+    bool through_ = false;         // a barrier has proved that all came that will
+    std::vector<int> owner_;       // by slot of a context: the operation that was posted with it last
+    std::uint64_t contexts_ = 0;   // offset of the first one in each side's memory
     std::vector<QueueEntry> read_;
     std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
     Counts before_{}, after_{};

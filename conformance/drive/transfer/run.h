@@ -17,8 +17,9 @@ struct Patience {
     unsigned total_millis = 4000;   ///< for one exchange in all
     int* step = nullptr;            ///< if set: told which operation is being posted
     std::atomic<unsigned>* beat =
-        nullptr;           ///< if set: counts calls that came back; relaxed, the reader looks for change
-    unsigned lost = 0;     ///< barriers that never came through so far; counted on
+        nullptr;              ///< if set: counts calls that came back; relaxed, the reader looks for change
+    unsigned lost = 0;        ///< barriers that never came through so far; counted on
+    unsigned vain_rests = 0;  ///< times without a call in which nothing came so far; counted on
     bool hurries = false;  ///< no barrier is tried once enough were lost: what is seen is looked at again with patience
     bool hasty = false;    ///< out: no barrier was tried for that reason
     bool spent = false;    ///< out: something expected was waited for in vain

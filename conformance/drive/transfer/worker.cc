@@ -157,6 +157,7 @@ private:
         patience.missing_millis *= patience_factor();
         patience.total_millis *= patience_factor();
         patience.lost = state_.lost;
+        patience.vain_rests = state_.vain_rests;
         patience.hurries = !state_.patient;
         TransferSequence sequence = case_.sequence;
         sequence.operations = operations;
@@ -166,6 +167,7 @@ private:
         state_.waits += patience.spent ? 1 : 0;
         state_.timed += patience.timed ? 1 : 0;
         state_.lost = patience.lost;
+        state_.vain_rests = patience.vain_rests;
         state_.hasty = patience.hasty || (patience.spent && hurries);
         ++on_pair_;
         return clean;

@@ -35,15 +35,16 @@ enum class Loss : std::uint8_t {
 /// What a worker tells in shared memory, so that it outlives it.
 struct WorkerState {
     Phase phase = Phase::Running;
-    int operation = -1;    ///< while it runs: whose call was made last
-    unsigned waits = 0;    ///< how often something expected never came
-    unsigned timed = 0;    ///< how often a time alone said so
-    unsigned lost = 0;     ///< barriers that never came through
-    pid_t agent = -1;      ///< the process of side B, if it has one
-    bool patient = false;  ///< set by the other side: waits are never short
-    bool hasty = false;    ///< of the last exchange: it gave something up after a short wait
-    bool open = false;     ///< a pair is kept for the next exchange
-    unsigned carried = 0;  ///< exchanges that the pair of the last one had carried before it
+    int operation = -1;       ///< while it runs: whose call was made last
+    unsigned waits = 0;       ///< how often something expected never came
+    unsigned timed = 0;       ///< how often a time alone said so
+    unsigned lost = 0;        ///< barriers that never came through
+    unsigned vain_rests = 0;  ///< times without a call in which nothing came
+    pid_t agent = -1;         ///< the process of side B, if it has one
+    bool patient = false;     ///< set by the other side: waits are never short
+    bool hasty = false;       ///< of the last exchange: it gave something up after a short wait
+    bool open = false;        ///< a pair is kept for the next exchange
+    unsigned carried = 0;     ///< exchanges that the pair of the last one had carried before it
     /// Counts the library's calls that came back.  Written by the worker, read by the process that waits for it, which
     /// looks for nothing but change: relaxed.
     std::atomic<unsigned> beat{0};
