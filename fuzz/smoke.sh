@@ -23,7 +23,7 @@ case $target in
     sequence) runs=200000 ;;
     side_effects) runs=10000 ;;
     transfers) runs=2500 ;;
-    frames_peer) runs=6500 ;;
+    frames_peer) runs=2000 ;;
     *) runs=1600000 ;;
 esac
 dictionary=()
