@@ -114,11 +114,10 @@ private:
 
     // An operation that gets no entry may not be over: its source or destination is memory that the next exchange uses.
     [[nodiscard]] bool uses_memory_in_silence() const {
+        const auto is_over = [](Seen seen) { return seen == Seen::Whole || seen == Seen::NotLooked; };
         for (std::size_t i = 0; i < out_.operations.size(); ++i) {
             const Operation& o = out_.operations[i];
-            if (o.ret != 0 || !reaches_memory(o) || injected(o)) continue;
-            const Seen seen = o.what == Transfer::Read ? o.local : o.remote;
-            if (seen == Seen::Whole || seen == Seen::NotLooked) continue;
+            if (o.ret != 0 || !reaches_memory(o) || injected(o) || (is_over(o.local) && is_over(o.remote))) continue;
             if (std::none_of(out_.entries.begin(), out_.entries.end(),
                              [i](const Completion& c) { return c.operation == static_cast<int>(i); }))
                 return true;
