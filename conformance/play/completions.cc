@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "conformance/harness/queue_error.h"
 #include "conformance/play/player.h"
 #include "conformance/record/digest.h"
+#include "conformance/runtime/runtime.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {
@@ -50,7 +50,7 @@ void Player::read_queue(std::uint64_t number) {
             if (!sent || !late_.came(number, entry.entry.op_context)) pool.entries.push_back(entry);
         } else if (got == -FI_EAVAIL) {
             fi_cq_err_entry error = {};
-            if (read_queue_error(cq, error) == 1) pool.errors.push_back(error);
+            if (read_queue_error(cq, &error) == 1) pool.errors.push_back(error);
         }
         return;
     }

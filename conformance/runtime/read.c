@@ -13,26 +13,33 @@ static size_t entry_size(enum fi_cq_format format) {
     }
 }
 
-static int read_error(struct side* s, struct fid_cq* cq, struct entry* out) {
-    /* The entries of 1.20 and newer are longer than those of older headers. */
+ssize_t read_queue_error(struct fid_cq* cq, struct fi_cq_err_entry* out) {
     union {
         struct fi_cq_err_entry entry;
         unsigned char newer[512];
     } e = {.newer = {0}};
     const ssize_t n = fi_cq_readerr(cq, &e.entry, 0);
 
+    *out = e.entry;
+    return n;
+}
+
+static int read_error(struct side* s, struct fid_cq* cq, struct entry* out) {
+    struct fi_cq_err_entry e;
+    const ssize_t n = read_queue_error(cq, &e);
+
     if (n == -FI_EAGAIN) return 0;
     if (n < 0) return works(s, n, "fi_cq_readerr") - 1;
-    *out = (struct entry){.context = (uintptr_t)e.entry.op_context,
-                          .buffer = (uintptr_t)e.entry.buf,
-                          .flags = e.entry.flags,
-                          .len = e.entry.len,
-                          .data = e.entry.data,
-                          .tag = e.entry.tag,
+    *out = (struct entry){.context = (uintptr_t)e.op_context,
+                          .buffer = (uintptr_t)e.buf,
+                          .flags = e.flags,
+                          .len = e.len,
+                          .data = e.data,
+                          .tag = e.tag,
                           .failed = 1,
-                          .err = (uint64_t)e.entry.err,
-                          .olen = e.entry.olen,
-                          .err_data_size = e.entry.err_data ? e.entry.err_data_size : 0};
+                          .err = (uint64_t)e.err,
+                          .olen = e.olen,
+                          .err_data_size = e.err_data ? e.err_data_size : 0};
     return 1;
 }
 

@@ -46,6 +46,9 @@ void name_target(const struct operation* o, struct arguments* a);
 /* Reads the queue of receives or of transmits once.  @return how many entries came: at most BATCH; negative: what
    s->outcome says is wrong with the queue itself */
 int read_queue(struct side* s, int transmits, struct entry* out);
+/* fi_cq_readerr.  The entries of 1.20 and newer are longer than the structure of older headers: what they have more is
+   left out. */
+ssize_t read_queue_error(struct fid_cq* cq, struct fi_cq_err_entry* out);
 /* The successes of each counter, then its errors; zeros where there is none. */
 void read_counters(const struct side* s, uint64_t out[2 * COUNTERS]);
 

@@ -36,7 +36,7 @@ const std::vector<Room>& rooms() {
         {"explain", {"reproduce"}},
         {"trace", {"case"}},
         {"record", {"harness", "trace"}},
-        {"play", {"case", "harness", "trace", "record"}},
+        {"play", {"case", "harness", "runtime", "trace", "record"}},
         {"stat", {}},
         {"bench", {"harness", "report"}},
         {"mutants", {}},
