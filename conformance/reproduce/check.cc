@@ -15,7 +15,7 @@ using model::Field;
 using model::Form;
 using model::Relation;
 
-bool is_part(Field f) { return f >= Field::part_tx && f <= Field::part_nic; }
+bool is_part(Field f) { return model::part_of(f) != nullptr; }
 
 std::string path(Field f) { return std::string(model::row(f).path); }
 

@@ -204,7 +204,7 @@ std::string dup_comparison(Program& p) {
     if (!speaks_of_offers(p.evidence())) return "strcmp(text, fi_tostr(copy, FI_TYPE_INFO)) != 0";
     const std::string a = c::member("o", field);
     const std::string b = c::member("copy", field);
-    if (field >= model::Field::part_tx && field <= model::Field::part_nic) {
+    if (model::part_of(field) != nullptr) {
         const std::string path(model::row(field).path);
         return "!o->" + path + " != !copy->" + path;
     }

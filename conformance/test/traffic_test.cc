@@ -275,23 +275,25 @@ TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
     EXPECT_EQ(e.operations[1].of, 0);
 }
 
+// An exchange on the provider of the system's library that works on a thread of its own.
+Case on_sockets(const char* lines) {
+    CaseFile file;
+    CaseError error;
+    EXPECT_TRUE(parse_case(std::string("selvage-case 1\nkind = traffic\nprovider = \"sockets\"\n"
+                                       "call = version=1.17 hints={caps=FI_MSG|FI_RMA|FI_ATOMIC, "
+                                       "ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"sockets\"}\n") +
+                               lines,
+                           file, error))
+        << error.str();
+    return file.shown;
+}
+
 // Of a read that gets no entry nothing tells when it is over.  Its bytes come into memory that the next exchange uses,
 // unless that waits for them.
 TEST(TrafficRun, TheNextExchangeBeginsWhenASilentReadIsOver) {
     constexpr int kTries = 60;
-    const auto parsed = [](const char* lines) {
-        CaseFile file;
-        CaseError error;
-        EXPECT_TRUE(parse_case(std::string("selvage-case 1\nkind = traffic\nprovider = \"sockets\"\n"
-                                           "call = version=1.17 hints={caps=FI_MSG|FI_RMA, ep_attr.type=FI_EP_RDM, "
-                                           "fabric_attr.prov_name=\"sockets\"}\nselective = both\n") +
-                                   lines,
-                               file, error))
-            << error.str();
-        return file.shown;
-    };
-    const Case read = parsed("A read length=524288\n");
-    const Case write = parsed("A writemsg length=524288 pieces=3 flags=FI_COMPLETION\n");
+    const Case read = on_sockets("selective = both\nA read length=524288\n");
+    const Case write = on_sockets("selective = both\nA writemsg length=524288 pieces=3 flags=FI_COMPLETION\n");
     const Seen seen = in_child([&](Channel& channel) {
         setenv("SELVAGE_PATIENCE", "10", 1);
         std::string trouble;
@@ -317,14 +319,7 @@ TEST(TrafficRun, TheNextExchangeBeginsWhenASilentReadIsOver) {
 TEST(TrafficRun, WhatAThreadOfTheProviderHasNotDoneYetIsNotTakenForLost) {
     constexpr int kTries = 12;
     const auto never_came = [](const char* lines) {
-        CaseFile file;
-        CaseError error;
-        EXPECT_TRUE(parse_case(std::string("selvage-case 1\nkind = traffic\nprovider = \"sockets\"\n"
-                                           "call = version=1.17 hints={caps=FI_MSG|FI_RMA|FI_ATOMIC, "
-                                           "ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"sockets\"}\n") +
-                                   lines,
-                               file, error))
-            << error.str();
+        const Case shown = on_sockets(lines);
         const Seen seen = in_child([&](Channel& channel) {
             setenv("SELVAGE_PATIENCE", "10", 1);  // other programs may want the processors, too
             std::string trouble;
@@ -333,7 +328,7 @@ TEST(TrafficRun, WhatAThreadOfTheProviderHasNotDoneYetIsNotTakenForLost) {
             for (int i = 0; i < kTries; ++i) {
                 model::Traffic out;
                 Worker worker(*library);  // a new pair each time
-                worker.run(file.shown, out);
+                worker.run(shown, out);
                 if (out.open_ret != 0 || out.operations.empty()) return channel.send("no sockets");
                 channel.send(out.operations.back().remote == model::Seen::Whole ? "came" : "lost");
             }
