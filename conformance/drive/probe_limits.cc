@@ -33,7 +33,9 @@ bool counts_contexts(Field f) { return f == Field::ep_tx_ctx_cnt || f == Field::
 
 // Bits and values that an offer may have beside those that it shows.  Capabilities of the whole and endpoint types make
 // entries of their own.
-bool has_more_bits(const FieldRow& r) { return r.form == Form::Bits && r.hint == Hint::Wish && r.field != Field::caps; }
+bool has_more_bits(const FieldRow& r) {
+    return r.form == Form::Bits && r.hint == Hint::Request && r.field != Field::caps;
+}
 bool has_other_values(const FieldRow& r) { return r.form == Form::Enum && r.field != Field::ep_type; }
 
 std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; }

@@ -15,7 +15,7 @@ namespace {
 using namespace model;
 
 // Zero is no wildcard in the others, or relaxing them is a relation of its own.
-bool is_relaxable(const FieldRow& r) { return r.hint == Hint::Wish && r.field != Field::handle; }
+bool is_relaxable(const FieldRow& r) { return r.hint == Hint::Request && r.field != Field::handle; }
 
 std::vector<Field> asked_fields(const Info& hints) {
     std::vector<Field> out;

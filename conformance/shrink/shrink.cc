@@ -69,10 +69,10 @@ bool halve_key(Info& h, Field f) {
 }
 
 // A length that belongs to bytes goes with them: alone it would make the hints lie.
-bool is_told_length(const Info& h, Field f) { return row(f).hint == Hint::Length && text(h, row(f).partner); }
+bool is_length_of_bytes(const Info& h, Field f) { return row(f).hint == Hint::Length && text(h, row(f).partner); }
 
 bool assign(Query& q, Field f, std::uint64_t value) {
-    if (!q.hints || get(*q.hints, f) == value || is_told_length(*q.hints, f)) return false;
+    if (!q.hints || get(*q.hints, f) == value || is_length_of_bytes(*q.hints, f)) return false;
     set(*q.hints, f, value);
     return true;
 }

@@ -20,7 +20,7 @@ Evidence node_evidence(const MatchCase& c, const char* note) {
 
 // Fields of which naming more, or something else, is no stricter or looser request.
 bool is_duty_or_choice(const FieldRow& r) {
-    return r.hint != Hint::Wish || r.field == Field::tx_caps || r.field == Field::rx_caps;  // of info.caps, if zero
+    return r.hint != Hint::Request || r.field == Field::tx_caps || r.field == Field::rx_caps;  // of info.caps, if zero
 }
 
 // Do the second call's capabilities ask for less than the first's?

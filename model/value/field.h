@@ -30,9 +30,9 @@ enum class Form : std::uint8_t {
 
 /// What a field says in hints.
 enum class Hint : std::uint8_t {
-    Wish,    ///< zero asks for nothing; a smaller size and fewer bits ask for less
-    Duty,    ///< bits that the application is ready to keep: more of them ask for less
-    Length,  ///< belongs to the bytes that it is named after
+    Request,  ///< zero asks for nothing; a smaller size and fewer bits ask for less
+    Duty,     ///< bits that the application is ready to keep: more of them ask for less
+    Length,   ///< belongs to the bytes that it is named after
 };
 
 /// Names a field of an Info, or something else that a finding can speak of.
@@ -55,7 +55,7 @@ struct FieldRow {
     Part part;
     Form form;
     Family family;  ///< whose words its values are; Family::none for plain numbers
-    Hint hint = Hint::Wish;
+    Hint hint = Hint::Request;
     std::uint64_t widest = ~std::uint64_t{0};  ///< the largest value that the member of the interface has room for
     /// Of bytes, the field that holds their length; of a length, its bytes; Field::subject for others.
     Field partner = Field::subject;

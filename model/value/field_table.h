@@ -8,83 +8,83 @@
 
 // clang-format off
 #define SELVAGE_INFO_NUMBERS(M, X) \
-    M(X, caps, Bits, caps, Wish) \
+    M(X, caps, Bits, caps, Request) \
     M(X, mode, Bits, mode, Duty) \
-    M(X, addr_format, Enum, addr_format, Wish) \
+    M(X, addr_format, Enum, addr_format, Request) \
     M(X, src_addrlen, Number, none, Length) \
     M(X, dest_addrlen, Number, none, Length) \
-    M(X, handle, Object, none, Wish)
+    M(X, handle, Object, none, Request)
 #define SELVAGE_INFO_TEXTS(M, X) M(X, src_addr, Bytes) M(X, dest_addr, Bytes)
 
 #define SELVAGE_TX_NUMBERS(M, X) \
-    M(X, caps, Bits, caps, Wish) \
+    M(X, caps, Bits, caps, Request) \
     M(X, mode, Bits, mode, Duty) \
-    M(X, op_flags, Bits, op_flags, Wish) \
-    M(X, msg_order, Bits, msg_order, Wish) \
-    M(X, comp_order, Bits, comp_order, Wish) \
-    M(X, inject_size, Size, none, Wish) \
-    M(X, size, Size, none, Wish) \
-    M(X, iov_limit, Size, none, Wish) \
-    M(X, rma_iov_limit, Size, none, Wish) \
-    M(X, tclass, Enum, tclass, Wish)
+    M(X, op_flags, Bits, op_flags, Request) \
+    M(X, msg_order, Bits, msg_order, Request) \
+    M(X, comp_order, Bits, comp_order, Request) \
+    M(X, inject_size, Size, none, Request) \
+    M(X, size, Size, none, Request) \
+    M(X, iov_limit, Size, none, Request) \
+    M(X, rma_iov_limit, Size, none, Request) \
+    M(X, tclass, Enum, tclass, Request)
 
 #define SELVAGE_RX_NUMBERS(M, X) \
-    M(X, caps, Bits, caps, Wish) \
+    M(X, caps, Bits, caps, Request) \
     M(X, mode, Bits, mode, Duty) \
-    M(X, op_flags, Bits, op_flags, Wish) \
-    M(X, msg_order, Bits, msg_order, Wish) \
-    M(X, comp_order, Bits, comp_order, Wish) \
-    M(X, total_buffered_recv, Size, none, Wish) \
-    M(X, size, Size, none, Wish) \
-    M(X, iov_limit, Size, none, Wish)
+    M(X, op_flags, Bits, op_flags, Request) \
+    M(X, msg_order, Bits, msg_order, Request) \
+    M(X, comp_order, Bits, comp_order, Request) \
+    M(X, total_buffered_recv, Size, none, Request) \
+    M(X, size, Size, none, Request) \
+    M(X, iov_limit, Size, none, Request)
 
 #define SELVAGE_EP_NUMBERS(M, X) \
-    M(X, type, Enum, ep_type, Wish) \
-    M(X, protocol, Enum, protocol, Wish) \
-    M(X, protocol_version, Number, none, Wish) \
-    M(X, max_msg_size, Size, none, Wish) \
-    M(X, msg_prefix_size, Size, none, Wish) \
-    M(X, max_order_raw_size, Size, none, Wish) \
-    M(X, max_order_war_size, Size, none, Wish) \
-    M(X, max_order_waw_size, Size, none, Wish) \
-    M(X, mem_tag_format, Number, none, Wish) \
-    M(X, tx_ctx_cnt, Size, none, Wish) \
-    M(X, rx_ctx_cnt, Size, none, Wish) \
+    M(X, type, Enum, ep_type, Request) \
+    M(X, protocol, Enum, protocol, Request) \
+    M(X, protocol_version, Number, none, Request) \
+    M(X, max_msg_size, Size, none, Request) \
+    M(X, msg_prefix_size, Size, none, Request) \
+    M(X, max_order_raw_size, Size, none, Request) \
+    M(X, max_order_war_size, Size, none, Request) \
+    M(X, max_order_waw_size, Size, none, Request) \
+    M(X, mem_tag_format, Number, none, Request) \
+    M(X, tx_ctx_cnt, Size, none, Request) \
+    M(X, rx_ctx_cnt, Size, none, Request) \
     M(X, auth_key_size, Number, none, Length)
 #define SELVAGE_EP_TEXTS(M, X) M(X, auth_key, Bytes)
 
 #define SELVAGE_DOMAIN_NUMBERS(M, X) \
-    M(X, domain, Object, none, Wish) \
-    M(X, threading, Enum, threading, Wish) \
-    M(X, control_progress, Enum, progress, Wish) \
-    M(X, data_progress, Enum, progress, Wish) \
-    M(X, resource_mgmt, Enum, resource_mgmt, Wish) \
-    M(X, av_type, Enum, av_type, Wish) \
+    M(X, domain, Object, none, Request) \
+    M(X, threading, Enum, threading, Request) \
+    M(X, control_progress, Enum, progress, Request) \
+    M(X, data_progress, Enum, progress, Request) \
+    M(X, resource_mgmt, Enum, resource_mgmt, Request) \
+    M(X, av_type, Enum, av_type, Request) \
     M(X, mr_mode, Bits, mr_mode, Duty) \
-    M(X, mr_key_size, Size, none, Wish) \
-    M(X, cq_data_size, Size, none, Wish) \
-    M(X, cq_cnt, Size, none, Wish) \
-    M(X, ep_cnt, Size, none, Wish) \
-    M(X, tx_ctx_cnt, Size, none, Wish) \
-    M(X, rx_ctx_cnt, Size, none, Wish) \
-    M(X, max_ep_tx_ctx, Size, none, Wish) \
-    M(X, max_ep_rx_ctx, Size, none, Wish) \
-    M(X, max_ep_stx_ctx, Size, none, Wish) \
-    M(X, max_ep_srx_ctx, Size, none, Wish) \
-    M(X, cntr_cnt, Size, none, Wish) \
-    M(X, mr_iov_limit, Size, none, Wish) \
-    M(X, caps, Bits, caps, Wish) \
+    M(X, mr_key_size, Size, none, Request) \
+    M(X, cq_data_size, Size, none, Request) \
+    M(X, cq_cnt, Size, none, Request) \
+    M(X, ep_cnt, Size, none, Request) \
+    M(X, tx_ctx_cnt, Size, none, Request) \
+    M(X, rx_ctx_cnt, Size, none, Request) \
+    M(X, max_ep_tx_ctx, Size, none, Request) \
+    M(X, max_ep_rx_ctx, Size, none, Request) \
+    M(X, max_ep_stx_ctx, Size, none, Request) \
+    M(X, max_ep_srx_ctx, Size, none, Request) \
+    M(X, cntr_cnt, Size, none, Request) \
+    M(X, mr_iov_limit, Size, none, Request) \
+    M(X, caps, Bits, caps, Request) \
     M(X, mode, Bits, mode, Duty) \
     M(X, auth_key_size, Number, none, Length) \
-    M(X, max_err_data, Size, none, Wish) \
-    M(X, mr_cnt, Size, none, Wish) \
-    M(X, tclass, Enum, tclass, Wish)
+    M(X, max_err_data, Size, none, Request) \
+    M(X, mr_cnt, Size, none, Request) \
+    M(X, tclass, Enum, tclass, Request)
 #define SELVAGE_DOMAIN_TEXTS(M, X) M(X, name, String) M(X, auth_key, Bytes)
 
 #define SELVAGE_FABRIC_NUMBERS(M, X) \
-    M(X, fabric, Object, none, Wish) \
-    M(X, prov_version, Number, none, Wish) \
-    M(X, api_version, Number, none, Wish)
+    M(X, fabric, Object, none, Request) \
+    M(X, prov_version, Number, none, Request) \
+    M(X, api_version, Number, none, Request)
 #define SELVAGE_FABRIC_TEXTS(M, X) M(X, name, String) M(X, prov_name, String)
 
 // What X gets of a row: name of the Field, path, part, structure and member of the interface, member of an Info, the rest.
