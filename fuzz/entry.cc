@@ -12,8 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "conformance/base/signals.h"
 #include "conformance/harness/faults.h"
-#include "conformance/harness/signals.h"
 #include "fuzz/findings.h"
 #include "fuzz/journal.h"
 #include "fuzz/target.h"

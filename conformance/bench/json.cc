@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "conformance/base/terminal.h"
 #include "conformance/bench/print.h"
-#include "conformance/report/terminal.h"
 
 namespace selvage::conformance::bench {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "conformance/base/markup.h"
+#include "conformance/base/terminal.h"
 #include "conformance/bench/figures.h"
 #include "conformance/bench/plot.h"
 #include "conformance/bench/print.h"
-#include "conformance/report/terminal.h"
-#include "conformance/report/view.h"
 
 namespace selvage::conformance::bench {
 namespace {

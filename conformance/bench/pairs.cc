@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "conformance/base/child.h"
 #include "conformance/bench/subject.h"
-#include "conformance/harness/child.h"
 #include "model/value/version.h"
 
 namespace selvage::conformance::bench {

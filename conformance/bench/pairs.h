@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/bench/statistics.h"
 #include "conformance/bench/workload.h"
-#include "conformance/harness/child.h"
 
 namespace selvage::conformance::bench {
 

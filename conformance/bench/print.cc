@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "conformance/base/terminal.h"
 #include "conformance/bench/figures.h"
-#include "conformance/report/terminal.h"
 
 namespace selvage::conformance::bench {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "conformance/base/child.h"
 #include "conformance/bench/subject.h"
 #include "conformance/bench/suites.h"
-#include "conformance/harness/child.h"
 
 namespace selvage::conformance::bench {
 namespace {

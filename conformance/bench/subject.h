@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/base/library.h"
 #include "conformance/bench/workload.h"
-#include "conformance/harness/caller.h"
 
 namespace selvage::conformance::bench {
 

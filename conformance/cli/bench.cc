@@ -8,13 +8,13 @@
 #include <fstream>
 #include <memory>
 
+#include "conformance/base/terminal.h"
 #include "conformance/bench/cores.h"
 #include "conformance/bench/instructions.h"
 #include "conformance/bench/pairs.h"
 #include "conformance/bench/print.h"
 #include "conformance/bench/suites.h"
 #include "conformance/cli/commands.h"
-#include "conformance/report/terminal.h"
 
 namespace selvage::conformance {
 namespace {

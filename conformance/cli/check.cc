@@ -15,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "conformance/base/terminal.h"
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/role.h"
@@ -22,7 +23,6 @@
 #include "conformance/convict/convict.h"
 #include "conformance/coverage/unreached.h"
 #include "conformance/drive/endpoint/agent_server.h"
-#include "conformance/report/terminal.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/run/jobs.h"

@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 
+#include "conformance/base/child.h"
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
-#include "conformance/harness/child.h"
-#include "conformance/report/terminal.h"
 #include "conformance/run/runner.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"

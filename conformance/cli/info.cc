@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "conformance/base/child.h"
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
-#include "conformance/harness/child.h"
-#include "conformance/report/terminal.h"
 #include "conformance/run/runner.h"
 #include "model/text/call_text.h"
 #include "model/text/profile_text.h"

@@ -10,9 +10,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
 #include "conformance/drive/new_process.h"
-#include "conformance/report/terminal.h"
 #include "conformance/run/runner.h"
 
 namespace selvage::conformance {

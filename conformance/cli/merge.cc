@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
-#include "conformance/report/terminal.h"
 #include "conformance/report/write.h"
 #include "conformance/run/merge.h"
 

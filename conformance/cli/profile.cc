@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
+#include "conformance/base/child.h"
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
 #include "conformance/drive/probe_limits.h"
-#include "conformance/harness/child.h"
-#include "conformance/report/terminal.h"
 #include "conformance/run/crash_triage.h"
 #include "conformance/run/runner.h"
 #include "model/text/call_text.h"

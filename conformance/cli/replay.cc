@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "conformance/base/terminal.h"
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
 #include "conformance/generate/binary/case_bytes.h"
-#include "conformance/report/terminal.h"
 #include "conformance/reproduce/reproduce.h"
 #include "conformance/run/runner.h"
 #include "conformance/run/seeded.h"

@@ -1,9 +1,9 @@
 // selvage replay TRACE…: plays recorded programs against a library, and shows the first result that is another.
 #include <fmt/format.h>
 
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
 #include "conformance/play/play.h"
-#include "conformance/report/terminal.h"
 
 namespace selvage::conformance {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
-#include "conformance/report/terminal.h"
 #include "conformance/stat/process.h"
 
 namespace selvage::conformance {

@@ -16,7 +16,7 @@
 #include <ctime>
 #include <mutex>
 
-#include "conformance/harness/leftovers.h"
+#include "conformance/base/leftovers.h"
 
 namespace selvage::conformance {
 namespace {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "conformance/base/patience.h"
 #include "conformance/convict/bounded_run.h"
-#include "conformance/harness/patience.h"
 
 namespace selvage::conformance {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <sstream>
 
-#include "conformance/harness/patience.h"
+#include "conformance/base/patience.h"
 #include "model/judge/ruling.h"
 
 namespace selvage::conformance {

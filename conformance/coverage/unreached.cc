@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/coverage/preconditions.h"
 #include "conformance/drive/infer.h"
 #include "conformance/drive/lifecycle/raw_calls.h"
 #include "conformance/harness/alloc_hooks.h"
-#include "conformance/harness/child.h"
 #include "conformance/harness/codec.h"
 #include "conformance/run/crash_triage.h"
 #include "model/judge/judge.h"

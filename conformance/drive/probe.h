@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/case/case.h"
 #include "conformance/drive/test_context.h"
-#include "conformance/harness/child.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {

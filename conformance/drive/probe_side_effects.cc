@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/drive/new_process.h"
 #include "conformance/drive/probe.h"
-#include "conformance/harness/child.h"
 #include "conformance/harness/codec.h"
 #include "conformance/harness/threads.h"
 

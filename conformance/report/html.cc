@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "conformance/base/markup.h"
 #include "conformance/case/case_text.h"
 #include "conformance/report/html_page.h"
 #include "conformance/report/view.h"

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "conformance/base/markup.h"
 #include "conformance/case/case_text.h"
 #include "conformance/case/quoted.h"
 #include "conformance/report/evidence_names.h"

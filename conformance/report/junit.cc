@@ -1,6 +1,7 @@
 // The JUnit report: a suite for each provider, a case for each clause.
 #include <sstream>
 
+#include "conformance/base/markup.h"
 #include "conformance/case/case_text.h"
 #include "conformance/report/view.h"
 #include "conformance/report/write.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "conformance/base/markup.h"
 #include "conformance/case/case_text.h"
 #include "conformance/report/view.h"
 #include "conformance/report/write.h"

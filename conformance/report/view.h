@@ -1,5 +1,4 @@
-// What all forms of a report share: order, counts, words.  Private to report/, but for escape(), which every page of
-// the tool calls.  Pure functions.
+// What all forms of a report share: order, counts, words.  Private to report/.  Pure functions.
 #pragma once
 
 #include <array>
@@ -34,11 +33,5 @@ std::string expected_text(const model::Evidence& e);
 std::string actual_text(const model::Evidence& e);
 /// A name that is unique in the report: "getinfo-caps-granted-tcp-1".
 std::vector<std::string> anchors(const std::vector<const Deviation*>& deviations);
-/// Text made of valid UTF-8 without control characters other than line ends and tabs; bad bytes become \\xNN.
-std::string clean(std::string_view text);
-/// What & < > " ' stand for in XML and HTML, after clean().
-std::string escape(std::string_view text);
-/// `text` in lines of at most `width` columns, each after `lead`.
-std::string wrap(std::string_view text, std::string_view lead, std::size_t width = 100);
 
 }  // namespace selvage::conformance

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/drive/test_context.h"
-#include "conformance/harness/child.h"
 #include "conformance/run/repeat.h"
 
 namespace selvage::conformance {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/harness/child.h"
+#include "conformance/base/child.h"
 #include "conformance/properties/property.h"
 #include "conformance/report/finding.h"
 #include "model/judge/judge.h"

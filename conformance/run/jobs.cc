@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "conformance/harness/child.h"
+#include "conformance/base/child.h"
 #include "conformance/run/crash_triage.h"
 #include "conformance/run/ipc.h"
 #include "conformance/run/merge.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "conformance/harness/child.h"
+#include "conformance/base/child.h"
 #include "conformance/properties/property.h"
 #include "conformance/report/finding.h"
 

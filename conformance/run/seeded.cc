@@ -1,7 +1,7 @@
 // See seeded.h.
 #include "conformance/run/seeded.h"
 
-#include "conformance/harness/child.h"
+#include "conformance/base/child.h"
 #include "conformance/properties/stages.h"
 #include "conformance/run/ipc.h"
 

@@ -10,6 +10,7 @@
 #include <regex>
 #include <sstream>
 
+#include "conformance/base/markup.h"
 #include "conformance/report/coverage_page.h"
 #include "conformance/report/view.h"
 #include "conformance/report/waiver.h"

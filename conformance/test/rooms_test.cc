@@ -21,28 +21,29 @@ struct Room {
 
 const std::vector<Room>& rooms() {
     static const std::vector<Room> table = {
+        {"base", {}},
         {"case", {}},
         {"runtime", {}},
-        {"harness", {}},
+        {"harness", {"base"}},
         {"generate", {"case"}},
-        {"drive", {"case", "generate", "runtime", "harness"}},
+        {"drive", {"base", "case", "generate", "runtime", "harness"}},
         {"properties", {"case", "generate", "drive"}},
         {"shrink", {"case"}},
-        {"report", {"case"}},
+        {"report", {"base", "case"}},
         {"reproduce", {"case", "generate", "runtime"}},
-        {"run", {"case", "generate", "harness", "drive", "properties", "shrink", "report", "reproduce"}},
-        {"convict", {"harness", "report"}},
-        {"coverage", {"harness", "drive", "report", "run"}},
+        {"run", {"base", "case", "generate", "drive", "properties", "shrink", "report", "reproduce"}},
+        {"convict", {"base", "report"}},
+        {"coverage", {"base", "harness", "drive", "report", "run"}},
         {"explain", {"reproduce"}},
         {"trace", {"case"}},
         {"record", {"harness", "trace"}},
         {"play", {"case", "harness", "runtime", "trace", "record"}},
         {"stat", {}},
-        {"bench", {"harness", "report"}},
+        {"bench", {"base"}},
         {"mutants", {}},
         {"cli",
-         {"case", "generate", "harness", "drive", "report", "reproduce", "run", "convict", "coverage", "explain",
-          "trace", "play", "stat", "bench"}},
+         {"base", "case", "generate", "drive", "report", "reproduce", "run", "convict", "coverage", "explain", "trace",
+          "play", "stat", "bench"}},
     };
     return table;
 }

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "conformance/harness/signals.h"
+#include "conformance/base/signals.h"
 #include "conformance/harness/threads.h"
 #include "conformance/test/subject_util.h"
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "conformance/harness/signals.h"
+#include "conformance/base/signals.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/harness/leftovers.h"
+#include "conformance/base/leftovers.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/harness/caller.h"
-#include "conformance/harness/child.h"
 
 namespace selvage::conformance {
 

@@ -17,7 +17,7 @@
 #include <ctime>
 #include <new>
 
-#include "conformance/harness/child.h"
+#include "conformance/base/child.h"
 
 namespace selvage::conformance::bench::transfer {
 namespace {

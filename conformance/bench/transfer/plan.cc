@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 
 #include "conformance/bench/transfer/count.h"
 #include "conformance/bench/transfer/raw_rc.h"

@@ -19,8 +19,8 @@
 #include <memory>
 #include <string>
 
+#include "conformance/base/library.h"
 #include "conformance/bench/transfer/link.h"
-#include "conformance/harness/caller.h"
 
 namespace selvage::conformance::bench::transfer {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "conformance/base/library.h"
 #include "conformance/drive/endpoint/memory.h"
-#include "conformance/harness/caller.h"
 
 namespace selvage::conformance {
 

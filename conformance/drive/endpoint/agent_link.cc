@@ -9,11 +9,11 @@
 #include <csignal>
 #include <new>
 
+#include "conformance/base/child.h"
 #include "conformance/drive/endpoint/agent.h"
 #include "conformance/drive/endpoint/agent_server.h"
 #include "conformance/drive/endpoint/commands.h"
 #include "conformance/drive/endpoint/record.h"
-#include "conformance/harness/child.h"
 
 namespace selvage::conformance {
 namespace {

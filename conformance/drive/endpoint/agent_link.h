@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "conformance/base/library.h"
 #include "conformance/drive/endpoint/memory.h"
-#include "conformance/harness/caller.h"
 
 namespace selvage::conformance {
 

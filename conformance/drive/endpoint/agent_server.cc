@@ -16,10 +16,10 @@
 #include <functional>
 #include <thread>
 
+#include "conformance/base/child.h"
 #include "conformance/drive/endpoint/agent.h"
 #include "conformance/drive/endpoint/commands.h"
 #include "conformance/drive/endpoint/record.h"
-#include "conformance/harness/child.h"
 
 namespace selvage::conformance {
 namespace {

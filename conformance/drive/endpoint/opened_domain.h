@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "conformance/base/library.h"
 #include "conformance/case/case.h"
 #include "conformance/drive/endpoint/endpoint.h"
-#include "conformance/harness/caller.h"
 #include "conformance/runtime/side.h"
 
 namespace selvage::conformance {

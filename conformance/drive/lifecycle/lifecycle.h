@@ -8,11 +8,11 @@
 
 #include <vector>
 
+#include "conformance/base/child.h"
 #include "conformance/case/case.h"
 #include "conformance/drive/lifecycle/raw_calls.h"
 #include "conformance/drive/test_context.h"
 #include "conformance/harness/arena.h"
-#include "conformance/harness/child.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "conformance/harness/caller.h"
+#include "conformance/base/library.h"
 #include "model/lifecycle/step.h"
 
 namespace selvage::conformance {

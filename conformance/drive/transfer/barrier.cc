@@ -9,9 +9,9 @@
 #include <chrono>
 #include <ctime>
 
+#include "conformance/base/patience.h"
 #include "conformance/case/operations.h"
 #include "conformance/drive/transfer/buffers.h"
-#include "conformance/harness/patience.h"
 
 namespace selvage::conformance {
 namespace {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "conformance/base/library.h"
 #include "conformance/case/case.h"
 #include "conformance/drive/endpoint/agent_link.h"
 #include "conformance/drive/endpoint/opened_domain.h"
-#include "conformance/harness/caller.h"
 
 namespace selvage::conformance {
 

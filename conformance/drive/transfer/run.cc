@@ -9,12 +9,12 @@
 #include <cstring>
 #include <thread>
 
+#include "conformance/base/patience.h"
 #include "conformance/case/operations.h"
 #include "conformance/drive/transfer/barrier.h"
 #include "conformance/drive/transfer/buffers.h"
 #include "conformance/drive/transfer/forecast.h"
 #include "conformance/drive/transfer/pattern.h"
-#include "conformance/harness/patience.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {

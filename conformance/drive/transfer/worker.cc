@@ -17,13 +17,13 @@
 #include <new>
 #include <utility>
 
+#include "conformance/base/child.h"
+#include "conformance/base/patience.h"
 #include "conformance/case/case_text.h"
 #include "conformance/drive/endpoint/record.h"
 #include "conformance/drive/transfer/pair.h"
 #include "conformance/drive/transfer/run.h"
 #include "conformance/drive/transfer/serialize.h"
-#include "conformance/harness/child.h"
-#include "conformance/harness/patience.h"
 
 namespace selvage::conformance {
 namespace {

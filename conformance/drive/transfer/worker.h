@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "conformance/base/child.h"
+#include "conformance/base/library.h"
 #include "conformance/case/case.h"
-#include "conformance/harness/caller.h"
-#include "conformance/harness/child.h"
 #include "model/traffic/traffic.h"
 
 namespace selvage::conformance {

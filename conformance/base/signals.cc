@@ -1,5 +1,5 @@
 // See signals.h.
-#include "conformance/harness/signals.h"
+#include "conformance/base/signals.h"
 
 #include <cstring>
 

@@ -1,7 +1,9 @@
-// Library: a libfabric opened with dlopen.  See caller.h.
+// See library.h.
 //
-// Opening runs the library's constructors, so it is done in a child process.  It is never closed: the process is thrown
-// away, and unmapping code that the library's own threads may still run would be a crash of our making.
+// A library is never closed: the process is thrown away, and unmapping code that the library's own threads may still
+// run would be a crash of our making.
+#include "conformance/base/library.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -12,8 +14,7 @@
 #include <cstring>
 #include <span>
 
-#include "conformance/harness/caller.h"
-#include "conformance/harness/signals.h"
+#include "conformance/base/signals.h"
 
 namespace selvage::conformance {
 namespace {

@@ -1,5 +1,5 @@
 // See child.h.
-#include "conformance/harness/child.h"
+#include "conformance/base/child.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,9 +18,9 @@
 #include <system_error>
 #include <vector>
 
-#include "conformance/harness/leftovers.h"
-#include "conformance/harness/patience.h"
-#include "conformance/harness/signals.h"
+#include "conformance/base/leftovers.h"
+#include "conformance/base/patience.h"
+#include "conformance/base/signals.h"
 
 // Counters of a coverage build would be lost by _exit.
 extern "C" void __gcov_dump() __attribute__((weak));

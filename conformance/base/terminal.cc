@@ -1,4 +1,4 @@
-#include "conformance/report/terminal.h"
+#include "conformance/base/terminal.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // See leftovers.h.
-#include "conformance/harness/leftovers.h"
+#include "conformance/base/leftovers.h"
 
 #include <dirent.h>
 #include <sys/mman.h>
