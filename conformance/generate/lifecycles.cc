@@ -15,9 +15,9 @@ constexpr std::uint64_t kKey = 0x5A;  // asked for a region; fits any key size
 constexpr const char* kUnknown = "no-such-name";
 
 // Writes actions down and counts what they open.
-class Writer {
+class LifecycleBuilder {
 public:
-    explicit Writer(const Stage& stage) : stage_(stage) {}
+    explicit LifecycleBuilder(const Stage& stage) : stage_(stage) {}
 
     int open(Verb verb, int on = 0, std::uint64_t flags = 0, std::string name = {}) {
         Action a;
@@ -65,7 +65,7 @@ private:
     int opened_ = 0;
 };
 
-void everything_in_order(Writer& w) {
+void everything_in_order(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int eq = w.open(Verb::OpenEq, fabric);
     const int domain = w.domain(fabric);
@@ -80,7 +80,7 @@ void everything_in_order(Writer& w) {
     w.close(cntr, cq, domain, eq, fabric);
 }
 
-void nothing_on_it(Writer& w) {
+void nothing_on_it(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     w.close(fabric);
     const int again = w.fabric(kLifeNullContext);
@@ -88,7 +88,7 @@ void nothing_on_it(Writer& w) {
     w.close(domain, again);
 }
 
-void second_call(Writer& w) {
+void second_call(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.close(domain);
@@ -96,7 +96,7 @@ void second_call(Writer& w) {
     w.close(second, fabric);
 }
 
-void bound_queue(Writer& w) {
+void bound_queue(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int eq = w.open(Verb::OpenEq, fabric);
     const int domain = w.domain(fabric);
@@ -104,7 +104,7 @@ void bound_queue(Writer& w) {
     w.close(domain, eq, fabric);
 }
 
-void bound_registration(Writer& w) {
+void bound_registration(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int eq = w.open(Verb::OpenEq, fabric);
     const int domain = w.domain(fabric);
@@ -113,7 +113,7 @@ void bound_registration(Writer& w) {
     w.close(domain, eq, fabric);
 }
 
-void bound_cq(Writer& w) {
+void bound_cq(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     const int cq = w.open(Verb::OpenCq, domain);
@@ -121,27 +121,27 @@ void bound_cq(Writer& w) {
     w.close(cq, domain, fabric);
 }
 
-void bound_fabric(Writer& w) {
+void bound_fabric(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.bind(domain, fabric, 0);
     w.close(domain, fabric);
 }
 
-void with_ops(Writer& w, Verb verb, const char* name, std::uint64_t flags) {
+void with_ops(LifecycleBuilder& w, Verb verb, const char* name, std::uint64_t flags) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.ops(verb, domain, name, flags);
     w.close(domain, fabric);
 }
-void unknown_interface(Writer& w) { with_ops(w, Verb::OpenOps, kUnknown, 0); }
-void unknown_override(Writer& w) { with_ops(w, Verb::SetOps, kUnknown, kLifeCompleteOps); }
-void complete_override(Writer& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, kLifeCompleteOps); }
-void null_override(Writer& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, 0); }
-void small_override(Writer& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, kLifeTooSmallOps); }
+void unknown_interface(LifecycleBuilder& w) { with_ops(w, Verb::OpenOps, kUnknown, 0); }
+void unknown_override(LifecycleBuilder& w) { with_ops(w, Verb::SetOps, kUnknown, kLifeCompleteOps); }
+void complete_override(LifecycleBuilder& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, kLifeCompleteOps); }
+void null_override(LifecycleBuilder& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, 0); }
+void small_override(LifecycleBuilder& w) { with_ops(w, Verb::SetOps, FI_SET_OPS_HMEM_OVERRIDE, kLifeTooSmallOps); }
 
 // A domain is closed over a child, then used and closed as if nothing had been.
-void busy_domain(Writer& w, Verb child) {
+void busy_domain(LifecycleBuilder& w, Verb child) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     const int busy = w.open(child, domain);
@@ -149,45 +149,45 @@ void busy_domain(Writer& w, Verb child) {
     if (child == Verb::OpenCq || child == Verb::OpenCntr) w.close(w.open(child, domain));
     w.close(busy, domain, fabric);
 }
-void busy_cq(Writer& w) { busy_domain(w, Verb::OpenCq); }
-void busy_cntr(Writer& w) { busy_domain(w, Verb::OpenCntr); }
-void busy_mr(Writer& w) { busy_domain(w, Verb::OpenMr); }
-void busy_ep(Writer& w) { busy_domain(w, Verb::OpenEp); }
-void busy_av(Writer& w) {
+void busy_cq(LifecycleBuilder& w) { busy_domain(w, Verb::OpenCq); }
+void busy_cntr(LifecycleBuilder& w) { busy_domain(w, Verb::OpenCntr); }
+void busy_mr(LifecycleBuilder& w) { busy_domain(w, Verb::OpenMr); }
+void busy_ep(LifecycleBuilder& w) { busy_domain(w, Verb::OpenEp); }
+void busy_av(LifecycleBuilder& w) {
     if (!w.connected()) busy_domain(w, Verb::OpenAv);
 }
 
-void busy_fabric(Writer& w, Verb child) {
+void busy_fabric(LifecycleBuilder& w, Verb child) {
     const int fabric = w.fabric();
     const int busy = w.open(child, fabric);
     w.close(fabric);
     if (child == Verb::OpenEq) w.close(w.open(child, fabric));
     w.close(busy, fabric);
 }
-void fabric_with_domain(Writer& w) { busy_fabric(w, Verb::OpenDomain); }
-void fabric_with_eq(Writer& w) { busy_fabric(w, Verb::OpenEq); }
-void fabric_with_pep(Writer& w) {
+void fabric_with_domain(LifecycleBuilder& w) { busy_fabric(w, Verb::OpenDomain); }
+void fabric_with_eq(LifecycleBuilder& w) { busy_fabric(w, Verb::OpenEq); }
+void fabric_with_pep(LifecycleBuilder& w) {
     if (w.connected()) busy_fabric(w, Verb::OpenPep);
 }
 
-void unknown_fabric(Writer& w) { w.close(w.fabric(0, kUnknown)); }
-void unknown_provider(Writer& w) { w.close(w.fabric(kLifeOtherProvider, kUnknown)); }
-void unknown_domain(Writer& w) {
+void unknown_fabric(LifecycleBuilder& w) { w.close(w.fabric(0, kUnknown)); }
+void unknown_provider(LifecycleBuilder& w) { w.close(w.fabric(kLifeOtherProvider, kUnknown)); }
+void unknown_domain(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric, 0, kUnknown);
     w.close(domain, fabric);
 }
 
-void nothing_reported(Writer& w) { w.query(); }
+void nothing_reported(LifecycleBuilder& w) { w.query(); }
 
-void fabric_reported(Writer& w) {
+void fabric_reported(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     w.query();
     w.close(fabric);
     w.query();
 }
 
-void domain_reported(Writer& w) {
+void domain_reported(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.query();
@@ -197,20 +197,20 @@ void domain_reported(Writer& w) {
     w.query();
 }
 
-void fabric_asked_for(Writer& w) {
+void fabric_asked_for(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     w.query(fabric);
     w.close(fabric);
 }
 
-void domain_asked_for(Writer& w) {
+void domain_asked_for(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.query(domain);
     w.close(domain, fabric);
 }
 
-void pep_asked_for(Writer& w) {
+void pep_asked_for(LifecycleBuilder& w) {
     if (!w.connected()) return;
     const int fabric = w.fabric();
     const int pep = w.open(Verb::OpenPep, fabric);
@@ -218,7 +218,7 @@ void pep_asked_for(Writer& w) {
     w.close(pep, fabric);
 }
 
-void twin_fabrics(Writer& w) {
+void twin_fabrics(LifecycleBuilder& w) {
     const int first = w.fabric();
     const int second = w.fabric();
     w.query();
@@ -228,7 +228,7 @@ void twin_fabrics(Writer& w) {
     w.query();
 }
 
-void twin_domains(Writer& w) {
+void twin_domains(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int first = w.domain(fabric);
     const int second = w.domain(fabric);
@@ -238,7 +238,7 @@ void twin_domains(Writer& w) {
     w.close(second, fabric);
 }
 
-void domains_of_twin_fabrics(Writer& w) {
+void domains_of_twin_fabrics(LifecycleBuilder& w) {
     const int one = w.fabric();
     const int other = w.fabric();
     const int first = w.domain(one);
@@ -250,7 +250,7 @@ void domains_of_twin_fabrics(Writer& w) {
     w.query();
 }
 
-void opened_again(Writer& w) {
+void opened_again(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.close(domain);
@@ -262,7 +262,7 @@ void opened_again(Writer& w) {
 }
 
 // Two regions, then two that ask for one key.
-void regions(Writer& w) {
+void regions(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     const int one = w.open(Verb::OpenMr, domain, kKey);
@@ -271,22 +271,22 @@ void regions(Writer& w) {
     w.close(other, one, domain, fabric);
 }
 
-void av_of(Writer& w, std::uint64_t type) {
+void av_of(LifecycleBuilder& w, std::uint64_t type) {
     if (w.connected()) return;
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     const int av = w.open(Verb::OpenAv, domain, type);
     w.close(av, domain, fabric);
 }
-void av_map(Writer& w) { av_of(w, FI_AV_MAP); }
-void av_table(Writer& w) { av_of(w, FI_AV_TABLE); }
+void av_map(LifecycleBuilder& w) { av_of(w, FI_AV_MAP); }
+void av_table(LifecycleBuilder& w) { av_of(w, FI_AV_TABLE); }
 
 // An endpoint, and what it is to be bound to.
 struct Endpoint {
     int fabric, eq, domain, cq, av, ep;
 };
 
-Endpoint endpoint(Writer& w) {
+Endpoint endpoint(LifecycleBuilder& w) {
     Endpoint e = {};
     e.fabric = w.fabric();
     e.eq = w.connected() ? w.open(Verb::OpenEq, e.fabric) : 0;
@@ -297,9 +297,9 @@ Endpoint endpoint(Writer& w) {
     return e;
 }
 
-void give_peers(Writer& w, const Endpoint& e) { w.ep_bind(e.ep, w.connected() ? e.eq : e.av); }
+void give_peers(LifecycleBuilder& w, const Endpoint& e) { w.ep_bind(e.ep, w.connected() ? e.eq : e.av); }
 
-void close_endpoint(Writer& w, const Endpoint& e) {
+void close_endpoint(LifecycleBuilder& w, const Endpoint& e) {
     w.close(e.ep, e.cq);
     if (e.av != 0) w.close(e.av);
     w.close(e.domain);
@@ -307,7 +307,7 @@ void close_endpoint(Writer& w, const Endpoint& e) {
     w.close(e.fabric);
 }
 
-void enabled_endpoint(Writer& w) {
+void enabled_endpoint(LifecycleBuilder& w) {
     const Endpoint e = endpoint(w);
     w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
     give_peers(w, e);
@@ -315,7 +315,7 @@ void enabled_endpoint(Writer& w) {
     close_endpoint(w, e);
 }
 
-void enabled_selective(Writer& w) {
+void enabled_selective(LifecycleBuilder& w) {
     const Endpoint e = endpoint(w);
     const int other = w.open(Verb::OpenCq, e.domain);
     const int cntr = w.open(Verb::OpenCntr, e.domain);
@@ -330,14 +330,14 @@ void enabled_selective(Writer& w) {
     w.close(e.domain);
 }
 
-void enabled_without_queue(Writer& w) {
+void enabled_without_queue(LifecycleBuilder& w) {
     const Endpoint e = endpoint(w);
     give_peers(w, e);
     w.enable(e.ep);
     close_endpoint(w, e);
 }
 
-void enabled_without_addresses(Writer& w) {
+void enabled_without_addresses(LifecycleBuilder& w) {
     if (w.connected()) return;
     const Endpoint e = endpoint(w);
     w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
@@ -346,7 +346,7 @@ void enabled_without_addresses(Writer& w) {
 }
 
 // Two of a kind, for the same operations: the second is refused.
-void bound_twice(Writer& w, Verb verb, std::uint64_t flags) {
+void bound_twice(LifecycleBuilder& w, Verb verb, std::uint64_t flags) {
     const Endpoint e = endpoint(w);
     const int one = w.open(verb, e.domain);
     const int other = w.open(verb, e.domain);
@@ -354,22 +354,22 @@ void bound_twice(Writer& w, Verb verb, std::uint64_t flags) {
     w.ep_bind(e.ep, other, flags);
     w.close(e.ep, other, one);
 }
-void two_queues(Writer& w) { bound_twice(w, Verb::OpenCq, FI_RECV); }
-void two_counters(Writer& w) { bound_twice(w, Verb::OpenCntr, FI_SEND); }
-void two_vectors(Writer& w) {
+void two_queues(LifecycleBuilder& w) { bound_twice(w, Verb::OpenCq, FI_RECV); }
+void two_counters(LifecycleBuilder& w) { bound_twice(w, Verb::OpenCntr, FI_SEND); }
+void two_vectors(LifecycleBuilder& w) {
     if (!w.connected()) bound_twice(w, Verb::OpenAv, 0);
 }
 
 // What an endpoint is bound to is closed before the endpoint.
-void closed_under_endpoint(Writer& w, Verb verb, std::uint64_t flags) {
+void closed_under_endpoint(LifecycleBuilder& w, Verb verb, std::uint64_t flags) {
     const Endpoint e = endpoint(w);
     const int bound = w.open(verb, e.domain);
     w.ep_bind(e.ep, bound, flags);
     w.close(bound, e.ep, bound);
 }
-void queue_under_endpoint(Writer& w) { closed_under_endpoint(w, Verb::OpenCq, FI_TRANSMIT); }
-void counter_under_endpoint(Writer& w) { closed_under_endpoint(w, Verb::OpenCntr, FI_SEND); }
-void vector_under_endpoint(Writer& w) {
+void queue_under_endpoint(LifecycleBuilder& w) { closed_under_endpoint(w, Verb::OpenCq, FI_TRANSMIT); }
+void counter_under_endpoint(LifecycleBuilder& w) { closed_under_endpoint(w, Verb::OpenCntr, FI_SEND); }
+void vector_under_endpoint(LifecycleBuilder& w) {
     if (!w.connected()) closed_under_endpoint(w, Verb::OpenAv, 0);
 }
 
@@ -429,7 +429,7 @@ std::size_t script_count() { return kScripts.size(); }
 
 std::vector<Action> script(std::size_t which, const Stage& stage) {
     if (!stage.thorough && which >= kBrief) return {};
-    Writer w(stage);
+    LifecycleBuilder w(stage);
     kScripts[which](w);
     return w.take();
 }

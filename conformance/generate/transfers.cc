@@ -14,9 +14,9 @@ namespace {
 using namespace programs;
 
 // Gathers exchanges of one set-up.
-class Writer {
+class TransferBuilder {
 public:
-    Writer(const Info& entry, const TransferSequence& setup, Depth depth)
+    TransferBuilder(const Info& entry, const TransferSequence& setup, Depth depth)
         : entry_(entry), setup_(setup), depth_(depth) {}
 
     std::vector<TransferSequence> write() {
@@ -567,11 +567,11 @@ std::vector<TransferSequence> setups(const Info& entry) {
 }
 
 std::vector<TransferSequence> systematic_sequences(const Info& entry, const TransferSequence& setup, Depth depth) {
-    return Writer(entry, setup, depth).write();
+    return TransferBuilder(entry, setup, depth).write();
 }
 
 std::vector<TransferSequence> telling_sequences(const Info& entry, const TransferSequence& setup) {
-    return Writer(entry, setup, Depth::Least).write_telling();
+    return TransferBuilder(entry, setup, Depth::Least).write_telling();
 }
 
 }  // namespace selvage::conformance
