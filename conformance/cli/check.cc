@@ -454,6 +454,7 @@ bool has_deviation(const Report& report, bool strict) {
 
 void add_check(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
+    options->plan.processes = 2;  // as nearly all programs are
     auto* command = app.add_subcommand("check", "query a library, judge every answer, report each broken promise");
     add_library_option(*command, options->plan.library);
     command
@@ -485,9 +486,10 @@ void add_check(CLI::App& app, Run& run) {
                      "do one part of the run (default: as GoogleTest's, Open MPI's or Slurm's variables say)")
         ->type_name("INDEX/TOTAL");
     command
-        ->add_option("--processes", options->plan.processes,
-                     "how many processes the two endpoints of a transfer are opened in: 1 is quick, 2 runs what a "
-                     "library does when its peer is another program")
+        ->add_option(
+            "--processes", options->plan.processes,
+            "how many processes the two endpoints of a transfer are opened in: 2 runs what a library does when "
+            "its peer is another program, 1 is quick")
         ->capture_default_str()
         ->check(CLI::Range(1U, 2U));
     command
