@@ -122,8 +122,11 @@ void judge_demands(const Demands& demands, const Answer& answer, Share share, Ta
     }
 }
 
+bool is_of_the_name(Clause c) { return c == Clause::fabric_prov_name_fits || c == Clause::fabric_prov_name_layered; }
+
 // An entry fits, yet nothing was offered.  The clause that is broken is the one whose field was asked for; where
-// several were, the first link is the general promise and the fields follow, until shrinking leaves one.
+// several were, the first link is the general promise and the fields follow, until shrinking leaves one.  The name of
+// the provider stands beside it in every query that shows it.
 void judge_refusal(const Query& query, const World& world, const Answer& answer, const Profile& profile,
                    const Verdict& verdict, Tally& tally, std::vector<Because>& broken) {
     Evidence refused;
@@ -142,6 +145,7 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
     for (const auto& p : match_predicates()) {
         if (holds_for(p, query.version) && p.judge(c).choice() == Choice::Fits) asked.push_back(p.clause);
     }
+    if (asked.size() > 1) std::erase_if(asked, is_of_the_name);
     refused.note = "refused, though what the provider offers to wider queries fits: " + profile.provider;
     if (asked.size() == 1) {
         break_it(tally, broken, asked.front(), std::move(refused));

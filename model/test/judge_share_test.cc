@@ -88,5 +88,25 @@ TEST(JudgeShare, WhoIsMissingWhereEveryoneIsListedIsCharged) {
     }
 }
 
+TEST(JudgeShare, ARefusalIsChargedToTheFieldThatStandsBesideTheName) {
+    Profile profile = mine();
+    Entry e;
+    e.offer = rdm();
+    e.offer.fabric.prov_name = "mine";
+    profile.entries.push_back(e);
+    Query q = nothing();
+    q.hints.emplace();
+    q.hints->rx.total_buffered_recv = 1;
+    q.hints->fabric.prov_name = "mine";
+    Answer refused;
+    refused.ret = -FI_ENODATA;
+    const World world;
+    Tally tally;
+    std::vector<Because> broken;
+    judge(q, world, refused, &profile, tally, broken);
+    ASSERT_EQ(broken.size(), 1U);
+    EXPECT_EQ(broken.front().clause, Clause::endpoint_buffered_recv_hint);
+}
+
 }  // namespace
 }  // namespace selvage::model::getinfo_test
