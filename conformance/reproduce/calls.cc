@@ -19,9 +19,12 @@ void make_call(Program& p) {
     p.main("\tret = fi_getinfo(" + c::getinfo_arguments(query, "hints") + ", &list);\n");
 }
 
-// Every entry of the provider must stand the check.
+// Every entry that the provider is charged with must stand the check.
 void emit_offers(Program& p) {
-    p.of_provider();
+    if (model::judges_every_offer(p.clause().clause, p.shown().first, p.shown().provider))
+        p.of_anyone();
+    else
+        p.of_provider();
     const auto report = offer_check(p, p.evidence());
     make_call(p);
     p.declare("\tstruct fi_info *o;\n\tint n = 0;\n");
@@ -30,17 +33,11 @@ void emit_offers(Program& p) {
     p.kept(kCleanup);
 }
 
-// The call names the provider: whatever it is answered with is its own.
-bool is_named(const Program& p) {
-    const auto& hints = p.shown().first.hints;
-    return p.shown().provider.empty() ||
-           (hints && hints->fabric.prov_name && model::offer_is_of(*hints, p.shown().provider));
-}
-
 // The call must be refused: with one of `errnos`, or in any way if there is none.  Where it names no provider it is
 // granted by those whose entries are in the answer.
 void emit_refusal(Program& p, const std::vector<int>& errnos) {
-    const bool named = is_named(p);
+    const auto& provider = p.shown().provider;
+    const bool named = provider.empty() || model::names(p.shown().first, provider);
     if (!named) p.count();
     make_call(p);
     std::string names;

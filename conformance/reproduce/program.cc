@@ -28,11 +28,10 @@ void Program::hints(const model::Query& query, std::string_view name, bool const
     helper(c::define_info(name, *query.hints, constant ? c::Memory::Constant : c::Memory::Writable));
 }
 
+void Program::of_anyone() { helper("static int of_provider(const struct fi_info *o)\n{\n\treturn o != NULL;\n}\n"); }
+
 void Program::of_provider() {
-    if (shown_.provider.empty()) {
-        helper("static int of_provider(const struct fi_info *o)\n{\n\treturn o != NULL;\n}\n");
-        return;
-    }
+    if (shown_.provider.empty()) return of_anyone();
     include("string.h");
     helper(
         "static int of_provider(const struct fi_info *o)\n{\n"

@@ -42,6 +42,8 @@ public:
     void hints(const model::Query& query, std::string_view name, bool constant = false);
     /// `of_provider(o)`: an fi_info is of the provider whose answers are judged.
     void of_provider();
+    /// The same, and every fi_info is: whoever's name it has.
+    void of_anyone();
     /// `count(list)`: how many entries of a list are of the provider.
     void count();
     /// `provider_there()`: the library offers the provider at all.

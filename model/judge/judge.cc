@@ -104,8 +104,7 @@ struct Share {
 // A call that names the provider is answered by it alone.  To others several providers answer, and each is judged by
 // its own entries: where there are none it granted nothing, and an error of a call that names nobody is no one's.
 Share share_of(const Query& query, const Answer& answer, const Profile* profile) {
-    if (profile == nullptr || (query.hints && offer_is_of(*query.hints, profile->provider)))
-        return {.granted = answer.ret == 0, .answered = true};
+    if (profile == nullptr || names(query, profile->provider)) return {.granted = answer.ret == 0, .answered = true};
     const bool names_another = query.hints && query.hints->fabric.prov_name;
     return {.granted = answer.ret == 0 && offers_of(answer, profile) > 0, .answered = answer.ret != 0 && names_another};
 }
@@ -160,12 +159,6 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
     }
 }
 
-// Whoever judges one provider is not told of another's offers, but for whether they should be there at all.
-bool judges_strangers(Clause c) {
-    return c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_layered_granted ||
-           c == Clause::fabric_prov_name_present;
-}
-
 // Match clauses that say of an offer as such, whatever else its provider has, that it must not have been given.
 bool judges_grants(Clause c) {
     switch (c) {
@@ -215,7 +208,8 @@ void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
     const bool own = c.profile == nullptr || offer_is_of(c.offer, c.profile->provider);
     if (own && may_grant_wrongly(c.query)) judge_given(c, tally, broken);
     for (const auto& p : offer_predicates()) {
-        if (!holds_for(p, c.query.version) || (!own && !judges_strangers(p.clause))) continue;
+        if (!holds_for(p, c.query.version)) continue;
+        if (!own && !judges_every_offer(p.clause, c.query, c.profile->provider)) continue;
         Ruling r = p.judge(c);
         tally.note(p.clause, r.outcome());
         if (r.is_broken()) broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
@@ -262,6 +256,14 @@ bool offer_is_of(const Info& offer, std::string_view provider) {
     const auto rest = own.size() - cut - 1;
     return provider.substr(0, rest) == own.substr(cut + 1) && provider[rest] == ';' &&
            provider.substr(rest + 1) == own.substr(0, cut);
+}
+
+bool names(const Query& query, std::string_view provider) { return query.hints && offer_is_of(*query.hints, provider); }
+
+bool judges_every_offer(Clause c, const Query& query, std::string_view provider) {
+    if (c == Clause::fabric_prov_name_present) return true;
+    return (c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_layered_granted) &&
+           names(query, provider);
 }
 
 namespace {

@@ -8,9 +8,9 @@
 namespace selvage::model::getinfo_test {
 namespace {
 
-Profile mine() {
+Profile mine(const char* name = "mine") {
     Profile p;
-    p.provider = "mine";
+    p.provider = name;
     return p;
 }
 
@@ -24,8 +24,8 @@ Answer answer_of(std::initializer_list<const char*> providers) {
     return a;
 }
 
-std::vector<Clause> charges(const Query& q, const Answer& a) {
-    const Profile profile = mine();
+std::vector<Clause> charges(const Query& q, const Answer& a, const char* provider = "mine") {
+    const Profile profile = mine(provider);
     const World world;
     Tally tally;
     std::vector<Because> broken;
@@ -35,8 +35,8 @@ std::vector<Clause> charges(const Query& q, const Answer& a) {
     return out;
 }
 
-bool charges(const Query& q, const Answer& a, Clause c) {
-    const auto all = charges(q, a);
+bool charges(const Query& q, const Answer& a, Clause c, const char* provider = "mine") {
+    const auto all = charges(q, a, provider);
     return std::find(all.begin(), all.end(), c) != all.end();
 }
 
@@ -67,6 +67,19 @@ TEST(JudgeShare, ANameThatComesTwiceIsItsBearersDoing) {
     constexpr Clause kClause = Clause::getinfo_flags_attr_only_once_each;
     EXPECT_FALSE(charges(q, answer_of({"mine", "another", "another"}), kClause));
     EXPECT_TRUE(charges(q, answer_of({"mine", "another", "mine"}), kClause));
+}
+
+TEST(JudgeShare, AnotherNameInTheAnswerIsTheDoingOfWhoWasAskedFor) {
+    constexpr Clause kClause = Clause::fabric_prov_name_layered_granted;
+    Query q = nothing();
+    q.hints = Info{};
+    q.hints->fabric.prov_name = "layer;mine";
+    // Who answers to a name that is not its own is charged with that, and nobody else.
+    EXPECT_FALSE(charges(q, answer_of({"another"}), kClause));
+    EXPECT_TRUE(charges(q, answer_of({"mine"}), kClause));
+    const Answer half = answer_of({"layer"});
+    EXPECT_FALSE(charges(q, half, kClause));
+    EXPECT_TRUE(charges(q, half, kClause, "mine;layer"));
 }
 
 TEST(JudgeShare, WhoIsMissingWhereEveryoneIsListedIsCharged) {
