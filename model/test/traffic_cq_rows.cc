@@ -35,6 +35,10 @@ Talk have_read() {
     k.sent(k.read(A));
     return k;
 }
+void with_bad_key(Talk& k) {
+    k.op(0).bad_key = true;
+    k.last().seen = Seen::Untouched;
+}
 Talk changed(Transfer what) {
     Talk k;
     k.sent(k.atomic(what, A));
@@ -243,6 +247,8 @@ Rows flag_rows() {
         HOLDS(cq_flags_remote_write, "there", at_target(FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA)),
         BREAKS(cq_flags_remote_write, "missing", at_target(FI_RMA | FI_REMOTE_CQ_DATA)),
         SKIPS(cq_flags_remote_write, "no entry at the target", written()),
+        SKIPS(cq_flags_remote_write, "of a receive, with a context of nobody",
+              but(pair(), [](Talk& k) { k.last().operation = -1; })),
         HOLDS(cq_flags_remote_unasked, "not there", written()),
         BREAKS(cq_flags_remote_unasked, "there", but(written(), together<FI_REMOTE_WRITE>)),
         SKIPS(cq_flags_remote_unasked, "no entries", Talk()),
@@ -327,9 +333,16 @@ Rows level_rows() {
         HOLDS(cq_level_returned_data, "there", have_read()),
         BREAKS(cq_level_returned_data, "not there yet", but(have_read(), now<Seen::Untouched>)),
         SKIPS(cq_level_returned_data, "nothing was fetched", written()),
+        SKIPS(cq_level_returned_data, "no region has the key", but(have_read(), with_bad_key)),
         HOLDS(cq_level_target, "there", pair()),
         BREAKS(cq_level_target, "not there yet", but(pair(), now<Seen::Untouched>)),
         SKIPS(cq_level_target, "nobody looked", but(pair(), now<Seen::NotLooked>)),
+        SKIPS(cq_level_target, "in a queue of others",
+              but(pair(),
+                  [](Talk& k) {
+                      k.last().seen = Seen::Untouched;
+                      k.last().transmit = true;
+                  })),
         HOLDS(cq_order_transmit, "as submitted", two(false, false)),
         BREAKS(cq_order_transmit, "the second first", two(true, false)),
         SKIPS(cq_order_transmit, "no order is promised",

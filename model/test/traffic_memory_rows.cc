@@ -289,6 +289,11 @@ Rows atomic_rows() {
         HOLDS(atomic_fetch_initial, "the value before", fetching()),
         BREAKS(atomic_fetch_initial, "another value", but(fetching(), wrong_result)),
         SKIPS(atomic_fetch_initial, "nothing was fetched", base()),
+        SKIPS(atomic_fetch_initial, "no region has the key",
+              but(but(fetching(), wrong_result),
+                  [](Talk& k) {
+                      for (auto& o : k.t.operations) o.bad_key = true;
+                  })),
         HOLDS(atomic_compare_initial, "the value before", comparing()),
         BREAKS(atomic_compare_initial, "another value", but(comparing(), wrong_result)),
         SKIPS(atomic_compare_initial, "nothing was compared", base()),

@@ -22,8 +22,7 @@ Ruling cq_context_returned(const TrafficCase& c) {
     for (int i = 0; i < operation_count(c); ++i) {
         for (const int e : part(c, i).entries) {
             const Operation& o = operation(c, i);
-            const bool own = is_posted(o) && entry(c, e).side == o.side && entry(c, e).transmit == transmits(o);
-            tour.see(own && o.ret == 0, [&] {
+            tour.see(in_own_queue(c, i, entry(c, e)) && o.ret == 0, [&] {
                 if (o.ret != 0)
                     return compared(c, i, Observable::RefusedEntries, Relation::Equals, 0, 1,
                                     "an entry for a call that was refused");

@@ -94,7 +94,8 @@ Ruling cq_flags_remote_write(const TrafficCase& c) {
     Tour tour;
     for (const int e : c.account->orphans) {
         const Completion& x = entry(c, e);
-        if (x.error != 0 || x.transmit) continue;
+        // With FI_RECV it is the entry of a receive, for cq.context.returned to speak of.
+        if (x.error != 0 || x.transmit || (x.flags & FI_RECV) != 0) continue;
         const bool event = can(c.traffic, FI_RMA_EVENT) && (x.flags & FI_REMOTE_READ) != 0;
         tour.see(event || (x.flags & FI_REMOTE_WRITE) != 0, [&] {
             return of_nobody(x, Observable::Flags, Relation::Contains, FI_REMOTE_WRITE, x.flags,

@@ -64,7 +64,9 @@ Ruling cq_level_match(const TrafficCase& c) {
 
 Ruling cq_level_returned_data(const TrafficCase& c) {
     return each_success(
-        c, [](const Operation& o) { return fetches(o) && o.length > 0; },
+        c,
+        // Where there is no such memory, there are no data: that it did not fail is for rma.access to say.
+        [&](const Operation& o) { return fetches(o) && o.length > 0 && !strays(c.traffic, o); },
         [&](Tour& tour, int i, const Completion& x) {
             if (x.seen == Seen::NotLooked || !is_alone(c, i)) return;
             tour.see(x.seen == Seen::Whole, [&] {

@@ -453,6 +453,7 @@ Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, con
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!fetches(o) || !succeeded(c, i) || !concerns(c.traffic, o) || o.length == 0 || !is_alone(c, i)) continue;
+        if (strays(c.traffic, o)) continue;
         const Seen seen = entry(c, part(c, i).entries.front()).seen;
         const Seen last = seen != Seen::NotLooked ? seen : o.local;
         if (last == Seen::NotLooked) continue;

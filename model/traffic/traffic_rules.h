@@ -99,14 +99,20 @@ private:
     Evidence first_;
 };
 
-/// Looks at every entry of success that belongs to an operation for which `concerns` says so.
+/// It was read from the queue of its operation; elsewhere it carries that context by mistake and tells nothing of it.
+inline bool in_own_queue(const TrafficCase& c, int i, const Completion& x) {
+    const Operation& o = operation(c, i);
+    return is_posted(o) && x.side == o.side && x.transmit == transmits(o);
+}
+
+/// Looks at every entry of success that belongs to an operation for which `concerns` says so, in its own queue.
 template <typename Concerns, typename Look>
 Ruling each_success(const TrafficCase& c, Concerns&& concerns, Look&& look) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         if (!is_posted(operation(c, i)) || !concerns(operation(c, i))) continue;
         for (const int e : part(c, i).entries)
-            if (entry(c, e).error == 0) look(tour, i, entry(c, e));
+            if (entry(c, e).error == 0 && in_own_queue(c, i, entry(c, e))) look(tour, i, entry(c, e));
     }
     return tour.ruling();
 }

@@ -97,6 +97,7 @@ void Forecast::post_receive(int index) {
         claimed_.erase(claim);
         return meet(index, message);
     }
+    if (is_multi(o)) in_use_.push_back(index);
     Inbox& in = inbox(o.side, o.what == Transfer::TaggedRecv);
     std::uint64_t used = 0;
     bool taken = false;
@@ -152,7 +153,8 @@ void Forecast::posted(int index) {
     }
 }
 
-void Forecast::read(int index) {
+void Forecast::read(int index, bool released) {
+    if (released) std::erase(in_use_, index);
     if (index < 0)
         ++strays_got_;
     else
@@ -166,9 +168,9 @@ bool Forecast::waits() const {
 }
 
 bool Forecast::leftovers() const {
-    return loose_ || !claimed_.empty() || std::any_of(std::begin(inboxes_), std::end(inboxes_), [](const Inbox& in) {
-               return !in.messages.empty() || !in.receives.empty();
-           });
+    return loose_ || !in_use_.empty() || !claimed_.empty() ||
+           std::any_of(std::begin(inboxes_), std::end(inboxes_),
+                       [](const Inbox& in) { return !in.messages.empty() || !in.receives.empty(); });
 }
 
 std::vector<int> Forecast::waiting_receives() const {

@@ -30,8 +30,9 @@ public:
 
     /// Operation `index` was posted, and taken.
     void posted(int index);
-    /// An entry of an operation was read; -1: of none.
-    void read(int index);
+    /// An entry of an operation was read; -1: of none.  `released`: it says that a buffer for many messages is done
+    /// with.
+    void read(int index, bool released = false);
     /// True while something that should come has not.
     [[nodiscard]] bool waits() const;
     /// Receives that a message goes to, and no entry tells of it, but its bytes.
@@ -74,6 +75,7 @@ private:
     int strays_due_ = 0, strays_got_ = 0;
     Inbox inboxes_[4];
     std::vector<std::pair<int, std::uint64_t>> used_;  ///< multi-receives: bytes taken
+    std::vector<int> in_use_;                          ///< multi-receives of which no entry has said so
     std::vector<std::pair<int, int>> claimed_;         ///< peek, message that has not been received
 };
 

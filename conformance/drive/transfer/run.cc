@@ -345,7 +345,7 @@ private:
         }
         stray_ =
             stray_ || (c.operation < 0 && (c.flags & FI_REMOTE_CQ_DATA) == 0 && sequence_.format >= FI_CQ_FORMAT_MSG);
-        forecast_.read(c.operation);
+        forecast_.read(c.operation, c.error != 0 || (c.flags & FI_MULTI_RECV) != 0);
         // Whatever its level, a completion gives the buffer back.
         if (c.operation >= 0 && transmit_is_over(c)) memory_.reuse(c.operation);
         if (out_.entries.size() < kMostEntries) out_.entries.push_back(c);
