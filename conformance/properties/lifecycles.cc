@@ -59,7 +59,7 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
     return out;
 }
 
-// Queries that name the fabric and the domain of an offer.
+// Queries that name the fabric and the domain of an offer, and ask for endpoints that have one context each way.
 std::vector<Query> named_questions(TestContext& context) {
     std::vector<Query> out;
     const Query wide = query(context, kAskings[0]);
@@ -70,6 +70,7 @@ std::vector<Query> named_questions(TestContext& context) {
         out.push_back(wide);
         out.back().hints->fabric.name = o.fabric.name;
         out.back().hints->domain.name = o.domain.name;
+        out.back().hints->ep.tx_ctx_cnt = out.back().hints->ep.rx_ctx_cnt = 1;
     }
     return out;
 }

@@ -19,6 +19,9 @@ using namespace model;
 
 constexpr std::uint64_t kNeededCaps =
     FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+// What some providers grant to those alone who ask for it.
+constexpr std::uint64_t kAskedCaps =
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_FENCE | FI_RMA_EVENT;
 constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR | FI_ASYNC_IOV | FI_RX_CQ_DATA;
 constexpr std::uint64_t kPromisedRegistration =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -34,6 +37,18 @@ bool find_entry(TestContext& context, TrafficStage& s) {
         return true;
     }
     return false;
+}
+
+// Asks for what the stage's entry lacks, a capability at a time.  @return false if nothing more is granted.
+bool widen(TestContext& context, TrafficStage& s) {
+    const std::uint64_t offered = s.offer.caps;
+    for (std::uint64_t left = kAskedCaps & ~offered; left != 0; left &= left - 1) {
+        const std::uint64_t one = left & -left;
+        TrafficStage more = s;
+        more.query.hints->caps = s.offer.caps | one;
+        if (find_entry(context, more) && (more.offer.caps & one) != 0) s = std::move(more);
+    }
+    return s.offer.caps != offered;
 }
 
 // Of a provider with addresses of the internet, finds the entry that reaches the other machine.
@@ -60,6 +75,9 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         if (!context.plan().peer.empty() && !reaches_peer(context, s)) continue;
         s.setups = setups(s.offer);
         out.push_back(s);
+        TrafficStage wide = s;
+        wide.setups.resize(1);
+        if (widen(context, wide)) out.push_back(std::move(wide));
         // The same without what is not needed to carry bytes: no sources, no events at the target.
         s.query.hints->caps = s.offer.caps & kNeededCaps;
         s.narrow = true;

@@ -1,6 +1,7 @@
 // How far a run gets: each must-clause is reached, cannot be seen, or the report says why it was not reached.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <rdma/fi_errno.h>
 
 #include "conformance/coverage/preconditions.h"
+#include "conformance/properties/stages.h"
+#include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 #include "model/spec/clause.h"
 
@@ -78,6 +81,20 @@ TEST(Coverage, EachMustClauseOnOurOwnTcpIsReachedOrHasAReason) {
     expect_no_gaps(run_short({"--library", SELVAGE_OWN_LIBRARY, "--provider", "tcp"}));
 }
 #endif
+
+// Debian's ofi_rxm has atomics, sources and directed receives for those alone who ask.
+TEST(Coverage, TransfersAreTriedWithWhatIsGrantedToThoseWhoAsk) {
+    const Seen seen = in_child([&](Channel& channel) {
+        std::string trouble;
+        const auto context = TestContext::open(Plan{}, "tcp;ofi_rxm", trouble);
+        if (!context) return;
+        for (const TrafficStage& s : traffic_stages(*context)) channel.send(std::to_string(s.offer.caps));
+    });
+    if (seen.records.empty()) GTEST_SKIP() << "the system's library has no provider tcp;ofi_rxm here";
+    constexpr std::uint64_t kAsked = FI_ATOMIC | FI_SOURCE | FI_DIRECTED_RECV;
+    EXPECT_TRUE(std::any_of(seen.records.begin(), seen.records.end(),
+                            [](const std::string& caps) { return (std::stoull(caps) & kAsked) == kAsked; }));
+}
 
 TEST(Coverage, AReasonSaysWhatWasNotRun) {
     const auto forms = run_short({"--provider", "shm", "--clause", "tostr"}, {"GTEST_FILTER=classes*"});
@@ -209,6 +226,21 @@ TEST(Needs, SayWhatTransfersLack) {
     EXPECT_EQ(lacking_of(endpoint_cancel_ends, p), "no pair of endpoints could be opened");
     EXPECT_EQ(lacking_of(endpoint_cancel_ends, p, result),
               "no offer is of a reliable endpoint: of datagrams no more is judged than of those that come");
+}
+
+TEST(Needs, SayThatNoAtomicOperationIsSupported) {
+    using enum model::Clause;
+    auto p = plain_profile();
+    p.entries[0].offer.caps |= FI_ATOMIC;
+    ProviderResult result;
+    result.tally.applied[static_cast<std::size_t>(endpoint_open_each_answer)] = 1;
+    EXPECT_EQ(lacking_of(atomic_call_accepted, p, result), "");
+    result.tally.applied[static_cast<std::size_t>(atomic_valid_unsupported)] = 1;
+    EXPECT_EQ(lacking_of(atomic_call_accepted, p, result), "the valid calls say that nothing is supported");
+    for (const auto c : {atomic_update_stored, cq_flags_atomic, getinfo_caps_atomic_operations})
+        EXPECT_EQ(lacking_of(c, p, result), "no atomic call was made that its valid call allows");
+    result.tally.applied[static_cast<std::size_t>(atomic_call_accepted)] = 1;
+    EXPECT_EQ(lacking_of(atomic_update_stored, p, result), "");
 }
 
 TEST(Needs, LookOnlyAtVersionsThatThePromiseHoldsFor) {
