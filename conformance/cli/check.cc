@@ -23,6 +23,7 @@
 #include "conformance/convict/convict.h"
 #include "conformance/coverage/unreached.h"
 #include "conformance/drive/endpoint/agent_server.h"
+#include "conformance/report/view.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/run/jobs.h"
@@ -150,19 +151,12 @@ void sort_deviations(Report& report) {
     });
 }
 
-std::string file_name(const Deviation& d, std::size_t number) {
-    std::string out = fmt::format("{:03}-{}-{}", number, d.provider, model::clause_text(d.clause).id);
-    std::replace_if(
-        out.begin(), out.end(),
-        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
-    return out;
-}
-
 void save_cases(const Report& report, const std::string& folder) {
     std::filesystem::create_directories(folder);
     for (std::size_t i = 0; i < report.deviations.size(); ++i) {
         const Deviation& d = report.deviations[i];
-        const auto base = std::filesystem::path(folder) / file_name(d, i + 1);
+        const auto base = std::filesystem::path(folder) /
+                          fmt::format("{:03}-{}", i + 1, case_name(d.provider, model::clause_text(d.clause).id));
         const auto comment =
             d.intermittent ? fmt::format("{}\nintermittent: {}", d.summary, tries_text(*d.intermittent)) : d.summary;
         std::ofstream(base.string() + ".case") << print_case(d.shown_by, d.clause, comment);

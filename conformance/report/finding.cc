@@ -23,6 +23,12 @@ std::string_view name(Grade g) {
     return "violation";
 }
 
+std::optional<Grade> grade_named(std::string_view word) {
+    for (const auto g : {Grade::Fatal, Grade::Violation, Grade::Intermittent, Grade::Weakness, Grade::Disputed})
+        if (name(g) == word) return g;
+    return {};
+}
+
 Grade grade_of(const model::ClauseText& clause, bool fatal) {
     if (fatal) return Grade::Fatal;
     if (clause.status == model::Status::Disputed) return Grade::Disputed;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/case/case.h"
@@ -25,6 +26,7 @@ enum class Grade : std::uint8_t {
 };
 inline constexpr std::size_t kGradeCount = 5;
 std::string_view name(Grade g);
+std::optional<Grade> grade_named(std::string_view word);
 Grade grade_of(const model::ClauseText& clause, bool fatal);
 
 /// Of a deviation that its case does not show every time: how often it did.

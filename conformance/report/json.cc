@@ -241,8 +241,7 @@ model::Because read_because(const Json& j) {
 }
 
 Grade read_grade(const std::string& word) {
-    for (const auto g : {Grade::Fatal, Grade::Violation, Grade::Intermittent, Grade::Weakness, Grade::Disputed})
-        if (name(g) == word) return g;
+    if (const auto grade = grade_named(word)) return *grade;
     throw Unreadable{"there is no grade " + word};
 }
 

@@ -2,6 +2,7 @@
 #include "conformance/report/view.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <tuple>
 
@@ -98,6 +99,14 @@ std::vector<std::string> anchors(const std::vector<const Deviation*>& deviations
         const int n = ++seen[name];
         out.push_back(n == 1 ? name : name + "-" + std::to_string(n));
     }
+    return out;
+}
+
+std::string case_name(std::string_view provider, std::string_view clause) {
+    std::string out = std::string(provider) + "-" + std::string(clause);
+    std::replace_if(
+        out.begin(), out.end(),
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
     return out;
 }
 
