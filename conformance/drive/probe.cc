@@ -18,6 +18,7 @@ void judge_broken_list(const char* how, Tally& tally, std::vector<Because>& brok
     e.field = Field::call_list;
     e.relation = Relation::Happens;
     e.note = how;
+    e.observed.what = Observable::ListEnd;
     tally.note(Clause::getinfo_call_list_ends, Outcome::Broken);
     broken.push_back({.clause = Clause::getinfo_call_list_ends, .evidence = std::move(e)});
 }

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "conformance/case/case_text.h"
 #include "conformance/base/markup.h"
+#include "conformance/case/case_text.h"
 #include "conformance/report/view.h"
 #include "conformance/report/write.h"
 #include "model/spec/clause.h"

@@ -31,7 +31,7 @@ Json observed_json(const model::Observed& o) {
     Json j = {{"what", word_for(kObservableNames, o.what)}};
     if (!o.operations.empty()) {
         j["operations"] = o.operations;
-    } else {
+    } else if (model::is_of_transfers(o.what)) {
         j["side"] = model::name_of(o.side);
         j["transmits"] = o.transmits;
         j["counter"] = word_for(kCounterNames, o.counter);

@@ -1,4 +1,7 @@
 // One call of fi_getinfo as a C program.
+#include <functional>
+#include <set>
+
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
@@ -8,7 +11,8 @@ namespace selvage::conformance {
 namespace {
 
 using model::Field;
-using model::Judges;
+using model::Observable;
+using model::Relation;
 
 constexpr const char* kCleanup = "\tif (ret == 0)\n\t\tfi_freeinfo(list);\n";
 
@@ -21,7 +25,7 @@ void make_call(Program& p) {
 
 // Every entry that the provider is charged with must stand the check.
 void emit_offers(Program& p) {
-    if (model::judges_every_offer(p.clause().clause, p.shown().first, p.shown().provider))
+    if (p.evidence().observed.what == Observable::AnyonesEntry)
         p.of_anyone();
     else
         p.of_provider();
@@ -33,18 +37,22 @@ void emit_offers(Program& p) {
     p.kept(kCleanup);
 }
 
-// The call must be refused: with one of `errnos`, or in any way if there is none.  Where it names no provider it is
-// granted by those whose entries are in the answer.
-void emit_refusal(Program& p, const std::vector<int>& errnos) {
+// The call must be refused: where what it returned is compared, with one of the errors that would do.  Where it names
+// no provider it is granted by those whose entries are in the answer.
+void emit_refusal(Program& p) {
     const auto& provider = p.shown().provider;
     const bool named = provider.empty() || model::names(p.shown().first, provider);
     if (!named) p.count();
     make_call(p);
     std::string names;
     std::string wrong;
-    for (const int e : errnos) {
-        names += (names.empty() ? "" : " or ") + c::error(-e);
-        wrong += " && ret != " + c::error(-e);
+    std::set<std::int64_t, std::greater<>> errors;
+    if (p.evidence().field == Field::call_return)
+        for (const auto e : p.evidence().observed.also) errors.insert(static_cast<std::int64_t>(e));
+    for (const auto e : errors) {
+        const std::string error = c::error(static_cast<int>(e));
+        names += (names.empty() ? "" : " or ") + error;
+        wrong += " && ret != " + error;
     }
     const std::string what = names.empty() ? "the call is refused" : "the call is refused with " + names;
     p.main(std::string("\tif (") + (named ? "ret == 0" : "(ret == 0 && count(list) > 0)") +
@@ -106,7 +114,7 @@ void emit_count(Program& p) {
 // What is stored where the list goes: the pointer starts out as one that is no list.
 void emit_list(Program& p) {
     const auto& query = p.shown().first;
-    const bool null = p.evidence().relation != model::Relation::NotNull;
+    const bool null = p.evidence().relation != Relation::NotNull;
     p.hints(query, "hints");
     p.declare("\tstatic struct fi_info before;\n\tstruct fi_info *list = &before;\n\tint ret;\n");
     p.main("\tret = fi_getinfo(" + c::getinfo_arguments(query, "hints") + ", &list);\n");
@@ -150,18 +158,24 @@ void emit_once_each(Program& p) {
 
 void emit_call(Program& p) {
     const auto& e = p.evidence();
-    const auto judges = p.clause().judges;
-    if (p.id() == "getinfo.call.list-ends") return emit_list_ends(p);
-    if (p.id() == "getinfo.flags.attr-only-once-each") return emit_once_each(p);
+    switch (e.observed.what) {
+        case Observable::ListEnd:
+            return emit_list_ends(p);
+        case Observable::Refusal:
+            return emit_refusal(p);
+        case Observable::Offers:
+            return emit_nothing_offered(p);
+        case Observable::ProvidersOnce:
+            return emit_once_each(p);
+        default:
+            break;
+    }
     const bool returned = e.field == Field::call_return;
-    const bool to_grant = returned && e.relation == model::Relation::Equals && e.expected == 0;
-    if (judges == Judges::Query) return emit_refusal(p, returned ? allowed_errnos(p) : std::vector<int>{});
+    const bool to_grant = returned && e.relation == Relation::Equals && e.expected == 0;
     if (to_grant && !p.shown().provider.empty()) return emit_granted(p);
     if (returned) return emit_return(p);
     if (e.field == Field::call_count) return emit_count(p);
     if (e.field == Field::call_list) return emit_list(p);
-    const bool of_entries = e.offer >= 0 && (e.field == Field::caps || e.relation == model::Relation::Differs);
-    if (judges == Judges::Match && !of_entries) return emit_nothing_offered(p);
     if (speaks_of_offers(e)) return emit_offers(p);
     // Nothing to compare: the call alone shows it.
     make_call(p);

@@ -1,11 +1,8 @@
 // See check.h.
 #include "conformance/reproduce/check.h"
 
-#include <algorithm>
-
 #include "conformance/reproduce/c_text.h"
 #include "model/text/call_text.h"
-#include "model_gen/predicates.h"
 
 namespace selvage::conformance {
 namespace {
@@ -212,40 +209,6 @@ std::string promised(const Evidence& e) {
     std::string out = what + " " + std::string(verb(e.relation));
     if (e.relation == Relation::IsNull || e.relation == Relation::NotNull) return out;
     return out + " " + (is_return ? c::error(operand) : std::to_string(operand));
-}
-
-namespace {
-
-// The same for a library of one version; `applies` tells whether the broken clause does.
-std::vector<int> errnos_for(const Program& p, model::Version library, bool& applies) {
-    model::World world;
-    world.library = library;
-    const auto version = p.shown().first.version;
-    std::vector<int> out;
-    bool any = false;
-    for (const auto& row : model::query_predicates()) {
-        if (version < row.since || version > row.until) continue;
-        const auto demand = row.judge({.query = p.shown().first, .world = world});
-        const bool refuses = demand.kind == model::Demand::Kind::MustRefuse;
-        if (row.clause == p.clause().clause) applies = refuses;
-        any = any || demand.kind == model::Demand::Kind::MayRefuse || (refuses && demand.errnos.empty());
-        if (refuses) out.insert(out.end(), demand.errnos.begin(), demand.errnos.end());
-    }
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return any ? std::vector<int>{} : out;
-}
-
-}  // namespace
-
-std::vector<int> allowed_errnos(const Program& p) {
-    // The clause was found broken, so it applied: on a library of the newest interface, or on an older one.
-    for (const auto library : {model::kNewest, model::Version(1, 17), model::Version(1, 0)}) {
-        bool applies = false;
-        auto errnos = errnos_for(p, library, applies);
-        if (applies) return errnos;
-    }
-    return {};
 }
 
 }  // namespace selvage::conformance

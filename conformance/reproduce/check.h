@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "conformance/reproduce/program.h"
 
@@ -24,8 +23,5 @@ std::string offer_check(Program& p, const model::Evidence& e);
 std::string int_condition(const model::Evidence& e, const std::string& value, bool is_return);
 /// What was promised of a call's result, as half a sentence for printf.
 std::string promised(const model::Evidence& e);
-
-/// The errnos (positive) by which the case's first call may be refused, all call rules taken together; empty: any.
-std::vector<int> allowed_errnos(const Program& p);
 
 }  // namespace selvage::conformance

@@ -17,6 +17,7 @@ namespace {
 
 using Verb = Action::Verb;
 using model::Field;
+using model::Observable;
 
 bool is_query(const Action& a) { return a.verb == Verb::Query || a.verb == Verb::QueryPlain; }
 
@@ -132,23 +133,6 @@ private:
         return out;
     }
 
-    void emit_region_verdict(const Action& last) {
-        const std::string key = "fi_mr_key(" + last_opened_ + ")";
-        const auto id = p_.id();
-        if (id == "domain.mr.application-key") {
-            broken_unless("ret != 0 || " + key + " == " + c::number(last.flags), "the region has the key asked for",
-                          "another key (ret %d)\\n\"");
-        } else if (id == "domain.mr.provider-key") {
-            broken_unless("ret != 0 || " + key + " != fi_mr_key(" + earlier_region() + ")",
-                          "each region of a domain has its own key", "the same key twice (ret %d)\\n\"");
-        } else if (id == "domain.bind.mr-sync") {
-            broken_unless("ret != 0 || " + key + " != FI_KEY_NOTAVAIL", "the region has its key",
-                          "no key yet (ret %d)\\n\"");
-        } else {
-            emit_event_verdict();
-        }
-    }
-
     void emit_event_verdict() {
         std::string eq;
         for (const auto& a : actions_)
@@ -163,7 +147,7 @@ private:
     }
 
     std::string context(const Action& a) {
-        if (!p_.id().ends_with("open.context")) return "NULL";
+        if (p_.evidence().observed.what != Observable::ObjectContext) return "NULL";
         if (a.verb != Verb::OpenDomain2 && (a.flags & kLifeNullContext) != 0) return "NULL";
         p_.helper("static int mark; /* its address is the context */\n");
         return "&mark";
@@ -229,7 +213,7 @@ private:
     }
 
     std::string set_ops(const Action& a) {
-        if ((a.flags & 1) != 0) {
+        if ((a.flags & kLifeCompleteOps) != 0) {
             p_.helper(
                 "static ssize_t copy_from(void *dest, size_t size, enum fi_hmem_iface iface, uint64_t device,\n"
                 "\t\t\t const struct iovec *iov, size_t count, uint64_t offset)\n{\n"
@@ -244,7 +228,7 @@ private:
             p_.helper(
                 "static struct fi_hmem_override_ops override = {\n\t.size = sizeof override,\n"
                 "\t.copy_from_hmem_iov = copy_from,\n\t.copy_to_hmem_iov = copy_to,\n};\n");
-        } else if (p_.id() == "domain.set-ops.hmem-size") {
+        } else if ((a.flags & kLifeTooSmallOps) != 0) {
             p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof(size_t) };\n");
         } else {
             p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof override };\n");
@@ -349,34 +333,50 @@ private:
     void emit_verdict() {
         const auto& e = p_.evidence();
         const Action* last = actions_.empty() ? nullptr : &actions_.back();
-        const bool opened = last != nullptr && opens(*last);
-        const auto id = p_.id();
         if (model::is_crash(e)) {
             // Coming here is enough.
-        } else if (opened && id.ends_with("open.object")) {
-            const bool fabric = last->verb == Verb::OpenFabric;
-            broken_unless(std::string("ret != 0 || (") + last_opened_ + " && " + last_opened_ +
-                              "->fid.fclass == " + (fabric ? "FI_CLASS_FABRIC" : "FI_CLASS_DOMAIN") + " && " +
-                              last_opened_ + "->fid.ops && " + last_opened_ + "->ops)",
-                          "an object of its class with its operations", "another (ret %d)\\n\"");
-        } else if (opened && id.ends_with("open.context")) {
-            broken_unless("ret != 0 || " + last_opened_ + "->fid.context == " + context(*last),
-                          "the object carries its context", "another pointer (ret %d)\\n\"");
-        } else if (opened && id == "fabric.open.api-version") {
-            broken_unless("ret != 0 || " + last_opened_ + "->api_version == " + c::version(p_.shown().first.version),
-                          "the fabric carries the version of the call", "another version (ret %d)\\n\"");
-        } else if (opened && last->verb == Verb::OpenMr && e.field == Field::object) {
-            emit_region_verdict(*last);
+        } else if (last != nullptr && opens(*last) && e.observed.what != Observable::None) {
+            emit_object_verdict(*last);
         } else if (last != nullptr && is_query(*last) && e.field != Field::call_return && speaks_of_offers(e)) {
             emit_found(e);
         } else if (e.field == Field::call_return) {
             broken_unless(int_condition(e, "ret", true), promised(e), "%d\\n\"");
-        } else if (id.ends_with("error-negative")) {
-            broken_unless("ret <= 0", "0 or a negative errno", "%d\\n\"");
         } else {
             broken_unless("ret == 0", "the last action succeeds", "it returns %d\\n\"");
         }
         p_.main("\tputs(\"kept\");\n\treturn 0;\n");
+    }
+
+    // The object that the last action opened.
+    void emit_object_verdict(const Action& last) {
+        const auto& e = p_.evidence();
+        const std::string key = "fi_mr_key(" + last_opened_ + ")";
+        const auto object_is = [&](const std::string& condition, const char* promise, const char* sight) {
+            broken_unless("ret != 0 || " + condition, promise, std::string(sight) + " (ret %d)\\n\"");
+        };
+        switch (e.observed.what) {
+            case Observable::ObjectClass:
+                return object_is("(" + last_opened_ + " && " + last_opened_ + "->fid.fclass == " +
+                                     (last.verb == Verb::OpenFabric ? "FI_CLASS_FABRIC" : "FI_CLASS_DOMAIN") + " && " +
+                                     last_opened_ + "->fid.ops && " + last_opened_ + "->ops)",
+                                 "an object of its class with its operations", "another");
+            case Observable::ObjectContext:
+                return object_is(last_opened_ + "->fid.context == " + context(last), "the object carries its context",
+                                 "another pointer");
+            case Observable::ApiVersion:
+                return object_is(last_opened_ + "->api_version == " + c::version(p_.shown().first.version),
+                                 "the fabric carries the version of the call", "another version");
+            case Observable::Key:
+                return object_is(key + " == " + c::number(e.expected), "the region has the key asked for",
+                                 "another key");
+            case Observable::KeyIsOwn:
+                return object_is(key + " != fi_mr_key(" + earlier_region() + ")",
+                                 "each region of a domain has its own key", "the same key twice");
+            case Observable::KeyIsThere:
+                return object_is(key + " != FI_KEY_NOTAVAIL", "the region has its key", "no key yet");
+            default:
+                return emit_event_verdict();
+        }
     }
 
     // Instances that an answer refers to.

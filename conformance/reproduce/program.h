@@ -22,9 +22,7 @@ public:
     [[nodiscard]] const Case& shown() const { return shown_; }
     /// From now on the program is about this case.
     void show(Case shown) { shown_ = std::move(shown); }
-    [[nodiscard]] std::string_view id() const { return text_.id; }
-    [[nodiscard]] const model::ClauseText& clause() const { return text_; }
-    /// The evidence of the broken clause.
+    /// The evidence of the broken clause; of the clause itself nothing but the comment at the head is made.
     [[nodiscard]] const model::Evidence& evidence() const { return evidence_; }
 
     void include(std::string_view header) { includes_.insert(std::string(header)); }

@@ -1,4 +1,4 @@
-// What is seen around a call (crash, hang, written hints, threads, environment, signals) as a C program.  What has to
+// What is seen around a call (crash, hang, written hints, threads, environment) as a C program.  What has to
 // do with memory is in side_effects_memory.cc.
 #include "conformance/reproduce/side_effects.h"
 
@@ -8,6 +8,7 @@
 
 namespace selvage::conformance {
 
+using model::Observable;
 using model::SideEffects;
 
 void watch_return(Program& p, std::string_view call) {
@@ -50,6 +51,8 @@ void emit_returns(Program& p) {
     p.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
     watch_return(p, "fi_getinfo");
     emit_guarded_addresses(p, query);
+    if (!p.shown().env_provider.empty())
+        p.main("\tsetenv(\"FI_PROVIDER\", " + quote_c(p.shown().env_provider) + ", 1);\n");
     p.main("\tputs(\"promised: fi_getinfo returns; calling it\");\n\tret = fi_getinfo(" +
            c::getinfo_arguments(query, "hints") +
            ", &list);\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n"
@@ -153,8 +156,7 @@ void emit_threads(Program& p) {
 void emit_environment(Program& p) {
     const auto& query = p.shown().first;
     const auto& e = p.evidence();
-    const bool must_be_there =
-        p.id() == "fabric.environment.include-allows" || p.id() == "fabric.environment.exclude-others";
+    const bool must_be_there = e.observed.what == Observable::ProviderPresent;
     const std::string who = e.actual_text && !e.actual_text->empty() ? *e.actual_text : p.shown().provider;
     p.include("stdlib.h");
     p.include("string.h");
@@ -175,21 +177,6 @@ void emit_environment(Program& p) {
            (must_be_there ? "there" : "not there") + "; seen: %d entries of it\\n\",\n\t\t       " +
            quote_c(p.shown().env_provider) + ", " + quote_c(who) +
            ", seen);\n\t\treturn 1;\n\t}\n\tif (ret == 0)\n\t\tfi_freeinfo(list);\n\tputs(\"kept\");\n\treturn 0;\n");
-}
-
-// Signals keep the disposition that they had before the library was first called.
-void emit_signals(Program& p) {
-    const auto& query = p.shown().first;
-    p.include("signal.h");
-    p.hints(query, "hints");
-    p.declare("\tstruct sigaction before[32] = { 0 }, after = { 0 };\n\tstruct fi_info *list = NULL;\n\tint i;\n");
-    p.main("\tfor (i = 1; i < 32; i++)\n\t\tsigaction(i, NULL, &before[i]);\n\tif (fi_getinfo(" +
-           c::getinfo_arguments(query, "hints") +
-           ", &list) == 0)\n\t\tfi_freeinfo(list);\n"
-           "\tfor (i = 1; i < 32; i++) {\n\t\tsigaction(i, NULL, &after);\n"
-           "\t\tif (after.sa_handler != before[i].sa_handler || before[i].sa_handler != SIG_DFL) {\n"
-           "\t\t\tprintf(\"broken: promised: signals are left alone; seen: a handler for signal %d\\n\", i);\n"
-           "\t\t\treturn 1;\n\t\t}\n\t}\n\tputs(\"kept\");\n\treturn 0;\n");
 }
 
 // No name is looked up: the program's own resolver stands before the system's, and counts.
@@ -220,29 +207,34 @@ void emit_lookups(Program& p) {
 std::string quote_c(std::string_view text) { return c::string(std::string(text)); }
 
 void emit_side_effects(Program& p) {
-    const auto id = p.id();
+    const auto& e = p.evidence();
     const auto act = p.shown().act;
-    if (id == "getinfo.hints.never-written") return emit_never_written(p);
-    if (id == "getinfo.hints.not-kept") return emit_not_kept(p);
-    if (id == "getinfo.flags.numeric-no-lookup") return emit_lookups(p);
-    switch (act) {
-        case SideEffects::Act::GetInfoThreads:
-            return emit_threads(p);
-        case SideEffects::Act::EnvProvider:
+    switch (e.observed.what) {
+        case Observable::HintsWritten:
+            return emit_never_written(p);
+        case Observable::LookUps:
+            return emit_lookups(p);
+        case Observable::ProviderPresent:
+        case Observable::ProviderAbsent:
             return emit_environment(p);
-        case SideEffects::Act::Load:
-            if (id == "getinfo.memory.returns") return emit_returns(p);
-            return emit_signals(p);
-        case SideEffects::Act::ProvAttrOnly:
-            if (id.starts_with("fabric.environment")) return emit_environment(p);
-            return emit_call(p);
-        case SideEffects::Act::GetInfo:
-            if (id == "getinfo.memory.returns") return emit_returns(p);
+        case Observable::SharedMemory:
+            if (act == SideEffects::Act::GetInfo) return emit_not_kept(p);
             break;
         default:
             break;
     }
-    emit_memory(p);
+    switch (act) {
+        case SideEffects::Act::GetInfoThreads:
+            return emit_threads(p);
+        case SideEffects::Act::GetInfo:
+        case SideEffects::Act::Load:
+        case SideEffects::Act::ProvAttrOnly:
+        case SideEffects::Act::EnvProvider:
+            if (model::is_crash(e)) return emit_returns(p);
+            return e.observed.what == Observable::Blocks ? emit_memory(p) : emit_call(p);
+        default:
+            return emit_memory(p);
+    }
 }
 
 }  // namespace selvage::conformance

@@ -7,6 +7,8 @@
 namespace selvage::conformance {
 namespace {
 
+using model::Field;
+using model::Observable;
 using model::SideEffects;
 
 // `act()` does once what is watched; it returns the code of the watched call, or 0.
@@ -61,8 +63,7 @@ void emit_open_act(Program& p) {
 void emit_failed_open_act(Program& p) {
     fetch_answer(p);
     p.include("rdma/fi_domain.h");
-    const bool domain = p.id() == "domain.open.failure-clean";
-    if (domain) {
+    if (p.evidence().field == Field::part_domain) {
         emit_act(p,
                  "\tchar nobody[] = \"nobody\", *name = list->domain_attr->name;\n\tstruct fid_fabric *fabric;\n"
                  "\tstruct fid_domain *domain;\n\tint ret = fi_fabric(list->fabric_attr, &fabric, NULL);\n\n"
@@ -86,7 +87,8 @@ void emit_any_act(Program& p) {
         case SideEffects::Act::AllocInfo:
             return emit_alloc_act(p);
         case SideEffects::Act::OpenAnswer:
-            return p.id().ends_with("failure-clean") ? emit_failed_open_act(p) : emit_open_act(p);
+            return p.evidence().observed.what == Observable::BlocksAfterError ? emit_failed_open_act(p)
+                                                                              : emit_open_act(p);
         default:
             return emit_getinfo_act(p);
     }
@@ -218,10 +220,11 @@ std::string dup_comparison(Program& p) {
 }
 
 std::string dup_fault(Program& p) {
-    if (p.id() == "getinfo.memory.dup-single") return "copy->next != NULL";
-    if (p.id() == "getinfo.memory.dup-handle") return "copy->handle != o->handle && copy->handle != NULL";
-    if (p.id() == "getinfo.memory.dup-nic") return "o->nic && (!copy->nic || copy->nic == o->nic)";
-    if (p.id() == "getinfo.memory.dup-deep")
+    const auto& e = p.evidence();
+    if (e.observed.what == Observable::Next) return "copy->next != NULL";
+    if (e.field == Field::handle) return "copy->handle != o->handle && copy->handle != NULL";
+    if (e.field == Field::part_nic) return "o->nic && (!copy->nic || copy->nic == o->nic)";
+    if (e.observed.what == Observable::SharedMemory)
         return "(o->src_addr && o->src_addr == copy->src_addr) || (o->dest_addr && o->dest_addr == copy->dest_addr) "
                "||\n"
                "\t    (o->tx_attr && o->tx_attr == copy->tx_attr) || (o->rx_attr && o->rx_attr == copy->rx_attr) ||\n"
@@ -326,18 +329,20 @@ void emit_free_handle(Program& p) {
 }  // namespace
 
 void emit_memory(Program& p) {
-    const auto id = p.id();
+    using Act = SideEffects::Act;
+    const auto& e = p.evidence();
     const auto act = p.shown().act;
-    if (id == "getinfo.memory.dup-null") return emit_dup_null(p);
-    if (id == "getinfo.memory.free-caller-changed") return emit_free_changed(p);
-    if (id == "getinfo.memory.answers-independent") return emit_independent(p);
-    if (id == "getinfo.memory.free-handle") return emit_free_handle(p);
-    if (act == SideEffects::Act::GetInfoNoMemory || act == SideEffects::Act::DupInfoNoMemory ||
-        p.shown().fail_allocation != 0)
+    if (act == Act::GetInfoNoMemory || act == Act::DupInfoNoMemory || p.shown().fail_allocation != 0)
         return emit_no_memory(p);
-    if (act == SideEffects::Act::OpenAnswer) return emit_releases(p);
-    if (id.starts_with("getinfo.memory.alloc-") && id != "getinfo.memory.alloc-fails-null") return emit_alloc(p);
-    if (id.starts_with("getinfo.memory.dup-") && id != "getinfo.memory.dup-fails-null") return emit_dup(p);
+    if (act == Act::OpenAnswer) return emit_releases(p);
+    if (act == Act::AllocInfo) return model::is_crash(e) ? emit_dup_null(p) : emit_alloc(p);
+    if (e.field == Field::call_return) return emit_free_handle(p);
+    if (act == Act::DupInfo) {
+        const bool of_null = model::is_crash(e) && !p.shown().first.hints;
+        return of_null ? emit_dup_null(p) : emit_dup(p);
+    }
+    if (e.observed.what == Observable::BlocksAfterChange) return emit_free_changed(p);
+    if (e.observed.what == Observable::SharedMemory) return emit_independent(p);
     emit_leak(p);
 }
 

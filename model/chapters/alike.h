@@ -39,21 +39,23 @@ bool alike_after(const PairCase& c, Change&& change) {
     return q == c.second;
 }
 
-/// pair: every endpoint of `from` is in `into`; `f` is what the calls differ in.
-inline Ruling covers(const Answer& from, const Answer& into, Field f, const char* note) {
-    const int missing = first_missing(from, into);
-    if (missing < 0) return Ruling::holds();
-    if (into.ret != 0) {
-        const auto ret = static_cast<std::uint64_t>(static_cast<std::int64_t>(into.ret));
-        return Ruling::broken(number(Field::call_return, Relation::Equals, 0, ret, note));
-    }
-    return Ruling::broken(reported(f, note));
+/// The calls of a pair, as evidence names them.
+enum Call : int { kFirst, kSecond };
+constexpr Call other(Call call) { return call == kFirst ? kSecond : kFirst; }
+
+/// pair: every endpoint that the call `from` finds, the other finds too; `f` is what the calls differ in.
+inline Ruling covers(const PairCase& c, Call from, Field f, const char* note) {
+    const Answer& into = from == kFirst ? c.second_answer : c.first_answer;
+    if (first_missing(from == kFirst ? c.first_answer : c.second_answer, into) < 0) return Ruling::holds();
+    const auto ret = static_cast<std::uint64_t>(static_cast<std::int64_t>(into.ret));
+    Evidence e = into.ret != 0 ? number(Field::call_return, Relation::Equals, 0, ret, note) : reported(f, note);
+    return Ruling::broken(observed(Observable::Endpoints, std::move(e), {from, other(from)}));
 }
 
 /// pair: both answers bring the same endpoints.
 inline Ruling same_endpoints(const PairCase& c, Field f, const char* note) {
-    Ruling r = covers(c.first_answer, c.second_answer, f, note);
-    return r.is_broken() ? std::move(r) : covers(c.second_answer, c.first_answer, f, note);
+    Ruling r = covers(c, kFirst, f, note);
+    return r.is_broken() ? std::move(r) : covers(c, kSecond, f, note);
 }
 
 }  // namespace selvage::model::rules

@@ -64,8 +64,7 @@ Ruling domain_progress_auto_recommended(const PairCase& c) {
     if (c.metamorphic != MetamorphicRelation::Relaxed || names_only(c.first) || !both_answered(c))
         return Ruling::not_applicable();
     for (const Field f : {Field::domain_control_progress, Field::domain_data_progress}) {
-        if (leaves_open(c, f))
-            return covers(c.second_answer, c.first_answer, f, "found without asking for automatic progress");
+        if (leaves_open(c, f)) return covers(c, kSecond, f, "found without asking for automatic progress");
     }
     return Ruling::not_applicable();
 }

@@ -261,16 +261,17 @@ Ruling context_caps_zero(const PairCase& c, const ContextSide& side) {
     if (names_only(c.first) || !spells_out(c, side)) return Ruling::not_applicable();
     const Answer& a = c.first_answer;
     const Answer& b = c.second_answer;
+    const auto differ = [](Evidence e) { return Ruling::broken(observed(Observable::Answers, std::move(e))); };
     if ((a.ret == 0) != (b.ret == 0))
-        return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(a.ret), as_number(b.ret)));
+        return differ(number(Field::call_return, Relation::Equals, as_number(a.ret), as_number(b.ret)));
     if (a.offers.size() != b.offers.size())
-        return Ruling::broken(number(Field::call_count, Relation::Equals, a.offers.size(), b.offers.size()));
+        return differ(number(Field::call_count, Relation::Equals, a.offers.size(), b.offers.size()));
     for (std::size_t i = 0; i < a.offers.size(); ++i) {
         for (const Field f : {Field::ep_type, Field::caps, Field::tx_caps, Field::rx_caps}) {
             const auto first = get(a.offers[i], f);
             const auto second = get(b.offers[i], f);
             if (first == second) continue;
-            return Ruling::broken(at(number(f, Relation::Equals, first, second), static_cast<int>(i)));
+            return differ(at(number(f, Relation::Equals, first, second), static_cast<int>(i)));
         }
     }
     return Ruling::holds();

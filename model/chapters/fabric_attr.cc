@@ -19,7 +19,9 @@ std::uint64_t own_version(std::string_view layered, const Answer& named) {
     return 0;
 }
 
-Ruling utility_versions(const Answer& offered, const Answer& named) {
+Ruling utility_versions(const PairCase& c, Call offers) {
+    const Answer& offered = offers == kFirst ? c.first_answer : c.second_answer;
+    const Answer& named = offers == kFirst ? c.second_answer : c.first_answer;
     bool applied = false;
     for (std::size_t i = 0; i < offered.offers.size(); ++i) {
         const auto& fabric = offered.offers[i].fabric;
@@ -27,9 +29,12 @@ Ruling utility_versions(const Answer& offered, const Answer& named) {
         if (own == 0) continue;
         applied = true;
         if (fabric.prov_version != own) {
-            return Ruling::broken(at(number(Field::fabric_prov_version, Relation::Equals, own, fabric.prov_version,
-                                            "the utility provider reports another version for itself"),
-                                     static_cast<int>(i)));
+            return Ruling::broken(
+                observed(Observable::Entry,
+                         at(number(Field::fabric_prov_version, Relation::Equals, own, fabric.prov_version,
+                                   "the utility provider reports another version for itself"),
+                            static_cast<int>(i)),
+                         {offers}));
         }
     }
     return applied ? Ruling::holds() : Ruling::not_applicable();
@@ -68,8 +73,7 @@ Ruling fabric_prov_version_well_formed(const OfferCase& c) {
 Ruling fabric_prov_version_utility(const PairCase& c) {
     if (c.first.version != c.second.version || names_only(c.first) == names_only(c.second))
         return Ruling::not_applicable();
-    return names_only(c.second) ? utility_versions(c.first_answer, c.second_answer)
-                                : utility_versions(c.second_answer, c.first_answer);
+    return utility_versions(c, names_only(c.second) ? kFirst : kSecond);
 }
 
 Ruling fabric_api_version_equal(const OfferCase& c) {

@@ -71,7 +71,8 @@ const std::string* environment(const SideEffects& c) {
 Ruling none_kept_out(const SideEffects& c, const Filter& filter) {
     for (const auto& p : c.providers) {
         if (!filter.keeps_out(p)) continue;
-        return Ruling::broken(texts(Field::fabric_prov_name, Relation::Happens, {}, p, "FI_PROVIDER keeps out " + p));
+        return Ruling::broken(observed(Observable::ProviderAbsent, texts(Field::fabric_prov_name, Relation::Happens, {},
+                                                                         p, "FI_PROVIDER keeps out " + p)));
     }
     return Ruling::holds();
 }
@@ -89,8 +90,9 @@ Ruling still_there(const SideEffects& c, Counts&& counts) {
         if (!o.fabric.prov_name || !counts(*o.fabric.prov_name)) continue;
         applied = true;
         if (!is_among(*o.fabric.prov_name, c.providers)) {
-            return Ruling::broken(texts(Field::fabric_prov_name, Relation::Happens, {}, o.fabric.prov_name,
-                                        "not there with FI_PROVIDER set: " + *o.fabric.prov_name));
+            return Ruling::broken(observed(Observable::ProviderPresent,
+                                           texts(Field::fabric_prov_name, Relation::Happens, {}, o.fabric.prov_name,
+                                                 "not there with FI_PROVIDER set: " + *o.fabric.prov_name)));
         }
     }
     return applied ? Ruling::holds() : Ruling::not_applicable();

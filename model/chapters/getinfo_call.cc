@@ -113,12 +113,10 @@ Ruling getinfo_call_nothing_given_covers(const PairCase& c) {
         !both_answered(c))
         return Ruling::not_applicable();
     if (gives_nothing(c.first) && gives_hints_alone(c.second)) {
-        return covers(c.second_answer, c.first_answer, Field::call_hints,
-                      "found with hints, not found with nothing given");
+        return covers(c, kSecond, Field::call_hints, "found with hints, not found with nothing given");
     }
     if (gives_nothing(c.second) && gives_hints_alone(c.first)) {
-        return covers(c.first_answer, c.second_answer, Field::call_hints,
-                      "found with hints, not found with nothing given");
+        return covers(c, kFirst, Field::call_hints, "found with hints, not found with nothing given");
     }
     return Ruling::not_applicable();
 }
@@ -174,8 +172,10 @@ Ruling getinfo_call_error_known(const AnswerCase& c) {
 Ruling getinfo_call_list_ends(const AnswerCase& c) {
     constexpr std::size_t kEndless = 10000;
     if (c.answer.list_null) return Ruling::not_applicable();
-    return Ruling::check(c.answer.offers.size() <= kEndless,
-                         [&] { return number(Field::call_count, Relation::AtMost, kEndless, c.answer.offers.size()); });
+    return Ruling::check(c.answer.offers.size() <= kEndless, [&] {
+        return observed(Observable::ListEnd,
+                        number(Field::call_count, Relation::AtMost, kEndless, c.answer.offers.size()));
+    });
 }
 
 Ruling getinfo_call_structures_present(const OfferCase& c) {
@@ -250,15 +250,16 @@ Ruling getinfo_call_service_kept(const OfferCase& c) {
 
 Ruling getinfo_call_restricting_narrows(const PairCase& c) {
     if (c.first_answer.ret != 0 || c.second_answer.ret != 0 || !relaxes(c)) return Ruling::not_applicable();
-    return covers(c.first_answer, c.second_answer, Field::call_hints,
-                  "an endpoint that the stricter call finds is lost");
+    return covers(c, kFirst, Field::call_hints, "an endpoint that the stricter call finds is lost");
 }
 
 Ruling getinfo_call_relaxing_widens(const PairCase& c) {
     if (c.first_answer.ret != 0 || !relaxes(c)) return Ruling::not_applicable();
     return Ruling::check(c.second_answer.ret == 0, [&] {
-        return number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret),
-                      "the call that asks for less is refused");
+        return observed(Observable::Returned,
+                        number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret),
+                               "the call that asks for less is refused"),
+                        {kSecond, kFirst});
     });
 }
 
@@ -268,14 +269,14 @@ Ruling getinfo_call_asked_twice(const PairCase& c) {
         return Ruling::not_applicable();
     const Answer& one = c.first_answer;
     const Answer& two = c.second_answer;
+    const auto differ = [](Evidence e) { return Ruling::broken(observed(Observable::Answers, std::move(e))); };
     if (one.ret != two.ret)
-        return Ruling::broken(number(Field::call_return, Relation::Equals, as_number(one.ret), as_number(two.ret)));
-    if (one.offers.size() != two.offers.size()) {
-        return Ruling::broken(number(Field::call_count, Relation::Equals, one.offers.size(), two.offers.size()));
-    }
+        return differ(number(Field::call_return, Relation::Equals, as_number(one.ret), as_number(two.ret)));
+    if (one.offers.size() != two.offers.size())
+        return differ(number(Field::call_count, Relation::Equals, one.offers.size(), two.offers.size()));
     for (std::size_t i = 0; i < one.offers.size(); ++i) {
         if (one.offers[i] == two.offers[i] || lasting(one.offers[i]) == lasting(two.offers[i])) continue;
-        return Ruling::broken(
+        return differ(
             at(reported(Field::call_list, "this entry differs from the one of the call before"), static_cast<int>(i)));
     }
     return Ruling::holds();
@@ -301,9 +302,7 @@ Ruling getinfo_call_hints_null_as_zero(const PairCase& c) {
         c.first.hints.has_value() == c.second.hints.has_value()) {
         return Ruling::not_applicable();
     }
-    const bool first_null = !c.first.hints;
-    return covers(first_null ? c.second_answer : c.first_answer, first_null ? c.first_answer : c.second_answer,
-                  Field::call_hints, "found with hints of zeros, not with none");
+    return covers(c, c.first.hints ? kFirst : kSecond, Field::call_hints, "found with hints of zeros, not with none");
 }
 
 }  // namespace selvage::model::clause

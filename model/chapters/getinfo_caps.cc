@@ -17,21 +17,22 @@ bool only_caps_differ(const PairCase& c) {
 }
 
 struct Side {
-    const Query* query;
-    const Answer* answer;
+    const Query* query = nullptr;
+    const Answer* answer = nullptr;
+    Call call = kFirst;
 };
 struct Sides {
     Side more, fewer;
 };
 // The two calls, the one whose caps contain the other's first; null where neither does.
 Sides by_caps(const PairCase& c) {
-    const Side a{&c.first, &c.first_answer};
-    const Side b{&c.second, &c.second_answer};
+    const Side a{&c.first, &c.first_answer, kFirst};
+    const Side b{&c.second, &c.second_answer, kSecond};
     const auto first = hint_caps(c.first);
     const auto second = hint_caps(c.second);
     if ((first & second) == second) return {a, b};
     if ((first & second) == first) return {b, a};
-    return {{nullptr, nullptr}, {nullptr, nullptr}};
+    return {};
 }
 
 // pair: the calls differ by modifiers that one names of capabilities which the other names without any.
@@ -94,8 +95,10 @@ Ruling getinfo_caps_zero_covers(const PairCase& c) {
         compared = true;
         const auto expected = granted.caps & hint_caps(*s.more.query) & (primary_caps() | modifier_caps());
         if ((expected & ~with_implied(all)) == 0) continue;
-        return Ruling::broken(
-            number(Field::caps, Relation::Contains, expected, all, "granted when asked for, not told when nothing is"));
+        return Ruling::broken(observed(
+            Observable::EndpointBits,
+            number(Field::caps, Relation::Contains, expected, all, "granted when asked for, not told when nothing is"),
+            {s.more.call, s.fewer.call}));
     }
     return compared ? Ruling::holds() : Ruling::not_applicable();
 }
@@ -140,7 +143,9 @@ Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
         told_unasked = true;
         if (caps_reported(*s.more.answer, o) != 0) continue;
         return Ruling::broken(
-            number(Field::caps, Relation::Contains, added, 0, "told unasked, and refused when asked for"));
+            observed(Observable::Endpoints,
+                     number(Field::caps, Relation::Contains, added, 0, "told unasked, and refused when asked for"),
+                     {s.fewer.call, s.more.call}));
     }
     return told_unasked ? Ruling::holds() : Ruling::not_applicable();
 }
@@ -178,7 +183,7 @@ Ruling getinfo_caps_modifiers_only_narrow(const PairCase& c) {
     if (!only_caps_differ(c)) return Ruling::not_applicable();
     const auto s = by_caps(c);
     if (!narrows(s) || !contexts_follow(s) || s.fewer.answer->ret != 0) return Ruling::not_applicable();
-    return covers(*s.fewer.answer, *s.more.answer, Field::caps, "modifiers ask for less, yet an endpoint is lost");
+    return covers(c, s.fewer.call, Field::caps, "modifiers ask for less, yet an endpoint is lost");
 }
 
 Ruling getinfo_caps_modifiers_all_equal_none(const PairCase& c) {
@@ -186,8 +191,7 @@ Ruling getinfo_caps_modifiers_all_equal_none(const PairCase& c) {
     const auto s = by_caps(c);
     if (!narrows(s) || s.more.answer->ret != 0) return Ruling::not_applicable();
     if (hint_caps(*s.more.query) != with_implied(hint_caps(*s.fewer.query))) return Ruling::not_applicable();
-    return covers(*s.more.answer, *s.fewer.answer, Field::caps,
-                  "all modifiers ask for what none do, yet an endpoint is lost");
+    return covers(c, s.more.call, Field::caps, "all modifiers ask for what none do, yet an endpoint is lost");
 }
 
 }  // namespace selvage::model::clause

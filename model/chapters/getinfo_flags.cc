@@ -63,7 +63,8 @@ Ruling getinfo_flags_numeric_no_lookup(const SideEffects& c) {
     const bool returned = c.crashed_signal == 0 && !c.hung && !c.exited;
     if (c.act != SideEffects::Act::GetInfo || !asks || !c.lookups_watched || !returned) return Ruling::not_applicable();
     return Ruling::check(c.lookups == 0, [&] {
-        return number(Field::call_node, Relation::Equals, 0, c.lookups, "had the resolver look up the node's name");
+        return observed(Observable::LookUps, number(Field::call_node, Relation::Equals, 0, c.lookups,
+                                                    "had the resolver look up the node's name"));
     });
 }
 
@@ -81,7 +82,9 @@ Ruling getinfo_flags_attr_only_once_each(const AnswerCase& c) {
     std::set<std::string_view> seen;
     for (const Info& o : c.answer.offers) {
         if (!o.fabric.prov_name || seen.insert(*o.fabric.prov_name).second) continue;
-        return Ruling::broken(reported(Field::call_list, "names the provider " + *o.fabric.prov_name + " twice"));
+        return Ruling::broken(
+            observed(Observable::ProvidersOnce,
+                     reported(Field::call_list, "names the provider " + *o.fabric.prov_name + " twice")));
     }
     return Ruling::holds();
 }
@@ -101,7 +104,9 @@ Ruling getinfo_flags_attr_only_every_provider(const PairCase& c) {
     for (const Info& o : plain.offers) add_layers(used, o.fabric.prov_name);
     for (const auto& name : used) {
         if (!listed.contains(name))
-            return Ruling::broken(reported(Field::call_list, "does not name the provider " + name));
+            return Ruling::broken(observed(Observable::Providers,
+                                           reported(Field::call_list, "does not name the provider " + name),
+                                           {first_lists ? kSecond : kFirst, first_lists ? kFirst : kSecond}));
     }
     return Ruling::holds();
 }

@@ -64,8 +64,10 @@ Ruling getinfo_hints_never_written(const SideEffects& c) {
     if (c.act != SideEffects::Act::GetInfo || c.query == nullptr || !c.query->hints) return Ruling::not_applicable();
     return Ruling::check(!c.hints_written, [&] {
         const bool known = c.written_field != Field::call_hints;
-        return reported(c.written_field, known ? std::string(row(c.written_field).path) + " of the hints was written to"
-                                               : std::string("the hints were written to"));
+        return observed(
+            Observable::HintsWritten,
+            reported(c.written_field, known ? std::string(row(c.written_field).path) + " of the hints was written to"
+                                            : std::string("the hints were written to")));
     });
 }
 
@@ -75,7 +77,9 @@ Ruling getinfo_hints_not_kept(const SideEffects& c) {
         c.answer->offers.empty()) {
         return Ruling::not_applicable();
     }
-    return Ruling::check(!c.copy_shares, [] { return reported(Field::call_hints, "are pointed into by the answer"); });
+    return Ruling::check(!c.copy_shares, [] {
+        return observed(Observable::SharedMemory, reported(Field::call_hints, "are pointed into by the answer"));
+    });
 }
 
 }  // namespace selvage::model::clause

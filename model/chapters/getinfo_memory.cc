@@ -29,9 +29,19 @@ Ruling survives(const SideEffects& c) {
     return Ruling::check(returned_at_all(c), [&] { return fate(c); });
 }
 
-Ruling leaves_nothing(const SideEffects& c) {
+Ruling leaves_nothing(const SideEffects& c, Observable what = Observable::Blocks) {
     return Ruling::check(c.leaked_blocks == 0, [&] {
-        return number(Field::subject, Relation::Happens, 0, c.leaked_blocks, "left memory allocated");
+        return observed(what, number(Field::subject, Relation::Happens, 0, c.leaked_blocks, "left memory allocated"));
+    });
+}
+
+Ruling shares_nothing(const SideEffects& c, Field f, const char* note) {
+    return Ruling::check(!c.copy_shares, [&] { return observed(Observable::SharedMemory, reported(f, note)); });
+}
+
+Ruling has_no_next(const SideEffects& c) {
+    return Ruling::check(!c.copy_has_next, [] {
+        return observed(Observable::Next, reported(Field::object, "has a next that is not NULL"));
     });
 }
 
@@ -74,13 +84,13 @@ Ruling getinfo_memory_alloc_complete(const SideEffects& c) {
 Ruling getinfo_memory_alloc_zeroed(const SideEffects& c) {
     if (!allocated(c) || c.copy == nullptr) return Ruling::not_applicable();
     if (c.copy->has(Part::Nic)) return Ruling::broken(texts(Field::part_nic, Relation::IsNull, {}, {}));
-    if (c.copy_has_next) return Ruling::broken(reported(Field::object, "has a next that is not NULL"));
+    if (Ruling r = has_no_next(c); r.is_broken()) return r;
     return all_zero(*c.copy);
 }
 
 Ruling getinfo_memory_alloc_fresh(const SideEffects& c) {
     if (!allocated(c) || c.copy == nullptr) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_shares, [] { return reported(Field::object, "shares memory with the one before"); });
+    return shares_nothing(c, Field::object, "shares memory with the one before");
 }
 
 Ruling getinfo_memory_alloc_fails_null(const SideEffects& c) {
@@ -130,12 +140,12 @@ Ruling getinfo_memory_dup_equal(const SideEffects& c) {
 
 Ruling getinfo_memory_dup_deep(const SideEffects& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_shares, [] { return reported(Field::object, "shares memory with the original"); });
+    return shares_nothing(c, Field::object, "shares memory with the original");
 }
 
 Ruling getinfo_memory_dup_single(const SideEffects& c) {
     if (!duplicated(c)) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_has_next, [] { return reported(Field::object, "has a next that is not NULL"); });
+    return has_no_next(c);
 }
 
 Ruling getinfo_memory_dup_substructures(const SideEffects& c) {
@@ -196,13 +206,12 @@ Ruling getinfo_memory_free_handle(const SideEffects& c) {
 Ruling getinfo_memory_free_caller_changed(const SideEffects& c) {
     if (c.act != Act::FreeInfo || c.original == nullptr || c.original->handle != 0) return Ruling::not_applicable();
     if (!returned_at_all(c)) return Ruling::broken(fate(c));
-    return leaves_nothing(c);
+    return leaves_nothing(c, Observable::BlocksAfterChange);
 }
 
 Ruling getinfo_memory_answers_independent(const SideEffects& c) {
     if (c.act != Act::FreeInfo || c.answer == nullptr || c.answer->offers.empty()) return Ruling::not_applicable();
-    return Ruling::check(!c.copy_shares,
-                         [] { return reported(Field::call_list, "shares memory with another answer"); });
+    return shares_nothing(c, Field::call_list, "shares memory with another answer");
 }
 
 Ruling getinfo_memory_enomem(const SideEffects& c) {

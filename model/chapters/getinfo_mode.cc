@@ -51,7 +51,7 @@ Ruling getinfo_mode_more_never_hurts(const PairCase& c) {
     if (c.metamorphic != MetamorphicRelation::MoreModes || names_only(c.first) || c.first_answer.ret != 0 ||
         !both_answered(c))
         return Ruling::not_applicable();
-    return covers(c.first_answer, c.second_answer, Field::mode, "lost when the application takes on more duties");
+    return covers(c, kFirst, Field::mode, "lost when the application takes on more duties");
 }
 
 Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
@@ -76,8 +76,10 @@ Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
         if (!found) continue;
         compared = true;
         if ((o.mode & ~told_modes) != 0) {
-            return Ruling::broken(
-                number(Field::mode, Relation::Within, told_modes, o.mode, "a bit that the answer to NULL hints lacks"));
+            return Ruling::broken(observed(
+                Observable::EndpointBits,
+                number(Field::mode, Relation::Within, told_modes, o.mode, "a bit that the answer to NULL hints lacks"),
+                {first_null ? kSecond : kFirst, first_null ? kFirst : kSecond}));
         }
     }
     return compared ? Ruling::holds() : Ruling::not_applicable();

@@ -61,6 +61,13 @@ inline Evidence at(Evidence e, int offer) {
     return e;
 }
 
+/// Evidence of what its field does not say.  @param operations which calls, where there is more than one
+inline Evidence observed(Observable what, Evidence e, std::vector<int> operations = {}) {
+    e.observed.what = what;
+    e.observed.operations = std::move(operations);
+    return e;
+}
+
 /// Does a relation hold between two numbers?
 inline bool stands(Relation r, std::uint64_t actual, std::uint64_t expected) {
     switch (r) {

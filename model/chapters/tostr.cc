@@ -328,7 +328,8 @@ Ruling tostr_data_unknown(const TextCase& c) {
 Ruling tostr_data_printable(const TextCase& c) {
     if (!is_plain_call(c) || !c.terminated || c.string.empty() || repeats_unprintable(c))
         return Ruling::not_applicable();
-    return Ruling::check(is_printable(c.string), [&] { return seen(c, "holds control characters"); });
+    return Ruling::check(is_printable(c.string),
+                         [&] { return observed(Observable::Printable, seen(c, "holds control characters")); });
 }
 
 Ruling tostr_static_internal(const TextCase& c) {
@@ -369,8 +370,9 @@ Ruling tostr_caller_length_zero(const TextCase& c) {
 
 Ruling tostr_caller_cut_short(const TextCase& c) {
     if (!is_cut(c) || !is_plain_call(c) || !c.terminated) return Ruling::not_applicable();
-    return Ruling::check(c.full.starts_with(c.string),
-                         [&] { return seen(c, "is not the beginning of what a long buffer gets"); });
+    return Ruling::check(c.full.starts_with(c.string), [&] {
+        return observed(Observable::Beginning, seen(c, "is not the beginning of what a long buffer gets"));
+    });
 }
 
 Ruling tostr_caller_same_text(const TextCase& c) {

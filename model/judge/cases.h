@@ -105,7 +105,6 @@ struct SideEffects {
     std::uint64_t failed_allocation = 0;      ///< which allocation was made to fail; 0: none
     bool lookups_watched = false;             ///< GetInfo: calls of the resolver were counted
     std::uint64_t lookups = 0;                ///< names that the library handed to the resolver to be looked up
-    int changed_signal = 0;                   ///< a signal whose disposition the library changed
     const Info* original = nullptr;           ///< DupInfo: what was duplicated
     const Info* copy = nullptr;               ///< DupInfo, AllocInfo: the result as a value; nullptr: NULL came back
     bool copy_shares = false;                 ///< the copy holds a pointer of the original

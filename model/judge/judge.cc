@@ -49,6 +49,8 @@ std::size_t offers_of(const Answer& answer, const Profile* profile) {
 void judge_granted(Clause c, const Demand& d, Tally& tally, std::vector<Because>& broken) {
     Evidence e = *d.evidence;
     e.note += (e.note.empty() ? "" : "; ") + std::string("must be refused, was granted");
+    e.observed.what = Observable::Refusal;
+    e.observed.operations = {0};
     break_it(tally, broken, c, std::move(e));
 }
 
@@ -63,6 +65,10 @@ void judge_errno(Clause c, const Demand& d, const std::vector<int>& allowed, con
     e.expected = static_cast<std::uint64_t>(-static_cast<std::int64_t>(d.errnos.front()));
     e.actual = static_cast<std::uint64_t>(static_cast<std::int64_t>(answer.ret));
     e.note = d.evidence->note;
+    e.observed.what = Observable::Refusal;
+    e.observed.operations = {0};
+    for (const int error : allowed)
+        e.observed.also.push_back(static_cast<std::uint64_t>(-static_cast<std::int64_t>(error)));
     break_it(tally, broken, c, std::move(e));
 }
 
@@ -200,8 +206,17 @@ void judge_given(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
         if (fit.choice() != Choice::No || told) continue;
         Evidence e = fit.take_evidence();
         e.offer = c.index;
+        if (!is_number(e.field) && !is_text(e.field)) e.observed.what = Observable::Offers;
         break_it(tally, broken, p.clause, std::move(e));
     }
+}
+
+// The provider is charged with what the clause says of any offer in the answer, whosever name the offer has: it was
+// asked for by name and another's name came back; or an offer has no name at all.
+bool judges_every_offer(Clause c, const Query& query, std::string_view provider) {
+    if (c == Clause::fabric_prov_name_present) return true;
+    return (c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_layered_granted) &&
+           names(query, provider);
 }
 
 void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken) {
@@ -212,7 +227,10 @@ void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
         if (!own && !judges_every_offer(p.clause, c.query, c.profile->provider)) continue;
         Ruling r = p.judge(c);
         tally.note(p.clause, r.outcome());
-        if (r.is_broken()) broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
+        if (!r.is_broken()) continue;
+        Because link{.clause = p.clause, .evidence = r.take_evidence()};
+        if (!own) link.evidence.observed.what = Observable::AnyonesEntry;
+        broken.push_back(std::move(link));
     }
 }
 
@@ -234,6 +252,7 @@ void judge_grant(const Verdict& verdict, Tally& tally, std::vector<Because>& bro
     if (verdict.because.empty()) return;
     Evidence e = verdict.because.front().evidence;
     e.note += (e.note.empty() ? "" : "; ") + std::string("offered, though nothing that the provider declares fits");
+    e.observed.what = Observable::Offers;
     break_it(tally, broken, verdict.because.front().clause, std::move(e));
 }
 
@@ -259,12 +278,6 @@ bool offer_is_of(const Info& offer, std::string_view provider) {
 }
 
 bool names(const Query& query, std::string_view provider) { return query.hints && offer_is_of(*query.hints, provider); }
-
-bool judges_every_offer(Clause c, const Query& query, std::string_view provider) {
-    if (c == Clause::fabric_prov_name_present) return true;
-    return (c == Clause::fabric_prov_name_granted || c == Clause::fabric_prov_name_layered_granted) &&
-           names(query, provider);
-}
 
 namespace {
 

@@ -52,7 +52,7 @@ Matching match(const Query& query, const World& world, const Profile& profile, c
                Tally* tally = nullptr);
 
 /// Judges an answer.  `profile` may be nullptr (nothing known); then only what any library must keep is judged.  With a
-/// profile, the offers of its provider are judged; those of others as judges_every_offer() says.
+/// profile, the offers of its provider are judged; those of others where another was named, or none.
 /// @param broken receives a link for each broken promise, first the call rules, then match, answer and offer clauses.
 void judge(const Query& query, const World& world, const Answer& answer, const Profile* profile, Tally& tally,
            std::vector<Because>& broken);
@@ -74,9 +74,5 @@ bool offer_is_of(const Info& offer, std::string_view provider);
 
 /// The hints ask for the provider by its name, so that it alone answers.
 bool names(const Query& query, std::string_view provider);
-
-/// True if the provider is charged with what the clause says of any offer in the answer to `query`, whosever name the
-/// offer has: the provider was asked for by name and another's name came back; or an offer has no name at all.
-bool judges_every_offer(Clause c, const Query& query, std::string_view provider);
 
 }  // namespace selvage::model

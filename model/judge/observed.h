@@ -1,7 +1,7 @@
-// What of a transfer sequence the evidence compares, as data: a report prints it, a C program repeats it.
+// What the evidence compares beyond a field, as data: a report prints it, a C program repeats it.
 //
-// Nobody reads an evidence's note: whoever has to know which operation, entry or counter a clause speaks of finds it
-// here.  Values only; any thread.
+// Nobody reads an evidence's note or its clause's id: whoever has to know which operation, entry, copy or string a
+// clause speaks of finds it here.  Values only; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,12 @@
 
 namespace selvage::model {
 
-/// What is looked at.  `first` and `second` are the operations that Observed names.
+/// What is looked at.  `first` and `second` are the operations that Observed names: of a transfer sequence, or the two
+/// calls of a pair.
 enum class Observable : std::uint8_t {
-    None,      ///< nothing that a C program could look at, or the evidence is of another kind of case
+    None,  ///< the evidence's field alone, or nothing that a C program could look at
+
+    // Of a transfer sequence.
     Opening,   ///< that the pair opens
     Returned,  ///< what the call of the first returned
     Refusal,   ///< that the first is refused, or fails
@@ -50,17 +53,58 @@ enum class Observable : std::uint8_t {
     Counter,          ///< a counter of a side
     Errors,           ///< errors that all counters of a side tell of
     TransmitErrors,   ///< those of all but the one of receives
+
+    // Of calls of fi_getinfo.  `Returned` and `Refusal` are theirs as well.
+    ListEnd,        ///< that the list of the answer has one
+    Offers,         ///< whether the provider offers anything: it must not
+    ProvidersOnce,  ///< that no provider is named twice
+    Providers,      ///< that each provider of the first answer is named by the second
+    Endpoints,      ///< that the second finds each endpoint of the first (Contains: of the entries with these bits)
+    EndpointBits,   ///< bits that the first reports for an endpoint, compared with all that the second reports for it
+    Entry,          ///< a field of an entry of the first
+    AnyonesEntry,   ///< a field of an entry of the answer, whichever provider's name it has
+    Answers,        ///< return value, number, order and contents of both answers
+
+    // Of side effects.
+    Blocks,             ///< blocks of memory that each repetition leaves allocated
+    BlocksAfterChange,  ///< the same of an fi_info that the caller filled
+    BlocksAfterError,   ///< the same of a call that is refused
+    SharedMemory,       ///< that the result points into memory of something else: an original, hints, another answer
+    Next,               ///< next of what was allocated or duplicated
+    HintsWritten,       ///< stores into the hints
+    LookUps,            ///< names that the resolver is asked for
+    ProviderPresent,    ///< that the answer holds a provider
+    ProviderAbsent,     ///< that it does not
+
+    // Of strings.
+    Beginning,  ///< that a short buffer gets the beginning of what a long one gets
+    Printable,  ///< that all bytes print
+
+    // Of the object that the last action of a lifecycle opened.
+    ObjectClass,    ///< its class and operations
+    ObjectContext,  ///< the context that it carries
+    ApiVersion,
+    Key,           ///< the key of a region
+    KeyIsOwn,      ///< that no other region of the domain has this key
+    KeyIsThere,    ///< that it has one at all
+    Registration,  ///< that an event reports the end of the registration
 };
+
+/// True for what is looked at of a transfer sequence alone.
+constexpr bool is_of_transfers(Observable what) {
+    return what != Observable::None && what <= Observable::TransmitErrors;
+}
 
 /// The counters of a side, in the order of Observed::counter.
 enum class CounterKind : std::uint8_t { Send, Recv, Read, Write, RemoteRead, RemoteWrite };
 
-/// Which part of what came of a transfer sequence was compared.
+/// Which part of what was seen was compared.
 struct Observed {
     Observable what = Observable::None;
-    std::vector<int> operations;  ///< indices into the sequence; none: entries of no operation, or a counter
-    Side side = Side::A;          ///< without an operation: whose queue or counter
-    bool transmits = false;       ///< without an operation: of the queue of transmits
+    /// Indices into the sequence (none: entries of no operation, or a counter), or into a pair of calls.
+    std::vector<int> operations;
+    Side side = Side::A;     ///< without an operation: whose queue or counter
+    bool transmits = false;  ///< without an operation: of the queue of transmits
     CounterKind counter = CounterKind::Send;
     Field limit = Field::subject;     ///< Refusal: what the bytes of the first are more than, if anything
     std::vector<std::uint64_t> also;  ///< values that would do as well as the operand of Relation::Equals

@@ -47,7 +47,7 @@ struct Evidence {
     std::string note;  ///< one sentence for people, only where the comparison does not say it all; nobody reads it back
     int offer = -1;    ///< index into the answer's offers, or -1: the whole answer or no offer
     Crash crash = Crash::None;  ///< the call did not come back
-    Observed observed;          ///< of a transfer sequence: what is compared
+    Observed observed;          ///< what is compared, where `field` does not say it
 };
 
 /// Evidence that a call did not come back: how it ended, and with which signal.

@@ -50,17 +50,14 @@ Ruling domain_open_flags_zero(const Step& s) {
 
 Ruling domain_open_object(const Step& s) {
     if (!opens_domain(s) || !s.worked()) return Ruling::not_applicable();
-    if (s.null) return Ruling::broken(reported(Field::object, "success, and no object"));
-    if (s.fclass != FI_CLASS_DOMAIN)
-        return Ruling::broken(
-            number(Field::object, Relation::Equals, FI_CLASS_DOMAIN, s.fclass, "the class of the object"));
-    return Ruling::check(s.has_ops, [] { return reported(Field::object, "a table of operations is missing"); });
+    return opened_as(s, FI_CLASS_DOMAIN);
 }
 
 Ruling domain_open_context(const Step& s) {
     if (!opens_domain(s) || !s.worked() || s.null) return Ruling::not_applicable();
-    return Ruling::check(s.context_kept,
-                         [] { return reported(Field::object, "the domain does not carry its context"); });
+    return Ruling::check(s.context_kept, [] {
+        return observed(Observable::ObjectContext, reported(Field::object, "the domain does not carry its context"));
+    });
 }
 
 Ruling domain_open_unknown_name(const Step& s) {

@@ -26,23 +26,21 @@ Ruling fabric_open_twice(const Step& s) {
 
 Ruling fabric_open_object(const Step& s) {
     if (!opens_fabric(s) || !s.worked()) return Ruling::not_applicable();
-    if (s.null) return Ruling::broken(reported(Field::object, "success, and no object"));
-    if (s.fclass != FI_CLASS_FABRIC)
-        return Ruling::broken(
-            number(Field::object, Relation::Equals, FI_CLASS_FABRIC, s.fclass, "the class of the object"));
-    return Ruling::check(s.has_ops, [] { return reported(Field::object, "a table of operations is missing"); });
+    return opened_as(s, FI_CLASS_FABRIC);
 }
 
 Ruling fabric_open_context(const Step& s) {
     if (!opens_fabric(s) || !s.worked() || s.null) return Ruling::not_applicable();
-    return Ruling::check(s.context_kept,
-                         [] { return reported(Field::object, "the fabric does not carry its context"); });
+    return Ruling::check(s.context_kept, [] {
+        return observed(Observable::ObjectContext, reported(Field::object, "the fabric does not carry its context"));
+    });
 }
 
 Ruling fabric_open_api_version(const Step& s) {
     if (!opens_entry(s, ObjectClass::Fabric) || !s.worked() || s.null) return Ruling::not_applicable();
     return Ruling::check(s.api_version == s.version.packed, [&] {
-        return number(Field::object, Relation::Equals, s.version.packed, s.api_version, "api_version of the fabric");
+        return observed(Observable::ApiVersion, number(Field::object, Relation::Equals, s.version.packed, s.api_version,
+                                                       "api_version of the fabric"));
     });
 }
 

@@ -42,8 +42,10 @@ Ruling domain_mr_provider_key(const Step& s) {
     if (!registers(s) || picks(s) != Picks::Provider || key_comes_otherwise(s) || s.target()->asynchronous)
         return Ruling::not_applicable();
     if (s.worked())
-        return Ruling::check(!has_region(s, s.key, &Object::key),
-                             [&] { return reported(Field::object, "two regions of one domain have the same key"); });
+        return Ruling::check(!has_region(s, s.key, &Object::key), [] {
+            return observed(Observable::KeyIsOwn,
+                            reported(Field::object, "two regions of one domain have the same key"));
+        });
     // Asking for a key that is taken is no reason to refuse.
     if (!has_region(s, s.asked_key, &Object::asked_key)) return Ruling::not_applicable();
     return returned(s, 0, "the key that was asked for does not count");
@@ -55,20 +57,25 @@ Ruling domain_mr_application_key(const Step& s) {
     if (s.target()->asynchronous || !within_key_size(s.asked_key, s.offer->domain.mr_key_size))
         return Ruling::not_applicable();
     return Ruling::check(s.key == s.asked_key, [&] {
-        return number(Field::object, Relation::Equals, s.asked_key, s.key, "the key of the region");
+        return observed(Observable::Key,
+                        number(Field::object, Relation::Equals, s.asked_key, s.key, "the key of the region"));
     });
 }
 
 Ruling domain_bind_mr_sync(const Step& s) {
     if (!registers(s) || !s.worked() || s.target()->asynchronous || key_comes_otherwise(s))
         return Ruling::not_applicable();
-    return Ruling::check(s.key != FI_KEY_NOTAVAIL, [] { return reported(Field::object, "the region has no key yet"); });
+    return Ruling::check(s.key != FI_KEY_NOTAVAIL, [] {
+        return observed(Observable::KeyIsThere, reported(Field::object, "the region has no key yet"));
+    });
 }
 
 Ruling domain_bind_mr_async(const Step& s) {
     if (!registers(s) || !s.worked() || !s.target()->asynchronous) return Ruling::not_applicable();
-    return Ruling::check(s.completed,
-                         [] { return reported(Field::object, "no event tells that the registration is done"); });
+    return Ruling::check(s.completed, [] {
+        return observed(Observable::Registration,
+                        reported(Field::object, "no event tells that the registration is done"));
+    });
 }
 
 Ruling domain_av_opens_granted(const Step& s) {

@@ -30,6 +30,15 @@ inline Ruling failed(const Step& s, std::string note) {
                          [&] { return number(Field::call_return, Relation::Differs, 0, 0, std::move(note)); });
 }
 
+/// The object that was opened is there, of its class, with its operations.
+inline Ruling opened_as(const Step& s, std::uint64_t fclass) {
+    const auto broken = [](Evidence e) { return Ruling::broken(observed(Observable::ObjectClass, std::move(e))); };
+    if (s.null) return broken(reported(Field::object, "success, and no object"));
+    if (s.fclass != fclass)
+        return broken(number(Field::object, Relation::Equals, fclass, s.fclass, "the class of the object"));
+    return s.has_ops ? Ruling::holds() : broken(reported(Field::object, "a table of operations is missing"));
+}
+
 /// The call must have returned 0 or the negative of a fabric errno.
 inline Ruling negative_errno(const Step& s) {
     if (!s.returned()) return Ruling::broken(crash_of(s));
