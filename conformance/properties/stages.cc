@@ -76,7 +76,8 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         s.setups = setups(s.offer);
         out.push_back(s);
         TrafficStage wide = s;
-        wide.setups.resize(1);
+        wide.setups = {{}, {}};
+        wide.setups.back().selective_transmit = wide.setups.back().selective_receive = true;
         if (widen(context, wide)) out.push_back(std::move(wide));
         // The same without what is not needed to carry bytes: no sources, no events at the target.
         s.query.hints->caps = s.offer.caps & kNeededCaps;

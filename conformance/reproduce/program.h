@@ -4,6 +4,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +23,10 @@ public:
     [[nodiscard]] const Case& shown() const { return shown_; }
     /// From now on the program is about this case.
     void show(Case shown) { shown_ = std::move(shown); }
-    /// The evidence of the broken clause; of the clause itself nothing but the comment at the head is made.
+    /// The evidence of the broken clause; of the clause itself nothing is used but its needs and, for a comment, its text.
     [[nodiscard]] const model::Evidence& evidence() const { return evidence_; }
+    /// What endpoints must have for the clause to speak of them.
+    [[nodiscard]] std::span<const model::Need> needs() const { return text_.needs; }
 
     void include(std::string_view header) { includes_.insert(std::string(header)); }
     /// A link option or package beyond -lfabric, told in the compile line.

@@ -1,4 +1,6 @@
 // A string conversion as a C program: the buffer ends where a page begins that nobody may touch.
+#include <rdma/fabric.h>
+
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
@@ -77,7 +79,12 @@ void fail_if(Program& p, const std::string& condition, const std::string& promis
 void emit_contents(Program& p, const std::string& arguments) {
     const auto& e = p.evidence();
     const auto& s = p.shown().string;
-    if (e.relation == Relation::TextContains && e.expected_text) {
+    if (s.datatype == FI_TYPE_VERSION && e.relation == Relation::TextContains) {  // of the library that this runs on
+        p.declare("\tchar version[32];\n");
+        p.main("\tsnprintf(version, sizeof version, \"%u.%u\", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));\n");
+        fail_if(p, "!text || !strstr(text, version)", "the text holds the version of the library", "'%.200s'",
+                ", text ? text : \"NULL\"");
+    } else if (e.relation == Relation::TextContains && e.expected_text) {
         fail_if(p, "!text || !strstr(text, " + c::string(*e.expected_text) + ")",
                 "the text contains '" + *e.expected_text + "'", "'%.200s'", ", text ? text : \"NULL\"");
     } else if (e.relation == Relation::TextEquals && e.expected_text) {

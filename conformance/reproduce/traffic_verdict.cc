@@ -14,6 +14,7 @@
 #include "conformance/reproduce/reproduce.h"
 #include "conformance/reproduce/runtime_part.h"
 #include "conformance/reproduce/traffic_values.h"
+#include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {
@@ -55,6 +56,13 @@ public:
     explicit Verdict(Program& p) : p_(p), e_(p.shown().sequence), observed_(p.evidence().observed), about_(named(p)) {}
 
     void emit() {
+        for (const model::Need& n : p_.needs()) {
+            const std::string there = is_there(n);
+            if (!there.empty())
+                p_.main("\tif (!(" + there +
+                        ")) {\n\t\tputs(\"cannot tell: the endpoints lack what the promise speaks of\");\n\t\treturn "
+                        "77;\n\t}\n");
+        }
         if (const auto condition = broken_when()) {
             if (!condition->empty())
                 p_.main("\tif (" + *condition + ") {\n\t\tprintf(\"broken: " +
@@ -67,6 +75,24 @@ public:
     }
 
 private:
+    // What a promise speaks of, where the endpoints of another library may lack it, as C; empty for other needs.
+    static std::string is_there(const model::Need& n) {
+        const auto member = [&n] { return c::plain_member("opened.info", n.field); };
+        const auto value = [&n] { return c::value(model::row(n.field).family, n.value); };
+        switch (n.kind) {
+            case model::NeedKind::Above:
+                return member() + " > " + value();
+            case model::NeedKind::Has:
+                return "(" + member() + " & (" + value() + ")) != 0";
+            case model::NeedKind::Lacks:
+                return "(" + member() + " & (" + value() + ")) == 0";
+            case model::NeedKind::Is:
+                return member() + " == " + value();
+            default:
+                return {};
+        }
+    }
+
     // When the promise is broken, as C; empty if coming here is enough to know that it is kept.
     std::optional<std::string> broken_when() {
         if (model::is_crash(p_.evidence())) {
