@@ -127,30 +127,10 @@ void emit_list(Program& p) {
     p.kept("\tif (ret == 0 && list != &before)\n\t\tfi_freeinfo(list);\n");
 }
 
-// The list must reach its end; a list that leads back into itself is found by a second, slower walker.
-void emit_list_ends(Program& p) {
+// The list must stand the check of a file.
+void emit_list_check(Program& p, const std::string& function) {
     make_call(p);
-    p.declare("\tstruct fi_info *fast, *slow;\n");
-    p.main(
-        "\tif (ret != 0)\n\t\tlist = NULL;\n\tfor (fast = slow = list; fast && fast->next; slow = slow->next) {\n"
-        "\t\tfast = fast->next->next;\n\t\tif (fast == slow->next && fast) {\n"
-        "\t\t\tputs(\"broken: promised: the list ends; seen: it leads back into itself\");\n\t\t\treturn "
-        "1;\n\t\t}\n\t}\n");
-    p.kept(kCleanup);
-}
-
-// Under FI_PROV_ATTR_ONLY no name may come twice.
-void emit_once_each(Program& p) {
-    p.include("string.h");
-    p.of_provider();
-    make_call(p);
-    p.declare("\tstruct fi_info *a, *b;\n");
-    p.main(
-        "\tfor (a = ret == 0 ? list : NULL; a; a = a->next) {\n\t\tfor (b = of_provider(a) ? a->next : NULL; b; b = "
-        "b->next) {\n"
-        "\t\t\tif (strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0) {\n"
-        "\t\t\t\tprintf(\"broken: promised: one entry for each provider; seen: %s twice\\n\",\n"
-        "\t\t\t\t       a->fabric_attr->prov_name);\n\t\t\t\treturn 1;\n\t\t\t}\n\t\t}\n\t}\n");
+    p.check(function + ".c", function + "(ret == 0 ? list : NULL)");
     p.kept(kCleanup);
 }
 
@@ -160,13 +140,14 @@ void emit_call(Program& p) {
     const auto& e = p.evidence();
     switch (e.observed.what) {
         case Observable::ListEnd:
-            return emit_list_ends(p);
+            return emit_list_check(p, "ends");
         case Observable::Refusal:
             return emit_refusal(p);
         case Observable::Offers:
             return emit_nothing_offered(p);
         case Observable::ProvidersOnce:
-            return emit_once_each(p);
+            p.of_provider();
+            return emit_list_check(p, "named_once");
         default:
             break;
     }

@@ -105,9 +105,6 @@ std::string_view verb(Relation r) {
 }
 
 std::string number_check(Program& p, const Evidence& e) {
-    p.include("rdma/fi_domain.h");
-    p.include("rdma/fi_endpoint.h");
-    if (model::row(e.field).form == Form::Object) p.include("stdint.h");
     emit_seen_number(p, e.field);
     const bool happens = e.relation == Relation::Happens;
     std::string expected = "wanted(o)";
@@ -129,8 +126,6 @@ std::string number_check(Program& p, const Evidence& e) {
 }
 
 std::string null_check(Program& p, const Evidence& e) {
-    p.include("rdma/fi_domain.h");
-    p.include("rdma/fi_endpoint.h");
     const bool null = e.relation == Relation::IsNull;
     emit_kept(p, expression(e.field) + (null ? " == NULL" : " != NULL"));
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) +
@@ -150,9 +145,6 @@ std::string bytes_check(Program& p, const Evidence& e, const model::Text& operan
 }
 
 std::string text_check(Program& p, const Evidence& e) {
-    p.include("string.h");
-    p.include("rdma/fi_domain.h");
-    p.include("rdma/fi_endpoint.h");
     const bool negative = e.relation == Relation::Happens || e.relation == Relation::Differs;
     const model::Text operand = e.relation == Relation::Happens ? e.actual_text : e.expected_text;
     if (e.expected_field == Field::subject && !operand) {

@@ -27,12 +27,9 @@ public:
     explicit Life(Program& p) : p_(p), actions_(p.shown().actions) {}
 
     void emit() {
-        p_.include("rdma/fi_domain.h");
-        p_.include("rdma/fi_endpoint.h");
         p_.hints(p_.shown().first, "hints");
         p_.declare("\tstruct fi_info *list = NULL;\n\tint ret;\n");
         if (died()) {
-            p_.include("malloc.h");
             const auto objects = std::count_if(actions_.begin(), actions_.end(), opens);
             p_.declare("\tchar closed[" + std::to_string(objects + 1) + "] = { 0 };\n");
             p_.main("\tmallopt(M_PERTURB, 0xa5); /* what is freed is overwritten, so that using it shows */\n");
@@ -67,12 +64,7 @@ private:
     }
 
     std::string offer(const Action& a) {
-        p_.helper(
-            "/* Entry `n` of a list; a shorter list cannot show anything. */\n"
-            "static struct fi_info *entry(struct fi_info *list, int n)\n{\n\twhile (list && n-- > 0)\n"
-            "\t\tlist = list->next;\n\tif (!list) {\n\t\tputs(\"cannot tell: the answer has too few entries\");\n"
-            "\t\texit(77);\n\t}\n\treturn list;\n}\n");
-        p_.include("stdlib.h");
+        p_.part("entry.c");
         return "entry(list, " + std::to_string(offer_of(a)) + ")";
     }
 
@@ -133,17 +125,12 @@ private:
         return out;
     }
 
-    void emit_event_verdict() {
-        std::string eq;
+    // The event queue that the domain of the last action is bound to.
+    [[nodiscard]] std::string bound_eq() const {
+        std::string eq = "NULL";
         for (const auto& a : actions_)
             if (a.verb == Verb::BindEq) eq = object(a.argument);
-        p_.include("rdma/fi_eq.h");
-        p_.include("unistd.h");
-        p_.declare("\tstruct fi_eq_entry done;\n\tuint32_t event = 0;\n\tint tries;\n");
-        p_.main("\tfor (tries = 0; ret == 0 && tries < 100 && fi_eq_read(" + eq +
-                ", &event, &done, sizeof done, 0) < 0; tries++)\n\t\tusleep(2000);\n");
-        broken_unless("ret != 0 || event == FI_MR_COMPLETE", "an event tells that the registration is done",
-                      "none (ret %d)\\n\"");
+        return eq;
     }
 
     std::string context(const Action& a) {
@@ -171,15 +158,12 @@ private:
                 return "fi_domain2(" + on + ", " + offer(a) + ", " + new_object(a, "fid_domain") + ", " +
                        c::number(a.flags) + ", " + context(a) + ")";
             case Verb::OpenEq:
-                p_.include("rdma/fi_eq.h");
                 return "fi_eq_open(" + on + ", " + attr("fi_eq_attr", ".wait_obj = FI_WAIT_NONE") + ", " +
                        new_object(a, "fid_eq") + ", NULL)";
             case Verb::OpenCq:
-                p_.include("rdma/fi_eq.h");
                 return "fi_cq_open(" + on + ", " + attr("fi_cq_attr", ".format = FI_CQ_FORMAT_CONTEXT") + ", " +
                        new_object(a, "fid_cq") + ", NULL)";
             case Verb::OpenCntr:
-                p_.include("rdma/fi_eq.h");
                 return "fi_cntr_open(" + on + ", " + attr("fi_cntr_attr", ".events = FI_CNTR_EVENTS_COMP") + ", " +
                        new_object(a, "fid_cntr") + ", NULL)";
             case Verb::OpenAv:
@@ -213,36 +197,15 @@ private:
     }
 
     std::string set_ops(const Action& a) {
-        if ((a.flags & kLifeCompleteOps) != 0) {
-            p_.helper(
-                "static ssize_t copy_from(void *dest, size_t size, enum fi_hmem_iface iface, uint64_t device,\n"
-                "\t\t\t const struct iovec *iov, size_t count, uint64_t offset)\n{\n"
-                "\t(void)dest, (void)iface, (void)device, (void)iov, (void)count, (void)offset;\n"
-                "\treturn (ssize_t)size;\n}\n");
-            p_.helper(
-                "static ssize_t copy_to(enum fi_hmem_iface iface, uint64_t device, const struct iovec *iov, size_t "
-                "count,\n"
-                "\t\t       uint64_t offset, const void *src, size_t size)\n{\n"
-                "\t(void)iface, (void)device, (void)iov, (void)count, (void)offset, (void)src;\n"
-                "\treturn (ssize_t)size;\n}\n");
-            p_.helper(
-                "static struct fi_hmem_override_ops override = {\n\t.size = sizeof override,\n"
-                "\t.copy_from_hmem_iov = copy_from,\n\t.copy_to_hmem_iov = copy_to,\n};\n");
-        } else if ((a.flags & kLifeTooSmallOps) != 0) {
-            p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof(size_t) };\n");
-        } else {
-            p_.helper("static struct fi_hmem_override_ops override = { .size = sizeof override };\n");
-        }
-        return "fi_set_ops(" + fid(a.object) + ", " + c::string(a.name) + ", 0, &override, NULL)";
+        p_.part("override_ops.c");
+        const char* which = (a.flags & kLifeCompleteOps) != 0 ? "0" : (a.flags & kLifeTooSmallOps) != 0 ? "2" : "1";
+        return "fi_set_ops(" + fid(a.object) + ", " + c::string(a.name) + ", 0, override_ops(" + which + "), NULL)";
     }
 
     // Puts an object into the attributes of the hints, which may lack them.
     void name_instance(const std::string& kind, const std::string& name, bool lacking) {
         const std::string part = "asked->" + kind + "_attr";
-        if (lacking) {
-            p_.include("stdlib.h");
-            p_.main("\t" + part + " = calloc(1, sizeof(*" + part + "));\n");
-        }
+        if (lacking) p_.main("\t" + part + " = calloc(1, sizeof(*" + part + "));\n");
         p_.main("\t" + part + "->" + kind + " = " + name + ";\n");
     }
 
@@ -375,7 +338,9 @@ private:
             case Observable::KeyIsThere:
                 return object_is(key + " != FI_KEY_NOTAVAIL", "the region has its key", "no key yet");
             default:
-                return emit_event_verdict();
+                p_.part("registration.c");
+                return object_is("registration_reported(" + bound_eq() + ")",
+                                 "an event tells that the registration is done", "none");
         }
     }
 

@@ -6,6 +6,7 @@
 #include "conformance/case/case_text.h"
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/reproduce.h"
+#include "conformance/reproduce/runtime_part.h"
 #include "model/text/call_text.h"
 
 namespace selvage::conformance {
@@ -13,26 +14,43 @@ namespace selvage::conformance {
 Program::Program(const Case& shown, model::Clause clause, const std::vector<model::Because>& because)
     : shown_(shown), text_(model::clause_text(clause)), because_(because) {
     if (!because.empty()) evidence_ = because.front().evidence;
-    include("stdio.h");
-    include("rdma/fabric.h");
 }
 
 void Program::helper(std::string_view text) {
     if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }
 
-void Program::hints(const model::Query& query, std::string_view name, bool constant) {
+void Program::part(std::string_view name) {
+    constexpr std::string_view kInclude = "#include <";
+    std::string text(runtime_part(name));
+    for (auto at = text.find(kInclude); at != std::string::npos; at = text.find(kInclude)) {
+        const auto from = at + kInclude.size(), to = text.find('>', from);
+        includes_.insert(text.substr(from, to - from));
+        text.erase(at, text.find_first_not_of('\n', to + 1) - at);
+    }
+    helper(text);
+}
+
+void Program::check(std::string_view file, const std::string& call) {
+    part(file);
+    main_ += "\tif (!" + call + ")\n\t\treturn 1;\n";
+}
+
+void Program::hints(const model::Query& query, std::string_view name, c::Memory memory) {
     if (!query.hints) return;
-    include("rdma/fi_domain.h");
-    include("rdma/fi_endpoint.h");
-    helper(c::define_info(name, *query.hints, constant ? c::Memory::Constant : c::Memory::Writable));
+    helper(c::define_info(name, *query.hints, memory));
+}
+
+void Program::query(c::Memory memory) {
+    hints(shown_.first, "hints", memory);
+    helper("static int query(struct fi_info **answer)\n{\n\treturn fi_getinfo(" +
+           c::getinfo_arguments(shown_.first, "hints") + ", answer);\n}\n");
 }
 
 void Program::of_anyone() { helper("static int of_provider(const struct fi_info *o)\n{\n\treturn o != NULL;\n}\n"); }
 
 void Program::of_provider() {
     if (shown_.provider.empty()) return of_anyone();
-    include("string.h");
     helper(
         "static int of_provider(const struct fi_info *o)\n{\n"
         "\treturn o->fabric_attr && o->fabric_attr->prov_name &&\n"
@@ -42,31 +60,17 @@ void Program::of_provider() {
 
 void Program::count() {
     of_provider();
-    helper(
-        "static int count(const struct fi_info *list)\n{\n\tint n = 0;\n\n"
-        "\tfor (; list; list = list->next)\n\t\tn += of_provider(list);\n\treturn n;\n}\n");
+    part("count.c");
 }
 
 void Program::provider_there() {
     count();
-    helper(
-        "static int provider_there(void)\n{\n\tstruct fi_info *all = NULL;\n\tint there = 0;\n\n"
-        "\tif (fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL, 0, NULL, &all) == 0) {\n"
-        "\t\tthere = count(all) > 0;\n\t\tfi_freeinfo(all);\n\t}\n\treturn there;\n}\n");
+    part("provider_there.c");
 }
 
-void Program::find_endpoint() {
-    of_provider();
-    include("string.h");
-    include("rdma/fi_domain.h");
-    include("rdma/fi_endpoint.h");
-    helper("static int same(const char *a, const char *b)\n{\n\treturn a && b ? strcmp(a, b) == 0 : a == b;\n}\n");
-    helper(
-        "static int same_endpoint(const struct fi_info *a, const struct fi_info *b)\n{\n"
-        "\treturn same(a->fabric_attr->prov_name, b->fabric_attr->prov_name) &&\n"
-        "\t       same(a->fabric_attr->name, b->fabric_attr->name) &&\n"
-        "\t       same(a->domain_attr->name, b->domain_attr->name) &&\n"
-        "\t       a->ep_attr->type == b->ep_attr->type;\n}\n");
+void Program::same_endpoint() {
+    part("same.c");
+    part("same_endpoint.c");
 }
 
 void Program::kept(std::string_view cleanup) {
@@ -113,16 +117,13 @@ std::string Program::head() const {
 
 std::string Program::render() const {
     std::string out = head();
-    const bool gnu = options_.contains("-pthread") || includes_.contains("signal.h") ||
-                     includes_.contains("malloc.h") || includes_.contains("sys/mman.h") ||
-                     includes_.contains("stdlib.h") || includes_.contains("unistd.h");
-    if (gnu) out += "#define _GNU_SOURCE\n";
+    out += "#define _GNU_SOURCE\n";
     for (const auto& i : includes_)
         if (!i.starts_with("rdma/")) out += "#include <" + i + ">\n";
     out += "\n";
     for (const auto& i : includes_)
         if (i.starts_with("rdma/")) out += "#include <" + i + ">\n";
-    out += "#include <rdma/fi_errno.h>\n\n";
+    out += "\n";
     for (const auto& h : helpers_) out += h + "\n";
     out += std::string(arguments_.empty() ? "int main(void)" : "int main(int argc, char **argv)") + "\n{\n" +
            declarations_;

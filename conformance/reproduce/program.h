@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "conformance/case/case.h"
+#include "conformance/reproduce/c_text.h"
 #include "model/judge/ruling.h"
 #include "model/spec/clause.h"
 
@@ -28,7 +29,6 @@ public:
     /// What endpoints must have for the clause to speak of them.
     [[nodiscard]] std::span<const model::Need> needs() const { return text_.needs; }
 
-    void include(std::string_view header) { includes_.insert(std::string(header)); }
     /// A link option or package beyond -lfabric, told in the compile line.
     void option(std::string_view flag) { options_.insert(std::string(flag)); }
     /// Emits `text` before main, unless it was emitted before.
@@ -39,8 +39,17 @@ public:
     /// The program looks at the arguments that it is started with.
     void take_arguments(std::string_view about) { arguments_ = about; }
 
+    /// Emits a file of the runtime (runtime_part.h) before main, with the headers that it includes beyond those that
+    /// all programs have.
+    void part(std::string_view name);
+
+    /// The program ends with 1 unless `call`, of a function in that file, returns true.
+    void check(std::string_view file, const std::string& call);
+
     /// Emits the hints of a query as `name`, if it has any.
-    void hints(const model::Query& query, std::string_view name, bool constant = false);
+    void hints(const model::Query& query, std::string_view name, c::Memory memory = c::Memory::Writable);
+    /// `query(&list)`: the first call of the case.
+    void query(c::Memory memory = c::Memory::Writable);
     /// `of_provider(o)`: an fi_info is of the provider whose answers are judged.
     void of_provider();
     /// The same, and every fi_info is: whoever's name it has.
@@ -49,8 +58,8 @@ public:
     void count();
     /// `provider_there()`: the library offers the provider at all.
     void provider_there();
-    /// `same_endpoint(a, b)` and `find(list, endpoint)`.
-    void find_endpoint();
+    /// `same_endpoint(a, b)`.
+    void same_endpoint();
     /// The end of a main that has found nothing broken: 77 if the provider is not there, else 0.
     void kept(std::string_view cleanup = {});
 
@@ -63,7 +72,11 @@ private:
     const model::ClauseText& text_;
     const std::vector<model::Because>& because_;
     model::Evidence evidence_;
-    std::set<std::string> includes_;
+    std::set<std::string> includes_ = {
+        "malloc.h",         "signal.h",           "stdint.h",     "stdio.h",         "stdlib.h",
+        "string.h",         "unistd.h",           "sys/mman.h",   "rdma/fabric.h",   "rdma/fi_cm.h",
+        "rdma/fi_domain.h", "rdma/fi_endpoint.h", "rdma/fi_eq.h", "rdma/fi_errno.h",
+    };
     std::set<std::string> options_;
     std::vector<std::string> helpers_;
     std::string declarations_;

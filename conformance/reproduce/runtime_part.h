@@ -1,8 +1,8 @@
-// The C of a program about transfers that is alike in all of them: the files of conformance/runtime, which the kit
-// drives endpoints by, and those of reproduce/runtime, as text without their includes.
+// The C of programs that is alike in all of them: the files of conformance/runtime, which the kit drives a library by,
+// and those of reproduce/runtime, as text with the includes of the system's headers alone.
 //
-// A file takes for granted what stands ahead of it in reproduce/runtime/all.c; the program defines the macros of its
-// case (OPERATIONS, …).  Private to reproduce/.  Any thread.
+// A file takes for granted what stands ahead of it in reproduce/runtime/all.c or all_calls.c; the program defines the
+// macros of its case (OPERATIONS, HINTS, …).  Private to reproduce/.  Any thread.
 #pragma once
 
 #include <string_view>

@@ -4,7 +4,6 @@
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
-#include "conformance/reproduce/side_effects.h"
 
 namespace selvage::conformance {
 namespace {
@@ -41,12 +40,9 @@ std::string data(Program& p) {
     const std::string type = type_name(s);
     for (const auto& r : kStructures) {
         if (r.type != type) continue;
-        p.include("rdma/fi_domain.h");
-        p.include("rdma/fi_endpoint.h");
         p.helper(c::define_info("info", s.info.value_or(model::Info{}), c::Memory::Writable));
         return std::string(r.data);
     }
-    p.include("stdint.h");
     p.helper("static uint64_t value = " + c::number(s.value) + ";\n");
     return "&value";
 }
@@ -54,20 +50,6 @@ std::string data(Program& p) {
 std::string cast_type(const StringProbe& s) {
     const std::string type = type_name(s);
     return type.starts_with("FI_") ? type : "(enum fi_type)" + type;
-}
-
-// A buffer of `length` bytes that ends at a page without access.
-void emit_guarded(Program& p) {
-    p.include("sys/mman.h");
-    p.include("string.h");
-    p.include("stdlib.h");
-    p.include("unistd.h");
-    p.helper(
-        "static char *guarded(size_t length)\n{\n\tsize_t page = (size_t)sysconf(_SC_PAGESIZE);\n"
-        "\tsize_t size = (length + page - 1) / page * page + page;\n"
-        "\tchar *start = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n\n"
-        "\tif (start == MAP_FAILED || mprotect(start + size, page, PROT_NONE))\n\t\texit(77);\n"
-        "\tmemset(start, 'Z', size);\n\treturn start + size - length;\n}\n");
 }
 
 void fail_if(Program& p, const std::string& condition, const std::string& promise, const std::string& sight,
@@ -96,14 +78,8 @@ void emit_contents(Program& p, const std::string& arguments) {
         fail_if(p, "strncmp(full, text, strlen(text)) != 0", "a short buffer gets the beginning of the text",
                 "'%.200s'", ", text");
     } else if (e.observed.what == Observable::Printable) {
-        p.include("ctype.h");
-        p.declare("\tconst char *at;\n");
-        p.main(
-            "\tfor (at = text; at && *at; at++)\n\t\tif (!isprint((unsigned char)*at) && !isspace((unsigned char)*at)) "
-            "{\n"
-            "\t\t\tprintf(\"broken: promised: printable characters; seen: byte %#x\\n\", (unsigned char)*at);\n"
-            "\t\t\treturn 1;\n\t\t}\n");
-    } else if (e.actual_text && !e.actual_text->empty() && !s.concurrent && s.length >= e.actual_text->size() + 1) {
+        p.check("printable.c", "printable(text)");
+    } else if (e.actual_text && !e.actual_text->empty() && s.length >= e.actual_text->size() + 1) {
         // What is wrong is told in the evidence only: the text that was seen is the one that must not be.
         fail_if(p, "text && strcmp(text, " + c::string(*e.actual_text) + ") == 0",
                 e.note.empty() ? "another text" : e.note, "'%.200s'", ", text");
@@ -114,7 +90,7 @@ void emit_reentrant(Program& p) {
     const auto& s = p.shown().string;
     const std::string arguments = data(p) + ", " + cast_type(s);
     const std::string length = std::to_string(s.length);
-    emit_guarded(p);
+    p.part("guarded.c");
     p.declare("\tchar *buffer, *text;\n");
     p.main("\tbuffer = guarded(" + length +
            ");\n\t/* A byte written past the end is a SIGSEGV here. */\n"
@@ -139,7 +115,6 @@ void emit_reentrant(Program& p) {
 void emit_static(Program& p) {
     const auto& s = p.shown().string;
     const std::string arguments = data(p) + ", " + cast_type(s);
-    p.include("string.h");
     p.declare("\tchar *text;\n");
     p.main("\ttext = fi_tostr(" + arguments + ");\n");
     // Of a call that did not come back nothing is known but that.
@@ -151,26 +126,9 @@ void emit_static(Program& p) {
 // Four threads convert at once: two the data of the case, two something else.
 void emit_concurrent(Program& p) {
     const auto& s = p.shown().string;
-    const std::string arguments = data(p) + ", " + cast_type(s);
     p.option("-pthread");
-    p.include("pthread.h");
-    p.include("string.h");
-    p.include("stdint.h");
-    p.helper("static char alone[65536];\nstatic volatile int differs;\n");
-    p.helper(
-        "static void *convert(void *unused)\n{\n\tchar text[65536];\n\tint i;\n\n"
-        "\tfor (i = 0; i < 20000 && !differs; i++) {\n\t\tfi_tostr_r(text, sizeof text, " +
-        arguments + ");\n\t\tif (strcmp(text, alone) != 0)\n\t\t\tdiffers = 1;\n\t}\n\treturn unused;\n}\n");
-    p.helper(
-        "static void *disturb(void *unused)\n{\n\tstatic uint64_t other = ~0ULL;\n\tchar text[65536];\n\tint i;\n\n"
-        "\tfor (i = 0; i < 20000 && !differs; i++)\n\t\tfi_tostr_r(text, sizeof text, &other, FI_TYPE_CAPS);\n"
-        "\treturn unused;\n}\n");
-    p.declare("\tpthread_t threads[4];\n\tint i;\n");
-    p.main("\tfi_tostr_r(alone, sizeof alone, " + arguments +
-           ");\n\tfor (i = 0; i < 4; i++)\n"
-           "\t\tif (pthread_create(&threads[i], NULL, i % 2 ? disturb : convert, NULL))\n\t\t\treturn 77;\n"
-           "\tfor (i = 0; i < 4; i++)\n\t\tpthread_join(threads[i], NULL);\n");
-    fail_if(p, "differs", "each thread gets the text that it gets alone", "another text");
+    p.helper("#define DATA " + data(p) + ", " + cast_type(s) + "\n");
+    p.check("conversions.c", "converts_in_threads()");
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/program.h"
-#include "conformance/reproduce/runtime_part.h"
 #include "conformance/reproduce/traffic_values.h"
 #include "conformance/reproduce/traffic_verdict.h"
 #include "model/text/call_text.h"
@@ -64,26 +63,20 @@ public:
     explicit Traffic(Program& p) : p_(p), e_(p.shown().sequence), rooms_(e_.operations.size()) {}
 
     void begin() {
-        for (const char* h : {"rdma/fi_domain.h", "rdma/fi_endpoint.h", "rdma/fi_eq.h", "rdma/fi_cm.h", "rdma/fi_rma.h",
-                              "rdma/fi_tagged.h", "rdma/fi_atomic.h", "stdlib.h", "string.h", "unistd.h", "sys/mman.h",
-                              "sys/uio.h", "stdint.h"})
-            p_.include(h);
-        if (apart())
-            for (const char* h : {"signal.h", "sys/prctl.h", "sys/socket.h", "sys/wait.h"}) p_.include(h);
         p_.hints(p_.shown().first, "hints");
         for (const auto part :
              {"side.h", "open.c", "connect.c", "regions.c", "post.c", "read.c", "counters.c", "close.c"})
-            p_.helper(runtime_part(part));
+            p_.part(part);
         for (const Operation& o : e_.operations)
-            if (o.what != Transfer::Progress) p_.helper(runtime_part(post_of(o) + ".c"));
+            if (o.what != Transfer::Progress) p_.part(post_of(o) + ".c");
         p_.helper(settings());
         for (const auto part :
              {"state.c", "need.c", "steps.c", apart() ? "apart.c" : "together.c", "pair.c", "entries.c"})
-            p_.helper(runtime_part(part));
+            p_.part(part);
         for (const Operation& o : e_.operations) {
-            if (o.what != Transfer::Progress) p_.helper(runtime_part("carry_out.c"));
-            if (reaches_memory(o)) p_.helper(runtime_part("region.c"));
-            if (is_send(o) || o.what == Transfer::Write || o.what == Transfer::Read) p_.helper(runtime_part("fill.c"));
+            if (o.what != Transfer::Progress) p_.part("carry_out.c");
+            if (reaches_memory(o)) p_.part("region.c");
+            if (is_send(o) || o.what == Transfer::Write || o.what == Transfer::Read) p_.part("fill.c");
         }
         open();
     }
@@ -116,7 +109,7 @@ private:
     // As the kit does: ahead of an exchange, and behind it.
     void note_counts() {
         if (!e_.counters) return;
-        p_.helper(runtime_part("counts.c"));
+        p_.part("counts.c");
         p_.main("\tnote_counts();\n");
     }
 
@@ -160,7 +153,7 @@ private:
                 "); /* a call that does not return */\n\tbegin();\n" + (apart() ? "\tpart();\n" : "") +
                 "\topen_pair();\n");
         if (!observes(model::Observable::Context)) return;
-        p_.helper(runtime_part("contexts.c"));
+        p_.part("contexts.c");
         p_.main("\tfill_contexts();\n");
     }
 

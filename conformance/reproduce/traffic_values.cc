@@ -7,7 +7,6 @@
 
 #include "conformance/case/atomic_values.h"
 #include "conformance/case/operations.h"
-#include "conformance/reproduce/runtime_part.h"
 
 namespace selvage::conformance {
 namespace {
@@ -49,7 +48,7 @@ std::string array(const std::string& name, const Bytes& bytes) {
 
 // `place` does not hold the values of `array`.
 std::string unlike(Program& p, const Operation& o, const std::string& place, const std::string& array) {
-    p.helper(runtime_part("same_values.c"));
+    p.part("same_values.c");
     constexpr std::size_t kLongDouble = 16, kExtended = 10;
     std::size_t size = datatype_size(o.datatype), used = size;
     if (o.datatype == FI_LONG_DOUBLE || o.datatype == FI_LONG_DOUBLE_COMPLEX) size = kLongDouble, used = kExtended;

@@ -12,7 +12,6 @@
 #include "conformance/reproduce/c_text.h"
 #include "conformance/reproduce/check.h"
 #include "conformance/reproduce/reproduce.h"
-#include "conformance/reproduce/runtime_part.h"
 #include "conformance/reproduce/traffic_values.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
@@ -96,7 +95,7 @@ private:
     // When the promise is broken, as C; empty if coming here is enough to know that it is kept.
     std::optional<std::string> broken_when() {
         if (model::is_crash(p_.evidence())) {
-            p_.helper(runtime_part("close_all.c"));
+            p_.part("close_all.c");
             p_.main("\tclose_all();\n");
             return std::string();
         }
@@ -143,7 +142,7 @@ private:
             case Observable::RefusedEntries:
                 return Number{row() + ".entries", returned + " != 0"};
             case Observable::Context:
-                p_.helper(runtime_part("contexts.c"));
+                p_.part("contexts.c");
                 return Number{"context_used(" + std::to_string(about_[0]) + ")", ""};
             default:
                 return std::nullopt;
@@ -183,7 +182,7 @@ private:
 
     std::optional<Number> counter() {
         const std::string side = model::name_of(observed_.side);
-        p_.helper(runtime_part("counts.c"));
+        p_.part("counts.c");
         if (observed_.what != Observable::Counter)
             return Number{"errors_of(" + side + ", " + (observed_.what == Observable::Errors ? "1" : "0") + ")", ""};
         return Number{"counted(" + side + ", " + std::to_string(static_cast<int>(observed_.counter)) + ")", ""};
@@ -214,7 +213,7 @@ private:
         const bool many = observed_.what == Observable::Overlap || observed_.what == Observable::Releases ||
                           observed_.what == Observable::SpaceUnreleased || observed_.what == Observable::SpaceReleased;
         if (!many) return std::nullopt;
-        p_.helper(runtime_part("many.c"));
+        p_.part("many.c");
         p_.declare("\tlong left;\n\tint released, late;\n");
         p_.main("\tleft = space_left(" + std::to_string(about_[0]) + ", " + buffer_of(about_[0]) + ", " +
                 std::to_string(at(0).length) + ");\n\treleased = releases(" + std::to_string(about_[0]) +
@@ -244,7 +243,7 @@ private:
                 return look_of_traffic(p_).empty() ? std::optional<std::string>() : "early == 1";
             case Observable::Behind:
                 if (is_atomic(o)) return std::nullopt;
-                p_.helper(runtime_part("behind.c"));
+                p_.part("behind.c");
                 return "is_touched(" + own + ", " + std::to_string(o.length) + ", " + std::to_string(room_for(o)) + ")";
             case Observable::Buffer:
                 return of_message();
@@ -264,7 +263,7 @@ private:
         const std::string sent = buffer_of(about_[1]);
         refill(1);
         if (holds_many(at(0))) {
-            p_.helper(runtime_part("holds.c"));
+            p_.part("holds.c");
             return (must ? "!" : "") + ("holds(" + std::to_string(about_[0])) + ", " + sent + ", " +
                    std::to_string(at(1).length) + ")";
         }

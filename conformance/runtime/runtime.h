@@ -1,4 +1,4 @@
-/* What is done to a side (side.h), in the order in which it is done.
+/* What is done to a side (side.h), in the order in which it is done; behind that, what other cases have to do.
 
    C: the kit drives a library by this code, and the C programs of findings carry side.h and the .c files beside it as
    text, so that they make the same calls.  Nothing here is global.
@@ -56,6 +56,14 @@ void read_counters(const struct side* s, uint64_t out[2 * COUNTERS]);
    closing returns is not looked at. */
 void close_side(struct side* s);
 void close_queues(struct side* s);
+
+/* Whether two of them point to the same memory. */
+int shares(const struct fi_info* a, const struct fi_info* b);
+/* What fi_set_ops is given by the name of the memory override: complete (0), without callbacks (1), or of a size that
+   leaves no room for them (2).  The library may keep the pointer. */
+void* override_ops(int which);
+/* Whether an event queue reports, before long, the end of a registration. */
+int registration_reported(struct fid_eq* eq);
 
 #ifdef __cplusplus
 }

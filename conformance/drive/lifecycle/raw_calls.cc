@@ -5,8 +5,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 
-#include <chrono>
-#include <thread>
+#include "conformance/runtime/runtime.h"
 
 namespace selvage::conformance {
 namespace {
@@ -119,13 +118,6 @@ RawObject open_endpoint(const Opening& o, Step& step) {
     return stored(o.kind, ret, ep, step);
 }
 
-ssize_t copy_from(void*, size_t size, fi_hmem_iface, std::uint64_t, const iovec*, size_t, std::uint64_t) {
-    return static_cast<ssize_t>(size);
-}
-ssize_t copy_to(fi_hmem_iface, std::uint64_t, const iovec*, size_t, std::uint64_t, const void*, size_t size) {
-    return static_cast<ssize_t>(size);
-}
-
 }  // namespace
 
 RawObject open_raw(const Entries& entries, const Opening& opening, Step& step) {
@@ -166,26 +158,11 @@ int open_ops_raw(const RawObject& object, const std::string& name) {
 }
 
 int set_ops_raw(const RawObject& object, const std::string& name, Override which) {
-    // The library may keep the pointer.
-    static fi_hmem_override_ops complete = {sizeof complete, copy_from, copy_to};
-    static fi_hmem_override_ops null_callbacks = {sizeof null_callbacks, nullptr, nullptr};
-    static fi_hmem_override_ops too_small = {sizeof(size_t), nullptr, nullptr};
-    fi_hmem_override_ops* const ops = which == Override::Complete        ? &complete
-                                      : which == Override::NullCallbacks ? &null_callbacks
-                                                                         : &too_small;
-    return fi_set_ops(object.at, name.c_str(), 0, ops, nullptr);
+    return fi_set_ops(object.at, name.c_str(), 0, override_ops(static_cast<int>(which)), nullptr);
 }
 
 bool registration_reported(const RawObject& eq) {
-    using namespace std::chrono_literals;
-    for (int tries = 0; tries < 50; ++tries) {
-        std::uint32_t event = 0;
-        fi_eq_entry entry = {};
-        const auto n = fi_eq_read(reinterpret_cast<fid_eq*>(eq.at), &event, &entry, sizeof entry, 0);
-        if (n >= 0) return event == FI_MR_COMPLETE;
-        std::this_thread::sleep_for(2ms);
-    }
-    return false;
+    return ::registration_reported(reinterpret_cast<fid_eq*>(eq.at)) != 0;
 }
 
 }  // namespace selvage::conformance

@@ -1,3 +1,7 @@
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
 /* Side B has a process of its own, which does what it is told, one step at a time.  Memory that both look at lies at
    the same addresses; while one makes a call, the other makes none. */
 struct request {
