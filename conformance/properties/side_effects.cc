@@ -1,5 +1,4 @@
-// The side_effects property: which cases it has.  What each does is in side_effects_memory.cc and
-// probe_side_effects.cc.
+// The side_effects property: which cases it has.  What each does is in drive/side_effects/.
 #include "conformance/properties/side_effects.h"
 
 #include <rdma/fabric.h>
