@@ -24,7 +24,8 @@ public:
     [[nodiscard]] const Case& shown() const { return shown_; }
     /// From now on the program is about this case.
     void show(Case shown) { shown_ = std::move(shown); }
-    /// The evidence of the broken clause; of the clause itself nothing is used but its needs and, for a comment, its text.
+    /// The evidence of the broken clause; of the clause itself nothing is used but its needs and, for a comment, its
+    /// text.
     [[nodiscard]] const model::Evidence& evidence() const { return evidence_; }
     /// What endpoints must have for the clause to speak of them.
     [[nodiscard]] std::span<const model::Need> needs() const { return text_.needs; }

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "conformance/drive/probe.h"
 #include "conformance/base/child.h"
+#include "conformance/drive/probe.h"
 #include "conformance/harness/codec.h"
 
 namespace selvage::conformance {
