@@ -80,19 +80,12 @@ std::string breaches_text(const ClauseFinding& f) {
     return out;
 }
 
-// Headings are anchors without their dots.
-std::string link_to(std::string_view id) {
-    std::string anchor(id);
-    std::erase(anchor, '.');
-    return fmt::format("[{}](#{})", id, anchor);
-}
-
 void add_section(std::string& out, const model::ClauseText& clause, const ClauseFinding& f, const WordsByClause& all) {
     const auto words = all.find(clause.id);
     fmt::format_to(std::back_inserter(out), "### {}\n\n", clause.id);
     if (words != all.end()) {
         const Words& w = words->second;
-        fmt::format_to(std::back_inserter(out), "{}\n\n", w.see.empty() ? w.text : "See " + link_to(w.see) + ".");
+        fmt::format_to(std::back_inserter(out), "{}\n\n", w.see.empty() ? w.text : fmt::format("See `{}`.", w.see));
     }
     fmt::format_to(std::back_inserter(out),
                    "* {} ({})\n* calls that broke it: {}\n* smallest, {} `*-{}.c`:\n\n```\n{}```\n\n", clause.promise,

@@ -101,7 +101,7 @@ TEST(Findings, ATextStandsWithItsClauseAndIsSharedByReference) {
         page_of(both(), {{"introduction", "# Mine\n"}, {std::string(kOther), "Words.\n\nAlso: cq.olen.discarded\n"}});
     EXPECT_TRUE(contains(page, "-->\n# Mine\n\n")) << page;
     EXPECT_TRUE(contains(page, "### domain.auth.granted\n\nWords.\n\n* ")) << page;
-    EXPECT_TRUE(contains(page, "### cq.olen.discarded\n\nSee [domain.auth.granted](#domainauthgranted).\n")) << page;
+    EXPECT_TRUE(contains(page, "### cq.olen.discarded\n\nSee `domain.auth.granted`.\n")) << page;
 }
 
 TEST(Findings, ATextOfAClauseThatNobodyBrokeIsAnError) {

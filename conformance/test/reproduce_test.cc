@@ -426,8 +426,12 @@ TEST(ReproduceText, AProgramIsTheSameUnderAnotherClause) {
         CaseError error;
         ASSERT_TRUE(parse_case(std::string("selvage-case 1\n") + s.text, file, error)) << error.str();
         const auto code_under = [&](model::Clause clause) {
+            // What a clause needs of the endpoints is data of the clause (spec/clauses), and stands ahead of the
+            // comparison.
+            static const std::regex need(
+                "\tif \\(!\\(.*\\)\\) \\{\n\t\tputs\\(\"cannot tell: the endpoints lack.*\n.*\n\t\\}\n");
             const auto program = c_program(file.shown, clause, {{clause, s.evidence}});
-            return program.substr(program.find("\n */\n"));
+            return std::regex_replace(program.substr(program.find("\n */\n")), need, "");
         };
         EXPECT_EQ(code_under(model::find_clause(s.clause)->clause), code_under(model::Clause::msg_call_succeeds))
             << s.name;

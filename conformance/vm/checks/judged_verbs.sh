@@ -6,7 +6,11 @@ export SELVAGE_PATIENCE=5
 judge() { "$BUILD/conformance/selvage" check --library "$BUILD/impl/libfabric.so.1" --provider 'verbs' "$@"; }
 
 limit_of_no_promise_is_broken=500
-check_no_promise_is_broken() { judge --strict --cases 4000; }
+check_no_promise_is_broken() { judge --strict --cases 4000 --processes 1; }
+
+# Emulated, two processes take three times as long as one.
+limit_of_none_between_two_processes=250
+check_none_between_two_processes() { GTEST_FILTER='traffic.*' judge --strict --cases 500; }
 
 limit_of_what_is_declared_is_kept=250
 check_what_is_declared_is_kept() {
