@@ -32,8 +32,7 @@ void emit_offers(Program& p) {
     const auto report = offer_check(p, p.evidence());
     make_call(p);
     p.declare("\tstruct fi_info *o;\n\tint n = 0;\n");
-    p.main("\tfor (o = ret == 0 ? list : NULL; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) {\n\t\t\t" +
-           report + "\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+    p.main(each_offer("ret == 0 ? list : NULL", report));
     p.kept(kCleanup);
 }
 

@@ -203,4 +203,9 @@ std::string promised(const Evidence& e) {
     return out + " " + (is_return ? c::error(operand) : std::to_string(operand));
 }
 
+std::string each_offer(const std::string& entries, const std::string& report) {
+    return "\tfor (o = " + entries + "; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) {\n\t\t\t" +
+           report + "\n\t\t\treturn 1;\n\t\t}\n\t}\n";
+}
+
 }  // namespace selvage::conformance

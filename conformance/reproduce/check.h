@@ -19,6 +19,9 @@ bool speaks_of_offers(const model::Evidence& e);
 /// @return a printf statement that tells promise and sight of the fi_info `o`, number `n`, without its line end.
 std::string offer_check(Program& p, const model::Evidence& e);
 
+/// A loop over a list of entries, in which each of the provider must stand offer_check(), whose statement `report` is.
+std::string each_offer(const std::string& entries, const std::string& report);
+
 /// A condition over `value`, an int, that holds if the evidence's relation does.
 std::string int_condition(const model::Evidence& e, const std::string& value, bool is_return);
 /// What was promised of a call's result, as half a sentence for printf.

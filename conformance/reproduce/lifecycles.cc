@@ -350,10 +350,7 @@ private:
         if (e.offer < 0 || model::row(e.field).form != model::Form::Object) p_.of_provider();
         if (model::row(e.field).form != model::Form::Object || e.expected_field != Field::subject) {
             const auto report = offer_check(p_, e);
-            p_.main(
-                "\tfor (o = ret == 0 ? found : NULL; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) "
-                "{\n\t\t\t" +
-                report + "\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+            p_.main(each_offer("ret == 0 ? found : NULL", report));
             return;
         }
         const std::string seen = "(void *)" + c::member("o", e.field);

@@ -133,9 +133,7 @@ void emit_entry(Program& p) {
     p.of_provider();
     const auto report = offer_check(p, p.evidence());
     p.declare("\tstruct fi_info *o;\n\tint n = 0;\n");
-    p.main("\tfor (o = " + call_of(p).entries() +
-           "; o; o = o->next, n++) {\n\t\tif (of_provider(o) && !kept(o)) {\n\t\t\t" + report +
-           "\n\t\t\treturn 1;\n\t\t}\n\t}\n");
+    p.main(each_offer(call_of(p).entries(), report));
 }
 
 }  // namespace

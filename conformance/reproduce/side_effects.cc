@@ -1,5 +1,6 @@
 // What is seen around a call (memory, hints, threads, environment, crashes) as a C program.  The C is in
-// runtime/calls/; which of it a program has follows from the act, from what the evidence observes, and from its field.
+// runtime/side_effects/; which of it a program has follows from the act, from what the evidence observes, and from its
+// field.
 #include <algorithm>
 
 #include "conformance/reproduce/c_text.h"

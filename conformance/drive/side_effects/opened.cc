@@ -20,26 +20,22 @@ void watch_opening(Watch& w) {
         const int ret = entries.fabric(attr, &fabric, nullptr);
         return std::pair(ret, static_cast<fid_fabric*>(ret == 0 ? fabric : nullptr));
     };
-    SideEffects side_effects = w.begin();
-    side_effects.written_field = Field::part_fabric;
-    side_effects.leaked_blocks = blocks_left([&] {
-        const auto [ret, fabric] = open_fabric(info->fabric_attr);
-        side_effects.ret = ret;
-        if (fabric != nullptr) fi_close(&fabric->fid);
-    });
-    w.rule(side_effects);
-
+    SideEffects side_effects;
+    const auto watch_fabric = [&](fi_fabric_attr* attr) {
+        side_effects = w.begin();
+        side_effects.written_field = Field::part_fabric;
+        side_effects.leaked_blocks = blocks_left([&] {
+            const auto [ret, fabric] = open_fabric(attr);
+            side_effects.ret = ret;
+            if (fabric != nullptr) fi_close(&fabric->fid);
+        });
+        w.rule(side_effects);
+    };
+    watch_fabric(info->fabric_attr);
     fi_fabric_attr nameless = *info->fabric_attr;
     char nobody[] = "no_such_provider";
     nameless.prov_name = nobody;
-    side_effects = w.begin();
-    side_effects.written_field = Field::part_fabric;
-    side_effects.leaked_blocks = blocks_left([&] {
-        const auto [ret, fabric] = open_fabric(&nameless);
-        side_effects.ret = ret;
-        if (fabric != nullptr) fi_close(&fabric->fid);
-    });
-    w.rule(side_effects);
+    watch_fabric(&nameless);
 
     const auto [ret, fabric] = open_fabric(info->fabric_attr);
     if (ret != 0) return;

@@ -9,7 +9,7 @@ using namespace model;
 
 namespace {
 
-// What a child that ran short of memory has to tell.
+// What a child reports that ran short of memory.
 struct Shortage {
     bool reached = false;  // the failing allocation was tried for
     int ret = 0;
@@ -36,16 +36,16 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
     }
     const Ending ending = run_in_child(
         [&](Channel& channel) {
-            Shortage told;
+            Shortage report;
             Allocations count;
             count.fail_at = w.shown().fail_allocation;
             {
                 const InsideSubject scope(&count);
-                work(told);
+                work(report);
             }
-            told.reached = count.failed;
-            told.left = count.left();
-            channel.send({reinterpret_cast<const char*>(&told), sizeof told});
+            report.reached = count.failed;
+            report.left = count.left();
+            channel.send({reinterpret_cast<const char*>(&report), sizeof report});
         },
         [&](std::string_view record) {
             if (record.size() == sizeof seen) std::memcpy(&seen, record.data(), sizeof seen);
@@ -70,7 +70,7 @@ void watch_getinfo_short(Watch& w) {
     Arena arena(room_for(w.shown().first));
     const Encoded q = encode(w.shown().first, arena, {});
     for (int i = 0; i < 2; ++i) ask_and_free(entries, q);  // caches fill before memory runs short
-    watch_shortage(w, nullptr, [&](Shortage& told) { told.ret = ask_and_free(entries, q); });
+    watch_shortage(w, nullptr, [&](Shortage& report) { report.ret = ask_and_free(entries, q); });
 }
 
 void watch_alloc_short(Watch& w) {
