@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "conformance/base/terminal.h"
@@ -176,14 +175,6 @@ std::string place(const Options& options, bench::Bench& out) {
     return {};
 }
 
-/// @return why it can't be written; empty if it is, or nobody asked.
-std::string write_page(const std::string& path, const bench::Bench& bench) {
-    if (path.empty()) return {};
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out << bench::as_page(bench) << std::flush;
-    return out ? "" : path + ": can't be written";
-}
-
 int run_bench(const Options& options) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     auto workloads = suite.workloads();
@@ -204,7 +195,8 @@ int run_bench(const Options& options) {
     }
     measure(options, workloads, floors, bench);
     count(options, workloads, bench);
-    if (const auto error = write_page(options.report, bench); !error.empty()) return could_not_run(error);
+    if (std::string error; !options.report.empty() && !write_file(options.report, bench::as_page(bench), error))
+        return could_not_run(error);
     fmt::print("{}", options.json ? bench::as_json(bench) : bench::as_table(bench, options.tail));
     return options.require_goals && !all_goals_met(bench) ? kDeviates : kKept;
 }

@@ -23,7 +23,6 @@
 #include "conformance/convict/convict.h"
 #include "conformance/coverage/unreached.h"
 #include "conformance/drive/endpoint/agent_server.h"
-#include "conformance/report/view.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/run/jobs.h"

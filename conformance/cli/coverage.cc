@@ -1,7 +1,6 @@
 // selvage coverage: which promises runs reached, as a page.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
 #include "conformance/cli/commands.h"
@@ -23,10 +22,7 @@ int renew(const Options& options, const std::vector<Report>& reports) {
         return could_not_run(
             fmt::format("{}: has no line \"{}\"; put it where the tables belong", options.page, kCoverageMark));
     if (renewed == page) return kKept;
-    std::ofstream file(options.page, std::ios::binary | std::ios::trunc);
-    file << renewed;
-    file.close();
-    return file ? kKept : could_not_run(options.page + ": can't be written");
+    return write_file(options.page, renewed, error) ? kKept : could_not_run(error);
 }
 
 int coverage(const Options& options) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "conformance/cli/commands.h"
@@ -49,14 +48,6 @@ bool read_prose(const std::string& folder, std::map<std::string, std::string>& o
     return !failed;
 }
 
-bool write(const std::string& path, const std::string& text, std::string& error) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) error = path + ": can't be written";
-    return static_cast<bool>(file);
-}
-
 int findings(const Options& options) {
     Findings found;
     std::map<std::string, std::string> prose;
@@ -64,7 +55,8 @@ int findings(const Options& options) {
     if (!read_all(options.reports, found, error)) return could_not_run(error);
     if (!options.prose.empty() && !read_prose(options.prose, prose, error)) return could_not_run(error);
     if (!findings_page(found, prose, page, error)) return could_not_run(options.prose + "/" + error);
-    if (!options.digest.empty() && !write(options.digest, findings_json(found), error)) return could_not_run(error);
+    if (!options.digest.empty() && !write_file(options.digest, findings_json(found), error))
+        return could_not_run(error);
     if (!options.check.empty()) {
         std::string there;
         if (!read_file(options.check, there, error)) return could_not_run(error);
@@ -72,7 +64,7 @@ int findings(const Options& options) {
         fmt::print("{}: is not what the reports and the prose make; --output makes it anew\n", options.check);
         return kDeviates;
     }
-    if (!options.output.empty()) return write(options.output, page, error) ? kKept : could_not_run(error);
+    if (!options.output.empty()) return write_file(options.output, page, error) ? kKept : could_not_run(error);
     if (options.digest.empty()) fmt::print("{}", page);
     return kKept;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "conformance/report/findings.h"
-#include "conformance/report/view.h"
+#include "conformance/report/write.h"
 #include "model/spec/clause.h"
 
 namespace selvage::conformance {

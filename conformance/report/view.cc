@@ -102,12 +102,4 @@ std::vector<std::string> anchors(const std::vector<const Deviation*>& deviations
     return out;
 }
 
-std::string case_name(std::string_view provider, std::string_view clause) {
-    std::string out = std::string(provider) + "-" + std::string(clause);
-    std::replace_if(
-        out.begin(), out.end(),
-        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
-    return out;
-}
-
 }  // namespace selvage::conformance

@@ -1,4 +1,4 @@
-// What all forms of a report share: order, counts, words.  Private to report/, but for case_name().  Pure functions.
+// What all forms of a report share: order, counts, words.  Private to report/.  Pure functions.
 #pragma once
 
 #include <array>
@@ -33,7 +33,5 @@ std::string expected_text(const model::Evidence& e);
 std::string actual_text(const model::Evidence& e);
 /// A name that is unique in the report: "getinfo-caps-granted-tcp-1".
 std::vector<std::string> anchors(const std::vector<const Deviation*>& deviations);
-/// Of the files that a case is saved as: "tcp_ofi_rxm-getinfo.caps.granted".
-std::string case_name(std::string_view provider, std::string_view clause);
 
 }  // namespace selvage::conformance

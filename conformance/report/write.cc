@@ -1,11 +1,21 @@
 // Writes a report in the form that the ending of the file asks for.
 #include "conformance/report/write.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
 namespace selvage::conformance {
+
+std::string case_name(std::string_view provider, std::string_view clause) {
+    std::string out = std::string(provider) + "-" + std::string(clause);
+    std::replace_if(
+        out.begin(), out.end(),
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
+    return out;
+}
 
 bool write_report(const Report& report, const std::string& path, std::string& error) {
     std::string content;

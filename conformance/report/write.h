@@ -17,6 +17,9 @@ namespace selvage::conformance {
 /// Writes a report.  @return false and one line in `error` if the ending is unknown or the file cannot be written.
 bool write_report(const Report& report, const std::string& path, std::string& error);
 
+/// Of the files that a case is saved as: "tcp_ofi_rxm-getinfo.caps.granted".
+std::string case_name(std::string_view provider, std::string_view clause);
+
 std::string report_text(const Report& report);
 std::string report_json(const Report& report);
 std::string report_junit(const Report& report);
