@@ -57,7 +57,7 @@ public:
         if (executions_ == 0) begin();
         ++executions_;
         const Input input = conformance::read_input(bytes);
-        if (!target().takes(input.asked.kind)) return false;
+        if (!target().takes(input.drawn.kind)) return false;
         Case c = to_case(input);
         if (c.kind == Case::Kind::Traffic && !bench_->sequence(input, c)) return false;
         broken_.clear();
@@ -85,7 +85,7 @@ public:
     std::string changed(std::string_view bytes, unsigned seed) {
         Rng rng(seed);
         Input input = conformance::read_input(bytes);
-        if (bytes.empty() || !target().takes(input.asked.kind)) input = target().first(*bench_, rng);
+        if (bytes.empty() || !target().takes(input.drawn.kind)) input = target().first(*bench_, rng);
         for (auto n = 1 + rng.below(kMostChanges); n > 0; --n) target().vary(input, *bench_, rng);
         return conformance::write_input(input);
     }

@@ -81,8 +81,8 @@ public:
 private:
     void call(const std::string& provider, const Query& q) {
         Input input;
-        input.asked.provider = provider;
-        input.asked.first = q;
+        input.drawn.provider = provider;
+        input.drawn.first = q;
         hints_.add(input);
         differential_.add(input);
         const bool text = q.node || q.service || (q.hints && q.hints->addr_format == FI_ADDR_STR);
@@ -97,8 +97,8 @@ private:
     }
     void saved(const std::string& provider) {
         for (const Case& c : corpus_cases()) {
-            Input input{.asked = c};
-            input.asked.provider = provider;
+            Input input{.drawn = c};
+            input.drawn.provider = provider;
             if (c.kind == Case::Kind::Call) call(provider, c.first);
             if (c.kind == Case::Kind::Text) strings_.add(input);
             if (c.kind == Case::Kind::Lifecycle) sequence_.add(input);
@@ -119,7 +119,7 @@ private:
             call(provider, q);
         }
         const Query plain = base_call(profile);
-        const Answer answer = bench_.ask(provider, plain).answer;
+        const Answer answer = bench_.issue(provider, plain).answer;
         for (const Info& offer : answer.offers) call(provider, feed_back(plain, offer));
     }
     // For each kind of pair and some turns, a plain call that has it.
@@ -129,7 +129,7 @@ private:
              ++metamorphic) {
             for (std::uint64_t turn = 0; turn < 24; ++turn) {
                 Input input;
-                Case& c = input.asked;
+                Case& c = input.drawn;
                 c.kind = Case::Kind::Pair;
                 c.provider = provider;
                 c.metamorphic = static_cast<MetamorphicRelation>(metamorphic);
@@ -148,8 +148,8 @@ private:
         for (std::uint8_t stage = 0; stage < kStages; ++stage) {
             for (std::uint8_t setup = 0; setup < kSetups; ++setup) {
                 Input input;
-                input.asked.kind = Case::Kind::Traffic;
-                input.asked.provider = provider;
+                input.drawn.kind = Case::Kind::Traffic;
+                input.drawn.provider = provider;
                 input.stage = stage;
                 input.setup = setup;
                 for (input.turn = 1; input.turn < 400; input.turn += 1 + input.turn / 4) transfers_.add(input);
@@ -165,9 +165,9 @@ private:
         property.prepare(context);
         for (std::uint64_t i = 0; i < std::min(most, property.count(context.plan())); i += stride) {
             Input input;
-            if (!property.make(context, i, input.asked)) continue;
-            input.asked.provider = provider;
-            if (input.asked.string.concurrent) continue;
+            if (!property.make(context, i, input.drawn)) continue;
+            input.drawn.provider = provider;
+            if (input.drawn.string.concurrent) continue;
             into.add(input);
         }
     }

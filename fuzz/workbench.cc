@@ -71,7 +71,7 @@ const std::vector<conformance::Choice>& Workbench::choices(const std::string& pr
 }
 
 bool Workbench::sequence(const Input& input, Case& out) {
-    const auto& provider = provider_of(input.asked);
+    const auto& provider = provider_of(input.drawn);
     auto it = sequences_.find(provider);
     if (it == sequences_.end()) it = sequences_.emplace(provider, SeededSequences(context(provider))).first;
     const bool made = it->second.make(input, out);
@@ -90,20 +90,20 @@ void Workbench::set_comparing(bool comparing) {
     }
 }
 
-const Asked& Workbench::ask(const std::string& provider, const Query& query) {
+const Issued& Workbench::issue(const std::string& provider, const Query& query) {
     context(provider).bulk().prepare({&query, 1});
-    context(provider).bulk().ask(0, asked_);
-    return asked_;
+    context(provider).bulk().issue(0, issued_);
+    return issued_;
 }
 
-void Workbench::judge_asked(const std::string& provider, const Query& query, const Asked& asked,
-                            std::vector<Because>& broken) {
-    conformance::judge_asked(context(provider), query, asked, tally_, broken);
+void Workbench::judge_issued(const std::string& provider, const Query& query, const Issued& issued,
+                             std::vector<Because>& broken) {
+    conformance::judge_issued(context(provider), query, issued, tally_, broken);
 }
 
 void Workbench::judge(Case& c, std::vector<Because>& broken) {
     c.provider = provider_of(c);
-    if (c.kind == Case::Kind::Call) return judge_asked(c.provider, c.first, ask(c.provider, c.first), broken);
+    if (c.kind == Case::Kind::Call) return judge_issued(c.provider, c.first, issue(c.provider, c.first), broken);
     // What a broken life leaves open would break the next ones: if there are to be any, each has a process of its own.
     if (c.kind == Case::Kind::Lifecycle && !isolated_) return Life(context(c.provider), c).run_here(tally_, broken);
     conformance::probe(context(c.provider), c, tally_, broken);

@@ -39,9 +39,9 @@ public:
     /// How closely stores into hints are watched while calls are asked: see Caller::set_comparing.
     void set_comparing(bool comparing);
     /// Asks a call and keeps what was answered.
-    const conformance::Asked& ask(const std::string& provider, const model::Query& query);
-    void judge_asked(const std::string& provider, const model::Query& query, const conformance::Asked& asked,
-                     std::vector<model::Because>& broken);
+    const conformance::Issued& issue(const std::string& provider, const model::Query& query);
+    void judge_issued(const std::string& provider, const model::Query& query, const conformance::Issued& issued,
+                      std::vector<model::Because>& broken);
     /// Which clauses applied to what was judged since the last forget().
     [[nodiscard]] const model::Tally& tally() const { return tally_; }
     void forget() { tally_ = {}; }
@@ -55,7 +55,7 @@ private:
     std::map<std::string, std::unique_ptr<conformance::TestContext>> labs_;
     std::map<std::string, std::vector<conformance::Choice>> choices_;
     std::map<std::string, conformance::SeededSequences> sequences_;
-    conformance::Asked asked_;
+    conformance::Issued issued_;
     model::Tally tally_;
 };
 

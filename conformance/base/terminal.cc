@@ -89,7 +89,7 @@ void Progress::end(std::size_t step, const std::string& result, std::uint64_t do
     const Step ended = steps_[step];
     steps_.erase(step);
     finished_ += ended.units;
-    asked_ += done;
+    done_ += done;
     if (quiet_) return;
     clear();
     const auto rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
@@ -108,11 +108,11 @@ void Progress::draw(bool force) {
     if (quiet_ || !terminal_ || (!force && now - drawn_ < 100ms)) return;
     drawn_ = now;
     const double elapsed = std::chrono::duration<double>(now - began_).count();
-    std::uint64_t units = finished_, asked = asked_;
+    std::uint64_t units = finished_, done = done_;
     std::string labels;
     for (const auto& [number, step] : steps_) {
         units += std::min(step.done, step.units);
-        asked += step.done;
+        done += step.done;
         labels += (labels.empty() ? "" : ", ") + step.label;
     }
     const double share = total_ == 0 ? 0 : static_cast<double>(units) / static_cast<double>(total_);
@@ -121,7 +121,7 @@ void Progress::draw(bool force) {
     std::string bar(static_cast<std::size_t>(filled), '=');
     bar.resize(kWidth, ' ');
     const double left = share > 0.01 ? elapsed * (1 - share) / share : 0;
-    const double rate = elapsed > 0 ? static_cast<double>(asked) / elapsed : 0;
+    const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
     fmt::print(stderr, "\r\033[K[{}] {:3.0f} %  {:.0f}/s  {} left  {}", bar, share * 100, rate,
                share > 0.01 ? duration(left) : std::string("?"), labels);
     std::fflush(stderr);

@@ -54,7 +54,7 @@ private:
     bool terminal_;
     std::uint64_t total_ = 0;
     std::uint64_t finished_ = 0;  // units of finished steps
-    std::uint64_t asked_ = 0;     // units really done
+    std::uint64_t done_ = 0;      // units really done
     std::size_t begun_ = 0;
     std::map<std::size_t, Step> steps_;  // under way, by number
     std::chrono::steady_clock::time_point began_;

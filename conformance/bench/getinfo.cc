@@ -44,12 +44,13 @@ std::uint32_t version_for(const Entries& entries) {
 }
 
 /// Asks, and releases what comes.
-struct Ask {
+struct Getinfo {
     Entries entries;
     fi_info* hints;
     std::uint32_t version;
 
-    Ask(const Entries& of, const Query& query) : entries(of), hints(make_hints(of, query)), version(version_for(of)) {}
+    Getinfo(const Entries& of, const Query& query)
+        : entries(of), hints(make_hints(of, query)), version(version_for(of)) {}
 
     int operator()() const {
         fi_info* list = nullptr;
@@ -65,11 +66,11 @@ void expect(int result, int expected, const Entries& entries) {
     throw CannotMeasure(fmt::format("fi_getinfo returns {} ({})", result, entries.strerror(-result)));
 }
 
-auto asking(Query query, int expected = 0) {
+auto issuing(Query query, int expected = 0) {
     return [=](const Entries& entries) {
-        const Ask ask(entries, query);
-        expect(ask(), expected, entries);
-        return ask;
+        const Getinfo issue(entries, query);
+        expect(issue(), expected, entries);
+        return issue;
     };
 }
 
@@ -97,9 +98,9 @@ Workload first_call(std::string name, std::string title, Query query) {
     w.goal = {.below = kMillisecond};
     w.run = [query](const std::string& path, const Effort&) {
         const auto library = open_for_measuring(path);
-        const Ask ask(library->entries(), query);
+        const Getinfo issue(library->entries(), query);
         int result = 0;
-        auto samples = once([&] { result = ask(); });
+        auto samples = once([&] { result = issue(); });
         expect(result, 0, library->entries());
         return samples;
     };
@@ -150,9 +151,9 @@ int open_and_close(const Entries& entries, fi_info* offer) {
 
 auto opening(Query query) {
     return [=](const Entries& entries) {
-        const Ask ask(entries, query);
+        const Getinfo issue(entries, query);
         fi_info* offer = nullptr;
-        expect(entries.getinfo(ask.version, nullptr, nullptr, 0, ask.hints, &offer), 0, entries);
+        expect(entries.getinfo(issue.version, nullptr, nullptr, 0, issue.hints, &offer), 0, entries);
         if (const int result = open_and_close(entries, offer)) {
             throw CannotMeasure(fmt::format("opening and closing returns {} ({})", result, entries.strerror(-result)));
         }
@@ -169,14 +170,14 @@ std::vector<Workload> getinfo_workloads() {
     out.push_back(loading());
     out.push_back(first_call("first", "first fi_getinfo, tcp named", tcp));
     out.push_back(first_call("first-any", "first fi_getinfo, no hints", {}));
-    out.push_back(calls("tcp", "fi_getinfo, tcp named", named, asking(tcp)));
+    out.push_back(calls("tcp", "fi_getinfo, tcp named", named, issuing(tcp)));
     out.push_back(
-        calls("tcp-rdm", "fi_getinfo, tcp and FI_EP_RDM", named, asking({.provider = "tcp", .type = FI_EP_RDM})));
-    out.push_back(calls("shm", "fi_getinfo, shm named", {.below = 2 * kMicrosecond}, asking({.provider = "shm"})));
-    out.push_back(calls("any", "fi_getinfo, no hints", {.times = 100}, asking({})));
+        calls("tcp-rdm", "fi_getinfo, tcp and FI_EP_RDM", named, issuing({.provider = "tcp", .type = FI_EP_RDM})));
+    out.push_back(calls("shm", "fi_getinfo, shm named", {.below = 2 * kMicrosecond}, issuing({.provider = "shm"})));
+    out.push_back(calls("any", "fi_getinfo, no hints", {.times = 100}, issuing({})));
     out.back().counted_calls = 10;
     out.push_back(
-        calls("refused", "fi_getinfo, refused", {}, asking({.provider = "tcp", .type = FI_EP_DGRAM}, -FI_ENODATA)));
+        calls("refused", "fi_getinfo, refused", {}, issuing({.provider = "tcp", .type = FI_EP_DGRAM}, -FI_ENODATA)));
     out.push_back(calls("tostr", "fi_tostr, FI_TYPE_INFO", {.times = 5}, printing()));
     out.push_back(calls("copy", "fi_dupinfo and fi_freeinfo", {.times = 1}, copying()));
     out.push_back(calls("open", "fabric and domain, open and close", {}, opening(tcp)));

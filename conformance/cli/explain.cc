@@ -91,10 +91,10 @@ private:
 };
 
 // What was asked for in the field of a link, and what the entry offers there.
-std::string asked_and_offered(const Query& q, const Entry& entry, Field f) {
+std::string requested_and_offered(const Query& q, const Entry& entry, Field f) {
     if (!is_number(f) && !is_text(f)) return {};
-    const auto asked = q.hints ? print_field(*q.hints, f) : std::string("NULL hints");
-    return printable(fmt::format("{}: asked {}, offered {}", row(f).path, asked, print_field(entry.offer, f)));
+    const auto requested = q.hints ? print_field(*q.hints, f) : std::string("NULL hints");
+    return printable(fmt::format("{}: asked {}, offered {}", row(f).path, requested, print_field(entry.offer, f)));
 }
 
 void tell_entry(Teller& tell, const Query& q, const Explained& e) {
@@ -115,7 +115,7 @@ void tell_entry(Teller& tell, const Query& q, const Explained& e) {
     for (const auto* list : {&e.matching.refuses, &e.matching.leaves_open}) {
         for (const auto& b : *list) {
             tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
-            const auto sides = asked_and_offered(q, e.entry, b.evidence.field);
+            const auto sides = requested_and_offered(q, e.entry, b.evidence.field);
             if (!sides.empty()) tell.say("        {}", sides);
             if (list == &e.matching.refuses) tell.say("        {}", tinted(clause_text(b.clause).promise, Tint::Dim));
         }
@@ -153,13 +153,13 @@ struct Answered {
     [[nodiscard]] bool refused() const { return offers.empty(); }
 };
 
-Answered ask_provider(std::unique_ptr<TestContext> context, const Query& query) {
+Answered query_provider(std::unique_ptr<TestContext> context, const Query& query) {
     Answered out;
     const std::string& provider = context->provider();
     const Profile& profile = context->profile(query.version);
     out.verdict = expect(query, context->world(), profile);
     out.entries = explain(query, context->world(), profile);
-    Answer answer = context->single().ask(query).answer;
+    Answer answer = context->single().issue(query).answer;
     out.ret = answer.ret;
     for (auto& o : answer.offers) {
         const auto name = o.fabric.prov_name.value_or("");
@@ -171,7 +171,7 @@ Answered ask_provider(std::unique_ptr<TestContext> context, const Query& query) 
     }
     if (out.refused()) {
         const auto granted = [&](const Query& q, const std::string& name) {
-            return offers_any(context->single().ask(q).answer, name);
+            return offers_any(context->single().issue(q).answer, name);
         };
         auto proposals = propose(query, context->world(), out.entries, granted, 1);
         if (!proposals.empty()) out.proposal = std::move(proposals.front());
@@ -217,19 +217,19 @@ void tell_verdict(Teller& tell, const std::vector<Answered>& answers) {
 void tell_summary(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
     std::size_t width = 0;
     for (const auto& a : answers) width = std::max(width, printable(a.context->provider()).size());
-    bool any_unasked = false;
+    bool any_unrequested = false;
     for (const auto& a : answers) {
         const auto name = fmt::format("{:<{}}", printable(a.context->provider()), width);
         if (a.refused()) {
             tell.say("  {}  {}", name, reason(query, a));
             continue;
         }
-        const auto unasked = unasked_capabilities(query, a.offers);
-        any_unasked = any_unasked || !unasked.empty();
+        const auto unrequested = unrequested_capabilities(query, a.offers);
+        any_unrequested = any_unrequested || !unrequested.empty();
         tell.say("  {}  granted by {} offer{}{}{}", name, a.offers.size(), a.offers.size() == 1 ? "" : "s",
-                 unasked.empty() ? "" : "; unasked: ", unasked);
+                 unrequested.empty() ? "" : "; unasked: ", unrequested);
     }
-    if (any_unasked) tell.say("  (implied: by what was asked; secondary: a provider may add what costs nothing)");
+    if (any_unrequested) tell.say("  (implied: by what was asked; secondary: a provider may add what costs nothing)");
 }
 
 // The smallest change of all, as a table, as the C lines to change and as hints.
@@ -265,7 +265,7 @@ std::vector<Explained> tell_provider(Teller& tell, TestContext& context, const Q
     }
     auto explained = explain(query, context.world(), profile);
     for (const auto& e : explained) tell_entry(tell, query, e);
-    const Answer answer = context.single().ask(query).answer;
+    const Answer answer = context.single().issue(query).answer;
     if (offers_any(answer, context.provider())) return {};
     if (verdict.kind == Verdict::Kind::Granted) {
         tell.say("{} {} refuses this call, though the text demands an offer", tinted("deviation", Tint::Bad), name);
@@ -281,7 +281,7 @@ void work_in_short(const Options& options, const std::vector<std::string>& provi
     for (const auto& p : providers) {
         auto context = TestContext::open(options.plan, p, error);
         if (!context) return;
-        answers.push_back(ask_provider(std::move(context), query));
+        answers.push_back(query_provider(std::move(context), query));
     }
     tell_verdict(tell, answers);
     tell_summary(tell, query, answers);
@@ -303,7 +303,7 @@ void work(const Options& options, const std::vector<std::string>& providers, con
         if (!context) return;
         auto explained = tell_provider(tell, *context, query);
         if (p == providers.back()) {
-            const Answer answer = context->single().ask(query).answer;
+            const Answer answer = context->single().issue(query).answer;
             tell.say("");
             tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret),
                      answer.offers.size());
@@ -312,7 +312,7 @@ void work(const Options& options, const std::vector<std::string>& providers, con
     }
     for (auto& [context, explained] : refusing) {
         const auto granted = [&](const Query& q, const std::string& name) {
-            return offers_any(context->single().ask(q).answer, name);
+            return offers_any(context->single().issue(q).answer, name);
         };
         tell_all_proposals(tell, context->provider(),
                            propose(query, context->world(), explained, granted, refusing.size() == 1 ? 4 : 1));

@@ -74,7 +74,7 @@ int replay_one(const Options& options, const std::string& file, ReadCase read, c
     }
     if (read.bytes && read.shown.kind == Case::Kind::Traffic) {
         std::string error;
-        read.input.asked.provider = read.shown.provider;
+        read.input.drawn.provider = read.shown.provider;
         if (!seeded_sequence(options.plan, read.input, read.shown, error)) return could_not_run(error);
     }
     fmt::print("{}: {}\n{}\n", file, printable(read.shown.provider), printable(describe(read.shown)));

@@ -34,7 +34,7 @@ std::vector<bool> still_offered(Profile& profile, const Answer& answer) {
 }
 
 void learn_entries(const Prober& prober, Profile& profile) {
-    const Answer widest = prober.ask(widest_query(profile.provider, profile.version));
+    const Answer widest = prober.issue(widest_query(profile.provider, profile.version));
     for (const auto& o : widest.offers) {
         if (!offer_is_of(o, profile.provider) || find_entry(profile, o) != nullptr) continue;
         profile.entries.push_back({.offer = o, .most = {}});
@@ -46,14 +46,14 @@ void learn_entries(const Prober& prober, Profile& profile) {
 void learn_needs(const Prober& prober, Profile& profile) {
     Query q = widest_query(profile.provider, profile.version);
     q.hints->mode = 0;
-    auto kept = still_offered(profile, prober.ask(q));
+    auto kept = still_offered(profile, prober.issue(q));
     for (std::size_t i = 0; i < kept.size(); ++i) {
         if (!kept[i]) profile.entries[i].needed_mode = profile.entries[i].offer.mode;
     }
     if (profile.version < Version(1, 5)) return;
     q = widest_query(profile.provider, profile.version);
     q.hints->domain.mr_mode = 0;
-    kept = still_offered(profile, prober.ask(q));
+    kept = still_offered(profile, prober.issue(q));
     for (std::size_t i = 0; i < kept.size(); ++i) {
         if (!kept[i]) profile.entries[i].needed_mr_mode = profile.entries[i].offer.domain.mr_mode;
     }
@@ -68,7 +68,7 @@ void learn_caps(const Prober& prober, Profile& profile) {
         if (all_have) continue;
         Query q = widest_query(profile.provider, profile.version);
         q.hints->caps = w.value;
-        for (const auto& o : prober.ask(q).offers) {
+        for (const auto& o : prober.issue(q).offers) {
             if (!offer_is_of(o, profile.provider) || (o.caps & w.value) == 0) continue;
             if (Entry* e = find_entry(profile, o)) {
                 if ((e->offer.caps & w.value) == 0) e->also_caps |= w.value;
@@ -119,19 +119,19 @@ std::vector<std::string> discover_providers(Caller& caller, Version version, std
     };
     Query q;
     q.version = version;
-    const Answer all = prober.ask(q);
+    const Answer all = prober.issue(q);
     for (const auto& o : all.offers) add(o);
     // Providers that offer something only to an application that supports their modes.
     q.flags = FI_PROV_ATTR_ONLY;
-    const Answer named = prober.ask(q);
+    const Answer named = prober.issue(q);
     for (const auto& o : named.offers) {
         if (!o.fabric.prov_name) continue;
-        const Answer wide = prober.ask(widest_query(*o.fabric.prov_name, version));
+        const Answer wide = prober.issue(widest_query(*o.fabric.prov_name, version));
         for (const auto& found : wide.offers) add(found);
     }
     for (const auto& name : requested) {
         if (std::find(out.begin(), out.end(), name) != out.end()) continue;
-        const Answer wide = prober.ask(widest_query(name, version));
+        const Answer wide = prober.issue(widest_query(name, version));
         const bool answers = std::any_of(wide.offers.begin(), wide.offers.end(),
                                          [&](const Info& offer) { return offer_is_of(offer, name); });
         if (answers) out.push_back(name);

@@ -35,8 +35,8 @@ void read_line(FreshAnswer& answer, const std::string& line) {
 
 }  // namespace
 
-std::optional<FreshAnswer> ask_fresh(const Plan& plan, const std::optional<std::string>& fi_provider,
-                                     std::uint64_t flags) {
+std::optional<FreshAnswer> issue_fresh(const Plan& plan, const std::optional<std::string>& fi_provider,
+                                       std::uint64_t flags) {
     int ends[2];
     if (pipe(ends) != 0) return std::nullopt;
     const pid_t child = fork();
@@ -82,9 +82,9 @@ int fresh_names(const std::string& path, std::uint64_t flags) {
     model::Query q;
     q.version = model::Version(library->entries().version());
     q.flags = flags;
-    const Asked asked = caller.ask(q);
-    std::printf("R%d\n", asked.answer.ret);
-    for (const auto& o : asked.answer.offers) std::printf("P%s\n", o.fabric.prov_name.value_or("").c_str());
+    const Issued issued = caller.issue(q);
+    std::printf("R%d\n", issued.answer.ret);
+    for (const auto& o : issued.answer.offers) std::printf("P%s\n", o.fabric.prov_name.value_or("").c_str());
     std::fflush(stdout);
     return 0;
 }

@@ -23,8 +23,8 @@ struct FreshAnswer {
 
 /// Asks with hints NULL and these flags, FI_PROVIDER as given (absent: unset).  Nothing if the process can't be
 /// started.
-std::optional<FreshAnswer> ask_fresh(const Plan& plan, const std::optional<std::string>& fi_provider,
-                                     std::uint64_t flags);
+std::optional<FreshAnswer> issue_fresh(const Plan& plan, const std::optional<std::string>& fi_provider,
+                                       std::uint64_t flags);
 
 /// The other end: loads, asks, prints.  For the hidden command.
 int fresh_names(const std::string& library, std::uint64_t flags);

@@ -31,22 +31,22 @@ void note_ending(SideEffects& side_effects, const Ending& ending) {
     side_effects.exited = ending.kind == Ending::Kind::Exited;
 }
 
-void judge_asked(TestContext& context, const Query& query, const Asked& asked, Tally& tally,
-                 std::vector<Because>& broken) {
-    if (asked.broken == nullptr) {
-        judge(query, context.world(), asked.answer, &context.profile(query.version), tally, broken);
+void judge_issued(TestContext& context, const Query& query, const Issued& issued, Tally& tally,
+                  std::vector<Because>& broken) {
+    if (issued.broken == nullptr) {
+        judge(query, context.world(), issued.answer, &context.profile(query.version), tally, broken);
     } else {
-        judge_broken_list(asked.broken, tally, broken);
+        judge_broken_list(issued.broken, tally, broken);
     }
     SideEffects side_effects;
     side_effects.act = SideEffects::Act::GetInfo;
     side_effects.world = &context.world();
     side_effects.query = &query;
-    side_effects.answer = &asked.answer;
-    side_effects.ret = asked.answer.ret;
-    side_effects.hints_written = asked.hints_written;
-    side_effects.written_field = asked.written_field;
-    side_effects.copy_shares = asked.shares_hints;
+    side_effects.answer = &issued.answer;
+    side_effects.ret = issued.answer.ret;
+    side_effects.hints_written = issued.hints_written;
+    side_effects.written_field = issued.written_field;
+    side_effects.copy_shares = issued.shares_hints;
     judge(side_effects, tally, broken);
 }
 
@@ -70,11 +70,11 @@ int place_among_own(const TestContext& context, const Answer& answer, std::size_
 }  // namespace
 
 void probe_call(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    judge_asked(context, c.first, context.single().ask(c.first), tally, broken);
+    judge_issued(context, c.first, context.single().issue(c.first), tally, broken);
 }
 
 void probe_pair(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
-    const Asked first = context.single().ask(c.first);
+    const Issued first = context.single().issue(c.first);
     Query second = c.second;
     int fed_back = c.fed_back;
     if (c.metamorphic == MetamorphicRelation::FedBack) {
@@ -85,7 +85,7 @@ void probe_pair(TestContext& context, const Case& c, Tally& tally, std::vector<B
         fed_back = place_among_own(context, first.answer, i);
         second = feed_back(c.first, first.answer.offers[i]);
     }
-    const Asked again = context.single().ask(second);
+    const Issued again = context.single().issue(second);
     if (first.broken != nullptr || again.broken != nullptr) return;
     // Lists of names are compared with whole answers: a layered provider's may be told layer by layer.  What a plain
     // call found of others is none of the provider's business.

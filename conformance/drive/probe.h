@@ -33,7 +33,7 @@ std::size_t text_length(TestContext& context, const StringProbe& p);
 void judge_left(TestContext& context, const LeftPair& left, model::Tally& tally, std::vector<model::Because>& broken);
 
 /// Judges one asked query: its answer, and its side_effects.
-void judge_asked(TestContext& context, const model::Query& query, const Asked& asked, model::Tally& tally,
-                 std::vector<model::Because>& broken);
+void judge_issued(TestContext& context, const model::Query& query, const Issued& issued, model::Tally& tally,
+                  std::vector<model::Because>& broken);
 
 }  // namespace selvage::conformance

@@ -85,7 +85,7 @@ private:
     [[nodiscard]] std::uint64_t shown(Field f) { return get(entry().offer, f); }
 
     Answer own_part(const Query& q) const {
-        Answer answer = prober_.ask(q);
+        Answer answer = prober_.issue(q);
         std::erase_if(answer.offers, [&](const Info& o) { return !offer_is_of(o, profile_.provider); });
         return answer;
     }
@@ -106,7 +106,7 @@ private:
     }
     bool passes(Field f, std::uint64_t value) {
         Query q = base();
-        ask_for(*q.hints, f, value);
+        request(*q.hints, f, value);
         return passes(q);
     }
 
@@ -124,7 +124,7 @@ private:
         for (const auto& w : words(Family::ep_type)) {
             if (w.alias || w.value == FI_EP_UNSPEC) continue;
             Query q = widest_query(profile_.provider, profile_.version);
-            ask_for(*q.hints, Field::ep_type, w.value);
+            request(*q.hints, Field::ep_type, w.value);
             for (const auto& o : own_part(q).offers) {
                 const bool known = std::any_of(profile_.entries.begin(), profile_.entries.end(),
                                                [&](const Entry& e) { return same_thing(e.offer, o); });
@@ -154,7 +154,7 @@ private:
         served |= passing(served, apart & ~served, passes_caps);
         served |= passing(served, others, passes_caps);
         Query q = base();
-        ask_for(*q.hints, Field::caps, served);
+        request(*q.hints, Field::caps, served);
         for (const auto& o : own_part(q).offers) {
             if (!is_ours(o)) continue;
             add_entry(o, q);
@@ -213,7 +213,7 @@ private:
     void find_key(Field key) {
         const auto found = largest(0, kLongestKey, [&](std::uint64_t length) {
             Query q = base();
-            ask_for(*q.hints, key, std::string(length, 'k'));
+            request(*q.hints, key, std::string(length, 'k'));
             return passes(q);
         });
         if (found != 0) set(entry().most, row(key).partner, found == kLongestKey ? kMax : found);

@@ -17,8 +17,8 @@ namespace selvage::conformance {
 struct Prober {
     Caller& caller;
     std::span<const model::Query> deadly;
-    [[nodiscard]] model::Answer ask(const model::Query& q) const {
-        if (std::find(deadly.begin(), deadly.end(), q) == deadly.end()) return caller.ask(q).answer;
+    [[nodiscard]] model::Answer issue(const model::Query& q) const {
+        if (std::find(deadly.begin(), deadly.end(), q) == deadly.end()) return caller.issue(q).answer;
         model::Answer refused;
         refused.ret = -FI_ENODATA;
         return refused;

@@ -32,13 +32,13 @@ bool mend(Query& q, Field f, const Entry& entry) {
     if (q.hints && is_number(f)) {
         const auto& r = row(f);
         if (r.part != Part::Info) q.hints->add(r.part);
-        const auto asked = get(*q.hints, f);
+        const auto requested = get(*q.hints, f);
         const auto offered = get(entry.offer, f);
         if (f == Field::mode || f == Field::domain_mr_mode) {
             const auto needed = f == Field::mode ? entry.needed_mode : entry.needed_mr_mode;
-            set(*q.hints, f, (asked | offered | needed) & ~std::uint64_t{f == Field::domain_mr_mode ? 3U : 0U});
+            set(*q.hints, f, (requested | offered | needed) & ~std::uint64_t{f == Field::domain_mr_mode ? 3U : 0U});
         } else if (r.form == Form::Bits) {
-            set(*q.hints, f, asked & (offered | entry.also_caps));
+            set(*q.hints, f, requested & (offered | entry.also_caps));
         } else {
             set(*q.hints, f, offered);
         }

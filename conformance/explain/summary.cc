@@ -15,16 +15,16 @@ using namespace model;
 
 // A set of bits that is asked for and only partly offered, or needed and not set.
 std::string bits_conflict(const Query& q, const Entry& entry, const FieldRow& r) {
-    const auto asked = get(*q.hints, r.field);
+    const auto requested = get(*q.hints, r.field);
     const bool modes = r.field == Field::mode || r.field == Field::domain_mr_mode;
     if (modes) {
-        const auto needed = (r.field == Field::mode ? entry.needed_mode : entry.needed_mr_mode) & ~asked;
+        const auto needed = (r.field == Field::mode ? entry.needed_mode : entry.needed_mr_mode) & ~requested;
         return needed ? fmt::format("{}: {} is needed, and not set", r.path, print_value(r.family, needed))
                       : std::string();
     }
-    const auto missing = asked & ~(get(entry.offer, r.field) | (r.field == Field::caps ? entry.also_caps : 0));
+    const auto missing = requested & ~(get(entry.offer, r.field) | (r.field == Field::caps ? entry.also_caps : 0));
     if (missing) return fmt::format("{}: {} is not offered", r.path, print_value(r.family, missing));
-    return fmt::format("{}: {} are not offered together", r.path, print_value(r.family, asked));
+    return fmt::format("{}: {} are not offered together", r.path, print_value(r.family, requested));
 }
 
 std::string conflict(const Query& q, const Entry& entry, const Because& because) {
@@ -67,15 +67,15 @@ std::vector<std::string> obstacles(const Query& query, const std::vector<Explain
     return out;
 }
 
-std::string unasked_capabilities(const Query& query, const std::vector<Info>& offers) {
-    const auto asked = query.hints ? query.hints->caps : 0;
-    if (!asked || offers.empty()) return {};
-    std::uint64_t unasked = 0;
-    for (const auto& o : offers) unasked |= o.caps & ~asked;
-    if (!unasked) return {};
+std::string unrequested_capabilities(const Query& query, const std::vector<Info>& offers) {
+    const auto requested = query.hints ? query.hints->caps : 0;
+    if (!requested || offers.empty()) return {};
+    std::uint64_t unrequested = 0;
+    for (const auto& o : offers) unrequested |= o.caps & ~requested;
+    if (!unrequested) return {};
     std::uint64_t implied = 0, secondary = 0;
     for (const auto& w : words(Family::caps)) {
-        if (w.alias || !(unasked & w.value)) continue;
+        if (w.alias || !(unrequested & w.value)) continue;
         (w.word_class == WordClass::Secondary ? secondary : implied) |= w.value;
     }
     std::string out;

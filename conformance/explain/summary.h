@@ -20,7 +20,7 @@ std::vector<std::string> obstacles(const model::Query& query, const std::vector<
                                    const Proposal* proposal);
 
 /// Capabilities of the offers that were not asked for, as "FI_SEND|FI_RECV (implied)"; empty if there are none.
-std::string unasked_capabilities(const model::Query& query, const std::vector<model::Info>& offers);
+std::string unrequested_capabilities(const model::Query& query, const std::vector<model::Info>& offers);
 
 /// The C statement for a change, of `hints` as fi_allocinfo returns them, or of the arguments of fi_getinfo.
 std::string c_statement(const model::Query& query, model::Field field);

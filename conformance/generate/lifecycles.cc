@@ -197,20 +197,20 @@ void domain_reported(LifecycleBuilder& w) {
     w.query();
 }
 
-void fabric_asked_for(LifecycleBuilder& w) {
+void fabric_requested(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     w.query(fabric);
     w.close(fabric);
 }
 
-void domain_asked_for(LifecycleBuilder& w) {
+void domain_requested(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric);
     w.query(domain);
     w.close(domain, fabric);
 }
 
-void pep_asked_for(LifecycleBuilder& w) {
+void pep_requested(LifecycleBuilder& w) {
     if (!w.connected()) return;
     const int fabric = w.fabric();
     const int pep = w.open(Verb::OpenPep, fabric);
@@ -400,9 +400,9 @@ constexpr std::array kScripts = {
     nothing_reported,
     fabric_reported,
     domain_reported,
-    fabric_asked_for,
-    domain_asked_for,
-    pep_asked_for,
+    fabric_requested,
+    domain_requested,
+    pep_requested,
     twin_fabrics,
     twin_domains,
     domains_of_twin_fabrics,

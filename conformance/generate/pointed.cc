@@ -30,17 +30,17 @@ void add_numeric_hosts(const Profile& profile, std::vector<Query>& out) {
 
 // Each primary capability alone, and with each of its modifiers alone.
 void add_one_way_capabilities(const Profile& profile, std::vector<Query>& out) {
-    const auto ask = [&](std::uint64_t caps) {
+    const auto issue = [&](std::uint64_t caps) {
         Query q = base_call(profile);
         q.hints->caps = caps;
         out.push_back(std::move(q));
     };
     for (const auto& primary : words(Family::caps)) {
         if (primary.word_class != WordClass::Primary || primary.alias || primary.since > profile.version) continue;
-        ask(primary.value);
+        issue(primary.value);
         for (const auto& w : words(Family::caps)) {
             if (w.word_class == WordClass::Modifier && !w.alias && (w.modifies & primary.value) != 0)
-                ask(primary.value | w.value);
+                issue(primary.value | w.value);
         }
     }
 }
@@ -77,7 +77,7 @@ void add_far_and_near(const Profile& profile, std::vector<Query>& out) {
             q.hints->caps = caps;
             for (const Field field : {Field::src_addr, Field::dest_addr}) {
                 Query hinted = q;
-                ask_for(*hinted.hints, field, p.address);
+                request(*hinted.hints, field, p.address);
                 out.push_back(std::move(hinted));
             }
             q.node = p.host;
@@ -125,7 +125,7 @@ void add_provider_names(const Profile& profile, std::vector<Query>& out) {
     }
     for (const auto& name : names) {
         Query q = base_call(profile);
-        ask_for(*q.hints, Field::fabric_prov_name, name);
+        request(*q.hints, Field::fabric_prov_name, name);
         out.push_back(std::move(q));
     }
 }
@@ -135,7 +135,7 @@ void add_long_names(const Profile& profile, std::vector<Query>& out) {
     for (const std::size_t length : {63U, 64U, 65U, 127U, 128U, 255U, 256U, 1023U, 1024U, 4096U}) {
         for (const Field field : {Field::domain_name, Field::fabric_name, Field::fabric_prov_name}) {
             Query q = base_call(profile);
-            ask_for(*q.hints, field, std::string(length, 'n'));
+            request(*q.hints, field, std::string(length, 'n'));
             out.push_back(std::move(q));
         }
         Query q = base_call(profile);
@@ -176,7 +176,7 @@ void add_user_ids(const Profile& profile, std::vector<Query>& out) {
     for (const auto& e : profile.entries) {
         Query q = base_call(profile);
         q.hints->caps = e.offer.caps | FI_AV_USER_ID;
-        ask_for(*q.hints, Field::ep_type, e.offer.ep.type);
+        request(*q.hints, Field::ep_type, e.offer.ep.type);
         out.push_back(std::move(q));
     }
 }
@@ -207,7 +207,7 @@ std::vector<Query> pointed_queries_of_each_version(const Profile& profile) {
     std::vector<Query> out;
     for (const std::uint64_t mr_mode : {std::uint64_t{FI_MR_BASIC}, std::uint64_t{FI_MR_SCALABLE}}) {
         Query q = base_call(profile);
-        ask_for(*q.hints, Field::domain_mr_mode, mr_mode);
+        request(*q.hints, Field::domain_mr_mode, mr_mode);
         out.push_back(q);
         q.hints->mode &= ~std::uint64_t{FI_LOCAL_MR};
         out.push_back(std::move(q));

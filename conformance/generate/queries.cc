@@ -121,14 +121,14 @@ void add_random_field(const Profile& profile, const Entry& entry, const std::vec
     if (is_text(f)) {
         const auto& offered = text(entry.offer, f);
         if (offered && rng.chance(80)) {
-            ask_for(hints, f, *offered);
+            request(hints, f, *offered);
         } else {
             const auto values = text_values(f, profile);
-            ask_for(hints, f, values[rng.below(values.size())]);
+            request(hints, f, values[rng.below(values.size())]);
         }
         return;
     }
-    ask_for(hints, f, random_number(f, get(entry.offer, f), all, rng));
+    request(hints, f, random_number(f, get(entry.offer, f), all, rng));
 }
 
 }  // namespace
@@ -168,9 +168,9 @@ void apply(const Choice& choice, Query& query) {
     Info& hints = *query.hints;
     if (const auto* p = part_of(choice.field)) return hints.add(p->part);
     if (is_text(choice.field)) {
-        ask_for(hints, choice.field, choice.text);
+        request(hints, choice.field, choice.text);
     } else {
-        ask_for(hints, choice.field, choice.number);
+        request(hints, choice.field, choice.number);
     }
 }
 
@@ -179,9 +179,9 @@ Query base_call(const Profile& profile) {
     q.version = profile.version;
     q.hints.emplace();
     q.hints->mode = all_bits(Family::mode);
-    ask_for(*q.hints, Field::fabric_prov_name, profile.provider);
+    request(*q.hints, Field::fabric_prov_name, profile.provider);
     if (profile.version >= Version(1, 5)) {
-        ask_for(*q.hints, Field::domain_mr_mode,
+        request(*q.hints, Field::domain_mr_mode,
                 all_bits(Family::mr_mode) & ~std::uint64_t{FI_MR_BASIC | FI_MR_SCALABLE});
     }
     return q;
@@ -218,7 +218,7 @@ Query random_query(const Profile& profile, const std::vector<Choice>& all, Rng& 
     if (rng.chance(20)) hints.mode &= rng.next();
     if (rng.chance(5)) hints.mode = 0;
     if (rng.chance(30) && hints.has(Part::Domain)) hints.domain.mr_mode &= rng.next();
-    if (rng.chance(50)) ask_for(hints, Field::ep_type, entry.offer.ep.type);
+    if (rng.chance(50)) request(hints, Field::ep_type, entry.offer.ep.type);
     const auto fields = 1 + rng.below(rng.chance(80) ? 5 : 14);
     for (std::uint64_t i = 0; i < fields; ++i) add_random_field(profile, entry, all, hints, rng);
     if ((hints.src_addr || hints.dest_addr) && rng.chance(20)) {

@@ -17,7 +17,7 @@ using namespace model;
 // Zero is no wildcard in the others, or relaxing them is a relation of its own.
 bool is_relaxable(const FieldRow& r) { return r.hint == Hint::Request && r.field != Field::handle; }
 
-std::vector<Field> asked_fields(const Info& hints) {
+std::vector<Field> requested_fields(const Info& hints) {
     std::vector<Field> out;
     for (const auto& r : number_fields()) {
         if (is_relaxable(r) && get(hints, r.field) != 0) out.push_back(r.field);
@@ -30,7 +30,7 @@ std::vector<Field> asked_fields(const Info& hints) {
 
 bool relax(Query& q, Rng& rng) {
     if (!q.hints) return false;
-    const auto fields = asked_fields(*q.hints);
+    const auto fields = requested_fields(*q.hints);
     if (fields.empty()) return false;
     const Field f = fields[rng.below(fields.size())];
     const auto& r = row(f);
@@ -86,7 +86,7 @@ bool source_address_that_is_ignored(Query& a, Query& b) {
     forget(*a.hints, Field::src_addr);
     b = a;
     b.hints->addr_format = a.hints->addr_format = FI_SOCKADDR_IN;
-    ask_for(*b.hints, Field::src_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
+    request(*b.hints, Field::src_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
     return true;
 }
 
@@ -97,7 +97,7 @@ bool destination_that_is_ignored(Query& a, Query& b) {
     forget(*a.hints, Field::dest_addr);
     b = a;
     b.hints->addr_format = a.hints->addr_format = FI_SOCKADDR_IN;
-    ask_for(*b.hints, Field::dest_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
+    request(*b.hints, Field::dest_addr, std::string("\x02\0\x1d\x2f\xc0\0\x02\x4d\0\0\0\0\0\0\0\0", 16));
     return true;
 }
 
@@ -190,7 +190,7 @@ bool key_before_there_were_keys(Query& a, Query& b) {
     a.hints->domain.mr_mode = FI_MR_UNSPEC;
     forget(*a.hints, Field::domain_auth_key);
     b = a;
-    ask_for(*b.hints, Field::domain_auth_key, std::string("0123456789abcdef"));
+    request(*b.hints, Field::domain_auth_key, std::string("0123456789abcdef"));
     return true;
 }
 
@@ -285,7 +285,7 @@ Query primaries_of(const Profile& profile, const Entry& entry) {
     Query q = base_call(profile);
     for (const auto& w : words(Family::caps))
         if (w.word_class == WordClass::Primary) q.hints->caps |= entry.offer.caps & w.value;
-    ask_for(*q.hints, Field::ep_type, entry.offer.ep.type);
+    request(*q.hints, Field::ep_type, entry.offer.ep.type);
     return q;
 }
 

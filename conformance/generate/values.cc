@@ -251,13 +251,13 @@ std::vector<std::string> text_values(Field field, const Profile& profile) {
     return out;
 }
 
-void ask_for(Info& hints, Field field, std::uint64_t value) {
+void request(Info& hints, Field field, std::uint64_t value) {
     const auto& r = row(field);
     if (r.part != Part::Info) hints.add(r.part);
     set(hints, field, value & r.widest);
 }
 
-void ask_for(Info& hints, Field field, const std::string& value) {
+void request(Info& hints, Field field, const std::string& value) {
     const auto& r = row(field);
     if (r.part != Part::Info) hints.add(r.part);
     text(hints, field) = value;

@@ -26,7 +26,7 @@ std::uint64_t all_bits(model::Family family);
 
 /// Sets one field of hints so that it can be asked for: makes its part present; an address or key gets its length, and
 /// its format where the hints have none.
-void ask_for(model::Info& hints, model::Field field, std::uint64_t value);
-void ask_for(model::Info& hints, model::Field field, const std::string& value);
+void request(model::Info& hints, model::Field field, std::uint64_t value);
+void request(model::Info& hints, model::Field field, const std::string& value);
 
 }  // namespace selvage::conformance

@@ -89,12 +89,12 @@ struct Caller::State {
         return false;
     }
     /// Tells the first store into the queries, if there was one, and undoes all.
-    bool collect_writes(Asked& asked) {
+    bool collect_writes(Issued& issued) {
         const void* const where = comparing ? arena.restore() : arena.reset();
         if (where == nullptr) return false;
         for (const Encoded& q : queries) {
-            asked.written_field = field_at(q, where);
-            if (asked.written_field != model::Field::call_hints) break;
+            issued.written_field = field_at(q, where);
+            if (issued.written_field != model::Field::call_hints) break;
         }
         return true;
     }
@@ -123,7 +123,7 @@ void Caller::prepare(std::span<const model::Query> queries) {
     install_fault_handler();
 }
 
-void Caller::ask(std::size_t i, Asked& out) {
+void Caller::issue(std::size_t i, Issued& out) {
     State& s = *state_;
     fi_info* list = untouched();
     const int ret = s.timed_getinfo(s.queries.at(i), &list);
@@ -134,15 +134,15 @@ void Caller::ask(std::size_t i, Asked& out) {
     out.hints_written = (s.comparing || s.arena.touched()) && s.collect_writes(out);
 }
 
-Asked Caller::ask(const model::Query& query) {
+Issued Caller::issue(const model::Query& query) {
     if (state_->told) state_->told(query);
     prepare({&query, 1});
-    Asked asked;
-    ask(0, asked);
-    return asked;
+    Issued issued;
+    issue(0, issued);
+    return issued;
 }
 
-int Caller::ask_raw(std::size_t i) {
+int Caller::issue_raw(std::size_t i) {
     State& s = *state_;
     fi_info* list = untouched();
     const InsideSubject scope(s.watched);
@@ -151,7 +151,7 @@ int Caller::ask_raw(std::size_t i) {
     return ret;
 }
 
-void Caller::ask_at_once(std::size_t i, model::Answer& out) const {
+void Caller::issue_at_once(std::size_t i, model::Answer& out) const {
     const State& s = *state_;
     fi_info* list = untouched();
     const int ret = s.getinfo(s.queries.at(i), &list);
@@ -159,10 +159,10 @@ void Caller::ask_at_once(std::size_t i, model::Answer& out) const {
     if (ret == 0 && list != nullptr && broken == nullptr) s.entries.freeinfo(list);
 }
 
-bool Caller::hints_were_written(Asked& asked) {
-    asked.written_field = model::Field::call_hints;
-    asked.hints_written = state_->collect_writes(asked);
-    return asked.hints_written;
+bool Caller::hints_were_written(Issued& issued) {
+    issued.written_field = model::Field::call_hints;
+    issued.hints_written = state_->collect_writes(issued);
+    return issued.hints_written;
 }
 
 std::size_t Caller::prepared() const { return state_->queries.size(); }

@@ -21,8 +21,8 @@ struct fi_info;
 
 namespace selvage::conformance {
 
-/// What was seen while one query was asked.
-struct Asked {
+/// What was seen while one query was issued.
+struct Issued {
     model::Answer answer;
     bool hints_written = false;
     model::Field written_field = model::Field::call_hints;
@@ -45,29 +45,29 @@ public:
     /// past them crashes.  Costs system calls per query.
     void set_tight(bool tight);
     /// Queries prepared from now on lie in writable pages, and stores into them are seen by comparing: a query
-    /// costs no system call, but a store of what is there already goes unseen.  Not for queries asked by several
+    /// costs no system call, but a store of what is there already goes unseen.  Not for queries issued by several
     /// threads.
     void set_comparing(bool comparing);
-    /// From now on what the library allocates and frees within ask() and ask_raw() is counted there (and may be made to
-    /// fail).  nullptr: not counted.
+    /// From now on what the library allocates and frees within issue() and issue_raw() is counted there (and may be
+    /// made to fail).  nullptr: not counted.
     void watch(Allocations* allocations);
-    /// From now on each single query is told before it is asked, so that the last one told is the one that killed.
+    /// From now on each single query is told before it is issued, so that the last one told is the one that killed.
     void announce(std::function<void(const model::Query&)> told);
 
     /// Prepares up to `capacity()` queries at once, so that the cost of protecting pages is shared.
     void prepare(std::span<const model::Query> queries);
-    /// Asks prepared query `i`.  `out` is reused: its buffers keep their capacity.
-    void ask(std::size_t i, Asked& out);
-    /// Prepare and ask one.
-    Asked ask(const model::Query& query);
-    /// Asks prepared query `i` without decoding, and frees the list: for measuring the raw call rate.
-    int ask_raw(std::size_t i);
-    /// Asks prepared query `i` from any thread, several at once.  Stores into hints are let through, but told only
-    /// by hints_were_written() afterwards.  The calling thread must not be inside ask().
-    void ask_at_once(std::size_t i, model::Answer& out) const;
-    /// Whether a store into the prepared queries was caught since the last ask() or call of this, and to which field
-    /// of which query (`asked` tells the field, its answer is left alone).  Puts the queries back as they were.
-    bool hints_were_written(Asked& asked);
+    /// Issues prepared query `i`.  `out` is reused: its buffers keep their capacity.
+    void issue(std::size_t i, Issued& out);
+    /// Prepares and issues one.
+    Issued issue(const model::Query& query);
+    /// Issues prepared query `i` without decoding, and frees the list: for measuring the raw call rate.
+    int issue_raw(std::size_t i);
+    /// Issues prepared query `i` from any thread, several at once.  Stores into hints are let through, but told only
+    /// by hints_were_written() afterwards.  The calling thread must not be inside issue().
+    void issue_at_once(std::size_t i, model::Answer& out) const;
+    /// Whether a store into the prepared queries was caught since the last issue() or call of this, and to which field
+    /// of which query (`issued` tells the field, its answer is left alone).  Puts the queries back as they were.
+    bool hints_were_written(Issued& issued);
 
     /// How many queries are prepared, and the hints of one as the library sees them (nullptr: none).
     [[nodiscard]] std::size_t prepared() const;

@@ -18,10 +18,10 @@ int pass(const Caller& caller, std::size_t start, unsigned rounds, std::vector<m
         for (std::size_t k = 0; k < n; ++k) {
             const std::size_t i = (start + k) % n;
             if (r == 0) {
-                caller.ask_at_once(i, answers[i]);
+                caller.issue_at_once(i, answers[i]);
                 continue;
             }
-            caller.ask_at_once(i, again);
+            caller.issue_at_once(i, again);
             if (again == answers[i]) continue;
             unsteady = static_cast<int>(i);
             std::swap(answers[i], again);
@@ -32,9 +32,9 @@ int pass(const Caller& caller, std::size_t start, unsigned rounds, std::vector<m
 
 }  // namespace
 
-AskedAtOnce ask_in_threads(Caller& caller, unsigned threads, unsigned rounds) {
+IssuedAtOnce issue_in_threads(Caller& caller, unsigned threads, unsigned rounds) {
     const std::size_t n = caller.prepared();
-    AskedAtOnce all;
+    IssuedAtOnce all;
     all.answers.assign(threads, std::vector<model::Answer>(n));
     std::atomic<int> unsteady{-1};
     std::latch together(threads);
@@ -49,7 +49,7 @@ AskedAtOnce ask_in_threads(Caller& caller, unsigned threads, unsigned rounds) {
             });
     }
     all.unsteady = unsteady;
-    Asked written;
+    Issued written;
     all.hints_written = caller.hints_were_written(written);
     all.written_field = written.written_field;
     return all;

@@ -1,6 +1,6 @@
-// Several threads ask the same prepared queries at once, to be compared with the answers of one thread.
+// Several threads issue the same prepared queries at once, to be compared with the answers of one thread.
 //
-// Child processes only.  The threads are joined before ask_in_threads returns; a hang is the parent's to notice.
+// Child processes only.  The threads are joined before issue_in_threads returns; a hang is the parent's to notice.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace selvage::conformance {
 
-/// What threads were told.
-struct AskedAtOnce {
+/// What the threads saw.
+struct IssuedAtOnce {
     /// answers[thread][query], of the last round.
     std::vector<std::vector<model::Answer>> answers;
     /// A query that some thread was answered differently in different rounds; -1: none.
@@ -21,6 +21,6 @@ struct AskedAtOnce {
 
 /// All threads start together; each goes through all prepared queries `rounds` times, each from another place, so
 /// that the same and different queries meet.
-AskedAtOnce ask_in_threads(Caller& caller, unsigned threads, unsigned rounds);
+IssuedAtOnce issue_in_threads(Caller& caller, unsigned threads, unsigned rounds);
 
 }  // namespace selvage::conformance

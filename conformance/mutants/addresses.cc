@@ -217,7 +217,7 @@ void add_hints(Table& table) {
 
 void add_formats(Table& table) {
     refuses(table, "refuse-format", "refuses the address format that it offers", {"getinfo.formats.hint-fits"},
-            [](const Call& c) { return c.asked("addr_format") == FI_SOCKADDR_IN; });
+            [](const Call& c) { return c.requested("addr_format") == FI_SOCKADDR_IN; });
     alters(table, "format-ignored", "grants every address format", {"getinfo.formats.hint-fits"},
            [](Hints& hints, Call&) { hints.info.addr_format = FI_FORMAT_UNSPEC; })
         .declare();
@@ -227,12 +227,12 @@ void add_formats(Table& table) {
            });
     edits(table, "sockaddr-not-honoured", "answers strings to who asked for socket addresses",
           {"getinfo.formats.sockaddr-honoured"}, [](fi_info& entry, const Call& c) {
-              if (c.asked("addr_format") == FI_SOCKADDR) entry.addr_format = FI_ADDR_STR;
+              if (c.requested("addr_format") == FI_SOCKADDR) entry.addr_format = FI_ADDR_STR;
           });
     const auto tell = [&](const char* name, const char* clause, std::uint32_t format, const char* provider = "tcp") {
         edits(table, name, "reports addresses that are not of their format", {clause},
               [format](fi_info& entry, const Call& c) {
-                  if (c.asked("addr_format") == 0) entry.addr_format = format;
+                  if (c.requested("addr_format") == 0) entry.addr_format = format;
               })
             .of(provider);
     };
@@ -242,13 +242,13 @@ void add_formats(Table& table) {
     tell("format-ib-of-ipv4", "getinfo.formats.ib-shape", FI_SOCKADDR_IB);
     edits(table, "sockaddr-without-family", "reports a socket address without a family",
           {"getinfo.formats.sockaddr-family"}, [](fi_info& entry, const Call& c) {
-              if (c.asked("addr_format") != 0 || ipv4(entry.src_addr, entry.src_addrlen) == nullptr) return;
+              if (c.requested("addr_format") != 0 || ipv4(entry.src_addr, entry.src_addrlen) == nullptr) return;
               entry.addr_format = FI_SOCKADDR;
               static_cast<sockaddr_in*>(entry.src_addr)->sin_family = 99;
           });
     edits(table, "ipv4-too-short", "reports IPv4 addresses of eight bytes", {"getinfo.formats.in-shape"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("addr_format") == 0 && entry.src_addrlen == sizeof(sockaddr_in)) entry.src_addrlen = 8;
+              if (c.requested("addr_format") == 0 && entry.src_addrlen == sizeof(sockaddr_in)) entry.src_addrlen = 8;
           });
     edits(table, "string-unterminated", "reports an address string without its end", {"getinfo.formats.str-terminated"},
           [](fi_info& entry, const Call&) {

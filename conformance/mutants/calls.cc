@@ -14,7 +14,7 @@ namespace {
 // Turns the error that says "nothing matches" into another.
 void other_error(Table& table, const char* name, const char* breaks, const char* clause, int told) {
     plain(table, name, breaks, {clause}).getinfo = [told](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         return ret == -FI_ENODATA ? told : ret;
     };
 }
@@ -38,14 +38,14 @@ void add_returns(Table& table) {
     plain(table, "success-without-list", "returns 0 and no list where nothing matches",
           {"getinfo.call.success-not-empty"})
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret == -FI_ENODATA) *c.list = nullptr;
         return ret == -FI_ENODATA ? 0 : ret;
     };
     plain(table, "list-with-error", "stores a list though nothing matches", {"getinfo.call.no-match-null"}).getinfo =
         [](Call& c) {
             static fi_info stale = {};
-            const int ret = ask(c);
+            const int ret = issue(c);
             if (ret == -FI_ENODATA) *c.list = &stale;
             return ret;
         };
@@ -54,14 +54,14 @@ void add_returns(Table& table) {
         fi_info* list = nullptr;
         Call own = c;
         own.list = &list;
-        const int ret = ask(own);
+        const int ret = issue(own);
         if (ret == 0) *c.list = list;
         return ret;
     };
     plain(table, "list-endless", "returns a list that bites its tail", {"getinfo.call.list-ends"}).getinfo =
         [](Call& c) {
-            const int ret = ask(c);
-            if (ret != 0 || c.asked("rx_attr.iov_limit") == 0) return ret;
+            const int ret = issue(c);
+            if (ret != 0 || c.requested("rx_attr.iov_limit") == 0) return ret;
             fi_info* last = *c.list;
             while (last->next != nullptr) last = last->next;
             last->next = *c.list;
@@ -69,7 +69,7 @@ void add_returns(Table& table) {
         };
     refuses(table, "refuse-two-sizes", "refuses hints that ask for two things which fit one by one",
             {"getinfo.call.matching-returned"},
-            [](const Call& c) { return c.asked("tx_attr.size") != 0 && c.asked("rx_attr.size") != 0; })
+            [](const Call& c) { return c.requested("tx_attr.size") != 0 && c.requested("rx_attr.size") != 0; })
         .on("random", "tcp", 6000);
 }
 
@@ -77,7 +77,7 @@ void add_entries(Table& table) {
     const auto lose = [&](const char* name, auto member) {
         edits(table, name, "leaves out a substructure", {"getinfo.call.structures-present"},
               [member](fi_info& entry, const Call& c) {
-                  if (c.asked("rx_attr.size") == 0) return;
+                  if (c.requested("rx_attr.size") == 0) return;
                   std::free(entry.*member);
                   entry.*member = nullptr;
               });
@@ -88,7 +88,7 @@ void add_entries(Table& table) {
           {"getinfo.call.nothing-given-lists-all", "getinfo.call.matching-returned"})
         .on("classes", "tcp", 3000)
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || c.hints != nullptr || c.node != nullptr || c.service != nullptr || c.flags != 0) return ret;
         for (fi_info** at = c.list; *at != nullptr;) {
             if (std::strcmp((*at)->fabric_attr->prov_name, "tcp") == 0 && (*at)->ep_attr->type == FI_EP_MSG) {
@@ -106,7 +106,7 @@ void add_versions(Table& table) {
         .getinfo = [](Call& c) {
         Call other = c;
         if (other.version > base().version()) other.version = base().version();
-        return ask(other);
+        return issue(other);
     };
     refuses(table, "newer-version-enodata", "refuses newer callers with another error", {"getinfo.call.version-newer"},
             [](const Call& c) { return c.version > base().version(); });
@@ -136,7 +136,7 @@ void add_names_only(Table& table) {
     plain(table, "provider-named-twice", "names a provider twice under FI_PROV_ATTR_ONLY",
           {"getinfo.flags.attr-only-once-each"})
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || !c.names_only()) return ret;
         fi_info* const again = base().dupinfo(*c.list);
         if (again != nullptr) {
@@ -148,7 +148,7 @@ void add_names_only(Table& table) {
     plain(table, "names-with-more", "fills in capabilities under FI_PROV_ATTR_ONLY",
           {"getinfo.flags.attr-only-default-members"})
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret == 0 && c.names_only()) (*c.list)->caps = FI_MSG;
         return ret;
     };
@@ -156,7 +156,7 @@ void add_names_only(Table& table) {
           {"getinfo.flags.attr-only-every-provider"})
         .on("pairs", "tcp", 12000)
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         fi_info** at = c.list;
         while (ret == 0 && c.names_only() && *at != nullptr) {
             if (std::strcmp((*at)->fabric_attr->prov_name, "tcp") == 0) {
@@ -169,7 +169,7 @@ void add_names_only(Table& table) {
     };
     plain(table, "name-missing-under-names-only", "names nobody under FI_PROV_ATTR_ONLY", {"fabric.prov-name.present"})
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || !c.names_only() || c.hints == nullptr) return ret;
         std::free((*c.list)->fabric_attr->prov_name);
         (*c.list)->fabric_attr->prov_name = nullptr;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kRemoteWays = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 constexpr std::uint64_t kMessageWays = FI_SEND | FI_RECV;
 
-std::uint64_t caps(const Call& c) { return c.asked("caps"); }
+std::uint64_t caps(const Call& c) { return c.requested("caps"); }
 
 // A capability that needs another is taken without it.
 void needs(Table& table, const char* name, const char* clause, std::uint64_t bit, std::uint64_t partners) {
@@ -132,9 +132,9 @@ void add_domain(Table& table) {
            {"domain.caps.known"},
            [](Hints& hints, Call&) { hints.domain.caps &= FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SHARED_AV; });
     refuses(table, "refuse-domain-caps", "refuses domain capabilities that it has", {"domain.caps.fits"},
-            [](const Call& c) { return c.asked("domain_attr.caps") != 0; });
+            [](const Call& c) { return c.requested("domain_attr.caps") != 0; });
     edits(table, "drop-domain-caps", "lacks a domain capability that was asked for", {"domain.caps.granted"},
-          [](fi_info& entry, const Call& c) { entry.domain_attr->caps &= ~c.asked("domain_attr.caps"); });
+          [](fi_info& entry, const Call& c) { entry.domain_attr->caps &= ~c.requested("domain_attr.caps"); });
     edits(table, "domain-caps-of-endpoint", "reports a capability that no domain can have",
           {"domain.caps.answer-known"}, [](fi_info& entry, const Call&) { entry.domain_attr->caps |= FI_MSG; });
     const auto lose = [&](const char* name, std::uint64_t bit, const char* clause, const char* provider) {
@@ -147,7 +147,8 @@ void add_domain(Table& table) {
     lose("domain-lacks-shared-av", FI_SHARED_AV, "domain.caps.shared-av-consistent", "shm");
     edits(table, "domain-mode-not-offered", "demands FI_RESTRICTED_COMP of who did not offer it",
           {"domain.mode.within"}, [](fi_info& entry, const Call& c) {
-              if (c.hints != nullptr && ((c.asked("mode") | c.asked("domain_attr.mode")) & FI_RESTRICTED_COMP) == 0)
+              if (c.hints != nullptr &&
+                  ((c.requested("mode") | c.requested("domain_attr.mode")) & FI_RESTRICTED_COMP) == 0)
                   entry.domain_attr->mode |= FI_RESTRICTED_COMP;
           });
     edits(table, "domain-mode-unknown", "demands a mode that no domain has", {"domain.mode.answer-known"},

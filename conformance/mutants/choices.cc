@@ -22,19 +22,19 @@ void refuse(Table& table, const char* name, std::string_view path, std::uint64_t
 }
 
 // Answers hints whose field is `asked` with `told`; the base does not see the hint.
-void misreport(Table& table, const char* name, std::string_view path, std::uint64_t asked, std::uint64_t told,
+void misreport(Table& table, const char* name, std::string_view path, std::uint64_t requested, std::uint64_t told,
                const char* clause, const char* provider = "tcp") {
     const Slot* where = &slot(path);
-    const auto is_asked = [where, asked](const Call& c) {
-        return c.hints != nullptr && get(*c.hints, *where) == asked;
+    const auto is_requested = [where, requested](const Call& c) {
+        return c.hints != nullptr && get(*c.hints, *where) == requested;
     };
     alters(
         table, name, "answers a value of " + std::string(path) + " that was not asked for", {clause},
         [=](Hints& hints, Call& c) {
-            if (is_asked(c)) hints.put(*where, 0);
+            if (is_requested(c)) hints.put(*where, 0);
         },
         [=](fi_info& entry, const Call& c) {
-            if (is_asked(c)) set(entry, *where, told);
+            if (is_requested(c)) set(entry, *where, told);
         })
         .of(provider);
 }
@@ -68,13 +68,13 @@ void add_endpoint(Table& table) {
     refuse(table, "refuse-protocol", "ep_attr.protocol", 0, "endpoint.protocol.granted");
     edits(table, "other-protocol", "reports another protocol than the one asked for", {"endpoint.protocol.returned"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("ep_attr.protocol") != 0) entry.ep_attr->protocol = FI_PROTO_UDP;
+              if (c.requested("ep_attr.protocol") != 0) entry.ep_attr->protocol = FI_PROTO_UDP;
           });
     always(table, "unknown-protocol", "ep_attr.protocol", 77, "endpoint.protocol.known");
     refuse(table, "refuse-tag-format", "ep_attr.mem_tag_format", 0, "endpoint.tag-format.granted");
     edits(table, "no-tag-format", "reports no tag bits though a format was asked for", {"endpoint.tag-format.returned"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("ep_attr.mem_tag_format") != 0) entry.ep_attr->mem_tag_format = 1;
+              if (c.requested("ep_attr.mem_tag_format") != 0) entry.ep_attr->mem_tag_format = 1;
           })
         .on("random", "tcp", 4000);
     always(table, "no-tx-context", "ep_attr.tx_ctx_cnt", 0, "endpoint.tx-count.default");
@@ -86,7 +86,7 @@ void add_endpoint(Table& table) {
           [](fi_info& entry, const Call&) { entry.ep_attr->msg_prefix_size = 16; });
     edits(table, "prefix-of-twelve", "asks for a message prefix of twelve bytes",
           {"endpoint.prefix-size.multiple-of-8"}, [](fi_info& entry, const Call& c) {
-              if ((c.asked("mode") & FI_MSG_PREFIX) == 0) return;
+              if ((c.requested("mode") & FI_MSG_PREFIX) == 0) return;
               entry.mode |= FI_MSG_PREFIX;
               entry.ep_attr->msg_prefix_size = 12;
           });
@@ -113,7 +113,7 @@ void refuse_auto(Table& table, const char* name, std::string_view path, const ch
             *c.list = nullptr;
             return -FI_ENODATA;
         }
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret == 0 && !c.names_only())
             for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, FI_PROGRESS_AUTO);
         return ret;
@@ -174,7 +174,7 @@ void add_classes(Table& table) {
                 *c.list = nullptr;
                 return -FI_ENODATA;
             }
-            const int ret = ask(c);
+            const int ret = issue(c);
             if (ret != 0 || c.names_only() || (c.hints != nullptr && get(*c.hints, *where) != 0)) return ret;
             for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, FI_TC_BULK_DATA);
             return ret;

@@ -51,7 +51,7 @@ void show_and_refuse(Table& table, const std::string& name, const Slot* where, s
             *c.list = nullptr;
             return -FI_ENODATA;
         }
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || expected != 0 || c.names_only()) return ret;
         for (fi_info* i = *c.list; i != nullptr; i = i->next) set(*i, *where, get(*i, *where) | bit);
         return ret;
@@ -106,7 +106,7 @@ void add_contexts(Table& table) {
     add_side(table, {"rx", FI_FENCE, FI_INJECT, FI_COMPLETION});
     edits(table, "tx-mode-of-receive", "requires of sends what concerns receives alone",
           {"endpoint.tx-mode.only-transmit"}, [](fi_info& entry, const Call& c) {
-              if ((c.asked("mode") & FI_BUFFERED_RECV) == 0 || c.asked("tx_attr.mode") != 0) return;
+              if ((c.requested("mode") & FI_BUFFERED_RECV) == 0 || c.requested("tx_attr.mode") != 0) return;
               entry.mode |= FI_BUFFERED_RECV;
               entry.tx_attr->mode |= FI_BUFFERED_RECV;
           });

@@ -43,7 +43,7 @@ using namespace selvage::mutants;
 SELVAGE_EXPORT int fi_getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
                               const fi_info* hints, fi_info** info) {
     Call call{version, node, service, flags, hints, info};
-    return self().getinfo ? self().getinfo(call) : ask(call);
+    return self().getinfo ? self().getinfo(call) : issue(call);
 }
 
 SELVAGE_EXPORT void fi_freeinfo(fi_info* info) { self().freeinfo ? self().freeinfo(info) : base().freeinfo(info); }

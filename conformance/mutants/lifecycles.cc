@@ -276,8 +276,8 @@ void add_children(Table& table) {
         };
         if (!from_provider) return;
         m.getinfo = [](Call& c) {
-            const int ret = ask(c);
-            if (ret != 0 || (c.asked("domain_attr.mr_mode") & FI_MR_PROV_KEY) == 0) return ret;
+            const int ret = issue(c);
+            if (ret != 0 || (c.requested("domain_attr.mr_mode") & FI_MR_PROV_KEY) == 0) return ret;
             for (fi_info* i = *c.list; i != nullptr; i = i->next) i->domain_attr->mr_mode |= FI_MR_PROV_KEY;
             return ret;
         };
@@ -412,7 +412,7 @@ fid_domain*& domain_of(fi_info& entry) { return entry.domain_attr->domain; }
 void add_instances(Table& table) {
     const auto with = [&](const char* name, const char* breaks, std::vector<std::string> clauses, Edit edit) {
         follows(table, name, breaks, std::move(clauses)).getinfo = [edit = std::move(edit)](Call& c) {
-            const int ret = ask(c);
+            const int ret = issue(c);
             if (ret != 0 || c.names_only()) return ret;
             for (fi_info* i = *c.list; i != nullptr; i = i->next) edit(*i, c);
             return ret;

@@ -50,10 +50,10 @@ constexpr Limit kLimits[] = {
 void add(Table& table, const Limit& limit) {
     const std::string path(limit.path);
     const Slot* where = &slot(limit.path);
-    const auto asks = [where](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) != 0; };
+    const auto requests = [where](const Call& c) { return c.hints != nullptr && get(*c.hints, *where) != 0; };
     if (!limit.fits.empty()) {
         refuses(table, "refuse-" + path, "refuses hints with " + path + ", whatever it is", {std::string(limit.fits)},
-                asks);
+                requests);
     }
     edits(table, "short-" + path, "reports one less than was asked for in " + path, {std::string(limit.granted)},
           [where](fi_info& entry, const Call& c) {
@@ -77,14 +77,14 @@ void add_limits(Table& table) {
     for (const Limit& limit : kLimits) add(table, limit);
     edits(table, "cq-data-size-of-two", "reports remote completion data of two bytes", {"domain.cq-data-size.minimum"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("domain_attr.cq_data_size") == 0) entry.domain_attr->cq_data_size = 2;
+              if (c.requested("domain_attr.cq_data_size") == 0) entry.domain_attr->cq_data_size = 2;
           });
     edits(table, "limits-not-filled", "leaves limits that were not asked for at zero", {"getinfo.hints.default-filled"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("tx_attr.size") == 0) entry.tx_attr->size = 0;
+              if (c.requested("tx_attr.size") == 0) entry.tx_attr->size = 0;
           });
     refuses(table, "refuse-buffered-recv", "refuses a large total_buffered_recv", {"endpoint.buffered-recv.hint"},
-            [](const Call& c) { return c.asked("rx_attr.total_buffered_recv") > 64; });
+            [](const Call& c) { return c.requested("rx_attr.total_buffered_recv") > 64; });
 }
 
 }  // namespace selvage::mutants

@@ -191,8 +191,8 @@ void add_free(Table& table) {
             base().freeinfo(list);
         };
     table.back().getinfo = [](Call& c) {
-        const int ret = ask(c);
-        if (ret == 0 && c.asked("tx_attr.inject_size") == 1) (*c.list)->tx_attr->inject_size = 1;
+        const int ret = issue(c);
+        if (ret == 0 && c.requested("tx_attr.inject_size") == 1) (*c.list)->tx_attr->inject_size = 1;
         return ret;
     };
 }
@@ -202,7 +202,7 @@ void add_answers(Table& table) {
                                   {"getinfo.memory.answers-independent"});
     static char name[64];
     shared.getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || c.names_only() || (*c.list)->domain_attr->name == nullptr) return ret;
         fi_domain_attr& domain = *(*c.list)->domain_attr;
         std::strncpy(name, domain.name, sizeof name - 1);
@@ -221,12 +221,12 @@ void add_answers(Table& table) {
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         leak();
-        return ask(c);
+        return issue(c);
     };
     side_effects(table, "leak-per-failure", "leaks a block per call that fails", {"getinfo.memory.failed-call-frees"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0) leak();
         return ret;
     };
@@ -234,18 +234,18 @@ void add_answers(Table& table) {
         .seen_by_allocations()
         .getinfo = [](Call& c) {
         careless();
-        return ask(c);
+        return issue(c);
     };
     side_effects(table, "enomem-other-error", "says -FI_EINVAL when memory runs out", {"getinfo.memory.enomem"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         return ret == -FI_ENOMEM ? -FI_EINVAL : ret;
     };
     side_effects(table, "enomem-leak", "keeps memory when memory runs out", {"getinfo.memory.enomem"})
         .seen_by_allocations()
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret == -FI_ENOMEM) leak();
         return ret;
     };
@@ -253,7 +253,7 @@ void add_answers(Table& table) {
         side_effects(table, "hints-kept", "lets the answer point into the hints", {"getinfo.hints.not-kept"});
     static const char* borrowed = nullptr;
     kept.getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || c.names_only() || c.hints == nullptr || c.hints->fabric_attr == nullptr) return ret;
         fi_fabric_attr& fabric = *(*c.list)->fabric_attr;
         if (c.hints->fabric_attr->prov_name == nullptr || fabric.prov_name == nullptr) return ret;
@@ -277,7 +277,7 @@ void add_threads(Table& table) {
         .getinfo = [](Call& c) {
         const int others = inside.fetch_add(1);
         usleep(100);
-        const int ret = ask(c);
+        const int ret = issue(c);
         inside.fetch_sub(1);
         if (others == 0) return ret;
         if (ret == 0) base().freeinfo(*c.list);
@@ -288,19 +288,19 @@ void add_threads(Table& table) {
                  {"getinfo.memory.threads", "domain.threading.control-safe"})
         .getinfo = [](Call& c) {
         Hints hints(c.hints);
-        last_caps = c.asked("caps");
+        last_caps = c.requested("caps");
         usleep(100);
         if (hints.present()) hints.info.caps = last_caps;
         Call other = c;
         other.hints = hints.pointer();
-        return ask(other);
+        return issue(other);
     };
     side_effects(table, "threads-crash", "crashes when calls overlap",
                  {"getinfo.memory.threads", "domain.threading.control-safe"})
         .getinfo = [](Call& c) {
         if (inside.fetch_add(1) > 0) crash();
         usleep(100);
-        const int ret = ask(c);
+        const int ret = issue(c);
         inside.fetch_sub(1);
         return ret;
     };

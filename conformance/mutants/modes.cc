@@ -34,7 +34,7 @@ void add_modes(Table& table) {
     const auto unneeded = [&](const char* name, const char* breaks, const char* clause, const char* word,
                               std::uint64_t bit) {
         edits(table, name, breaks, {clause},
-              [bit](fi_info& entry, const Call& c) { entry.mode |= c.asked("mode") & bit; })
+              [bit](fi_info& entry, const Call& c) { entry.mode |= c.requested("mode") & bit; })
             .on("random", "tcp", 4000)
             .declare("mode = []\naddr_format", std::string("mode = [\"") + word + "\"]\naddr_format");
     };
@@ -44,7 +44,7 @@ void add_modes(Table& table) {
              "getinfo.mode.local-mr-counts", "FI_LOCAL_MR", FI_LOCAL_MR);
     edits(table, "domain-mode-need-ignored", "needs FI_RESTRICTED_COMP and serves who does not support it",
           {"domain.mode.fits"},
-          [](fi_info& entry, const Call& c) { entry.domain_attr->mode |= c.asked("mode") & FI_RESTRICTED_COMP; })
+          [](fi_info& entry, const Call& c) { entry.domain_attr->mode |= c.requested("mode") & FI_RESTRICTED_COMP; })
         .on("random", "tcp", 4000)
         .declare("mode = []\nmax_err_data", "mode = [\"FI_RESTRICTED_COMP\"]\nmax_err_data");
     refuses(table, "local-mr-read", "lets FI_LOCAL_MR of new callers change the answer",

@@ -36,7 +36,7 @@ Table make_table() {
 
 }  // namespace
 
-std::uint64_t Call::asked(std::string_view path) const { return hints != nullptr ? get(*hints, slot(path)) : 0; }
+std::uint64_t Call::requested(std::string_view path) const { return hints != nullptr ? get(*hints, slot(path)) : 0; }
 
 const Table& all_mutants() {
     static const Table kTable = make_table();
@@ -49,7 +49,7 @@ const Mutant* find_mutant(std::string_view name) {
     return it != table.end() ? &*it : nullptr;
 }
 
-int ask(const Call& c) { return base().getinfo(c.version, c.node, c.service, c.flags, c.hints, c.list); }
+int issue(const Call& c) { return base().getinfo(c.version, c.node, c.service, c.flags, c.hints, c.list); }
 
 Mutant& plain(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses) {
     Mutant& m = table.emplace_back();
@@ -62,7 +62,7 @@ Mutant& plain(Table& table, std::string name, std::string breaks, std::vector<st
 Mutant& edits(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, Edit edit) {
     Mutant& m = plain(table, std::move(name), std::move(breaks), std::move(clauses));
     m.getinfo = [edit = std::move(edit)](Call& call) {
-        const int ret = ask(call);
+        const int ret = issue(call);
         if (ret == 0 && !call.names_only()) edit_all(*call.list, edit, call);
         return ret;
     };
@@ -73,7 +73,7 @@ Mutant& refuses(Table& table, std::string name, std::string breaks, std::vector<
                 int error) {
     Mutant& m = plain(table, std::move(name), std::move(breaks), std::move(clauses));
     m.getinfo = [when = std::move(when), error](Call& call) {
-        if (call.names_only() || !when(call)) return ask(call);
+        if (call.names_only() || !when(call)) return issue(call);
         *call.list = nullptr;
         return -error;
     };
@@ -88,7 +88,7 @@ Mutant& alters(Table& table, std::string name, std::string breaks, std::vector<s
         Call other = call;
         alter(hints, other);
         if (hints.present()) other.hints = hints.pointer();
-        const int ret = ask(other);
+        const int ret = issue(other);
         if (ret == 0 && edit && !call.names_only()) edit_all(*call.list, edit, call);
         return ret;
     };

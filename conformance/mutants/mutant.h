@@ -33,7 +33,7 @@ struct Call {
     [[nodiscard]] bool names_only() const { return (flags & FI_PROV_ATTR_ONLY) != 0; }
     [[nodiscard]] bool since(unsigned minor) const { return version >= FI_VERSION(1, minor); }
     /// A number of the hints by its path ("tx_attr.size"); zero where it is not there.
-    [[nodiscard]] std::uint64_t asked(std::string_view path) const;
+    [[nodiscard]] std::uint64_t requested(std::string_view path) const;
 };
 
 /// What happens to opened objects.  Unset functions leave the base alone.
@@ -129,7 +129,7 @@ using Edit = std::function<void(fi_info& entry, const Call&)>;
 using Alter = std::function<void(Hints&, Call&)>;
 
 /// Asks the base.
-int ask(const Call& call);
+int issue(const Call& call);
 /// fi_getinfo as the base does it, then `edit` on every entry of a granted answer (not of one that names providers
 /// only).
 Mutant& edits(Table& table, std::string name, std::string breaks, std::vector<std::string> clauses, Edit edit);

@@ -39,7 +39,7 @@ void add_identity(Table& table) {
           });
     edits(table, "no-domain-name", "does not name the domain", {"domain.name.present"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("tx_attr.size") != 0) lose(entry.domain_attr->name);
+              if (c.requested("tx_attr.size") != 0) lose(entry.domain_attr->name);
           });
     alters(table, "domain-name-ignored", "answers whatever domain is named", {"domain.name.fits"},
            [](Hints& hints, Call&) { hints.domain.name = nullptr; })
@@ -52,11 +52,11 @@ void add_identity(Table& table) {
           });
     edits(table, "no-fabric-name", "does not name the fabric", {"fabric.name.present"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("tx_attr.size") != 0) lose(entry.fabric_attr->name);
+              if (c.requested("tx_attr.size") != 0) lose(entry.fabric_attr->name);
           });
     edits(table, "prov-version-zero", "reports no provider version", {"fabric.prov-version.well-formed"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("fabric_attr.prov_version") == 0) entry.fabric_attr->prov_version = 0;
+              if (c.requested("fabric_attr.prov_version") == 0) entry.fabric_attr->prov_version = 0;
           });
     edits(table, "api-version-own", "reports its own version and not the caller's", {"fabric.api-version.equal"},
           [](fi_info& entry, const Call&) { entry.fabric_attr->api_version = FI_VERSION(1, 18); });
@@ -65,17 +65,17 @@ void add_identity(Table& table) {
 void add_provider(Table& table) {
     edits(table, "no-prov-name", "does not name the provider", {"fabric.prov-name.present"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("tx_attr.size") != 0) lose(entry.fabric_attr->prov_name);
+              if (c.requested("tx_attr.size") != 0) lose(entry.fabric_attr->prov_name);
           });
     refuses(table, "refuse-prov-name", "refuses its own name", {"fabric.prov-name.fits"},
             [](const Call& c) { return provider(c) != nullptr && c.hints->tx_attr == nullptr; });
     edits(table, "other-prov-name", "bears another name than the one asked for", {"fabric.prov-name.granted"},
           [](fi_info& entry, const Call& c) {
-              if (provider(c) != nullptr && c.asked("tx_attr.size") != 0) change(entry.fabric_attr->prov_name);
+              if (provider(c) != nullptr && c.requested("tx_attr.size") != 0) change(entry.fabric_attr->prov_name);
           });
     alters(table, "prov-name-ignored", "answers whatever provider is named", {"fabric.prov-name.granted"},
            [](Hints& hints, Call& c) {
-               if (c.asked("tx_attr.size") != 0) hints.fabric.prov_name = nullptr;
+               if (c.requested("tx_attr.size") != 0) hints.fabric.prov_name = nullptr;
            });
     alters(table, "prov-name-excludes-none", "answers for a provider that it is not", {"fabric.prov-name.excludes"},
            [](Hints& hints, Call&) {
@@ -96,7 +96,7 @@ constexpr const char* kTurned = "ofi_rxm;tcp";
 
 enum class Flaw { None, Order, Answers, Name, Loose, Version };
 
-int ask_layered(Call& c, Flaw flaw) {
+int issue_layered(Call& c, Flaw flaw) {
     static char core[] = "tcp";
     Hints hints(c.hints);
     Call other = c;
@@ -113,7 +113,7 @@ int ask_layered(Call& c, Flaw flaw) {
         hints.fabric.prov_name = core;
         other.hints = hints.pointer();
     }
-    const int ret = ask(other);
+    const int ret = issue(other);
     if (ret != 0 || !(layered || expected == nullptr)) return ret;
     for (fi_info* i = *c.list; i != nullptr; i = i->next) {
         char*& name = i->fabric_attr->prov_name;
@@ -122,7 +122,7 @@ int ask_layered(Call& c, Flaw flaw) {
             if (flaw != Flaw::Version) continue;
             i->fabric_attr->prov_version = FI_VERSION(7, 7);
         }
-        const bool half = c.names_only() || (flaw == Flaw::Name && c.asked("tx_attr.size") != 0);
+        const bool half = c.names_only() || (flaw == Flaw::Name && c.requested("tx_attr.size") != 0);
         char* const renamed = strdup(half ? "ofi_rxm" : kLayered);
         if (renamed == nullptr) continue;
         std::free(name);
@@ -135,7 +135,7 @@ void add_layers(Table& table) {
     const auto layered = [&](const char* name, const char* breaks, std::vector<std::string> clauses,
                              Flaw flaw) -> Mutant& {
         Mutant& m = plain(table, name, breaks, std::move(clauses)).of(kLayered);
-        m.getinfo = [flaw](Call& c) { return ask_layered(c, flaw); };
+        m.getinfo = [flaw](Call& c) { return issue_layered(c, flaw); };
         return m;
     };
     layered("layered-one-order", "answers to one order of its layers only", {"fabric.prov-name.layered-order"},
@@ -168,7 +168,7 @@ void add_environment(Table& table) {
           {"fabric.environment.never-appears"})
         .on("side_effects", "tcp", 1)
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         static char kept_out[] = "tcp";
         if (ret != 0 || !c.names_only() || std::getenv("FI_PROVIDER") == nullptr) return ret;
         for (fi_info* i = *c.list; i != nullptr; i = i->next) {

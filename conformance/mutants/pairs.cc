@@ -25,7 +25,7 @@ void add_pairs(Table& table) {
     plain(table, "restricted-gets-more", "loses entries for who asks for less", {"getinfo.call.restricting-narrows"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || c.hints == nullptr || c.hints->ep_attr == nullptr || c.hints->ep_attr->type != 0 ||
             c.names_only())
             return ret;
@@ -42,20 +42,20 @@ void add_pairs(Table& table) {
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
         static unsigned calls = 0;
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret == 0 && !c.names_only() && ++calls % 2 == 0) ++(*c.list)->tx_attr->inject_size;
         return ret;
     };
     refuses(table, "own-answer-refused", "refuses its own answer as hints", {"getinfo.call.answer-fed-back"},
             [](const Call& c) {
-                return c.hints != nullptr && c.asked("tx_attr.size") != 0 && c.asked("domain_attr.cq_cnt") != 0;
+                return c.hints != nullptr && c.requested("tx_attr.size") != 0 && c.requested("domain_attr.cq_cnt") != 0;
             })
         .on("pairs", "tcp", kPairs);
     plain(table, "zeros-find-more", "finds more with hints of zeros than without",
           {"getinfo.call.hints-null-as-zero", "getinfo.call.nothing-given-covers"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
+        const int ret = issue(c);
         if (ret != 0 || c.hints != nullptr || c.names_only()) return ret;
         fi_info** at = c.list;
         while (*at != nullptr) {
@@ -74,8 +74,8 @@ void add_pairs(Table& table) {
           {"getinfo.call.nothing-given-covers"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {
-        const int ret = ask(c);
-        if (ret != 0 || c.names_only() || c.hints == nullptr || c.asked("tx_attr.size") == 0) return ret;
+        const int ret = issue(c);
+        if (ret != 0 || c.names_only() || c.hints == nullptr || c.requested("tx_attr.size") == 0) return ret;
         for (fi_info* i = *c.list; i != nullptr; i = i->next) i->domain_attr->name[0] = '~';
         return ret;
     };
@@ -88,7 +88,7 @@ void add_pairs(Table& table) {
         .on("pairs", "tcp", kPairs);
     refuses(table, "basic-differs-from-bits", "tells FI_MR_BASIC from its three bits", {"domain.mr.basic-same-answers"},
             [](const Call& c) {
-                return c.since(5) && c.asked("domain_attr.mr_mode") == FI_MR_BASIC && c.asked("caps") != 0;
+                return c.since(5) && c.requested("domain_attr.mr_mode") == FI_MR_BASIC && c.requested("caps") != 0;
             })
         .on("pairs", "tcp", kPairs);
     const auto spelled = [&](const char* name, const char* path, const char* clause) {
@@ -102,20 +102,22 @@ void add_pairs(Table& table) {
     spelled("rx-caps-spelled-out-refused", "rx_attr.caps", "endpoint.rx-caps.zero");
     edits(table, "caps-hidden", "hides a capability from who asks for none", {"getinfo.caps.zero-covers"},
           [](fi_info& entry, const Call& c) {
-              if (c.asked("caps") == 0 && c.hints != nullptr && c.hints->tx_attr == nullptr) entry.caps &= ~FI_TAGGED;
+              if (c.requested("caps") == 0 && c.hints != nullptr && c.hints->tx_attr == nullptr)
+                  entry.caps &= ~FI_TAGGED;
           })
         .on("pairs", "tcp", 24000);
     refuses(table, "modifiers-lose", "loses endpoints to who asks for less by a modifier",
             {"getinfo.caps.modifiers-only-narrow"},
-            [](const Call& c) { return (c.asked("caps") & (FI_SEND | FI_RECV)) != 0; })
+            [](const Call& c) { return (c.requested("caps") & (FI_SEND | FI_RECV)) != 0; })
         .on("pairs", "tcp", kPairs);
-    refuses(
-        table, "modifiers-none-lose", "tells all modifiers from none", {"getinfo.caps.modifiers-all-equal-none"},
-        [](const Call& c) { return (c.asked("caps") & FI_MSG) != 0 && (c.asked("caps") & (FI_SEND | FI_RECV)) == 0; })
+    refuses(table, "modifiers-none-lose", "tells all modifiers from none", {"getinfo.caps.modifiers-all-equal-none"},
+            [](const Call& c) {
+                return (c.requested("caps") & FI_MSG) != 0 && (c.requested("caps") & (FI_SEND | FI_RECV)) == 0;
+            })
         .on("pairs", "tcp", kPairs);
     refuses(table, "secondary-refused-when-asked", "reports a secondary capability and refuses who asks for it",
             {"getinfo.caps.secondary-unselected-usable"},
-            [](const Call& c) { return (c.asked("caps") & FI_MULTI_RECV) != 0; })
+            [](const Call& c) { return (c.requested("caps") & FI_MULTI_RECV) != 0; })
         .on("pairs", "tcp", kPairs);
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kBasic = FI_MR_BASIC;
 constexpr std::uint64_t kScalable = FI_MR_SCALABLE;
 
-std::uint64_t mode(const Call& c) { return c.asked("domain_attr.mr_mode"); }
+std::uint64_t mode(const Call& c) { return c.requested("domain_attr.mr_mode"); }
 bool says(const Call& c) { return c.hints != nullptr && c.hints->domain_attr != nullptr; }
 void report(fi_info& entry, std::uint64_t bits) { entry.domain_attr->mr_mode = static_cast<int>(bits); }
 
@@ -31,26 +31,26 @@ void show_and_refuse(Table& table, const char* name, const char* clause, std::ui
     plain(table, name, "refuses callers before 1.5 the registration mode that it reports", {clause})
         .on("classes", "tcp", 24000)
         .getinfo = [word](Call& c) {
-        if (c.since(5) || c.names_only()) return ask(c);
+        if (c.since(5) || c.names_only()) return issue(c);
         if (mode(c) == word) {
             *c.list = nullptr;
             return -FI_ENODATA;
         }
-        const int ret = ask(c);
+        const int ret = issue(c);
         for (fi_info* i = ret == 0 && mode(c) == 0 ? *c.list : nullptr; i != nullptr; i = i->next) report(*i, word);
         return ret;
     };
 }
 
 void misreport(Table& table, const char* name, const char* clause, bool old, std::uint64_t word, std::uint64_t told) {
-    const auto is_asked = [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; };
+    const auto is_requested = [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; };
     alters(
         table, name, "reports another registration mode than the one asked for", {clause},
         [=](Hints& hints, Call& c) {
-            if (old && is_asked(c)) hints.domain.mr_mode = 0;
+            if (old && is_requested(c)) hints.domain.mr_mode = 0;
         },
         [=](fi_info& entry, const Call& c) {
-            if (is_asked(c)) report(entry, told);
+            if (is_requested(c)) report(entry, told);
         })
         .on(word == 0 ? "random" : "classes", "tcp",
             word == 0 ? 12000
@@ -108,8 +108,8 @@ void add_registration(Table& table) {
             if (hints.domain.mr_key_size > 8 && (hints.domain.mr_mode & FI_MR_RAW) == 0) hints.domain.mr_key_size = 8;
         },
         [](fi_info& entry, const Call& c) {
-            if (c.asked("domain_attr.mr_key_size") > 8)
-                entry.domain_attr->mr_key_size = c.asked("domain_attr.mr_key_size");
+            if (c.requested("domain_attr.mr_key_size") > 8)
+                entry.domain_attr->mr_key_size = c.requested("domain_attr.mr_key_size");
         })
         .on("random", "tcp", 12000);
     unneeded(table, "mr-allocated-ignored", "domain.mr-bit.allocated", "FI_MR_ALLOCATED", FI_MR_ALLOCATED);

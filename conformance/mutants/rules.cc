@@ -16,10 +16,11 @@ bool is_empty(const fi_info& hints) {
 }  // namespace
 
 void add_rules(Table& table) {
-    refuses(table, "refuse-wildcards", "refuses hints that ask for nothing", {"getinfo.hints.zero-is-wildcard"},
-            [](const Call& c) { return c.hints != nullptr && (is_empty(*c.hints) || c.asked("tx_attr.size") != 0); });
+    refuses(
+        table, "refuse-wildcards", "refuses hints that ask for nothing", {"getinfo.hints.zero-is-wildcard"},
+        [](const Call& c) { return c.hints != nullptr && (is_empty(*c.hints) || c.requested("tx_attr.size") != 0); });
     refuses(table, "old-auth-key-refused", "looks at the key of callers before 1.5", {"endpoint.auth-key.before-1-5"},
-            [](const Call& c) { return !c.since(5) && c.asked("ep_attr.auth_key_size") != 0; })
+            [](const Call& c) { return !c.since(5) && c.requested("ep_attr.auth_key_size") != 0; })
         .on("classes", "tcp", 24000);
     alters(table, "auth-key-forgotten", "grants an authorization key and does not return it",
            {"endpoint.auth-key.returned"}, [](Hints& hints, Call&) {
@@ -28,11 +29,11 @@ void add_rules(Table& table) {
            });
     edits(table, "auth-key-size-alone", "reports the size of a key that it does not have",
           {"endpoint.auth-key.size-with-key"}, [](fi_info& entry, const Call& c) {
-              if (c.asked("ep_attr.auth_key_size") == 0) entry.ep_attr->auth_key_size = 16;
+              if (c.requested("ep_attr.auth_key_size") == 0) entry.ep_attr->auth_key_size = 16;
           });
     refuses(table, "old-domain-key-refused", "looks at the domain key of callers before 1.5",
             {"domain.auth.ignored-before"},
-            [](const Call& c) { return !c.since(5) && c.asked("domain_attr.auth_key_size") != 0; })
+            [](const Call& c) { return !c.since(5) && c.requested("domain_attr.auth_key_size") != 0; })
         .on("pairs", "tcp", 20000);
     alters(table, "domain-key-forgotten", "grants a domain key and does not return it", {"domain.auth.granted"},
            [](Hints& hints, Call&) {

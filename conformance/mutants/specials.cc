@@ -50,7 +50,7 @@ void add_specials(Table& table) {
           {"getinfo.call.answer-fed-back", "getinfo.call.hints-null-as-zero"})
         .on("pairs", "tcp", 12000)
         .getinfo = [](Call& c) {
-        if (c.hints == nullptr || c.names_only()) return ask(c);
+        if (c.hints == nullptr || c.names_only()) return issue(c);
         *c.list = nullptr;
         return -FI_ENODATA;
     };
@@ -59,43 +59,43 @@ void add_specials(Table& table) {
         .getinfo = [](Call& c) {
         const bool wide = c.hints == nullptr ||
                           (c.hints->tx_attr != nullptr && c.hints->rx_attr != nullptr && c.hints->ep_attr != nullptr);
-        if (wide) return ask(c);
+        if (wide) return issue(c);
         *c.list = nullptr;
         return -FI_ENODATA;
     };
     plain(table, "echo", "gives the hints back as the answer",
           {"getinfo.hints.default-filled", "getinfo.caps.zero-full-set"})
         .getinfo = [](Call& c) {
-        if (c.hints == nullptr || c.names_only()) return ask(c);
+        if (c.hints == nullptr || c.names_only()) return issue(c);
         *c.list = echo(c);
         return *c.list != nullptr ? 0 : -FI_ENOMEM;
     };
     plain(table, "crash-by-field", "crashes at one hint", {kReturns}).getinfo = [](Call& c) {
-        if (c.asked("domain_attr.max_err_data") > 64) crash();
-        return ask(c);
+        if (c.requested("domain_attr.max_err_data") > 64) crash();
+        return issue(c);
     };
     plain(table, "crash-by-flags", "crashes at FI_NUMERICHOST", {kReturns}).getinfo = [](Call& c) {
         if (c.flags == FI_NUMERICHOST) crash();
-        return ask(c);
+        return issue(c);
     };
     plain(table, "crash-by-absence", "reads through a domain_attr that is not there", {kReturns}).getinfo =
         [](Call& c) {
             if (c.hints != nullptr && c.hints->domain_attr == nullptr && !c.since(5)) crash();
-            return ask(c);
+            return issue(c);
         };
     plain(table, "abort-by-text", "aborts at a long name", {kReturns}).getinfo = [](Call& c) {
         const bool named =
             c.hints != nullptr && c.hints->domain_attr != nullptr && c.hints->domain_attr->name != nullptr;
         if (named && std::strlen(c.hints->domain_attr->name) > 200) std::abort();
-        return ask(c);
+        return issue(c);
     };
     plain(table, "exit", "ends the process at one hint", {kReturns}).getinfo = [](Call& c) {
-        if (c.asked("ep_attr.type") == FI_EP_DGRAM) std::_Exit(3);
-        return ask(c);
+        if (c.requested("ep_attr.type") == FI_EP_DGRAM) std::_Exit(3);
+        return issue(c);
     };
     plain(table, "hang", "does not return for one hint", {kReturns}).on("classes", "tcp", 400).getinfo = [](Call& c) {
-        while (c.asked("tx_attr.inject_size") == 4095) pause();
-        return ask(c);
+        while (c.requested("tx_attr.inject_size") == 4095) pause();
+        return issue(c);
     };
     plain(table, "signal-handler", "catches crashes and goes on in silence", {kReturns}).load = [] {
         static struct sigaction quiet;
@@ -103,20 +103,20 @@ void add_specials(Table& table) {
         sigaction(SIGSEGV, &quiet, nullptr);
     };
     table.back().getinfo = [](Call& c) {
-        if (c.asked("tx_attr.size") == 1) crash();
-        return ask(c);
+        if (c.requested("tx_attr.size") == 1) crash();
+        return issue(c);
     };
     plain(table, "scribbles-on-hints", "writes to the hints", {"getinfo.hints.never-written"}).getinfo = [](Call& c) {
-        const int ret = ask(c);
-        if (c.hints != nullptr && c.asked("tx_attr.size") != 0) const_cast<fi_info*>(c.hints)->caps = 0;
+        const int ret = issue(c);
+        if (c.hints != nullptr && c.requested("tx_attr.size") != 0) const_cast<fi_info*>(c.hints)->caps = 0;
         return ret;
     };
     plain(table, "scribbles-on-texts", "writes to the name of the provider", {"getinfo.hints.never-written"}).getinfo =
         [](Call& c) {
-            const int ret = ask(c);
+            const int ret = issue(c);
             const bool named =
                 c.hints != nullptr && c.hints->fabric_attr != nullptr && c.hints->fabric_attr->prov_name != nullptr;
-            if (named && c.asked("tx_attr.size") != 0) c.hints->fabric_attr->prov_name[0] = 'T';
+            if (named && c.requested("tx_attr.size") != 0) c.hints->fabric_attr->prov_name[0] = 'T';
             return ret;
         };
     plain(table, "reads-past-texts", "reads past the end of a provider's name", {kReturns})
@@ -127,7 +127,7 @@ void add_specials(Table& table) {
             c.hints != nullptr && c.hints->fabric_attr != nullptr ? c.hints->fabric_attr->prov_name : nullptr;
         for (const char* p = name; p != nullptr && p < name + 64; ++p) seen = *p;
         static_cast<void>(seen);
-        return ask(c);
+        return issue(c);
     };
 }
 

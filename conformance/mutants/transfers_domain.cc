@@ -10,7 +10,7 @@ namespace {
 // The answers with a word of the domain changed, as `set` says.
 std::function<int(Call&)> answers_with(void (*set)(fi_info&)) {
     return [set](Call& call) {
-        const int ret = ask(call);
+        const int ret = issue(call);
         if (ret != 0 || call.names_only()) return ret;
         for (fi_info* i = *call.list; i != nullptr; i = i->next)
             if (i->domain_attr != nullptr) set(*i);

@@ -92,7 +92,7 @@ TrafficHooks sends_late(bool (*which)(const Post&)) {
 
 // The base promises no order of completions, though on shm it keeps one for what it tells at once.
 int promises_order(Call& call) {
-    const int ret = ask(call);
+    const int ret = issue(call);
     if (ret != 0 || call.names_only()) return ret;
     for (fi_info* i = *call.list; i != nullptr; i = i->next)
         if (i->tx_attr != nullptr && i->rx_attr != nullptr)

@@ -63,15 +63,15 @@ std::string first_not_played(const PlaySet& set) {
 
 // A connection that somebody outside of the set asked for.
 bool lacks_connections(const PlaySet& set) {
-    std::size_t asked = 0;
+    std::size_t requested = 0;
     std::size_t seen = 0;
     for (const auto& trace : set.traces) {
         for (const auto& call : trace.calls) {
-            asked += call.call == "fi_connect" ? 1U : 0U;
+            requested += call.call == "fi_connect" ? 1U : 0U;
             seen += call.out.text("event") == "FI_CONNREQ" ? 1U : 0U;
         }
     }
-    return seen > asked;
+    return seen > requested;
 }
 
 bool same_machine(const PlaySet& set) {

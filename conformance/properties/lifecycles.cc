@@ -19,25 +19,25 @@ namespace {
 using namespace model;
 
 // The calls whose answers are opened: how the newest callers ask, and a few others.
-struct Asking {
+struct QueryShape {
     Version version;   // 0: the library's own
     bool wide;         // with every mode bit and mr_mode bit
     std::size_t most;  // offers that are opened
 };
-constexpr std::array kAskings = {
-    Asking{Version(), true, 64},
-    Asking{Version(), false, 8},
-    Asking{Version(1, 4), true, 4},
-    Asking{Version(1, 0), true, 2},
+constexpr std::array kQueryShapes = {
+    QueryShape{Version(), true, 64},
+    QueryShape{Version(), false, 8},
+    QueryShape{Version(1, 4), true, 4},
+    QueryShape{Version(1, 0), true, 2},
 };
 constexpr int kThorough = 4;  // offers of one endpoint type and query that are tried with every script
 constexpr std::size_t kMostNamed = 8;
 constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed;
 
-Query query(const TestContext& context, const Asking& asking) {
-    const Version version = asking.version.packed == 0 ? std::min(context.version(), kNewest) : asking.version;
+Query query(const TestContext& context, const QueryShape& shape) {
+    const Version version = shape.version.packed == 0 ? std::min(context.version(), kNewest) : shape.version;
     Query q = widest_query(context.provider(), version);
-    if (asking.wide) return q;
+    if (shape.wide) return q;
     q.hints->mode = 0;
     q.hints->domain.mr_mode = 0;
     return q;
@@ -48,7 +48,7 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
     std::vector<Stage> out;
     std::set<std::tuple<Text, Text, std::uint64_t>> seen;
     std::map<std::uint64_t, int> of_type;
-    const auto answer = context.single().ask(q).answer;
+    const auto answer = context.single().issue(q).answer;
     for (std::size_t i = 0; i < answer.offers.size() && out.size() < most; ++i) {
         const Info& o = answer.offers[i];
         if (!offer_is_of(o, context.provider()) || !seen.emplace(o.fabric.name, o.domain.name, o.ep.type).second)
@@ -62,8 +62,8 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
 // Queries that name the fabric and the domain of an offer, and ask for endpoints that have one context each way.
 std::vector<Query> named_questions(TestContext& context) {
     std::vector<Query> out;
-    const Query wide = query(context, kAskings[0]);
-    const auto answer = context.single().ask(wide).answer;
+    const Query wide = query(context, kQueryShapes[0]);
+    const auto answer = context.single().issue(wide).answer;
     for (const Stage& s : stages(context, wide, 64)) {
         if (!s.thorough || out.size() == kMostNamed) continue;
         const Info& o = answer.offers[static_cast<std::size_t>(s.offer)];
@@ -85,9 +85,9 @@ public:
 
     void prepare(TestContext& context) override {
         staged_.clear();
-        for (const Asking& asking : kAskings) {
-            const Query q = query(context, asking);
-            for (const Stage& s : stages(context, q, asking.most)) staged_.emplace_back(q, s);
+        for (const QueryShape& shape : kQueryShapes) {
+            const Query q = query(context, shape);
+            for (const Stage& s : stages(context, q, shape.most)) staged_.emplace_back(q, s);
         }
         for (const Query& q : named_questions(context)) {
             for (const Stage& s : stages(context, q, 1)) staged_.emplace_back(q, s);
@@ -118,8 +118,8 @@ public:
     }
 
     void prepare(TestContext& context) override {
-        query_ = query(context, kAskings[0]);
-        stages_ = stages(context, query_, kAskings[0].most);
+        query_ = query(context, kQueryShapes[0]);
+        stages_ = stages(context, query_, kQueryShapes[0].most);
     }
 
     bool make(TestContext& context, std::uint64_t index, Case& out) override {

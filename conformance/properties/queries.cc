@@ -82,7 +82,7 @@ private:
         if (which == 1) q.hints = Info{};
         if (which == 2) q.hints->fabric = {};
         if (which == 3 && !profile.entries.empty() && profile.entries.front().offer.src_addr) {
-            ask_for(*q.hints, Field::src_addr, *profile.entries.front().offer.src_addr);
+            request(*q.hints, Field::src_addr, *profile.entries.front().offer.src_addr);
             q.service = "7471";
         }
         return q;
@@ -155,7 +155,7 @@ public:
             metamorphic = index % 2 == 0 ? MetamorphicRelation::NullVersusEmpty : MetamorphicRelation::FedBack;
         }
         Answer answer;
-        if (metamorphic == MetamorphicRelation::FedBack) answer = context.single().ask(first).answer;
+        if (metamorphic == MetamorphicRelation::FedBack) answer = context.single().issue(first).answer;
         auto made = relate(first, answer, metamorphic, context.provider(), rng);
         if (!made) return false;
         out = std::move(*made);

@@ -103,7 +103,7 @@ private:
         std::string bytes(kSizes[index % std::size(kSizes)], '\0');
         bytes[0] = format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
         const bool source = index / std::size(kSizes) % 2 == 0;
-        ask_for(*out.first.hints, source ? Field::src_addr : Field::dest_addr, bytes);
+        request(*out.first.hints, source ? Field::src_addr : Field::dest_addr, bytes);
         out.first.hints->addr_format = format;
         return true;
     }
@@ -184,10 +184,10 @@ private:
 
     // How many allocations a warmed-up call tries for: failing a later one shows nothing.
     static std::uint64_t allocations_of(TestContext& context, const Query& q) {
-        context.single().ask(q);
+        context.single().issue(q);
         Allocations count;
         context.single().watch(&count);
-        context.single().ask(q);
+        context.single().issue(q);
         context.single().watch(nullptr);
         return count.tried;
     }

@@ -20,7 +20,7 @@ using namespace model;
 constexpr std::uint64_t kNeededCaps =
     FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 // What some providers grant to those alone who ask for it.
-constexpr std::uint64_t kAskedCaps =
+constexpr std::uint64_t kRequestedCaps =
     FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_FENCE | FI_RMA_EVENT;
 constexpr std::uint64_t kPromisedModes = FI_CONTEXT | FI_CONTEXT2 | FI_LOCAL_MR | FI_ASYNC_IOV | FI_RX_CQ_DATA;
 constexpr std::uint64_t kPromisedRegistration =
@@ -28,7 +28,7 @@ constexpr std::uint64_t kPromisedRegistration =
 
 // The first entry of the stage's query that is of the provider and of the type that was asked for.
 bool find_entry(TestContext& context, TrafficStage& s) {
-    const auto answer = context.single().ask(s.query).answer;
+    const auto answer = context.single().issue(s.query).answer;
     for (std::size_t i = 0; i < answer.offers.size(); ++i) {
         const Info& o = answer.offers[i];
         if (!offer_is_of(o, context.provider()) || o.ep.type != s.query.hints->ep.type) continue;
@@ -42,7 +42,7 @@ bool find_entry(TestContext& context, TrafficStage& s) {
 // Asks for what the stage's entry lacks, a capability at a time.  @return false if nothing more is granted.
 bool widen(TestContext& context, TrafficStage& s) {
     const std::uint64_t offered = s.offer.caps;
-    for (std::uint64_t left = kAskedCaps & ~offered; left != 0; left &= left - 1) {
+    for (std::uint64_t left = kRequestedCaps & ~offered; left != 0; left &= left - 1) {
         const std::uint64_t one = left & -left;
         TrafficStage more = s;
         more.query.hints->caps = s.offer.caps | one;
@@ -107,7 +107,7 @@ bool SeededSequences::make(const Input& input, Case& out) {
     const TrafficStage& stage = stages_[kind];
     const std::size_t setup = input.setup % stage.setups.size();
     out.kind = Case::Kind::Traffic;
-    out.provider = input.asked.provider;
+    out.provider = input.drawn.provider;
     out.first = stage.query;
     const auto& all = systematic({kind, setup});
     if (input.turn > 0 && !all.empty()) {

@@ -204,7 +204,7 @@ private:
 
     // Puts an object into the attributes of the hints, which may lack them.
     void name_instance(const std::string& kind, const std::string& name, bool lacking) {
-        const std::string part = "asked->" + kind + "_attr";
+        const std::string part = "request->" + kind + "_attr";
         if (lacking) p_.main("\t" + part + " = calloc(1, sizeof(*" + part + "));\n");
         p_.main("\t" + part + "->" + kind + " = " + name + ";\n");
     }
@@ -215,21 +215,21 @@ private:
         listed_ = true;
         auto q = p_.shown().first;
         if (a.verb == Verb::QueryPlain) return "fi_getinfo(" + c::getinfo_arguments(q, "hints") + ", &found)";
-        if (!asking_) {
-            p_.declare("\tstruct fi_info *asked;\n");
-            asking_ = true;
+        if (!request_declared_) {
+            p_.declare("\tstruct fi_info *request;\n");
+            request_declared_ = true;
         }
-        p_.main(std::string("\tasked = ") + (q.hints ? "fi_dupinfo(&hints)" : "fi_allocinfo()") + ";\n");
+        p_.main(std::string("\trequest = ") + (q.hints ? "fi_dupinfo(&hints)" : "fi_allocinfo()") + ";\n");
         const std::string name = object(a.object);
         if (name.starts_with("fabric"))
             name_instance("fabric", name, q.hints && !q.hints->has(model::Part::Fabric));
         else if (name.starts_with("domain"))
             name_instance("domain", name, q.hints && !q.hints->has(model::Part::Domain));
         else
-            p_.main("\tasked->handle = " + fid(a.object) + ";\n");
+            p_.main("\trequest->handle = " + fid(a.object) + ";\n");
         q.hints.reset();
         std::string arguments = c::getinfo_arguments(q, "");
-        arguments.replace(arguments.rfind("NULL"), 4, "asked");
+        arguments.replace(arguments.rfind("NULL"), 4, "request");
         return "fi_getinfo(" + arguments + ", &found)";
     }
 
@@ -370,7 +370,7 @@ private:
     std::size_t step_ = 0;
     std::string last_opened_;
     bool listed_ = false;
-    bool asking_ = false;
+    bool request_declared_ = false;
 };
 
 }  // namespace

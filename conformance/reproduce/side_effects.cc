@@ -42,8 +42,8 @@ std::string act_of(Program& p) {
     }
     if (!opens && act != Act::DupInfo && act != Act::DupInfoNoMemory) {
         p.query();
-        p.part("ask_and_free.c");
-        return "ask_and_free";
+        p.part("issue_and_free.c");
+        return "issue_and_free";
     }
     fetch_answer(p);
     if (!opens) {
@@ -158,8 +158,8 @@ void emit_hints_written(Program& p) {
         inside += "\tinside(at, hints." + path + ", " + std::to_string(size + 1) + ", \"hints->" + path + "\");\n";
     });
     p.helper("static void look_at(const char *at)\n{\n" + inside + "}\n");
-    p.part("ask_and_free.c");
-    p.main("\twatch_stores();\n\task_and_free();\n");
+    p.part("issue_and_free.c");
+    p.main("\twatch_stores();\n\tissue_and_free();\n");
     p.kept();
 }
 
@@ -191,9 +191,9 @@ void emit_environment(Program& p) {
 void emit_look_ups(Program& p) {
     p.part("look_ups.c");
     p.query();
-    p.part("ask_and_free.c");
+    p.part("issue_and_free.c");
     p.main(
-        "\task_and_free();\n\tif (look_ups) {\n\t\tputs(\"broken: promised: no name is looked up; seen: it is\");\n"
+        "\tissue_and_free();\n\tif (look_ups) {\n\t\tputs(\"broken: promised: no name is looked up; seen: it is\");\n"
         "\t\treturn 1;\n\t}\n");
     p.kept();
 }

@@ -53,7 +53,7 @@ public:
         std::uint64_t index = start;
         while (index < count && !over_) {
             gather(index, count);
-            ask_gathered();
+            issue_gathered();
         }
         worker_of(context_.library()).renew();  // the last pair is closed as the others were
         tell_left();
@@ -85,15 +85,15 @@ private:
         }
     }
 
-    void ask_gathered() {
+    void issue_gathered() {
         if (queries_.empty()) return;
         context_.bulk().prepare(queries_);
         for (std::size_t k = 0; k < queries_.size() && !over_; ++k) {
             doing(indices_[k] + 1);
-            context_.bulk().ask(k, asked_);
+            context_.bulk().issue(k, issued_);
             ++ledger_.queries;
             broken_.clear();
-            judge_asked(context_, queries_[k], asked_, ledger_.tally, broken_);
+            judge_issued(context_, queries_[k], issued_, ledger_.tally, broken_);
             if (!broken_.empty()) {
                 Case c;
                 c.provider = context_.provider();
@@ -298,7 +298,7 @@ private:
     std::vector<Query> queries_;
     std::vector<std::uint64_t> indices_;
     std::vector<Because> broken_;
-    Asked asked_;
+    Issued issued_;
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
     std::vector<std::vector<Operation>> history_;  // of the case at hand, if it is a transfer

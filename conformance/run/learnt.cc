@@ -64,7 +64,7 @@ std::optional<std::uint64_t> Learnt::ep_type_of(const Case& c) {
     const auto first = std::find_if(c.actions.begin(), c.actions.end(),
                                     [](const Action& a) { return a.verb == Verb::OpenFabric && a.argument >= 0; });
     if (first == c.actions.end()) return std::nullopt;
-    const auto answer = context_.single().ask(c.first).answer;
+    const auto answer = context_.single().issue(c.first).answer;
     const auto offer = static_cast<std::size_t>(first->argument);
     if (offer >= answer.offers.size()) return std::nullopt;
     return answer.offers[offer].ep.type;

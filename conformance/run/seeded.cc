@@ -10,11 +10,11 @@ namespace selvage::conformance {
 bool seeded_sequence(const Plan& plan, const Input& input, Case& out, std::string& error) {
     constexpr std::chrono::seconds kQuiet{10};
     bool made = false;
-    error = "the provider '" + input.asked.provider + "' has no endpoints for such an exchange";
+    error = "the provider '" + input.drawn.provider + "' has no endpoints for such an exchange";
     const Ending ending = run_in_child(
         [&](Channel& channel) {
             std::string problem;
-            auto context = TestContext::open(plan, input.asked.provider, problem);
+            auto context = TestContext::open(plan, input.drawn.provider, problem);
             Case c;
             if (context && SeededSequences(*context).make(input, c))
                 channel.send(pack({.because = {}, .shown_by = c, .intermittent = {}}));

@@ -30,8 +30,8 @@ const struct region* region_of(struct side* s, uint64_t access) {
     const size_t which = (access & both) / FI_REMOTE_READ;
     struct region* r = &s->regions[which];
 
-    if (s->asked & 1u << which) return r;
-    s->asked |= 1u << which;
+    if (s->requested & 1u << which) return r;
+    s->requested |= 1u << which;
     /* With no remote access at all a region is still one that somebody registered. */
     s->mr[which] = registered(s, s->target, REGION, access & both ? access & both : FI_SEND | FI_RECV);
     r->registered = s->mr[which] != NULL;

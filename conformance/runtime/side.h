@@ -74,7 +74,7 @@ struct side {
     size_t local_length;
     struct region regions[4]; /* by remote access */
     struct fid_mr* mr[4];
-    unsigned asked;         /* for which of them, as bits */
+    unsigned requested;     /* for which of them, as bits */
     struct outcome outcome; /* of what was done to it last */
 };
 

@@ -24,7 +24,7 @@ Query honest_query() {
 
 Input random_input() {
     Input input;
-    Case& c = input.asked;
+    Case& c = input.drawn;
     c.kind = *rc::gen::element(Case::Kind::Call, Case::Kind::Pair, Case::Kind::SideEffects, Case::Kind::Lifecycle,
                                Case::Kind::Text);
     c.provider = *rc::gen::element<std::string>("tcp", "shm", "tcp;ofi_rxm", "");
@@ -74,8 +74,8 @@ RC_GTEST_PROP(CaseBytes, AnyBytesAreSomeCaseThatHasATextForm, ()) {
 
 RC_GTEST_PROP(CaseBytes, SecondCallOfAPairFollowsFromTheFirst, ()) {
     Input input = random_input();
-    input.asked.kind = Case::Kind::Pair;
-    input.asked.metamorphic = MetamorphicRelation::Repeated;
+    input.drawn.kind = Case::Kind::Pair;
+    input.drawn.metamorphic = MetamorphicRelation::Repeated;
     const Case c = to_case(input);
     RC_ASSERT(c.first == c.second);
 }
@@ -116,8 +116,8 @@ TEST(CaseBytes, NumbersFitTheirMembersAndTextsEndAtTheirNul) {
 
 TEST(CaseBytes, ChoicesOfAnExchangeAreReadAgain) {
     Input input;
-    input.asked.kind = Case::Kind::Traffic;
-    input.asked.provider = "tcp";
+    input.drawn.kind = Case::Kind::Traffic;
+    input.drawn.provider = "tcp";
     input.turn = 77;
     input.stage = 1;
     input.setup = 200;
@@ -138,10 +138,10 @@ TEST(Rng, BeginsWithTheChoicesThatItIsGiven) {
 TEST(CaseBytes, NamesThatReplaceAnEntrysOwnAreNobodys) {
     using enum Action::Verb;
     Input input;
-    input.asked.kind = Case::Kind::Lifecycle;
+    input.drawn.kind = Case::Kind::Lifecycle;
     for (const auto verb : {OpenFabric, OpenDomain, OpenDomain2, OpenOps})
-        input.asked.actions.push_back({.verb = verb, .object = 0, .argument = 0, .flags = 2, .name = "tcp"});
-    input.asked.actions.push_back({.verb = OpenFabric, .object = 0, .argument = 0, .flags = 2, .name = ""});
+        input.drawn.actions.push_back({.verb = verb, .object = 0, .argument = 0, .flags = 2, .name = "tcp"});
+    input.drawn.actions.push_back({.verb = OpenFabric, .object = 0, .argument = 0, .flags = 2, .name = ""});
     const Case c = to_case(input);
     EXPECT_EQ(c.actions[0].name, "no-such-tcp");
     EXPECT_EQ(c.actions[1].name, "no-such-tcp");

@@ -34,7 +34,7 @@ bool granted(const std::string& call) {
         const auto library = Library::open("", why);
         if (!library) return c.send(why);
         Caller caller(*library);
-        c.send(caller.ask(q).answer.offers.empty() ? "refused" : "granted");
+        c.send(caller.issue(q).answer.offers.empty() ? "refused" : "granted");
     });
     return seen.records == std::vector<std::string>{"granted"};
 }

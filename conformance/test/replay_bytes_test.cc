@@ -16,9 +16,9 @@ constexpr const char* kCrashing = SELVAGE_MUTANT_FOLDER "/libmutant-crash-by-fie
 
 std::string bytes_of(const std::string& call) {
     Input input;
-    input.asked.provider = "tcp";
+    input.drawn.provider = "tcp";
     model::TextError error;
-    EXPECT_TRUE(model::parse_call(call, input.asked.first, error)) << error.message;
+    EXPECT_TRUE(model::parse_call(call, input.drawn.first, error)) << error.message;
     return write_input(input);
 }
 

@@ -167,15 +167,15 @@ RC_GTEST_PROP(Shrink, KeepsToItsBudgetAndToWhatShows, ()) {
     const Query start = any_query();
     const Fault fault = fault_of(start);
     const auto budget = *rc::gen::inRange<std::size_t>(0, 60);
-    std::size_t asked = 0;
+    std::size_t issued = 0;
     std::size_t trials = 0;
     const auto shows = [&](const Case& c) {
-        ++asked;
+        ++issued;
         return fault.in(c.first);
     };
     const Case out = shrink(call_case(start), shows, budget, &trials);
-    RC_ASSERT(asked <= budget);
-    RC_ASSERT(trials == asked);
+    RC_ASSERT(issued <= budget);
+    RC_ASSERT(trials == issued);
     RC_ASSERT(fault.in(out.first));
 }
 

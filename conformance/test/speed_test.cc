@@ -38,7 +38,7 @@ Spent measure(TestContext& context, std::size_t count, Channel& channel) {
     model::Tally tally;
     std::vector<model::Because> broken;
     std::vector<model::Query> queries;
-    Asked asked;
+    Issued issued;
     Spent s;
     const auto inside = context.bulk().time_inside();
     const double began = seconds(CLOCK_MONOTONIC);
@@ -53,9 +53,9 @@ Spent measure(TestContext& context, std::size_t count, Channel& channel) {
         s.making += seconds(CLOCK_MONOTONIC) - making;
         context.bulk().prepare(queries);
         for (std::size_t k = 0; k < queries.size(); ++k) {
-            context.bulk().ask(k, asked);
+            context.bulk().issue(k, issued);
             broken.clear();
-            judge_asked(context, queries[k], asked, tally, broken);
+            judge_issued(context, queries[k], issued, tally, broken);
         }
         channel.doing(i);
     }
@@ -65,7 +65,7 @@ Spent measure(TestContext& context, std::size_t count, Channel& channel) {
     return s;
 }
 
-Spent ask_and_judge(std::size_t count) {
+Spent issue_and_judge(std::size_t count) {
     const Seen seen = in_child([&](Channel& channel) {
         std::string error;
         Plan plan;
@@ -91,7 +91,7 @@ constexpr bool kMeasures = true;
 TEST(Speed, AMillionJudgedQueriesTakeMinutesAtMost) {
     if (!kMeasures) GTEST_SKIP() << "sanitizers slow us down, not the library";
     constexpr std::size_t kCases = 60'000;
-    const Spent s = ask_and_judge(kCases);
+    const Spent s = issue_and_judge(kCases);
     ASSERT_GT(s.all, 0);
     const double each = 1e6 / static_cast<double>(kCases);
     std::printf(

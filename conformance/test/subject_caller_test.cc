@@ -20,12 +20,12 @@ std::string only_record(const Seen& seen) {
     return seen.records[0];
 }
 
-std::string written(const Asked& asked) {
-    if (!asked.hints_written) return "clean";
-    return std::string(model::row(asked.written_field).path);
+std::string written(const Issued& issued) {
+    if (!issued.hints_written) return "clean";
+    return std::string(model::row(issued.written_field).path);
 }
 
-std::string broken(const Asked& asked) { return asked.broken != nullptr ? asked.broken : "whole"; }
+std::string broken(const Issued& issued) { return issued.broken != nullptr ? issued.broken : "whole"; }
 
 TEST(Caller, TellsHowTheProcessEnds) {
     struct Row {
@@ -72,12 +72,12 @@ TEST(Caller, PutsScribbledHintsBack) {
         queries[1] = mood("");
         for (auto& q : queries) q.hints->caps = 1U << 20;
         caller.prepare(queries);
-        Asked asked;
+        Issued issued;
         for (int round = 0; round < 2; ++round)
             for (const std::size_t i : {std::size_t{0}, std::size_t{1}, Caller::capacity() - 1}) {
-                caller.ask(i, asked);
-                const bool as_prepared = asked.answer.offers.at(0).caps == 1U << 20;
-                c.send(written(asked) + (as_prepared ? ", caps as asked" : ", caps as scribbled"));
+                caller.issue(i, issued);
+                const bool as_prepared = issued.answer.offers.at(0).caps == 1U << 20;
+                c.send(written(issued) + (as_prepared ? ", caps as asked" : ", caps as scribbled"));
             }
     });
     // The library sees its own store within the call; the next call finds the hints as they were prepared.
@@ -94,8 +94,8 @@ TEST(Caller, ComparingSeesScribbledHintsAndPutsThemBack) {
         Caller caller(*library);
         caller.set_comparing(true);
         for (const bool scribbles : {true, false, true}) {
-            const Asked asked = caller.ask(mood(scribbles ? "scribble caps" : ""));
-            channel.send(asked.hints_written == scribbles ? "as it was" : "mistaken");
+            const Issued issued = caller.issue(mood(scribbles ? "scribble caps" : ""));
+            channel.send(issued.hints_written == scribbles ? "as it was" : "mistaken");
         }
     });
     EXPECT_EQ(seen.records, (std::vector<std::string>{"as it was", "as it was", "as it was"}));
@@ -118,7 +118,7 @@ TEST(Caller, SurvivesBrokenLists) {
 }
 
 TEST(Caller, TellsReturnAndList) {
-    const auto summary = [](const Asked& a) {
+    const auto summary = [](const Issued& a) {
         return std::to_string(a.answer.ret) + (a.answer.list_null ? " null " : " list ") +
                std::to_string(a.answer.offers.size());
     };
@@ -129,7 +129,7 @@ TEST(Caller, TellsReturnAndList) {
 }
 
 TEST(Caller, DecodesWhatIsThere) {
-    const Seen seen = query_misbehaving(mood(""), [](const Asked& a) -> std::string {
+    const Seen seen = query_misbehaving(mood(""), [](const Issued& a) -> std::string {
         const model::Info& i = a.answer.offers.at(1);
         if (i.has(Part::Rx) || i.has(Part::Ep) || i.has(Part::Nic)) return "parts that are not there";
         if (!i.has(Part::Tx) || !i.has(Part::Domain) || !i.has(Part::Fabric)) return "parts missing";
@@ -154,11 +154,11 @@ TEST(Caller, KnowsItsObjectsFromForeignOnes) {
         for (const model::Handle h : {model::Handle{0}, model::Handle{2}, model::Handle{3}, model::kForeign}) {
             model::Query q = mood("");
             q.hints->domain.domain = h;
-            const model::Handle back = caller.ask(q).answer.offers.at(0).domain.domain;
+            const model::Handle back = caller.issue(q).answer.offers.at(0).domain.domain;
             c.send(back == model::kForeign ? "foreign" : std::to_string(back));
         }
-        c.send(caller.ask(mood("foreign domain")).answer.offers.at(0).domain.domain == model::kForeign ? "foreign"
-                                                                                                       : "?");
+        c.send(caller.issue(mood("foreign domain")).answer.offers.at(0).domain.domain == model::kForeign ? "foreign"
+                                                                                                         : "?");
     });
     EXPECT_EQ(seen.records, (std::vector<std::string>{"0", "2", "foreign", "foreign", "foreign"}));
 }
@@ -181,10 +181,10 @@ TEST(Caller, SeesTheHandlersThatALibraryInstalls) {
         const auto library = Library::open(broken_library("misbehaving"), error);
         Caller caller(*library);
         const Dispositions before = Dispositions::now();
-        caller.ask(mood("handler"));
+        caller.issue(mood("handler"));
         for (const int s : Dispositions::now().differs_from(before)) c.send(std::to_string(s));
         // Its handler for SIGSEGV does not keep stores into hints from being seen.
-        c.send(written(caller.ask(mood("scribble caps"))));
+        c.send(written(caller.issue(mood("scribble caps"))));
     });
     EXPECT_EQ(seen.records, (std::vector<std::string>{std::to_string(SIGUSR1), std::to_string(SIGSEGV), "caps"}));
 }
@@ -193,7 +193,7 @@ TEST(Caller, GrowsForLargeQuestions) {
     model::Query q = mood("");
     q.hints->src_addr = std::string(600'000, 'a');
     q.hints->domain.name = std::string(300'000, 'b');
-    const auto size = [](const Asked& a) { return std::to_string(a.answer.offers.size()); };
+    const auto size = [](const Issued& a) { return std::to_string(a.answer.offers.size()); };
     EXPECT_EQ(only_record(query_misbehaving(q, size)), "2");
     EXPECT_EQ(only_record(query_misbehaving(q, size, true)), "2");
 }
@@ -206,7 +206,7 @@ TEST(Threads, AnswersAreCollectedPerThread) {
         std::vector<model::Query> queries(10, mood(""));
         for (std::size_t i = 0; i < queries.size(); ++i) queries[i].hints->caps = i;
         caller.prepare(queries);
-        AskedAtOnce all = ask_in_threads(caller, 4, 50);
+        IssuedAtOnce all = issue_in_threads(caller, 4, 50);
         bool same = all.answers.size() == 4 && all.unsteady == -1 && !all.hints_written;
         for (const auto& answers : all.answers)
             for (std::size_t i = 0; i < queries.size(); ++i) same = same && answers.at(i).offers.at(1).caps == i;
@@ -214,7 +214,7 @@ TEST(Threads, AnswersAreCollectedPerThread) {
 
         queries[5].node = "scribble mr_mode";
         caller.prepare(queries);
-        all = ask_in_threads(caller, 4, 3);
+        all = issue_in_threads(caller, 4, 3);
         c.send(all.hints_written ? std::string(model::row(all.written_field).path) : "clean");
     });
     EXPECT_EQ(seen.records, (std::vector<std::string>{"same", "domain_attr.mr_mode"}));

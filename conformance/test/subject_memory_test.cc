@@ -102,7 +102,7 @@ std::string left_after(const std::string& node, std::uint64_t fail_at) {
             Allocations once;
             once.fail_at = fail_at;
             caller.watch(&once);
-            ret = caller.ask_raw(0);
+            ret = caller.issue_raw(0);
             total.allocated += once.allocated;
             total.freed += once.freed;
         }
@@ -128,9 +128,9 @@ TEST(Allocations, AskCountsOnlyTheLibrary) {
         Caller caller(*library);
         Allocations once;
         caller.watch(&once);
-        const Asked asked = caller.ask(mood(""));
+        const Issued issued = caller.issue(mood(""));
         c.send(std::to_string(once.allocated) + " " + std::to_string(once.left()) + " " +
-               std::to_string(asked.answer.offers.size()));
+               std::to_string(issued.answer.offers.size()));
     });
     ASSERT_EQ(seen.records.size(), 1U);
     EXPECT_EQ(seen.records[0], "14 0 2");

@@ -34,10 +34,10 @@ TEST(System, AnswersAreWhole) {
     const Seen seen = with_system([](Caller& caller) -> std::string {
         model::Query plain;
         plain.version = model::Version(1, 17);
-        const Asked asked = caller.ask(plain);
-        if (asked.answer.ret != 0 || asked.answer.offers.empty()) return "no offers";
-        if (asked.broken != nullptr) return asked.broken;
-        for (const auto& offer : asked.answer.offers)
+        const Issued issued = caller.issue(plain);
+        if (issued.answer.ret != 0 || issued.answer.offers.empty()) return "no offers";
+        if (issued.broken != nullptr) return issued.broken;
+        for (const auto& offer : issued.answer.offers)
             if ((offer.present & model::kAllParts) != model::kAllParts || !offer.fabric.prov_name)
                 return "a part lacks";
         return "whole";
@@ -51,14 +51,14 @@ TEST(System, AskedInBatchesAsOneByOne) {
         std::vector<model::Query> queries;
         for (const char* provider : {"shm", "tcp", "udp", "no such provider"}) queries.push_back(all_of(provider));
         std::vector<model::Answer> single;
-        for (const auto& q : queries) single.push_back(caller.ask(q).answer);
-        Asked asked;
+        for (const auto& q : queries) single.push_back(caller.issue(q).answer);
+        Issued issued;
         for (const bool tight : {false, true}) {
             caller.set_tight(tight);
             caller.prepare(queries);
             for (std::size_t i = 0; i < queries.size(); ++i) {
-                caller.ask(i, asked);
-                if (asked.answer != single[i]) return "different";
+                caller.issue(i, issued);
+                if (issued.answer != single[i]) return "different";
             }
         }
         return single[0].offers.empty() || !single[3].offers.empty() ? "unexpected" : "same";
@@ -69,14 +69,14 @@ TEST(System, AskedInBatchesAsOneByOne) {
 TEST(System, TimeInsideIsMostOfTheTime) {
     const Seen seen = with_system([](Caller& caller) -> std::string {
         const std::vector<model::Query> queries(Caller::capacity(), all_of("shm"));
-        Asked asked;
+        Issued issued;
         caller.prepare(queries);
-        caller.ask(0, asked);
+        caller.issue(0, issued);
         const auto inside_before = caller.time_inside();
         const auto begin = std::chrono::steady_clock::now();
         for (int batch = 0; batch < 4; ++batch) {
             caller.prepare(queries);
-            for (std::size_t i = 0; i < queries.size(); ++i) caller.ask(i, asked);
+            for (std::size_t i = 0; i < queries.size(); ++i) caller.issue(i, issued);
         }
         const auto all = std::chrono::steady_clock::now() - begin;
         const auto inside = caller.time_inside() - inside_before;
@@ -91,10 +91,10 @@ TEST(System, AllocationsAreBalanced) {
     const Seen seen = with_system([](Caller& caller) -> std::string {
         const model::Query q = all_of("shm");
         caller.prepare({&q, 1});
-        caller.ask_raw(0);
+        caller.issue_raw(0);
         Allocations once;
         caller.watch(&once);
-        caller.ask_raw(0);
+        caller.issue_raw(0);
         return once.allocated > 10 ? "counted" : "not counted";
     });
     EXPECT_EQ(seen.records, std::vector<std::string>{"counted"});

@@ -38,7 +38,7 @@ inline model::Query mood(const std::string& node) {
 }
 
 /// Asks the misbehaving library one thing in a child and tells what the checks of `judge` say, as records.
-inline Seen query_misbehaving(const model::Query& q, const std::function<std::string(const Asked&)>& judge,
+inline Seen query_misbehaving(const model::Query& q, const std::function<std::string(const Issued&)>& judge,
                               bool tight = false, std::chrono::milliseconds quiet = std::chrono::seconds(60)) {
     return in_child(
         [&](Channel& channel) {
@@ -48,7 +48,7 @@ inline Seen query_misbehaving(const model::Query& q, const std::function<std::st
             Caller caller(*library);
             caller.set_tight(tight);
             channel.doing(7);
-            channel.send(judge(caller.ask(q)));
+            channel.send(judge(caller.issue(q)));
         },
         quiet);
 }

@@ -36,26 +36,26 @@ public:
     [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Call; }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.provider = common_[rng.below(common_.size())];
-        const auto& context = bench.context(input.asked.provider);
-        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
+        input.drawn.provider = common_[rng.below(common_.size())];
+        const auto& context = bench.context(input.drawn.provider);
+        input.drawn.first = conformance::base_call(bench.profile(input.drawn.provider, context.version()));
         return input;
     }
     void vary(Input& input, Workbench& bench, Rng& rng) override {
-        vary_query(input.asked.first, bench.provider_of(input.asked), bench, rng);
-        if (rng.chance(2)) input.asked.provider = common_[rng.below(common_.size())];
+        vary_query(input.drawn.first, bench.provider_of(input.drawn), bench, rng);
+        if (rng.chance(2)) input.drawn.provider = common_[rng.below(common_.size())];
     }
     void judge(Case& c, Workbench& bench, std::vector<Because>& broken) override {
         if (std::find(common_.begin(), common_.end(), c.provider) == common_.end()) c.provider = common_.front();
         // Callers newer than one of the two are asked of neither.
         if (c.first.version > std::min(bench.context(c.provider).version(), other_->context(c.provider).version()))
             c.first.version = std::min(bench.context(c.provider).version(), other_->context(c.provider).version());
-        const auto& mine = bench.ask(c.provider, c.first);
-        const auto& theirs = other_->ask(c.provider, c.first);
+        const auto& mine = bench.issue(c.provider, c.first);
+        const auto& theirs = other_->issue(c.provider, c.first);
         if (!note_difference(c.provider, mine.answer, theirs.answer)) return;
-        bench.judge_asked(c.provider, c.first, mine, broken);
+        bench.judge_issued(c.provider, c.first, mine, broken);
         const auto own = broken.size();
-        other_->judge_asked(c.provider, c.first, theirs, broken);
+        other_->judge_issued(c.provider, c.first, theirs, broken);
         for (std::size_t i = 0; i < broken.size(); ++i) {
             auto& note = broken[i].evidence.note;
             note = (i < own ? "the library: " : "the other: ") + note;

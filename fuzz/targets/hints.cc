@@ -15,9 +15,9 @@ public:
     }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
-        const auto& context = bench.context(input.asked.provider);
-        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
+        input.drawn.provider = bench.providers()[rng.below(bench.providers().size())];
+        const auto& context = bench.context(input.drawn.provider);
+        input.drawn.first = conformance::base_call(bench.profile(input.drawn.provider, context.version()));
         return input;
     }
     void vary(Input& input, Workbench& bench, Rng& rng) override { vary_call(input, bench, rng); }

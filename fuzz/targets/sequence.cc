@@ -20,8 +20,8 @@ public:
     [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Lifecycle; }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.kind = Case::Kind::Lifecycle;
-        input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+        input.drawn.kind = Case::Kind::Lifecycle;
+        input.drawn.provider = bench.providers()[rng.below(bench.providers().size())];
         vary_life(input, bench, rng);
         return input;
     }

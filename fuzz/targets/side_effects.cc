@@ -15,10 +15,10 @@ public:
     [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::SideEffects; }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.kind = Case::Kind::SideEffects;
-        input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
-        const auto& context = bench.context(input.asked.provider);
-        input.asked.first = conformance::base_call(bench.profile(input.asked.provider, context.version()));
+        input.drawn.kind = Case::Kind::SideEffects;
+        input.drawn.provider = bench.providers()[rng.below(bench.providers().size())];
+        const auto& context = bench.context(input.drawn.provider);
+        input.drawn.first = conformance::base_call(bench.profile(input.drawn.provider, context.version()));
         vary_act(input, rng);
         return input;
     }
@@ -26,10 +26,10 @@ public:
         const auto dice = rng.below(100);
         if (dice < 30) return vary_act(input, rng);
         if (dice < 35) {
-            input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+            input.drawn.provider = bench.providers()[rng.below(bench.providers().size())];
             return;
         }
-        vary_query(input.asked.first, bench.provider_of(input.asked), bench, rng);
+        vary_query(input.drawn.first, bench.provider_of(input.drawn), bench, rng);
     }
 };
 

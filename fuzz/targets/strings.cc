@@ -16,7 +16,7 @@ public:
     }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        Case& c = input.asked;
+        Case& c = input.drawn;
         c.provider = bench.providers()[rng.below(bench.providers().size())];
         if (rng.chance(80)) {
             c.kind = Case::Kind::Text;
@@ -29,7 +29,7 @@ public:
         return input;
     }
     void vary(Input& input, Workbench& bench, Rng& rng) override {
-        Case& c = input.asked;
+        Case& c = input.drawn;
         if (rng.below(500) == 0) return become(c, rng);
         if (c.kind == Case::Kind::Text) return vary_string(input, bench, rng);
         vary_naming(input, bench, rng);

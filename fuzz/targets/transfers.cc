@@ -36,14 +36,14 @@ public:
     [[nodiscard]] bool takes(Case::Kind kind) const override { return kind == Case::Kind::Traffic; }
     Input first(Workbench& bench, Rng& rng) override {
         Input input;
-        input.asked.kind = Case::Kind::Traffic;
-        input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+        input.drawn.kind = Case::Kind::Traffic;
+        input.drawn.provider = bench.providers()[rng.below(bench.providers().size())];
         vary(input, bench, rng);
         return input;
     }
     void vary(Input& input, Workbench& bench, Rng& rng) override {
         const auto dice = rng.below(100);
-        if (dice < 3) input.asked.provider = bench.providers()[rng.below(bench.providers().size())];
+        if (dice < 3) input.drawn.provider = bench.providers()[rng.below(bench.providers().size())];
         if (dice < 8) input.stage = static_cast<std::uint8_t>(rng.below(8));
         if (dice < 20) input.setup = static_cast<std::uint8_t>(rng.below(32));
         if (dice < 45) {

@@ -19,7 +19,7 @@ bool may_run_short(Act act) {
 }  // namespace
 
 void vary_act(Input& input, Rng& rng) {
-    auto& c = input.asked;
+    auto& c = input.drawn;
     if (rng.chance(40)) c.act = kActs[rng.below(kActs.size())];
     if (c.act == Act::EnvProvider) {
         if (c.env_provider.empty()) c.env_provider = c.provider;

@@ -12,7 +12,7 @@ namespace selvage::fuzz {
 namespace {
 
 using namespace model;
-using conformance::ask_for;
+using conformance::request;
 
 // caps, mode, mr_mode and the endpoint type decide most; they are changed more often.
 constexpr std::array kOften = {Field::caps,           Field::caps, Field::caps,        Field::ep_type,
@@ -28,13 +28,13 @@ Field any_field(Rng& rng) {
 }
 
 // A field that the hints ask for, or any.
-Field asked_field(const Info& info, Rng& rng) {
-    std::vector<Field> asked;
+Field requested_field(const Info& info, Rng& rng) {
+    std::vector<Field> requested;
     for (const auto& r : number_fields())
-        if (get(info, r.field) != 0) asked.push_back(r.field);
+        if (get(info, r.field) != 0) requested.push_back(r.field);
     for (const auto& r : text_fields())
-        if (text(info, r.field)) asked.push_back(r.field);
-    return asked.empty() ? any_field(rng) : asked[rng.below(asked.size())];
+        if (text(info, r.field)) requested.push_back(r.field);
+    return requested.empty() ? any_field(rng) : requested[rng.below(requested.size())];
 }
 
 std::uint64_t other_bits(std::uint64_t v, Family family, Rng& rng) {
@@ -78,21 +78,21 @@ void tweak(Info& info, Field f, Rng& rng) {
     if (is_text(f)) {
         std::string t = text(info, f).value_or("");
         vary_text(t, rng);
-        return ask_for(info, f, t);
+        return request(info, f, t);
     }
-    if (r.form == Form::Object) return ask_for(info, f, rng.chance(3) ? kForeign : 0);
+    if (r.form == Form::Object) return request(info, f, rng.chance(3) ? kForeign : 0);
     const auto v = get(info, f);
     if (r.form == Form::Enum && !words(r.family).empty() && rng.chance(60))
-        return ask_for(info, f, words(r.family)[rng.below(words(r.family).size())].value);
-    ask_for(info, f, r.form == Form::Bits ? other_bits(v, r.family, rng) : other_number(v, rng));
+        return request(info, f, words(r.family)[rng.below(words(r.family).size())].value);
+    request(info, f, r.form == Form::Bits ? other_bits(v, r.family, rng) : other_number(v, rng));
 }
 
 // What an entry of the provider has there: what is granted, most often.
 void take_offered(Info& info, Field f, const Profile& profile, Rng& rng) {
     if (profile.entries.empty() || row(f).form == Form::Object) return;
     const Info& offer = profile.entries[rng.below(profile.entries.size())].offer;
-    if (is_number(f)) return ask_for(info, f, get(offer, f));
-    if (text(offer, f)) ask_for(info, f, *text(offer, f));
+    if (is_number(f)) return request(info, f, get(offer, f));
+    if (text(offer, f)) request(info, f, *text(offer, f));
 }
 
 void flip_part(Info& info, Rng& rng) {
@@ -109,13 +109,13 @@ void vary_info(Info& info, const std::string& provider, Workbench& bench, Rng& r
     const auto dice = rng.below(100);
     if (dice < 40 && !all.empty()) {
         const auto& choice = all[rng.below(all.size())];
-        if (is_number(choice.field)) return ask_for(info, choice.field, choice.number);
-        if (is_text(choice.field)) return ask_for(info, choice.field, choice.text);
+        if (is_number(choice.field)) return request(info, choice.field, choice.number);
+        if (is_text(choice.field)) return request(info, choice.field, choice.text);
     }
     if (dice < 58) return take_offered(info, any_field(rng), profile, rng);
     if (dice < 72) return tweak(info, any_field(rng), rng);
-    if (dice < 82) return tweak(info, asked_field(info, rng), rng);
-    if (dice < 94) return forget(info, asked_field(info, rng));
+    if (dice < 82) return tweak(info, requested_field(info, rng), rng);
+    if (dice < 94) return forget(info, requested_field(info, rng));
     flip_part(info, rng);
 }
 

@@ -38,7 +38,7 @@ const std::vector<Stage>& stages(const std::string& provider, Workbench& bench) 
     if (!out.empty()) return out;
     auto& context = bench.context(provider);
     const auto query = conformance::widest_query(provider, std::min(context.version(), kNewest));
-    const auto& answer = bench.ask(provider, query).answer;
+    const auto& answer = bench.issue(provider, query).answer;
     for (std::size_t i = 0; i < answer.offers.size() && out.size() < 32; ++i)
         if (offer_is_of(answer.offers[i], provider))
             out.push_back({.offer = static_cast<int>(i), .ep_type = answer.offers[i].ep.type});
@@ -84,8 +84,8 @@ void vary_action(Action& a, int objects, Rng& rng) {
 void anew(Input& input, const std::string& provider, Workbench& bench, Rng& rng) {
     const auto& all = stages(provider, bench);
     if (all.empty()) return;
-    input.asked.first = conformance::widest_query(provider, std::min(bench.context(provider).version(), kNewest));
-    auto& actions = input.asked.actions;
+    input.drawn.first = conformance::widest_query(provider, std::min(bench.context(provider).version(), kNewest));
+    auto& actions = input.drawn.actions;
     if (rng.chance(50)) {
         actions = conformance::script(rng.below(conformance::script_count()), all[rng.below(all.size())]);
     } else {
@@ -113,7 +113,7 @@ void cross_infos(Info& a, const Info& b, Rng& rng) {
 }  // namespace
 
 void vary_life(Input& input, Workbench& bench, Rng& rng) {
-    Case& c = input.asked;
+    Case& c = input.drawn;
     auto& actions = c.actions;
     const auto& provider = bench.provider_of(c);
     const auto dice = rng.below(100);
@@ -139,18 +139,18 @@ void vary_life(Input& input, Workbench& bench, Rng& rng) {
 }
 
 void cross(Input& a, const Input& b, Rng& rng) {
-    if (a.asked.first.hints && b.asked.first.hints) cross_infos(*a.asked.first.hints, *b.asked.first.hints, rng);
-    if (a.asked.string.info && b.asked.string.info) cross_infos(*a.asked.string.info, *b.asked.string.info, rng);
-    if (rng.chance(20)) a.asked.first.node = b.asked.first.node;
-    if (rng.chance(20)) a.asked.first.service = b.asked.first.service;
-    if (rng.chance(20)) a.asked.first.version = b.asked.first.version;
+    if (a.drawn.first.hints && b.drawn.first.hints) cross_infos(*a.drawn.first.hints, *b.drawn.first.hints, rng);
+    if (a.drawn.string.info && b.drawn.string.info) cross_infos(*a.drawn.string.info, *b.drawn.string.info, rng);
+    if (rng.chance(20)) a.drawn.first.node = b.drawn.first.node;
+    if (rng.chance(20)) a.drawn.first.service = b.drawn.first.service;
+    if (rng.chance(20)) a.drawn.first.version = b.drawn.first.version;
     if (!b.choices.empty() && a.turn == 0) {
         a.choices.resize(rng.below(a.choices.size() + 1));
         a.choices += b.choices.substr(rng.below(b.choices.size()));
         a.choices.resize(std::min(a.choices.size(), conformance::kMostChoices));
     }
-    auto& actions = a.asked.actions;
-    const auto& others = b.asked.actions;
+    auto& actions = a.drawn.actions;
+    const auto& others = b.drawn.actions;
     if (actions.empty() || others.empty()) return;
     actions.resize(rng.below(actions.size() + 1));
     actions.insert(actions.end(), others.begin() + static_cast<std::ptrdiff_t>(rng.below(others.size())), others.end());

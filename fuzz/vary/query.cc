@@ -65,17 +65,17 @@ constexpr std::array kMetamorphicRelations = {MetamorphicRelation::Relaxed,   Me
                                               MetamorphicRelation::Reworded,  MetamorphicRelation::NullVersusEmpty};
 
 void become_pair(Input& input, Rng& rng) {
-    input.asked.kind = Case::Kind::Pair;
-    input.asked.metamorphic = kMetamorphicRelations[rng.below(kMetamorphicRelations.size())];
+    input.drawn.kind = Case::Kind::Pair;
+    input.drawn.metamorphic = kMetamorphicRelations[rng.below(kMetamorphicRelations.size())];
     input.turn = rng.below(1 << 14);
-    if (input.asked.metamorphic == MetamorphicRelation::NullVersusEmpty) input.asked.first.hints.reset();
+    if (input.drawn.metamorphic == MetamorphicRelation::NullVersusEmpty) input.drawn.first.hints.reset();
 }
 
 void become_call(Input& input) {
     Case call;
-    call.provider = input.asked.provider;
-    call.first = input.asked.first;
-    input = {.asked = std::move(call)};
+    call.provider = input.drawn.provider;
+    call.first = input.drawn.first;
+    input = {.drawn = std::move(call)};
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ void vary_query(Query& query, const std::string& provider, Workbench& bench, Rng
 }
 
 void vary_call(Input& input, Workbench& bench, Rng& rng) {
-    Case& c = input.asked;
+    Case& c = input.drawn;
     const auto dice = rng.below(1000);
     if (dice < 10) {
         c.provider = bench.providers()[rng.below(bench.providers().size())];

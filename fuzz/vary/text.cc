@@ -163,8 +163,8 @@ void vary_text(std::string& text, Rng& rng) {
 }
 
 void vary_string(Input& input, Workbench& bench, Rng& rng) {
-    StringProbe& p = input.asked.string;
-    const auto& provider = bench.provider_of(input.asked);
+    StringProbe& p = input.drawn.string;
+    const auto& provider = bench.provider_of(input.drawn);
     const auto dice = rng.below(100);
     if (dice < 12) {
         vary_datatype(p, rng);
@@ -185,7 +185,7 @@ void vary_string(Input& input, Workbench& bench, Rng& rng) {
 }
 
 void vary_naming(Input& input, Workbench& bench, Rng& rng) {
-    Case& c = input.asked;
+    Case& c = input.drawn;
     if (c.kind == Case::Kind::SideEffects) return vary_text(c.env_provider, rng);
     const auto dice = rng.below(100);
     if (dice < 2) {

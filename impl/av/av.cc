@@ -180,11 +180,11 @@ constexpr AvOperations kAvOps = {
     set_user_id,
 };
 
-int choose_type(const Domain& domain, fi_av_type asked, fi_av_type* out) {
-    if (asked != FI_AV_UNSPEC && asked != FI_AV_MAP && asked != FI_AV_TABLE) return -FI_EINVAL;
+int choose_type(const Domain& domain, fi_av_type requested, fi_av_type* out) {
+    if (requested != FI_AV_UNSPEC && requested != FI_AV_MAP && requested != FI_AV_TABLE) return -FI_EINVAL;
     const fi_av_type fixed = domain.attr.av_type;
-    if (asked != FI_AV_UNSPEC && fixed != FI_AV_UNSPEC && asked != fixed) return -FI_EINVAL;
-    *out = asked != FI_AV_UNSPEC ? asked : fixed != FI_AV_UNSPEC ? fixed : FI_AV_TABLE;
+    if (requested != FI_AV_UNSPEC && fixed != FI_AV_UNSPEC && requested != fixed) return -FI_EINVAL;
+    *out = requested != FI_AV_UNSPEC ? requested : fixed != FI_AV_UNSPEC ? fixed : FI_AV_TABLE;
     return 0;
 }
 
@@ -204,13 +204,13 @@ bool file_name(const Domain& domain, const char* name, char (&out)[kAvFileNameMa
     return length > 0 && static_cast<size_t>(length) < sizeof out;
 }
 
-int open_store(AddressVector* av, const fi_av_attr& asked) {
-    const bool read_only = asked.flags & FI_READ;
-    if (!asked.name) return read_only ? -FI_EINVAL : av->store.open_private(av->entry_size(), asked.count);
+int open_store(AddressVector* av, const fi_av_attr& requested) {
+    const bool read_only = requested.flags & FI_READ;
+    if (!requested.name) return read_only ? -FI_EINVAL : av->store.open_private(av->entry_size(), requested.count);
     char file[kAvFileNameMax];
-    if (!file_name(*av->domain, asked.name, file)) return -FI_EINVAL;
+    if (!file_name(*av->domain, requested.name, file)) return -FI_EINVAL;
     const auto access = read_only ? AvStore::Access::ReadOnly : AvStore::Access::Create;
-    return av->store.open_shared(file, av->entry_size(), asked.count, access);
+    return av->store.open_shared(file, av->entry_size(), requested.count, access);
 }
 
 }  // namespace

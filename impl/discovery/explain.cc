@@ -27,16 +27,16 @@ void describe(const Mismatch& why, uint64_t value, char* out, size_t size) {
 const char* type_name(fi_ep_type type) { return type == FI_EP_MSG ? "FI_EP_MSG" : "FI_EP_RDM"; }
 
 void explain_mismatch(const Offer& offer, const Mismatch& why) {
-    char asked[512], offered[512];
+    char requested[512], offered[512];
     if (why.type == Mismatch::kText) {
-        snprintf(asked, sizeof asked, "%s", why.asked_text);
+        snprintf(requested, sizeof requested, "%s", why.requested_text);
         snprintf(offered, sizeof offered, "%s", why.offered_text);
     } else {
-        describe(why, why.asked, asked, sizeof asked);
+        describe(why, why.requested, requested, sizeof requested);
         describe(why, why.offered, offered, sizeof offered);
     }
     log_for(offer.provider->name, FI_LOG_INFO, FI_LOG_CORE, "%s on %s: %s does not match: asked %s, offered %s",
-            type_name(offer.set.ep.type), offer.domain_name, why.field, asked, offered);
+            type_name(offer.set.ep.type), offer.domain_name, why.field, requested, offered);
 }
 
 }  // namespace

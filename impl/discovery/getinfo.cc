@@ -1,4 +1,4 @@
-// See getinfo.h. The steps: refuse what no provider could answer, understand the question, compare it with every offer,
+// See getinfo.h. The steps: refuse what no provider could answer, read the query, compare it with every offer,
 // copy those that match, best first.
 #include "impl/discovery/getinfo.h"
 
@@ -93,11 +93,11 @@ int list_name(const Query& query, const char* name, uint32_t provider_version, I
 
 // FI_PROV_ATTR_ONLY: one entry per provider, usable or not, with names and versions only; then the layers.
 int list_providers(const Query& query, InfoList& list) {
-    if (const char* asked = query.provider_name()) {
+    if (const char* requested = query.provider_name()) {
         // "ofi_rxm" goes over more than one, and is named once.
         for (const Provider* provider : all_providers()) {
             if (!is_registered(provider->name) || !query.provider.admits(*provider)) continue;
-            return list_name(query, asked, provider->version, list);
+            return list_name(query, requested, provider->version, list);
         }
         return -FI_ENODATA;
     }
@@ -184,7 +184,7 @@ bool depends_on_interfaces(const Query& query) {
 
 // An endpoint type that none of the providers asked for ever offers: no interface can change that, so none is looked
 // at. Whoever listens is told what is offered instead, and that takes the table.
-bool asks_for_a_type_nobody_has(const Query& query) {
+bool requests_a_type_nobody_has(const Query& query) {
     const fi_ep_type type = query.hints.ep.type;
     if (!query.has_hints || type == FI_EP_UNSPEC || query.node || query.service || Refusals::are_wanted()) return false;
     for (const Provider* provider : all_providers()) {
@@ -204,7 +204,7 @@ int answer(Query& query, InfoList& list) {
     }
     if (query.flags & FI_PROV_ATTR_ONLY) return list_providers(query, list);
     if (has_invalid_bits(query.hints)) return -FI_EBADFLAGS;
-    if (asks_for_a_type_nobody_has(query)) return -FI_ENODATA;
+    if (requests_a_type_nobody_has(query)) return -FI_ENODATA;
     TableRef table;
     int result = current_table(depends_on_interfaces(query), &table);
     if (result) return result;

@@ -3,18 +3,18 @@
 
 namespace selvage::impl {
 
-bool Match::refuse(const char* field, uint64_t asked, uint64_t offered, int type) {
+bool Match::refuse(const char* field, uint64_t requested, uint64_t offered, int type) {
     why.field = field;
     why.type = type;
-    why.asked = asked;
+    why.requested = requested;
     why.offered = offered;
     return false;
 }
 
-bool Match::refuse_text(const char* field, const char* asked, const char* offered) {
+bool Match::refuse_text(const char* field, const char* requested, const char* offered) {
     why.field = field;
     why.type = Mismatch::kText;
-    why.asked_text = asked;
+    why.requested_text = requested;
     why.offered_text = offered;
     return false;
 }

@@ -1,4 +1,4 @@
-// Compares a question with one offer and narrows the offer to an answer.
+// Compares a query with one offer and narrows the offer to an answer.
 //
 // One file per part of fi_info; one small function per rule. A function returns true and adjusts `out`, or returns
 // false with the reason in `why`. Nothing is allocated, and nothing of the caller is written. The general rules are
@@ -17,9 +17,9 @@ struct Mismatch {
 
     const char* field = nullptr;
     int type = kPlainNumber;  // an fi_type for bits and enums, or one of the above
-    uint64_t asked = 0;
+    uint64_t requested = 0;
     uint64_t offered = 0;
-    const char* asked_text = nullptr;
+    const char* requested_text = nullptr;
     const char* offered_text = nullptr;
 };
 
@@ -35,15 +35,15 @@ struct Match {
     Match(const Query& q, const Table& t, const Offer& o) : query(q), table(t), offer(o) {}
 
     const InfoSet& hints() const { return query.hints; }
-    bool refuse(const char* field, uint64_t asked, uint64_t offered, int type = Mismatch::kPlainNumber);
-    bool refuse_text(const char* field, const char* asked, const char* offered);
+    bool refuse(const char* field, uint64_t requested, uint64_t offered, int type = Mismatch::kPlainNumber);
+    bool refuse_text(const char* field, const char* requested, const char* offered);
     // The rule of every limit and size: more than offered is refused.
-    bool at_most(const char* field, uint64_t asked, uint64_t offered) {
-        return asked <= offered || refuse(field, asked, offered);
+    bool at_most(const char* field, uint64_t requested, uint64_t offered) {
+        return requested <= offered || refuse(field, requested, offered);
     }
     // The rule of every bit set: bits that are not offered are refused.
-    bool subset(const char* field, uint64_t asked, uint64_t offered, int type) {
-        return !(asked & ~offered) || refuse(field, asked, offered, type);
+    bool subset(const char* field, uint64_t requested, uint64_t offered, int type) {
+        return !(requested & ~offered) || refuse(field, requested, offered, type);
     }
 };
 

@@ -7,79 +7,80 @@
 
 namespace selvage::impl {
 
-bool match_tclass(Match& match, const char* field, uint32_t asked);  // match_context.cc
+bool match_tclass(Match& match, const char* field, uint32_t requested);  // match_context.cc
 
 namespace {
 
 template <typename Enum>
-bool grant_enum(Match& match, const char* field, Enum asked, Enum last, Enum* out, int type) {
-    if (static_cast<unsigned>(asked) > static_cast<unsigned>(last)) {
-        return match.refuse(field, static_cast<unsigned>(asked), static_cast<unsigned>(*out), type);
+bool grant_enum(Match& match, const char* field, Enum requested, Enum last, Enum* out, int type) {
+    if (static_cast<unsigned>(requested) > static_cast<unsigned>(last)) {
+        return match.refuse(field, static_cast<unsigned>(requested), static_cast<unsigned>(*out), type);
     }
     // Every model is supported; what the application can live with may save a lock or a thread, so it gets just that.
-    if (asked != Enum{}) *out = asked;
+    if (requested != Enum{}) *out = requested;
     return true;
 }
 
 // Since 2.0 applications may say that they drive both kinds of progress by the same calls, as manual progress means it.
-bool match_control_progress(Match& match, const fi_domain_attr& asked, fi_domain_attr& out) {
-    const bool unified = match.query.version >= FI_VERSION(2, 0) && asked.control_progress == kProgressControlUnified;
-    return grant_enum(match, "domain_attr.control_progress", asked.control_progress,
+bool match_control_progress(Match& match, const fi_domain_attr& requested, fi_domain_attr& out) {
+    const bool unified =
+        match.query.version >= FI_VERSION(2, 0) && requested.control_progress == kProgressControlUnified;
+    return grant_enum(match, "domain_attr.control_progress", requested.control_progress,
                       unified ? kProgressControlUnified : FI_PROGRESS_MANUAL, &out.control_progress, FI_TYPE_PROGRESS);
 }
 
-bool match_models(Match& match, const fi_domain_attr& asked, fi_domain_attr& out) {
-    return grant_enum(match, "domain_attr.threading", asked.threading, FI_THREAD_ENDPOINT, &out.threading,
+bool match_models(Match& match, const fi_domain_attr& requested, fi_domain_attr& out) {
+    return grant_enum(match, "domain_attr.threading", requested.threading, FI_THREAD_ENDPOINT, &out.threading,
                       FI_TYPE_THREADING) &&
-           match_control_progress(match, asked, out) &&
-           grant_enum(match, "domain_attr.data_progress", asked.data_progress, FI_PROGRESS_MANUAL, &out.data_progress,
-                      FI_TYPE_PROGRESS) &&
-           grant_enum(match, "domain_attr.resource_mgmt", asked.resource_mgmt, FI_RM_ENABLED, &out.resource_mgmt,
+           match_control_progress(match, requested, out) &&
+           grant_enum(match, "domain_attr.data_progress", requested.data_progress, FI_PROGRESS_MANUAL,
+                      &out.data_progress, FI_TYPE_PROGRESS) &&
+           grant_enum(match, "domain_attr.resource_mgmt", requested.resource_mgmt, FI_RM_ENABLED, &out.resource_mgmt,
                       Mismatch::kPlainNumber) &&
-           grant_enum(match, "domain_attr.av_type", asked.av_type, FI_AV_TABLE, &out.av_type, FI_TYPE_AV_TYPE);
+           grant_enum(match, "domain_attr.av_type", requested.av_type, FI_AV_TABLE, &out.av_type, FI_TYPE_AV_TYPE);
 }
 
-bool match_limits(Match& match, const fi_domain_attr& asked, const fi_domain_attr& offered) {
-    return match.at_most("domain_attr.mr_key_size", asked.mr_key_size, offered.mr_key_size) &&
-           match.at_most("domain_attr.cq_data_size", asked.cq_data_size, offered.cq_data_size) &&
-           match.at_most("domain_attr.cq_cnt", asked.cq_cnt, offered.cq_cnt) &&
-           match.at_most("domain_attr.ep_cnt", asked.ep_cnt, offered.ep_cnt) &&
-           match.at_most("domain_attr.tx_ctx_cnt", asked.tx_ctx_cnt, offered.tx_ctx_cnt) &&
-           match.at_most("domain_attr.rx_ctx_cnt", asked.rx_ctx_cnt, offered.rx_ctx_cnt) &&
-           match.at_most("domain_attr.max_ep_tx_ctx", asked.max_ep_tx_ctx, offered.max_ep_tx_ctx) &&
-           match.at_most("domain_attr.max_ep_rx_ctx", asked.max_ep_rx_ctx, offered.max_ep_rx_ctx) &&
-           match.at_most("domain_attr.max_ep_stx_ctx", asked.max_ep_stx_ctx, offered.max_ep_stx_ctx) &&
-           match.at_most("domain_attr.max_ep_srx_ctx", asked.max_ep_srx_ctx, offered.max_ep_srx_ctx) &&
-           match.at_most("domain_attr.cntr_cnt", asked.cntr_cnt, offered.cntr_cnt) &&
-           match.at_most("domain_attr.mr_iov_limit", asked.mr_iov_limit, offered.mr_iov_limit) &&
-           match.at_most("domain_attr.max_err_data", asked.max_err_data, offered.max_err_data) &&
-           match.at_most("domain_attr.mr_cnt", asked.mr_cnt, offered.mr_cnt);
+bool match_limits(Match& match, const fi_domain_attr& requested, const fi_domain_attr& offered) {
+    return match.at_most("domain_attr.mr_key_size", requested.mr_key_size, offered.mr_key_size) &&
+           match.at_most("domain_attr.cq_data_size", requested.cq_data_size, offered.cq_data_size) &&
+           match.at_most("domain_attr.cq_cnt", requested.cq_cnt, offered.cq_cnt) &&
+           match.at_most("domain_attr.ep_cnt", requested.ep_cnt, offered.ep_cnt) &&
+           match.at_most("domain_attr.tx_ctx_cnt", requested.tx_ctx_cnt, offered.tx_ctx_cnt) &&
+           match.at_most("domain_attr.rx_ctx_cnt", requested.rx_ctx_cnt, offered.rx_ctx_cnt) &&
+           match.at_most("domain_attr.max_ep_tx_ctx", requested.max_ep_tx_ctx, offered.max_ep_tx_ctx) &&
+           match.at_most("domain_attr.max_ep_rx_ctx", requested.max_ep_rx_ctx, offered.max_ep_rx_ctx) &&
+           match.at_most("domain_attr.max_ep_stx_ctx", requested.max_ep_stx_ctx, offered.max_ep_stx_ctx) &&
+           match.at_most("domain_attr.max_ep_srx_ctx", requested.max_ep_srx_ctx, offered.max_ep_srx_ctx) &&
+           match.at_most("domain_attr.cntr_cnt", requested.cntr_cnt, offered.cntr_cnt) &&
+           match.at_most("domain_attr.mr_iov_limit", requested.mr_iov_limit, offered.mr_iov_limit) &&
+           match.at_most("domain_attr.max_err_data", requested.max_err_data, offered.max_err_data) &&
+           match.at_most("domain_attr.mr_cnt", requested.mr_cnt, offered.mr_cnt);
 }
 
-bool match_key(Match& match, const fi_domain_attr& asked) {
-    if (asked.auth_key_size == 0) return true;
-    if (!asked.auth_key) return match.refuse("domain_attr.auth_key", asked.auth_key_size, 0);
-    return match.at_most("domain_attr.auth_key_size", asked.auth_key_size, match.offer.auth_key_max);
+bool match_key(Match& match, const fi_domain_attr& requested) {
+    if (requested.auth_key_size == 0) return true;
+    if (!requested.auth_key) return match.refuse("domain_attr.auth_key", requested.auth_key_size, 0);
+    return match.at_most("domain_attr.auth_key_size", requested.auth_key_size, match.offer.auth_key_max);
 }
 
-bool match_name(Match& match, const char* asked, const char* offered) {
-    return !asked || strcmp(asked, offered) == 0 || match.refuse_text("domain_attr.name", asked, offered);
+bool match_name(Match& match, const char* requested, const char* offered) {
+    return !requested || strcmp(requested, offered) == 0 || match.refuse_text("domain_attr.name", requested, offered);
 }
 
 }  // namespace
 
 bool match_domain(Match& match) {
-    const fi_domain_attr& asked = match.hints().domain;
+    const fi_domain_attr& requested = match.hints().domain;
     const fi_domain_attr& offered = match.offer.set.domain;
     fi_domain_attr& out = match.out.domain;
-    const bool granted = match_name(match, asked.name, offered.name) && match_models(match, asked, out) &&
-                         match_limits(match, asked, offered) &&
-                         match.subset("domain_attr.caps", asked.caps, offered.caps, FI_TYPE_CAPS) &&
-                         match_key(match, asked) && match_tclass(match, "domain_attr.tclass", asked.tclass);
+    const bool granted = match_name(match, requested.name, offered.name) && match_models(match, requested, out) &&
+                         match_limits(match, requested, offered) &&
+                         match.subset("domain_attr.caps", requested.caps, offered.caps, FI_TYPE_CAPS) &&
+                         match_key(match, requested) && match_tclass(match, "domain_attr.tclass", requested.tclass);
     if (!granted) return false;
-    out.auth_key_size = asked.auth_key_size;
-    out.auth_key = asked.auth_key_size ? asked.auth_key : nullptr;
-    out.tclass = asked.tclass;
+    out.auth_key_size = requested.auth_key_size;
+    out.auth_key = requested.auth_key_size ? requested.auth_key : nullptr;
+    out.tclass = requested.tclass;
     return true;
 }
 
@@ -87,24 +88,24 @@ bool match_domain(Match& match) {
 // that the device gains by. The two older values stand alone and are kept. Before 1.5 it is a choice between those two,
 // with zero for either.
 bool match_registration(Match& match) {
-    const int asked = match.hints().domain.mr_mode;
+    const int requested = match.hints().domain.mr_mode;
     int& out = match.out.domain.mr_mode;
     constexpr int kByDevice = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     const auto refuse = [&] {
-        return match.refuse("domain_attr.mr_mode", static_cast<unsigned>(asked), FI_MR_BASIC | FI_MR_SCALABLE,
+        return match.refuse("domain_attr.mr_mode", static_cast<unsigned>(requested), FI_MR_BASIC | FI_MR_SCALABLE,
                             FI_TYPE_MR_MODE);
     };
     if (match.query.version < FI_VERSION(1, 5)) {
-        if (asked != FI_MR_UNSPEC && asked != FI_MR_BASIC && asked != FI_MR_SCALABLE) return refuse();
-        out = asked == FI_MR_UNSPEC ? FI_MR_SCALABLE : asked;
+        if (requested != FI_MR_UNSPEC && requested != FI_MR_BASIC && requested != FI_MR_SCALABLE) return refuse();
+        out = requested == FI_MR_UNSPEC ? FI_MR_SCALABLE : requested;
         return true;
     }
-    const int alone = asked & (FI_MR_BASIC | FI_MR_SCALABLE);
-    if (alone && alone != asked) return refuse();
+    const int alone = requested & (FI_MR_BASIC | FI_MR_SCALABLE);
+    if (alone && alone != requested) return refuse();
     if (alone == (FI_MR_BASIC | FI_MR_SCALABLE)) return refuse();
     // All three at once, or the device cannot be given the access at all.
-    const bool by_device = match.offer.mr_mode_kept && (asked & kByDevice) == kByDevice;
-    out = by_device ? asked & match.offer.mr_mode_kept : alone;
+    const bool by_device = match.offer.mr_mode_kept && (requested & kByDevice) == kByDevice;
+    out = by_device ? requested & match.offer.mr_mode_kept : alone;
     return true;
 }
 

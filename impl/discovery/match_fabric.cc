@@ -9,15 +9,15 @@ bool match_provider(const Query& query, const Offer& offer) {
 }
 
 bool match_fabric(Match& match) {
-    const fi_fabric_attr& asked = match.hints().fabric;
+    const fi_fabric_attr& requested = match.hints().fabric;
     const fi_fabric_attr& offered = match.offer.set.fabric;
-    if (asked.name && strcmp(asked.name, offered.name) != 0) {
-        return match.refuse_text("fabric_attr.name", asked.name, offered.name);
+    if (requested.name && strcmp(requested.name, offered.name) != 0) {
+        return match.refuse_text("fabric_attr.name", requested.name, offered.name);
     }
-    if (!match.at_most("fabric_attr.prov_version", asked.prov_version, offered.prov_version)) return false;
+    if (!match.at_most("fabric_attr.prov_version", requested.prov_version, offered.prov_version)) return false;
     // api_version is an output: the version of the call. What hints hold there asks for nothing.
     // An application that names a provider finds the name again as it wrote it; a layered one has one spelling.
-    if (match.query.provider_name() && !match.offer.layered) match.out.fabric.prov_name = asked.prov_name;
+    if (match.query.provider_name() && !match.offer.layered) match.out.fabric.prov_name = requested.prov_name;
     return true;
 }
 

@@ -1,4 +1,4 @@
-// One fi_getinfo question in a form that is easy to answer: hints widened to the newest layout, names and addresses
+// One fi_getinfo query in a form that is easy to answer: hints widened to the newest layout, names and addresses
 // understood. Lives on the stack of the call; points into the caller's strings and hints, which it never writes.
 #pragma once
 

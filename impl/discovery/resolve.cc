@@ -53,7 +53,7 @@ public:
     ~AddressInfo() {
         if (list_) freeaddrinfo(list_);
     }
-    int ask(const char* node, const char* service, int flags) {
+    int issue(const char* node, const char* service, int flags) {
         addrinfo hints{};
         hints.ai_flags = flags;
         hints.ai_socktype = SOCK_STREAM;
@@ -71,7 +71,7 @@ int port_of_service(const char* service, uint16_t* port, bool* known) {
     *known = false;
     if (all_digits(service)) return 0;
     AddressInfo answer;
-    const int error = answer.ask(nullptr, service, AI_PASSIVE);
+    const int error = answer.issue(nullptr, service, AI_PASSIVE);
     if (error == EAI_MEMORY) return -FI_ENOMEM;
     if (error || !answer.list()) return 0;
     *known = true;
@@ -102,7 +102,7 @@ int hosts_of_node(const char* node, uint64_t flags, uint16_t port, AddressSpec* 
     }
     AddressInfo answer;
     // "fe80::1%eth0" is numeric too, and the resolver knows how to read it.
-    const int error = answer.ask(node, nullptr, flags & FI_NUMERICHOST ? AI_NUMERICHOST : 0);
+    const int error = answer.issue(node, nullptr, flags & FI_NUMERICHOST ? AI_NUMERICHOST : 0);
     if (error == EAI_MEMORY) return -FI_ENOMEM;
     for (const addrinfo* entry = error ? nullptr : answer.list(); entry; entry = entry->ai_next) {
         SocketAddress address;

@@ -80,7 +80,7 @@ int check_limits(const InfoSet& set, const Offer& offer) {
     if (set.tx.iov_limit > offer.set.tx.iov_limit || set.rx.iov_limit > offer.set.rx.iov_limit) return -FI_EINVAL;
     if (set.tx.rma_iov_limit > offer.set.tx.rma_iov_limit) return -FI_EINVAL;
     if ((set.tx.op_flags & ~offer.set.tx.op_flags) || (set.rx.op_flags & ~offer.set.rx.op_flags)) return -FI_EBADFLAGS;
-    const auto counts = [](size_t asked) { return asked <= 1 || asked == FI_SHARED_CONTEXT; };
+    const auto counts = [](size_t requested) { return requested <= 1 || requested == FI_SHARED_CONTEXT; };
     return counts(set.ep.tx_ctx_cnt) && counts(set.ep.rx_ctx_cnt) ? 0 : -FI_EINVAL;
 }
 

@@ -127,11 +127,11 @@ constexpr fi_ops_cntr kCounterOps = {
 int domain_open_counter(fid_domain* descriptor, fi_cntr_attr* attr, fid_cntr** result, void* context) {
     if (!descriptor || !result) return -FI_EINVAL;
     *result = nullptr;
-    const fi_cntr_attr asked = attr ? *attr : fi_cntr_attr{};
-    if (asked.flags) return -FI_EBADFLAGS;
+    const fi_cntr_attr requested = attr ? *attr : fi_cntr_attr{};
+    if (requested.flags) return -FI_EBADFLAGS;
     auto* domain = DomainCore::of(descriptor);
-    const bool bytes = asked.events == kCounterEventsBytes && domain->version() >= FI_VERSION(2, 0);
-    if (asked.events != FI_CNTR_EVENTS_COMP) return bytes ? -FI_ENOSYS : -FI_EINVAL;
+    const bool bytes = requested.events == kCounterEventsBytes && domain->version() >= FI_VERSION(2, 0);
+    if (requested.events != FI_CNTR_EVENTS_COMP) return bytes ? -FI_ENOSYS : -FI_EINVAL;
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
     auto* counter = create<Counter>();
@@ -142,7 +142,7 @@ int domain_open_counter(fid_domain* descriptor, fi_cntr_attr* attr, fid_cntr** r
     counter->domain = domain;
     counter->serialised = domain->serialised();
     prepare(*domain, counter->progress);
-    const int error = counter->wait.open(asked.wait_obj, asked.wait_set, domain->fabric, &counter->member);
+    const int error = counter->wait.open(requested.wait_obj, requested.wait_set, domain->fabric, &counter->member);
     if (error) {
         destroy(counter);
         return error;

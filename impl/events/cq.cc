@@ -45,14 +45,14 @@ int control_cq(fid* descriptor, int command, void* argument) {
 
 constexpr fi_ops kFidOps = make_fid_ops(close_cq, kMissing<decltype(fi_ops::bind)>, control_cq);
 
-int check(const fi_cq_attr& asked) {
-    if (asked.flags & ~FI_AFFINITY) return asked.flags & FI_PEER ? -FI_ENOSYS : -FI_EBADFLAGS;
-    if (asked.format < FI_CQ_FORMAT_UNSPEC || asked.format > FI_CQ_FORMAT_TAGGED) return -FI_EINVAL;
-    if (asked.wait_obj != FI_WAIT_NONE && asked.wait_cond != FI_CQ_COND_NONE &&
-        asked.wait_cond != FI_CQ_COND_THRESHOLD) {
+int check(const fi_cq_attr& requested) {
+    if (requested.flags & ~FI_AFFINITY) return requested.flags & FI_PEER ? -FI_ENOSYS : -FI_EBADFLAGS;
+    if (requested.format < FI_CQ_FORMAT_UNSPEC || requested.format > FI_CQ_FORMAT_TAGGED) return -FI_EINVAL;
+    if (requested.wait_obj != FI_WAIT_NONE && requested.wait_cond != FI_CQ_COND_NONE &&
+        requested.wait_cond != FI_CQ_COND_THRESHOLD) {
         return -FI_EINVAL;
     }
-    return asked.size > kMaxSize ? -FI_EINVAL : 0;
+    return requested.size > kMaxSize ? -FI_EINVAL : 0;
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ int check(const fi_cq_attr& asked) {
 int domain_open_cq(fid_domain* descriptor, fi_cq_attr* attr, fid_cq** result, void* context) {
     if (!descriptor || !result) return -FI_EINVAL;
     *result = nullptr;
-    const fi_cq_attr asked = attr ? *attr : fi_cq_attr{};
-    int error = check(asked);
+    const fi_cq_attr requested = attr ? *attr : fi_cq_attr{};
+    int error = check(requested);
     if (error) return error;
     auto* domain = DomainCore::of(descriptor);
     Use use(domain->uses);
@@ -71,14 +71,14 @@ int domain_open_cq(fid_domain* descriptor, fi_cq_attr* attr, fid_cq** result, vo
     cq->member.object = cq;
     cq->member.pending = [](void* object) { return static_cast<CompletionQueue*>(object)->pending(); };
     cq->member.progress = &cq->progress;
-    cq->format = asked.format ? asked.format : FI_CQ_FORMAT_CONTEXT;
-    cq->size = asked.size ? asked.size : kDefaultSize;
-    cq->condition = asked.wait_cond;
+    cq->format = requested.format ? requested.format : FI_CQ_FORMAT_CONTEXT;
+    cq->size = requested.size ? requested.size : kDefaultSize;
+    cq->condition = requested.wait_cond;
     cq->domain = domain;
     cq->serialised = domain->serialised();
     prepare(*domain, cq->progress);
     error = cq->ring.grow_to(cq->size) ? 0 : -FI_ENOMEM;
-    if (!error) error = cq->wait.open(asked.wait_obj, asked.wait_set, domain->fabric, &cq->member);
+    if (!error) error = cq->wait.open(requested.wait_obj, requested.wait_set, domain->fabric, &cq->member);
     if (error) {
         destroy(cq);
         return error;

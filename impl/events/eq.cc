@@ -265,8 +265,8 @@ constexpr fi_ops_eq kEqOps = {
 int fabric_open_eq(fid_fabric* descriptor, fi_eq_attr* attr, fid_eq** result, void* context) {
     if (!descriptor || !result) return -FI_EINVAL;
     *result = nullptr;
-    const fi_eq_attr asked = attr ? *attr : fi_eq_attr{};
-    if (asked.flags & ~(FI_WRITE | FI_AFFINITY)) return -FI_EBADFLAGS;
+    const fi_eq_attr requested = attr ? *attr : fi_eq_attr{};
+    if (requested.flags & ~(FI_WRITE | FI_AFFINITY)) return -FI_EBADFLAGS;
     auto* fabric = Fabric::of(descriptor);
     Use use(fabric->uses);
     if (!use) return -FI_EINVAL;
@@ -275,13 +275,13 @@ int fabric_open_eq(fid_fabric* descriptor, fi_eq_attr* attr, fid_eq** result, vo
     eq->member.object = eq;
     eq->member.pending = [](void* object) { return static_cast<EventQueue*>(object)->pending(); };
     eq->member.progress = &eq->progress;
-    const int error = eq->wait.open(asked.wait_obj, asked.wait_set, fabric, &eq->member);
+    const int error = eq->wait.open(requested.wait_obj, requested.wait_set, fabric, &eq->member);
     if (error) {
         destroy(eq);
         return error;
     }
     eq->fabric = fabric;
-    eq->writable = asked.flags & FI_WRITE;
+    eq->writable = requested.flags & FI_WRITE;
     init_fid(eq->descriptor.fid, FI_CLASS_EQ, context, kFidOps);
     eq->descriptor.ops = const_cast<fi_ops_eq*>(&kEqOps);
     use.keep();

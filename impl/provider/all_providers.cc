@@ -72,7 +72,7 @@ int query(const Call& call, const ExternalProvider& provider, fi_info*** tail) {
         return 0;
     }
     const AnswerTerms terms{.version = call.version,
-                            .asked_name = call.named ? call.name_in_hints : nullptr,
+                            .requested_name = call.named ? call.name_in_hints : nullptr,
                             .nic_known = call.hints_layout >= Layout::V1_2};
     return take_over_answers(provider, list, terms, tail);
 }

@@ -76,7 +76,7 @@ fi_info* take_over(const ExternalProvider& provider, fi_info& source, Layout lay
     NicInTransit nic(source, layout);
     // The library adds the name; what the provider put there is not the name that it is found by.
     char* const own_name = source.fabric_attr->prov_name;
-    source.fabric_attr->prov_name = const_cast<char*>(terms.asked_name ? terms.asked_name : provider.name);
+    source.fabric_attr->prov_name = const_cast<char*>(terms.requested_name ? terms.requested_name : provider.name);
     fi_info* copy = duplicate_info(source, layout);
     source.fabric_attr->prov_name = own_name;
     if (!copy) return nullptr;

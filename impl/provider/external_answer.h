@@ -7,9 +7,9 @@
 namespace selvage::impl {
 
 struct AnswerTerms {
-    uint32_t version;        // of the call
-    const char* asked_name;  // the provider's name as the hints spell it, or nullptr
-    bool nic_known;          // fi_info::nic belongs to the caller's layout
+    uint32_t version;            // of the call
+    const char* requested_name;  // the provider's name as the hints spell it, or nullptr
+    bool nic_known;              // fi_info::nic belongs to the caller's layout
 };
 
 // Appends a copy of each entry at *tail, which it moves on, and releases the provider's list. An entry that cannot be

@@ -74,7 +74,7 @@ bool is_name(std::string_view text) { return !text.empty() && std::ranges::all_o
 
 // Takes over what `source` says, or says what is wrong with it.
 bool check(const char* file, const fi_provider* source, ExternalProvider* out) {
-    constexpr char kAskVendor[] = "ask its vendor for one that is made for this interface";
+    constexpr char kQueryVendor[] = "ask its vendor for one that is made for this interface";
     if (!source) {
         reject(file, "fi_prov_ini returned NULL", "its own messages may say why");
         return false;
@@ -85,21 +85,21 @@ bool check(const char* file, const fi_provider* source, ExternalProvider* out) {
         snprintf(why, sizeof why, "it was built for interface %u.%u, and %u.%u to %u.%u are supported",
                  FI_MAJOR(fi_version), FI_MINOR(fi_version), FI_MAJOR(kOldestInterface), FI_MINOR(kOldestInterface),
                  FI_MAJOR(kNewestVersion), FI_MINOR(kNewestVersion));
-        reject(file, why, kAskVendor);
+        reject(file, why, kQueryVendor);
         return false;
     }
     const size_t length = source->name ? strnlen(source->name, sizeof out->name) : 0;
     if (length == sizeof out->name) {
-        reject(file, "the name of its provider is longer than 63 characters", kAskVendor);
+        reject(file, "the name of its provider is longer than 63 characters", kQueryVendor);
         return false;
     }
     if (!length || !is_name({source->name, length})) {
-        reject(file, "the name of its provider is not made of letters, digits and _ - . +", kAskVendor);
+        reject(file, "the name of its provider is not made of letters, digits and _ - . +", kQueryVendor);
         return false;
     }
     if (!source->getinfo || !source->fabric) {
         reject(file, source->getinfo ? "its provider has no call `fabric`" : "its provider has no call `getinfo`",
-               kAskVendor);
+               kQueryVendor);
         return false;
     }
     *out = {.name = {},

@@ -199,7 +199,7 @@ inline Fit remote_granted(const MatchCase& c, const Host& host) {
     const auto owner = owner_of(c.world, host);
     if (!is_ip_format(offer.addr_format) || is_any(host) || owner == Owner::Unknown) return Fit::fits();
     constexpr std::uint64_t kWays = FI_LOCAL_COMM | FI_REMOTE_COMM;
-    const auto ways = (asked(c.query, Field::caps) & kWays) != 0 ? kWays : offer.caps & kWays;
+    const auto ways = (requested(c.query, Field::caps) & kWays) != 0 ? kWays : offer.caps & kWays;
     if (owner == Owner::Others && ways == FI_LOCAL_COMM) {
         return Fit::no(number(Field::caps, Relation::Contains, FI_REMOTE_COMM, offer.caps,
                               "the destination is another machine's, and the offer reaches this one alone"));

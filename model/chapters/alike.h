@@ -40,13 +40,13 @@ bool alike_after(const PairCase& c, Change&& change) {
 }
 
 /// The calls of a pair, as evidence names them.
-enum Call : int { kFirst, kSecond };
-constexpr Call other(Call call) { return call == kFirst ? kSecond : kFirst; }
+enum Call : int { First, Second };
+constexpr Call other(Call call) { return call == First ? Second : First; }
 
 /// pair: every endpoint that the call `from` finds, the other finds too; `f` is what the calls differ in.
 inline Ruling covers(const PairCase& c, Call from, Field f, const char* note) {
-    const Answer& into = from == kFirst ? c.second_answer : c.first_answer;
-    if (first_missing(from == kFirst ? c.first_answer : c.second_answer, into) < 0) return Ruling::holds();
+    const Answer& into = from == First ? c.second_answer : c.first_answer;
+    if (first_missing(from == First ? c.first_answer : c.second_answer, into) < 0) return Ruling::holds();
     const auto ret = static_cast<std::uint64_t>(static_cast<std::int64_t>(into.ret));
     Evidence e = into.ret != 0 ? number(Field::call_return, Relation::Equals, 0, ret, note) : reported(f, note);
     return Ruling::broken(observed(Observable::Endpoints, std::move(e), {from, other(from)}));
@@ -54,8 +54,8 @@ inline Ruling covers(const PairCase& c, Call from, Field f, const char* note) {
 
 /// pair: both answers bring the same endpoints.
 inline Ruling same_endpoints(const PairCase& c, Field f, const char* note) {
-    Ruling r = covers(c, kFirst, f, note);
-    return r.is_broken() ? std::move(r) : covers(c, kSecond, f, note);
+    Ruling r = covers(c, First, f, note);
+    return r.is_broken() ? std::move(r) : covers(c, Second, f, note);
 }
 
 }  // namespace selvage::model::rules

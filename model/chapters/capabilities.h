@@ -67,11 +67,11 @@ inline bool well_formed(std::uint64_t caps) {
 }
 
 /// The capabilities that the hints ask for; none where the call only asks which providers exist.
-inline std::uint64_t asked_caps(const Query& q) { return names_only(q) ? 0 : asked(q, Field::caps); }
+inline std::uint64_t requested_caps(const Query& q) { return names_only(q) ? 0 : requested(q, Field::caps); }
 
 /// match: some capabilities that are asked for, against all that the entry has.
 inline Fit fit_caps(const MatchCase& c, std::uint64_t expected) {
-    if (expected == 0) return Fit::not_asked();
+    if (expected == 0) return Fit::not_requested();
     const auto shown = with_implied(c.entry.offer.caps);
     if ((expected & ~shown) == 0) return Fit::fits();
     Evidence lacks = number(Field::caps, Relation::Contains, expected, c.entry.offer.caps);

@@ -20,8 +20,8 @@ Ruling domain_auth_ignored_before(const PairCase& c) {
 }
 
 Fit domain_auth_size_fits(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::domain_auth_key_size);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, Field::domain_auth_key_size);
+    if (expected == 0) return Fit::not_requested();
     const bool declared = c.profile.origin == Origin::Declared;
     // Whether a key of the right size is let in is known only of a declared provider, and of the key that was seen.
     const bool same_key = c.hints()->domain.auth_key && c.hints()->domain.auth_key == c.entry.offer.domain.auth_key;
@@ -38,7 +38,7 @@ Fit domain_auth_size_fits(const MatchCase& c) {
 }
 
 Ruling domain_auth_granted(const OfferCase& c) {
-    const auto size = asked(c.query, Field::domain_auth_key_size);
+    const auto size = requested(c.query, Field::domain_auth_key_size);
     if (size == 0 || names_only(c.query)) return Ruling::not_applicable();
     const Text& key = c.hints()->domain.auth_key;
     if (!key || key->size() != size) return Ruling::not_applicable();
@@ -49,7 +49,7 @@ Fit domain_tclass_fits(const MatchCase& c) { return fit_choice(c, Field::domain_
 
 Ruling domain_tclass_granted(const OfferCase& c) {
     // Best effort is what the default is in the absence of any other.
-    const bool is_default = asked(c.query, Field::domain_tclass) == FI_TC_BEST_EFFORT && !names_only(c.query);
+    const bool is_default = requested(c.query, Field::domain_tclass) == FI_TC_BEST_EFFORT && !names_only(c.query);
     if (is_default && c.offer.domain.tclass == FI_TC_UNSPEC) return Ruling::holds();
     return offer_to_hint(c, Field::domain_tclass, Relation::Equals);
 }

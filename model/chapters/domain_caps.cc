@@ -26,13 +26,13 @@ Ruling consistent(const OfferCase& c, std::uint64_t cap) {
 }
 
 // The one mode bit of a domain has two homes in the hints; either counts.
-std::uint64_t supported_mode(const Query& q) { return asked(q, Field::mode) | asked(q, Field::domain_mode); }
+std::uint64_t supported_mode(const Query& q) { return requested(q, Field::mode) | requested(q, Field::domain_mode); }
 
 }  // namespace
 
 Demand domain_caps_known(const QueryCase& c) {
-    const auto expected = asked(c.query, Field::domain_caps);
-    if (expected == 0) return Demand::not_asked();
+    const auto expected = requested(c.query, Field::domain_caps);
+    if (expected == 0) return Demand::not_requested();
     if ((expected & ~domain_caps()) == 0) return Demand::nothing();
     return refuse_hint(c.query, {FI_ENODATA, FI_EBADFLAGS},
                        number(Field::domain_caps, Relation::Within, domain_caps(), expected));
@@ -63,7 +63,7 @@ Ruling domain_caps_some_communication(const OfferCase& c) {
 
 Fit domain_mode_fits(const MatchCase& c) {
     constexpr std::uint64_t kBit = FI_RESTRICTED_COMP;
-    if (c.hints() == nullptr || (c.entry.offer.domain.mode & kBit) == 0) return Fit::not_asked();
+    if (c.hints() == nullptr || (c.entry.offer.domain.mode & kBit) == 0) return Fit::not_requested();
     const auto supported = supported_mode(c.query);
     if ((supported & kBit) != 0) return Fit::fits();
     Evidence e = number(Field::domain_mode, Relation::Within, supported, kBit, "the domain needs it");

@@ -57,8 +57,8 @@ Ruling domain_cq_data_size_minimum(const OfferCase& c) {
 
 // The number is called optimal, so above it the provider may choose, a declared one too.
 Fit domain_mr_cnt_fits(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::domain_mr_cnt);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, Field::domain_mr_cnt);
+    if (expected == 0) return Fit::not_requested();
     if (expected <= c.entry.offer.domain.mr_cnt || expected <= c.entry.most.domain.mr_cnt) return Fit::fits();
     return Fit::may(hint_and_offer(c, Field::domain_mr_cnt, Relation::AtLeast, "above the optimal number"));
 }

@@ -13,7 +13,7 @@ enum class Way : std::uint8_t { Can, Cannot, Unknown };
 // Bits that no old word covers make a declared entry unfit for any caller up to 1.4, whose word for FI_MR_LOCAL is
 // FI_LOCAL_MR in the mode.
 bool only_basic_bits(const MatchCase& c) {
-    const std::uint64_t local = (asked(c.query, Field::mode) & FI_LOCAL_MR) != 0 ? FI_MR_LOCAL : 0;
+    const std::uint64_t local = (requested(c.query, Field::mode) & FI_LOCAL_MR) != 0 ? FI_MR_LOCAL : 0;
     return (mr::bits(c.entry.needed_mr_mode) & ~mr::kBasicBits & ~local) == 0;
 }
 
@@ -32,7 +32,7 @@ Way can_register(const MatchCase& c, std::uint64_t word) {
 }
 
 Fit fit_old(const MatchCase& c, std::uint64_t word) {
-    if (mr::expected(c.query) != word) return Fit::not_asked();
+    if (mr::expected(c.query) != word) return Fit::not_requested();
     switch (can_register(c, word)) {
         case Way::Can:
             return Fit::fits();
@@ -58,12 +58,12 @@ std::uint64_t known_bits(Version v) {
 }
 
 // True if the hints hold bits of 1.5 alone: no old word, not zero.
-bool asks_bits(const Query& q) { return mr::expected(q) != 0 && (mr::expected(q) & mr::kOldWords) == 0; }
+bool requests_bits(const Query& q) { return mr::expected(q) != 0 && (mr::expected(q) & mr::kOldWords) == 0; }
 
 }  // namespace
 
 Fit domain_mr_zero_old(const MatchCase& c) {
-    if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_asked();
+    if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_requested();
     if (c.entry.offer.domain.mr_mode <= mr::kScalable) return Fit::fits();
     const Evidence e = hint_and_offer(c, Field::domain_mr_mode, Relation::Equals, "registers neither of the old ways");
     if (c.profile.origin == Origin::Inferred) return Fit::may(e);
@@ -77,9 +77,9 @@ Ruling domain_mr_zero_old_granted(const OfferCase& c) {
 
 // Counts as asked by an entry that needs nothing only where nothing else is asked of the domain.
 Fit domain_mr_zero(const MatchCase& c) {
-    if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_asked();
+    if (!mr::says(c.query) || mr::expected(c.query) != 0) return Fit::not_requested();
     Fit fit = mr::fit_ready(c);
-    if (fit.choice() == Choice::Fits && c.hints()->domain != DomainAttr{}) return Fit::not_asked();
+    if (fit.choice() == Choice::Fits && c.hints()->domain != DomainAttr{}) return Fit::not_requested();
     return fit;
 }
 
@@ -88,19 +88,21 @@ Ruling domain_mr_zero_granted(const OfferCase& c) {
     return offer_to_value(c, Field::domain_mr_mode, Relation::Within, mr::kScalable);
 }
 
-Fit domain_mr_bits_cover(const MatchCase& c) { return asks_bits(c.query) ? mr::fit_ready(c) : Fit::not_asked(); }
+Fit domain_mr_bits_cover(const MatchCase& c) {
+    return requests_bits(c.query) ? mr::fit_ready(c) : Fit::not_requested();
+}
 
 Ruling domain_mr_within_request(const OfferCase& c) {
-    if (!asks_bits(c.query) || names_only(c.query)) return Ruling::not_applicable();
+    if (!requests_bits(c.query) || names_only(c.query)) return Ruling::not_applicable();
     // FI_MR_SCALABLE says that no bit is needed; FI_MR_BASIC needs its three.
-    const auto asked_bits = mr::expected(c.query);
-    const auto basic = (asked_bits & mr::kBasicBits) == mr::kBasicBits ? mr::kBasic : 0;
-    return offer_to_value(c, Field::domain_mr_mode, Relation::Within, asked_bits | basic | mr::kScalable);
+    const auto requested_bits = mr::expected(c.query);
+    const auto basic = (requested_bits & mr::kBasicBits) == mr::kBasicBits ? mr::kBasic : 0;
+    return offer_to_value(c, Field::domain_mr_mode, Relation::Within, requested_bits | basic | mr::kScalable);
 }
 
 Demand domain_mr_old_alone(const QueryCase& c) {
     const auto expected = mr::expected(c.query);
-    if ((expected & mr::kOldWords) == 0) return Demand::not_asked();
+    if ((expected & mr::kOldWords) == 0) return Demand::not_requested();
     if (expected == mr::kBasic || expected == mr::kScalable) return Demand::nothing();
     const auto word = (expected & mr::kBasic) != 0 ? mr::kBasic : mr::kScalable;
     return refuse_hint(c.query, {FI_ENODATA, FI_EBADFLAGS},
@@ -117,7 +119,7 @@ Ruling domain_mr_answer_well_formed(const OfferCase& c) {
 
 Demand domain_mr_new_bits_before(const QueryCase& c) {
     const auto expected = mr::expected(c.query);
-    if ((expected & ~mr::kOldWords) == 0) return Demand::not_asked();
+    if ((expected & ~mr::kOldWords) == 0) return Demand::not_requested();
     return Demand::may_refuse(
         number(Field::domain_mr_mode, Relation::Within, mr::kOldWords, expected, "a bit of 1.5 or later"));
 }
@@ -129,7 +131,7 @@ Ruling domain_mr_old_answer(const OfferCase& c) {
 
 Demand domain_mr_unknown_bits(const QueryCase& c) {
     const auto expected = mr::expected(c.query);
-    if (expected == 0) return Demand::not_asked();
+    if (expected == 0) return Demand::not_requested();
     const auto known = known_bits(c.query.version);
     if ((expected & ~known) == 0) return Demand::nothing();
     return Demand::may_refuse(number(Field::domain_mr_mode, Relation::Within, known, expected));
@@ -144,7 +146,7 @@ Fit domain_mr_scalable_old(const MatchCase& c) { return fit_old(c, mr::kScalable
 Ruling domain_mr_scalable_old_granted(const OfferCase& c) { return old_granted(c, mr::kScalable); }
 
 Fit domain_mr_basic(const MatchCase& c) {
-    return mr::expected(c.query) == mr::kBasic ? mr::fit_ready(c) : Fit::not_asked();
+    return mr::expected(c.query) == mr::kBasic ? mr::fit_ready(c) : Fit::not_requested();
 }
 
 Ruling domain_mr_basic_same_answers(const PairCase& c) {
@@ -152,7 +154,7 @@ Ruling domain_mr_basic_same_answers(const PairCase& c) {
     const auto b = mr::expected(c.second);
     const bool both_ways = (a == mr::kBasic && b == mr::kBasicBits) || (a == mr::kBasicBits && b == mr::kBasic);
     // FI_LOCAL_MR has a meaning beside the old word and none beside the bits.
-    if (!both_ways || (asked(c.first, Field::mode) & FI_LOCAL_MR) != 0) return Ruling::not_applicable();
+    if (!both_ways || (requested(c.first, Field::mode) & FI_LOCAL_MR) != 0) return Ruling::not_applicable();
     if (!alike_after(c, [b](Query& q) { q.hints->domain.mr_mode = b; }) || !both_answered(c))
         return Ruling::not_applicable();
     return same_endpoints(c, Field::domain_mr_mode, "FI_MR_BASIC is equal to its three bits");
@@ -164,7 +166,7 @@ Ruling domain_mr_basic_granted(const OfferCase& c) {
 }
 
 Fit domain_mr_scalable(const MatchCase& c) {
-    return mr::expected(c.query) == mr::kScalable ? mr::fit_ready(c) : Fit::not_asked();
+    return mr::expected(c.query) == mr::kScalable ? mr::fit_ready(c) : Fit::not_requested();
 }
 
 Ruling domain_mr_scalable_granted(const OfferCase& c) {

@@ -11,10 +11,10 @@ using namespace rules;
 // once.  An inferred entry needs a bit for sure only if it is the one that it shows.
 Fit fit_bit(const MatchCase& c, std::uint64_t bit) {
     const auto shown = mr::bits(c.entry.offer.domain.mr_mode);
-    if (!mr::says(c.query) || (shown & bit) == 0 || (mr::ready(c.query) & bit) != 0) return Fit::not_asked();
+    if (!mr::says(c.query) || (shown & bit) == 0 || (mr::ready(c.query) & bit) != 0) return Fit::not_requested();
     const auto needed = mr::bits(c.entry.needed_mr_mode);
     const bool declared = c.profile.origin == Origin::Declared;
-    if (declared && (needed & bit) == 0) return Fit::not_asked();
+    if (declared && (needed & bit) == 0) return Fit::not_requested();
     Evidence e = number(Field::domain_mr_mode, Relation::Within, mr::expected(c.query), bit, "the offer needs it");
     return declared || needed == bit ? Fit::no(std::move(e)) : Fit::may(std::move(e));
 }
@@ -37,8 +37,8 @@ Ruling domain_mr_key_size_raw(const OfferCase& c) {
 }
 
 Demand domain_mr_key_size_raw_hints(const QueryCase& c) {
-    const auto size = asked(c.query, Field::domain_mr_key_size);
-    if (size <= 8) return Demand::not_asked();
+    const auto size = requested(c.query, Field::domain_mr_key_size);
+    if (size <= 8) return Demand::not_requested();
     if ((mr::expected(c.query) & FI_MR_RAW) != 0) return Demand::nothing();
     return refuse_hint(c.query, {FI_ENODATA},
                        number(Field::domain_mr_key_size, Relation::AtMost, 8, size, "without FI_MR_RAW"));

@@ -23,19 +23,19 @@ inline constexpr std::uint64_t bits(std::uint64_t mode) {
 inline bool says(const Query& q) { return q.hints && q.hints->has(Part::Domain); }
 
 /// The mode of the hints.
-inline std::uint64_t expected(const Query& q) { return asked(q, Field::domain_mr_mode); }
+inline std::uint64_t expected(const Query& q) { return requested(q, Field::domain_mr_mode); }
 
 /// FI_LOCAL_MR in the mode stands for FI_MR_LOCAL, but beside an old word only.
 inline std::uint64_t local_of_old(const Query& q) {
-    return (expected(q) & kOldWords) != 0 && (asked(q, Field::mode) & FI_LOCAL_MR) != 0 ? FI_MR_LOCAL : 0;
+    return (expected(q) & kOldWords) != 0 && (requested(q, Field::mode) & FI_LOCAL_MR) != 0 ? FI_MR_LOCAL : 0;
 }
 
 /// The bits that the application is ready to keep (1.5 and later).
 inline std::uint64_t ready(const Query& q) { return bits(expected(q)) | local_of_old(q); }
 
 /// Capabilities that the entry did not show may bring needs of their own with them.
-inline bool asks_unseen_caps(const MatchCase& c) {
-    return c.profile.origin == Origin::Inferred && (asked(c.query, Field::caps) & ~c.entry.offer.caps) != 0;
+inline bool requests_unseen_caps(const MatchCase& c) {
+    return c.profile.origin == Origin::Inferred && (requested(c.query, Field::caps) & ~c.entry.offer.caps) != 0;
 }
 
 /// match, 1.5 and later: do the hints cover what the entry needs?  Seen bits that are covered fit.  Of a declared entry
@@ -43,7 +43,7 @@ inline bool asks_unseen_caps(const MatchCase& c) {
 inline Fit fit_ready(const MatchCase& c) {
     const auto have = ready(c.query);
     const auto shown = bits(c.entry.offer.domain.mr_mode);
-    if ((shown & ~have) == 0 && !asks_unseen_caps(c)) return Fit::fits();
+    if ((shown & ~have) == 0 && !requests_unseen_caps(c)) return Fit::fits();
     const auto needed = bits(c.entry.needed_mr_mode);
     const auto evidence = [&](std::uint64_t bits_needed, const char* note) {
         return number(Field::domain_mr_mode, Relation::Within, expected(c.query), bits_needed, note);

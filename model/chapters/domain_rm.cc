@@ -8,18 +8,18 @@ using namespace rules;
 Demand domain_rm_known(const QueryCase& c) { return known_value(c, Field::domain_resource_mgmt); }
 
 Fit domain_rm_enabled_fits(const MatchCase& c) {
-    if (asked(c.query, Field::domain_resource_mgmt) != FI_RM_ENABLED) return Fit::not_asked();
+    if (requested(c.query, Field::domain_resource_mgmt) != FI_RM_ENABLED) return Fit::not_requested();
     return fit_choice(c, Field::domain_resource_mgmt);
 }
 
 Ruling domain_rm_enabled_granted(const OfferCase& c) {
-    if (asked(c.query, Field::domain_resource_mgmt) != FI_RM_ENABLED) return Ruling::not_applicable();
+    if (requested(c.query, Field::domain_resource_mgmt) != FI_RM_ENABLED) return Ruling::not_applicable();
     return offer_to_hint(c, Field::domain_resource_mgmt, Relation::Equals);
 }
 
 // Disabling is leave not to protect; who protects all the same does what was asked.
 Fit domain_rm_disabled_fits(const MatchCase& c) {
-    return asked(c.query, Field::domain_resource_mgmt) == FI_RM_DISABLED ? Fit::fits() : Fit::not_asked();
+    return requested(c.query, Field::domain_resource_mgmt) == FI_RM_DISABLED ? Fit::fits() : Fit::not_requested();
 }
 
 Ruling domain_rm_defined(const OfferCase& c) {

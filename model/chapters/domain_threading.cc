@@ -32,13 +32,13 @@ bool defined(std::uint64_t model) { return demands(model) >= 0; }
 Demand domain_threading_known(const QueryCase& c) { return known_value(c, Field::domain_threading); }
 
 Fit domain_threading_safe_supported(const MatchCase& c) {
-    return asked(c.query, Field::domain_threading) == FI_THREAD_SAFE ? Fit::fits() : Fit::not_asked();
+    return requested(c.query, Field::domain_threading) == FI_THREAD_SAFE ? Fit::fits() : Fit::not_requested();
 }
 
 Fit domain_threading_fits(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::domain_threading);
+    const auto expected = requested(c.query, Field::domain_threading);
     const auto offered = c.entry.offer.domain.threading;
-    if (expected == FI_THREAD_SAFE || !defined(expected)) return Fit::not_asked();
+    if (expected == FI_THREAD_SAFE || !defined(expected)) return Fit::not_requested();
     if (defined(offered) && demands(offered) < demands(expected)) return Fit::fits();
     if (offered == expected) return Fit::fits();
     // Within the shared tier, and where the answer to a wide query demands more, other models may be there as well.
@@ -50,7 +50,7 @@ Fit domain_threading_fits(const MatchCase& c) {
 }
 
 Ruling domain_threading_granted(const OfferCase& c) {
-    const auto expected = asked(c.query, Field::domain_threading);
+    const auto expected = requested(c.query, Field::domain_threading);
     if (!defined(expected) || !defined(c.offer.domain.threading) || names_only(c.query))
         return Ruling::not_applicable();
     // As the models are numbered: SAFE 1, FID 2, DOMAIN 3, COMPLETION 4, ENDPOINT 5.
@@ -66,7 +66,7 @@ Ruling domain_threading_granted(const OfferCase& c) {
 }
 
 Ruling domain_threading_endpoint_or_completion(const OfferCase& c) {
-    if (asked(c.query, Field::domain_threading) != FI_THREAD_ENDPOINT || names_only(c.query))
+    if (requested(c.query, Field::domain_threading) != FI_THREAD_ENDPOINT || names_only(c.query))
         return Ruling::not_applicable();
     return offer_to_value(c, Field::domain_threading, Relation::Differs, FI_THREAD_COMPLETION);
 }

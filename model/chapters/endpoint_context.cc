@@ -48,9 +48,9 @@ std::uint64_t of_this_side(std::uint64_t caps, std::uint64_t request, const Cont
 
 // The capabilities that a call asks of a context: those in its own structure or, where these are 0, those of the call
 // that apply to it.
-std::uint64_t asked_caps(const Query& q, const ContextSide& side) {
-    const auto whole = asked(q, Field::caps);
-    const auto own = asked(q, side.caps);
+std::uint64_t requested_caps(const Query& q, const ContextSide& side) {
+    const auto whole = requested(q, Field::caps);
+    const auto own = requested(q, side.caps);
     if (whole == 0 && own == 0) return 0;
     const auto known = applicable(Family::caps, side, q.version);
     return of_this_side((own != 0 ? own : whole) & known, whole != 0 ? whole : own, side);
@@ -144,9 +144,9 @@ std::uint64_t offered_order(const MatchCase& c, const ContextSide& side) {
 // Capabilities that hints ask of a context although they can't be its own: those of the other side, and those beyond
 // what info.caps asks for.  That is for context_caps_foreign and context_caps_outside_request to judge.
 std::uint64_t misplaced_caps(const Query& q, const ContextSide& side) {
-    const auto whole = asked(q, Field::caps);
+    const auto whole = requested(q, Field::caps);
     const auto fitting = applicable(Family::caps, side, q.version);
-    return asked(q, side.caps) & ~(whole != 0 ? fitting & implied(whole) : fitting);
+    return requested(q, side.caps) & ~(whole != 0 ? fitting & implied(whole) : fitting);
 }
 
 // Every word that a caller of that version can know.
@@ -191,16 +191,16 @@ std::uint64_t applicable(Family family, const ContextSide& side, Version version
 
 Fit worst(Fit a, Fit b) { return a.choice() < b.choice() ? std::move(b) : std::move(a); }
 
-Fit if_asked(const MatchCase& c, std::uint64_t caps, Field f, Fit fit) {
-    const auto requested = asked(c.query, Field::caps);
-    if (fit.choice() != Choice::Fits || requested == 0 || (requested & caps) != 0) return fit;
+Fit if_requested(const MatchCase& c, std::uint64_t caps, Field f, Fit fit) {
+    const auto whole = requested(c.query, Field::caps);
+    if (fit.choice() != Choice::Fits || whole == 0 || (whole & caps) != 0) return fit;
     return Fit::may(hint_and_offer(c, f, Relation::AtMost, "what it is about was not asked for"));
 }
 
 Demand context_caps_outside_request(const QueryCase& c, const ContextSide& side) {
-    const auto whole = asked(c.query, Field::caps);
-    const auto own = asked(c.query, side.caps);
-    if (whole == 0 || own == 0 || names_only(c.query)) return Demand::not_asked();
+    const auto whole = requested(c.query, Field::caps);
+    const auto own = requested(c.query, side.caps);
+    if (whole == 0 || own == 0 || names_only(c.query)) return Demand::not_requested();
     const auto beyond = own & applicable(Family::caps, side, c.query.version) & ~implied(whole);
     auto why = [&] {
         return number(side.caps, Relation::Within, implied(whole), own, "more than caps holds or implies");
@@ -211,17 +211,17 @@ Demand context_caps_outside_request(const QueryCase& c, const ContextSide& side)
 }
 
 Demand context_caps_foreign(const QueryCase& c, const ContextSide& side) {
-    const auto own = asked(c.query, side.caps);
-    if (own == 0 || names_only(c.query)) return Demand::not_asked();
+    const auto own = requested(c.query, side.caps);
+    if (own == 0 || names_only(c.query)) return Demand::not_requested();
     const auto known = applicable(Family::caps, side, c.query.version);
     if ((own & ~known) == 0) return Demand::nothing();
     return Demand::may_refuse(number(side.caps, Relation::Within, known, own, "does not apply to this context"));
 }
 
 Fit context_caps_granted(const MatchCase& c, const ContextSide& side) {
-    if (asked(c.query, side.caps) == 0) return Fit::not_asked();
-    const auto expected = asked_caps(c.query, side);
-    if (expected == 0) return Fit::not_asked();
+    if (requested(c.query, side.caps) == 0) return Fit::not_requested();
+    const auto expected = requested_caps(c.query, side);
+    if (expected == 0) return Fit::not_requested();
     const auto shown = get(c.entry.offer, side.caps);
     if ((expected & ~shown) == 0) return Fit::fits();
     const auto evidence = number(side.caps, Relation::Contains, expected, shown);
@@ -234,7 +234,7 @@ Fit context_caps_granted(const MatchCase& c, const ContextSide& side) {
 }
 
 Ruling context_caps_returned(const OfferCase& c, const ContextSide& side) {
-    const auto expected = asked_caps(c.query, side);
+    const auto expected = requested_caps(c.query, side);
     if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.caps);
     const auto unsaid = implied(actual) & ~actual;
@@ -278,21 +278,21 @@ Ruling context_caps_zero(const PairCase& c, const ContextSide& side) {
 }
 
 Fit context_mode_granted(const MatchCase& c, const ContextSide& side) {
-    const auto allowed = asked(c.query, side.mode);
-    if (allowed == 0) return Fit::not_asked();  // info.mode counts, and its own clause judges it
+    const auto allowed = requested(c.query, side.mode);
+    if (allowed == 0) return Fit::not_requested();  // info.mode counts, and its own clause judges it
     const auto needed = c.entry.needed_mode & get(c.entry.offer, side.mode);
     const auto missing = number(side.mode, Relation::Contains, needed, allowed, "required of this context");
     if ((needed & ~allowed) != 0) return c.profile.origin == Origin::Declared ? Fit::no(missing) : Fit::may(missing);
     // Hints whose context allows more than the whole does contradict themselves.
-    const auto whole = asked(c.query, Field::mode);
+    const auto whole = requested(c.query, Field::mode);
     if ((allowed & ~whole) != 0) return Fit::may(number(side.mode, Relation::Within, whole, allowed));
     return Fit::fits();
 }
 
 Ruling context_mode_returned(const OfferCase& c, const ContextSide& side) {
     if (c.hints() == nullptr || names_only(c.query) || !c.offer.has(side.part)) return Ruling::not_applicable();
-    const auto own = asked(c.query, side.mode);
-    return offer_to_value(c, side.mode, Relation::Within, own != 0 ? own : asked(c.query, Field::mode));
+    const auto own = requested(c.query, side.mode);
+    return offer_to_value(c, side.mode, Relation::Within, own != 0 ? own : requested(c.query, Field::mode));
 }
 
 Ruling context_mode_within_info(const OfferCase& c, const ContextSide& side) {
@@ -310,8 +310,8 @@ Ruling context_op_flags_only_applicable(const OfferCase& c, const ContextSide& s
 }
 
 Fit context_msg_order_granted(const MatchCase& c, const ContextSide& side) {
-    const auto expected = asked(c.query, side.msg_order);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, side.msg_order);
+    if (expected == 0) return Fit::not_requested();
     const auto offered = offered_order(c, side);
     const auto missing = expected & ~offered;
     if (missing == 0) return Fit::fits();
@@ -326,16 +326,16 @@ Fit context_msg_order_granted(const MatchCase& c, const ContextSide& side) {
 }
 
 Fit context_msg_order_split(const MatchCase& c, const ContextSide& side) {
-    const auto parts = asked(c.query, side.msg_order) & covered_parts(~std::uint64_t{0});
-    if (parts == 0) return Fit::not_asked();
+    const auto parts = requested(c.query, side.msg_order) & covered_parts(~std::uint64_t{0});
+    if (parts == 0) return Fit::not_requested();
     const auto offered = offered_order(c, side);
     if ((parts & ~offered) == 0) return Fit::fits();
-    if ((parts & ~offered & covered_parts(offered)) == 0) return Fit::not_asked();  // not even the whole is there
+    if ((parts & ~offered & covered_parts(offered)) == 0) return Fit::not_requested();  // not even the whole is there
     return Fit::may(number(side.msg_order, Relation::Contains, parts, offered, "only the plain order is offered"));
 }
 
 Ruling context_msg_order_returned(const OfferCase& c, const ContextSide& side) {
-    const auto expected = asked(c.query, side.msg_order);
+    const auto expected = requested(c.query, side.msg_order);
     if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, side.msg_order);
     // A plain order keeps its parts, and both parts keep the plain one.

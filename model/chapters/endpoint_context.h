@@ -25,7 +25,7 @@ std::uint64_t applicable(Family family, const ContextSide& side, Version version
 /// The least favourable of two fits.
 Fit worst(Fit a, Fit b);
 /// A fit that is sure only if one of `caps` was asked for (or none at all): a size of RMA in a call without RMA is not.
-Fit if_asked(const MatchCase& c, std::uint64_t caps, Field f, Fit fit);
+Fit if_requested(const MatchCase& c, std::uint64_t caps, Field f, Fit fit);
 
 // The clauses of one context, each for both sides.
 Demand context_caps_outside_request(const QueryCase& c, const ContextSide& side);

@@ -78,14 +78,14 @@ std::uint64_t most_contexts(const MatchCase& c, const Count& k) {
 }
 
 Ruling count_default(const OfferCase& c, const Count& k) {
-    if (asked(c.query, k.count) != 0 || names_only(c.query)) return Ruling::not_applicable();
+    if (requested(c.query, k.count) != 0 || names_only(c.query)) return Ruling::not_applicable();
     if ((implied(c.offer.caps) & k.uses) == 0) return Ruling::not_applicable();
     return offer_to_value(c, k.count, Relation::Equals, 1);
 }
 
 Fit count_granted(const MatchCase& c, const Count& k) {
-    const auto expected = asked(c.query, k.count);
-    if (expected == 0 || expected == kShared) return Fit::not_asked();
+    const auto expected = requested(c.query, k.count);
+    if (expected == 0 || expected == kShared) return Fit::not_requested();
     const auto most = most_contexts(c, k);
     if (expected <= most) return Fit::fits();
     const auto evidence = number(k.count, Relation::AtMost, expected, most);
@@ -94,7 +94,7 @@ Fit count_granted(const MatchCase& c, const Count& k) {
 
 Ruling count_returned(const OfferCase& c, const Count& k) {
     if (names_only(c.query)) return Ruling::not_applicable();
-    const auto expected = asked(c.query, k.count);
+    const auto expected = requested(c.query, k.count);
     if (expected == kShared) return offer_to_value(c, k.count, Relation::Equals, kShared);
     if (expected != 0 && get(c.offer, k.count) == kShared)
         return offer_to_value(c, k.count, Relation::Differs, kShared);
@@ -102,7 +102,7 @@ Ruling count_returned(const OfferCase& c, const Count& k) {
 }
 
 Fit count_shared(const MatchCase& c, const Count& k) {
-    if (asked(c.query, k.count) != kShared) return Fit::not_asked();
+    if (requested(c.query, k.count) != kShared) return Fit::not_requested();
     if (get(c.entry.offer, k.shared) != 0) return Fit::fits();
     const auto evidence = number(k.shared, Relation::AtLeast, 1, 0);
     if (c.profile.origin == Origin::Inferred) return Fit::may(evidence);
@@ -111,7 +111,7 @@ Fit count_shared(const MatchCase& c, const Count& k) {
 }
 
 // A key with the size that its length field says; hostile hints may hold another.
-bool asks_for_key(const Query& q) {
+bool requests_key(const Query& q) {
     if (!q.hints) return false;
     const EpAttr& ep = q.hints->ep;
     return ep.auth_key && ep.auth_key_size != 0 && ep.auth_key->size() == ep.auth_key_size;
@@ -160,15 +160,16 @@ Ruling endpoint_prefix_size_multiple_of_8(const OfferCase& c) {
 }
 
 Fit endpoint_prefix_size_hint(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::ep_msg_prefix_size);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, Field::ep_msg_prefix_size);
+    if (expected == 0) return Fit::not_requested();
     if (expected == get(c.entry.offer, Field::ep_msg_prefix_size)) return Fit::fits();
     return Fit::may(hint_and_offer(c, Field::ep_msg_prefix_size, Relation::Equals));
 }
 
 Fit endpoint_order_size_granted(const MatchCase& c) {
-    Fit all = Fit::not_asked();
-    for (const Field f : kOrderSizes) all = worst(std::move(all), if_asked(c, FI_RMA | FI_ATOMIC, f, fit_size(c, f)));
+    Fit all = Fit::not_requested();
+    for (const Field f : kOrderSizes)
+        all = worst(std::move(all), if_requested(c, FI_RMA | FI_ATOMIC, f, fit_size(c, f)));
     return all;
 }
 
@@ -185,17 +186,17 @@ Ruling endpoint_order_size_returned(const OfferCase& c) {
 }
 
 Fit endpoint_tag_format_granted(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::ep_mem_tag_format);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, Field::ep_mem_tag_format);
+    if (expected == 0) return Fit::not_requested();
     const auto evidence = hint_and_offer(c, Field::ep_mem_tag_format, Relation::AtLeast);
     if (supports_tags(c.entry.offer.ep.mem_tag_format, expected))
-        return if_asked(c, FI_TAGGED, Field::ep_mem_tag_format, Fit::fits());
+        return if_requested(c, FI_TAGGED, Field::ep_mem_tag_format, Fit::fits());
     if (c.profile.origin == Origin::Inferred) return Fit::may(evidence);
     return supports_tags(c.entry.most.ep.mem_tag_format, expected) ? Fit::fits() : Fit::no(evidence);
 }
 
 Ruling endpoint_tag_format_returned(const OfferCase& c) {
-    const auto expected = asked(c.query, Field::ep_mem_tag_format);
+    const auto expected = requested(c.query, Field::ep_mem_tag_format);
     const auto actual = get(c.offer, Field::ep_mem_tag_format);
     if (expected == 0 || names_only(c.query) || (c.offer.caps & FI_TAGGED) == 0) return Ruling::not_applicable();
     return Ruling::check(supports_tags(actual, expected), [&] {
@@ -225,13 +226,13 @@ Ruling endpoint_rx_count_returned(const OfferCase& c) { return count_returned(c,
 Fit endpoint_rx_count_shared(const MatchCase& c) { return count_shared(c, kRxCount); }
 
 Fit endpoint_auth_key_before_1_5(const MatchCase& c) {
-    const bool asks = c.hints() != nullptr && (c.hints()->ep.auth_key || c.hints()->ep.auth_key_size != 0);
-    return asks ? Fit::fits() : Fit::not_asked();
+    const bool requests = c.hints() != nullptr && (c.hints()->ep.auth_key || c.hints()->ep.auth_key_size != 0);
+    return requests ? Fit::fits() : Fit::not_requested();
 }
 
 Fit endpoint_auth_key_granted(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::ep_auth_key_size);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, Field::ep_auth_key_size);
+    if (expected == 0) return Fit::not_requested();
     const auto evidence = hint_and_offer(c, Field::ep_auth_key_size, Relation::Equals);
     const bool has_keys = c.entry.offer.ep.auth_key_size != 0 || c.entry.offer.domain.auth_key_size != 0 ||
                           c.entry.most.ep.auth_key_size != 0 || c.entry.most.domain.auth_key_size != 0;
@@ -243,7 +244,7 @@ Fit endpoint_auth_key_granted(const MatchCase& c) {
 }
 
 Ruling endpoint_auth_key_returned(const OfferCase& c) {
-    if (!asks_for_key(c.query) || names_only(c.query)) return Ruling::not_applicable();
+    if (!requests_key(c.query) || names_only(c.query)) return Ruling::not_applicable();
     const EpAttr& expected = c.hints()->ep;
     if (c.offer.ep.auth_key_size != expected.auth_key_size)
         return offer_to_value(c, Field::ep_auth_key_size, Relation::Equals, expected.auth_key_size);

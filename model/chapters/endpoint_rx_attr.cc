@@ -35,7 +35,7 @@ Ruling endpoint_rx_comp_order_returned(const OfferCase& c) {
 
 // A value that the provider may adjust or ignore fails no call, whatever it is.
 Fit endpoint_buffered_recv_hint(const MatchCase& c) {
-    return asked(c.query, Field::rx_total_buffered_recv) == 0 ? Fit::not_asked() : Fit::fits();
+    return requested(c.query, Field::rx_total_buffered_recv) == 0 ? Fit::not_requested() : Fit::fits();
 }
 
 Fit endpoint_rx_size_granted(const MatchCase& c) { return fit_size(c, Field::rx_size); }

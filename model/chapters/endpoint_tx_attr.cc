@@ -52,7 +52,7 @@ Ruling endpoint_tx_iov_limit_returned(const OfferCase& c) {
 }
 
 Fit endpoint_rma_iov_limit_granted(const MatchCase& c) {
-    return if_asked(c, FI_RMA | FI_ATOMIC, Field::tx_rma_iov_limit, fit_size(c, Field::tx_rma_iov_limit));
+    return if_requested(c, FI_RMA | FI_ATOMIC, Field::tx_rma_iov_limit, fit_size(c, Field::tx_rma_iov_limit));
 }
 Ruling endpoint_rma_iov_limit_returned(const OfferCase& c) {
     return offer_to_hint(c, Field::tx_rma_iov_limit, Relation::AtLeast);
@@ -64,13 +64,13 @@ Ruling endpoint_tx_tclass_returned(const OfferCase& c) {
     const auto domain = c.offer.domain.tclass;
     const bool is_default =
         c.offer.tx.tclass == FI_TC_UNSPEC && (domain == FI_TC_UNSPEC || domain == FI_TC_BEST_EFFORT);
-    if (asked(c.query, Field::tx_tclass) == FI_TC_BEST_EFFORT && is_default && !names_only(c.query))
+    if (requested(c.query, Field::tx_tclass) == FI_TC_BEST_EFFORT && is_default && !names_only(c.query))
         return Ruling::holds();
     return offer_to_hint(c, Field::tx_tclass, Relation::Equals);
 }
 
 Ruling endpoint_tx_tclass_default(const OfferCase& c) {
-    if (asked(c.query, Field::tx_tclass) != 0 || names_only(c.query)) return Ruling::not_applicable();
+    if (requested(c.query, Field::tx_tclass) != 0 || names_only(c.query)) return Ruling::not_applicable();
     if (!c.offer.has(Part::Tx)) return Ruling::not_applicable();
     if (c.offer.tx.tclass == FI_TC_UNSPEC) return Ruling::holds();
     return offer_to_field(c, Field::tx_tclass, Relation::Equals, Field::domain_tclass);

@@ -20,8 +20,8 @@ std::uint64_t own_version(std::string_view layered, const Answer& named) {
 }
 
 Ruling utility_versions(const PairCase& c, Call offers) {
-    const Answer& offered = offers == kFirst ? c.first_answer : c.second_answer;
-    const Answer& named = offers == kFirst ? c.second_answer : c.first_answer;
+    const Answer& offered = offers == First ? c.first_answer : c.second_answer;
+    const Answer& named = offers == First ? c.second_answer : c.first_answer;
     bool applied = false;
     for (std::size_t i = 0; i < offered.offers.size(); ++i) {
         const auto& fabric = offered.offers[i].fabric;
@@ -55,8 +55,8 @@ Ruling fabric_name_present(const OfferCase& c) {
 
 // A version is a fact about the provider: no query brings another.
 Fit fabric_prov_version_fits(const MatchCase& c) {
-    const auto expected = asked(c.query, Field::fabric_prov_version);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, Field::fabric_prov_version);
+    if (expected == 0) return Fit::not_requested();
     if (c.entry.offer.fabric.prov_version >= expected) return Fit::fits();
     return Fit::no(hint_and_offer(c, Field::fabric_prov_version, Relation::AtLeast));
 }
@@ -73,7 +73,7 @@ Ruling fabric_prov_version_well_formed(const OfferCase& c) {
 Ruling fabric_prov_version_utility(const PairCase& c) {
     if (c.first.version != c.second.version || names_only(c.first) == names_only(c.second))
         return Ruling::not_applicable();
-    return utility_versions(c, names_only(c.second) ? kFirst : kSecond);
+    return utility_versions(c, names_only(c.second) ? First : Second);
 }
 
 Ruling fabric_api_version_equal(const OfferCase& c) {

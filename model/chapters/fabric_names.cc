@@ -9,18 +9,18 @@ namespace {
 using namespace rules;
 
 // The provider name of the hints: empty where none is asked for.
-std::string_view asked_name(const Query& q) {
+std::string_view requested_name(const Query& q) {
     if (!q.hints || !q.hints->fabric.prov_name) return {};
     return *q.hints->fabric.prov_name;
 }
 
 std::string_view single_name(const Query& q) {
-    const auto name = asked_name(q);
+    const auto name = requested_name(q);
     return is_layered(name) ? std::string_view{} : name;
 }
 
 std::string_view layered_name(const Query& q) {
-    const auto name = asked_name(q);
+    const auto name = requested_name(q);
     return is_layered(name) ? name : std::string_view{};
 }
 
@@ -29,7 +29,7 @@ std::string_view provider(const Info& offer) {
 }
 
 Evidence other_name(const MatchCase& c, Relation r) {
-    return texts(Field::fabric_prov_name, r, std::string(asked_name(c.query)), c.entry.offer.fabric.prov_name);
+    return texts(Field::fabric_prov_name, r, std::string(requested_name(c.query)), c.entry.offer.fabric.prov_name);
 }
 
 // A text that is no name of a provider, nor two of them: a caret is for FI_PROVIDER alone.
@@ -44,7 +44,7 @@ bool is_unregistered(std::string_view name, const World& world) {
 }
 
 // A call that asks for a provider name and nothing else can fail for no other reason.
-bool asks_the_name_only(const Query& q, Version library) {
+bool requests_the_name_only(const Query& q, Version library) {
     if (q.node || q.service || q.flags != 0 || q.version > library || q.version < Version(1, 0)) return false;
     Info plain;
     plain.present = q.hints->present;
@@ -113,12 +113,12 @@ Fit fabric_prov_name_fits(const MatchCase& c) {
     if (name.empty() && c.hints() != nullptr && c.hints()->fabric.prov_name && c.hints()->fabric.prov_name->empty()) {
         return Fit::may(other_name(c, Relation::TextEquals));
     }
-    return !name.empty() && provider(c.entry.offer) == name ? Fit::fits() : Fit::not_asked();
+    return !name.empty() && provider(c.entry.offer) == name ? Fit::fits() : Fit::not_requested();
 }
 
 Fit fabric_prov_name_excludes(const MatchCase& c) {
     const auto name = single_name(c.query);
-    if (name.empty() || has_layer(provider(c.entry.offer), name)) return Fit::not_asked();
+    if (name.empty() || has_layer(provider(c.entry.offer), name)) return Fit::not_requested();
     return Fit::no(other_name(c, Relation::TextContains));
 }
 
@@ -138,7 +138,7 @@ Ruling fabric_prov_name_unregistered(const AnswerCase& c) {
     if (name.empty() || names_only(c.query) || !is_unregistered(name, c.world)) return Ruling::not_applicable();
     const auto ret = static_cast<std::uint64_t>(static_cast<std::int64_t>(c.answer.ret));
     const auto enodata = static_cast<std::uint64_t>(-static_cast<std::int64_t>(FI_ENODATA));
-    if (c.answer.ret == 0 || (c.answer.ret != -FI_ENODATA && asks_the_name_only(c.query, c.world.library))) {
+    if (c.answer.ret == 0 || (c.answer.ret != -FI_ENODATA && requests_the_name_only(c.query, c.world.library))) {
         return Ruling::broken(
             number(Field::call_return, Relation::Equals, enodata, ret, "no such provider is registered"));
     }
@@ -146,7 +146,7 @@ Ruling fabric_prov_name_unregistered(const AnswerCase& c) {
 }
 
 Ruling fabric_prov_name_ill_formed(const AnswerCase& c) {
-    const auto name = asked_name(c.query);
+    const auto name = requested_name(c.query);
     if (name.empty() || names_only(c.query) || !is_ill_formed(name)) return Ruling::not_applicable();
     return Ruling::check(c.answer.ret != 0, [] {
         return number(Field::call_return, Relation::Differs, 0, 0, "no provider can bear that name");
@@ -156,23 +156,23 @@ Ruling fabric_prov_name_ill_formed(const AnswerCase& c) {
 Fit fabric_prov_name_one_layer(const MatchCase& c) {
     const auto name = single_name(c.query);
     const auto offered = provider(c.entry.offer);
-    if (name.empty() || !is_layered(offered) || !has_layer(offered, name)) return Fit::not_asked();
+    if (name.empty() || !is_layered(offered) || !has_layer(offered, name)) return Fit::not_requested();
     return Fit::may(other_name(c, Relation::TextEquals));
 }
 
 // The other order is for fabric.prov-name.layered-order to speak of.
 Fit fabric_prov_name_layered(const MatchCase& c) {
     const auto name = layered_name(c.query);
-    if (name.empty()) return Fit::not_asked();
+    if (name.empty()) return Fit::not_requested();
     if (provider(c.entry.offer) == name) return Fit::fits();
-    if (same_layers(provider(c.entry.offer), name)) return Fit::not_asked();
+    if (same_layers(provider(c.entry.offer), name)) return Fit::not_requested();
     return Fit::no(other_name(c, Relation::TextEquals));
 }
 
 Fit fabric_prov_name_layered_order(const MatchCase& c) {
     const auto name = layered_name(c.query);
     const auto offered = provider(c.entry.offer);
-    return !name.empty() && offered != name && same_layers(offered, name) ? Fit::fits() : Fit::not_asked();
+    return !name.empty() && offered != name && same_layers(offered, name) ? Fit::fits() : Fit::not_requested();
 }
 
 Ruling fabric_prov_name_layered_granted(const OfferCase& c) {

@@ -8,7 +8,7 @@ namespace {
 using namespace rules;
 
 Demand needs_length(bool counts, Field length, std::uint64_t value) {
-    if (!counts) return Demand::not_asked();
+    if (!counts) return Demand::not_requested();
     if (value > 0) return Demand::nothing();
     return Demand::must_refuse({FI_EINVAL, FI_ENODATA}, number(length, Relation::AtLeast, 1, 0));
 }
@@ -65,11 +65,11 @@ bool is_passive_endpoint(const World& world, Handle h) {
 }  // namespace
 
 Demand getinfo_addresses_src_hint_needs_length(const QueryCase& c) {
-    return needs_length(src_counts(c.query), Field::src_addrlen, asked(c.query, Field::src_addrlen));
+    return needs_length(src_counts(c.query), Field::src_addrlen, requested(c.query, Field::src_addrlen));
 }
 
 Demand getinfo_addresses_dest_hint_needs_length(const QueryCase& c) {
-    return needs_length(dest_counts(c.query), Field::dest_addrlen, asked(c.query, Field::dest_addrlen));
+    return needs_length(dest_counts(c.query), Field::dest_addrlen, requested(c.query, Field::dest_addrlen));
 }
 
 Ruling getinfo_addresses_src_ignored_with_source(const PairCase& c) {
@@ -93,14 +93,14 @@ Ruling getinfo_addresses_dest_length_alone(const PairCase& c) {
 }
 
 Fit getinfo_addresses_src_hint_fits(const MatchCase& c) {
-    if (!src_counts(c.query)) return Fit::not_asked();
+    if (!src_counts(c.query)) return Fit::not_requested();
     Evidence e = texts(Field::src_addr, Relation::TextEquals, c.hints()->src_addr, c.entry.offer.src_addr);
     if (on_other_links(src_hint(c.query), c.entry.offer.src_addr)) return Fit::may(std::move(e));
     return fit_local(c, host_of(src_hint(c.query)), std::move(e));
 }
 
 Fit getinfo_addresses_dest_hint_fits(const MatchCase& c) {
-    if (!dest_counts(c.query)) return Fit::not_asked();
+    if (!dest_counts(c.query)) return Fit::not_requested();
     Evidence e = texts(Field::dest_addr, Relation::TextEquals, c.hints()->dest_addr, c.entry.offer.src_addr,
                        "whether it can be reached is not known");
     if (on_other_links(dest_hint(c.query), c.entry.offer.src_addr)) return Fit::may(std::move(e));
@@ -183,7 +183,7 @@ Ruling getinfo_addresses_format_told(const OfferCase& c) {
 Demand getinfo_addresses_hint_format_agrees(const QueryCase& c) {
     const bool src = src_counts(c.query);
     const bool dest = dest_counts(c.query);
-    if (!src && !dest) return Demand::not_asked();
+    if (!src && !dest) return Demand::not_requested();
     const auto format = c.query.hints->addr_format;
     if (src && !agrees(src_hint(c.query), format)) {
         return Demand::may_refuse(reported(Field::src_addr, "is not in the format that addr_format names"));
@@ -195,31 +195,31 @@ Demand getinfo_addresses_hint_format_agrees(const QueryCase& c) {
 }
 
 Ruling getinfo_addresses_pep_handle_kept(const OfferCase& c) {
-    const auto handle = asked(c.query, Field::handle);
+    const auto handle = requested(c.query, Field::handle);
     if (!is_passive_endpoint(c.world, handle)) return Ruling::not_applicable();
     return offer_to_hint(c, Field::handle, Relation::Equals);
 }
 
 Demand getinfo_addresses_other_handle(const QueryCase& c) {
-    const auto handle = asked(c.query, Field::handle);
-    if (handle == 0 || is_passive_endpoint(c.world, handle)) return Demand::not_asked();
+    const auto handle = requested(c.query, Field::handle);
+    if (handle == 0 || is_passive_endpoint(c.world, handle)) return Demand::not_requested();
     return Demand::may_refuse(
         number(Field::handle, Relation::Equals, 0, handle, "an object narrows the answer in the provider's own way"));
 }
 
 Demand getinfo_addresses_instance_narrows(const QueryCase& c) {
     for (const Field f : {Field::domain_domain, Field::fabric_fabric}) {
-        const auto handle = asked(c.query, f);
+        const auto handle = requested(c.query, f);
         if (handle == 0) continue;
         return Demand::may_refuse(
             number(f, Relation::Equals, 0, handle, "an object narrows the answer in the provider's own way"));
     }
-    return Demand::not_asked();
+    return Demand::not_requested();
 }
 
 Demand getinfo_addresses_handle_null(const QueryCase& c) {
-    const auto handle = asked(c.query, Field::handle);
-    if (handle == 0) return Demand::not_asked();
+    const auto handle = requested(c.query, Field::handle);
+    if (handle == 0) return Demand::not_requested();
     return Demand::may_refuse(number(Field::handle, Relation::Equals, 0, handle));
 }
 

@@ -113,10 +113,10 @@ Ruling getinfo_call_nothing_given_covers(const PairCase& c) {
         !both_answered(c))
         return Ruling::not_applicable();
     if (gives_nothing(c.first) && gives_hints_alone(c.second)) {
-        return covers(c, kSecond, Field::call_hints, "found with hints, not found with nothing given");
+        return covers(c, Second, Field::call_hints, "found with hints, not found with nothing given");
     }
     if (gives_nothing(c.second) && gives_hints_alone(c.first)) {
-        return covers(c, kFirst, Field::call_hints, "found with hints, not found with nothing given");
+        return covers(c, First, Field::call_hints, "found with hints, not found with nothing given");
     }
     return Ruling::not_applicable();
 }
@@ -193,7 +193,7 @@ Ruling getinfo_call_structures_present(const OfferCase& c) {
 
 Fit getinfo_call_node_resolved(const MatchCase& c) {
     const Query& q = c.query;
-    if ((!q.node && !q.service) || names_only(q)) return Fit::not_asked();
+    if ((!q.node && !q.service) || names_only(q)) return Fit::not_requested();
     // A provider with names of its own reads node and service in its own way.
     if (!is_ip_format(c.entry.offer.addr_format))
         return Fit::may(node_evidence(c, "is read in the provider's own way"));
@@ -206,23 +206,23 @@ Fit getinfo_call_node_resolved(const MatchCase& c) {
         return open ? Fit::may(node_evidence(c, "a service alone names no host")) : Fit::fits();
     }
     if (node.kind == NodeKind::Name && !numeric_flag) return Fit::may(node_evidence(c, "may be a name that is known"));
-    if (node.kind != NodeKind::Numeric || from_source || numeric_flag) return Fit::not_asked();
+    if (node.kind != NodeKind::Numeric || from_source || numeric_flag) return Fit::not_requested();
     return fit_remote(c, node.host, node_evidence(c, "whether it can be reached is not known"));
 }
 
 Fit getinfo_call_node_unresolvable(const MatchCase& c) {
-    if (read_node(c.query.node).kind != NodeKind::Unresolvable || names_only(c.query)) return Fit::not_asked();
+    if (read_node(c.query.node).kind != NodeKind::Unresolvable || names_only(c.query)) return Fit::not_requested();
     Evidence e = node_evidence(c, "is a name that nobody has");
     return is_socket_format(c.entry.offer.addr_format) ? Fit::no(std::move(e)) : Fit::may(std::move(e));
 }
 
 Fit getinfo_call_node_addr_str(const MatchCase& c) {
-    if (read_node(c.query.node).kind != NodeKind::String || names_only(c.query)) return Fit::not_asked();
+    if (read_node(c.query.node).kind != NodeKind::String || names_only(c.query)) return Fit::not_requested();
     return Fit::may(node_evidence(c, "is a formatted address, which a provider need not read"));
 }
 
 Demand getinfo_call_addr_str_no_service(const QueryCase& c) {
-    if (read_node(c.query.node).kind != NodeKind::String) return Demand::not_asked();
+    if (read_node(c.query.node).kind != NodeKind::String) return Demand::not_requested();
     if (!c.query.service) return Demand::nothing();
     return refuse_hint(c.query, {FI_EINVAL, FI_ENODATA},
                        texts(Field::call_service, Relation::IsNull, {}, c.query.service));
@@ -250,7 +250,7 @@ Ruling getinfo_call_service_kept(const OfferCase& c) {
 
 Ruling getinfo_call_restricting_narrows(const PairCase& c) {
     if (c.first_answer.ret != 0 || c.second_answer.ret != 0 || !relaxes(c)) return Ruling::not_applicable();
-    return covers(c, kFirst, Field::call_hints, "an endpoint that the stricter call finds is lost");
+    return covers(c, First, Field::call_hints, "an endpoint that the stricter call finds is lost");
 }
 
 Ruling getinfo_call_relaxing_widens(const PairCase& c) {
@@ -259,7 +259,7 @@ Ruling getinfo_call_relaxing_widens(const PairCase& c) {
         return observed(Observable::Returned,
                         number(Field::call_return, Relation::Equals, 0, as_number(c.second_answer.ret),
                                "the call that asks for less is refused"),
-                        {kSecond, kFirst});
+                        {Second, First});
     });
 }
 
@@ -302,7 +302,7 @@ Ruling getinfo_call_hints_null_as_zero(const PairCase& c) {
         c.first.hints.has_value() == c.second.hints.has_value()) {
         return Ruling::not_applicable();
     }
-    return covers(c, c.first.hints ? kFirst : kSecond, Field::call_hints, "found with hints of zeros, not with none");
+    return covers(c, c.first.hints ? First : Second, Field::call_hints, "found with hints of zeros, not with none");
 }
 
 }  // namespace selvage::model::clause

@@ -7,7 +7,7 @@ namespace {
 
 using namespace rules;
 
-std::uint64_t hint_caps(const Query& q) { return asked(q, Field::caps); }
+std::uint64_t hint_caps(const Query& q) { return requested(q, Field::caps); }
 
 // pair: both calls have hints, differ in caps alone and are answered.
 bool only_caps_differ(const PairCase& c) {
@@ -19,15 +19,15 @@ bool only_caps_differ(const PairCase& c) {
 struct Side {
     const Query* query = nullptr;
     const Answer* answer = nullptr;
-    Call call = kFirst;
+    Call call = First;
 };
 struct Sides {
     Side more, fewer;
 };
 // The two calls, the one whose caps contain the other's first; null where neither does.
 Sides by_caps(const PairCase& c) {
-    const Side a{&c.first, &c.first_answer, kFirst};
-    const Side b{&c.second, &c.second_answer, kSecond};
+    const Side a{&c.first, &c.first_answer, First};
+    const Side b{&c.second, &c.second_answer, Second};
     const auto first = hint_caps(c.first);
     const auto second = hint_caps(c.second);
     if ((first & second) == second) return {a, b};
@@ -40,9 +40,9 @@ bool narrows(const Sides& s) {
     if (s.more.query == nullptr) return false;
     const auto base = hint_caps(*s.fewer.query);
     const auto added = hint_caps(*s.more.query) & ~base;
-    const bool of_what_is_asked = ((added & kMessageWays) == 0 || (base & kMessages) != 0) &&
-                                  ((added & kRemoteWays) == 0 || (base & kRemote) != 0);
-    return base != 0 && (added & ~modifier_caps()) == 0 && (base & modifier_caps()) == 0 && of_what_is_asked &&
+    const bool of_what_is_requested = ((added & kMessageWays) == 0 || (base & kMessages) != 0) &&
+                                      ((added & kRemoteWays) == 0 || (base & kRemote) != 0);
+    return base != 0 && (added & ~modifier_caps()) == 0 && (base & modifier_caps()) == 0 && of_what_is_requested &&
            well_formed(base) && well_formed(base | added);
 }
 
@@ -50,7 +50,7 @@ bool narrows(const Sides& s) {
 // show.
 bool contexts_follow(const Sides& s) {
     const Query& q = *s.more.query;
-    const auto of_contexts = asked(q, Field::tx_caps) | asked(q, Field::rx_caps);
+    const auto of_contexts = requested(q, Field::tx_caps) | requested(q, Field::rx_caps);
     return (of_contexts & ~with_implied(hint_caps(q))) == 0;
 }
 
@@ -66,13 +66,13 @@ std::uint64_t caps_reported(const Answer& answer, const Info& endpoint) {
 }  // namespace
 
 Ruling getinfo_caps_requested_granted(const OfferCase& c) {
-    const auto expected = asked_caps(c.query) & (primary_caps() | modifier_caps());
+    const auto expected = requested_caps(c.query) & (primary_caps() | modifier_caps());
     if (expected == 0) return Ruling::not_applicable();
     return offer_to_value(c, Field::caps, Relation::Contains, expected);
 }
 
 Fit getinfo_caps_requested_fits(const MatchCase& c) {
-    return fit_caps(c, asked_caps(c.query) & (primary_caps() | modifier_caps()));
+    return fit_caps(c, requested_caps(c.query) & (primary_caps() | modifier_caps()));
 }
 
 Ruling getinfo_caps_zero_full_set(const OfferCase& c) {
@@ -109,13 +109,13 @@ Ruling getinfo_caps_only_known(const OfferCase& c) {
 }
 
 Ruling getinfo_caps_primary_not_requested(const OfferCase& c) {
-    const auto expected = asked_caps(c.query);
+    const auto expected = requested_caps(c.query);
     if (expected == 0) return Ruling::not_applicable();
     return offer_to_value(c, Field::caps, Relation::Within, expected | ~primary_caps());
 }
 
 Fit getinfo_caps_secondary_requested(const MatchCase& c) {
-    auto expected = asked_caps(c.query) & secondary_caps();
+    auto expected = requested_caps(c.query) & secondary_caps();
     // Two clauses of their own: getinfo.caps.source-connectionless-fits and getinfo.caps.comm-both-asked.
     if (c.entry.offer.ep.type == FI_EP_MSG) expected &= ~std::uint64_t{FI_SOURCE};
     constexpr std::uint64_t kBoth = FI_LOCAL_COMM | FI_REMOTE_COMM;
@@ -124,7 +124,7 @@ Fit getinfo_caps_secondary_requested(const MatchCase& c) {
 }
 
 Ruling getinfo_caps_secondary_granted(const OfferCase& c) {
-    const auto expected = asked_caps(c.query) & secondary_caps();
+    const auto expected = requested_caps(c.query) & secondary_caps();
     if (expected == 0) return Ruling::not_applicable();
     return offer_to_value(c, Field::caps, Relation::Contains, expected);
 }
@@ -137,21 +137,21 @@ Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
     const auto added = hint_caps(*s.more.query) & ~base;
     // FI_SOURCE of a connected endpoint may be refused although it was told (getinfo.caps.source-connectionless-fits).
     if (base == 0 || (added & ~secondary_caps()) != 0 || !well_formed(base | added)) return Ruling::not_applicable();
-    bool told_unasked = false;
+    bool reported_unrequested = false;
     for (const Info& o : s.fewer.answer->offers) {
         if ((o.caps & added) != added || ((added & FI_SOURCE) != 0 && o.ep.type == FI_EP_MSG)) continue;
-        told_unasked = true;
+        reported_unrequested = true;
         if (caps_reported(*s.more.answer, o) != 0) continue;
         return Ruling::broken(
             observed(Observable::Endpoints,
                      number(Field::caps, Relation::Contains, added, 0, "told unasked, and refused when asked for"),
                      {s.fewer.call, s.more.call}));
     }
-    return told_unasked ? Ruling::holds() : Ruling::not_applicable();
+    return reported_unrequested ? Ruling::holds() : Ruling::not_applicable();
 }
 
 Fit getinfo_caps_av_user_id_class(const MatchCase& c) {
-    const auto expected = asked_caps(c.query) & FI_AV_USER_ID;
+    const auto expected = requested_caps(c.query) & FI_AV_USER_ID;
     if (c.granted == nullptr || expected == 0) return fit_caps(c, expected);
     if ((c.granted->caps & expected) != 0) return Fit::fits();
     return Fit::no(
@@ -159,7 +159,7 @@ Fit getinfo_caps_av_user_id_class(const MatchCase& c) {
 }
 
 Fit getinfo_caps_modifiers_assumed_fit(const MatchCase& c) {
-    const auto expected = asked_caps(c.query);
+    const auto expected = requested_caps(c.query);
     std::uint64_t assumed = 0;
     // A group whose capability is not offered at all is refused by getinfo.caps.requested-fits.
     if ((expected & kMessages & c.entry.offer.caps) != 0 && (expected & kMessageWays) == 0) assumed |= kMessageWays;
@@ -168,7 +168,7 @@ Fit getinfo_caps_modifiers_assumed_fit(const MatchCase& c) {
 }
 
 Ruling getinfo_caps_modifiers_limit(const OfferCase& c) {
-    const auto expected = asked_caps(c.query);
+    const auto expected = requested_caps(c.query);
     std::uint64_t left_out = 0;
     const auto limit = [&](std::uint64_t of, std::uint64_t modifiers) {
         if ((expected & of) != 0 && (expected & modifiers) != 0) left_out |= modifiers & ~expected;

@@ -13,8 +13,8 @@ Demand refuse(std::uint64_t caps, std::uint64_t capability, const char* note) {
 
 // query: `capability` is asked for, and with it at least one of `partners`.
 Demand needs(const QueryCase& c, std::uint64_t capability, std::uint64_t partners, const char* note) {
-    const auto caps = asked_caps(c.query);
-    if ((caps & capability) == 0) return Demand::not_asked();
+    const auto caps = requested_caps(c.query);
+    if ((caps & capability) == 0) return Demand::not_requested();
     return (caps & partners) != 0 ? Demand::nothing() : refuse(caps, capability, note);
 }
 
@@ -52,8 +52,8 @@ Demand getinfo_caps_remote_write_needs_partner(const QueryCase& c) {
 }
 
 Demand getinfo_caps_rma_event_needs_target(const QueryCase& c) {
-    const auto caps = asked_caps(c.query);
-    if ((caps & FI_RMA_EVENT) == 0) return Demand::not_asked();
+    const auto caps = requested_caps(c.query);
+    if ((caps & FI_RMA_EVENT) == 0) return Demand::not_requested();
     if ((caps & kRemote) == 0) return refuse(caps, FI_RMA_EVENT, kRemoteNote);
     if ((with_implied(caps) & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0) return Demand::nothing();
     return refuse(caps, FI_RMA_EVENT, "needs FI_REMOTE_READ or FI_REMOTE_WRITE");

@@ -31,8 +31,8 @@ Ruling getinfo_errors_nosys_justified(const AnswerCase& c) {
 }
 
 Demand getinfo_errors_badflags_unknown_caps(const QueryCase& c) {
-    const auto caps = asked_caps(c.query);
-    if (caps == 0) return Demand::not_asked();
+    const auto caps = requested_caps(c.query);
+    if (caps == 0) return Demand::not_requested();
     if ((caps & ~known_caps()) == 0) return Demand::nothing();
     return Demand::must_refuse({FI_EBADFLAGS, FI_ENODATA}, number(Field::caps, Relation::Within, known_caps(), caps));
 }

@@ -37,31 +37,32 @@ Demand getinfo_flags_unknown_refused(const QueryCase& c) {
     constexpr std::uint64_t kRescan = std::uint64_t{1} << 35;
     const std::uint64_t later = c.query.version >= Version{2, 0} ? kRescan : 0;
     const std::uint64_t known = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE | later;
-    if (c.query.flags == 0) return Demand::not_asked();
+    if (c.query.flags == 0) return Demand::not_requested();
     if ((c.query.flags & ~known) == 0) return Demand::nothing();
     return Demand::must_refuse({FI_EBADFLAGS}, number(Field::call_flags, Relation::Within, known, c.query.flags));
 }
 
 Fit getinfo_flags_numeric_node_resolved(const MatchCase& c) {
     if ((c.query.flags & FI_NUMERICHOST) == 0 || (c.query.flags & FI_SOURCE) != 0 || names_only(c.query))
-        return Fit::not_asked();
+        return Fit::not_requested();
     const Node node = read_node(c.query.node);
-    if (node.kind != NodeKind::Numeric) return Fit::not_asked();
+    if (node.kind != NodeKind::Numeric) return Fit::not_requested();
     return fit_remote(c, node.host, node_evidence(c, "whether it can be reached is not known"));
 }
 
 Fit getinfo_flags_numeric_name_excluded(const MatchCase& c) {
-    if ((c.query.flags & FI_NUMERICHOST) == 0 || names_only(c.query)) return Fit::not_asked();
-    if (read_node(c.query.node).kind != NodeKind::Name) return Fit::not_asked();
+    if ((c.query.flags & FI_NUMERICHOST) == 0 || names_only(c.query)) return Fit::not_requested();
+    if (read_node(c.query.node).kind != NodeKind::Name) return Fit::not_requested();
     if (c.granted != nullptr && !is_surely_a_name(*c.query.node)) return Fit::fits();
     Evidence e = node_evidence(c, "is a name, not a number");
     return is_socket_format(c.entry.offer.addr_format) ? Fit::no(std::move(e)) : Fit::may(std::move(e));
 }
 
 Ruling getinfo_flags_numeric_no_lookup(const SideEffects& c) {
-    const bool asks = c.query != nullptr && (c.query->flags & FI_NUMERICHOST) != 0 && c.query->node;
+    const bool requests = c.query != nullptr && (c.query->flags & FI_NUMERICHOST) != 0 && c.query->node;
     const bool returned = c.crashed_signal == 0 && !c.hung && !c.exited;
-    if (c.act != SideEffects::Act::GetInfo || !asks || !c.lookups_watched || !returned) return Ruling::not_applicable();
+    if (c.act != SideEffects::Act::GetInfo || !requests || !c.lookups_watched || !returned)
+        return Ruling::not_applicable();
     return Ruling::check(c.lookups == 0, [&] {
         return observed(Observable::LookUps, number(Field::call_node, Relation::Equals, 0, c.lookups,
                                                     "had the resolver look up the node's name"));
@@ -106,13 +107,13 @@ Ruling getinfo_flags_attr_only_every_provider(const PairCase& c) {
         if (!listed.contains(name))
             return Ruling::broken(observed(Observable::Providers,
                                            reported(Field::call_list, "does not name the provider " + name),
-                                           {first_lists ? kSecond : kFirst, first_lists ? kFirst : kSecond}));
+                                           {first_lists ? Second : First, first_lists ? First : Second}));
     }
     return Ruling::holds();
 }
 
 Fit getinfo_flags_attr_only_hints(const MatchCase& c) {
-    if (!names_only(c.query)) return Fit::not_asked();
+    if (!names_only(c.query)) return Fit::not_requested();
     const bool stack = c.profile.provider.find(';') != std::string::npos;
     if (!stack && !c.query.hints && !c.query.node && !c.query.service) return Fit::fits();
     return Fit::may(
@@ -147,14 +148,14 @@ Ruling getinfo_flags_source_is_local(const OfferCase& c) {
 }
 
 Fit getinfo_flags_source_fits(const MatchCase& c) {
-    if (!from_source(c.query)) return Fit::not_asked();
+    if (!from_source(c.query)) return Fit::not_requested();
     const Node node = read_node(c.query.node);
-    if (node.kind != NodeKind::Numeric) return Fit::not_asked();
+    if (node.kind != NodeKind::Numeric) return Fit::not_requested();
     return fit_local(c, node.host, node_evidence(c));
 }
 
 Demand getinfo_flags_source_needs_node_or_service(const QueryCase& c) {
-    if ((c.query.flags & FI_SOURCE) == 0) return Demand::not_asked();
+    if ((c.query.flags & FI_SOURCE) == 0) return Demand::not_requested();
     if (c.query.node || c.query.service) return Demand::nothing();
     return Demand::must_refuse({FI_EINVAL, FI_EBADFLAGS, FI_ENODATA},
                                number(Field::call_flags, Relation::Within, ~std::uint64_t{FI_SOURCE}, c.query.flags,

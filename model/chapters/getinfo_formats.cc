@@ -50,8 +50,8 @@ bool is_uri(std::string_view s) {
 }  // namespace
 
 Fit getinfo_formats_hint_fits(const MatchCase& c) {
-    const auto expected = names_only(c.query) ? 0 : asked(c.query, Field::addr_format);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = names_only(c.query) ? 0 : requested(c.query, Field::addr_format);
+    if (expected == 0) return Fit::not_requested();
     const auto offered = c.entry.offer.addr_format;
     if (offered == expected || (expected == FI_SOCKADDR && is_socket_format(offered))) return Fit::fits();
     if (c.profile.origin == Origin::Declared && is_choice(c.entry.most, Field::addr_format, expected))
@@ -63,12 +63,12 @@ Fit getinfo_formats_hint_fits(const MatchCase& c) {
 }
 
 Ruling getinfo_formats_hint_honoured(const OfferCase& c) {
-    if (asked(c.query, Field::addr_format) == FI_SOCKADDR) return Ruling::not_applicable();
+    if (requested(c.query, Field::addr_format) == FI_SOCKADDR) return Ruling::not_applicable();
     return offer_to_hint(c, Field::addr_format, Relation::Equals);
 }
 
 Ruling getinfo_formats_sockaddr_honoured(const OfferCase& c) {
-    if (asked(c.query, Field::addr_format) != FI_SOCKADDR || names_only(c.query)) return Ruling::not_applicable();
+    if (requested(c.query, Field::addr_format) != FI_SOCKADDR || names_only(c.query)) return Ruling::not_applicable();
     if (is_socket_format(c.offer.addr_format)) return Ruling::holds();
     return offer_to_hint(c, Field::addr_format, Relation::Equals);
 }

@@ -19,7 +19,7 @@ bool all_wildcards(const Info& hints) {
 
 // offer: a limit that was not asked for is filled in.
 bool left_empty(const OfferCase& c, Field f, bool used) {
-    return used && asked(c.query, f) == 0 && get(c.offer, f) == 0;
+    return used && requested(c.query, f) == 0 && get(c.offer, f) == 0;
 }
 
 constexpr std::uint8_t kOptional = kAllParts & ~(1U << unsigned(Part::Domain));
@@ -28,7 +28,7 @@ constexpr std::uint8_t kOptional = kAllParts & ~(1U << unsigned(Part::Domain));
 
 Fit getinfo_hints_zero_is_wildcard(const MatchCase& c) {
     // Judged where nothing else is asked; a zero beside other hints is what relaxing compares.
-    if (!c.hints() || names_only(c.query) || !all_wildcards(*c.hints())) return Fit::not_asked();
+    if (!c.hints() || names_only(c.query) || !all_wildcards(*c.hints())) return Fit::not_requested();
     return Fit::fits();
 }
 
@@ -45,7 +45,7 @@ Ruling getinfo_hints_default_filled(const OfferCase& c) {
                                              {Field::ep_max_msg_size, moves}};
     bool any = false;
     for (const auto& [field, used] : limits) {
-        any = any || (used && asked(c.query, field) == 0);
+        any = any || (used && requested(c.query, field) == 0);
         if (left_empty(c, field, used)) return offer_to_value(c, field, Relation::AtLeast, 1);
     }
     return any ? Ruling::holds() : Ruling::not_applicable();

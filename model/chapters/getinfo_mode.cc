@@ -9,7 +9,7 @@ using namespace rules;
 
 // FI_LOCAL_MR counts before 1.5 and under the two old ways of registration; else it is ignored.
 bool local_mr_counts(const Query& q) {
-    const auto mr_mode = asked(q, Field::domain_mr_mode);
+    const auto mr_mode = requested(q, Field::domain_mr_mode);
     return q.version < Version(1, 5) || mr_mode == FI_MR_BASIC || mr_mode == FI_MR_SCALABLE;
 }
 
@@ -37,12 +37,12 @@ Ruling getinfo_mode_within_hints(const OfferCase& c) {
 }
 
 Fit getinfo_mode_zero_means_none(const MatchCase& c) {
-    if (!c.hints() || names_only(c.query) || needed(c) == 0) return Fit::not_asked();
+    if (!c.hints() || names_only(c.query) || needed(c) == 0) return Fit::not_requested();
     return (needed(c) & ~c.hints()->mode) == 0 ? Fit::fits() : refuse(c, needed(c));
 }
 
 Fit getinfo_mode_extra_bits_fit(const MatchCase& c) {
-    if (!c.hints() || names_only(c.query) || (c.hints()->mode & ~c.entry.needed_mode) == 0) return Fit::not_asked();
+    if (!c.hints() || names_only(c.query) || (c.hints()->mode & ~c.entry.needed_mode) == 0) return Fit::not_requested();
     if ((c.hints()->mode & ~known_modes()) == 0) return Fit::fits();
     return Fit::may(number(Field::mode, Relation::Within, known_modes(), c.hints()->mode, "a bit that is no mode"));
 }
@@ -51,7 +51,7 @@ Ruling getinfo_mode_more_never_hurts(const PairCase& c) {
     if (c.metamorphic != MetamorphicRelation::MoreModes || names_only(c.first) || c.first_answer.ret != 0 ||
         !both_answered(c))
         return Ruling::not_applicable();
-    return covers(c, kFirst, Field::mode, "lost when the application takes on more duties");
+    return covers(c, First, Field::mode, "lost when the application takes on more duties");
 }
 
 Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
@@ -79,7 +79,7 @@ Ruling getinfo_mode_null_hints_supported(const PairCase& c) {
             return Ruling::broken(observed(
                 Observable::EndpointBits,
                 number(Field::mode, Relation::Within, told_modes, o.mode, "a bit that the answer to NULL hints lacks"),
-                {first_null ? kSecond : kFirst, first_null ? kFirst : kSecond}));
+                {first_null ? Second : First, first_null ? First : Second}));
         }
     }
     return compared ? Ruling::holds() : Ruling::not_applicable();
@@ -101,9 +101,9 @@ Ruling getinfo_mode_local_mr_ignored(const PairCase& c) {
 }
 
 Fit getinfo_mode_local_mr_counts(const MatchCase& c) {
-    if (!c.hints() || names_only(c.query) || !local_mr_counts(c.query)) return Fit::not_asked();
+    if (!c.hints() || names_only(c.query) || !local_mr_counts(c.query)) return Fit::not_requested();
     const bool needs = (c.entry.needed_mode & FI_LOCAL_MR) != 0 || (c.entry.needed_mr_mode & FI_MR_LOCAL) != 0;
-    if (!needs) return Fit::not_asked();
+    if (!needs) return Fit::not_requested();
     return (c.hints()->mode & FI_LOCAL_MR) != 0 ? Fit::fits() : refuse(c, FI_LOCAL_MR);
 }
 

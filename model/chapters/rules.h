@@ -95,7 +95,7 @@ inline bool stands(Relation r, std::uint64_t actual, std::uint64_t expected) {
 }
 
 /// The value of a hint; zero where the hints, the part or the value are absent: "not asked".
-inline std::uint64_t asked(const Query& q, Field f) { return q.hints ? get(*q.hints, f) : 0; }
+inline std::uint64_t requested(const Query& q, Field f) { return q.hints ? get(*q.hints, f) : 0; }
 
 /// True where the call only asks which providers exist: promises about offers then do not apply.
 inline bool names_only(const Query& q) { return (q.flags & FI_PROV_ATTR_ONLY) != 0; }
@@ -116,15 +116,15 @@ inline bool is_word(Field f, std::uint64_t value) {
 
 /// query: a value of one of the family's words, or zero; any other must be refused with -FI_ENODATA.
 inline Demand known_value(const QueryCase& c, Field f) {
-    const auto expected = asked(c.query, f);
-    if (expected == 0) return Demand::not_asked();
+    const auto expected = requested(c.query, f);
+    if (expected == 0) return Demand::not_requested();
     if (is_word(f, expected)) return Demand::nothing();
     return refuse_hint(c.query, {FI_ENODATA}, number(f, Relation::Equals, 0, expected, "no word has that value"));
 }
 
 /// offer: the field stands in `relation` to the hint of the same name, where one is set.
 inline Ruling offer_to_hint(const OfferCase& c, Field f, Relation relation) {
-    const auto expected = asked(c.query, f);
+    const auto expected = requested(c.query, f);
     if (expected == 0 || names_only(c.query)) return Ruling::not_applicable();
     const auto actual = get(c.offer, f);
     return Ruling::check(stands(relation, actual, expected),
@@ -146,21 +146,21 @@ inline Ruling offer_to_field(const OfferCase& c, Field f, Relation relation, Fie
 
 /// What the hint asks for, and what the entry offers, as evidence for a fit.
 inline Evidence hint_and_offer(const MatchCase& c, Field f, Relation relation, std::string note = {}) {
-    return number(f, relation, asked(c.query, f), get(c.entry.offer, f), std::move(note));
+    return number(f, relation, requested(c.query, f), get(c.entry.offer, f), std::move(note));
 }
 
 /// match: an exact value (endpoint type, protocol): another one does not fit.
 inline Fit fit_equal(const MatchCase& c, Field f) {
-    const auto expected = asked(c.query, f);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, f);
+    if (expected == 0) return Fit::not_requested();
     if (get(c.entry.offer, f) == expected) return Fit::fits();
     return Fit::no(hint_and_offer(c, f, Relation::Equals));
 }
 
 /// match: every bit asked for must be offered (bits that only an inferred profile lacks leave it open).
 inline Fit fit_bits(const MatchCase& c, Field f) {
-    const auto expected = asked(c.query, f);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, f);
+    if (expected == 0) return Fit::not_requested();
     if ((expected & ~get(c.entry.offer, f)) == 0) return Fit::fits();
     if (c.profile.origin == Origin::Declared) {
         if ((expected & ~(get(c.entry.offer, f) | get(c.entry.most, f))) == 0) return Fit::fits();
@@ -172,8 +172,8 @@ inline Fit fit_bits(const MatchCase& c, Field f) {
 /// match: a size up to what is offered fits; beyond it, a declared profile says how far one may go, and an inferred one
 /// does not know.
 inline Fit fit_size(const MatchCase& c, Field f) {
-    const auto expected = asked(c.query, f);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, f);
+    if (expected == 0) return Fit::not_requested();
     if (expected <= get(c.entry.offer, f)) return Fit::fits();
     if (c.profile.origin == Origin::Inferred)
         return Fit::may(hint_and_offer(c, f, Relation::AtMost, "more than was seen offered"));
@@ -184,8 +184,8 @@ inline Fit fit_size(const MatchCase& c, Field f) {
 /// match: one of named values (an address vector type, a traffic class).  What is offered fits; a declared profile
 /// lists the others that it grants, and an inferred one does not know them.
 inline Fit fit_choice(const MatchCase& c, Field f) {
-    const auto expected = asked(c.query, f);
-    if (expected == 0) return Fit::not_asked();
+    const auto expected = requested(c.query, f);
+    if (expected == 0) return Fit::not_requested();
     if (get(c.entry.offer, f) == expected) return Fit::fits();
     if (c.profile.origin == Origin::Inferred)
         return Fit::may(hint_and_offer(c, f, Relation::Equals, "not seen offered"));
@@ -196,7 +196,7 @@ inline Fit fit_choice(const MatchCase& c, Field f) {
 /// match: a name must be the offered one.
 inline Fit fit_name(const MatchCase& c, Field f) {
     const Text* expected = c.hints() != nullptr ? &text(*c.hints(), f) : nullptr;
-    if (expected == nullptr || !*expected) return Fit::not_asked();
+    if (expected == nullptr || !*expected) return Fit::not_requested();
     if (text(c.entry.offer, f) == *expected) return Fit::fits();
     return Fit::no(texts(f, Relation::TextEquals, *expected, text(c.entry.offer, f)));
 }

@@ -86,7 +86,7 @@ Demands gather_demands(const QueryCase& c, Tally* tally) {
     for (const auto& p : query_predicates()) {
         if (!holds_for(p, c.query.version)) continue;
         Demand d = p.judge(c);
-        if (d.kind == Demand::Kind::NotAsked) continue;
+        if (d.kind == Demand::Kind::NotRequested) continue;
         count(tally, p.clause);
         if (d.kind == Demand::Kind::Nothing) continue;
         if (d.kind == Demand::Kind::MayRefuse) {
@@ -145,19 +145,19 @@ void judge_refusal(const Query& query, const World& world, const Answer& answer,
         refused.expected = 1;
     }
     const Entry& entry = profile.entries[verdict.granting.front()];
-    std::vector<Clause> asked;
+    std::vector<Clause> requested;
     const MatchCase c{query, world, profile, entry};
     for (const auto& p : match_predicates()) {
-        if (holds_for(p, query.version) && p.judge(c).choice() == Choice::Fits) asked.push_back(p.clause);
+        if (holds_for(p, query.version) && p.judge(c).choice() == Choice::Fits) requested.push_back(p.clause);
     }
-    if (asked.size() > 1) std::erase_if(asked, is_of_the_name);
+    if (requested.size() > 1) std::erase_if(requested, is_of_the_name);
     refused.note = "refused, though what the provider offers to wider queries fits: " + profile.provider;
-    if (asked.size() == 1) {
-        break_it(tally, broken, asked.front(), std::move(refused));
+    if (requested.size() == 1) {
+        break_it(tally, broken, requested.front(), std::move(refused));
         return;
     }
     break_it(tally, broken, Clause::getinfo_call_matching_returned, std::move(refused));
-    for (const Clause a : asked) {
+    for (const Clause a : requested) {
         Evidence fits;
         fits.field = Field::call_hints;
         fits.note = "asked for, and fits";
@@ -198,7 +198,7 @@ void judge_given(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
     for (const auto& p : match_predicates()) {
         if (!judges_grants(p.clause) || !holds_for(p, c.query.version)) continue;
         Fit fit = p.judge(given);
-        if (fit.choice() == Choice::NotAsked || fit.choice() == Choice::May) continue;
+        if (fit.choice() == Choice::NotRequested || fit.choice() == Choice::May) continue;
         count(&tally, p.clause);
         // One offer is enough; and a declared profile may have said it of the call already.
         const bool told =
@@ -237,9 +237,9 @@ void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
 // The whole answer, as far as it is the provider's.
 void judge_answer(const Query& query, const World& world, const Answer& answer, const Profile* profile, Share share,
                   Tally& tally, std::vector<Because>& broken) {
-    const bool asks_all = !query.node && !query.service && query.flags == 0 && !query.hints;
+    const bool requests_all = !query.node && !query.service && query.flags == 0 && !query.hints;
     const bool empty = answer.ret == 0 && answer.offers.empty();
-    if (share.answered || empty || (asks_all && answer.ret == 0 && !share.granted))
+    if (share.answered || empty || (requests_all && answer.ret == 0 && !share.granted))
         return judge_all(answer_predicates(), AnswerCase{query, world, answer, profile}, query.version, tally, broken);
     if (!share.granted) return;
     Answer own = answer;
@@ -293,7 +293,7 @@ Matching match(const Query& query, const World& world, const Profile& profile, c
     for (const auto& p : match_predicates()) {
         if (!holds_for(p, query.version)) continue;
         Fit fit = p.judge(c);
-        if (fit.choice() == Choice::NotAsked) continue;
+        if (fit.choice() == Choice::NotRequested) continue;
         if (names_only && fit.choice() == Choice::No && !refuses_names(p.clause)) continue;
         count(tally, p.clause);
         if (fit.choice() == Choice::No) {

@@ -89,16 +89,16 @@ private:
 
 /// Whether an entry of a profile can serve a call, as far as one clause sees.
 enum class Choice : std::uint8_t {
-    NotAsked,  ///< the call does not touch what the clause speaks of
-    Fits,      ///< it does, and the entry can serve it
-    May,       ///< the provider is free to serve or refuse
-    No,        ///< the entry cannot serve it
+    NotRequested,  ///< the call does not touch what the clause speaks of
+    Fits,          ///< it does, and the entry can serve it
+    May,           ///< the provider is free to serve or refuse
+    No,            ///< the entry cannot serve it
 };
 
 /// A match predicate's answer.  `No` and `May` carry evidence: wanted is what was asked, actual what is offered.
 class Fit {
 public:
-    static Fit not_asked() { return Fit(Choice::NotAsked, nullptr); }
+    static Fit not_requested() { return Fit(Choice::NotRequested, nullptr); }
     static Fit fits() { return Fit(Choice::Fits, nullptr); }
     static Fit may(Evidence e) { return Fit(Choice::May, std::make_unique<Evidence>(std::move(e))); }
     static Fit no(Evidence e) { return Fit(Choice::No, std::make_unique<Evidence>(std::move(e))); }
@@ -116,15 +116,15 @@ private:
 /// What a call rule demands of any library, whatever its providers.
 struct Demand {
     enum class Kind : std::uint8_t {
-        NotAsked,    ///< the call does not touch the rule
-        Nothing,     ///< it does, and the rule is content
-        MustRefuse,  ///< with one of `errnos` (positive); empty: any error
+        NotRequested,  ///< the call does not touch the rule
+        Nothing,       ///< it does, and the rule is content
+        MustRefuse,    ///< with one of `errnos` (positive); empty: any error
         MayRefuse,
-    } kind = Kind::NotAsked;
+    } kind = Kind::NotRequested;
     std::vector<int> errnos;
     std::unique_ptr<Evidence> evidence;
 
-    static Demand not_asked() { return {}; }
+    static Demand not_requested() { return {}; }
     static Demand nothing() { return {.kind = Kind::Nothing, .errnos = {}, .evidence = nullptr}; }
     static Demand must_refuse(std::vector<int> e, Evidence why) {
         return {

@@ -15,7 +15,7 @@ Field instance_field(ObjectClass kind) {
     return kind == ObjectClass::Fabric ? Field::fabric_fabric : Field::domain_domain;
 }
 
-bool asked_plainly(const Step& s) {
+bool requested_plainly(const Step& s) {
     return s.verb == Verb::Query && s.object == 0 && s.answer != nullptr && calm(s) && s.ret == 0 &&
            (s.query == nullptr || !names_only(*s.query));
 }
@@ -36,7 +36,7 @@ Ruling each_entry(const Step& s, JudgeEntry&& judge_entry) {
 
 template <typename JudgeEntry>
 Ruling each_plain_entry(const Step& s, JudgeEntry&& judge_entry) {
-    return asked_plainly(s) ? each_entry(s, judge_entry) : Ruling::not_applicable();
+    return requested_plainly(s) ? each_entry(s, judge_entry) : Ruling::not_applicable();
 }
 
 // The hints of the call name the entry's fabric (domain).
@@ -93,7 +93,7 @@ Ruling null(const Step& s, ObjectClass kind) {
 
 // No entry refers to an instance that was closed.
 Ruling not_closed(const Step& s, ObjectClass kind) {
-    if (!asked_plainly(s)) return Ruling::not_applicable();
+    if (!requested_plainly(s)) return Ruling::not_applicable();
     bool any_closed = false;
     for (const Object& o : s.before->objects())
         any_closed = any_closed || (o.kind == kind && o.state == Object::State::Closed);

@@ -102,7 +102,7 @@ void Lifetime::opened(const Step& step) {
         o.own_contexts = step.offer->ep.tx_ctx_cnt <= 1 && step.offer->ep.rx_ctx_cnt <= 1;
     }
     o.key = step.key;
-    o.asked_key = step.asked_key;
+    o.requested_key = step.requested_key;
     if (step.worked() && !step.null) {
         o.state = Object::State::Open;
         if (o.parent > 0) {

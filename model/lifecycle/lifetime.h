@@ -42,7 +42,7 @@ struct Object {
     std::vector<int> bound_eqs;                      ///< event queues bound to a domain
     bool asynchronous = false;                       ///< one of them was bound with FI_REG_MR
     std::uint64_t key = 0;                           ///< of a region
-    std::uint64_t asked_key = 0;
+    std::uint64_t requested_key = 0;
     std::uint64_t ep_type = 0;      ///< of an endpoint: what the entry says
     std::uint64_t caps = 0;         ///< likewise
     bool own_contexts = true;       ///< of an endpoint: neither of its contexts is shared, nor has it several

@@ -47,18 +47,18 @@ Ruling domain_mr_provider_key(const Step& s) {
                             reported(Field::object, "two regions of one domain have the same key"));
         });
     // Asking for a key that is taken is no reason to refuse.
-    if (!has_region(s, s.asked_key, &Object::asked_key)) return Ruling::not_applicable();
+    if (!has_region(s, s.requested_key, &Object::requested_key)) return Ruling::not_applicable();
     return returned(s, 0, "the key that was asked for does not count");
 }
 
 Ruling domain_mr_application_key(const Step& s) {
     if (!registers(s) || !s.worked() || picks(s) != Picks::Application || key_comes_otherwise(s))
         return Ruling::not_applicable();
-    if (s.target()->asynchronous || !within_key_size(s.asked_key, s.offer->domain.mr_key_size))
+    if (s.target()->asynchronous || !within_key_size(s.requested_key, s.offer->domain.mr_key_size))
         return Ruling::not_applicable();
-    return Ruling::check(s.key == s.asked_key, [&] {
+    return Ruling::check(s.key == s.requested_key, [&] {
         return observed(Observable::Key,
-                        number(Field::object, Relation::Equals, s.asked_key, s.key, "the key of the region"));
+                        number(Field::object, Relation::Equals, s.requested_key, s.key, "the key of the region"));
     });
 }
 

@@ -49,18 +49,18 @@ struct Step {
     int offer_index = 0;
     const Info* offer = nullptr;  ///< the entry it was opened with
     Altered altered = Altered::Nothing;
-    bool names_only = false;        ///< the entry is of an answer to FI_PROV_ATTR_ONLY
-    bool second_call = false;       ///< a domain: fi_domain2, not fi_domain
-    Version version;                ///< that the answer was asked with
-    bool null = false;              ///< the call succeeded and stored NULL
-    std::uint64_t fclass = 0;       ///< of the object
-    bool has_ops = false;           ///< every table of operations is there
-    bool context_kept = true;       ///< the object carries the context that was passed in
-    std::uint32_t api_version = 0;  ///< a fabric's
-    std::uint64_t av_type = 0;      ///< that an address vector was asked for
-    std::uint64_t asked_key = 0;    ///< that a region was registered with
-    std::uint64_t key = 0;          ///< that it has: fi_mr_key
-    bool completed = false;         ///< FI_MR_COMPLETE was read from the domain's event queue
+    bool names_only = false;          ///< the entry is of an answer to FI_PROV_ATTR_ONLY
+    bool second_call = false;         ///< a domain: fi_domain2, not fi_domain
+    Version version;                  ///< that the answer was asked with
+    bool null = false;                ///< the call succeeded and stored NULL
+    std::uint64_t fclass = 0;         ///< of the object
+    bool has_ops = false;             ///< every table of operations is there
+    bool context_kept = true;         ///< the object carries the context that was passed in
+    std::uint32_t api_version = 0;    ///< a fabric's
+    std::uint64_t av_type = 0;        ///< that an address vector was asked for
+    std::uint64_t requested_key = 0;  ///< that a region was registered with
+    std::uint64_t key = 0;            ///< that it has: fi_mr_key
+    bool completed = false;           ///< FI_MR_COMPLETE was read from the domain's event queue
 
     // Query
     const Query* query = nullptr;

@@ -16,7 +16,7 @@ Info keyed(const std::string& key) {
 
 TEST(DomainAuth, KeyChangesNoAnswerBefore15) {
     const auto p = clause::domain_auth_ignored_before;
-    const auto plain = ask({{Field::caps, FI_MSG}}, kOld);
+    const auto plain = query_for({{Field::caps, FI_MSG}}, kOld);
     auto with_key = plain;
     with_key.hints->domain.auth_key = "1234";
     with_key.hints->domain.auth_key_size = 4;
@@ -36,12 +36,12 @@ TEST(DomainAuth, KeyChangesNoAnswerBefore15) {
 TEST(DomainAuth, SizeFitsWhatSupportsIt) {
     const auto p = clause::domain_auth_size_fits;
     const auto offered = entry(keyed("abcdefgh"));
-    EXPECT_EQ(fit(p, ask({{Field::domain_auth_key_size, 8}}), offered, Origin::Declared), Choice::Fits);
-    EXPECT_EQ(fit(p, ask({{Field::domain_auth_key_size, 4}}), offered, Origin::Declared), Choice::No);
-    EXPECT_EQ(fit(p, ask({{Field::domain_auth_key_size, 4}}), offered, Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(p, ask({}), offered, Origin::Declared), Choice::NotAsked);
-    EXPECT_EQ(fit(p, ask(keyed("abcdefgh")), offered, Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, ask(keyed("hgfedcba")), offered, Origin::Inferred), Choice::May)
+    EXPECT_EQ(fit(p, query_for({{Field::domain_auth_key_size, 8}}), offered, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_auth_key_size, 4}}), offered, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_auth_key_size, 4}}), offered, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(p, query_for({}), offered, Origin::Declared), Choice::NotRequested);
+    EXPECT_EQ(fit(p, query_for(keyed("abcdefgh")), offered, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for(keyed("hgfedcba")), offered, Origin::Inferred), Choice::May)
         << "another key may be turned away";
 }
 
@@ -49,42 +49,42 @@ TEST(DomainAuth, SizeFitsUpToTheLimit) {
     auto limited = entry(info({}));
     limited.most.domain.auth_key_size = 8;
     const auto fits = [&](const Query& q) { return fit(clause::domain_auth_size_fits, q, limited, Origin::Declared); };
-    EXPECT_EQ(fits(ask(keyed("abcdefgh"))), Choice::Fits);
-    EXPECT_EQ(fits(ask({{Field::domain_auth_key_size, 8}})), Choice::May) << "a size without a key";
-    EXPECT_EQ(fits(ask(keyed("abcd"))), Choice::May) << "keys may be of one length alone";
-    EXPECT_EQ(fits(ask(keyed("abcdefghi"))), Choice::No);
+    EXPECT_EQ(fits(query_for(keyed("abcdefgh"))), Choice::Fits);
+    EXPECT_EQ(fits(query_for({{Field::domain_auth_key_size, 8}})), Choice::May) << "a size without a key";
+    EXPECT_EQ(fits(query_for(keyed("abcd"))), Choice::May) << "keys may be of one length alone";
+    EXPECT_EQ(fits(query_for(keyed("abcdefghi"))), Choice::No);
 }
 
 TEST(DomainAuth, EntryHoldsTheKeyOfTheHints) {
     const auto p = clause::domain_auth_granted;
-    EXPECT_EQ(rule(p, ask(keyed("1234")), keyed("1234")), kHolds);
-    EXPECT_EQ(rule(p, ask(keyed("1234")), keyed("1235")), kBroken);
-    EXPECT_EQ(rule(p, ask(keyed("1234")), info()), kBroken);
-    EXPECT_EQ(rule(p, ask({}), keyed("1234")), kSkips);
-    EXPECT_EQ(rule(p, flagged(ask(keyed("1234")), FI_PROV_ATTR_ONLY), info()), kSkips);
+    EXPECT_EQ(rule(p, query_for(keyed("1234")), keyed("1234")), kHolds);
+    EXPECT_EQ(rule(p, query_for(keyed("1234")), keyed("1235")), kBroken);
+    EXPECT_EQ(rule(p, query_for(keyed("1234")), info()), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), keyed("1234")), kSkips);
+    EXPECT_EQ(rule(p, flagged(query_for(keyed("1234")), FI_PROV_ATTR_ONLY), info()), kSkips);
 }
 
 TEST(DomainTclass, FitsWhatSupportsIt) {
     const auto p = clause::domain_tclass_fits;
     const auto best = entry(info({{Field::domain_tclass, FI_TC_BEST_EFFORT}}));
-    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BEST_EFFORT}}), best, Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BULK_DATA}}), best, Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BULK_DATA}}), best, Origin::Declared), Choice::No);
-    EXPECT_EQ(fit(p, ask({}), best, Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_tclass, FI_TC_BEST_EFFORT}}), best, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_tclass, FI_TC_BULK_DATA}}), best, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_tclass, FI_TC_BULK_DATA}}), best, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, query_for({}), best, Origin::Declared), Choice::NotRequested);
     auto both = best;
     both.most.domain.tclass = choice_bit(Family::tclass, FI_TC_BULK_DATA);
-    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_BULK_DATA}}), both, Origin::Declared), Choice::Fits);
-    EXPECT_EQ(fit(p, ask({{Field::domain_tclass, FI_TC_SCAVENGER}}), both, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_tclass, FI_TC_BULK_DATA}}), both, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_tclass, FI_TC_SCAVENGER}}), both, Origin::Declared), Choice::No);
 }
 
 TEST(DomainTclass, EntryReportsTheClassOfTheHints) {
     const auto p = clause::domain_tclass_granted;
-    const auto asked = ask({{Field::domain_tclass, FI_TC_BULK_DATA}});
-    EXPECT_EQ(rule(p, asked, info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kHolds);
-    EXPECT_EQ(rule(p, asked, info({{Field::domain_tclass, FI_TC_SCAVENGER}})), kBroken);
-    EXPECT_EQ(rule(p, asked, info()), kBroken);
-    EXPECT_EQ(rule(p, ask({}), info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kSkips);
-    const auto best_effort = ask({{Field::domain_tclass, FI_TC_BEST_EFFORT}});
+    const auto requested = query_for({{Field::domain_tclass, FI_TC_BULK_DATA}});
+    EXPECT_EQ(rule(p, requested, info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kHolds);
+    EXPECT_EQ(rule(p, requested, info({{Field::domain_tclass, FI_TC_SCAVENGER}})), kBroken);
+    EXPECT_EQ(rule(p, requested, info()), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kSkips);
+    const auto best_effort = query_for({{Field::domain_tclass, FI_TC_BEST_EFFORT}});
     EXPECT_EQ(rule(p, best_effort, info()), kHolds) << "it is the default";
     EXPECT_EQ(rule(p, best_effort, info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kBroken);
 }

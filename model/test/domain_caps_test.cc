@@ -14,76 +14,76 @@ constexpr std::uint64_t kBoth = FI_LOCAL_COMM | FI_REMOTE_COMM;
 Info has(std::uint64_t domain_caps, std::uint64_t caps = 0) {
     return info({{Field::caps, caps}, {Field::domain_caps, domain_caps}});
 }
-Query asks(std::uint64_t domain_caps) { return ask({{Field::domain_caps, domain_caps}}); }
+Query requesting(std::uint64_t domain_caps) { return query_for({{Field::domain_caps, domain_caps}}); }
 
 TEST(DomainCaps, RefusesWhatNoDomainCanHave) {
     const auto p = clause::domain_caps_known;
-    const auto refused = demand(p, asks(FI_LOCAL_COMM | FI_MSG));
+    const auto refused = demand(p, requesting(FI_LOCAL_COMM | FI_MSG));
     EXPECT_EQ(refused.kind, Demand::Kind::MustRefuse);
     EXPECT_EQ(refused.errnos, (std::vector<int>{FI_ENODATA, FI_EBADFLAGS}));
-    EXPECT_EQ(demand(p, asks(kBoth | FI_SHARED_AV)).kind, Demand::Kind::Nothing);
-    EXPECT_EQ(demand(p, asks(0)).kind, Demand::Kind::NotAsked);
+    EXPECT_EQ(demand(p, requesting(kBoth | FI_SHARED_AV)).kind, Demand::Kind::Nothing);
+    EXPECT_EQ(demand(p, requesting(0)).kind, Demand::Kind::NotRequested);
 }
 
 TEST(DomainCaps, FitOnlyWhatHasThemAll) {
     const auto p = clause::domain_caps_fits;
-    EXPECT_EQ(fit(p, asks(FI_LOCAL_COMM), entry(has(kBoth)), Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, asks(FI_SHARED_AV), entry(has(kBoth)), Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(p, asks(FI_SHARED_AV), entry(has(kBoth)), Origin::Declared), Choice::No);
-    EXPECT_EQ(fit(p, asks(0), entry(has(kBoth)), Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting(FI_LOCAL_COMM), entry(has(kBoth)), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting(FI_SHARED_AV), entry(has(kBoth)), Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(p, requesting(FI_SHARED_AV), entry(has(kBoth)), Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, requesting(0), entry(has(kBoth)), Origin::Declared), Choice::NotRequested);
 }
 
 TEST(DomainCaps, EntryHasWhatTheHintsAskFor) {
     const auto p = clause::domain_caps_granted;
-    EXPECT_EQ(rule(p, asks(FI_LOCAL_COMM), has(kBoth)), kHolds);
-    EXPECT_EQ(rule(p, asks(kBoth), has(FI_LOCAL_COMM)), kBroken);
-    EXPECT_EQ(rule(p, asks(0), has(0)), kSkips);
+    EXPECT_EQ(rule(p, requesting(FI_LOCAL_COMM), has(kBoth)), kHolds);
+    EXPECT_EQ(rule(p, requesting(kBoth), has(FI_LOCAL_COMM)), kBroken);
+    EXPECT_EQ(rule(p, requesting(0), has(0)), kSkips);
 }
 
 TEST(DomainCaps, EntryHasOnlyWhatADomainCanHave) {
     const auto p = clause::domain_caps_answer_known;
-    EXPECT_EQ(rule(p, ask({}), has(kBoth | FI_SHARED_AV)), kHolds);
-    EXPECT_EQ(rule(p, ask({}), has(FI_MSG)), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), has(kBoth | FI_SHARED_AV)), kHolds);
+    EXPECT_EQ(rule(p, query_for({}), has(FI_MSG)), kBroken);
     EXPECT_EQ(rule(p, flagged(call(), FI_PROV_ATTR_ONLY), has(FI_MSG)), kSkips);
 }
 
 TEST(DomainCaps, AgreeWithTheCapabilitiesOfTheEntry) {
-    EXPECT_EQ(rule(clause::domain_caps_local_consistent, ask({}), has(FI_LOCAL_COMM, kBoth)), kHolds);
-    EXPECT_EQ(rule(clause::domain_caps_local_consistent, ask({}), has(FI_REMOTE_COMM, kBoth)), kBroken);
-    EXPECT_EQ(rule(clause::domain_caps_local_consistent, ask({}), has(0, FI_REMOTE_COMM)), kSkips);
-    EXPECT_EQ(rule(clause::domain_caps_remote_consistent, ask({}), has(FI_REMOTE_COMM, kBoth)), kHolds);
-    EXPECT_EQ(rule(clause::domain_caps_remote_consistent, ask({}), has(FI_LOCAL_COMM, kBoth)), kBroken);
-    EXPECT_EQ(rule(clause::domain_caps_remote_consistent, ask({}), has(0, FI_LOCAL_COMM)), kSkips);
-    EXPECT_EQ(rule(clause::domain_caps_shared_av_consistent, ask({}), has(FI_SHARED_AV, FI_SHARED_AV)), kHolds);
-    EXPECT_EQ(rule(clause::domain_caps_shared_av_consistent, ask({}), has(kBoth, FI_SHARED_AV)), kBroken);
-    EXPECT_EQ(rule(clause::domain_caps_shared_av_consistent, ask({}), has(kBoth, kBoth)), kSkips);
+    EXPECT_EQ(rule(clause::domain_caps_local_consistent, query_for({}), has(FI_LOCAL_COMM, kBoth)), kHolds);
+    EXPECT_EQ(rule(clause::domain_caps_local_consistent, query_for({}), has(FI_REMOTE_COMM, kBoth)), kBroken);
+    EXPECT_EQ(rule(clause::domain_caps_local_consistent, query_for({}), has(0, FI_REMOTE_COMM)), kSkips);
+    EXPECT_EQ(rule(clause::domain_caps_remote_consistent, query_for({}), has(FI_REMOTE_COMM, kBoth)), kHolds);
+    EXPECT_EQ(rule(clause::domain_caps_remote_consistent, query_for({}), has(FI_LOCAL_COMM, kBoth)), kBroken);
+    EXPECT_EQ(rule(clause::domain_caps_remote_consistent, query_for({}), has(0, FI_LOCAL_COMM)), kSkips);
+    EXPECT_EQ(rule(clause::domain_caps_shared_av_consistent, query_for({}), has(FI_SHARED_AV, FI_SHARED_AV)), kHolds);
+    EXPECT_EQ(rule(clause::domain_caps_shared_av_consistent, query_for({}), has(kBoth, FI_SHARED_AV)), kBroken);
+    EXPECT_EQ(rule(clause::domain_caps_shared_av_consistent, query_for({}), has(kBoth, kBoth)), kSkips);
 }
 
 TEST(DomainCaps, LetItsEndpointsReachSomebody) {
     const auto p = clause::domain_caps_some_communication;
-    EXPECT_EQ(rule(p, ask({}), has(FI_LOCAL_COMM)), kHolds);
-    EXPECT_EQ(rule(p, ask({}), has(FI_REMOTE_COMM)), kHolds);
-    EXPECT_EQ(rule(p, ask({}), has(FI_SHARED_AV)), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), has(FI_LOCAL_COMM)), kHolds);
+    EXPECT_EQ(rule(p, query_for({}), has(FI_REMOTE_COMM)), kHolds);
+    EXPECT_EQ(rule(p, query_for({}), has(FI_SHARED_AV)), kBroken);
     EXPECT_EQ(rule(p, flagged(call(), FI_PROV_ATTR_ONLY), has(0)), kSkips);
 }
 
 TEST(DomainMode, OfferThatNeedsRestrictedCompFitsWhoSupportsIt) {
     const auto p = clause::domain_mode_fits;
     const auto needs = entry(info({{Field::domain_mode, FI_RESTRICTED_COMP}}));
-    EXPECT_EQ(fit(p, ask({{Field::mode, FI_RESTRICTED_COMP}}), needs, Origin::Declared), Choice::Fits);
-    EXPECT_EQ(fit(p, ask({{Field::domain_mode, FI_RESTRICTED_COMP}}), needs, Origin::Declared), Choice::Fits);
-    EXPECT_EQ(fit(p, ask({{Field::mode, FI_CONTEXT}}), needs, Origin::Declared), Choice::No);
-    EXPECT_EQ(fit(p, ask({{Field::mode, FI_CONTEXT}}), needs, Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(p, ask({}), entry(info()), Origin::Declared), Choice::NotAsked);
-    EXPECT_EQ(fit(p, call(), needs, Origin::Declared), Choice::NotAsked) << "NULL hints support all modes";
+    EXPECT_EQ(fit(p, query_for({{Field::mode, FI_RESTRICTED_COMP}}), needs, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_mode, FI_RESTRICTED_COMP}}), needs, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for({{Field::mode, FI_CONTEXT}}), needs, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, query_for({{Field::mode, FI_CONTEXT}}), needs, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(p, query_for({}), entry(info()), Origin::Declared), Choice::NotRequested);
+    EXPECT_EQ(fit(p, call(), needs, Origin::Declared), Choice::NotRequested) << "NULL hints support all modes";
 }
 
 TEST(DomainMode, EntryNeedsNothingThatTheHintsDoNotSupport) {
     const auto p = clause::domain_mode_within;
     const auto needs = info({{Field::domain_mode, FI_RESTRICTED_COMP}});
-    EXPECT_EQ(rule(p, ask({{Field::mode, FI_RESTRICTED_COMP}}), needs), kHolds);
-    EXPECT_EQ(rule(p, ask({{Field::domain_mode, FI_RESTRICTED_COMP}}), needs), kHolds);
-    EXPECT_EQ(rule(p, ask({}), needs), kBroken);
+    EXPECT_EQ(rule(p, query_for({{Field::mode, FI_RESTRICTED_COMP}}), needs), kHolds);
+    EXPECT_EQ(rule(p, query_for({{Field::domain_mode, FI_RESTRICTED_COMP}}), needs), kHolds);
+    EXPECT_EQ(rule(p, query_for({}), needs), kBroken);
     EXPECT_EQ(rule(p, call(), needs), kSkips);
 }
 

@@ -12,18 +12,18 @@ Info named(const char* name) { return with(info(), Field::domain_name, name); }
 
 TEST(DomainName, FitsTheDomainOfThatName) {
     const auto p = clause::domain_name_fits;
-    EXPECT_EQ(fit(p, ask(named("paper0")), entry(named("paper0")), Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, ask(named("paper1")), entry(named("paper0")), Origin::Inferred), Choice::No);
-    EXPECT_EQ(fit(p, ask({}), entry(named("paper0")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, query_for(named("paper0")), entry(named("paper0")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for(named("paper1")), entry(named("paper0")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, query_for({}), entry(named("paper0")), Origin::Inferred), Choice::NotRequested);
 }
 
 TEST(DomainName, EntryNamesTheDomainOfTheHints) {
     const auto p = clause::domain_name_granted;
-    EXPECT_EQ(rule(p, ask(named("paper0")), named("paper0")), kHolds);
-    EXPECT_EQ(rule(p, ask(named("paper0")), named("paper1")), kBroken);
-    EXPECT_EQ(rule(p, ask(named("paper0")), info()), kBroken);
-    EXPECT_EQ(rule(p, ask({}), named("paper1")), kSkips);
-    EXPECT_EQ(rule(p, flagged(ask(named("paper0")), FI_PROV_ATTR_ONLY), info()), kSkips);
+    EXPECT_EQ(rule(p, query_for(named("paper0")), named("paper0")), kHolds);
+    EXPECT_EQ(rule(p, query_for(named("paper0")), named("paper1")), kBroken);
+    EXPECT_EQ(rule(p, query_for(named("paper0")), info()), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), named("paper1")), kSkips);
+    EXPECT_EQ(rule(p, flagged(query_for(named("paper0")), FI_PROV_ATTR_ONLY), info()), kSkips);
 }
 
 TEST(DomainName, EveryEntryNamesItsDomain) {

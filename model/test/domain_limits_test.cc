@@ -37,24 +37,24 @@ TEST(DomainLimits, FitWhatCanReachThem) {
     for (const auto& l : kLimits) {
         SCOPED_TRACE(row(l.field).path);
         auto e = entry(info({{l.field, 8}}));
-        EXPECT_EQ(fit(l.fits, ask({{l.field, 7}}), e, Origin::Inferred), Choice::Fits);
-        EXPECT_EQ(fit(l.fits, ask({{l.field, 8}}), e, Origin::Declared), Choice::Fits);
-        EXPECT_EQ(fit(l.fits, ask({{l.field, 9}}), e, Origin::Inferred), Choice::May);
-        EXPECT_EQ(fit(l.fits, ask({{l.field, 9}}), e, Origin::Declared), Choice::No);
+        EXPECT_EQ(fit(l.fits, query_for({{l.field, 7}}), e, Origin::Inferred), Choice::Fits);
+        EXPECT_EQ(fit(l.fits, query_for({{l.field, 8}}), e, Origin::Declared), Choice::Fits);
+        EXPECT_EQ(fit(l.fits, query_for({{l.field, 9}}), e, Origin::Inferred), Choice::May);
+        EXPECT_EQ(fit(l.fits, query_for({{l.field, 9}}), e, Origin::Declared), Choice::No);
         set(e.most, l.field, 9);
-        EXPECT_EQ(fit(l.fits, ask({{l.field, 9}}), e, Origin::Declared), Choice::Fits);
-        EXPECT_EQ(fit(l.fits, ask({}), e, Origin::Declared), Choice::NotAsked);
+        EXPECT_EQ(fit(l.fits, query_for({{l.field, 9}}), e, Origin::Declared), Choice::Fits);
+        EXPECT_EQ(fit(l.fits, query_for({}), e, Origin::Declared), Choice::NotRequested);
     }
 }
 
 TEST(DomainLimits, EntryReachesTheHints) {
     for (const auto& l : kLimits) {
         SCOPED_TRACE(row(l.field).path);
-        EXPECT_EQ(rule(l.granted, ask({{l.field, 8}}), info({{l.field, 8}})), kHolds);
-        EXPECT_EQ(rule(l.granted, ask({{l.field, 8}}), info({{l.field, 9}})), kHolds);
-        EXPECT_EQ(rule(l.granted, ask({{l.field, 8}}), info({{l.field, 7}})), kBroken);
-        EXPECT_EQ(rule(l.granted, ask({}), info()), kSkips);
-        EXPECT_EQ(rule(l.granted, flagged(ask({{l.field, 8}}), FI_PROV_ATTR_ONLY), info()), kSkips);
+        EXPECT_EQ(rule(l.granted, query_for({{l.field, 8}}), info({{l.field, 8}})), kHolds);
+        EXPECT_EQ(rule(l.granted, query_for({{l.field, 8}}), info({{l.field, 9}})), kHolds);
+        EXPECT_EQ(rule(l.granted, query_for({{l.field, 8}}), info({{l.field, 7}})), kBroken);
+        EXPECT_EQ(rule(l.granted, query_for({}), info()), kSkips);
+        EXPECT_EQ(rule(l.granted, flagged(query_for({{l.field, 8}}), FI_PROV_ATTR_ONLY), info()), kSkips);
     }
 }
 
@@ -69,16 +69,16 @@ TEST(DomainLimits, CqDataIsNoneOrAtLeastFourBytes) {
 TEST(DomainLimits, MoreRegionsThanOptimalMayFit) {
     const auto p = clause::domain_mr_cnt_fits;
     const auto e = entry(info({{Field::domain_mr_cnt, 8}}));
-    EXPECT_EQ(fit(p, ask({{Field::domain_mr_cnt, 8}}), e, Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, ask({{Field::domain_mr_cnt, 9}}), e, Origin::Declared), Choice::May);
-    EXPECT_EQ(fit(p, ask({}), e, Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_mr_cnt, 8}}), e, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for({{Field::domain_mr_cnt, 9}}), e, Origin::Declared), Choice::May);
+    EXPECT_EQ(fit(p, query_for({}), e, Origin::Declared), Choice::NotRequested);
 }
 
 TEST(DomainLimits, EntryReachesTheRegionsOfTheHints) {
     const auto p = clause::domain_mr_cnt_granted;
-    EXPECT_EQ(rule(p, ask({{Field::domain_mr_cnt, 8}}), info({{Field::domain_mr_cnt, 8}})), kHolds);
-    EXPECT_EQ(rule(p, ask({{Field::domain_mr_cnt, 8}}), info({{Field::domain_mr_cnt, 7}})), kBroken);
-    EXPECT_EQ(rule(p, ask({}), info()), kSkips);
+    EXPECT_EQ(rule(p, query_for({{Field::domain_mr_cnt, 8}}), info({{Field::domain_mr_cnt, 8}})), kHolds);
+    EXPECT_EQ(rule(p, query_for({{Field::domain_mr_cnt, 8}}), info({{Field::domain_mr_cnt, 7}})), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), info()), kSkips);
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ constexpr auto kBits = std::to_array<Bit>({
 
 constexpr std::uint64_t kOther = FI_MR_HMEM;
 
-Query asks(std::uint64_t mr_mode, std::uint64_t mode = 0) {
-    return ask({{Field::domain_mr_mode, mr_mode}, {Field::mode, mode}});
+Query requesting(std::uint64_t mr_mode, std::uint64_t mode = 0) {
+    return query_for({{Field::domain_mr_mode, mr_mode}, {Field::mode, mode}});
 }
 Entry shows(std::uint64_t bits, std::uint64_t needed) {
     Entry e = entry(info({{Field::domain_mr_mode, bits}}));
@@ -45,47 +45,48 @@ TEST(DomainMrBits, NeededBitFitsOnlyHintsThatCarryIt) {
     for (const auto& b : kBits) {
         SCOPED_TRACE(b.bit);
         const auto needs = shows(b.bit, b.bit);
-        EXPECT_EQ(fit(b.fits, asks(kOther), needs, Origin::Declared), Choice::No);
-        EXPECT_EQ(fit(b.fits, asks(0), needs, Origin::Declared), Choice::No);
-        EXPECT_EQ(fit(b.fits, asks(FI_MR_SCALABLE), needs, Origin::Declared), Choice::No);
-        EXPECT_EQ(fit(b.fits, asks(b.bit), needs, Origin::Declared), Choice::NotAsked)
+        EXPECT_EQ(fit(b.fits, requesting(kOther), needs, Origin::Declared), Choice::No);
+        EXPECT_EQ(fit(b.fits, requesting(0), needs, Origin::Declared), Choice::No);
+        EXPECT_EQ(fit(b.fits, requesting(FI_MR_SCALABLE), needs, Origin::Declared), Choice::No);
+        EXPECT_EQ(fit(b.fits, requesting(b.bit), needs, Origin::Declared), Choice::NotRequested)
             << "covered: bits-cover speaks of it";
-        EXPECT_EQ(fit(b.fits, asks(FI_MR_BASIC), needs, Origin::Declared), b.of_basic ? Choice::NotAsked : Choice::No);
+        EXPECT_EQ(fit(b.fits, requesting(FI_MR_BASIC), needs, Origin::Declared),
+                  b.of_basic ? Choice::NotRequested : Choice::No);
     }
 }
 
 TEST(DomainMrBits, BitThatIsNotNeededIsNotAsked) {
     for (const auto& b : kBits) {
         SCOPED_TRACE(b.bit);
-        EXPECT_EQ(fit(b.fits, asks(0), shows(kOther, kOther), Origin::Declared), Choice::NotAsked);
-        EXPECT_EQ(fit(b.fits, asks(0), shows(b.bit, 0), Origin::Declared), Choice::NotAsked);
-        EXPECT_EQ(fit(b.fits, call(), shows(b.bit, b.bit), Origin::Declared), Choice::NotAsked) << "NULL hints";
+        EXPECT_EQ(fit(b.fits, requesting(0), shows(kOther, kOther), Origin::Declared), Choice::NotRequested);
+        EXPECT_EQ(fit(b.fits, requesting(0), shows(b.bit, 0), Origin::Declared), Choice::NotRequested);
+        EXPECT_EQ(fit(b.fits, call(), shows(b.bit, b.bit), Origin::Declared), Choice::NotRequested) << "NULL hints";
     }
 }
 
 TEST(DomainMrBits, OfSeenOffersOneBitAloneIsKnownToBeNeeded) {
     for (const auto& b : kBits) {
         SCOPED_TRACE(b.bit);
-        EXPECT_EQ(fit(b.fits, asks(0), shows(b.bit, b.bit), Origin::Inferred), Choice::No);
-        EXPECT_EQ(fit(b.fits, asks(0), shows(b.bit | kOther, b.bit | kOther), Origin::Inferred), Choice::May);
-        EXPECT_EQ(fit(b.fits, asks(0), shows(b.bit, 0), Origin::Inferred), Choice::May);
+        EXPECT_EQ(fit(b.fits, requesting(0), shows(b.bit, b.bit), Origin::Inferred), Choice::No);
+        EXPECT_EQ(fit(b.fits, requesting(0), shows(b.bit | kOther, b.bit | kOther), Origin::Inferred), Choice::May);
+        EXPECT_EQ(fit(b.fits, requesting(0), shows(b.bit, 0), Origin::Inferred), Choice::May);
     }
 }
 
 TEST(DomainMrBits, OldBasicNeedsItsThreeBits) {
-    EXPECT_EQ(fit(clause::domain_mr_bit_virt_addr, asks(0), shows(FI_MR_BASIC, FI_MR_BASIC), Origin::Declared),
+    EXPECT_EQ(fit(clause::domain_mr_bit_virt_addr, requesting(0), shows(FI_MR_BASIC, FI_MR_BASIC), Origin::Declared),
               Choice::No);
-    EXPECT_EQ(fit(clause::domain_mr_bit_local, asks(0), shows(FI_MR_BASIC, FI_MR_BASIC), Origin::Declared),
-              Choice::NotAsked);
+    EXPECT_EQ(fit(clause::domain_mr_bit_local, requesting(0), shows(FI_MR_BASIC, FI_MR_BASIC), Origin::Declared),
+              Choice::NotRequested);
 }
 
 TEST(DomainMrBits, LocalMrCountsBesideOldWordsOnly) {
     const auto p = clause::domain_mr_bit_local;
     const auto needs = shows(FI_MR_LOCAL, FI_MR_LOCAL);
-    EXPECT_EQ(fit(p, asks(FI_MR_BASIC, FI_LOCAL_MR), needs, Origin::Declared), Choice::NotAsked);
-    EXPECT_EQ(fit(p, asks(FI_MR_SCALABLE, FI_LOCAL_MR), needs, Origin::Declared), Choice::NotAsked);
-    EXPECT_EQ(fit(p, asks(FI_MR_VIRT_ADDR, FI_LOCAL_MR), needs, Origin::Declared), Choice::No);
-    EXPECT_EQ(fit(p, asks(0, FI_LOCAL_MR), needs, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, requesting(FI_MR_BASIC, FI_LOCAL_MR), needs, Origin::Declared), Choice::NotRequested);
+    EXPECT_EQ(fit(p, requesting(FI_MR_SCALABLE, FI_LOCAL_MR), needs, Origin::Declared), Choice::NotRequested);
+    EXPECT_EQ(fit(p, requesting(FI_MR_VIRT_ADDR, FI_LOCAL_MR), needs, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, requesting(0, FI_LOCAL_MR), needs, Origin::Declared), Choice::No);
 }
 
 TEST(DomainMrBits, LongKeysOfAnEntryAreRaw) {
@@ -100,13 +101,13 @@ TEST(DomainMrBits, LongKeysOfAnEntryAreRaw) {
 
 TEST(DomainMrBits, LongKeysInHintsNeedRaw) {
     const auto p = clause::domain_mr_key_size_raw_hints;
-    const auto refused = demand(p, ask({{Field::domain_mr_key_size, 9}, {Field::domain_mr_mode, FI_MR_LOCAL}}));
+    const auto refused = demand(p, query_for({{Field::domain_mr_key_size, 9}, {Field::domain_mr_mode, FI_MR_LOCAL}}));
     EXPECT_EQ(refused.kind, Demand::Kind::MustRefuse);
     EXPECT_EQ(refused.errnos, std::vector<int>{FI_ENODATA});
-    EXPECT_EQ(demand(p, ask({{Field::domain_mr_key_size, 9}, {Field::domain_mr_mode, FI_MR_RAW}})).kind,
+    EXPECT_EQ(demand(p, query_for({{Field::domain_mr_key_size, 9}, {Field::domain_mr_mode, FI_MR_RAW}})).kind,
               Demand::Kind::Nothing);
-    EXPECT_EQ(demand(p, ask({{Field::domain_mr_key_size, 8}})).kind, Demand::Kind::NotAsked);
-    EXPECT_EQ(demand(p, call()).kind, Demand::Kind::NotAsked);
+    EXPECT_EQ(demand(p, query_for({{Field::domain_mr_key_size, 8}})).kind, Demand::Kind::NotRequested);
+    EXPECT_EQ(demand(p, call()).kind, Demand::Kind::NotRequested);
 }
 
 }  // namespace

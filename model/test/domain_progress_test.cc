@@ -33,32 +33,33 @@ constexpr auto kKinds = std::to_array<Kind>({
 
 TEST(DomainProgress, UnknownModelIsRefused) {
     for (const auto& k : kKinds) {
-        const auto refused = demand(k.known, ask({{k.field, 99}}));
+        const auto refused = demand(k.known, query_for({{k.field, 99}}));
         EXPECT_EQ(refused.kind, Demand::Kind::MustRefuse);
         EXPECT_EQ(refused.errnos, std::vector<int>{FI_ENODATA});
-        EXPECT_EQ(demand(k.known, ask({{k.field, FI_PROGRESS_MANUAL}})).kind, Demand::Kind::Nothing);
-        EXPECT_EQ(demand(k.known, ask({})).kind, Demand::Kind::NotAsked);
+        EXPECT_EQ(demand(k.known, query_for({{k.field, FI_PROGRESS_MANUAL}})).kind, Demand::Kind::Nothing);
+        EXPECT_EQ(demand(k.known, query_for({})).kind, Demand::Kind::NotRequested);
     }
 }
 
 TEST(DomainProgress, AutoFitsWhatNeedsNoApplication) {
     for (const auto& k : kKinds) {
-        const auto wants = ask({{k.field, FI_PROGRESS_AUTO}});
+        const auto wants = query_for({{k.field, FI_PROGRESS_AUTO}});
         const auto manual = entry(info({{k.field, FI_PROGRESS_MANUAL}}));
         EXPECT_EQ(fit(k.auto_fits, wants, entry(info({{k.field, FI_PROGRESS_AUTO}})), Origin::Inferred), Choice::Fits);
         EXPECT_EQ(fit(k.auto_fits, wants, manual, Origin::Inferred), Choice::May) << "it may start a thread";
         EXPECT_EQ(fit(k.auto_fits, wants, manual, Origin::Declared), Choice::No);
-        EXPECT_EQ(fit(k.auto_fits, ask({{k.field, FI_PROGRESS_MANUAL}}), manual, Origin::Declared), Choice::NotAsked);
-        EXPECT_EQ(fit(k.auto_fits, ask({}), manual, Origin::Declared), Choice::NotAsked);
+        EXPECT_EQ(fit(k.auto_fits, query_for({{k.field, FI_PROGRESS_MANUAL}}), manual, Origin::Declared),
+                  Choice::NotRequested);
+        EXPECT_EQ(fit(k.auto_fits, query_for({}), manual, Origin::Declared), Choice::NotRequested);
     }
 }
 
 TEST(DomainProgress, AutoIsReportedWhenAsked) {
     for (const auto& k : kKinds) {
-        const auto wants = ask({{k.field, FI_PROGRESS_AUTO}});
+        const auto wants = query_for({{k.field, FI_PROGRESS_AUTO}});
         EXPECT_EQ(rule(k.auto_granted, wants, info({{k.field, FI_PROGRESS_AUTO}})), kHolds);
         EXPECT_EQ(rule(k.auto_granted, wants, info({{k.field, FI_PROGRESS_MANUAL}})), kBroken);
-        EXPECT_EQ(rule(k.auto_granted, ask({{k.field, FI_PROGRESS_MANUAL}}), info({{k.field, FI_PROGRESS_AUTO}})),
+        EXPECT_EQ(rule(k.auto_granted, query_for({{k.field, FI_PROGRESS_MANUAL}}), info({{k.field, FI_PROGRESS_AUTO}})),
                   kSkips);
         EXPECT_EQ(rule(k.auto_granted, flagged(wants, FI_PROV_ATTR_ONLY), info()), kSkips);
     }
@@ -67,10 +68,11 @@ TEST(DomainProgress, AutoIsReportedWhenAsked) {
 TEST(DomainProgress, ManualFitsEveryOffer) {
     for (const auto& k : kKinds) {
         const auto automatic = entry(info({{k.field, FI_PROGRESS_AUTO}}));
-        EXPECT_EQ(fit(k.manual_fits, ask({{k.field, FI_PROGRESS_MANUAL}}), automatic, Origin::Declared), Choice::Fits);
-        EXPECT_EQ(fit(k.manual_fits, ask({{k.field, FI_PROGRESS_AUTO}}), automatic, Origin::Declared),
-                  Choice::NotAsked);
-        EXPECT_EQ(fit(k.manual_fits, ask({}), automatic, Origin::Declared), Choice::NotAsked);
+        EXPECT_EQ(fit(k.manual_fits, query_for({{k.field, FI_PROGRESS_MANUAL}}), automatic, Origin::Declared),
+                  Choice::Fits);
+        EXPECT_EQ(fit(k.manual_fits, query_for({{k.field, FI_PROGRESS_AUTO}}), automatic, Origin::Declared),
+                  Choice::NotRequested);
+        EXPECT_EQ(fit(k.manual_fits, query_for({}), automatic, Origin::Declared), Choice::NotRequested);
     }
 }
 
@@ -88,16 +90,17 @@ TEST(DomainProgress, AutoShouldFindWhatIsFoundWithoutAsking) {
     const auto p = clause::domain_progress_auto_recommended;
     const auto both = answer({endpoint(FI_EP_RDM), endpoint(FI_EP_MSG)});
     const auto one = answer({endpoint(FI_EP_RDM)});
-    const auto open = ask({});
+    const auto open = query_for({});
     for (const auto& k : kKinds) {
-        const auto wants = ask({{k.field, FI_PROGRESS_AUTO}});
+        const auto wants = query_for({{k.field, FI_PROGRESS_AUTO}});
         EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, both, open, both), kHolds);
         EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, both, open, one), kHolds)
             << "losing by relaxing is another clause's";
         EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, one, open, both), kBroken);
         EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, answer({}, -FI_ENODATA), open, both), kBroken);
-        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, ask({{k.field, FI_PROGRESS_MANUAL}}), one, open, both), kSkips);
-        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, one, ask({{Field::caps, FI_MSG}}), both), kSkips);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, query_for({{k.field, FI_PROGRESS_MANUAL}}), one, open, both),
+                  kSkips);
+        EXPECT_EQ(rule(p, MetamorphicRelation::Relaxed, wants, one, query_for({{Field::caps, FI_MSG}}), both), kSkips);
         EXPECT_EQ(rule(p, MetamorphicRelation::Repeated, wants, one, open, both), kSkips);
     }
 }

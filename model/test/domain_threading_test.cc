@@ -13,34 +13,35 @@ namespace {
 using namespace fields_test;
 
 Info threads(std::uint64_t model) { return info({{Field::domain_threading, model}}); }
-Query asks(std::uint64_t model) { return ask(threads(model)); }
+Query requesting(std::uint64_t model) { return query_for(threads(model)); }
 
 TEST(DomainThreading, UnknownModelIsRefused) {
     const auto p = clause::domain_threading_known;
-    const auto refused = demand(p, asks(99));
+    const auto refused = demand(p, requesting(99));
     EXPECT_EQ(refused.kind, Demand::Kind::MustRefuse);
     EXPECT_EQ(refused.errnos, std::vector<int>{FI_ENODATA});
-    EXPECT_EQ(demand(p, asks(FI_THREAD_ENDPOINT)).kind, Demand::Kind::Nothing);
-    EXPECT_EQ(demand(p, asks(FI_THREAD_UNSPEC)).kind, Demand::Kind::NotAsked);
+    EXPECT_EQ(demand(p, requesting(FI_THREAD_ENDPOINT)).kind, Demand::Kind::Nothing);
+    EXPECT_EQ(demand(p, requesting(FI_THREAD_UNSPEC)).kind, Demand::Kind::NotRequested);
 }
 
 TEST(DomainThreading, AskedForProvidersOnlyAnUnknownModelMayBeOverlooked) {
-    Query names = asks(99);
+    Query names = requesting(99);
     names.flags = FI_PROV_ATTR_ONLY;
     EXPECT_EQ(demand(clause::domain_threading_known, names).kind, Demand::Kind::MayRefuse);
 }
 
 TEST(DomainThreading, SafeFitsEveryOffer) {
     const auto p = clause::domain_threading_safe_supported;
-    EXPECT_EQ(fit(p, asks(FI_THREAD_SAFE), entry(threads(FI_THREAD_DOMAIN)), Origin::Declared), Choice::Fits);
-    EXPECT_EQ(fit(p, asks(FI_THREAD_FID), entry(threads(FI_THREAD_SAFE)), Origin::Declared), Choice::NotAsked);
-    EXPECT_EQ(fit(p, call(), entry(threads(FI_THREAD_SAFE)), Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting(FI_THREAD_SAFE), entry(threads(FI_THREAD_DOMAIN)), Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting(FI_THREAD_FID), entry(threads(FI_THREAD_SAFE)), Origin::Declared),
+              Choice::NotRequested);
+    EXPECT_EQ(fit(p, call(), entry(threads(FI_THREAD_SAFE)), Origin::Declared), Choice::NotRequested);
 }
 
 TEST(DomainThreading, FitsWhatDemandsNoMore) {
     const auto p = clause::domain_threading_fits;
     const auto seen = [&](std::uint64_t expected, std::uint64_t offered) {
-        return fit(p, asks(expected), entry(threads(offered)), Origin::Inferred);
+        return fit(p, requesting(expected), entry(threads(offered)), Origin::Inferred);
     };
     EXPECT_EQ(seen(FI_THREAD_DOMAIN, FI_THREAD_SAFE), Choice::Fits);
     EXPECT_EQ(seen(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION), Choice::Fits);
@@ -49,39 +50,39 @@ TEST(DomainThreading, FitsWhatDemandsNoMore) {
     EXPECT_EQ(seen(FI_THREAD_ENDPOINT, FI_THREAD_COMPLETION), Choice::May);
     EXPECT_EQ(seen(FI_THREAD_COMPLETION, FI_THREAD_ENDPOINT), Choice::May);
     EXPECT_EQ(seen(FI_THREAD_FID, FI_THREAD_DOMAIN), Choice::May);
-    EXPECT_EQ(seen(FI_THREAD_SAFE, FI_THREAD_DOMAIN), Choice::NotAsked);
-    EXPECT_EQ(seen(FI_THREAD_UNSPEC, FI_THREAD_DOMAIN), Choice::NotAsked);
+    EXPECT_EQ(seen(FI_THREAD_SAFE, FI_THREAD_DOMAIN), Choice::NotRequested);
+    EXPECT_EQ(seen(FI_THREAD_UNSPEC, FI_THREAD_DOMAIN), Choice::NotRequested);
 }
 
 TEST(DomainThreading, DeclaredModelsAreAllThereAre) {
     const auto p = clause::domain_threading_fits;
     auto e = entry(threads(FI_THREAD_DOMAIN));
-    EXPECT_EQ(fit(p, asks(FI_THREAD_FID), e, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, requesting(FI_THREAD_FID), e, Origin::Declared), Choice::No);
     e.most.domain.threading = choice_bit(Family::threading, FI_THREAD_FID);
-    EXPECT_EQ(fit(p, asks(FI_THREAD_FID), e, Origin::Declared), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting(FI_THREAD_FID), e, Origin::Declared), Choice::Fits);
 }
 
 TEST(DomainThreading, EntryDemandsNoMoreThanTheHints) {
     const auto p = clause::domain_threading_granted;
-    EXPECT_EQ(rule(p, asks(FI_THREAD_SAFE), threads(FI_THREAD_SAFE)), kHolds);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_SAFE), threads(FI_THREAD_FID)), kBroken);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_FID), threads(FI_THREAD_SAFE)), kHolds);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_FID), threads(FI_THREAD_ENDPOINT)), kBroken);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_FID), threads(FI_THREAD_DOMAIN)), kBroken);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_ENDPOINT), threads(FI_THREAD_FID)), kHolds);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_ENDPOINT), threads(FI_THREAD_DOMAIN)), kBroken);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_COMPLETION), threads(FI_THREAD_ENDPOINT)), kHolds);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_COMPLETION), threads(FI_THREAD_DOMAIN)), kBroken);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_DOMAIN), threads(FI_THREAD_COMPLETION)), kHolds);
-    EXPECT_EQ(rule(p, ask({}), threads(FI_THREAD_DOMAIN)), kSkips);
-    EXPECT_EQ(rule(p, flagged(asks(FI_THREAD_SAFE), FI_PROV_ATTR_ONLY), threads(0)), kSkips);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_SAFE), threads(FI_THREAD_SAFE)), kHolds);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_SAFE), threads(FI_THREAD_FID)), kBroken);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_FID), threads(FI_THREAD_SAFE)), kHolds);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_FID), threads(FI_THREAD_ENDPOINT)), kBroken);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_FID), threads(FI_THREAD_DOMAIN)), kBroken);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_ENDPOINT), threads(FI_THREAD_FID)), kHolds);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_ENDPOINT), threads(FI_THREAD_DOMAIN)), kBroken);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_COMPLETION), threads(FI_THREAD_ENDPOINT)), kHolds);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_COMPLETION), threads(FI_THREAD_DOMAIN)), kBroken);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_DOMAIN), threads(FI_THREAD_COMPLETION)), kHolds);
+    EXPECT_EQ(rule(p, query_for({}), threads(FI_THREAD_DOMAIN)), kSkips);
+    EXPECT_EQ(rule(p, flagged(requesting(FI_THREAD_SAFE), FI_PROV_ATTR_ONLY), threads(0)), kSkips);
 }
 
 TEST(DomainThreading, EndpointIsNotAnsweredWithCompletion) {
     const auto p = clause::domain_threading_endpoint_or_completion;
-    EXPECT_EQ(rule(p, asks(FI_THREAD_ENDPOINT), threads(FI_THREAD_COMPLETION)), kBroken);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_ENDPOINT), threads(FI_THREAD_SAFE)), kHolds);
-    EXPECT_EQ(rule(p, asks(FI_THREAD_COMPLETION), threads(FI_THREAD_ENDPOINT)), kSkips);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_ENDPOINT), threads(FI_THREAD_COMPLETION)), kBroken);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_ENDPOINT), threads(FI_THREAD_SAFE)), kHolds);
+    EXPECT_EQ(rule(p, requesting(FI_THREAD_COMPLETION), threads(FI_THREAD_ENDPOINT)), kSkips);
 }
 
 TEST(DomainThreading, EntryReportsADefinedModel) {

@@ -12,154 +12,162 @@ using namespace fields_test;
 using enum Field;
 
 TEST(EndpointType, FitsOnlyTheSameType) {
-    const auto q = ask({{ep_type, FI_EP_RDM}});
+    const auto q = query_for({{ep_type, FI_EP_RDM}});
     EXPECT_EQ(inferred(clause::endpoint_type_granted, q, {{ep_type, FI_EP_RDM}}), Choice::Fits);
     EXPECT_EQ(inferred(clause::endpoint_type_granted, q, {{ep_type, FI_EP_MSG}}), Choice::No);
-    EXPECT_EQ(inferred(clause::endpoint_type_granted, ask(Values{}), {{ep_type, FI_EP_MSG}}), Choice::NotAsked);
+    EXPECT_EQ(inferred(clause::endpoint_type_granted, query_for(Values{}), {{ep_type, FI_EP_MSG}}),
+              Choice::NotRequested);
 }
 
 TEST(EndpointType, IsReturnedAsAsked) {
-    const auto q = ask({{ep_type, FI_EP_RDM}});
+    const auto q = query_for({{ep_type, FI_EP_RDM}});
     EXPECT_EQ(rule(clause::endpoint_type_returned, q, {{ep_type, FI_EP_RDM}}), kHolds);
     EXPECT_EQ(rule(clause::endpoint_type_returned, q, {{ep_type, FI_EP_DGRAM}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_type_returned, ask(Values{}), {{ep_type, FI_EP_DGRAM}}), kSkips);
-    EXPECT_EQ(rule(clause::endpoint_type_returned, flagged(ask({{ep_type, FI_EP_RDM}}), FI_PROV_ATTR_ONLY), Values{}),
-              kSkips);
+    EXPECT_EQ(rule(clause::endpoint_type_returned, query_for(Values{}), {{ep_type, FI_EP_DGRAM}}), kSkips);
+    EXPECT_EQ(
+        rule(clause::endpoint_type_returned, flagged(query_for({{ep_type, FI_EP_RDM}}), FI_PROV_ATTR_ONLY), Values{}),
+        kSkips);
 }
 
 TEST(EndpointType, IsNamedInTheAnswer) {
-    EXPECT_EQ(rule(clause::endpoint_type_named, ask(Values{}), {{ep_type, FI_EP_MSG}}), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_type_named, ask(Values{}), {{ep_type, FI_EP_UNSPEC}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_type_named, flagged(ask(Values{}), FI_PROV_ATTR_ONLY), Values{}), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_type_named, query_for(Values{}), {{ep_type, FI_EP_MSG}}), kHolds);
+    EXPECT_EQ(rule(clause::endpoint_type_named, query_for(Values{}), {{ep_type, FI_EP_UNSPEC}}), kBroken);
+    EXPECT_EQ(rule(clause::endpoint_type_named, flagged(query_for(Values{}), FI_PROV_ATTR_ONLY), Values{}), kSkips);
 }
 
 TEST(EndpointProtocol, FitsTheSameProtocolOrOneThatIsDeclaredToBeGranted) {
-    const auto q = ask({{ep_protocol, FI_PROTO_UDP}});
+    const auto q = query_for({{ep_protocol, FI_PROTO_UDP}});
     EXPECT_EQ(declared(clause::endpoint_protocol_granted, q, {{ep_protocol, FI_PROTO_UDP}}), Choice::Fits);
     EXPECT_EQ(declared(clause::endpoint_protocol_granted, q, {{ep_protocol, FI_PROTO_RXD}}), Choice::No);
     EXPECT_EQ(declared(clause::endpoint_protocol_granted, q, {{ep_protocol, FI_PROTO_RXD}},
                        {{ep_protocol, choice_bit(Family::protocol, FI_PROTO_UDP)}}),
               Choice::Fits);
-    EXPECT_EQ(declared(clause::endpoint_protocol_granted, ask(Values{}), {{ep_protocol, FI_PROTO_RXD}}),
-              Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_protocol_granted, query_for(Values{}), {{ep_protocol, FI_PROTO_RXD}}),
+              Choice::NotRequested);
 }
 
 TEST(EndpointProtocol, IsReturnedAsAsked) {
-    const auto q = ask({{ep_protocol, FI_PROTO_UDP}});
+    const auto q = query_for({{ep_protocol, FI_PROTO_UDP}});
     EXPECT_EQ(rule(clause::endpoint_protocol_returned, q, {{ep_protocol, FI_PROTO_UDP}}), kHolds);
     EXPECT_EQ(rule(clause::endpoint_protocol_returned, q, {{ep_protocol, FI_PROTO_RXD}}), kBroken);
     EXPECT_EQ(rule(clause::endpoint_protocol_returned, call(), {{ep_protocol, FI_PROTO_RXD}}), kSkips);
 }
 
 TEST(EndpointProtocol, IsNamedOrTheProvidersOwn) {
-    EXPECT_EQ(rule(clause::endpoint_protocol_known, ask(Values{}), {{ep_protocol, FI_PROTO_SHM}}), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_protocol_known, ask(Values{}), {{ep_protocol, 0x80000001}}), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_protocol_known, ask(Values{}), {{ep_protocol, 0x4000}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_protocol_known, flagged(ask(Values{}), FI_PROV_ATTR_ONLY), {{ep_protocol, 0x4000}}),
-              kSkips);
+    EXPECT_EQ(rule(clause::endpoint_protocol_known, query_for(Values{}), {{ep_protocol, FI_PROTO_SHM}}), kHolds);
+    EXPECT_EQ(rule(clause::endpoint_protocol_known, query_for(Values{}), {{ep_protocol, 0x80000001}}), kHolds);
+    EXPECT_EQ(rule(clause::endpoint_protocol_known, query_for(Values{}), {{ep_protocol, 0x4000}}), kBroken);
+    EXPECT_EQ(
+        rule(clause::endpoint_protocol_known, flagged(query_for(Values{}), FI_PROV_ATTR_ONLY), {{ep_protocol, 0x4000}}),
+        kSkips);
 }
 
 // A library that is newer than the spec may name more.
 TEST(EndpointProtocol, IsUnknownOnlyToALibraryOfTheSpec) {
     World newer;
     newer.library = Version(kNewest.major_part(), kNewest.minor_part() + 1);
-    const auto q = ask(Values{});
+    const auto q = query_for(Values{});
     const auto o = info({{ep_protocol, 0x4000}});
     EXPECT_EQ(clause::endpoint_protocol_known({q, newer, o, 0, nullptr}).outcome(), kSkips);
 }
 
 TEST(EndpointProtocolVersion, FitsTheSameOrAHigherOne) {
-    const auto q = ask({{ep_protocol_version, 2}});
+    const auto q = query_for({{ep_protocol_version, 2}});
     EXPECT_EQ(declared(clause::endpoint_protocol_version_granted, q, {{ep_protocol_version, 3}}), Choice::Fits);
     EXPECT_EQ(declared(clause::endpoint_protocol_version_granted, q, {{ep_protocol_version, 1}}), Choice::No);
     EXPECT_EQ(inferred(clause::endpoint_protocol_version_granted, q, {{ep_protocol_version, 1}}), Choice::May);
-    EXPECT_EQ(declared(clause::endpoint_protocol_version_granted, ask(Values{}), {}), Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_protocol_version_granted, query_for(Values{}), {}), Choice::NotRequested);
 }
 
 TEST(EndpointProtocolVersion, IsReturnedAsAskedOrHigher) {
-    const auto q = ask({{ep_protocol_version, 2}});
+    const auto q = query_for({{ep_protocol_version, 2}});
     EXPECT_EQ(rule(clause::endpoint_protocol_version_returned, q, {{ep_protocol_version, 2}}), kHolds);
     EXPECT_EQ(rule(clause::endpoint_protocol_version_returned, q, {{ep_protocol_version, 1}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_protocol_version_returned, ask(Values{}), {{ep_protocol_version, 1}}), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_protocol_version_returned, query_for(Values{}), {{ep_protocol_version, 1}}),
+              kSkips);
 }
 
 TEST(EndpointMaxMsgSize, FitsUpToTheOfferedSize) {
-    const auto q = ask({{ep_max_msg_size, 100}});
+    const auto q = query_for({{ep_max_msg_size, 100}});
     EXPECT_EQ(declared(clause::endpoint_max_msg_size_granted, q, {{ep_max_msg_size, 100}}), Choice::Fits);
     EXPECT_EQ(declared(clause::endpoint_max_msg_size_granted, q, {{ep_max_msg_size, 99}}), Choice::No);
-    EXPECT_EQ(declared(clause::endpoint_max_msg_size_granted, ask(Values{}), {{ep_max_msg_size, 99}}),
-              Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_max_msg_size_granted, query_for(Values{}), {{ep_max_msg_size, 99}}),
+              Choice::NotRequested);
 }
 
 TEST(EndpointMaxMsgSize, IsReturnedAtLeastAsAsked) {
-    const auto q = ask({{ep_max_msg_size, 100}});
+    const auto q = query_for({{ep_max_msg_size, 100}});
     EXPECT_EQ(rule(clause::endpoint_max_msg_size_returned, q, {{ep_max_msg_size, 101}}), kHolds);
     EXPECT_EQ(rule(clause::endpoint_max_msg_size_returned, q, {{ep_max_msg_size, 99}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_max_msg_size_returned, ask(Values{}), {{ep_max_msg_size, 1}}), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_max_msg_size_returned, query_for(Values{}), {{ep_max_msg_size, 1}}), kSkips);
 }
 
 TEST(EndpointPrefixSize, IsZeroWithoutTheMode) {
-    EXPECT_EQ(rule(clause::endpoint_prefix_size_zero_without_mode, ask(Values{}), Values{}), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_prefix_size_zero_without_mode, ask(Values{}), {{ep_msg_prefix_size, 16}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_prefix_size_zero_without_mode, ask(Values{}),
+    EXPECT_EQ(rule(clause::endpoint_prefix_size_zero_without_mode, query_for(Values{}), Values{}), kHolds);
+    EXPECT_EQ(rule(clause::endpoint_prefix_size_zero_without_mode, query_for(Values{}), {{ep_msg_prefix_size, 16}}),
+              kBroken);
+    EXPECT_EQ(rule(clause::endpoint_prefix_size_zero_without_mode, query_for(Values{}),
                    {{ep_msg_prefix_size, 16}, {mode, FI_MSG_PREFIX}}),
               kSkips);
 }
 
 TEST(EndpointPrefixSize, IsAMultipleOfEight) {
-    EXPECT_EQ(rule(clause::endpoint_prefix_size_multiple_of_8, ask(Values{}), {{ep_msg_prefix_size, 24}}), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_prefix_size_multiple_of_8, ask(Values{}), {{ep_msg_prefix_size, 20}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_prefix_size_multiple_of_8, ask(Values{}), {{ep_msg_prefix_size, 0}}), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_prefix_size_multiple_of_8, query_for(Values{}), {{ep_msg_prefix_size, 24}}),
+              kHolds);
+    EXPECT_EQ(rule(clause::endpoint_prefix_size_multiple_of_8, query_for(Values{}), {{ep_msg_prefix_size, 20}}),
+              kBroken);
+    EXPECT_EQ(rule(clause::endpoint_prefix_size_multiple_of_8, query_for(Values{}), {{ep_msg_prefix_size, 0}}), kSkips);
 }
 
 TEST(EndpointPrefixSize, LeavesAnotherSizeToTheProvider) {
-    const auto q = ask({{ep_msg_prefix_size, 16}});
+    const auto q = query_for({{ep_msg_prefix_size, 16}});
     EXPECT_EQ(declared(clause::endpoint_prefix_size_hint, q, {{ep_msg_prefix_size, 16}}), Choice::Fits);
     EXPECT_EQ(declared(clause::endpoint_prefix_size_hint, q, {{ep_msg_prefix_size, 24}}), Choice::May);
     EXPECT_EQ(declared(clause::endpoint_prefix_size_hint, q, {{ep_msg_prefix_size, 8}}), Choice::May);
-    EXPECT_EQ(declared(clause::endpoint_prefix_size_hint, ask(Values{}), {{ep_msg_prefix_size, 8}}), Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_prefix_size_hint, query_for(Values{}), {{ep_msg_prefix_size, 8}}),
+              Choice::NotRequested);
 }
 
 TEST(EndpointOrderSize, FitsUpToTheOfferedSizeInEachField) {
     for (const Field f : {ep_max_order_raw_size, ep_max_order_war_size, ep_max_order_waw_size}) {
-        const auto q = ask({{f, 64}});
+        const auto q = query_for({{f, 64}});
         EXPECT_EQ(declared(clause::endpoint_order_size_granted, q, {{f, 64}}), Choice::Fits);
         EXPECT_EQ(declared(clause::endpoint_order_size_granted, q, {{f, 63}}), Choice::No);
         EXPECT_EQ(inferred(clause::endpoint_order_size_granted, q, {{f, 63}}), Choice::May);
     }
-    EXPECT_EQ(declared(clause::endpoint_order_size_granted, ask(Values{}), {}), Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_order_size_granted, query_for(Values{}), {}), Choice::NotRequested);
 }
 
 TEST(EndpointOrderSize, TakesMinusOneAsLargerThanAnySize) {
-    const auto q = ask({{ep_max_order_raw_size, ~0ULL}});
+    const auto q = query_for({{ep_max_order_raw_size, ~0ULL}});
     EXPECT_EQ(declared(clause::endpoint_order_size_granted, q, {{ep_max_order_raw_size, 1ULL << 40}}), Choice::No);
     EXPECT_EQ(declared(clause::endpoint_order_size_granted, q, {{ep_max_order_raw_size, ~0ULL}}), Choice::Fits);
 }
 
 TEST(EndpointOrderSize, IsRefusedForOneFieldThatDoesNotFit) {
-    const auto q = ask({{ep_max_order_raw_size, 1}, {ep_max_order_waw_size, 9}});
+    const auto q = query_for({{ep_max_order_raw_size, 1}, {ep_max_order_waw_size, 9}});
     EXPECT_EQ(declared(clause::endpoint_order_size_granted, q, {{ep_max_order_raw_size, 5}}), Choice::No);
 }
 
 TEST(EndpointOrderSize, IsNotSureWithoutRmaInTheCall) {
-    const auto q = ask({{caps, FI_MSG}, {ep_max_order_raw_size, 1}});
+    const auto q = query_for({{caps, FI_MSG}, {ep_max_order_raw_size, 1}});
     EXPECT_EQ(inferred(clause::endpoint_order_size_granted, q, {{ep_max_order_raw_size, 5}}), Choice::May);
 }
 
 TEST(EndpointOrderSize, IsReturnedAtLeastAsAskedInEachField) {
     for (const Field f : {ep_max_order_raw_size, ep_max_order_war_size, ep_max_order_waw_size}) {
-        const auto q = ask({{f, 64}});
+        const auto q = query_for({{f, 64}});
         EXPECT_EQ(rule(clause::endpoint_order_size_returned, q, {{caps, FI_RMA}, {f, ~0ULL}}), kHolds);
         EXPECT_EQ(rule(clause::endpoint_order_size_returned, q, {{caps, FI_ATOMIC}, {f, 0}}), kBroken);
         EXPECT_EQ(rule(clause::endpoint_order_size_returned, q, {{caps, FI_MSG}, {f, 0}}), kSkips)
             << "nothing to keep in order";
     }
-    EXPECT_EQ(rule(clause::endpoint_order_size_returned, ask(Values{}), Values{}), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_order_size_returned, query_for(Values{}), Values{}), kSkips);
 }
 
 TEST(EndpointTagFormat, FitsFieldsThatFindTheirPlace) {
     const auto fits = [](std::uint64_t expected, std::uint64_t offered) {
-        return declared(clause::endpoint_tag_format_granted, ask({{ep_mem_tag_format, expected}}),
+        return declared(clause::endpoint_tag_format_granted, query_for({{ep_mem_tag_format, expected}}),
                         {{ep_mem_tag_format, offered}});
     };
     EXPECT_EQ(fits(0x30ff, 0x30ff), Choice::Fits);
@@ -169,20 +177,20 @@ TEST(EndpointTagFormat, FitsFieldsThatFindTheirPlace) {
     EXPECT_EQ(fits(0x30ff, 0xffff), Choice::No);                          // three fields in one
     EXPECT_EQ(fits(0xffff, 0xff), Choice::No);                            // too small
     EXPECT_EQ(fits(0xff0f, 0xf0ff), Choice::No);                          // the last field finds no place
-    EXPECT_EQ(fits(0, 0xff), Choice::NotAsked);
+    EXPECT_EQ(fits(0, 0xff), Choice::NotRequested);
 }
 
 TEST(EndpointTagFormat, IsOpenWhereAnInferredProfileShowsLess) {
-    EXPECT_EQ(
-        inferred(clause::endpoint_tag_format_granted, ask({{ep_mem_tag_format, 0xffff}}), {{ep_mem_tag_format, 0xff}}),
-        Choice::May);
-    EXPECT_EQ(inferred(clause::endpoint_tag_format_granted, ask({{caps, FI_MSG}, {ep_mem_tag_format, 0xff}}),
+    EXPECT_EQ(inferred(clause::endpoint_tag_format_granted, query_for({{ep_mem_tag_format, 0xffff}}),
+                       {{ep_mem_tag_format, 0xff}}),
+              Choice::May);
+    EXPECT_EQ(inferred(clause::endpoint_tag_format_granted, query_for({{caps, FI_MSG}, {ep_mem_tag_format, 0xff}}),
                        {{ep_mem_tag_format, 0xff}}),
               Choice::May);
 }
 
 TEST(EndpointTagFormat, IsReturnedWithTheFieldsThatWereAsked) {
-    const auto q = ask({{caps, FI_TAGGED}, {ep_mem_tag_format, 0x30ff}});
+    const auto q = query_for({{caps, FI_TAGGED}, {ep_mem_tag_format, 0x30ff}});
     const auto returned = [&](std::uint64_t format) {
         return rule(clause::endpoint_tag_format_returned, q, {{caps, FI_TAGGED}, {ep_mem_tag_format, format}});
     };
@@ -190,30 +198,30 @@ TEST(EndpointTagFormat, IsReturnedWithTheFieldsThatWereAsked) {
     EXPECT_EQ(returned(0xaaaaaaaaaaaaaaaa), kHolds);
     EXPECT_EQ(returned(0xff), kBroken);
     EXPECT_EQ(returned(0xffff), kBroken);  // a larger number, but one field
-    EXPECT_EQ(rule(clause::endpoint_tag_format_returned, ask(Values{}), {{caps, FI_TAGGED}}), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_tag_format_returned, query_for(Values{}), {{caps, FI_TAGGED}}), kSkips);
 }
 
 TEST(EndpointTagFormat, HasABitWhereTagsAre) {
     const auto judge = clause::endpoint_tag_format_tagged_has_bits;
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_TAGGED}, {ep_mem_tag_format, 1}}), kHolds);
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_TAGGED}}), kBroken);
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG}}), kSkips);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_TAGGED}, {ep_mem_tag_format, 1}}), kHolds);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_TAGGED}}), kBroken);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG}}), kSkips);
 }
 
 TEST(EndpointTxCount, IsOneWithoutAHint) {
     const auto judge = clause::endpoint_tx_count_default;
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG}, {ep_tx_ctx_cnt, 1}}), kHolds);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG}, {ep_tx_ctx_cnt, 1}}), kHolds);
     EXPECT_EQ(rule(judge, call(), {{caps, FI_RMA | FI_READ}, {ep_tx_ctx_cnt, 4}}), kBroken);
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG | FI_RECV}, {ep_tx_ctx_cnt, 0}}), kSkips);
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG}, {ep_tx_ctx_cnt, FI_SHARED_CONTEXT}}), kBroken);
-    EXPECT_EQ(rule(judge, ask({{ep_tx_ctx_cnt, 4}}), {{caps, FI_MSG}, {ep_tx_ctx_cnt, 4}}), kSkips);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG | FI_RECV}, {ep_tx_ctx_cnt, 0}}), kSkips);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG}, {ep_tx_ctx_cnt, FI_SHARED_CONTEXT}}), kBroken);
+    EXPECT_EQ(rule(judge, query_for({{ep_tx_ctx_cnt, 4}}), {{caps, FI_MSG}, {ep_tx_ctx_cnt, 4}}), kSkips);
 }
 
 TEST(EndpointRxCount, IsOneWithoutAHint) {
     const auto judge = clause::endpoint_rx_count_default;
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG}, {ep_rx_ctx_cnt, 1}}), kHolds);
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG}, {ep_rx_ctx_cnt, 0}}), kBroken);
-    EXPECT_EQ(rule(judge, ask(Values{}), {{caps, FI_MSG | FI_SEND}, {ep_rx_ctx_cnt, 0}}), kSkips);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG}, {ep_rx_ctx_cnt, 1}}), kHolds);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG}, {ep_rx_ctx_cnt, 0}}), kBroken);
+    EXPECT_EQ(rule(judge, query_for(Values{}), {{caps, FI_MSG | FI_SEND}, {ep_rx_ctx_cnt, 0}}), kSkips);
 }
 
 struct CountCase {
@@ -231,29 +239,29 @@ const CountCase kCounts[] = {
 
 TEST(EndpointCounts, FitUpToWhatAnEndpointOfTheDomainCanHave) {
     for (const auto& k : kCounts) {
-        const auto q = ask({{k.count, 4}});
+        const auto q = query_for({{k.count, 4}});
         EXPECT_EQ(declared(k.granted, q, {{k.count, 1}, {k.most, 4}}), Choice::Fits);
         EXPECT_EQ(declared(k.granted, q, {{k.count, 1}, {k.most, 3}}), Choice::No);
         EXPECT_EQ(declared(k.granted, q, {{k.count, 1}, {k.most, 3}}, {{k.count, 8}}), Choice::Fits);
         EXPECT_EQ(inferred(k.granted, q, {{k.count, 1}, {k.most, 3}}), Choice::May);
-        EXPECT_EQ(declared(k.granted, ask({{k.count, FI_SHARED_CONTEXT}}), {}), Choice::NotAsked);
-        EXPECT_EQ(declared(k.granted, ask(Values{}), {}), Choice::NotAsked);
+        EXPECT_EQ(declared(k.granted, query_for({{k.count, FI_SHARED_CONTEXT}}), {}), Choice::NotRequested);
+        EXPECT_EQ(declared(k.granted, query_for(Values{}), {}), Choice::NotRequested);
     }
 }
 
 TEST(EndpointCounts, AreReturnedAtLeastAsAsked) {
     for (const auto& k : kCounts) {
-        const auto q = ask({{k.count, 4}});
+        const auto q = query_for({{k.count, 4}});
         EXPECT_EQ(rule(k.returned, q, {{k.count, 4}}), kHolds);
         EXPECT_EQ(rule(k.returned, q, {{k.count, 1}}), kBroken);
-        EXPECT_EQ(rule(k.returned, ask(Values{}), {{k.count, 1}}), kSkips);
+        EXPECT_EQ(rule(k.returned, query_for(Values{}), {{k.count, 1}}), kSkips);
     }
 }
 
 TEST(EndpointCounts, AreLimitedByWhatIsDeclaredOfThemFirst) {
     for (const auto& k : kCounts) {
         const auto fits = [&](std::uint64_t expected, Values most) {
-            return declared(k.granted, ask({{k.count, expected}}), {{k.most, 4}}, most);
+            return declared(k.granted, query_for({{k.count, expected}}), {{k.most, 4}}, most);
         };
         EXPECT_EQ(fits(4, {}), Choice::Fits);
         EXPECT_EQ(fits(9, {}), Choice::No);
@@ -264,43 +272,45 @@ TEST(EndpointCounts, AreLimitedByWhatIsDeclaredOfThemFirst) {
 
 TEST(EndpointCounts, SayShareWhereThatWasAskedAndOnlyThere) {
     for (const auto& k : kCounts) {
-        const auto q = ask({{k.count, FI_SHARED_CONTEXT}});
+        const auto q = query_for({{k.count, FI_SHARED_CONTEXT}});
         EXPECT_EQ(rule(k.returned, q, {{k.count, FI_SHARED_CONTEXT}}), kHolds);
         EXPECT_EQ(rule(k.returned, q, {{k.count, 1}}), kBroken);
-        EXPECT_EQ(rule(k.returned, ask({{k.count, 2}}), {{k.count, FI_SHARED_CONTEXT}}), kBroken);
-        EXPECT_EQ(rule(k.returned, ask(Values{}), {{k.count, FI_SHARED_CONTEXT}}), kSkips);  // the default's clause
+        EXPECT_EQ(rule(k.returned, query_for({{k.count, 2}}), {{k.count, FI_SHARED_CONTEXT}}), kBroken);
+        EXPECT_EQ(rule(k.returned, query_for(Values{}), {{k.count, FI_SHARED_CONTEXT}}),
+                  kSkips);  // the default's clause
     }
 }
 
 TEST(EndpointCounts, AreSharedOnlyWhereTheDomainCan) {
     for (const auto& k : kCounts) {
-        const auto q = ask({{k.count, FI_SHARED_CONTEXT}});
+        const auto q = query_for({{k.count, FI_SHARED_CONTEXT}});
         EXPECT_EQ(declared(k.shares, q, {{k.shared, 16}}), Choice::Fits);
         EXPECT_EQ(declared(k.shares, q, {{k.shared, 0}}), Choice::No);
         EXPECT_EQ(declared(k.shares, q, {{k.shared, 0}}, {{k.shared, 16}}), Choice::May);
         EXPECT_EQ(inferred(k.shares, q, {{k.shared, 0}}), Choice::May);
-        EXPECT_EQ(declared(k.shares, ask({{k.count, 2}}), {{k.shared, 0}}), Choice::NotAsked);
+        EXPECT_EQ(declared(k.shares, query_for({{k.count, 2}}), {{k.shared, 0}}), Choice::NotRequested);
     }
 }
 
 TEST(EndpointAuthKey, AsksForNothingBefore1_5) {
-    const auto q = ask({{ep_auth_key_size, 8}}, Version(1, 4));
+    const auto q = query_for({{ep_auth_key_size, 8}}, Version(1, 4));
     EXPECT_EQ(declared(clause::endpoint_auth_key_before_1_5, q, {}), Choice::Fits);
-    EXPECT_EQ(declared(clause::endpoint_auth_key_before_1_5, ask(Values{}, Version(1, 4)), {}), Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_auth_key_before_1_5, query_for(Values{}, Version(1, 4)), {}),
+              Choice::NotRequested);
 }
 
 TEST(EndpointAuthKey, DoesNotFitAnOfferWithoutKeys) {
-    const auto q = ask({{ep_auth_key_size, 8}});
+    const auto q = query_for({{ep_auth_key_size, 8}});
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {}), Choice::No);
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {{ep_auth_key_size, 8}}), Choice::May);
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {}, {{ep_auth_key_size, 64}}), Choice::May);
     EXPECT_EQ(declared(clause::endpoint_auth_key_granted, q, {}, {{ep_auth_key_size, 4}}), Choice::No);
     EXPECT_EQ(inferred(clause::endpoint_auth_key_granted, q, {}), Choice::May);
-    EXPECT_EQ(declared(clause::endpoint_auth_key_granted, ask(Values{}), {}), Choice::NotAsked);
+    EXPECT_EQ(declared(clause::endpoint_auth_key_granted, query_for(Values{}), {}), Choice::NotRequested);
 }
 
 TEST(EndpointAuthKey, IsReturnedAsTheSameBytes) {
-    auto q = ask({{ep_auth_key_size, 3}});
+    auto q = query_for({{ep_auth_key_size, 3}});
     q.hints->ep.auth_key = "abc";
     auto same = info({{ep_auth_key_size, 3}});
     same.ep.auth_key = "abc";
@@ -309,7 +319,7 @@ TEST(EndpointAuthKey, IsReturnedAsTheSameBytes) {
     EXPECT_EQ(rule(clause::endpoint_auth_key_returned, q, same), kHolds);
     EXPECT_EQ(rule(clause::endpoint_auth_key_returned, q, other), kBroken);
     EXPECT_EQ(rule(clause::endpoint_auth_key_returned, q, info()), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_auth_key_returned, ask(Values{}), same), kSkips);
+    EXPECT_EQ(rule(clause::endpoint_auth_key_returned, query_for(Values{}), same), kSkips);
     q.hints->ep.auth_key_size = 900;  // a length that is not that of the bytes
     EXPECT_EQ(rule(clause::endpoint_auth_key_returned, q, same), kSkips);
 }
@@ -317,10 +327,10 @@ TEST(EndpointAuthKey, IsReturnedAsTheSameBytes) {
 TEST(EndpointAuthKey, HasASizeOnlyWithBytes) {
     auto with_key = info({{ep_auth_key_size, 3}});
     with_key.ep.auth_key = "abc";
-    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, ask(Values{}), with_key), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, ask(Values{}), Values{}), kHolds);
-    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, ask(Values{}), {{ep_auth_key_size, 8}}), kBroken);
-    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, flagged(ask(Values{}), FI_PROV_ATTR_ONLY),
+    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, query_for(Values{}), with_key), kHolds);
+    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, query_for(Values{}), Values{}), kHolds);
+    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, query_for(Values{}), {{ep_auth_key_size, 8}}), kBroken);
+    EXPECT_EQ(rule(clause::endpoint_auth_key_size_with_key, flagged(query_for(Values{}), FI_PROV_ATTR_ONLY),
                    {{ep_auth_key_size, 8}}),
               kSkips);
 }

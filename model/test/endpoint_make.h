@@ -37,7 +37,7 @@ inline Query call() {
 }
 
 /// A call with these hints.
-inline Query ask(Values hints, Version version = Version(1, 17)) {
+inline Query query_for(Values hints, Version version = Version(1, 17)) {
     Query q = call();
     q.version = version;
     q.hints = info(hints);

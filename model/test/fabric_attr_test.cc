@@ -22,16 +22,16 @@ Info of(std::string provider, std::uint64_t v) {
 
 TEST(FabricName, FitsTheFabricOfThatName) {
     const auto p = clause::fabric_name_fits;
-    EXPECT_EQ(fit(p, ask(named("192.0.2.0/24")), entry(named("192.0.2.0/24")), Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, ask(named("192.0.2.0/25")), entry(named("192.0.2.0/24")), Origin::Inferred), Choice::No);
-    EXPECT_EQ(fit(p, ask({}), entry(named("192.0.2.0/24")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, query_for(named("192.0.2.0/24")), entry(named("192.0.2.0/24")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, query_for(named("192.0.2.0/25")), entry(named("192.0.2.0/24")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, query_for({}), entry(named("192.0.2.0/24")), Origin::Inferred), Choice::NotRequested);
 }
 
 TEST(FabricName, EntryNamesTheFabricOfTheHints) {
     const auto p = clause::fabric_name_granted;
-    EXPECT_EQ(rule(p, ask(named("a")), named("a")), kHolds);
-    EXPECT_EQ(rule(p, ask(named("a")), named("b")), kBroken);
-    EXPECT_EQ(rule(p, ask({}), named("b")), kSkips);
+    EXPECT_EQ(rule(p, query_for(named("a")), named("a")), kHolds);
+    EXPECT_EQ(rule(p, query_for(named("a")), named("b")), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), named("b")), kSkips);
 }
 
 TEST(FabricName, EveryEntryNamesItsFabric) {
@@ -43,20 +43,22 @@ TEST(FabricName, EveryEntryNamesItsFabric) {
 
 TEST(FabricProvVersion, FitsThatVersionOrALaterOne) {
     const auto p = clause::fabric_prov_version_fits;
-    const auto asks = [](unsigned major, unsigned minor) { return ask(versioned(FI_VERSION(major, minor))); };
+    const auto requesting = [](unsigned major, unsigned minor) {
+        return query_for(versioned(FI_VERSION(major, minor)));
+    };
     const auto has = entry(versioned(FI_VERSION(2, 3)));
-    EXPECT_EQ(fit(p, asks(2, 3), has, Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, asks(1, 9), has, Origin::Inferred), Choice::Fits) << "by major, then minor";
-    EXPECT_EQ(fit(p, asks(2, 4), has, Origin::Inferred), Choice::No);
-    EXPECT_EQ(fit(p, asks(3, 0), has, Origin::Declared), Choice::No);
-    EXPECT_EQ(fit(p, ask({}), has, Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting(2, 3), has, Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting(1, 9), has, Origin::Inferred), Choice::Fits) << "by major, then minor";
+    EXPECT_EQ(fit(p, requesting(2, 4), has, Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, requesting(3, 0), has, Origin::Declared), Choice::No);
+    EXPECT_EQ(fit(p, query_for({}), has, Origin::Declared), Choice::NotRequested);
 }
 
 TEST(FabricProvVersion, EntryReportsThatVersionOrALaterOne) {
     const auto p = clause::fabric_prov_version_granted;
-    EXPECT_EQ(rule(p, ask(versioned(FI_VERSION(1, 9))), versioned(FI_VERSION(2, 0))), kHolds);
-    EXPECT_EQ(rule(p, ask(versioned(FI_VERSION(2, 0))), versioned(FI_VERSION(1, 9))), kBroken);
-    EXPECT_EQ(rule(p, ask({}), versioned(FI_VERSION(1, 9))), kSkips);
+    EXPECT_EQ(rule(p, query_for(versioned(FI_VERSION(1, 9))), versioned(FI_VERSION(2, 0))), kHolds);
+    EXPECT_EQ(rule(p, query_for(versioned(FI_VERSION(2, 0))), versioned(FI_VERSION(1, 9))), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), versioned(FI_VERSION(1, 9))), kSkips);
 }
 
 TEST(FabricProvVersion, IsTold) {

@@ -11,7 +11,7 @@ namespace {
 using namespace fields_test;
 
 Info of(const char* provider) { return with(info(), Field::fabric_prov_name, provider); }
-Query asks(const char* provider) { return ask(of(provider)); }
+Query requesting(const char* provider) { return query_for(of(provider)); }
 
 TEST(FabricProvName, IsTold) {
     const auto p = clause::fabric_prov_name_present;
@@ -22,35 +22,35 @@ TEST(FabricProvName, IsTold) {
 
 TEST(FabricProvName, FitsTheProviderOfThatName) {
     const auto p = clause::fabric_prov_name_fits;
-    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp")), Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, asks(""), entry(of("tcp")), Origin::Inferred), Choice::May) << "an empty name";
-    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
-    EXPECT_EQ(fit(p, ask({}), entry(of("tcp")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting("tcp"), entry(of("tcp")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting(""), entry(of("tcp")), Origin::Inferred), Choice::May) << "an empty name";
+    EXPECT_EQ(fit(p, requesting("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotRequested);
+    EXPECT_EQ(fit(p, query_for({}), entry(of("tcp")), Origin::Inferred), Choice::NotRequested);
 }
 
 TEST(FabricProvName, ExcludesOtherProviders) {
     const auto p = clause::fabric_prov_name_excludes;
-    EXPECT_EQ(fit(p, asks("verbs"), entry(of("tcp")), Origin::Inferred), Choice::No);
-    EXPECT_EQ(fit(p, asks("tc"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::No)
+    EXPECT_EQ(fit(p, requesting("verbs"), entry(of("tcp")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, requesting("tc"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::No)
         << "part of a name is no name";
-    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
-    EXPECT_EQ(fit(p, ask({}), entry(of("tcp")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotRequested);
+    EXPECT_EQ(fit(p, query_for({}), entry(of("tcp")), Origin::Inferred), Choice::NotRequested);
 }
 
 TEST(FabricProvName, EntryIsOfTheProviderOfTheHints) {
     const auto p = clause::fabric_prov_name_granted;
-    EXPECT_EQ(rule(p, asks("tcp"), of("tcp")), kHolds);
-    EXPECT_EQ(rule(p, asks("tcp"), of("ofi_rxm;tcp")), kHolds);
-    EXPECT_EQ(rule(p, asks("tcp"), of("udp")), kBroken);
-    EXPECT_EQ(rule(p, asks("tcp"), of("tcpx;ofi_rxm")), kBroken);
-    EXPECT_EQ(rule(p, ask({}), of("udp")), kSkips);
-    EXPECT_EQ(rule(p, flagged(asks("tcp"), FI_PROV_ATTR_ONLY), of("udp")), kSkips);
-    EXPECT_EQ(rule(p, asks("^tcp"), of("udp")), kSkips) << "an ill-formed name has its own clause";
+    EXPECT_EQ(rule(p, requesting("tcp"), of("tcp")), kHolds);
+    EXPECT_EQ(rule(p, requesting("tcp"), of("ofi_rxm;tcp")), kHolds);
+    EXPECT_EQ(rule(p, requesting("tcp"), of("udp")), kBroken);
+    EXPECT_EQ(rule(p, requesting("tcp"), of("tcpx;ofi_rxm")), kBroken);
+    EXPECT_EQ(rule(p, query_for({}), of("udp")), kSkips);
+    EXPECT_EQ(rule(p, flagged(requesting("tcp"), FI_PROV_ATTR_ONLY), of("udp")), kSkips);
+    EXPECT_EQ(rule(p, requesting("^tcp"), of("udp")), kSkips) << "an ill-formed name has its own clause";
 }
 
 Outcome ill_formed(const char* provider, int ret) {
     const World world;
-    const Query q = asks(provider);
+    const Query q = requesting(provider);
     const Answer answer{ret, ret != 0, {}};
     return clause::fabric_prov_name_ill_formed(AnswerCase{q, world, answer, nullptr}).outcome();
 }
@@ -68,65 +68,69 @@ TEST(FabricProvName, UnregisteredProviderHasNoAnswer) {
     const auto none = answer({}, -FI_ENODATA);
     World without_tcp;
     without_tcp.fi_provider = "^tcp";
-    EXPECT_EQ(rule(p, asks("no such"), none), kHolds);
-    EXPECT_EQ(rule(p, asks("no such"), answer({of("tcp")})), kBroken);
-    EXPECT_EQ(rule(p, asks("no such"), answer({}, -FI_EINVAL)), kBroken);
-    EXPECT_EQ(rule(p, asks("tcp"), answer({of("tcp")}), without_tcp), kBroken);
-    EXPECT_EQ(rule(p, asks("tcp"), none, without_tcp), kHolds);
-    EXPECT_EQ(rule(p, asks("udp"), answer({of("udp")}), without_tcp), kSkips);
-    EXPECT_EQ(rule(p, asks("tcp"), answer({of("tcp")})), kSkips);
-    EXPECT_EQ(rule(p, ask(of("no such"), Version(9, 9)), answer({}, -FI_ENOSYS)), kHolds)
+    EXPECT_EQ(rule(p, requesting("no such"), none), kHolds);
+    EXPECT_EQ(rule(p, requesting("no such"), answer({of("tcp")})), kBroken);
+    EXPECT_EQ(rule(p, requesting("no such"), answer({}, -FI_EINVAL)), kBroken);
+    EXPECT_EQ(rule(p, requesting("tcp"), answer({of("tcp")}), without_tcp), kBroken);
+    EXPECT_EQ(rule(p, requesting("tcp"), none, without_tcp), kHolds);
+    EXPECT_EQ(rule(p, requesting("udp"), answer({of("udp")}), without_tcp), kSkips);
+    EXPECT_EQ(rule(p, requesting("tcp"), answer({of("tcp")})), kSkips);
+    EXPECT_EQ(rule(p, query_for(of("no such"), Version(9, 9)), answer({}, -FI_ENOSYS)), kHolds)
         << "it fails for another reason";
 }
 
 TEST(FabricProvName, OneLayerAloneMayBringBoth) {
     const auto p = clause::fabric_prov_name_one_layer;
-    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Declared), Choice::May);
-    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp")), Origin::Declared), Choice::NotAsked);
-    EXPECT_EQ(fit(p, asks("udp"), entry(of("tcp;ofi_rxm")), Origin::Declared), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting("tcp"), entry(of("tcp;ofi_rxm")), Origin::Declared), Choice::May);
+    EXPECT_EQ(fit(p, requesting("tcp"), entry(of("tcp")), Origin::Declared), Choice::NotRequested);
+    EXPECT_EQ(fit(p, requesting("udp"), entry(of("tcp;ofi_rxm")), Origin::Declared), Choice::NotRequested);
 }
 
 TEST(FabricProvName, BothLayersFitOnlyTheirLayering) {
     const auto p = clause::fabric_prov_name_layered;
-    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("tcp")), Origin::Inferred), Choice::No);
-    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("udp;ofi_rxd")), Origin::Inferred), Choice::No);
-    EXPECT_EQ(fit(p, asks("ofi_rxm;tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked)
+    EXPECT_EQ(fit(p, requesting("tcp;ofi_rxm"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting("tcp;ofi_rxm"), entry(of("tcp")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, requesting("tcp;ofi_rxm"), entry(of("udp;ofi_rxd")), Origin::Inferred), Choice::No);
+    EXPECT_EQ(fit(p, requesting("ofi_rxm;tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotRequested)
         << "order: next";
-    EXPECT_EQ(fit(p, asks("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting("tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotRequested);
 }
 
 TEST(FabricProvName, LayersFitInEitherOrder) {
     const auto p = clause::fabric_prov_name_layered_order;
-    EXPECT_EQ(fit(p, asks("ofi_rxm;tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::Fits);
-    EXPECT_EQ(fit(p, asks("ofi_rxm;udp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
-    EXPECT_EQ(fit(p, asks("tcp;ofi_rxm"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotAsked);
+    EXPECT_EQ(fit(p, requesting("ofi_rxm;tcp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::Fits);
+    EXPECT_EQ(fit(p, requesting("ofi_rxm;udp"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotRequested);
+    EXPECT_EQ(fit(p, requesting("tcp;ofi_rxm"), entry(of("tcp;ofi_rxm")), Origin::Inferred), Choice::NotRequested);
 }
 
 TEST(FabricProvName, EntryConsistsOfBothLayers) {
     const auto p = clause::fabric_prov_name_layered_granted;
-    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("tcp;ofi_rxm")), kHolds);
-    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("ofi_rxm;tcp")), kHolds);
-    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("tcp")), kBroken);
-    EXPECT_EQ(rule(p, asks("tcp;ofi_rxm"), of("udp;ofi_rxm")), kBroken);
-    EXPECT_EQ(rule(p, asks("tcp"), of("tcp")), kSkips);
-    EXPECT_EQ(rule(p, asks(";tcp"), of("tcp")), kSkips) << "joins no two names";
+    EXPECT_EQ(rule(p, requesting("tcp;ofi_rxm"), of("tcp;ofi_rxm")), kHolds);
+    EXPECT_EQ(rule(p, requesting("tcp;ofi_rxm"), of("ofi_rxm;tcp")), kHolds);
+    EXPECT_EQ(rule(p, requesting("tcp;ofi_rxm"), of("tcp")), kBroken);
+    EXPECT_EQ(rule(p, requesting("tcp;ofi_rxm"), of("udp;ofi_rxm")), kBroken);
+    EXPECT_EQ(rule(p, requesting("tcp"), of("tcp")), kSkips);
+    EXPECT_EQ(rule(p, requesting(";tcp"), of("tcp")), kSkips) << "joins no two names";
 }
 
 TEST(FabricProvName, BothOrdersBringTheSame) {
     const auto p = clause::fabric_prov_name_layered_same_answers;
     const auto some = answer({endpoint(FI_EP_RDM, "tcp;ofi_rxm")});
     const auto none = answer({}, -FI_ENODATA);
-    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), some), kHolds);
-    Query list = asks("tcp;ofi_rxm");
-    Query other_list = asks("ofi_rxm;tcp");
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, requesting("tcp;ofi_rxm"), some, requesting("ofi_rxm;tcp"), some),
+              kHolds);
+    Query list = requesting("tcp;ofi_rxm");
+    Query other_list = requesting("ofi_rxm;tcp");
     list.flags = other_list.flags = FI_PROV_ATTR_ONLY;
     EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, list, some, other_list, none), kSkips)
         << "no endpoints are listed";
-    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;tcp"), none), kBroken);
-    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), none, asks("ofi_rxm;tcp"), some), kBroken);
-    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp;ofi_rxm"), some, asks("ofi_rxm;udp"), none), kSkips);
-    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, asks("tcp"), some, asks("udp"), none), kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, requesting("tcp;ofi_rxm"), some, requesting("ofi_rxm;tcp"), none),
+              kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, requesting("tcp;ofi_rxm"), none, requesting("ofi_rxm;tcp"), some),
+              kBroken);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, requesting("tcp;ofi_rxm"), some, requesting("ofi_rxm;udp"), none),
+              kSkips);
+    EXPECT_EQ(rule(p, MetamorphicRelation::Reordered, requesting("tcp"), some, requesting("udp"), none), kSkips);
 }
 
 // A process with FI_PROVIDER set: what it sees, and what is there without the variable.

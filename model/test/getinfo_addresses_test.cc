@@ -11,13 +11,13 @@ using namespace getinfo_test;
 using enum Outcome;
 
 Query from(Text src) {
-    Query q = ask(FI_MSG);
+    Query q = query_for(FI_MSG);
     q.hints->addr_format = FI_SOCKADDR_IN;
     set_src(*q.hints, std::move(src));
     return q;
 }
 Query to(Text dest) {
-    Query q = ask(FI_MSG);
+    Query q = query_for(FI_MSG);
     q.hints->addr_format = FI_SOCKADDR_IN;
     set_dest(*q.hints, std::move(dest));
     return q;
@@ -36,8 +36,8 @@ TEST(GetinfoAddresses, RefusesSourceAddressOfNoLength) {
     EXPECT_EQ(d.kind, Demand::Kind::MustRefuse);
     EXPECT_EQ(d.errnos, (std::vector<int>{FI_EINVAL, FI_ENODATA}));
     q.flags = FI_SOURCE;
-    EXPECT_EQ(kind(getinfo_addresses_src_hint_needs_length, q), Demand::Kind::NotAsked);
-    EXPECT_EQ(kind(getinfo_addresses_src_hint_needs_length, ask()), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_src_hint_needs_length, q), Demand::Kind::NotRequested);
+    EXPECT_EQ(kind(getinfo_addresses_src_hint_needs_length, query_for()), Demand::Kind::NotRequested);
 }
 
 TEST(GetinfoAddresses, RefusesDestinationOfNoLengthWhereItCounts) {
@@ -46,7 +46,7 @@ TEST(GetinfoAddresses, RefusesDestinationOfNoLengthWhereItCounts) {
     q.hints->dest_addrlen = 0;
     EXPECT_EQ(kind(getinfo_addresses_dest_hint_needs_length, q), Demand::Kind::MustRefuse);
     q.service = "7471";
-    EXPECT_EQ(kind(getinfo_addresses_dest_hint_needs_length, q), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_dest_hint_needs_length, q), Demand::Kind::NotRequested);
     q.flags = FI_SOURCE;
     EXPECT_EQ(kind(getinfo_addresses_dest_hint_needs_length, q), Demand::Kind::MustRefuse);
 }
@@ -68,33 +68,33 @@ TEST(GetinfoAddresses, IgnoresSourceAddressUnderFiSource) {
     EXPECT_EQ(judged(refused(), granted(rdm())), NotApplicable) << "more than the address differs";
     Query counts = from(ip4("198.51.100.1"));
     EXPECT_EQ(pair(getinfo_addresses_src_ignored_with_source, MetamorphicRelation::Relaxed, counts, refused(),
-                   ask(FI_MSG), granted(rdm())),
+                   query_for(FI_MSG), granted(rdm())),
               NotApplicable);
 }
 
 TEST(GetinfoAddresses, IgnoresLengthsWithoutAddresses) {
-    Query src = ask();
+    Query src = query_for();
     src.hints->src_addrlen = 16;
-    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, src, granted(rdm()), ask(),
+    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, src, granted(rdm()), query_for(),
                    granted(rdm())),
               Holds);
-    EXPECT_EQ(
-        pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, src, refused(), ask(), granted(rdm())),
-        Broken);
+    EXPECT_EQ(pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, src, refused(), query_for(),
+                   granted(rdm())),
+              Broken);
     EXPECT_EQ(pair(getinfo_addresses_src_length_alone, MetamorphicRelation::Relaxed, from(ip4("192.0.2.9")), refused(),
-                   ask(FI_MSG), granted(rdm())),
+                   query_for(FI_MSG), granted(rdm())),
               NotApplicable);
-    Query dest = ask();
+    Query dest = query_for();
     dest.hints->dest_addrlen = 16;
-    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, dest, granted(rdm()), ask(),
+    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, dest, granted(rdm()), query_for(),
                    granted(rdm())),
               Holds);
-    EXPECT_EQ(
-        pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, dest, refused(), ask(), granted(rdm())),
-        Broken);
-    EXPECT_EQ(
-        pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, src, refused(), ask(), granted(rdm())),
-        NotApplicable);
+    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, dest, refused(), query_for(),
+                   granted(rdm())),
+              Broken);
+    EXPECT_EQ(pair(getinfo_addresses_dest_length_alone, MetamorphicRelation::Relaxed, src, refused(), query_for(),
+                   granted(rdm())),
+              NotApplicable);
 }
 
 TEST(GetinfoAddresses, IgnoresDestinationBesideNode) {
@@ -124,7 +124,7 @@ TEST(GetinfoAddresses, SourceHintSelectsLocalAddresses) {
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("0.0.0.0")), rdm()), Choice::May);
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.1")), rdm(), Origin::Inferred), Choice::Fits);
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("192.0.2.77")), rdm(), Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, ask(), rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, query_for(), rdm()), Choice::NotRequested);
     Info opaque = rdm();
     opaque.addr_format = FI_ADDR_STR;
     EXPECT_EQ(fit(getinfo_addresses_src_hint_fits, from(ip4("198.51.100.1")), opaque), Choice::May);
@@ -140,7 +140,7 @@ TEST(GetinfoAddresses, DestinationHintNeverExcludesForCertain) {
     EXPECT_EQ(fit(getinfo_addresses_dest_hint_fits, to(ip4("192.0.2.1")), remote_only, Origin::Inferred), Choice::May);
     Query ignored = to(ip4("192.0.2.2"));
     ignored.node = "192.0.2.2";
-    EXPECT_EQ(fit(getinfo_addresses_dest_hint_fits, ignored, rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_addresses_dest_hint_fits, ignored, rdm()), Choice::NotRequested);
 }
 
 TEST(GetinfoAddresses, LinkLocalHostOnAnotherLinkIsAnotherPlace) {
@@ -173,7 +173,7 @@ TEST(GetinfoAddresses, KeepsTheSourceAddressOfTheHints) {
     EXPECT_EQ(e.expected_text, ip4("192.0.2.9", 4711));
     EXPECT_EQ(e.offer, 3);
     EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, from(ip4("0.0.0.0")), o), NotApplicable);
-    EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, ask(), o), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, query_for(), o), NotApplicable);
     set_src(o, {});
     EXPECT_EQ(offer(getinfo_addresses_src_hint_kept, from(ip4("192.0.2.1")), o), Broken);
 }
@@ -189,60 +189,65 @@ TEST(GetinfoAddresses, KeepsTheDestinationOfTheHints) {
 
 TEST(GetinfoAddresses, ReturnsASourceAddress) {
     Info o = rdm();
-    EXPECT_EQ(offer(getinfo_addresses_src_returned, ask(), o), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_src_returned, query_for(), o), Holds);
     set_src(o, {});
-    EXPECT_EQ(offer(getinfo_addresses_src_returned, ask(), o), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_src_returned, ask_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), o), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_src_returned, query_for(), o), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_src_returned, query_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), o), NotApplicable);
 }
 
 TEST(GetinfoAddresses, SourceAndDestinationAreOfOneFamily) {
-    EXPECT_EQ(offer(getinfo_addresses_src_corresponds, ask(), with_dest(ip4("192.0.2.2"))), Holds);
-    EXPECT_EQ(offer(getinfo_addresses_src_corresponds, ask(), with_dest(ip6("2001:db8::1"))), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_src_corresponds, ask(), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_src_corresponds, query_for(), with_dest(ip4("192.0.2.2"))), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_src_corresponds, query_for(), with_dest(ip6("2001:db8::1"))), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_src_corresponds, query_for(), rdm()), NotApplicable);
 }
 
 TEST(GetinfoAddresses, ReturnsTheDestinationOfANode) {
-    EXPECT_EQ(offer(getinfo_addresses_dest_returned, ask_node("192.0.2.2"), with_dest(ip4("192.0.2.2"))), Holds);
-    EXPECT_EQ(offer(getinfo_addresses_dest_returned, ask_node("192.0.2.2"), rdm()), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_dest_returned, ask_node("192.0.2.2", nullptr, FI_SOURCE), rdm()), NotApplicable);
-    EXPECT_EQ(offer(getinfo_addresses_dest_returned, ask_node(nullptr, "7471"), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_dest_returned, query_node("192.0.2.2"), with_dest(ip4("192.0.2.2"))), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_dest_returned, query_node("192.0.2.2"), rdm()), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_dest_returned, query_node("192.0.2.2", nullptr, FI_SOURCE), rdm()),
+              NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_dest_returned, query_node(nullptr, "7471"), rdm()), NotApplicable);
 }
 
 TEST(GetinfoAddresses, DestinationIsTheNode) {
-    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, ask_node("192.0.2.2"), with_dest(ip4("192.0.2.2", 5))), Holds);
-    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, ask_node("192.0.2.2"), with_dest(ip4("192.0.2.3", 5))), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, ask_node("2001:db8::1"), with_dest(ip6("2001:db8::2"))),
+    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, query_node("192.0.2.2"), with_dest(ip4("192.0.2.2", 5))),
+              Holds);
+    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, query_node("192.0.2.2"), with_dest(ip4("192.0.2.3", 5))),
               Broken);
-    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, ask_node("host"), with_dest(ip4("192.0.2.3"))), NotApplicable);
-    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, ask_node("192.0.2.2"), with_dest(ip6("::1"))), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, query_node("2001:db8::1"), with_dest(ip6("2001:db8::2"))),
+              Broken);
+    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, query_node("host"), with_dest(ip4("192.0.2.3"))),
+              NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_dest_corresponds, query_node("192.0.2.2"), with_dest(ip6("::1"))), NotApplicable);
 }
 
 TEST(GetinfoAddresses, NoDestinationWithoutATarget) {
     EXPECT_EQ(offer(getinfo_addresses_dest_absent_without_target, nothing(), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_addresses_dest_absent_without_target, ask(), with_dest(ip4("192.0.2.2"))), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_dest_absent_without_target, ask_node(nullptr, "1"), with_dest(ip4("192.0.2.2"))),
-              NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_dest_absent_without_target, query_for(), with_dest(ip4("192.0.2.2"))), Broken);
+    EXPECT_EQ(
+        offer(getinfo_addresses_dest_absent_without_target, query_node(nullptr, "1"), with_dest(ip4("192.0.2.2"))),
+        NotApplicable);
     EXPECT_EQ(offer(getinfo_addresses_dest_absent_without_target, to(ip4("192.0.2.2")), with_dest(ip4("192.0.2.2"))),
               NotApplicable);
 }
 
 TEST(GetinfoAddresses, LengthsGoWithAddresses) {
     Info o = with_dest(ip4("192.0.2.2"));
-    EXPECT_EQ(offer(getinfo_addresses_src_length_told, ask(), o), Holds);
-    EXPECT_EQ(offer(getinfo_addresses_dest_length_told, ask(), o), Holds);
-    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, ask(), o), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_src_length_told, query_for(), o), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_dest_length_told, query_for(), o), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, query_for(), o), NotApplicable);
     o.src_addrlen = o.dest_addrlen = 0;
-    EXPECT_EQ(offer(getinfo_addresses_src_length_told, ask(), o), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_dest_length_told, ask(), o), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_src_length_told, query_for(), o), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_dest_length_told, query_for(), o), Broken);
     Info none = rdm();
-    EXPECT_EQ(offer(getinfo_addresses_dest_length_told, ask(), none), NotApplicable);
-    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, ask(), none), Holds);
+    EXPECT_EQ(offer(getinfo_addresses_dest_length_told, query_for(), none), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, query_for(), none), Holds);
     none.dest_addrlen = 16;
-    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, ask(), none), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, query_for(), none), Broken);
     none.dest_addrlen = 0;
     none.src_addr.reset();
-    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, ask(), none), Broken);
-    EXPECT_EQ(offer(getinfo_addresses_src_length_told, ask(), none), NotApplicable);
+    EXPECT_EQ(offer(getinfo_addresses_no_length_without_address, query_for(), none), Broken);
+    EXPECT_EQ(offer(getinfo_addresses_src_length_told, query_for(), none), NotApplicable);
 }
 
 TEST(GetinfoAddresses, HintsMayBeRefusedInAnotherFormatThanTheirs) {
@@ -252,31 +257,31 @@ TEST(GetinfoAddresses, HintsMayBeRefusedInAnotherFormatThanTheirs) {
     truncated.hints->src_addrlen = 8;
     EXPECT_EQ(kind(getinfo_addresses_hint_format_agrees, truncated), Demand::Kind::MayRefuse);
     EXPECT_EQ(kind(getinfo_addresses_hint_format_agrees, to(Text("x"))), Demand::Kind::MayRefuse);
-    EXPECT_EQ(kind(getinfo_addresses_hint_format_agrees, ask()), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_hint_format_agrees, query_for()), Demand::Kind::NotRequested);
 }
 
 TEST(GetinfoAddresses, PassiveEndpointComesBack) {
     World world;
     world.opened = {{World::Opened::Kind::Fabric, "f", "", "teaching"},
                     {World::Opened::Kind::Pep, "f", "", "teaching"}};
-    Query q = ask();
+    Query q = query_for();
     q.hints->handle = 2;
     Info o = rdm();
     o.handle = 2;
     EXPECT_EQ(offer(getinfo_addresses_pep_handle_kept, q, o, world), Holds);
     EXPECT_EQ(offer(getinfo_addresses_pep_handle_kept, q, rdm(), world), Broken);
-    EXPECT_EQ(kind(getinfo_addresses_other_handle, q, world), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_other_handle, q, world), Demand::Kind::NotRequested);
     q.hints->handle = 1;
     EXPECT_EQ(offer(getinfo_addresses_pep_handle_kept, q, rdm(), world), NotApplicable);
     EXPECT_EQ(kind(getinfo_addresses_other_handle, q, world), Demand::Kind::MayRefuse);
-    EXPECT_EQ(kind(getinfo_addresses_other_handle, ask(), world), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_other_handle, query_for(), world), Demand::Kind::NotRequested);
     EXPECT_EQ(kind(getinfo_addresses_handle_null, q, world), Demand::Kind::MayRefuse);
-    EXPECT_EQ(kind(getinfo_addresses_handle_null, ask(), world), Demand::Kind::NotAsked);
-    Query domain = ask();
+    EXPECT_EQ(kind(getinfo_addresses_handle_null, query_for(), world), Demand::Kind::NotRequested);
+    Query domain = query_for();
     domain.hints->domain.domain = kForeign;
-    EXPECT_EQ(kind(getinfo_addresses_other_handle, domain, world), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_other_handle, domain, world), Demand::Kind::NotRequested);
     EXPECT_EQ(kind(getinfo_addresses_instance_narrows, domain, world), Demand::Kind::MayRefuse);
-    EXPECT_EQ(kind(getinfo_addresses_instance_narrows, ask(), world), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_addresses_instance_narrows, query_for(), world), Demand::Kind::NotRequested);
 }
 
 }  // namespace

@@ -16,16 +16,17 @@ Info with_caps(std::uint64_t caps) {
 }
 
 TEST(GetinfoCapsNeeds, AnswersKeepThePairs) {
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_RMA | FI_RMA_EVENT)), Holds)
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), with_caps(FI_RMA | FI_RMA_EVENT)), Holds)
         << "no modifiers imply the remote ones";
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_RMA | FI_READ | FI_RMA_EVENT)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_MSG | FI_READ)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_MSG | FI_SOURCE_ERR)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_MULTICAST | FI_SEND)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(0, Version(1, 6)), with_caps(FI_MULTICAST | FI_SEND)), NotApplicable);
-    EXPECT_EQ(offer(getinfo_caps_pairs_kept, ask(), with_caps(FI_MSG)), NotApplicable);
-    const auto e = offer_evidence(getinfo_caps_pairs_kept, ask(), with_caps(FI_MSG | FI_READ));
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), with_caps(FI_RMA | FI_READ | FI_RMA_EVENT)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), with_caps(FI_MSG | FI_READ)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), with_caps(FI_MSG | FI_SOURCE_ERR)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), with_caps(FI_MULTICAST | FI_SEND)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(0, Version(1, 6)), with_caps(FI_MULTICAST | FI_SEND)),
+              NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_pairs_kept, query_for(), with_caps(FI_MSG)), NotApplicable);
+    const auto e = offer_evidence(getinfo_caps_pairs_kept, query_for(), with_caps(FI_MSG | FI_READ));
     EXPECT_EQ(e.relation, Relation::Within);
     EXPECT_EQ(e.expected, ~std::uint64_t{FI_READ});
 }
@@ -38,49 +39,49 @@ TEST(GetinfoCapsNeeds, RefusesDirectionsWithoutRmaOrAtomic) {
         {getinfo_caps_remote_write_needs_partner, FI_REMOTE_WRITE},
     };
     for (const auto& [rule, word] : kWords) {
-        const auto d = demand(rule, ask(FI_MSG | FI_TAGGED | word));
+        const auto d = demand(rule, query_for(FI_MSG | FI_TAGGED | word));
         EXPECT_EQ(d.kind, Kind::MustRefuse) << word;
         EXPECT_EQ(d.errnos, (std::vector<int>{FI_EBADFLAGS, FI_ENODATA}));
-        EXPECT_EQ(kind(rule, ask(FI_RMA | word)), Kind::Nothing) << word;
-        EXPECT_EQ(kind(rule, ask(FI_ATOMIC | word)), Kind::Nothing) << word;
-        EXPECT_EQ(kind(rule, ask(FI_RMA)), Kind::NotAsked) << word;
-        Query list = ask(word);
+        EXPECT_EQ(kind(rule, query_for(FI_RMA | word)), Kind::Nothing) << word;
+        EXPECT_EQ(kind(rule, query_for(FI_ATOMIC | word)), Kind::Nothing) << word;
+        EXPECT_EQ(kind(rule, query_for(FI_RMA)), Kind::NotRequested) << word;
+        Query list = query_for(word);
         list.flags = FI_PROV_ATTR_ONLY;
-        EXPECT_EQ(kind(rule, list), Kind::NotAsked) << word;
+        EXPECT_EQ(kind(rule, list), Kind::NotRequested) << word;
     }
 }
 
 TEST(GetinfoCapsNeeds, RmaEventNeedsATarget) {
     const auto rule = getinfo_caps_rma_event_needs_target;
-    EXPECT_EQ(kind(rule, ask(FI_MSG | FI_RMA_EVENT)), Kind::MustRefuse);
-    EXPECT_EQ(kind(rule, ask(FI_RMA | FI_READ | FI_RMA_EVENT)), Kind::MustRefuse);
-    EXPECT_EQ(kind(rule, ask(FI_RMA | FI_REMOTE_READ | FI_RMA_EVENT)), Kind::Nothing);
-    EXPECT_EQ(kind(rule, ask(FI_ATOMIC | FI_RMA_EVENT)), Kind::Nothing);
-    EXPECT_EQ(kind(rule, ask(FI_MSG)), Kind::NotAsked);
+    EXPECT_EQ(kind(rule, query_for(FI_MSG | FI_RMA_EVENT)), Kind::MustRefuse);
+    EXPECT_EQ(kind(rule, query_for(FI_RMA | FI_READ | FI_RMA_EVENT)), Kind::MustRefuse);
+    EXPECT_EQ(kind(rule, query_for(FI_RMA | FI_REMOTE_READ | FI_RMA_EVENT)), Kind::Nothing);
+    EXPECT_EQ(kind(rule, query_for(FI_ATOMIC | FI_RMA_EVENT)), Kind::Nothing);
+    EXPECT_EQ(kind(rule, query_for(FI_MSG)), Kind::NotRequested);
 }
 
 TEST(GetinfoCapsNeeds, RefusesWordsWithoutTheirPartner) {
-    EXPECT_EQ(kind(getinfo_caps_rma_pmem_needs_rma, ask(FI_MSG | FI_ATOMIC | FI_RMA_PMEM)), Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_caps_rma_pmem_needs_rma, ask(FI_RMA | FI_RMA_PMEM)), Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_caps_rma_pmem_needs_rma, ask(FI_RMA)), Kind::NotAsked);
-    EXPECT_EQ(kind(getinfo_caps_source_err_needs_source, ask(FI_MSG | FI_SOURCE_ERR)), Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_caps_source_err_needs_source, ask(FI_SOURCE | FI_SOURCE_ERR)), Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_caps_source_err_needs_source, ask(FI_SOURCE)), Kind::NotAsked);
-    EXPECT_EQ(kind(getinfo_caps_variable_msg_needs_messages, ask(FI_RMA | FI_VARIABLE_MSG)), Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_caps_variable_msg_needs_messages, ask(FI_TAGGED | FI_VARIABLE_MSG)), Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_caps_variable_msg_needs_messages, ask(FI_TAGGED)), Kind::NotAsked);
-    EXPECT_EQ(kind(getinfo_caps_xpu_needs_trigger, ask(FI_MSG | FI_XPU)), Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_caps_xpu_needs_trigger, ask(FI_TRIGGER | FI_XPU)), Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_caps_xpu_needs_trigger, ask(FI_TRIGGER)), Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_caps_rma_pmem_needs_rma, query_for(FI_MSG | FI_ATOMIC | FI_RMA_PMEM)), Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_caps_rma_pmem_needs_rma, query_for(FI_RMA | FI_RMA_PMEM)), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_caps_rma_pmem_needs_rma, query_for(FI_RMA)), Kind::NotRequested);
+    EXPECT_EQ(kind(getinfo_caps_source_err_needs_source, query_for(FI_MSG | FI_SOURCE_ERR)), Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_caps_source_err_needs_source, query_for(FI_SOURCE | FI_SOURCE_ERR)), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_caps_source_err_needs_source, query_for(FI_SOURCE)), Kind::NotRequested);
+    EXPECT_EQ(kind(getinfo_caps_variable_msg_needs_messages, query_for(FI_RMA | FI_VARIABLE_MSG)), Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_caps_variable_msg_needs_messages, query_for(FI_TAGGED | FI_VARIABLE_MSG)), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_caps_variable_msg_needs_messages, query_for(FI_TAGGED)), Kind::NotRequested);
+    EXPECT_EQ(kind(getinfo_caps_xpu_needs_trigger, query_for(FI_MSG | FI_XPU)), Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_caps_xpu_needs_trigger, query_for(FI_TRIGGER | FI_XPU)), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_caps_xpu_needs_trigger, query_for(FI_TRIGGER)), Kind::NotRequested);
 }
 
 TEST(GetinfoCapsNeeds, MulticastNeedsMessagesNowAndATransferBefore) {
-    EXPECT_EQ(kind(getinfo_caps_multicast_needs_msg, ask(FI_MULTICAST | FI_SEND)), Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_caps_multicast_needs_msg, ask(FI_MULTICAST | FI_MSG)), Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_caps_multicast_needs_msg, ask(FI_MSG)), Kind::NotAsked);
-    EXPECT_EQ(kind(getinfo_caps_multicast_needs_transfer, ask(FI_MULTICAST | FI_SOURCE)), Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_caps_multicast_needs_transfer, ask(FI_MULTICAST | FI_RECV)), Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_caps_multicast_needs_transfer, ask(FI_MSG)), Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_caps_multicast_needs_msg, query_for(FI_MULTICAST | FI_SEND)), Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_caps_multicast_needs_msg, query_for(FI_MULTICAST | FI_MSG)), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_caps_multicast_needs_msg, query_for(FI_MSG)), Kind::NotRequested);
+    EXPECT_EQ(kind(getinfo_caps_multicast_needs_transfer, query_for(FI_MULTICAST | FI_SOURCE)), Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_caps_multicast_needs_transfer, query_for(FI_MULTICAST | FI_RECV)), Kind::Nothing);
+    EXPECT_EQ(kind(getinfo_caps_multicast_needs_transfer, query_for(FI_MSG)), Kind::NotRequested);
 }
 
 }  // namespace

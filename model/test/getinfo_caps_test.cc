@@ -15,35 +15,36 @@ Info with_caps(std::uint64_t caps) {
 }
 Outcome by_caps(Ruling (*p)(const PairCase&), std::uint64_t first, const Answer& a, std::uint64_t second,
                 const Answer& b) {
-    return pair(p, MetamorphicRelation::Relaxed, ask(first), a, ask(second), b);
+    return pair(p, MetamorphicRelation::Relaxed, query_for(first), a, query_for(second), b);
 }
 
 TEST(GetinfoCaps, GrantsWhatIsRequested) {
-    EXPECT_EQ(offer(getinfo_caps_requested_granted, ask(FI_MSG | FI_RMA), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_caps_requested_granted, ask(FI_MSG | FI_RMA), with_caps(FI_MSG)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_requested_granted, ask(FI_MSG | FI_SEND), with_caps(FI_MSG)), Broken)
+    EXPECT_EQ(offer(getinfo_caps_requested_granted, query_for(FI_MSG | FI_RMA), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_caps_requested_granted, query_for(FI_MSG | FI_RMA), with_caps(FI_MSG)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_requested_granted, query_for(FI_MSG | FI_SEND), with_caps(FI_MSG)), Broken)
         << "modifiers too";
-    EXPECT_EQ(offer(getinfo_caps_requested_granted, ask(FI_MULTI_RECV), with_caps(FI_MSG)), NotApplicable);
-    EXPECT_EQ(offer(getinfo_caps_requested_granted, ask(), with_caps(0)), NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_requested_granted, query_for(FI_MULTI_RECV), with_caps(FI_MSG)), NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_requested_granted, query_for(), with_caps(0)), NotApplicable);
 }
 
 TEST(GetinfoCaps, RequestFitsWhatIsOffered) {
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_MSG | FI_RMA | FI_READ), rdm()), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_MSG | FI_RECV), with_caps(FI_MSG)), Choice::Fits) << "implied";
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_ATOMIC), rdm()), Choice::No);
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_ATOMIC), rdm(), Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_FENCE), rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_MSG | FI_RMA | FI_READ), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_MSG | FI_RECV), with_caps(FI_MSG)), Choice::Fits)
+        << "implied";
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_ATOMIC), rdm()), Choice::No);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_ATOMIC), rdm(), Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_FENCE), rdm()), Choice::NotRequested);
     Entry e = entry_of(rdm());
     e.also_caps = FI_ATOMIC;
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_ATOMIC), e), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, ask(FI_ATOMIC), e, Origin::Inferred), Choice::May);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_ATOMIC), e), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_ATOMIC), e, Origin::Inferred), Choice::May);
 }
 
 TEST(GetinfoCaps, ZeroIsAnsweredWithWhatIsSupported) {
     EXPECT_EQ(offer(getinfo_caps_zero_full_set, nothing(), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_caps_zero_full_set, ask(), with_caps(0)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_zero_full_set, ask(), with_caps(FI_SOURCE)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_zero_full_set, ask(FI_MSG), with_caps(0)), NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_zero_full_set, query_for(), with_caps(0)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_zero_full_set, query_for(), with_caps(FI_SOURCE)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_zero_full_set, query_for(FI_MSG), with_caps(0)), NotApplicable);
 }
 
 TEST(GetinfoCaps, ZeroCoversWhatIsGranted) {
@@ -57,28 +58,30 @@ TEST(GetinfoCaps, ZeroCoversWhatIsGranted) {
 }
 
 TEST(GetinfoCaps, AnswersWithKnownBitsOnly) {
-    EXPECT_EQ(offer(getinfo_caps_only_known, ask(), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_caps_only_known, ask(), with_caps(FI_MSG | 1U)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_only_known, ask_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), with_caps(1)),
+    EXPECT_EQ(offer(getinfo_caps_only_known, query_for(), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_caps_only_known, query_for(), with_caps(FI_MSG | 1U)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_only_known, query_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), with_caps(1)),
               NotApplicable);
 }
 
 TEST(GetinfoCaps, AddsNoPrimaryCapability) {
-    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, ask(FI_MSG), with_caps(FI_MSG | FI_SEND | FI_SOURCE)), Holds);
-    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, ask(FI_MSG), with_caps(FI_MSG | FI_TAGGED)), Broken);
-    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, ask(FI_MSG), with_caps(FI_MSG | FI_AV_USER_ID)), Holds);
-    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, ask(), with_caps(FI_MSG | FI_TAGGED)), NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, query_for(FI_MSG), with_caps(FI_MSG | FI_SEND | FI_SOURCE)),
+              Holds);
+    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, query_for(FI_MSG), with_caps(FI_MSG | FI_TAGGED)), Broken);
+    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, query_for(FI_MSG), with_caps(FI_MSG | FI_AV_USER_ID)), Holds);
+    EXPECT_EQ(offer(getinfo_caps_primary_not_requested, query_for(), with_caps(FI_MSG | FI_TAGGED)), NotApplicable);
 }
 
 TEST(GetinfoCaps, SecondaryIsSupportedOrRefused) {
-    EXPECT_EQ(fit(getinfo_caps_secondary_requested, ask(FI_MSG | FI_MULTI_RECV), rdm()), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_caps_secondary_requested, ask(FI_MSG | FI_FENCE), rdm()), Choice::No);
-    EXPECT_EQ(fit(getinfo_caps_secondary_requested, ask(FI_MSG | FI_FENCE), rdm(), Origin::Inferred), Choice::May);
-    EXPECT_EQ(fit(getinfo_caps_secondary_requested, ask(FI_MSG), rdm()), Choice::NotAsked);
-    EXPECT_EQ(fit(getinfo_caps_secondary_requested, ask(FI_MSG | FI_SOURCE), msg()), Choice::NotAsked);
-    EXPECT_EQ(offer(getinfo_caps_secondary_granted, ask(FI_MSG | FI_MULTI_RECV), rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_caps_secondary_granted, ask(FI_MSG | FI_FENCE), rdm()), Broken);
-    EXPECT_EQ(offer(getinfo_caps_secondary_granted, ask(FI_MSG), rdm()), NotApplicable);
+    EXPECT_EQ(fit(getinfo_caps_secondary_requested, query_for(FI_MSG | FI_MULTI_RECV), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_caps_secondary_requested, query_for(FI_MSG | FI_FENCE), rdm()), Choice::No);
+    EXPECT_EQ(fit(getinfo_caps_secondary_requested, query_for(FI_MSG | FI_FENCE), rdm(), Origin::Inferred),
+              Choice::May);
+    EXPECT_EQ(fit(getinfo_caps_secondary_requested, query_for(FI_MSG), rdm()), Choice::NotRequested);
+    EXPECT_EQ(fit(getinfo_caps_secondary_requested, query_for(FI_MSG | FI_SOURCE), msg()), Choice::NotRequested);
+    EXPECT_EQ(offer(getinfo_caps_secondary_granted, query_for(FI_MSG | FI_MULTI_RECV), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_caps_secondary_granted, query_for(FI_MSG | FI_FENCE), rdm()), Broken);
+    EXPECT_EQ(offer(getinfo_caps_secondary_granted, query_for(FI_MSG), rdm()), NotApplicable);
 }
 
 TEST(GetinfoCaps, SecondaryToldUnaskedCanBeAskedFor) {
@@ -98,33 +101,34 @@ TEST(GetinfoCaps, SecondaryToldUnaskedCanBeAskedFor) {
 }
 
 TEST(GetinfoCaps, UserIdIsGrantedByOffersThatHaveIt) {
-    EXPECT_EQ(fit(getinfo_caps_av_user_id_class, ask(FI_MSG | FI_AV_USER_ID), rdm()), Choice::No);
-    EXPECT_EQ(fit(getinfo_caps_av_user_id_class, ask(FI_MSG | FI_AV_USER_ID), with_caps(FI_MSG | FI_AV_USER_ID)),
+    EXPECT_EQ(fit(getinfo_caps_av_user_id_class, query_for(FI_MSG | FI_AV_USER_ID), rdm()), Choice::No);
+    EXPECT_EQ(fit(getinfo_caps_av_user_id_class, query_for(FI_MSG | FI_AV_USER_ID), with_caps(FI_MSG | FI_AV_USER_ID)),
               Choice::Fits);
-    EXPECT_EQ(fit(getinfo_caps_av_user_id_class, ask(FI_MSG), rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_caps_av_user_id_class, query_for(FI_MSG), rdm()), Choice::NotRequested);
 }
 
 TEST(GetinfoCaps, NoModifiersMeansAll) {
-    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, ask(FI_RMA), rdm()), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, ask(FI_RMA), with_caps(FI_RMA)), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, ask(FI_RMA), with_caps(FI_RMA | FI_READ)), Choice::No);
-    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, ask(FI_MSG), with_caps(FI_MSG | FI_SEND)), Choice::No);
-    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, ask(FI_RMA | FI_READ), with_caps(FI_RMA | FI_READ)),
-              Choice::NotAsked);
-    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, ask(FI_ATOMIC), with_caps(FI_MSG)), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, query_for(FI_RMA), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, query_for(FI_RMA), with_caps(FI_RMA)), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, query_for(FI_RMA), with_caps(FI_RMA | FI_READ)), Choice::No);
+    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, query_for(FI_MSG), with_caps(FI_MSG | FI_SEND)), Choice::No);
+    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, query_for(FI_RMA | FI_READ), with_caps(FI_RMA | FI_READ)),
+              Choice::NotRequested);
+    EXPECT_EQ(fit(getinfo_caps_modifiers_assumed_fit, query_for(FI_ATOMIC), with_caps(FI_MSG)), Choice::NotRequested);
 }
 
 TEST(GetinfoCaps, ModifiersLimit) {
-    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, ask(FI_MSG | FI_SEND), with_caps(FI_MSG | FI_SEND)), Holds);
-    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, ask(FI_MSG | FI_SEND), with_caps(FI_MSG | FI_SEND | FI_RECV)),
+    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, query_for(FI_MSG | FI_SEND), with_caps(FI_MSG | FI_SEND)), Holds);
+    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, query_for(FI_MSG | FI_SEND), with_caps(FI_MSG | FI_SEND | FI_RECV)),
               Broken);
-    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, ask(FI_RMA | FI_READ), with_caps(FI_RMA | FI_READ | FI_REMOTE_READ)),
-              Broken);
-    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, ask(FI_MSG | FI_RMA | FI_READ),
+    EXPECT_EQ(
+        offer(getinfo_caps_modifiers_limit, query_for(FI_RMA | FI_READ), with_caps(FI_RMA | FI_READ | FI_REMOTE_READ)),
+        Broken);
+    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, query_for(FI_MSG | FI_RMA | FI_READ),
                     with_caps(FI_MSG | FI_RMA | FI_READ | FI_SEND)),
               Holds);
-    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, ask(FI_MSG), rdm()), NotApplicable);
-    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, ask(FI_MSG | FI_SEND | FI_RECV), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, query_for(FI_MSG), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_caps_modifiers_limit, query_for(FI_MSG | FI_SEND | FI_RECV), rdm()), NotApplicable);
 }
 
 TEST(GetinfoCaps, ModifiersAskForLess) {
@@ -142,7 +146,7 @@ TEST(GetinfoCaps, ModifiersAskForLess) {
 
 TEST(GetinfoCaps, ContextsThatAskForWhatModifiersLeaveOutMayBeRefused) {
     const auto ruled = [](std::uint64_t of_receive) {
-        Query both = ask(FI_MSG);
+        Query both = query_for(FI_MSG);
         both.hints->rx.caps = of_receive;
         Query sends = both;
         sends.hints->caps = FI_MSG | FI_SEND;

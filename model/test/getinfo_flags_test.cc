@@ -15,45 +15,46 @@ Info named(const char* provider) {
     o.fabric.prov_version = 1;
     return o;
 }
-const Query kList = ask_node(nullptr, nullptr, FI_PROV_ATTR_ONLY);
+const Query kList = query_node(nullptr, nullptr, FI_PROV_ATTR_ONLY);
 
 TEST(GetinfoFlags, RefusesUnknownFlags) {
-    EXPECT_EQ(kind(getinfo_flags_unknown_refused, ask_node(nullptr, nullptr, FI_MORE)), Demand::Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_flags_unknown_refused, ask_node("x", nullptr, FI_MORE | FI_SOURCE)),
+    EXPECT_EQ(kind(getinfo_flags_unknown_refused, query_node(nullptr, nullptr, FI_MORE)), Demand::Kind::MustRefuse);
+    EXPECT_EQ(kind(getinfo_flags_unknown_refused, query_node("x", nullptr, FI_MORE | FI_SOURCE)),
               Demand::Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_flags_unknown_refused, ask_node("x", nullptr, FI_NUMERICHOST | FI_SOURCE)),
+    EXPECT_EQ(kind(getinfo_flags_unknown_refused, query_node("x", nullptr, FI_NUMERICHOST | FI_SOURCE)),
               Demand::Kind::Nothing);
     EXPECT_EQ(kind(getinfo_flags_unknown_refused, kList), Demand::Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_flags_unknown_refused, nothing()), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_flags_unknown_refused, nothing()), Demand::Kind::NotRequested);
 }
 
 TEST(GetinfoFlags, NumericHostResolvesNumbersAndNoNames) {
-    EXPECT_EQ(fit(getinfo_flags_numeric_node_resolved, ask_node("192.0.2.2", "1", FI_NUMERICHOST), rdm()),
+    EXPECT_EQ(fit(getinfo_flags_numeric_node_resolved, query_node("192.0.2.2", "1", FI_NUMERICHOST), rdm()),
               Choice::Fits);
-    EXPECT_EQ(fit(getinfo_flags_numeric_node_resolved, ask_node("198.51.100.1", "1", FI_NUMERICHOST), rdm()),
+    EXPECT_EQ(fit(getinfo_flags_numeric_node_resolved, query_node("198.51.100.1", "1", FI_NUMERICHOST), rdm()),
               Choice::May);
-    EXPECT_EQ(fit(getinfo_flags_numeric_node_resolved, ask_node("192.0.2.2"), rdm()), Choice::NotAsked);
-    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, ask_node("localhost", "1", FI_NUMERICHOST), rdm()), Choice::No);
-    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, ask_node("localhost", "1"), rdm()), Choice::NotAsked);
-    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, ask_node("192.0.2.2", "1", FI_NUMERICHOST), rdm()),
-              Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_flags_numeric_node_resolved, query_node("192.0.2.2"), rdm()), Choice::NotRequested);
+    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, query_node("localhost", "1", FI_NUMERICHOST), rdm()),
+              Choice::No);
+    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, query_node("localhost", "1"), rdm()), Choice::NotRequested);
+    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, query_node("192.0.2.2", "1", FI_NUMERICHOST), rdm()),
+              Choice::NotRequested);
     Info own_names = rdm();
     own_names.addr_format = FI_ADDR_STR;
-    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, ask_node("localhost", "1", FI_NUMERICHOST), own_names),
+    EXPECT_EQ(fit(getinfo_flags_numeric_name_excluded, query_node("localhost", "1", FI_NUMERICHOST), own_names),
               Choice::May);
 }
 
 TEST(GetinfoFlags, NumericHostChangesNothingForNumbers) {
-    const Query plain = ask_node("192.0.2.2");
-    const Query numeric = ask_node("192.0.2.2", nullptr, FI_NUMERICHOST);
+    const Query plain = query_node("192.0.2.2");
+    const Query numeric = query_node("192.0.2.2", nullptr, FI_NUMERICHOST);
     EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Reordered, plain, granted(rdm()), numeric,
                    granted(rdm())),
               Holds);
     EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Reordered, plain, granted(rdm()), numeric,
                    refused()),
               Broken);
-    const Query name = ask_node("localhost");
-    const Query number = ask_node("localhost", nullptr, FI_NUMERICHOST);
+    const Query name = query_node("localhost");
+    const Query number = query_node("localhost", nullptr, FI_NUMERICHOST);
     EXPECT_EQ(pair(getinfo_flags_numeric_same_answers, MetamorphicRelation::Reordered, name, granted(rdm()), number,
                    refused()),
               NotApplicable);
@@ -78,18 +79,18 @@ TEST(GetinfoFlags, ListNamesEveryProvider) {
     EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, kList, granted(named("udp")),
                    nothing(), granted(named("tcp"))),
               Broken);
-    EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, ask(), granted(named("tcp")),
-                   kList, granted(named("udp"))),
+    EXPECT_EQ(pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, query_for(),
+                   granted(named("tcp")), kList, granted(named("udp"))),
               NotApplicable);
 }
 
 TEST(GetinfoFlags, ListIsTheProvidersChoiceWhereMoreIsAsked) {
     EXPECT_EQ(fit(getinfo_flags_attr_only_hints, kList, rdm()), Choice::Fits);
-    Query q = ask(FI_ATOMIC);
-    EXPECT_EQ(fit(getinfo_flags_attr_only_hints, q, rdm()), Choice::NotAsked);
+    Query q = query_for(FI_ATOMIC);
+    EXPECT_EQ(fit(getinfo_flags_attr_only_hints, q, rdm()), Choice::NotRequested);
     q.flags = FI_PROV_ATTR_ONLY;
     EXPECT_EQ(fit(getinfo_flags_attr_only_hints, q, rdm()), Choice::May);
-    EXPECT_EQ(fit(getinfo_caps_requested_fits, q, rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, q, rdm()), Choice::NotRequested);
     EXPECT_EQ(fit(getinfo_flags_attr_only_hints, kList, entry_of(rdm()), Origin::Inferred, "tcp;ofi_rxm"), Choice::May);
 }
 
@@ -105,38 +106,38 @@ TEST(GetinfoFlags, ListHoldsDefaultsBesideTheNames) {
 }
 
 TEST(GetinfoFlags, SourceNodeIsTheLocalSide) {
-    const Query q = ask_node("192.0.2.1", nullptr, FI_SOURCE);
+    const Query q = query_node("192.0.2.1", nullptr, FI_SOURCE);
     EXPECT_EQ(offer(getinfo_flags_source_is_local, q, rdm()), Holds);
-    EXPECT_EQ(offer(getinfo_flags_source_is_local, ask_node("192.0.2.2", nullptr, FI_SOURCE), rdm()), Broken);
+    EXPECT_EQ(offer(getinfo_flags_source_is_local, query_node("192.0.2.2", nullptr, FI_SOURCE), rdm()), Broken);
     Info none = rdm();
     set_src(none, {});
     EXPECT_EQ(offer(getinfo_flags_source_is_local, q, none), Broken);
-    EXPECT_EQ(offer(getinfo_flags_source_is_local, ask_node("192.0.2.2"), rdm()), NotApplicable);
-    EXPECT_EQ(offer(getinfo_flags_source_is_local, ask_node("host", nullptr, FI_SOURCE), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_flags_source_is_local, query_node("192.0.2.2"), rdm()), NotApplicable);
+    EXPECT_EQ(offer(getinfo_flags_source_is_local, query_node("host", nullptr, FI_SOURCE), rdm()), NotApplicable);
     EXPECT_EQ(fit(getinfo_flags_source_fits, q, rdm()), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_flags_source_fits, ask_node("198.51.100.1", "1", FI_SOURCE), rdm()), Choice::No);
-    EXPECT_EQ(fit(getinfo_flags_source_fits, ask_node("198.51.100.1", "1", FI_SOURCE), rdm(), Origin::Inferred),
+    EXPECT_EQ(fit(getinfo_flags_source_fits, query_node("198.51.100.1", "1", FI_SOURCE), rdm()), Choice::No);
+    EXPECT_EQ(fit(getinfo_flags_source_fits, query_node("198.51.100.1", "1", FI_SOURCE), rdm(), Origin::Inferred),
               Choice::May);
-    EXPECT_EQ(fit(getinfo_flags_source_fits, ask_node("198.51.100.1"), rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_flags_source_fits, query_node("198.51.100.1"), rdm()), Choice::NotRequested);
 }
 
 TEST(GetinfoFlags, SourceNeedsNodeOrService) {
-    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, ask_node(nullptr, nullptr, FI_SOURCE)),
+    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, query_node(nullptr, nullptr, FI_SOURCE)),
               Demand::Kind::MustRefuse);
-    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, ask_node(nullptr, "1", FI_SOURCE)),
+    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, query_node(nullptr, "1", FI_SOURCE)),
               Demand::Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, ask_node("192.0.2.1", nullptr, FI_SOURCE)),
+    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, query_node("192.0.2.1", nullptr, FI_SOURCE)),
               Demand::Kind::Nothing);
-    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, nothing()), Demand::Kind::NotAsked);
+    EXPECT_EQ(kind(getinfo_flags_source_needs_node_or_service, nothing()), Demand::Kind::NotRequested);
 }
 
 TEST(GetinfoFlags, SourceNodeIsNotTheDestination) {
     Info o = rdm();
-    EXPECT_EQ(offer(getinfo_flags_source_not_destination, ask_node("192.0.2.1", nullptr, FI_SOURCE), o), Holds);
+    EXPECT_EQ(offer(getinfo_flags_source_not_destination, query_node("192.0.2.1", nullptr, FI_SOURCE), o), Holds);
     set_dest(o, ip4("192.0.2.1"));
-    EXPECT_EQ(offer(getinfo_flags_source_not_destination, ask_node("192.0.2.1", nullptr, FI_SOURCE), o), Broken);
-    EXPECT_EQ(offer(getinfo_flags_source_not_destination, ask_node("192.0.2.1"), o), NotApplicable);
-    Query hinted = ask();
+    EXPECT_EQ(offer(getinfo_flags_source_not_destination, query_node("192.0.2.1", nullptr, FI_SOURCE), o), Broken);
+    EXPECT_EQ(offer(getinfo_flags_source_not_destination, query_node("192.0.2.1"), o), NotApplicable);
+    Query hinted = query_for();
     hinted.flags = FI_SOURCE;
     hinted.service = "1";
     set_dest(*hinted.hints, ip4("192.0.2.1"));

@@ -9,61 +9,62 @@ using namespace getinfo_test;
 using enum Outcome;
 
 TEST(GetinfoHints, ZerosExcludeNothing) {
-    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, ask(), rdm()), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, ask_mode(FI_CONTEXT), rdm()), Choice::Fits);
-    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, ask(FI_MSG), rdm()), Choice::NotAsked);
-    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, nothing(), rdm()), Choice::NotAsked);
-    Query named = ask();
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, query_for(), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, query_mode(FI_CONTEXT), rdm()), Choice::Fits);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, query_for(FI_MSG), rdm()), Choice::NotRequested);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, nothing(), rdm()), Choice::NotRequested);
+    Query named = query_for();
     named.hints->domain.name = "paper0";
-    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, named, rdm()), Choice::NotAsked);
+    EXPECT_EQ(fit(getinfo_hints_zero_is_wildcard, named, rdm()), Choice::NotRequested);
 }
 
 TEST(GetinfoHints, DefaultsAreFilledIn) {
-    EXPECT_EQ(offer(getinfo_hints_default_filled, ask(), rdm()), Holds);
+    EXPECT_EQ(offer(getinfo_hints_default_filled, query_for(), rdm()), Holds);
     for (const Field f :
          {Field::tx_size, Field::tx_iov_limit, Field::rx_size, Field::rx_iov_limit, Field::ep_max_msg_size}) {
         Info o = rdm();
         set(o, f, 0);
-        EXPECT_EQ(offer_evidence(getinfo_hints_default_filled, ask(), o).field, f);
-        Query asked = ask();
-        set(*asked.hints, f, 1);
-        EXPECT_EQ(offer(getinfo_hints_default_filled, asked, o), Holds) << "another clause judges what was asked for";
+        EXPECT_EQ(offer_evidence(getinfo_hints_default_filled, query_for(), o).field, f);
+        Query requested = query_for();
+        set(*requested.hints, f, 1);
+        EXPECT_EQ(offer(getinfo_hints_default_filled, requested, o), Holds)
+            << "another clause judges what was asked for";
     }
     Info sender = rdm();
     sender.caps = FI_MSG | FI_SEND;
     sender.rx = {};
-    EXPECT_EQ(offer(getinfo_hints_default_filled, ask(), sender), Holds) << "it receives nothing";
-    EXPECT_EQ(offer(getinfo_hints_default_filled, ask_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), Info{}),
+    EXPECT_EQ(offer(getinfo_hints_default_filled, query_for(), sender), Holds) << "it receives nothing";
+    EXPECT_EQ(offer(getinfo_hints_default_filled, query_node(nullptr, nullptr, FI_PROV_ATTR_ONLY), Info{}),
               NotApplicable);
 }
 
 TEST(GetinfoHints, AbsentPartsAreWildcards) {
-    Query without = ask();
+    Query without = query_for();
     without.hints->drop(Part::Tx);
-    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, ask(), granted(rdm()), without,
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, query_for(), granted(rdm()), without,
                    granted(rdm())),
               Holds);
-    EXPECT_EQ(
-        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, ask(), granted(rdm()), without, refused()),
-        Broken);
-    EXPECT_EQ(
-        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, without, refused(), ask(), granted(rdm())),
-        Broken);
-    Query domain = ask();
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, query_for(), granted(rdm()), without,
+                   refused()),
+              Broken);
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, without, refused(), query_for(),
+                   granted(rdm())),
+              Broken);
+    Query domain = query_for();
     domain.hints->drop(Part::Domain);
-    EXPECT_EQ(
-        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, ask(), refused(), domain, granted(rdm())),
-        NotApplicable)
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, query_for(), refused(), domain,
+                   granted(rdm())),
+              NotApplicable)
         << "a zero mr_mode says something";
-    Query asked = ask();
-    asked.hints->tx.size = 1;
-    EXPECT_EQ(
-        pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, asked, refused(), without, granted(rdm())),
-        NotApplicable);
+    Query requested = query_for();
+    requested.hints->tx.size = 1;
+    EXPECT_EQ(pair(getinfo_hints_null_substructure, MetamorphicRelation::Relaxed, requested, refused(), without,
+                   granted(rdm())),
+              NotApplicable);
 }
 
 TEST(GetinfoHints, HintsStayTheCallers) {
-    const Query q = ask();
+    const Query q = query_for();
     const Answer a = granted(rdm());
     SideEffects c;
     c.act = SideEffects::Act::GetInfo;

@@ -45,7 +45,7 @@ inline Query nothing(Version version = Version(1, 17)) {
 }
 
 /// A call with hints as fi_allocinfo gives them, and these capabilities.
-inline Query ask(std::uint64_t caps = 0, Version version = Version(1, 17)) {
+inline Query query_for(std::uint64_t caps = 0, Version version = Version(1, 17)) {
     Query q = nothing(version);
     q.hints.emplace();
     q.hints->present = kAllParts;
@@ -53,13 +53,13 @@ inline Query ask(std::uint64_t caps = 0, Version version = Version(1, 17)) {
     return q;
 }
 
-inline Query ask_mode(std::uint64_t mode, Version version = Version(1, 17)) {
-    Query q = ask(0, version);
+inline Query query_mode(std::uint64_t mode, Version version = Version(1, 17)) {
+    Query q = query_for(0, version);
     q.hints->mode = mode;
     return q;
 }
 
-inline Query ask_node(const char* node, const char* service = nullptr, std::uint64_t flags = 0) {
+inline Query query_node(const char* node, const char* service = nullptr, std::uint64_t flags = 0) {
     Query q = nothing();
     if (node != nullptr) q.node = node;
     if (service != nullptr) q.service = service;

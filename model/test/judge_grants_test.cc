@@ -40,7 +40,7 @@ Info offer_to(const char* dest, std::uint64_t caps = FI_LOCAL_COMM | FI_REMOTE_C
 }
 
 Query hinting(void (*put)(Info&, Text), const char* host) {
-    Query q = ask();
+    Query q = query_for();
     q.hints->addr_format = FI_SOCKADDR_IN;
     put(*q.hints, ip4(host, 1));
     return q;
@@ -48,29 +48,29 @@ Query hinting(void (*put)(Info&, Text), const char* host) {
 
 TEST(Grants, ToAHostNameUnderNumericHostBreakThePromise) {
     const auto clause = Clause::getinfo_flags_numeric_name_excluded;
-    EXPECT_TRUE(breaks(clause, ask_node("localhost", "1", FI_NUMERICHOST), offer_to("192.0.2.1")));
-    EXPECT_FALSE(breaks(clause, ask_node("localhost", "1"), offer_to("192.0.2.1")));
+    EXPECT_TRUE(breaks(clause, query_node("localhost", "1", FI_NUMERICHOST), offer_to("192.0.2.1")));
+    EXPECT_FALSE(breaks(clause, query_node("localhost", "1"), offer_to("192.0.2.1")));
     // Numbers have more than one spelling.
-    EXPECT_FALSE(breaks(clause, ask_node("127.1", "1", FI_NUMERICHOST), offer_to("192.0.2.1")));
-    EXPECT_FALSE(breaks(clause, ask_node("0xC0000201", "1", FI_NUMERICHOST), offer_to("192.0.2.1")));
+    EXPECT_FALSE(breaks(clause, query_node("127.1", "1", FI_NUMERICHOST), offer_to("192.0.2.1")));
+    EXPECT_FALSE(breaks(clause, query_node("0xC0000201", "1", FI_NUMERICHOST), offer_to("192.0.2.1")));
     Info own_names = offer_to("192.0.2.1");
     own_names.addr_format = FI_ADDR_STR;
-    EXPECT_FALSE(breaks(clause, ask_node("localhost", "1", FI_NUMERICHOST), own_names));
+    EXPECT_FALSE(breaks(clause, query_node("localhost", "1", FI_NUMERICHOST), own_names));
 }
 
 TEST(Grants, ToANameThatNobodyHasBreakThePromise) {
     const auto clause = Clause::getinfo_call_node_unresolvable;
-    EXPECT_TRUE(breaks(clause, ask_node("host.invalid", "1"), offer_to("192.0.2.1")));
-    EXPECT_FALSE(breaks(clause, ask_node("host", "1"), offer_to("192.0.2.1")));
+    EXPECT_TRUE(breaks(clause, query_node("host.invalid", "1"), offer_to("192.0.2.1")));
+    EXPECT_FALSE(breaks(clause, query_node("host", "1"), offer_to("192.0.2.1")));
 }
 
 TEST(Grants, OfAnotherMachinesAddressAsLocalBreakThePromise) {
     const auto by_flag = Clause::getinfo_flags_source_fits;
-    EXPECT_TRUE(breaks(by_flag, ask_node("198.51.100.1", "1", FI_SOURCE), rdm()));
-    EXPECT_FALSE(breaks(by_flag, ask_node("192.0.2.1", "1", FI_SOURCE), rdm()));
-    EXPECT_FALSE(breaks(by_flag, ask_node("127.0.0.9", "1", FI_SOURCE), rdm()));
-    EXPECT_FALSE(breaks(by_flag, ask_node("224.0.0.1", "1", FI_SOURCE), rdm()));
-    EXPECT_FALSE(breaks(by_flag, ask_node("198.51.100.1", "1", FI_SOURCE), rdm(), World{}));
+    EXPECT_TRUE(breaks(by_flag, query_node("198.51.100.1", "1", FI_SOURCE), rdm()));
+    EXPECT_FALSE(breaks(by_flag, query_node("192.0.2.1", "1", FI_SOURCE), rdm()));
+    EXPECT_FALSE(breaks(by_flag, query_node("127.0.0.9", "1", FI_SOURCE), rdm()));
+    EXPECT_FALSE(breaks(by_flag, query_node("224.0.0.1", "1", FI_SOURCE), rdm()));
+    EXPECT_FALSE(breaks(by_flag, query_node("198.51.100.1", "1", FI_SOURCE), rdm(), World{}));
     const auto by_hint = Clause::getinfo_addresses_src_hint_fits;
     EXPECT_TRUE(breaks(by_hint, hinting(set_src, "198.51.100.1"), rdm()));
     EXPECT_FALSE(breaks(by_hint, hinting(set_src, "192.0.2.1"), rdm()));
@@ -79,19 +79,19 @@ TEST(Grants, OfAnotherMachinesAddressAsLocalBreakThePromise) {
 
 TEST(Grants, ThatCannotReachTheDestinationBreakThePromise) {
     const auto by_node = Clause::getinfo_call_node_resolved;
-    EXPECT_TRUE(breaks(by_node, ask_node("198.51.100.1"), offer_to("198.51.100.1", FI_LOCAL_COMM)));
-    EXPECT_FALSE(breaks(by_node, ask_node("198.51.100.1"), offer_to("198.51.100.1")));
-    EXPECT_FALSE(breaks(by_node, ask_node("198.51.100.1"), offer_to("198.51.100.1", 0)));
-    EXPECT_FALSE(breaks(by_node, ask_node("192.0.2.1"), offer_to("192.0.2.1", FI_LOCAL_COMM)));
-    EXPECT_TRUE(breaks(by_node, ask_node("192.0.2.1"), offer_to("192.0.2.1", FI_REMOTE_COMM)));
+    EXPECT_TRUE(breaks(by_node, query_node("198.51.100.1"), offer_to("198.51.100.1", FI_LOCAL_COMM)));
+    EXPECT_FALSE(breaks(by_node, query_node("198.51.100.1"), offer_to("198.51.100.1")));
+    EXPECT_FALSE(breaks(by_node, query_node("198.51.100.1"), offer_to("198.51.100.1", 0)));
+    EXPECT_FALSE(breaks(by_node, query_node("192.0.2.1"), offer_to("192.0.2.1", FI_LOCAL_COMM)));
+    EXPECT_TRUE(breaks(by_node, query_node("192.0.2.1"), offer_to("192.0.2.1", FI_REMOTE_COMM)));
     // Who names one of the two words need not be told of the other.
-    Query local = ask_node("198.51.100.1");
-    local.hints = *ask(FI_LOCAL_COMM).hints;
+    Query local = query_node("198.51.100.1");
+    local.hints = *query_for(FI_LOCAL_COMM).hints;
     EXPECT_FALSE(breaks(by_node, local, offer_to("198.51.100.1", FI_LOCAL_COMM)));
     Info loopback = offer_to("198.51.100.1");
     set_src(loopback, ip4("127.0.0.1"));
-    EXPECT_TRUE(breaks(by_node, ask_node("198.51.100.1"), loopback));
-    EXPECT_TRUE(breaks(Clause::getinfo_flags_numeric_node_resolved, ask_node("198.51.100.1", "1", FI_NUMERICHOST),
+    EXPECT_TRUE(breaks(by_node, query_node("198.51.100.1"), loopback));
+    EXPECT_TRUE(breaks(Clause::getinfo_flags_numeric_node_resolved, query_node("198.51.100.1", "1", FI_NUMERICHOST),
                        offer_to("198.51.100.1", FI_LOCAL_COMM)));
     EXPECT_TRUE(breaks(Clause::getinfo_addresses_dest_hint_fits, hinting(set_dest, "198.51.100.1"),
                        offer_to("198.51.100.1", FI_LOCAL_COMM)));
@@ -99,36 +99,36 @@ TEST(Grants, ThatCannotReachTheDestinationBreakThePromise) {
 
 TEST(Grants, OfUserIdsWithoutThemBreakThePromise) {
     const auto clause = Clause::getinfo_caps_av_user_id_class;
-    EXPECT_TRUE(breaks(clause, ask(FI_MSG | FI_AV_USER_ID), rdm()));
+    EXPECT_TRUE(breaks(clause, query_for(FI_MSG | FI_AV_USER_ID), rdm()));
     Info has = rdm();
     has.caps |= FI_AV_USER_ID;
-    EXPECT_FALSE(breaks(clause, ask(FI_MSG | FI_AV_USER_ID), has));
-    EXPECT_FALSE(breaks(clause, ask(FI_MSG), rdm()));
+    EXPECT_FALSE(breaks(clause, query_for(FI_MSG | FI_AV_USER_ID), has));
+    EXPECT_FALSE(breaks(clause, query_for(FI_MSG), rdm()));
 }
 
 TEST(Grants, OfAPortForANumberThatIsNoneBreakThePromise) {
     const auto clause = Clause::getinfo_call_service_kept;
-    EXPECT_TRUE(breaks(clause, ask_node("192.0.2.1", "70000"), offer_to("192.0.2.1")));
-    EXPECT_TRUE(breaks(clause, ask_node("192.0.2.1", "65536"), offer_to("192.0.2.1")));
-    EXPECT_FALSE(breaks(clause, ask_node("192.0.2.1", "00001"), offer_to("192.0.2.1")));
-    EXPECT_FALSE(breaks(clause, ask_node("192.0.2.1", "http"), offer_to("192.0.2.1")));
+    EXPECT_TRUE(breaks(clause, query_node("192.0.2.1", "70000"), offer_to("192.0.2.1")));
+    EXPECT_TRUE(breaks(clause, query_node("192.0.2.1", "65536"), offer_to("192.0.2.1")));
+    EXPECT_FALSE(breaks(clause, query_node("192.0.2.1", "00001"), offer_to("192.0.2.1")));
+    EXPECT_FALSE(breaks(clause, query_node("192.0.2.1", "http"), offer_to("192.0.2.1")));
 }
 
 TEST(Grants, AreNotJudgedWhereNamesAloneAreAskedFor) {
     EXPECT_FALSE(breaks(Clause::getinfo_flags_numeric_name_excluded,
-                        ask_node("localhost", "1", FI_NUMERICHOST | FI_PROV_ATTR_ONLY), offer_to("192.0.2.1")));
+                        query_node("localhost", "1", FI_NUMERICHOST | FI_PROV_ATTR_ONLY), offer_to("192.0.2.1")));
 }
 
 TEST(Lookups, OfANameUnderNumericHostBreakThePromise) {
     SideEffects c;
     c.act = SideEffects::Act::GetInfo;
-    const Query numeric = ask_node("localhost", "1", FI_NUMERICHOST);
+    const Query numeric = query_node("localhost", "1", FI_NUMERICHOST);
     c.query = &numeric;
     c.lookups_watched = true;
     EXPECT_EQ(clause::getinfo_flags_numeric_no_lookup(c).outcome(), Outcome::Holds);
     c.lookups = 1;
     EXPECT_EQ(clause::getinfo_flags_numeric_no_lookup(c).outcome(), Outcome::Broken);
-    const Query any = ask_node("localhost", "1");
+    const Query any = query_node("localhost", "1");
     c.query = &any;
     EXPECT_EQ(clause::getinfo_flags_numeric_no_lookup(c).outcome(), Outcome::NotApplicable);
 }

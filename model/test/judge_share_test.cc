@@ -41,7 +41,7 @@ bool charges(const Query& q, const Answer& a, Clause c, const char* provider = "
 }
 
 // FI_READ without FI_RMA or FI_ATOMIC must be refused.
-Query lonely_read() { return ask(FI_READ); }
+Query lonely_read() { return query_for(FI_READ); }
 
 TEST(JudgeShare, AnotherProvidersGrantIsNobodyElsesDoing) {
     constexpr Clause kClause = Clause::getinfo_caps_read_needs_partner;

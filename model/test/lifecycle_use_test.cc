@@ -58,9 +58,9 @@ TEST(LifeOps, NamesAreKnownOrRefused) {
     EXPECT_HOLDS(domain_set_ops_hmem_size, returning(set_ops, -FI_EINVAL));
 }
 
-Step region(const Stage& s, int domain, std::uint64_t asked, std::uint64_t key) {
+Step region(const Stage& s, int domain, std::uint64_t requested, std::uint64_t key) {
     Step r = s.open(ObjectClass::Mr, domain);
-    r.asked_key = asked;
+    r.requested_key = requested;
     r.key = key;
     return r;
 }
@@ -129,12 +129,12 @@ TEST(LifeMemory, ReportedAddressVectorsOpen) {
 }
 
 // A query, and the answer's one entry, with the instances it refers to.
-struct Asked {
+struct Issued {
     Stage& stage;
     Query query;
     Answer answer;
 
-    explicit Asked(Stage& s, bool named = false) : stage(s) {
+    explicit Issued(Stage& s, bool named = false) : stage(s) {
         query.hints.emplace();
         if (named) {
             query.hints->fabric.name = s.offer.fabric.name;
@@ -155,7 +155,7 @@ struct Asked {
 
 TEST(LifeInstances, OpenOnesAreReported) {
     Stage s;
-    Asked plain(s), named(s, true);
+    Issued plain(s), named(s, true);
     EXPECT_HOLDS(fabric_instance_null, plain.refers(0, 0));
     EXPECT_BROKEN(fabric_instance_null, plain.refers(kForeign, 0));
     EXPECT_BROKEN(domain_instance_null, plain.refers(0, kForeign));
@@ -185,14 +185,14 @@ TEST(LifeInstances, OpenOnesAreReported) {
 
 TEST(LifeInstances, OthersProvidersAreNotJudged) {
     Stage s;
-    Asked plain(s);
+    Issued plain(s);
     s.offer.fabric.prov_name = "q";
     EXPECT_VACUOUS(fabric_instance_null, plain.refers(kForeign, kForeign));
 }
 
 TEST(LifeInstances, FirstOfSeveral) {
     Stage s;
-    Asked plain(s);
+    Issued plain(s);
     const int first = s.fabric();
     EXPECT_VACUOUS(fabric_instance_first, plain.refers(static_cast<Handle>(first), 0));
     const int second = s.fabric();
@@ -208,7 +208,7 @@ TEST(LifeInstances, FirstOfSeveral) {
 
 TEST(LifeInstances, ClosedOnesAreForgotten) {
     Stage s;
-    Asked plain(s);
+    Issued plain(s);
     const int fabric = s.fabric();
     const int domain = s.domain(fabric);
     EXPECT_VACUOUS(domain_instance_not_closed, plain.refers(0, 0));
@@ -223,7 +223,7 @@ TEST(LifeInstances, ClosedOnesAreForgotten) {
 
 TEST(LifeInstances, RestrictTheAnswer) {
     Stage s;
-    Asked plain(s);
+    Issued plain(s);
     const int fabric = s.fabric();
     const int domain = s.domain(fabric);
     EXPECT_HOLDS(fabric_instance_restricts, plain.refers(0, 0, fabric));

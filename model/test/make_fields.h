@@ -42,12 +42,12 @@ inline Query call(Version v = kNow) {
 }
 
 /// A call with these hints.
-inline Query ask(Info hints, Version v = kNow) {
+inline Query query_for(Info hints, Version v = kNow) {
     Query q = call(v);
     q.hints = std::move(hints);
     return q;
 }
-inline Query ask(Values hints, Version v = kNow) { return ask(info(hints), v); }
+inline Query query_for(Values hints, Version v = kNow) { return query_for(info(hints), v); }
 
 inline Query flagged(Query q, std::uint64_t flags) {
     q.flags = flags;

@@ -95,7 +95,7 @@ public:
         op(i).datatype = FI_UINT64;
         op(i).op = what == Transfer::CompareAtomic ? FI_CSWAP : FI_SUM;
         op(i).count = count;
-        op(i).valid_asked = true;
+        op(i).valid_query = true;
         op(i).valid_count = 8;
         op(i).remote = Seen::Whole;
         if (what != Transfer::Atomic) op(i).local = Seen::Whole;

@@ -257,7 +257,7 @@ Rows atomic_rows() {
         HOLDS(atomic_call_accepted, "0 came back", base()),
         BREAKS(atomic_call_accepted, "what is valid was refused", refused(an_atomic, -FI_EOPNOTSUPP)),
         SKIPS(atomic_call_accepted, "nobody asked whether it is valid",
-              but(refused(an_atomic, -FI_EOPNOTSUPP), [](Talk& k) { k.op(0).valid_asked = false; })),
+              but(refused(an_atomic, -FI_EOPNOTSUPP), [](Talk& k) { k.op(0).valid_query = false; })),
         HOLDS(atomic_call_errno, "-FI_EMSGSIZE", beyond_valid(8, -FI_EMSGSIZE)),
         BREAKS(atomic_call_errno, "a positive error", refused(an_atomic, 95)),
         SKIPS(atomic_call_errno, "nothing was refused", base()),

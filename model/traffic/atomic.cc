@@ -26,7 +26,7 @@ Ruling refused_with(const TrafficCase& c, bool (*concerns)(const Operation&), st
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!is_atomic(o) || !o.valid_asked || !is_able(c.traffic, o) || o.ret == -FI_EAGAIN || !concerns(o)) continue;
+        if (!is_atomic(o) || !o.valid_query || !is_able(c.traffic, o) || o.ret == -FI_EAGAIN || !concerns(o)) continue;
         if (exceeds(c.traffic, o) && o.ret != 0) continue;
         tour.see(o.ret == ret, [&] {
             return compared(c, i, Observable::Returned, Relation::Equals, signed_wide(ret), signed_wide(o.ret), what);

@@ -28,7 +28,7 @@ bool is_out_of_reach(std::uint64_t error) {
 }
 
 // An error that says: this memory is not registered.
-bool asks_for_registration(std::uint64_t error) {
+bool requests_registration(std::uint64_t error) {
     switch (error) {
         case FI_EFAULT:
         case FI_EACCES:
@@ -99,11 +99,11 @@ Ruling domain_caps_loopback(const TrafficCase& c) {
 
 Ruling domain_mr_local_registration(const TrafficCase& c) {
     if (info_of(c) == nullptr) return Ruling::not_applicable();
-    const bool asked = (info_of(c)->domain.mr_mode & (FI_MR_LOCAL | kBasic)) != 0 ||
-                       ((info_of(c)->mode | info_of(c)->tx.mode | info_of(c)->rx.mode) & FI_LOCAL_MR) != 0;
-    if (asked) return Ruling::not_applicable();
+    const bool requested = (info_of(c)->domain.mr_mode & (FI_MR_LOCAL | kBasic)) != 0 ||
+                           ((info_of(c)->mode | info_of(c)->tx.mode | info_of(c)->rx.mode) & FI_LOCAL_MR) != 0;
+    if (requested) return Ruling::not_applicable();
     constexpr auto kWhat = "its local buffer is refused, and need not be registered";
-    return never_says(c, is_posted, asks_for_registration, kWhat, kWhat);
+    return never_says(c, is_posted, requests_registration, kWhat, kWhat);
 }
 
 Ruling domain_mr_scalable_offsets(const TrafficCase& c) {

@@ -10,7 +10,7 @@ using namespace rules;
 namespace {
 
 // What the entry does not offer was asked for beside it: such a pair need not open.
-bool asks_more(const Traffic& t) {
+bool requests_more(const Traffic& t) {
     if ((t.transmit_flags & ~t.info->tx.op_flags) != 0 || (t.receive_flags & ~t.info->rx.op_flags) != 0) return true;
     if (t.counters && t.info->domain.cntr_cnt == 0) return true;
     return t.min_multi_recv != 0 && !can(t, FI_MULTI_RECV);
@@ -25,7 +25,7 @@ Ruling endpoint_open_each_answer(const TrafficCase& c) {
     const Traffic& t = c.traffic;
     if (t.crashed_opening) return Ruling::broken(crash(c));
     if (!c.account->returned || t.info == nullptr || is_shortage(t.open_ret)) return Ruling::not_applicable();
-    if (t.open_ret != 0 && asks_more(t)) return Ruling::not_applicable();
+    if (t.open_ret != 0 && requests_more(t)) return Ruling::not_applicable();
     return Ruling::check(t.open_ret == 0, [&] {
         Evidence e =
             number(Field::call_return, Relation::Equals, 0, signed_wide(t.open_ret), t.detail + " did not return 0");

@@ -70,7 +70,7 @@ Ruling each_peek(const TrafficCase& c, Look&& look) {
     return tour.ruling();
 }
 
-bool asks_buffer(const TrafficCase& c, int i) { return operation(c, i).length > 0 && !discards(operation(c, i)); }
+bool requests_buffer(const TrafficCase& c, int i) { return operation(c, i).length > 0 && !discards(operation(c, i)); }
 
 }  // namespace
 
@@ -137,7 +137,7 @@ Ruling tagged_peek_tag(const TrafficCase& c) {
 Ruling tagged_peek_buffer(const TrafficCase& c) {
     if (!has_data(c.traffic)) return Ruling::not_applicable();
     return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
-        if (x == nullptr || x->error != 0 || !asks_buffer(c, i) || x->buffer_offset != 0) return;
+        if (x == nullptr || x->error != 0 || !requests_buffer(c, i) || x->buffer_offset != 0) return;
         if (x->seen == Seen::NotLooked) return;
         const int m = part(c, i).partner;
         const bool fits = m >= 0 && operation(c, m).length <= operation(c, i).length;

@@ -72,7 +72,7 @@ struct Operation {
     bool rest = false;         ///< Progress: no call is made until what was posted has come, or for a while
     std::uint64_t region_access = ~std::uint64_t{0};  ///< which remote accesses the region allows
     std::uint64_t datatype = 0, op = 0, count = 0;    ///< atomics
-    bool valid_asked = false;       ///< fi_atomicvalid or its kin was asked for this operation and datatype
+    bool valid_query = false;       ///< fi_atomicvalid or its kin was asked for this operation and datatype
     std::uint64_t valid_count = 0;  ///< how many values it allows in one call; 0: not supported
     int of = -1;                    ///< Cancel: which operation; FI_CLAIM, FI_DISCARD: the peek it belongs to
     std::int64_t ret = 0;           ///< of the call, after -FI_EAGAIN was answered by progress

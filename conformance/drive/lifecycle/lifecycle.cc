@@ -108,7 +108,7 @@ Life::~Life() {
     if (list_ != nullptr) context_.library().entries().freeinfo(list_);
 }
 
-void Life::ask() {
+void Life::issue() {
     const Encoded e = encode(case_.first, arena_, {});
     const int ret = context_.library().entries().getinfo(e.version, e.node, e.service, e.flags, e.hints, &list_);
     if (ret != 0) list_ = nullptr;
@@ -147,7 +147,7 @@ Step Life::plan(const Action& action) const {
     if (s.offer_index >= 0 && index < answer_.offers.size() && offer_is_of(answer_.offers[index], case_.provider))
         s.offer = &answer_.offers[index];
     s.av_type = s.opens == ObjectClass::Av ? action.flags : 0;
-    s.asked_key = s.opens == ObjectClass::Mr ? action.flags : 0;
+    s.requested_key = s.opens == ObjectClass::Mr ? action.flags : 0;
     return s;
 }
 
@@ -196,7 +196,7 @@ void Life::open(const Action& action, Step& s) {
     o.flags = action.flags;
     o.null_context = !s.second_call && (action.flags & kLifeNullContext) != 0;
     o.av_type = s.av_type;
-    o.key = s.asked_key;
+    o.key = s.requested_key;
     raw_.push_back(open_raw(context_.library().entries(), o, s));
     if (s.opens == ObjectClass::Mr && s.worked() && s.target()->asynchronous)
         s.completed = registration_reported(raw(s.target()->bound_eqs.back()));
@@ -204,16 +204,16 @@ void Life::open(const Action& action, Step& s) {
 
 // fi_getinfo with the case's hints and perhaps an instance.
 void Life::query(Step& s) {
-    Query asked = case_.first;
+    Query query = case_.first;
     if (const Object* o = s.target()) {
-        if (!asked.hints) asked.hints.emplace();
+        if (!query.hints) query.hints.emplace();
         const auto handle = static_cast<std::uint64_t>(s.object);
         const Field f = o->kind == ObjectClass::Fabric   ? Field::fabric_fabric
                         : o->kind == ObjectClass::Domain ? Field::domain_domain
                                                          : Field::handle;
-        if (f == Field::fabric_fabric) asked.hints->add(Part::Fabric);
-        if (f == Field::domain_domain) asked.hints->add(Part::Domain);
-        set(*asked.hints, f, handle);
+        if (f == Field::fabric_fabric) query.hints->add(Part::Fabric);
+        if (f == Field::domain_domain) query.hints->add(Part::Domain);
+        set(*query.hints, f, handle);
     }
     // The address of a closed object tells it apart only as long as no open one has it.
     std::vector<void*> pointers;
@@ -224,7 +224,7 @@ void Life::query(Step& s) {
         pointers.push_back(reused ? nullptr : raw_[i].at);
     }
     context_.single().set_objects(pointers);
-    found_ = context_.single().ask(asked).answer;
+    found_ = context_.single().issue(query).answer;
     s.ret = found_.ret;
     s.answer = &found_;
 }
@@ -299,7 +299,7 @@ void Life::judge_records(const std::vector<std::string>& records, const Ending& 
 }
 
 void Life::run(Tally& tally, std::vector<Because>& broken) {
-    ask();
+    issue();
     std::vector<std::string> records;
     const Ending ending = run_in_child([&](Channel& channel) { live(channel); },
                                        [&](std::string_view record) { records.emplace_back(record); }, kQuiet);
@@ -307,7 +307,7 @@ void Life::run(Tally& tally, std::vector<Because>& broken) {
 }
 
 void Life::run_here(Tally& tally, std::vector<Because>& broken) {
-    ask();
+    issue();
     for (const Action& action : case_.actions) {
         Step s = plan(action);
         if (!goes_ahead(s)) continue;

@@ -39,7 +39,7 @@ private:
     void advance(const model::Step& step);
     /// Leaves out what cannot be done.  @return false if the step is not to be taken.
     bool goes_ahead(model::Step& step);
-    void ask();
+    void issue();
 
     // In the child.
     void live(Channel& channel);

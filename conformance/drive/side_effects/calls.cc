@@ -18,7 +18,7 @@ using namespace model;
 using namespace std::chrono_literals;
 
 // Asks and frees what comes back.
-int ask_and_free(const Entries& entries, const Encoded& q) {
+int issue_and_free(const Entries& entries, const Encoded& q) {
     fi_info* list = nullptr;
     const int ret = entries.getinfo(q.version, q.node, q.service, q.flags, q.hints, &list);
     if (ret == 0 && list != nullptr) entries.freeinfo(list);
@@ -35,7 +35,7 @@ bool comes_back_when_tight(Watch& w) {
         [&](Channel&) {
             Caller caller(w.context().library());
             caller.set_tight(true);
-            caller.ask(w.shown().first);
+            caller.issue(w.shown().first);
         },
         [](std::string_view) {}, 10s);
     if (ending.kind == Ending::Kind::Done) return true;
@@ -50,7 +50,7 @@ std::uint64_t lookups_of(const Entries& entries, const Encoded& q) {
     Allocations seen;
     {
         const InsideSubject scope(&seen);
-        ask_and_free(entries, q);
+        issue_and_free(entries, q);
     }
     return seen.lookups;
 }
@@ -67,8 +67,8 @@ void watch_getinfo(Watch& w) {
     const Answer answer = List(w.context(), w.shown().first).answer();
     side_effects.answer = &answer;
     side_effects.ret = answer.ret;
-    side_effects.copy_shares = w.context().single().ask(w.shown().first).shares_hints;
-    side_effects.leaked_blocks = blocks_left([&] { ask_and_free(entries, q); });
+    side_effects.copy_shares = w.context().single().issue(w.shown().first).shares_hints;
+    side_effects.leaked_blocks = blocks_left([&] { issue_and_free(entries, q); });
     side_effects.lookups = lookups_of(entries, q);
     side_effects.lookups_watched = true;
     w.rule(side_effects);
@@ -85,15 +85,15 @@ void watch_threads(Watch& w) {
     int differing = 0;
     int alone = 0;
     std::vector<Answer> single;
-    for (const auto& q : queries) single.push_back(w.context().single().ask(q).answer);
+    for (const auto& q : queries) single.push_back(w.context().single().issue(q).answer);
     const Ending ending = run_in_child(
         [&](Channel& channel) {
             Caller caller(w.context().library());
             // Alone in this very process: an address may hold the number of the process that asks.
             std::vector<Answer> lone;
-            for (const auto& q : queries) lone.push_back(caller.ask(q).answer);
+            for (const auto& q : queries) lone.push_back(caller.issue(q).answer);
             caller.prepare(queries);
-            const AskedAtOnce seen = ask_in_threads(caller, 4, 40);
+            const IssuedAtOnce seen = issue_in_threads(caller, 4, 40);
             std::string verdict = "same";
             for (const auto& thread : seen.answers) {
                 for (std::size_t i = 0; i < thread.size() && i < lone.size(); ++i) {
@@ -124,7 +124,7 @@ const std::optional<FreshAnswer>& without_filter(TestContext& context, std::uint
     static std::map<std::uint64_t, std::optional<FreshAnswer>> known;
     const auto found = known.find(flags);
     if (found != known.end()) return found->second;
-    return known.emplace(flags, ask_fresh(context.plan(), std::nullopt, flags)).first->second;
+    return known.emplace(flags, issue_fresh(context.plan(), std::nullopt, flags)).first->second;
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ const std::optional<FreshAnswer>& without_filter(TestContext& context, std::uint
 // The same query in two fresh processes, without and with FI_PROVIDER.
 void watch_environment(Watch& w) {
     const auto& without = without_filter(w.context(), w.shown().first.flags);
-    const auto with = ask_fresh(w.context().plan(), w.shown().env_provider, w.shown().first.flags);
+    const auto with = issue_fresh(w.context().plan(), w.shown().env_provider, w.shown().first.flags);
     if (!without || !with) return;
     World world = w.context().world();
     world.fi_provider = w.shown().env_provider;
@@ -155,7 +155,7 @@ void watch_environment(Watch& w) {
 }
 
 void watch_names(Watch& w) {
-    const Answer answer = w.context().single().ask(w.shown().first).answer;
+    const Answer answer = w.context().single().issue(w.shown().first).answer;
     SideEffects side_effects = w.begin();
     side_effects.answer = &answer;
     side_effects.ret = answer.ret;

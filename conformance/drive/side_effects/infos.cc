@@ -44,11 +44,11 @@ void watch_passive(Watch& w, fi_info* info, fid_fabric* fabric) {
     q.hints->handle = 1;
     void* const objects[] = {pep};
     w.context().single().set_objects(objects);
-    const Answer answer = w.context().single().ask(q).answer;
+    const Answer answer = w.context().single().issue(q).answer;
     // Callers of 1.6 had no use for it.
     Query before = widest_query(w.context().provider(), Version(1, 6));
     before.hints->handle = 1;
-    const Answer narrowed = w.context().single().ask(before).answer;
+    const Answer narrowed = w.context().single().issue(before).answer;
     w.context().single().set_objects({});
     World world = w.context().world();
     world.opened.push_back({World::Opened::Kind::Pep, {}, {}, {}});
@@ -63,7 +63,7 @@ void watch_instance(Watch& w, void* fabric) {
     q.hints->fabric.fabric = 1;
     void* const objects[] = {fabric};
     w.context().single().set_objects(objects);
-    const Answer answer = w.context().single().ask(q).answer;
+    const Answer answer = w.context().single().issue(q).answer;
     w.context().single().set_objects({});
     World world = w.context().world();
     world.opened.push_back({World::Opened::Kind::Fabric, {}, {}, {}});

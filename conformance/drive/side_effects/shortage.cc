@@ -69,8 +69,8 @@ void watch_getinfo_short(Watch& w) {
     const Entries& entries = w.context().library().entries();
     Arena arena(room_for(w.shown().first));
     const Encoded q = encode(w.shown().first, arena, {});
-    for (int i = 0; i < 2; ++i) ask_and_free(entries, q);  // caches fill before memory runs short
-    watch_shortage(w, nullptr, [&](Shortage& report) { report.ret = ask_and_free(entries, q); });
+    for (int i = 0; i < 2; ++i) issue_and_free(entries, q);  // caches fill before memory runs short
+    watch_shortage(w, nullptr, [&](Shortage& report) { report.ret = issue_and_free(entries, q); });
 }
 
 void watch_alloc_short(Watch& w) {

@@ -76,7 +76,7 @@ private:
 };
 
 /// Asks and frees what comes back.
-int ask_and_free(const Entries& entries, const Encoded& q);
+int issue_and_free(const Entries& entries, const Encoded& q);
 
 /// Blocks that each of several repetitions leaves behind; caches that fill once are not counted.
 template <typename Work>

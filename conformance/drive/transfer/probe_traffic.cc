@@ -16,14 +16,14 @@ using namespace model;
 
 // The entry that a case is opened with; asked for once.
 const Info& entry_of(TestContext& context, const Case& c) {
-    static std::string asked;
+    static std::string known;
     static Info entry;
     std::string query = print_call(c.first) + " " + std::to_string(c.sequence.entry);
-    if (query == asked) return entry;
-    const auto answer = context.single().ask(c.first).answer;
+    if (query == known) return entry;
+    const auto answer = context.single().issue(c.first).answer;
     const auto index = static_cast<std::size_t>(c.sequence.entry);
     entry = index < answer.offers.size() ? answer.offers[index] : Info{};
-    asked = std::move(query);
+    known = std::move(query);
     return entry;
 }
 

@@ -195,7 +195,7 @@ private:
                 drain();
             return;
         }
-        if (is_atomic(o)) ask_valid(o);
+        if (is_atomic(o)) query_valid(o);
         Endpoint& end = pair_.end(o.side);
         PostedCall call;
         call.operation = o;
@@ -248,9 +248,9 @@ private:
     }
 
     // Whether the library says that it can do this.
-    void ask_valid(Operation& o) {
+    void query_valid(Operation& o) {
         o.length = bytes_of(o);
-        o.valid_asked = true;
+        o.valid_query = true;
         o.valid_count = pair_.end(o.side).valid_count(o);
     }
 

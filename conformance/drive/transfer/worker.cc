@@ -221,7 +221,7 @@ Worker::~Worker() {
 void Worker::renew() {
     if (pid_ > 0 && owner_ == getpid() && state_->open) {
         std::string answer;
-        const Ending e = ask(std::string(1, kClose), answer);
+        const Ending e = issue(std::string(1, kClose), answer);
         if (e.kind != Ending::Kind::Done) note_left(e);
     }
     stop();
@@ -371,7 +371,7 @@ bool Worker::awaited() const {
     return true;
 }
 
-Ending Worker::ask(const std::string& request, std::string& answer) {
+Ending Worker::issue(const std::string& request, std::string& answer) {
     bool hangs = false;
     if (send_record(fd_, request)) {
         hangs = !awaited();
@@ -416,7 +416,7 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     start(c.sequence.processes);
     const bool same = setup == setup_;
     std::string answer;
-    Ending e = ask(request_for(c, same), answer);
+    Ending e = issue(request_for(c, same), answer);
     if (e.kind != Ending::Kind::Done && state_->phase == Phase::Leaving) {
         note_left(e);
         stop();

@@ -117,7 +117,7 @@ private:
     /// A call that does not come back is given up sooner.
     [[nodiscard]] bool is_quick() const;
     /// Sends a request and waits for its answer.  @return how the process ended, if it did.
-    Ending ask(const std::string& request, std::string& answer);
+    Ending issue(const std::string& request, std::string& answer);
     [[nodiscard]] static std::string request_for(const Case& c, bool same);
     Ending note_end(const Ending& e, const Case& c, const std::string& setup, model::Traffic& out);
     void note_history(const Case& c);

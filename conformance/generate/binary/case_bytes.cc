@@ -136,15 +136,15 @@ StringProbe read_string(ByteReader& in) {
 }
 
 void write_pair(const Input& input, ByteWriter& out) {
-    out.byte(static_cast<unsigned>(input.asked.metamorphic));
+    out.byte(static_cast<unsigned>(input.drawn.metamorphic));
     out.number(input.turn);
-    write_query(input.asked.first, out);
+    write_query(input.drawn.first, out);
 }
 
 void read_pair(ByteReader& in, Input& input) {
-    input.asked.metamorphic = static_cast<MetamorphicRelation>(in.byte() % kMetamorphicRelations);
+    input.drawn.metamorphic = static_cast<MetamorphicRelation>(in.byte() % kMetamorphicRelations);
     input.turn = in.number();
-    input.asked.first = read_query(in);
+    input.drawn.first = read_query(in);
 }
 
 void write_traffic(const Input& input, ByteWriter& out) {
@@ -179,24 +179,24 @@ void read_side_effects(ByteReader& in, Case& c) {
 // The second call is made from the first; where nothing stands so to it, the first is asked alone.
 Case pair_of(const Input& input) {
     constexpr std::uint64_t kMostOffers = 16;
-    const Case& asked = input.asked;
-    if (asked.metamorphic == MetamorphicRelation::FedBack) {
-        Case c = asked;
+    const Case& drawn = input.drawn;
+    if (drawn.metamorphic == MetamorphicRelation::FedBack) {
+        Case c = drawn;
         c.fed_back = static_cast<int>(input.turn % kMostOffers);
         c.second = {};
         return c;
     }
     Rng rng(input.turn);
     Case alone;
-    alone.first = asked.first;
-    auto c = relate(asked.first, {}, asked.metamorphic, asked.provider, rng).value_or(std::move(alone));
-    c.provider = asked.provider;
+    alone.first = drawn.first;
+    auto c = relate(drawn.first, {}, drawn.metamorphic, drawn.provider, rng).value_or(std::move(alone));
+    c.provider = drawn.provider;
     return c;
 }
 
 // Acts that look at the surroundings of a call ask it without hints.
-Case side_effects_of(const Case& asked) {
-    Case c = asked;
+Case side_effects_of(const Case& drawn) {
+    Case c = drawn;
     const bool bare = c.act == SideEffects::Act::EnvProvider || c.act == SideEffects::Act::ProvAttrOnly ||
                       (c.act == SideEffects::Act::AllocInfo && c.fail_allocation != 0);
     if (bare) c.first = Query{.version = c.first.version, .node = {}, .service = {}, .flags = 0, .hints = {}};
@@ -213,9 +213,9 @@ void make_unknown(std::string& name) {
 }
 
 // A domain is opened with an entry of the fabric that it is opened on: the fabric's own.
-Case life_of(const Case& asked) {
+Case life_of(const Case& drawn) {
     using enum Action::Verb;
-    Case c = asked;
+    Case c = drawn;
     for (Action& a : c.actions) {
         if (a.verb != OpenFabric && a.verb != BindEq && a.verb != BindEp) a.argument = 0;
         if (a.verb == OpenFabric || a.verb == OpenDomain || a.verb == OpenDomain2) make_unknown(a.name);
@@ -228,7 +228,7 @@ Case life_of(const Case& asked) {
 Input read_input(std::string_view bytes) {
     ByteReader in(bytes);
     Input input;
-    Case& c = input.asked;
+    Case& c = input.drawn;
     c.kind = kKinds[(in.byte() & ~kMark) % kKinds.size()];
     c.provider = in.bytes(kMostTextBytes);
     switch (c.kind) {
@@ -256,7 +256,7 @@ Input read_input(std::string_view bytes) {
 }
 
 std::string write_input(const Input& input) {
-    const Case& c = input.asked;
+    const Case& c = input.drawn;
     const auto kind = std::find(kKinds.begin(), kKinds.end(), c.kind);
     if (kind == kKinds.end()) return {};
     ByteWriter out;
@@ -287,10 +287,10 @@ std::string write_input(const Input& input) {
 }
 
 Case to_case(const Input& input) {
-    if (input.asked.kind == Case::Kind::Pair) return pair_of(input);
-    if (input.asked.kind == Case::Kind::SideEffects) return side_effects_of(input.asked);
-    if (input.asked.kind == Case::Kind::Lifecycle) return life_of(input.asked);
-    return input.asked;
+    if (input.drawn.kind == Case::Kind::Pair) return pair_of(input);
+    if (input.drawn.kind == Case::Kind::SideEffects) return side_effects_of(input.drawn);
+    if (input.drawn.kind == Case::Kind::Lifecycle) return life_of(input.drawn);
+    return input.drawn;
 }
 
 bool is_case_bytes(std::string_view content) {

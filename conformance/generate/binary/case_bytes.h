@@ -25,7 +25,7 @@ inline constexpr std::size_t kMostChoices = 600;     ///< bytes of them, on the 
 
 /// A case to be.
 struct Input {
-    Case asked;              ///< of a pair, the first call alone
+    Case drawn;              ///< of a pair, the first call alone
     std::uint64_t turn = 0;  ///< a pair: which of the calls that stand so to the first is the second; traffic: which of
                              ///< the systematic exchanges, from 1, or 0 for a random one
     std::uint8_t stage = 0;  ///< traffic: which kind of endpoint

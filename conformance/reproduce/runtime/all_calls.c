@@ -41,7 +41,7 @@ static int counts(const struct fi_info* from) { return of_provider(from); }
 #include "answers/all_named.c"
 #include "side_effects/watch.c"
 #include "side_effects/guarded.c"
-#include "side_effects/ask_and_free.c"
+#include "side_effects/issue_and_free.c"
 #include "side_effects/answer.c"
 #include "side_effects/duplicate.c"
 #include "side_effects/allocate.c"

@@ -16,7 +16,7 @@
 static const char* what = "";
 static unsigned long when;
 static int always;
-static unsigned long asked;
+static unsigned long requested;
 static char provider[64] = "fake";
 static volatile int* volatile nowhere = (int*)8;
 
@@ -30,7 +30,7 @@ __attribute__((constructor)) static void read_mood(void) {
     if (!strcmp(what, "escapes")) strcpy(provider, "fa\033[31mke\007\xff");
 }
 
-static int is(const char* mood) { return !strcmp(what, mood) && (asked == when || (always && asked > when)); }
+static int is(const char* mood) { return !strcmp(what, mood) && (requested == when || (always && requested > when)); }
 
 static void leave(int signal) {
     (void)signal;
@@ -100,7 +100,7 @@ static int names_another(const struct fi_info* hints) {
 int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const struct fi_info* hints,
                struct fi_info** info) {
     (void)node, (void)service, (void)flags;
-    ++asked;
+    ++requested;
     misbehave();
     *info = NULL;
     if (version > FI_VERSION(1, 17)) return -FI_ENOSYS;

@@ -106,13 +106,13 @@ TEST(EngineBudget, APeerThatDoesNotReadItsAnswersIsDroppedAtItsBudget) {
                         .flags = 0,
                         .aux = 1,
                         .word = {1, memory.size(), 0}};
-    size_t asked = 0;
-    for (; asked < 100'000 && !to->closing; ++asked) {
+    size_t requested = 0;
+    for (; requested < 100'000 && !to->closing; ++requested) {
         transport.forge(*to, header, bytes);
         progress_only(pair.b);
     }
-    EXPECT_LE(asked * memory.size(), kAnswerBytesMost + 10 * memory.size());
-    EXPECT_GT(asked * memory.size(), kAskedBytesMost);
+    EXPECT_LE(requested * memory.size(), kAnswerBytesMost + 10 * memory.size());
+    EXPECT_GT(requested * memory.size(), kAskedBytesMost);
     pair.settle();
 }
 

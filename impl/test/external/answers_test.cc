@@ -6,7 +6,7 @@
 
 #include "impl/test/external/in_child.h"
 #include "impl/test/library/allocation.h"
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 #include "impl/test/library/versioned.h"
 
 namespace selvage::test {
@@ -16,7 +16,7 @@ using Fabric2Call = int (*)(fi_info*, fid_fabric**, uint64_t, void*);
 
 TEST(ExternalAnswers, HaveEverythingThatTheProviderReturned) {
     in_child(folder("good"), [] {
-        const Answer answer = ask(make_hints("small"));
+        const Answer answer = getinfo(make_hints("small"));
         ASSERT_EQ(answer.size(), 2U);
         const fi_info* rdm = answer.get();
         EXPECT_STREQ(rdm->fabric_attr->prov_name, "small");
@@ -41,10 +41,10 @@ TEST(ExternalAnswers, HaveEverythingThatTheProviderReturned) {
 
 TEST(ExternalAnswers, AreTheProgramsToCopyChangeAndRelease) {
     in_child(folder("good"), [] {
-        ask(make_hints("small"));
+        getinfo(make_hints("small"));
         const long before = live_blocks();
         {
-            Answer answer = ask(make_hints("small", FI_EP_MSG));
+            Answer answer = getinfo(make_hints("small", FI_EP_MSG));
             ASSERT_EQ(answer.size(), 1U);
             const InfoPtr copy(fi_dupinfo(answer.get()));
             ASSERT_TRUE(copy && copy->nic && copy->nic != answer->nic);
@@ -65,13 +65,13 @@ TEST(ExternalAnswers, AreTheProgramsToCopyChangeAndRelease) {
 TEST(ExternalAnswers, AreAllOrNothingWhenMemoryIsShort) {
     if (!allocation_control()) GTEST_SKIP() << "the sanitizer owns the allocator";
     in_child(folder("good") + ":" + folder("other"), [] {
-        const size_t expected = ask(nullptr).size();
+        const size_t expected = getinfo(nullptr).size();
         bool failed = true;
         for (size_t n = 1; failed; ++n) {
             const long before = live_blocks();
             fail_allocation(n);
             {
-                const Answer answer = ask(nullptr);
+                const Answer answer = getinfo(nullptr);
                 failed = allocation_failed();
                 fail_allocation(0);
                 if (answer.result) {
@@ -89,7 +89,7 @@ TEST(ExternalAnswers, AreAllOrNothingWhenMemoryIsShort) {
 
 TEST(ExternalAnswers, WithoutHintsAreAskedForWithoutHints) {
     in_child(folder("good"), [] {
-        EXPECT_EQ(ask(nullptr, nullptr, "1", FI_SOURCE).result, 0);
+        EXPECT_EQ(getinfo(nullptr, nullptr, "1", FI_SOURCE).result, 0);
         EXPECT_EQ(seen("good").queries, 1);
         EXPECT_FALSE(seen("good").had_hints);
         EXPECT_EQ(seen("good").flags, FI_SOURCE);
@@ -99,13 +99,13 @@ TEST(ExternalAnswers, WithoutHintsAreAskedForWithoutHints) {
 
 TEST(ExternalAnswers, ComeFromTheProviderThatTheHintsName) {
     in_child(folder("good") + ":" + folder("other"), [] {
-        EXPECT_EQ(ask(make_hints("other")).size(), 2U);
+        EXPECT_EQ(getinfo(make_hints("other")).size(), 2U);
         EXPECT_EQ(seen("good").queries, 0);
-        const Answer shouted = ask(make_hints("SMALL"));
+        const Answer shouted = getinfo(make_hints("SMALL"));
         ASSERT_EQ(shouted.size(), 2U);
         EXPECT_STREQ(shouted->fabric_attr->prov_name, "SMALL");  // as the hints spell it
-        EXPECT_EQ(ask(make_hints("")).size(), ask(nullptr).size());
-        ask(make_hints("tcp"));
+        EXPECT_EQ(getinfo(make_hints("")).size(), getinfo(nullptr).size());
+        getinfo(make_hints("tcp"));
         EXPECT_EQ(seen("good").foreign_names + seen("other").foreign_names, 0);
         EXPECT_EQ(seen("good").queries, 3);
     });
@@ -114,10 +114,10 @@ TEST(ExternalAnswers, ComeFromTheProviderThatTheHintsName) {
 TEST(ExternalAnswers, ComeUnderNoLayeredName) {
     in_child(folder("good"), [] {
         for (const char* name : {"small;ofi_rxm", "ofi_rxm;small", "tcp;ofi_rxm", "small;", "smal"}) {
-            ask(make_hints(name));
+            getinfo(make_hints(name));
         }
         EXPECT_EQ(seen("good").queries, 0);
-        EXPECT_EQ(ask(make_hints("small;ofi_rxm")).result, -FI_ENODATA);
+        EXPECT_EQ(getinfo(make_hints("small;ofi_rxm")).result, -FI_ENODATA);
     });
 }
 
@@ -140,24 +140,24 @@ TEST(ExternalAnswers, ToOldProgramsAreAskedForWithWhatTheyOwn) {
         tx->inject_size = 42;
         fi_info* list = nullptr;
         ASSERT_EQ(get(FI_VERSION(1, 0), nullptr, nullptr, 0, info.get(), &list), 0);
-        const small_seen& asked = seen("good");
-        EXPECT_EQ(asked.version, FI_VERSION(1, 0));
-        EXPECT_EQ(asked.inject_in_hints, 42U);
-        EXPECT_EQ(asked.tclass_in_hints, 0U);
-        EXPECT_EQ(asked.key_in_hints, 0U);
-        EXPECT_EQ(asked.nic_in_hints, nullptr);
-        EXPECT_EQ(asked.nics, 0);
+        const small_seen& requested = seen("good");
+        EXPECT_EQ(requested.version, FI_VERSION(1, 0));
+        EXPECT_EQ(requested.inject_in_hints, 42U);
+        EXPECT_EQ(requested.tclass_in_hints, 0U);
+        EXPECT_EQ(requested.key_in_hints, 0U);
+        EXPECT_EQ(requested.nic_in_hints, nullptr);
+        EXPECT_EQ(requested.nics, 0);
         symbol<FreeInfoCall>("fi_freeinfo", "FABRIC_1.0")(list);
     });
 }
 
 TEST(ExternalAnswers, GoToProgramsOfAtMostTheProvidersOwnVersion) {
     in_child(folder("of_1_10"), [] {
-        EXPECT_EQ(ask(make_hints("small"), nullptr, nullptr, 0, FI_VERSION(1, 11)).result, -FI_ENODATA);
-        EXPECT_EQ(ask(make_hints("tcp"), nullptr, nullptr, 0, FI_VERSION(1, 11)).result, 0);
+        EXPECT_EQ(getinfo(make_hints("small"), nullptr, nullptr, 0, FI_VERSION(1, 11)).result, -FI_ENODATA);
+        EXPECT_EQ(getinfo(make_hints("tcp"), nullptr, nullptr, 0, FI_VERSION(1, 11)).result, 0);
         EXPECT_EQ(seen("of_1_10").queries, 0);
-        EXPECT_EQ(ask(make_hints("small"), nullptr, nullptr, 0, FI_VERSION(1, 10)).result, 0);
-        EXPECT_EQ(ask(make_hints("small"), nullptr, nullptr, 0, FI_VERSION(1, 19)).result, -FI_ENOSYS);
+        EXPECT_EQ(getinfo(make_hints("small"), nullptr, nullptr, 0, FI_VERSION(1, 10)).result, 0);
+        EXPECT_EQ(getinfo(make_hints("small"), nullptr, nullptr, 0, FI_VERSION(1, 19)).result, -FI_ENOSYS);
     });
 }
 
@@ -169,19 +169,19 @@ TEST(ExternalAnswers, OfNewerProvidersReachNewerProgramsWhole) {
         ASSERT_EQ(get(FI_VERSION(2, 6), nullptr, nullptr, 0, hints.get(), &list), 0);
         EXPECT_EQ(memcmp(reinterpret_cast<char*>(list->domain_attr) + 208, "01234567", 8), 0);
         symbol<FreeInfoCall>("fi_freeinfo", "FABRIC_1.9")(list);
-        EXPECT_EQ(ask(hints).size(), 2U);
+        EXPECT_EQ(getinfo(hints).size(), 2U);
     });
 }
 
 TEST(ExternalAnswers, AreNamesAloneWhereOnlyNamesAreAskedFor) {
     in_child(folder("good"), [] {
-        const Answer all = ask(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY);
+        const Answer all = getinfo(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY);
         const fi_info* last = all.get();
         while (last->next) last = last->next;
         EXPECT_STREQ(last->fabric_attr->prov_name, "small");
         EXPECT_EQ(last->fabric_attr->prov_version, FI_VERSION(3, 1));
-        EXPECT_EQ(ask(make_hints("small"), nullptr, nullptr, FI_PROV_ATTR_ONLY).size(), 1U);
-        EXPECT_EQ(ask(make_hints("tcp"), nullptr, nullptr, FI_PROV_ATTR_ONLY).size(), 1U);
+        EXPECT_EQ(getinfo(make_hints("small"), nullptr, nullptr, FI_PROV_ATTR_ONLY).size(), 1U);
+        EXPECT_EQ(getinfo(make_hints("tcp"), nullptr, nullptr, FI_PROV_ATTR_ONLY).size(), 1U);
         EXPECT_EQ(seen("good").queries, 0);
     });
 }
@@ -189,28 +189,28 @@ TEST(ExternalAnswers, AreNamesAloneWhereOnlyNamesAreAskedFor) {
 TEST(ExternalAnswers, ToACallThatIsWrongAreNotAskedFor) {
     in_child(folder("good"), [] {
         EXPECT_EQ(fi_getinfo(kVersion, nullptr, nullptr, 0, nullptr, nullptr), -FI_EINVAL);
-        EXPECT_EQ(ask(nullptr, nullptr, nullptr, uint64_t{1} << 20).result, -FI_EBADFLAGS);
-        EXPECT_EQ(ask(make_hints("small"), nullptr, nullptr, FI_SOURCE).result, -FI_ENODATA);
+        EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, uint64_t{1} << 20).result, -FI_EBADFLAGS);
+        EXPECT_EQ(getinfo(make_hints("small"), nullptr, nullptr, FI_SOURCE).result, -FI_ENODATA);
         InfoPtr hints = make_hints();
         hints->caps = uint64_t{1} << 62;
-        EXPECT_EQ(ask(hints).result, -FI_EBADFLAGS);
+        EXPECT_EQ(getinfo(hints).result, -FI_EBADFLAGS);
         EXPECT_EQ(seen("good").queries, 0);
     });
 }
 
 TEST(ExternalAnswers, DoNotDependOnObjectsOfTheLibrary) {
     in_child(folder("good"), [] {
-        const Answer shm = ask(make_hints("shm"));
+        const Answer shm = getinfo(make_hints("shm"));
         fid_fabric* fabric = nullptr;
         fid_domain* domain = nullptr;
         ASSERT_EQ(fi_fabric(shm->fabric_attr, &fabric, nullptr), 0);
         ASSERT_EQ(fi_domain(fabric, shm.get(), &domain, nullptr), 0);
         InfoPtr hints = make_hints();
         hints->fabric_attr->fabric = fabric;
-        EXPECT_GT(ask(hints).size(), 0U);
+        EXPECT_GT(getinfo(hints).size(), 0U);
         hints->fabric_attr->fabric = nullptr;
         hints->domain_attr->domain = domain;
-        EXPECT_GT(ask(hints).size(), 0U);
+        EXPECT_GT(getinfo(hints).size(), 0U);
         EXPECT_EQ(seen("good").queries, 0);
         fi_close(&domain->fid);
         fi_close(&fabric->fid);
@@ -229,14 +229,14 @@ TEST_P(BadAnswers, AreLeftOutAndTheOthersStand) {
     const BadAnswer& expected = GetParam();
     setenv("FI_LOG_LEVEL", "info", 1);
     const Lines log = in_child(folder(expected.variant) + ":" + folder("other"), [&] {
-        ask(make_hints("other"));
+        getinfo(make_hints("other"));
         const long before = live_blocks();
-        EXPECT_EQ(ask(make_hints("small")).size(), expected.left);
+        EXPECT_EQ(getinfo(make_hints("small")).size(), expected.left);
         const bool released = std::string_view(expected.variant) != "endless_list";
         if (allocation_control() && released) {
             EXPECT_EQ(live_blocks(), before);
         }
-        EXPECT_EQ(ask(make_hints("other")).size(), 2U);
+        EXPECT_EQ(getinfo(make_hints("other")).size(), 2U);
         EXPECT_EQ(seen(expected.variant).queries, 1);
     });
     unsetenv("FI_LOG_LEVEL");
@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(External, BadAnswers,
 
 TEST(ExternalFabrics, AreTheProvidersOwnObjects) {
     in_child(folder("good"), [] {
-        const Answer answer = ask(make_hints("Small"));
+        const Answer answer = getinfo(make_hints("Small"));
         ASSERT_EQ(answer.size(), 2U);
         int context = 0;
         fid_fabric* fabric = nullptr;
@@ -304,7 +304,7 @@ TEST(ExternalFabrics, CanBeOpenedByTheFirstCallOfAProcess) {
 
 TEST(ExternalFabrics, ThatCannotBeOpenedAreNull) {
     const Lines log = in_child(folder("good") + ":@" + folder("no_object"), [] {
-        const Answer answer = ask(make_hints("small"));
+        const Answer answer = getinfo(make_hints("small"));
         fi_fabric_attr attr = *answer->fabric_attr;
         fid_fabric* fabric = reinterpret_cast<fid_fabric*>(1);
         EXPECT_EQ(fi_fabric(&attr, nullptr, nullptr), -FI_EINVAL);
@@ -322,7 +322,7 @@ TEST(ExternalFabrics, ThatCannotBeOpenedAreNull) {
         EXPECT_EQ(fi_fabric(&attr, &fabric, nullptr), -FI_ENODEV);
     });
     in_child(folder("no_object"), [] {
-        const Answer answer = ask(make_hints("small"));
+        const Answer answer = getinfo(make_hints("small"));
         fid_fabric* fabric = nullptr;
         EXPECT_EQ(fi_fabric(answer->fabric_attr, &fabric, nullptr), -FI_EOTHER);
     });
@@ -332,17 +332,17 @@ TEST(ExternalFabrics, ThatCannotBeOpenedAreNull) {
 TEST(OwnFiles, AreProvidersBesideTheLibrarysOwn) {
     EXPECT_TRUE(in_child(SELVAGE_OWN_FILES, [] {
                     for (const char* name : {"shm", "selvage_shm", "tcp", "selvage_tcp"}) {
-                        const Answer answer = ask(make_hints(name));
+                        const Answer answer = getinfo(make_hints(name));
                         ASSERT_GT(answer.size(), 0U) << name;
                         EXPECT_STREQ(answer->fabric_attr->prov_name, name);
                     }
-                    EXPECT_EQ(ask(make_hints("selvage_tcp;ofi_rxm")).result, -FI_ENODATA);
+                    EXPECT_EQ(getinfo(make_hints("selvage_tcp;ofi_rxm")).result, -FI_ENODATA);
                 }).empty());
 }
 
 TEST(OwnFiles, AnswerProgramsOfAllReleases) {
     in_child(SELVAGE_OWN_FILES, [] {
-        EXPECT_EQ(ask(make_hints("selvage_shm"), nullptr, nullptr, 0, FI_VERSION(1, 18)).result, 0);
+        EXPECT_EQ(getinfo(make_hints("selvage_shm"), nullptr, nullptr, 0, FI_VERSION(1, 18)).result, 0);
         const auto get = symbol<GetInfoCall>("fi_getinfo", "FABRIC_1.9");
         const InfoPtr hints = make_hints("selvage_shm");
         fi_info* list = nullptr;

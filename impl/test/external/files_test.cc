@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "impl/test/external/in_child.h"
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 
 namespace selvage::test {
 namespace {
@@ -36,7 +36,7 @@ private:
 // Provider names of the answers to no hints, neighbours of one name as one.
 std::vector<std::string> answering() {
     std::vector<std::string> names;
-    const Answer answer = ask(nullptr);
+    const Answer answer = getinfo(nullptr);
     for (const fi_info* info = answer.get(); info; info = info->next) {
         const char* name = info->fabric_attr->prov_name;
         if (names.empty() || names.back() != name) names.emplace_back(name);
@@ -44,10 +44,10 @@ std::vector<std::string> answering() {
     return names;
 }
 
-size_t entries(const char* provider) { return ask(make_hints(provider)).size(); }
+size_t entries(const char* provider) { return getinfo(make_hints(provider)).size(); }
 
 uint32_t version_of(const char* provider) {
-    const Answer answer = ask(make_hints(provider));
+    const Answer answer = getinfo(make_hints(provider));
     return answer.get() ? answer->fabric_attr->prov_version : 0;
 }
 

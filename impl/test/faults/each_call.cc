@@ -282,9 +282,9 @@ private:
             overrun = true;
             return false;
         }
-        const bool asked_for = failure.err == FI_ECANCELED || failure.err == FI_ENOMSG;
-        board->errors += !asked_for;
-        if (!asked_for && !fits(-failure.err)) {
+        const bool requested_for = failure.err == FI_ECANCELED || failure.err == FI_ENOMSG;
+        board->errors += !requested_for;
+        if (!requested_for && !fits(-failure.err)) {
             violated("a completion with %s", fi_strerror(failure.err));
         }
         fi_cq_tagged_entry entry{};

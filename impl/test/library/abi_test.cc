@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 #include "impl/test/library/versioned.h"
 
 namespace selvage::test {

@@ -26,7 +26,7 @@ sockaddr_in inet(const char* host, uint16_t port) {
 struct Loopback : Network {
     Loopback() : Network("none") {
         InfoPtr hints = make_hints("tcp", FI_EP_RDM);
-        Answer answer = ask(hints, "127.0.0.1", nullptr, FI_SOURCE);
+        Answer answer = getinfo(hints, "127.0.0.1", nullptr, FI_SOURCE);
         info = std::move(answer.list);
         result = answer.result;
         if (!result) result = fi_fabric(info->fabric_attr, fabric.out(), nullptr);

@@ -88,7 +88,7 @@ class Connections : public ::testing::Test {
 protected:
     void SetUp() override {
         InfoPtr hints = make_hints("tcp", FI_EP_MSG);
-        Answer answer = ask(hints, "127.0.0.1", "0", FI_SOURCE);
+        Answer answer = getinfo(hints, "127.0.0.1", "0", FI_SOURCE);
         ASSERT_EQ(answer.result, 0);
         info = std::move(answer.list);
         ASSERT_EQ(fi_fabric(info->fabric_attr, fabric.out(), nullptr), 0);

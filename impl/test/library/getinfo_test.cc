@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 
 namespace selvage::test {
 namespace {
@@ -16,7 +16,7 @@ constexpr uint64_t kMessageModifiers = FI_SEND | FI_RECV;
 constexpr uint64_t kMemoryModifiers = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 TEST(GetInfo, WithoutHintsListsEveryProviderWithAllItCanDo) {
-    const Answer all = ask(nullptr);
+    const Answer all = getinfo(nullptr);
     ASSERT_EQ(all.result, 0);
     std::set<std::string> names;
     for (const fi_info* info = all.get(); info; info = info->next) {
@@ -33,7 +33,7 @@ TEST(GetInfo, WithoutHintsListsEveryProviderWithAllItCanDo) {
 }
 
 TEST(GetInfo, LoopbackComesLastAndReachesNothingRemote) {
-    const Answer tcp = ask(make_hints("tcp"));
+    const Answer tcp = getinfo(make_hints("tcp"));
     ASSERT_EQ(tcp.result, 0);
     bool loopback_seen = false;
     for (const fi_info* info = tcp.get(); info; info = info->next) {
@@ -46,23 +46,23 @@ TEST(GetInfo, LoopbackComesLastAndReachesNothingRemote) {
 }
 
 TEST(GetInfo, VersionsAndFlags) {
-    EXPECT_EQ(ask(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 19)).result, -FI_ENOSYS);
-    EXPECT_EQ(ask(nullptr, nullptr, nullptr, 0, FI_VERSION(2, 0)).result, -FI_ENOSYS);
-    EXPECT_EQ(ask(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 18)).result, 0);
-    EXPECT_EQ(ask(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 0)).result, 0);
-    EXPECT_EQ(ask(nullptr, nullptr, nullptr, 1).result, -FI_EBADFLAGS);
-    EXPECT_EQ(ask(nullptr, nullptr, nullptr, FI_SOURCE).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 19)).result, -FI_ENOSYS);
+    EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, 0, FI_VERSION(2, 0)).result, -FI_ENOSYS);
+    EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 18)).result, 0);
+    EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 0)).result, 0);
+    EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, 1).result, -FI_EBADFLAGS);
+    EXPECT_EQ(getinfo(nullptr, nullptr, nullptr, FI_SOURCE).result, -FI_ENODATA);
     EXPECT_EQ(fi_version(), FI_VERSION(1, 18));
 }
 
 TEST(GetInfo, PrimaryCapabilitiesOnlyWhenAskedAndModifiersImplied) {
     InfoPtr hints = make_hints("shm");
     hints->caps = FI_MSG;
-    const Answer plain = ask(hints);
+    const Answer plain = getinfo(hints);
     ASSERT_EQ(plain.result, 0);
     EXPECT_EQ(plain->caps, FI_MSG | kMessageModifiers | FI_MULTI_RECV | FI_LOCAL_COMM);
     hints->caps = FI_TAGGED | FI_RMA | FI_SEND;
-    const Answer limited = ask(hints);
+    const Answer limited = getinfo(hints);
     ASSERT_EQ(limited.result, 0);
     EXPECT_EQ(limited->caps & (kMessageModifiers | kMemoryModifiers), FI_SEND | kMemoryModifiers);
     EXPECT_EQ(limited->tx_attr->caps & FI_TAGGED, FI_TAGGED);
@@ -76,21 +76,21 @@ TEST(GetInfo, CapabilitiesThatCannotBe) {
           uint64_t{FI_MSG | FI_RMA_EVENT}, uint64_t{FI_RMA | FI_READ | FI_RMA_EVENT}, uint64_t{FI_HMEM | FI_MSG},
           uint64_t{FI_MSG | FI_MULTICAST}, uint64_t{FI_MSG | FI_VARIABLE_MSG}, uint64_t{FI_RMA | FI_RMA_PMEM}}) {
         hints->caps = caps;
-        EXPECT_EQ(ask(hints).result, -FI_ENODATA) << std::hex << caps;
+        EXPECT_EQ(getinfo(hints).result, -FI_ENODATA) << std::hex << caps;
     }
     hints->caps = FI_MSG | 1;
-    EXPECT_EQ(ask(hints).result, -FI_EBADFLAGS);
+    EXPECT_EQ(getinfo(hints).result, -FI_EBADFLAGS);
     hints->caps = FI_MSG | FI_REMOTE_COMM;
-    EXPECT_EQ(ask(hints).result, 0);
+    EXPECT_EQ(getinfo(hints).result, 0);
     hints = make_hints("shm");
     hints->caps = FI_MSG | FI_REMOTE_COMM;
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, OneReachAskedForOpensNoOther) {
     InfoPtr hints = make_hints("tcp");
     hints->caps = FI_MSG | FI_LOCAL_COMM;
-    const Answer local = ask(hints);
+    const Answer local = getinfo(hints);
     ASSERT_EQ(local.result, 0);
     EXPECT_EQ(local->caps & (FI_LOCAL_COMM | FI_REMOTE_COMM), FI_LOCAL_COMM);
 }
@@ -98,9 +98,9 @@ TEST(GetInfo, OneReachAskedForOpensNoOther) {
 TEST(GetInfo, SourceIsForConnectionlessEndpoints) {
     InfoPtr hints = make_hints("tcp", FI_EP_MSG);
     hints->caps = FI_MSG | FI_SOURCE;
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
     hints->ep_attr->type = FI_EP_RDM;
-    EXPECT_EQ(ask(hints).result, 0);
+    EXPECT_EQ(getinfo(hints).result, 0);
 }
 
 TEST(GetInfo, ContextCapabilitiesAreASubsetOfTheEndpoints) {
@@ -108,18 +108,18 @@ TEST(GetInfo, ContextCapabilitiesAreASubsetOfTheEndpoints) {
     hints->caps = FI_MSG | FI_TAGGED;
     hints->tx_attr->caps = FI_MSG;
     hints->rx_attr->caps = FI_TAGGED | FI_RECV;
-    const Answer answer = ask(hints);
+    const Answer answer = getinfo(hints);
     ASSERT_EQ(answer.result, 0);
     EXPECT_EQ(answer->tx_attr->caps, FI_MSG | FI_SEND);
     EXPECT_EQ(answer->rx_attr->caps, FI_TAGGED | FI_RECV | FI_MULTI_RECV);
     hints->tx_attr->caps = FI_RMA;
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, RegistrationModes) {
     struct Case {
         uint32_t version;
-        int asked;
+        int requested;
         int answer;  // negative: refused
     };
     constexpr int kModes = FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
@@ -135,11 +135,11 @@ TEST(GetInfo, RegistrationModes) {
                              {FI_VERSION(1, 5), FI_MR_BASIC | FI_MR_LOCAL, -1},
                              {FI_VERSION(1, 18), FI_MR_BASIC | FI_MR_SCALABLE, -1}}) {
         InfoPtr hints = make_hints("shm");
-        hints->domain_attr->mr_mode = each.asked;
-        const Answer answer = ask(hints, nullptr, nullptr, 0, each.version);
-        ASSERT_EQ(answer.result, each.answer < 0 ? -FI_ENODATA : 0) << each.asked;
+        hints->domain_attr->mr_mode = each.requested;
+        const Answer answer = getinfo(hints, nullptr, nullptr, 0, each.version);
+        ASSERT_EQ(answer.result, each.answer < 0 ? -FI_ENODATA : 0) << each.requested;
         if (each.answer >= 0) {
-            EXPECT_EQ(answer->domain_attr->mr_mode, each.answer) << each.asked;
+            EXPECT_EQ(answer->domain_attr->mr_mode, each.answer) << each.requested;
         }
     }
 }
@@ -151,42 +151,42 @@ TEST(GetInfo, FieldsNewerThanTheVersionAreNotLookedAt) {
     hints->domain_attr->auth_key_size = 1234;
     hints->ep_attr->auth_key_size = 1234;
     hints->tx_attr->tclass = 0xdeadbeef;
-    EXPECT_EQ(ask(hints, nullptr, nullptr, 0, FI_VERSION(1, 4)).result, 0);
-    EXPECT_EQ(ask(hints, nullptr, nullptr, 0, FI_VERSION(1, 5)).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints, nullptr, nullptr, 0, FI_VERSION(1, 4)).result, 0);
+    EXPECT_EQ(getinfo(hints, nullptr, nullptr, 0, FI_VERSION(1, 5)).result, -FI_ENODATA);
     hints->domain_attr->auth_key_size = 0;
     hints->ep_attr->auth_key_size = 0;
     hints->domain_attr->cntr_cnt = 1;
-    EXPECT_EQ(ask(hints, nullptr, nullptr, 0, FI_VERSION(1, 8)).result, 0);
-    EXPECT_EQ(ask(hints, nullptr, nullptr, 0, FI_VERSION(1, 9)).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints, nullptr, nullptr, 0, FI_VERSION(1, 8)).result, 0);
+    EXPECT_EQ(getinfo(hints, nullptr, nullptr, 0, FI_VERSION(1, 9)).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, LimitsAnswerAtLeastWhatIsAsked) {
-    const Answer standard = ask(make_hints("tcp", FI_EP_RDM));
+    const Answer standard = getinfo(make_hints("tcp", FI_EP_RDM));
     ASSERT_EQ(standard.result, 0);
     InfoPtr hints = make_hints("tcp", FI_EP_RDM);
     hints->tx_attr->size = 4096;
     hints->rx_attr->size = 16;
     hints->tx_attr->inject_size = 1;
     hints->domain_attr->mr_cnt = 7;
-    const Answer answer = ask(hints);
+    const Answer answer = getinfo(hints);
     ASSERT_EQ(answer.result, 0);
     EXPECT_GE(answer->tx_attr->size, 4096u);
     EXPECT_GE(answer->rx_attr->size, 16u);
     EXPECT_GE(answer->domain_attr->mr_cnt, 7u);
     hints->tx_attr->size = SIZE_MAX;
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
     hints->tx_attr->size = 0;
     hints->tx_attr->inject_size = standard->tx_attr->inject_size + 1;
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, EveryAnswerIsGrantedAgain) {
     for (const char* provider : {"shm", "tcp", "tcp;ofi_rxm"}) {
-        const Answer first = ask(make_hints(provider));
+        const Answer first = getinfo(make_hints(provider));
         ASSERT_EQ(first.result, 0) << provider;
         for (const fi_info* info = first.get(); info; info = info->next) {
             const InfoPtr hints(fi_dupinfo(info));
-            const Answer second = ask(hints);
+            const Answer second = getinfo(hints);
             ASSERT_EQ(second.result, 0) << provider << ' ' << info->domain_attr->name;
             EXPECT_EQ(second.size(), 1u) << provider << ' ' << info->domain_attr->name;
             EXPECT_EQ(second->caps, info->caps);
@@ -200,7 +200,7 @@ TEST(GetInfo, EveryAnswerIsGrantedAgain) {
 
 TEST(GetInfo, LayeredNames) {
     for (const char* name : {"tcp;ofi_rxm", "ofi_rxm;tcp"}) {
-        const Answer answer = ask(make_hints(name));
+        const Answer answer = getinfo(make_hints(name));
         ASSERT_EQ(answer.result, 0) << name;
         for (const fi_info* info = answer.get(); info; info = info->next) {
             EXPECT_EQ(info->ep_attr->type, FI_EP_RDM);
@@ -208,14 +208,14 @@ TEST(GetInfo, LayeredNames) {
         }
     }
     for (const char* name : {"shm;ofi_rxm", "tcp;ofi_rxd", "sockets", ";", "tcp;", "tCp;ofi_rxm", "OFI_RXM"}) {
-        EXPECT_EQ(ask(make_hints(name)).result, -FI_ENODATA) << name;
+        EXPECT_EQ(getinfo(make_hints(name)).result, -FI_ENODATA) << name;
     }
     InfoPtr hints = make_hints("tcp;ofi_rxm", FI_EP_MSG);
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, LayeredNamesAreListedAfterAllPlainOnes) {
-    const Answer all = ask(nullptr);
+    const Answer all = getinfo(nullptr);
     ASSERT_EQ(all.result, 0);
     size_t plain = 0, layered = 0;
     for (const fi_info* info = all.get(); info; info = info->next) {
@@ -229,12 +229,12 @@ TEST(GetInfo, LayeredNamesAreListedAfterAllPlainOnes) {
         }
     }
     EXPECT_EQ(layered, plain);
-    EXPECT_EQ(layered, ask(make_hints("tcp;ofi_rxm")).size());
+    EXPECT_EQ(layered, getinfo(make_hints("tcp;ofi_rxm")).size());
 }
 
 TEST(GetInfo, APlainNameIsNotAnsweredUnderALayeredOne) {
     for (const char* name : {"tcp", "shm"}) {
-        const Answer answer = ask(make_hints(name));
+        const Answer answer = getinfo(make_hints(name));
         ASSERT_EQ(answer.result, 0) << name;
         for (const fi_info* info = answer.get(); info; info = info->next) {
             EXPECT_STREQ(info->fabric_attr->prov_name, name);
@@ -243,12 +243,12 @@ TEST(GetInfo, APlainNameIsNotAnsweredUnderALayeredOne) {
 }
 
 TEST(GetInfo, AnEndpointTypeThatAProviderNeverHasIsRefused) {
-    EXPECT_EQ(ask(make_hints("tcp", FI_EP_DGRAM)).result, -FI_ENODATA);
-    EXPECT_EQ(ask(make_hints("shm", FI_EP_MSG)).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("tcp", FI_EP_DGRAM)).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("shm", FI_EP_MSG)).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, ProviderAttributesOnly) {
-    const Answer all = ask(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY);
+    const Answer all = getinfo(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY);
     ASSERT_EQ(all.result, 0);
     EXPECT_EQ(all.size(), 4u);  // verbs, shm, tcp, and the layer
     for (const fi_info* info = all.get(); info; info = info->next) {
@@ -261,7 +261,7 @@ TEST(GetInfo, ProviderAttributesOnly) {
 }
 
 TEST(GetInfo, SourceNodeAndService) {
-    const Answer answer = ask(make_hints("tcp"), "127.0.0.1", "4711", FI_SOURCE);
+    const Answer answer = getinfo(make_hints("tcp"), "127.0.0.1", "4711", FI_SOURCE);
     ASSERT_EQ(answer.result, 0);
     for (const fi_info* info = answer.get(); info; info = info->next) {
         ASSERT_EQ(info->addr_format, static_cast<uint32_t>(FI_SOCKADDR_IN));
@@ -270,43 +270,43 @@ TEST(GetInfo, SourceNodeAndService) {
         EXPECT_EQ(ntohl(address->sin_addr.s_addr), static_cast<uint32_t>(INADDR_LOOPBACK));
         EXPECT_FALSE(info->dest_addr);
     }
-    EXPECT_EQ(ask(make_hints("tcp"), "203.0.113.77", "1", FI_SOURCE).result, -FI_ENODATA);
-    EXPECT_EQ(ask(make_hints("tcp"), "127.0.0.1", "70000", FI_SOURCE).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("tcp"), "203.0.113.77", "1", FI_SOURCE).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("tcp"), "127.0.0.1", "70000", FI_SOURCE).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, DestinationNodeAndService) {
-    const Answer answer = ask(make_hints("tcp", FI_EP_RDM), "localhost", "4711");
+    const Answer answer = getinfo(make_hints("tcp", FI_EP_RDM), "localhost", "4711");
     ASSERT_EQ(answer.result, 0);
     ASSERT_TRUE(answer->dest_addr);
     EXPECT_GT(answer->dest_addrlen, 0u);
     // Loopback is where the kernel sends from, so it is first here.
     EXPECT_STREQ(answer->domain_attr->name, "lo");
-    EXPECT_EQ(ask(make_hints("tcp"), "not a host name", nullptr, FI_NUMERICHOST).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("tcp"), "not a host name", nullptr, FI_NUMERICHOST).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, TextAddresses) {
-    const Answer answer = ask(make_hints("tcp"), "fi_sockaddr_in://127.0.0.1:99");
+    const Answer answer = getinfo(make_hints("tcp"), "fi_sockaddr_in://127.0.0.1:99");
     ASSERT_EQ(answer.result, 0);
     EXPECT_EQ(ntohs(static_cast<const sockaddr_in*>(answer->dest_addr)->sin_port), 99);
-    EXPECT_EQ(ask(make_hints("tcp"), "fi_sockaddr_in://127.0.0.1:99", "99").result, -FI_ENODATA);
-    EXPECT_EQ(ask(make_hints("shm"), "fi_sockaddr_in://127.0.0.1:99").result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("tcp"), "fi_sockaddr_in://127.0.0.1:99", "99").result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("shm"), "fi_sockaddr_in://127.0.0.1:99").result, -FI_ENODATA);
     InfoPtr hints = make_hints("tcp");
     hints->addr_format = FI_ADDR_STR;
-    const Answer text = ask(hints, "fi_sockaddr_in6://[::1]:7", nullptr, FI_SOURCE);
+    const Answer text = getinfo(hints, "fi_sockaddr_in6://[::1]:7", nullptr, FI_SOURCE);
     ASSERT_EQ(text.result, 0);
     EXPECT_STREQ(static_cast<const char*>(text->src_addr), "fi_sockaddr_in6://[::1]:7");
     EXPECT_EQ(text->src_addrlen, strlen("fi_sockaddr_in6://[::1]:7") + 1);
 }
 
 TEST(GetInfo, SharedMemoryAddresses) {
-    const Answer service = ask(make_hints("shm"), nullptr, "peer", FI_SOURCE);
+    const Answer service = getinfo(make_hints("shm"), nullptr, "peer", FI_SOURCE);
     ASSERT_EQ(service.result, 0);
     EXPECT_STREQ(static_cast<const char*>(service->src_addr), "fi_shm://:peer");
-    const Answer local = ask(make_hints("shm"), "127.0.0.1", "peer");
+    const Answer local = getinfo(make_hints("shm"), "127.0.0.1", "peer");
     ASSERT_EQ(local.result, 0);
     EXPECT_STREQ(static_cast<const char*>(local->dest_addr), "fi_shm://:peer");
-    EXPECT_EQ(ask(make_hints("shm"), "203.0.113.77", "peer").result, -FI_ENODATA);
-    EXPECT_EQ(ask(make_hints("shm"), std::string(300, 'x').insert(0, "fi_shm://").c_str()).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("shm"), "203.0.113.77", "peer").result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("shm"), std::string(300, 'x').insert(0, "fi_shm://").c_str()).result, -FI_ENODATA);
 }
 
 TEST(GetInfo, HintAddressesAreRead) {
@@ -320,20 +320,20 @@ TEST(GetInfo, HintAddressesAreRead) {
     fabric.prov_name = provider;
     hints.fabric_attr = &fabric;
     hints.src_addr = &address;
-    EXPECT_EQ(ask(&hints).result, -FI_ENODATA);  // an address without a length
+    EXPECT_EQ(getinfo(&hints).result, -FI_ENODATA);  // an address without a length
     hints.src_addrlen = sizeof address;
-    const Answer source = ask(&hints);
+    const Answer source = getinfo(&hints);
     ASSERT_EQ(source.result, 0);
     EXPECT_EQ(memcmp(source->src_addr, &address, sizeof address), 0);
     hints.addr_format = FI_SOCKADDR;
-    const Answer neutral = ask(&hints);
+    const Answer neutral = getinfo(&hints);
     ASSERT_EQ(neutral.result, 0);
     EXPECT_EQ(neutral->addr_format, static_cast<uint32_t>(FI_SOCKADDR));
     hints.addr_format = FI_SOCKADDR_IN6;
-    EXPECT_EQ(ask(&hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(&hints).result, -FI_ENODATA);
     // Ignored: FI_SOURCE says that node and service are the source.
     hints.addr_format = FI_FORMAT_UNSPEC;
-    const Answer named = ask(&hints, "127.0.0.1", "9", FI_SOURCE);
+    const Answer named = getinfo(&hints, "127.0.0.1", "9", FI_SOURCE);
     ASSERT_EQ(named.result, 0);
     EXPECT_EQ(ntohs(static_cast<const sockaddr_in*>(named->src_addr)->sin_port), 9);
 }
@@ -342,7 +342,7 @@ TEST(GetInfo, HintsAreNotWritten) {
     InfoPtr hints = make_hints("tcp", FI_EP_RDM);
     hints->caps = FI_MSG;
     const InfoPtr before(fi_dupinfo(hints.get()));
-    ask(hints, "127.0.0.1", "1");
+    getinfo(hints, "127.0.0.1", "1");
     EXPECT_EQ(hints->caps, before->caps);
     EXPECT_EQ(memcmp(hints->tx_attr, before->tx_attr, sizeof *before->tx_attr), 0);
     EXPECT_EQ(memcmp(hints->rx_attr, before->rx_attr, sizeof *before->rx_attr), 0);
@@ -356,7 +356,7 @@ TEST(GetInfo, AuthorizationKeysAreCopied) {
     hints->domain_attr->auth_key = static_cast<uint8_t*>(malloc(4));
     memcpy(hints->domain_attr->auth_key, "key", 4);
     hints->domain_attr->auth_key_size = 4;
-    const Answer answer = ask(hints);
+    const Answer answer = getinfo(hints);
     ASSERT_EQ(answer.result, 0);
     ASSERT_EQ(answer->domain_attr->auth_key_size, 4u);
     EXPECT_NE(answer->domain_attr->auth_key, hints->domain_attr->auth_key);
@@ -364,7 +364,7 @@ TEST(GetInfo, AuthorizationKeysAreCopied) {
 }
 
 TEST(DupInfo, CopiesOneElementDeeply) {
-    const Answer all = ask(nullptr);
+    const Answer all = getinfo(nullptr);
     ASSERT_TRUE(all->next);
     const InfoPtr copy(fi_dupinfo(all.get()));
     ASSERT_TRUE(copy);

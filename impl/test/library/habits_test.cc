@@ -25,7 +25,7 @@ TEST_P(Habits, CapabilitiesOfTheOtherSideCountForNothingInAContext) {
     hints_->caps = kBothSides;
     hints_->tx_attr->caps = kBothSides;
     hints_->rx_attr->caps = kBothSides;
-    const Answer answer = ask(hints_);
+    const Answer answer = getinfo(hints_);
     ASSERT_EQ(answer.result, 0);
     EXPECT_EQ(answer->tx_attr->caps, FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE);
     EXPECT_EQ(answer->rx_attr->caps, FI_MSG | FI_RMA | FI_RECV | FI_MULTI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE);
@@ -34,9 +34,9 @@ TEST_P(Habits, CapabilitiesOfTheOtherSideCountForNothingInAContext) {
 TEST_P(Habits, AContextHasNoCapabilityThatItsEndpointLacks) {
     hints_->caps = FI_MSG;
     hints_->tx_attr->caps = FI_MSG | FI_RMA;
-    EXPECT_EQ(ask(hints_).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints_).result, -FI_ENODATA);
     hints_->tx_attr->caps = FI_RECV;  // nothing is left
-    EXPECT_EQ(ask(hints_).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints_).result, -FI_ENODATA);
 }
 
 TEST_P(Habits, AnEndpointOpensWithItsCapabilitiesInBothContexts) {
@@ -60,14 +60,14 @@ TEST_P(Habits, NoEndpointOpensWithACapabilityThatIsNotOffered) {
 TEST_P(Habits, EveryTrafficClassIsTaken) {
     for (const uint32_t tclass : {FI_TC_BULK_DATA, FI_TC_DEDICATED_ACCESS, FI_TC_LOW_LATENCY, FI_TC_SCAVENGER}) {
         hints_->tx_attr->tclass = tclass;
-        const Answer answer = ask(hints_);
+        const Answer answer = getinfo(hints_);
         ASSERT_EQ(answer.result, 0) << tclass;
         EXPECT_EQ(answer->tx_attr->tclass, tclass);
     }
 }
 
 TEST_P(Habits, AVersionBelowTheFirstIsTakenForTheFirst) {
-    const Answer answer = ask(hints_, nullptr, nullptr, 0, 0);
+    const Answer answer = getinfo(hints_, nullptr, nullptr, 0, 0);
     ASSERT_EQ(answer.result, 0);
     const Network network(GetParam(), FI_EP_RDM, 0);
     EXPECT_EQ(network.result, 0);
@@ -76,7 +76,7 @@ TEST_P(Habits, AVersionBelowTheFirstIsTakenForTheFirst) {
 uint32_t protocol_for(const char* provider, fi_ep_type type, uint32_t protocol) {
     InfoPtr hints = make_hints(provider, type);
     hints->ep_attr->protocol = protocol;
-    const Answer answer = ask(hints);
+    const Answer answer = getinfo(hints);
     if (answer.result) return FI_PROTO_UNSPEC;
     return answer->ep_attr->protocol;
 }
@@ -97,7 +97,7 @@ TEST(Protocols, ThoseOfNoOfferAreRefused) {
 // Where the machine has an interface that leaves it. An endpoint type keeps the providers comparable.
 TEST(Reach, WhatReachesOtherMachinesComesFirstUnlessLocalTalkIsAskedFor) {
     InfoPtr hints = make_hints(nullptr, FI_EP_RDM);
-    const Answer any = ask(hints);
+    const Answer any = getinfo(hints);
     ASSERT_EQ(any.result, 0);
     bool local_began = false;
     for (const fi_info* info = any.get(); info; info = info->next) {
@@ -107,7 +107,7 @@ TEST(Reach, WhatReachesOtherMachinesComesFirstUnlessLocalTalkIsAskedFor) {
         local_began = local_began || !remote;
     }
     hints->caps = FI_MSG | FI_LOCAL_COMM;
-    const Answer local = ask(hints);
+    const Answer local = getinfo(hints);
     ASSERT_EQ(local.result, 0);
     EXPECT_STREQ(local->fabric_attr->prov_name, "shm");
 }

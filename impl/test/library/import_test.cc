@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 
 namespace selvage::test {
 namespace {

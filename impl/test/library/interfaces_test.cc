@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 
 namespace selvage::test {
 namespace {
@@ -28,7 +28,7 @@ constexpr int kNoNamespace = 77;
 
 std::set<std::string> networks() {
     std::set<std::string> names;
-    const Answer answer = ask(make_hints("tcp"));
+    const Answer answer = getinfo(make_hints("tcp"));
     for (const fi_info* info = answer.get(); info; info = info->next) {
         names.insert(std::string(info->domain_attr->name) + " " + info->fabric_attr->name);
     }
@@ -134,7 +134,7 @@ Names order(uint32_t format) {
     InfoPtr hints = make_hints("tcp", FI_EP_RDM);
     hints->addr_format = format;
     Names names;
-    const Answer answer = ask(hints);
+    const Answer answer = getinfo(hints);
     for (const fi_info* info = answer.get(); info; info = info->next) {
         if (strncmp(info->fabric_attr->name, "fe80:", 5) != 0) names.push_back(info->domain_attr->name);
     }

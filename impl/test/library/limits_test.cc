@@ -104,14 +104,14 @@ TEST_P(Limits, EachOpeningWithoutFileDescriptors) {
 
 // A process that has not yet read the interfaces, as a child of fork has not.
 TEST(Limits, TheFirstQuestionWithoutFileDescriptors) {
-    ASSERT_EQ(ask(nullptr).result, 0);
+    ASSERT_EQ(getinfo(nullptr).result, 0);
     in_child([] {
         const InfoPtr hints = make_hints("tcp");
         limit(RLIMIT_NOFILE, 3);
-        const int refused = ask(hints).result;
+        const int refused = getinfo(hints).result;
         limit(RLIMIT_NOFILE, RLIM_INFINITY);
         if (refused != -FI_EMFILE) return 1;
-        return ask(hints).result ? 2 : 0;
+        return getinfo(hints).result ? 2 : 0;
     });
 }
 
@@ -212,7 +212,7 @@ bool add_interface() {
 }
 
 InfoPtr offer_of_interface(fi_ep_type type) {
-    return std::move(ask(make_hints("tcp", type), "10.77.0.1", nullptr, FI_SOURCE).list);
+    return std::move(getinfo(make_hints("tcp", type), "10.77.0.1", nullptr, FI_SOURCE).list);
 }
 
 // Which object, made of the infos of an interface that is no more, was opened all the same: its number; or 0.

@@ -36,23 +36,23 @@ void fail_each(const char* name, const std::function<int()>& call) {
 
 TEST(OutOfMemory, GetInfo) {
     const InfoPtr hints = make_hints("tcp");
-    fail_each("fi_getinfo", [&] { return ask(hints).result; });
-    fail_each("fi_getinfo with a node", [&] { return ask(hints, "127.0.0.1", "1").result; });
-    fail_each("fi_getinfo for providers", [&] { return ask(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY).result; });
+    fail_each("fi_getinfo", [&] { return getinfo(hints).result; });
+    fail_each("fi_getinfo with a node", [&] { return getinfo(hints, "127.0.0.1", "1").result; });
+    fail_each("fi_getinfo for providers", [&] { return getinfo(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY).result; });
 }
 
 TEST(OutOfMemory, GetInfoThatReadsTheInterfacesAnew) {
     if (!allocation_control()) GTEST_SKIP() << "the sanitizer owns the allocator";
     const InfoPtr hints = make_hints("tcp");
-    const size_t expected = ask(hints).size();
+    const size_t expected = getinfo(hints).size();
     // A child of fork starts with an outdated table.
     for (size_t n = 1; n < 60; ++n) {
         const pid_t child = fork();
         if (child == 0) {
             fail_allocation(n);
-            const int result = ask(hints).result;
+            const int result = getinfo(hints).result;
             fail_allocation(0);
-            _exit((result == 0 || result == -FI_ENOMEM) && ask(hints).size() == expected ? 0 : 1);
+            _exit((result == 0 || result == -FI_ENOMEM) && getinfo(hints).size() == expected ? 0 : 1);
         }
         int status = -1;
         waitpid(child, &status, 0);
@@ -61,7 +61,7 @@ TEST(OutOfMemory, GetInfoThatReadsTheInterfacesAnew) {
 }
 
 TEST(OutOfMemory, DupInfo) {
-    const Answer info = ask(make_hints("tcp"));
+    const Answer info = getinfo(make_hints("tcp"));
     fail_each("fi_dupinfo", [&] { return InfoPtr(fi_dupinfo(info.get())) ? 0 : -FI_ENOMEM; });
     fail_each("fi_allocinfo", [] { return InfoPtr(fi_allocinfo()) ? 0 : -FI_ENOMEM; });
 }

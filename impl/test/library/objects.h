@@ -9,7 +9,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#include "impl/test/library/ask.h"
+#include "impl/test/library/getinfo.h"
 
 namespace selvage::test {
 
@@ -49,7 +49,7 @@ struct Network {
         InfoPtr hints = make_hints(provider, type);
         hints->caps = caps;
         hints->domain_attr->mr_mode = mr_mode;
-        Answer answer = ask(hints, nullptr, nullptr, 0, version);
+        Answer answer = getinfo(hints, nullptr, nullptr, 0, version);
         result = answer.result;
         if (result) return;
         info = std::move(answer.list);

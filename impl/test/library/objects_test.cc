@@ -41,25 +41,25 @@ TEST(Objects, AFabricInUseStaysOpenAndUsable) {
 
 TEST(Objects, OpenedInstancesAreReportedAndChosenBy) {
     const InfoPtr hints = make_hints("shm");
-    EXPECT_EQ(ask(hints)->fabric_attr->fabric, nullptr);
+    EXPECT_EQ(getinfo(hints)->fabric_attr->fabric, nullptr);
     Network first;
     Network second;
     ASSERT_EQ(second.result, 0);
-    const Answer plain = ask(hints);
+    const Answer plain = getinfo(hints);
     EXPECT_EQ(plain->fabric_attr->fabric, first.fabric.get());
     EXPECT_EQ(plain->domain_attr->domain, first.domain.get());
     hints->fabric_attr->fabric = second.fabric.get();
-    const Answer chosen = ask(hints);
+    const Answer chosen = getinfo(hints);
     ASSERT_EQ(chosen.result, 0);
     EXPECT_EQ(chosen->fabric_attr->fabric, second.fabric.get());
     EXPECT_EQ(chosen->domain_attr->domain, second.domain.get());
     hints->domain_attr->domain = first.domain.get();
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
     hints->fabric_attr->fabric = reinterpret_cast<fid_fabric*>(0x10);  // never followed
-    EXPECT_EQ(ask(hints).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
     const InfoPtr tcp = make_hints("tcp");
     tcp->fabric_attr->fabric = first.fabric.get();
-    EXPECT_EQ(ask(tcp).result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(tcp).result, -FI_ENODATA);
 }
 
 TEST(Objects, FabricsThatDoNotExist) {
@@ -392,7 +392,7 @@ TEST(EndpointTest, SharedContexts) {
     InfoPtr hints = make_hints("tcp", FI_EP_RDM);
     hints->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
     hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-    const Answer answer = ask(hints);
+    const Answer answer = getinfo(hints);
     ASSERT_EQ(answer.result, 0);
     Opened<fid_fabric> fabric;
     Opened<fid_domain> domain;
@@ -418,9 +418,9 @@ TEST(PassiveEndpointTest, HandleIsHandedThrough) {
     EXPECT_EQ(fi_listen(pep.get()), -FI_ENOEQ);
     InfoPtr hints = make_hints("tcp", FI_EP_MSG);
     hints->handle = pep.base();
-    EXPECT_EQ(ask(hints)->handle, pep.base());
+    EXPECT_EQ(getinfo(hints)->handle, pep.base());
     hints->handle = reinterpret_cast<fid*>(0x20);
-    EXPECT_EQ(ask(hints)->handle, nullptr);
+    EXPECT_EQ(getinfo(hints)->handle, nullptr);
     EXPECT_EQ(fi_close(setup.fabric.base()), -FI_EBUSY);
     Network shm;
     fid_pep* none;

@@ -41,7 +41,7 @@ protected:
     SourceError() {
         InfoPtr hints = make_hints(GetParam(), FI_EP_RDM);
         hints->caps = FI_TAGGED | FI_SOURCE | FI_SOURCE_ERR;
-        Answer answer = ask(hints);
+        Answer answer = getinfo(hints);
         EXPECT_EQ(answer.result, 0);
         EXPECT_EQ(fi_fabric(answer.get()->fabric_attr, fabric.out(), nullptr), 0);
         EXPECT_EQ(fi_domain(fabric.get(), answer.get(), domain.out(), nullptr), 0);

@@ -17,7 +17,7 @@ TEST(Threads, AskOpenAndCloseAtOnce) {
         threads.emplace_back([&, t] {
             for (int i = 0; i < 300; ++i) {
                 const char* provider = (t + i) % 2 ? "shm" : "tcp";
-                const Answer answer = ask(make_hints(provider, FI_EP_RDM));
+                const Answer answer = getinfo(make_hints(provider, FI_EP_RDM));
                 failures += answer.result != 0;
                 const InfoPtr copy(fi_dupinfo(answer.get()));
                 failures += !copy;

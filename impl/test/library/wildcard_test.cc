@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Nodes, NoNode, testing::Values(nullptr, "0.0.0.0"),
                          [](const auto& node) { return std::string(node.param ? "Wildcard" : "None"); });
 
 TEST_P(NoNode, IsAnsweredWithTheWildcardAndThePort) {
-    const Answer answer = ask(v4_hints(FI_EP_RDM), GetParam(), "9228", FI_SOURCE);
+    const Answer answer = getinfo(v4_hints(FI_EP_RDM), GetParam(), "9228", FI_SOURCE);
     ASSERT_EQ(answer.result, 0);
     for (const fi_info* info = answer.get(); info; info = info->next) {
         EXPECT_EQ(host_of(info->src_addr), "0.0.0.0");
@@ -42,7 +42,7 @@ TEST_P(NoNode, IsAnsweredWithTheWildcardAndThePort) {
 
 TEST(Wildcard, OfALinkLocalInterfaceIsOfferedBehindTheOthers) {
     InfoPtr hints = make_hints("tcp", FI_EP_RDM);
-    const Answer answer = ask(hints, nullptr, "9228", FI_SOURCE);
+    const Answer answer = getinfo(hints, nullptr, "9228", FI_SOURCE);
     ASSERT_EQ(answer.result, 0);
     bool seen = false;
     for (const fi_info* info = answer.get(); info; info = info->next) {
@@ -64,7 +64,7 @@ struct Server {
     sockaddr_in name{};
 
     explicit Server(const char* node = nullptr) {
-        Answer answer = ask(v4_hints(FI_EP_RDM), node, "0", FI_SOURCE);
+        Answer answer = getinfo(v4_hints(FI_EP_RDM), node, "0", FI_SOURCE);
         EXPECT_EQ(answer.result, 0);
         info = std::move(answer.list);
         EXPECT_EQ(fi_fabric(info->fabric_attr, fabric.out(), nullptr), 0);
@@ -168,7 +168,7 @@ struct Caller {
 };
 
 TEST(Wildcard, APassiveEndpointAcceptsWhoComesThroughAnotherInterface) {
-    const Answer listens = ask(v4_hints(FI_EP_MSG), nullptr, "0", FI_SOURCE);
+    const Answer listens = getinfo(v4_hints(FI_EP_MSG), nullptr, "0", FI_SOURCE);
     ASSERT_EQ(listens.result, 0);
     Opened<fid_fabric> fabric;
     Opened<fid_eq> eq;
@@ -186,7 +186,7 @@ TEST(Wildcard, APassiveEndpointAcceptsWhoComesThroughAnotherInterface) {
     EXPECT_NE(host_of(&name), "0.0.0.0");
 
     const std::string service = std::to_string(port_of(&name));
-    const Answer calls = ask(v4_hints(FI_EP_MSG), "127.0.0.1", service.c_str());
+    const Answer calls = getinfo(v4_hints(FI_EP_MSG), "127.0.0.1", service.c_str());
     ASSERT_EQ(calls.result, 0);
     Caller caller;
     ASSERT_EQ(fi_fabric(calls->fabric_attr, caller.fabric.out(), nullptr), 0);

@@ -231,12 +231,12 @@ void compare_with_table(bool duplicates) {
             ASSERT_EQ(av.remove(index), model[index] < 0 ? -FI_EINVAL : 0);
             model[index] = -1;
         }
-        const auto asked = static_cast<uint32_t>(random() % 300);
-        const fi_addr_t found = av.reverse(asked);
+        const auto requested = static_cast<uint32_t>(random() % 300);
+        const fi_addr_t found = av.reverse(requested);
         if (found == FI_ADDR_NOTAVAIL) {
-            ASSERT_EQ(std::find(model.begin(), model.end(), asked), model.end()) << step;
+            ASSERT_EQ(std::find(model.begin(), model.end(), requested), model.end()) << step;
         } else {
-            ASSERT_EQ(model.at(found), asked) << step;
+            ASSERT_EQ(model.at(found), requested) << step;
         }
     }
 }

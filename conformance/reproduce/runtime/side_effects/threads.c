@@ -3,7 +3,7 @@
 static int alone_ret, alone_count;
 static volatile int differs;
 
-static void ask(int* ret, int* n) {
+static void issue(int* ret, int* n) {
     struct fi_info* answer = NULL;
 
     *ret = query(&answer);
@@ -11,11 +11,11 @@ static void ask(int* ret, int* n) {
     if (*ret == 0) fi_freeinfo(answer);
 }
 
-static void* ask_again(void* unused) {
+static void* query_again(void* unused) {
     int i, n, ret;
 
     for (i = 0; i < 500 && !differs; i++) {
-        ask(&ret, &n);
+        issue(&ret, &n);
         if (ret == alone_ret && n == alone_count) continue;
         differs = 1;
         printf("broken: promised: %d with %d entries, as alone; seen: %d with %d\n", alone_ret, alone_count, ret, n);
@@ -29,9 +29,9 @@ static int safe_for_threads(void) {
     int i;
 
     watch("fi_getinfo from four threads");
-    ask(&alone_ret, &alone_count);
+    issue(&alone_ret, &alone_count);
     for (i = 0; i < 4; i++)
-        if (pthread_create(&threads[i], NULL, ask_again, NULL)) _exit(77);
+        if (pthread_create(&threads[i], NULL, query_again, NULL)) _exit(77);
     for (i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     came_back();
     return !differs;

@@ -232,9 +232,9 @@ TEST(VerbsDgram, AddressesAreWrittenAndLookedUpAndBadOnesDoNotGoIn) {
     EXPECT_EQ(result, FI_ADDR_NOTAVAIL);
     // No name stands for a queue pair.
     EXPECT_EQ(fi_av_insertsvc(two.a.av.get(), "10.77.0.1", "7000", &result, 0, nullptr), 0);
-    EXPECT_EQ(ask(make_hints("verbs", FI_EP_DGRAM), "10.77.0.1", "7000").result, -FI_ENODATA);
+    EXPECT_EQ(getinfo(make_hints("verbs", FI_EP_DGRAM), "10.77.0.1", "7000").result, -FI_ENODATA);
     // But an interface can be chosen by its address.
-    EXPECT_EQ(ask(make_hints("verbs", FI_EP_DGRAM), "10.77.0.1", nullptr, FI_SOURCE).size(), 1u);
+    EXPECT_EQ(getinfo(make_hints("verbs", FI_EP_DGRAM), "10.77.0.1", nullptr, FI_SOURCE).size(), 1u);
 }
 
 TEST(VerbsDgram, NobodyBehindAnAddressIsNoErrorAndNoWayToItIsOnlyIts) {
@@ -292,7 +292,7 @@ TEST(VerbsDgram, AReaderSleepsOnItsQueueUntilADatagramComes) {
 TEST(VerbsDgram, WithAutomaticProgressDatagramsArriveAndCountersCount) {
     InfoPtr hints = make_hints("verbs", FI_EP_DGRAM);
     hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
-    Answer answer = ask(hints);
+    Answer answer = getinfo(hints);
     ASSERT_EQ(answer.result, 0);
     Opened<fid_fabric> fabric;
     Opened<fid_domain> domain;

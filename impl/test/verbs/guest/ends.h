@@ -35,7 +35,7 @@ inline Answer find(const Request& request) {
         hints->domain_attr->auth_key = static_cast<uint8_t*>(malloc(request.key.size()));
         memcpy(hints->domain_attr->auth_key, request.key.data(), request.key.size());
     }
-    return ask(hints);
+    return getinfo(hints);
 }
 
 // One end: a domain, a queue, an endpoint.

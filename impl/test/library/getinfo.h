@@ -1,4 +1,4 @@
-// Short forms for questions to fi_getinfo in tests.
+// Short forms for queries to fi_getinfo in tests.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -37,16 +37,16 @@ struct Answer {
     fi_info* get() const { return list.get(); }
 };
 
-inline Answer ask(const fi_info* hints, const char* node = nullptr, const char* service = nullptr, uint64_t flags = 0,
-                  uint32_t version = kVersion) {
+inline Answer getinfo(const fi_info* hints, const char* node = nullptr, const char* service = nullptr,
+                      uint64_t flags = 0, uint32_t version = kVersion) {
     fi_info* list = reinterpret_cast<fi_info*>(1);  // to be overwritten in every case
     const int result = fi_getinfo(version, node, service, flags, hints, &list);
     return {result, InfoPtr(list)};
 }
 
-inline Answer ask(const InfoPtr& hints, const char* node = nullptr, const char* service = nullptr, uint64_t flags = 0,
-                  uint32_t version = kVersion) {
-    return ask(hints.get(), node, service, flags, version);
+inline Answer getinfo(const InfoPtr& hints, const char* node = nullptr, const char* service = nullptr,
+                      uint64_t flags = 0, uint32_t version = kVersion) {
+    return getinfo(hints.get(), node, service, flags, version);
 }
 
 }  // namespace selvage::test

@@ -1,4 +1,4 @@
-static int ask_and_free(void) {
+static int issue_and_free(void) {
     struct fi_info* answer = NULL;
     const int ret = query(&answer);
 
