@@ -118,7 +118,6 @@ std::unique_ptr<Library> Library::open(const std::string& path, std::string& err
     }
     std::unique_ptr<Library> library(new Library);
     library->handle_ = handle;
-    library->changed_signals_ = Dispositions::now().differs_from(before);
     before.restore();
     if (const char* missing = find_entries(handle, library->entries_)) {
         error = name + ": is not a libfabric: it lacks " + missing;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 struct fi_info;
 
@@ -38,8 +37,6 @@ public:
     [[nodiscard]] const Entries& entries() const { return entries_; }
     [[nodiscard]] const std::string& path() const { return path_; }          ///< as the loader resolved it
     [[nodiscard]] const std::string& build_id() const { return build_id_; }  ///< hex; empty if it has none
-    /// Signals whose disposition loading changed, ascending.  open() has put them back, so that a crash is seen as one.
-    [[nodiscard]] const std::vector<int>& changed_signals() const { return changed_signals_; }
 
 private:
     Library() = default;
@@ -47,7 +44,6 @@ private:
     Entries entries_;
     std::string path_;
     std::string build_id_;
-    std::vector<int> changed_signals_;
 };
 
 }  // namespace selvage::conformance

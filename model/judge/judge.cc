@@ -27,16 +27,22 @@ void break_it(Tally& tally, std::vector<Because>& broken, Clause c, Evidence evi
     broken.push_back({.clause = c, .evidence = std::move(evidence)});
 }
 
+// Runs one predicate over one case.  What is broken, or nullptr.
+template <typename Case>
+Because* judge_by(const Predicate<Ruling, Case>& p, const Case& c, Tally& tally, std::vector<Because>& broken) {
+    Ruling r = p.judge(c);
+    tally.note(p.clause, r.outcome());
+    if (!r.is_broken()) return nullptr;
+    broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
+    return &broken.back();
+}
+
 // Runs a table of predicates over one case.
 template <typename Case>
 void judge_all(std::span<const Predicate<Ruling, Case>> table, const Case& c, Version v, Tally& tally,
                std::vector<Because>& broken) {
-    for (const auto& p : table) {
-        if (!holds_for(p, v)) continue;
-        Ruling r = p.judge(c);
-        tally.note(p.clause, r.outcome());
-        if (r.is_broken()) broken.push_back({.clause = p.clause, .evidence = r.take_evidence()});
-    }
+    for (const auto& p : table)
+        if (holds_for(p, v)) judge_by(p, c, tally, broken);
 }
 
 std::size_t offers_of(const Answer& answer, const Profile* profile) {
@@ -225,12 +231,8 @@ void judge_offer(const OfferCase& c, Tally& tally, std::vector<Because>& broken)
     for (const auto& p : offer_predicates()) {
         if (!holds_for(p, c.query.version)) continue;
         if (!own && !judges_every_offer(p.clause, c.query, c.profile->provider)) continue;
-        Ruling r = p.judge(c);
-        tally.note(p.clause, r.outcome());
-        if (!r.is_broken()) continue;
-        Because link{.clause = p.clause, .evidence = r.take_evidence()};
-        if (!own) link.evidence.observed.what = Observable::AnyonesEntry;
-        broken.push_back(std::move(link));
+        Because* link = judge_by(p, c, tally, broken);
+        if (link != nullptr && !own) link->evidence.observed.what = Observable::AnyonesEntry;
     }
 }
 
