@@ -20,7 +20,7 @@ const Param<const char*> provider_row{nullptr, "provider", nullptr,
                                       "Providers registered, separated by commas; a leading ^ registers all but these"};
 
 // FI_PROVIDER as it was when the library first looked: names apart by ',' or ';', with '^' in front all but those.
-// Kept in place, so that the first question leaves nothing allocated behind.
+// Kept in place, so that the first query leaves nothing allocated behind.
 class Filter {
 public:
     Filter() {

@@ -2,7 +2,7 @@
 //
 // The list of providers is fixed when the library is built, and filtered once by FI_PROVIDER and by the external
 // providers that take the place of one (provider/external.h). The table of offers is
-// built at the first question and rebuilt only after the kernel reported a change. Any thread may call.
+// built at the first query and rebuilt only after the kernel reported a change. Any thread may call.
 #pragma once
 
 #include <span>
@@ -46,7 +46,7 @@ bool is_registered(std::string_view name);
 // From now on `own` is not registered: an external provider answers to its name.
 void replace_provider(const Provider& own);
 
-// From now on FI_PROVIDER says nothing. Before the first question alone.
+// From now on FI_PROVIDER says nothing. Before the first query alone.
 void admit_all_providers();
 
 // Registers what fork() needs here, unless it has been. A lock that may be held around current_table() has to have its
@@ -54,7 +54,7 @@ void admit_all_providers();
 void arm_registry_for_fork();
 
 // The current table of every registered provider. Returns 0 or a negative fabric errno.
-// With `follow_changes` false the last table is good enough (nothing in the question depends on interfaces).
+// With `follow_changes` false the last table is good enough (nothing in the query depends on interfaces).
 int current_table(bool follow_changes, TableRef* result);
 
 // What a provider name of a hint or of fi_fabric means.

@@ -1,7 +1,7 @@
 // Logging: FI_LOG_LEVEL, FI_LOG_PROV and FI_LOG_SUBSYS decide, one line for each message goes to standard error, or
 // where FI_LOG_LOCATION says (log_sink.h).
 //
-// Invariants: settings are read once, at the first question asked; a disabled message costs one relaxed load and one
+// Invariants: settings are read once, at the first query; a disabled message costs one relaxed load and one
 // branch; a line is handed to the kernel in a single write of at most kMaxLogLine bytes, which pipes keep whole; errno
 // is left as it was; nothing is allocated. Any thread, except where a function says otherwise.
 #pragma once
@@ -29,7 +29,7 @@ struct LevelHere {
 
 namespace log_detail {
 
-// Bit level * 16 + subsystem. All bits are set until the settings are read, so that the first question of any kind
+// Bit level * 16 + subsystem. All bits are set until the settings are read, so that the first query of any kind
 // takes the slow path; from then on a set bit is the answer, unless an imported logger wants to be asked.
 extern std::atomic<std::uint64_t> mask;
 inline constexpr unsigned kSubsysBits = 16;

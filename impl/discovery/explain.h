@@ -1,5 +1,5 @@
-// Says in the log (level info) why a question was refused: per provider and endpoint type the first field that did not
-// match, what was asked and what is offered. Costs one check per question when nobody listens.
+// Says in the log (level info) why a query was refused: per provider and endpoint type the first field that did not
+// match, what was asked and what is offered. Costs one check per query when nobody listens.
 #pragma once
 
 #include "impl/discovery/match.h"

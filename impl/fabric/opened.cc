@@ -39,7 +39,7 @@ private:
 
 struct Opened {
     Mutex lock;
-    std::atomic<size_t> count{0};  // of all lists; lets the usual question, with nothing open, skip the lock
+    std::atomic<size_t> count{0};  // of all lists; lets the usual query, with nothing open, skip the lock
     OpenedList<Fabric> fabrics;
     OpenedList<DomainCore> domains;
     OpenedList<OpenedPassive> passives;

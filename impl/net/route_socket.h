@@ -1,6 +1,6 @@
-// Questions to the kernel's routing tables: links, addresses, and where a packet would go (rtnetlink(7)).
+// Queries to the kernel's routing tables: links, addresses, and where a packet would go (rtnetlink(7)).
 //
-// Invariants: nothing blocks, as the kernel has answered when the question is sent; an answer is read into one buffer
+// Invariants: nothing blocks, as the kernel has answered when the query is sent; an answer is read into one buffer
 // of kAnswerBytes, part by part, and no length in it is trusted; what comes from another process is not looked at. An
 // answer is either visited whole or an error.
 // One thread at a time. Owner: a discovery, for as long as it runs.

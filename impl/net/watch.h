@@ -1,4 +1,4 @@
-// Tells whether the kernel's interfaces, addresses or default routes changed since the last question.
+// Tells whether the kernel's interfaces, addresses or default routes changed since the last query.
 //
 // A netlink socket that the kernel writes to on every change. Asking is one non-blocking receive that leaves the
 // message where it is, so a descriptor that the application closed (and the number of which now belongs to something

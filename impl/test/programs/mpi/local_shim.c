@@ -6,30 +6,30 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 
-typedef int (*question)(uint32_t, const char*, const char*, uint64_t, const struct fi_info*, struct fi_info**);
+typedef int (*getinfo_function)(uint32_t, const char*, const char*, uint64_t, const struct fi_info*, struct fi_info**);
 
 /* Open MPI's components load the library for themselves alone: it is not among what comes next. */
-static question library(void) {
-    static question found;
+static getinfo_function library(void) {
+    static getinfo_function found;
     void* handle;
     if (found) return found;
     handle = dlopen("libfabric.so.1", RTLD_NOW);
-    if (handle) found = (question)dlvsym(handle, "fi_getinfo", "FABRIC_1.3");
+    if (handle) found = (getinfo_function)dlvsym(handle, "fi_getinfo", "FABRIC_1.3");
     return found;
 }
 
 int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const struct fi_info* hints,
                struct fi_info** info) {
-    const question ask = library();
+    const getinfo_function getinfo = library();
     struct fi_info* copy;
     int result;
-    if (!ask) return -FI_ENOSYS;
-    if (!hints) return ask(version, node, service, flags, hints, info);
+    if (!getinfo) return -FI_ENOSYS;
+    if (!hints) return getinfo(version, node, service, flags, hints, info);
     copy = fi_dupinfo(hints);
     if (!copy) return -FI_ENOMEM;
     copy->caps &= ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
     if (copy->domain_attr) copy->domain_attr->caps &= ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
-    result = ask(version, node, service, flags, copy, info);
+    result = getinfo(version, node, service, flags, copy, info);
     fi_freeinfo(copy);
     return result;
 }
