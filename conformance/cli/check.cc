@@ -150,15 +150,17 @@ void sort_deviations(Report& report) {
     });
 }
 
-void save_cases(const Report& report, const std::string& folder) {
+// Reports name the program that was saved with each finding.
+void save_cases(Report& report, const std::string& folder) {
     std::filesystem::create_directories(folder);
     for (std::size_t i = 0; i < report.deviations.size(); ++i) {
-        const Deviation& d = report.deviations[i];
-        const auto base = std::filesystem::path(folder) /
-                          fmt::format("{:03}-{}", i + 1, case_name(d.provider, model::clause_text(d.clause).id));
+        Deviation& d = report.deviations[i];
+        const auto name = fmt::format("{:03}-{}", i + 1, case_name(d.provider, model::clause_text(d.clause).id));
+        const auto base = std::filesystem::path(folder) / name;
         const auto comment =
             d.intermittent ? fmt::format("{}\nintermittent: {}", d.summary, tries_text(*d.intermittent)) : d.summary;
         std::ofstream(base.string() + ".case") << print_case(d.shown_by, d.clause, comment);
+        d.saved_as = name + ".c";
         std::ofstream(base.string() + ".c") << d.reproducer;
     }
 }
@@ -197,12 +199,12 @@ void print_summary(const Report& report) {
     fmt::print("{}\n", coverage_text(coverage_of(report)));
 }
 
-int write_all(const Report& report, const Options& options) {
+int write_all(Report& report, const Options& options) {
+    if (!options.save.empty()) save_cases(report, options.save);
     for (const auto& path : options.reports) {
         std::string error;
         if (!write_report(report, path, error)) return could_not_run(error);
     }
-    if (!options.save.empty()) save_cases(report, options.save);
     return kKept;
 }
 
@@ -240,10 +242,7 @@ bool load_profiles(Options& options, std::string& error) {
 
 std::string check_options(const Options& options) {
     for (const auto& r : options.reports) {
-        const auto ending = std::filesystem::path(r).extension();
-        if (ending != ".txt" && ending != ".json" && ending != ".xml" && ending != ".html") {
-            return fmt::format("--report {}: the ending must be .txt, .json, .xml or .html", r);
-        }
+        if (const auto wrong = wrong_ending(r); !wrong.empty()) return "--report " + wrong;
     }
     for (const auto& prefix : options.plan.clauses) {
         const auto all = model::clauses();
@@ -470,7 +469,7 @@ void add_check(CLI::App& app, Run& run) {
         ->type_name("FILE");
     command
         ->add_option("--report", options->reports,
-                     "write a report; its form follows the ending .txt, .json, .xml or .html")
+                     "write a report; its form follows the ending .txt, .json, .xml, .html or .sarif")
         ->type_name("FILE");
     command->add_option("--save", options->save, "write each minimal case and its C program into this folder")
         ->type_name("FOLDER");

@@ -56,7 +56,7 @@ void add_merge(CLI::App& app, Run& run) {
     command->add_option("REPORT", options->parts, "reports that selvage check wrote as .json")->required();
     command
         ->add_option("--report", options->reports,
-                     "write the whole; its form follows the ending .txt, .json, .xml or .html")
+                     "write the whole; its form follows the ending .txt, .json, .xml, .html or .sarif")
         ->type_name("FILE");
     command->add_flag("--strict", options->strict, "weaknesses and disputed clauses count for the exit status too");
     command->footer(

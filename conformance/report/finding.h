@@ -69,7 +69,7 @@ struct Deviation {
     std::optional<Tries> intermittent;
     std::optional<ProgramRun> program;  ///< unset: it was not asked for
     std::string waived;                 ///< reason and URL, if a waiver covers it
-    std::string saved_as;               ///< where the reproducer was saved, if it was
+    std::string saved_as;  ///< the file of the reproducer in the folder of the saved cases, if it was saved
 };
 
 /// What became of a clause on a provider.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 namespace selvage::conformance {
 
@@ -17,20 +18,34 @@ std::string case_name(std::string_view provider, std::string_view clause) {
     return out;
 }
 
+namespace {
+
+struct Form {
+    std::string_view ending;
+    std::string (*write)(const Report&);
+};
+constexpr Form kForms[] = {{".txt", report_text},
+                           {".json", report_json},
+                           {".xml", report_junit},
+                           {".html", report_html},
+                           {".sarif", report_sarif}};
+
+const Form* form_of(std::string_view path) {
+    const auto* it =
+        std::find_if(std::begin(kForms), std::end(kForms), [&](const Form& f) { return path.ends_with(f.ending); });
+    return it == std::end(kForms) ? nullptr : it;
+}
+
+}  // namespace
+
+std::string wrong_ending(std::string_view path) {
+    if (form_of(path) != nullptr) return {};
+    return std::string(path) + ": the ending tells the form of a report: " + std::string(kReportEndings);
+}
+
 bool write_report(const Report& report, const std::string& path, std::string& error) {
-    std::string content;
-    if (path.ends_with(".txt")) {
-        content = report_text(report);
-    } else if (path.ends_with(".json")) {
-        content = report_json(report);
-    } else if (path.ends_with(".xml")) {
-        content = report_junit(report);
-    } else if (path.ends_with(".html")) {
-        content = report_html(report);
-    } else {
-        error = path + ": the ending tells the form of a report: .txt, .json, .xml or .html";
-        return false;
-    }
+    if (error = wrong_ending(path); !error.empty()) return false;
+    const std::string content = form_of(path)->write(report);
     std::ofstream file(path, std::ios::binary);
     file << content;
     file.close();

@@ -1,9 +1,9 @@
-// Reports: one Report in four forms, chosen by the ending of the file.
+// Reports: one Report in five forms, chosen by the ending of the file.
 //
 // .txt is plain text of 100 columns, .json is the data (docs/report.schema.json), .xml is JUnit, .html is one page that
-// needs nothing else.  The same Report always gives the same bytes, but for times, which stand apart.  Elements are in
-// a fixed order whatever the order in a Report: deviations by grade, provider and clause.  The functions that return
-// strings are pure; write_report and the readers do the I/O.
+// needs nothing else, .sarif is what code hosts show beside the sources.  The same Report always gives the same bytes,
+// but for times, which stand apart.  Elements are in a fixed order whatever the order in a Report: deviations by grade,
+// provider and clause.  The functions that return strings are pure; write_report and the readers do the I/O.
 #pragma once
 
 #include <string>
@@ -14,6 +14,9 @@
 
 namespace selvage::conformance {
 
+inline constexpr std::string_view kReportEndings = ".txt, .json, .xml, .html or .sarif";
+/// Why a report can't be written under that name, as one line; empty: it can.
+std::string wrong_ending(std::string_view path);
 /// Writes a report.  @return false and one line in `error` if the ending is unknown or the file cannot be written.
 bool write_report(const Report& report, const std::string& path, std::string& error);
 
@@ -24,6 +27,7 @@ std::string report_text(const Report& report);
 std::string report_json(const Report& report);
 std::string report_junit(const Report& report);
 std::string report_html(const Report& report);
+std::string report_sarif(const Report& report);
 
 /// Reads what report_json wrote: all but what a report does not hold (times inside the library, notes of evidence that
 /// were cut).  @return false and one line in `error`.

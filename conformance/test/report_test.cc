@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "conformance/base/markup.h"
@@ -264,15 +265,38 @@ TEST(ReportHtml, IsOneSafePage) {
         EXPECT_NE(text.find("id=\"" + (*i)[1].str() + "\""), std::string::npos) << (*i)[1];
 }
 
+TEST(Sarif, HasARuleForEachBrokenClauseAndAResultForEachFinding) {
+    Report r = sample();
+    const auto j = nlohmann::json::parse(report_sarif(r));
+    EXPECT_EQ(j.at("version"), "2.1.0");
+    const auto& run = j.at("runs").at(0);
+    const auto& rules = run.at("tool").at("driver").at("rules");
+    const auto& results = run.at("results");
+    ASSERT_EQ(results.size(), r.deviations.size());
+    std::set<std::string> prints;
+    for (const auto& one : results) {
+        const std::size_t rule = one.at("ruleIndex");
+        EXPECT_EQ(rules.at(rule).at("id"), one.at("ruleId"));
+        EXPECT_FALSE(one.at("message").at("text").get<std::string>().empty());
+        EXPECT_FALSE(one.at("locations").empty()) << "a host shows what has a place";
+        prints.insert(one.at("partialFingerprints").at("selvage/v1"));
+    }
+    EXPECT_EQ(prints.size(), results.size()) << "each finding is followed from run to run by a name of its own";
+    r.deviations.resize(1);
+    r.deviations[0].waived = "known";
+    const auto waived = nlohmann::json::parse(report_sarif(r)).at("runs").at(0).at("results").at(0);
+    EXPECT_EQ(waived.at("suppressions").at(0).at("justification"), "known");
+}
+
 TEST(WriteReport, ChoosesTheFormByTheEnding) {
     const auto* keep = std::getenv("SELVAGE_KEEP_REPORTS");
     const std::string folder = keep != nullptr ? keep : testing::TempDir() + "selvage-report-test";
     std::filesystem::create_directories(folder);
     std::string error;
-    for (const char* ending : {".txt", ".json", ".xml", ".html"})
+    for (const char* ending : {".txt", ".json", ".xml", ".html", ".sarif"})
         EXPECT_TRUE(write_report(sample(), folder + "/report" + ending, error)) << error;
     EXPECT_FALSE(write_report(sample(), folder + "/report.pdf", error));
-    EXPECT_NE(error.find(".txt, .json, .xml or .html"), std::string::npos);
+    EXPECT_NE(error.find(kReportEndings), std::string::npos);
     EXPECT_FALSE(write_report(sample(), "/no/such/folder/report.txt", error));
     if (keep == nullptr) std::filesystem::remove_all(folder);
 }
