@@ -23,6 +23,7 @@
 #include "conformance/convict/convict.h"
 #include "conformance/coverage/unreached.h"
 #include "conformance/drive/endpoint/agent_server.h"
+#include "conformance/report/closing.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
 #include "conformance/run/jobs.h"
@@ -51,6 +52,7 @@ struct Options {
     bool no_compiler = false;
     bool dryrun = false;
     bool quiet = false;
+    bool verbose = false;
 };
 
 // What the tests share while GoogleTest runs them.
@@ -163,40 +165,6 @@ void save_cases(Report& report, const std::string& folder) {
         d.saved_as = name + ".c";
         std::ofstream(base.string() + ".c") << d.reproducer;
     }
-}
-
-Tint tint_of(Grade g) { return g == Grade::Weakness || g == Grade::Disputed ? Tint::Warn : Tint::Bad; }
-
-void print_summary(const Report& report) {
-    for (const auto& d : report.deviations) {
-        const auto grade = d.waived.empty() ? std::string(name(d.grade)) : "waived";
-        const auto at_times =
-            d.intermittent ? fmt::format(" (intermittent: {})", tries_text(*d.intermittent)) : std::string();
-        fmt::print("{} {} {}{}\n    {}\n",
-                   tinted(fmt::format("{:<12}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
-                   tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, at_times,
-                   printable(d.summary));
-        std::string_view rest;
-        const auto call = describe(d.shown_by);
-        rest = call;
-        while (!rest.empty()) {
-            const auto end = rest.find('\n');
-            fmt::print("    {}\n", tinted(printable(rest.substr(0, end)), Tint::Dim));
-            if (end == std::string_view::npos) break;
-            rest.remove_prefix(end + 1);
-        }
-        if (d.program) fmt::print("    {}\n", printable(program_text(*d.program)));
-    }
-    if (!report.deviations.empty()) fmt::print("\n");
-    if (const auto programs = programs_text(report); !programs.empty()) fmt::print("{}\n", printable(programs));
-    for (const auto& p : report.providers) {
-        std::array<std::size_t, 4> by_result{};
-        for (const auto& c : model::clauses()) ++by_result[static_cast<std::size_t>(result_of(report, p, c.clause))];
-        fmt::print("{:<14} {:>4} kept {:>4} broken {:>4} unreached {:>4} unseen   {} cases\n", printable(p.provider),
-                   by_result[0], by_result[1], by_result[2], by_result[3], p.judged);
-        for (const auto& n : p.notes) fmt::print("    note: {}\n", printable(n));
-    }
-    fmt::print("{}\n", coverage_text(coverage_of(report)));
 }
 
 int write_all(Report& report, const Options& options) {
@@ -417,7 +385,8 @@ int check_as(Options& options, const Role& role) {
     sort_deviations(session.report);
     apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;
-    if (!options.quiet) print_summary(session.report);
+    if (options.verbose) fmt::print("{}", deviations_text(session.report));
+    if (!options.quiet) fmt::print("{}", closing_text(session.report, options.reports));
     if (const auto troubles = troubles_of(session); !troubles.empty()) return could_not_run(troubles);
     return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
@@ -508,7 +477,9 @@ void add_check(CLI::App& app, Run& run) {
     command->add_flag("--strict", options->plan.strict,
                       "weaknesses and disputed clauses count for the exit status too");
     command->add_flag("--dryrun", options->dryrun, "say what would be asked and judged, ask nothing");
-    command->add_flag("--quiet", options->quiet, "print nothing but errors");
+    auto* quiet = command->add_flag("--quiet", options->quiet, "print nothing but errors");
+    command->add_flag("--verbose", options->verbose, "print each finding at the end, not only how many and the worst")
+        ->excludes(quiet);
     command->footer(
         "Example:  selvage check --provider shm --report report.html --save cases\n"
         "          selvage check --library ./libfabric.so.1 --provider tcp --clause getinfo.caps --strict\n\n"

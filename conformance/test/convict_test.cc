@@ -411,8 +411,9 @@ TEST(Compilers, AreFoundByOptionVariableAndName) {
 // The hostile library in a mood, judged by one clause.
 Ran check_in_mood(const std::string& mood, const std::string& clause, const std::vector<std::string>& more,
                   const Environment& environment = {}) {
-    std::vector<std::string> arguments = {
-        "check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "100", "--clause", clause};
+    std::vector<std::string> arguments = {"check",      "--verbose", "--library", broken_library("hostile"),
+                                          "--provider", "fake",      "--cases",   "100",
+                                          "--clause",   clause};
     arguments.insert(arguments.end(), more.begin(), more.end());
     Environment all = {"HOSTILE=" + mood, "GTEST_FILTER=-traffic.*:lives.*", "CC"};
     all.insert(all.end(), environment.begin(), environment.end());

@@ -318,8 +318,8 @@ TEST(WorkerHang, OnceTheLibraryIsKnownToHangAHangIsHastyUntilItIsWaitedForWithPa
 std::string mutant(const std::string& name) { return SELVAGE_MUTANT_FOLDER "/libmutant-" + name + ".so"; }
 
 Ran check_mutant(const Folder& folder, const std::string& name, const std::string& clause, const std::string& cases) {
-    return run_tool({"check", "--no-compiler", "--library", mutant(name), "--provider", "shm", "--clause", clause,
-                     "--cases", cases, "--report", folder.path("r.json"), "--save", folder.path("saved")},
+    return run_tool({"check", "--verbose", "--no-compiler", "--library", mutant(name), "--provider", "shm", "--clause",
+                     clause, "--cases", cases, "--report", folder.path("r.json"), "--save", folder.path("saved")},
                     {"GTEST_FILTER=traffic.*"});
 }
 

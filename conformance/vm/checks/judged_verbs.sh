@@ -3,7 +3,7 @@
 
 # What takes so long on an emulated processor that a call seems to hang.
 export SELVAGE_PATIENCE=5
-judge() { "$BUILD/conformance/selvage" check --library "$BUILD/impl/libfabric.so.1" --provider 'verbs' "$@"; }
+judge() { "$BUILD/conformance/selvage" check --verbose --library "$BUILD/impl/libfabric.so.1" --provider 'verbs' "$@"; }
 
 limit_of_no_promise_is_broken=500
 check_no_promise_is_broken() { judge --strict --cases 4000 --processes 1; }

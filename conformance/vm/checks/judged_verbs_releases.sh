@@ -4,7 +4,7 @@
 export SELVAGE_PATIENCE=5
 judge() { # release, provider
     SELVAGE_STANDIN_LIBRARY=$BUILD/impl/libfabric.so.1 SELVAGE_STANDIN_VERSION=$1 GTEST_FILTER='-side_effects.*:openings.*:strings.*' \
-        "$BUILD/conformance/selvage" check --strict --library "$BUILD/conformance/test/libstandin.so" --provider "$2" --cases 300 --processes 1
+        "$BUILD/conformance/selvage" check --verbose --strict --library "$BUILD/conformance/test/libstandin.so" --provider "$2" --cases 300 --processes 1
 }
 
 limit_of_release_1_0_is_kept=160

@@ -26,7 +26,7 @@ step() {
     printf 'run: failed with seed %s; %s has the output\n' "$seed" "$out/$name.seed-$seed.log" >&2
     exit 1
 }
-traffic() { GTEST_FILTER="traffic.$2" "$build/conformance/selvage" check --strict --library "$1" --provider "$2" --seed "$seed"; }
+traffic() { GTEST_FILTER="traffic.$2" "$build/conformance/selvage" check --verbose --strict --library "$1" --provider "$2" --seed "$seed"; }
 with_delays() { SELVAGE_DELAYS="$seed:5:300" LD_LIBRARY_PATH="$delayed" "$@"; }
 
 while (($(date +%s) < end)); do
