@@ -32,6 +32,8 @@ void add_bench(CLI::App& app, Run& run);
 void add_merge(CLI::App& app, Run& run);
 void add_coverage(CLI::App& app, Run& run);
 void add_findings(CLI::App& app, Run& run);
+void add_diff(CLI::App& app, Run& run);
+void add_matrix(CLI::App& app, Run& run);
 void add_stat(CLI::App& app, Run& run);
 
 /// Prints "selvage: WHY" on stderr.  @return kCouldNotRun.

@@ -120,6 +120,8 @@ int main(int argc, char** argv) {
     add_bench(app, run);
     add_merge(app, run);
     add_coverage(app, run);
+    add_diff(app, run);
+    add_matrix(app, run);
     add_findings(app, run);
     add_stat(app, run);
     add_fresh_names(app, run);

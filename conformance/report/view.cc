@@ -38,6 +38,14 @@ std::array<std::uint64_t, 4> counts_of(const Report& report, const ProviderResul
     return counts;
 }
 
+std::optional<Grade> gravest(const Report& report, const ProviderResult& provider, const model::ClauseText& clause) {
+    if (result_of(report, provider, clause.clause) != ClauseResult::Broken) return std::nullopt;
+    std::optional<Grade> out;
+    for (const auto& d : report.deviations)
+        if (d.clause == clause.clause && d.provider == provider.provider) out = out ? std::min(*out, d.grade) : d.grade;
+    return out ? out : grade_of(clause, false);
+}
+
 std::vector<Unreached> unreached(const Report& report) {
     std::vector<Unreached> out;
     for (const auto& c : model::clauses()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@ std::vector<const Deviation*> ordered(const Report& report);
 inline constexpr std::string_view kNoReason = "no reason known: the run was too short, or its queries have a gap";
 /// How many clauses came out each way on a provider, by ClauseResult.
 std::array<std::uint64_t, 4> counts_of(const Report& report, const ProviderResult& provider);
+/// The gravest that a report has of a clause on a provider; unset: it is not broken there.
+std::optional<Grade> gravest(const Report& report, const ProviderResult& provider, const model::ClauseText& clause);
 /// A clause that some providers were not brought to, with the providers of each reason.
 struct Unreached {
     const model::ClauseText* clause = nullptr;
