@@ -35,6 +35,8 @@ void add_findings(CLI::App& app, Run& run);
 void add_diff(CLI::App& app, Run& run);
 void add_matrix(CLI::App& app, Run& run);
 void add_stat(CLI::App& app, Run& run);
+void add_completion(CLI::App& app, Run& run);
+void add_manual(CLI::App& app, Run& run);
 
 /// Prints "selvage: WHY" on stderr.  @return kCouldNotRun.
 int could_not_run(const std::string& why);

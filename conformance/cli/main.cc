@@ -124,6 +124,8 @@ int main(int argc, char** argv) {
     add_matrix(app, run);
     add_findings(app, run);
     add_stat(app, run);
+    add_completion(app, run);
+    add_manual(app, run);
     add_fresh_names(app, run);
     try {
         app.parse(argc, argv);

@@ -37,8 +37,15 @@ $libdir/selvage/providers/libselvage_verbs-fi.so
 $libdir/pkgconfig/selvage-fabric.pc
 $libdir/cmake/selvage-fabric/selvage-fabric-config.cmake
 $libdir/cmake/selvage-fabric/selvage-fabric-config-version.cmake
+share/bash-completion/completions/selvage
 share/doc/selvage/copyright
+share/man/man1/selvage.1
+share/zsh/site-functions/_selvage
 TEXT
+    local command
+    for command in check clauses completion coverage diff explain findings info manual matrix merge profile record replay stat bench; do
+        echo "share/man/man1/selvage-$command.1"
+    done
 }
 
 # $1: a file of paths below the prefix.  They are exactly those expected.
