@@ -3,6 +3,8 @@
 
 #include <rdma/fi_atomic.h>
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "conformance/case/atomic_values.h"
@@ -39,11 +41,29 @@ Values values_of(const Operation& o, std::size_t index) {
     return v;
 }
 
-std::string array(const std::string& name, const Bytes& bytes) {
-    std::string out = "static const unsigned char " + name + "[] = {";
+std::string list(std::span<const unsigned char> bytes) {
+    std::string out = "{";
     for (std::size_t i = 0; i < bytes.size(); ++i)
         out += (i % 16 == 0 ? "\n\t" : " ") + std::to_string(static_cast<unsigned>(bytes[i])) + ",";
-    return out + "\n};\n";
+    return out + "\n}";
+}
+
+// After how many bytes they begin anew; all of them if they do not, or if that is hardly shorter.
+std::size_t period_of(std::span<const unsigned char> bytes) {
+    constexpr std::size_t kLongest = 256;
+    for (std::size_t n = 1; n <= std::min(kLongest, bytes.size() / 4); ++n)
+        if (std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(n), bytes.end(), bytes.begin())) return n;
+    return bytes.size();
+}
+
+std::string array(const std::string& name, const Bytes& bytes) {
+    const std::size_t period = period_of(bytes);
+    if (period == bytes.size()) return "static const unsigned char " + name + "[] = " + list(bytes) + ";\n";
+    return "static unsigned char " + name + "[" + std::to_string(bytes.size()) +
+           "];\n/* The same bytes again and again. */\n__attribute__((constructor)) static void fill_" + name +
+           "(void)\n{\n\tstatic const unsigned char first[] = " + list(std::span(bytes).first(period)) +
+           ";\n\tsize_t i;\n\n\tfor (i = 0; i < sizeof " + name + "; i++)\n\t\t" + name +
+           "[i] = first[i % sizeof first];\n}\n";
 }
 
 // `place` does not hold the values of `array`.
