@@ -27,7 +27,8 @@ int diff(const Options& options) {
 
 void add_diff(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command = app.add_subcommand("diff", "what two reports say differently: what a release mended, what it broke");
+    auto* command =
+        app.add_subcommand("diff", "what two reports say differently: what a release mended, what it broke");
     command->add_option("OLD", options->before, "a report that selvage check wrote as .json")->required();
     command->add_option("NEW", options->after, "a later one, of the same providers")->required();
     command->add_flag("--strict", options->strict, "weaknesses and disputed clauses count for the exit status too");

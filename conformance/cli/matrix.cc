@@ -35,10 +35,12 @@ int matrix(const Options& options) {
 
 void add_matrix(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command = app.add_subcommand("matrix", "libraries and their providers side by side, by area of the interface");
+    auto* command =
+        app.add_subcommand("matrix", "libraries and their providers side by side, by area of the interface");
     command->add_option("REPORT", options->reports, "reports that selvage check wrote as .json, one per library")
         ->required();
-    command->add_option("--output", options->output, "write it there as a page (.html; default: text to standard output)")
+    command
+        ->add_option("--output", options->output, "write it there as a page (.html; default: text to standard output)")
         ->type_name("FILE");
     command->footer(
         "Example:  selvage check --library ours/libfabric.so.1 --report ours.json\n"

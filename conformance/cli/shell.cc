@@ -38,7 +38,8 @@ std::vector<std::string> names_of(const CLI::Option& o) {
 
 std::vector<std::string> all_names(const CLI::App& app) {
     std::vector<std::string> out;
-    for (const auto* o : options_of(app)) for (auto& n : names_of(*o)) out.push_back(std::move(n));
+    for (const auto* o : options_of(app))
+        for (auto& n : names_of(*o)) out.push_back(std::move(n));
     return out;
 }
 
@@ -83,17 +84,20 @@ std::string zsh_text(std::string_view text) {
 }
 
 std::string zsh_completion(const CLI::App& app) {
-    std::string out = "#compdef selvage\n# Completion of selvage for zsh: a file _selvage in a folder of $fpath.\nlocal -a commands\ncommands=(\n";
+    std::string out =
+        "#compdef selvage\n# Completion of selvage for zsh: a file _selvage in a folder of $fpath.\nlocal -a "
+        "commands\ncommands=(\n";
     for (const auto* c : commands_of(app))
         fmt::format_to(std::back_inserter(out), "    '{}:{}'\n", c->get_name(), zsh_text(c->get_description()));
-    out += ")\nif ((CURRENT == 2)); then _describe command commands; return; fi\nlocal command=$words[2]\nshift words\n"
-           "((CURRENT--))\ncase $command in\n";
+    out +=
+        ")\nif ((CURRENT == 2)); then _describe command commands; return; fi\nlocal command=$words[2]\nshift words\n"
+        "((CURRENT--))\ncase $command in\n";
     for (const auto* c : commands_of(app)) {
         fmt::format_to(std::back_inserter(out), "{})\n    _arguments", c->get_name());
         for (const auto* o : options_of(*c)) {
             for (const auto& name : names_of(*o))
-                fmt::format_to(std::back_inserter(out), " \\\n        '*{}[{}]{}'", name, zsh_text(o->get_description()),
-                               takes_value(*o) ? ":value:_files" : "");
+                fmt::format_to(std::back_inserter(out), " \\\n        '*{}[{}]{}'", name,
+                               zsh_text(o->get_description()), takes_value(*o) ? ":value:_files" : "");
         }
         out += " \\\n        '*:file:_files' ;;\n";
     }
@@ -131,7 +135,8 @@ void add_options(std::string& out, const CLI::App& app) {
         auto names = names_of(*o);
         const bool positional = names.empty();
         if (positional) names.push_back(o->get_name(true));
-        std::transform(names.begin(), names.end(), names.begin(), [](const auto& n) { return "\\fB" + roff(n) + "\\fR"; });
+        std::transform(names.begin(), names.end(), names.begin(),
+                       [](const auto& n) { return "\\fB" + roff(n) + "\\fR"; });
         const auto value = takes_value(*o) && !positional ? " \\fI" + roff(o->get_type_name()) + "\\fR" : std::string();
         fmt::format_to(std::back_inserter(out), ".TP\n{}{}\n{}\n", fmt::join(names, ", "), value,
                        roff(o->get_description()));
@@ -163,11 +168,13 @@ std::string manual_of(const CLI::App& command) {
 
 std::string manual_of_all(const CLI::App& app) {
     std::string out = title("selvage");
-    out += "selvage \\- judges libfabric libraries by the promises of the interface\n.SH SYNOPSIS\n"
-           "\\fBselvage\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n";
+    out +=
+        "selvage \\- judges libfabric libraries by the promises of the interface\n.SH SYNOPSIS\n"
+        "\\fBselvage\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n";
     out += roff_lines(app.get_description()) + ".SH COMMANDS\n";
     for (const auto* c : commands_of(app))
-        fmt::format_to(std::back_inserter(out), ".TP\n\\fB{}\\fR\n{}\n", roff(c->get_name()), roff(c->get_description()));
+        fmt::format_to(std::back_inserter(out), ".TP\n\\fB{}\\fR\n{}\n", roff(c->get_name()),
+                       roff(c->get_description()));
     add_options(out, app);
     add_verbatim(out, "NOTES", app.get_footer());
     out += ".SH SEE ALSO\n";
@@ -227,7 +234,8 @@ void add_manual(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("manual", "the manual page of selvage or of one of its commands, for man");
     command->add_option("COMMAND", options->command, "a command (default: selvage itself)");
-    command->add_option("--output", options->output, "write those of all commands into this folder")->type_name("FOLDER");
+    command->add_option("--output", options->output, "write those of all commands into this folder")
+        ->type_name("FOLDER");
     command->footer("Example:  selvage manual check | man -l -");
     command->callback([&app, options, &run] {
         run = [&app, options] {

@@ -155,7 +155,8 @@ void add_next(std::string& out, const std::vector<Promise>& promises, const std:
                    "next      selvage check --provider '{}' --clause {} --verbose\n"
                    "          selvage clauses {}\n",
                    printable(provider), worst.clause->id, worst.clause->id);
-    if (files.empty()) out += "          --report report.html writes all that was found, --save FOLDER cases and C programs\n";
+    if (files.empty())
+        out += "          --report report.html writes all that was found, --save FOLDER cases and C programs\n";
 }
 
 void add_deviation(std::string& out, const Deviation& d) {
@@ -190,7 +191,8 @@ std::string closing_text(const Report& report, const std::vector<std::string>& f
     add_providers(out, report);
     add_worst(out, promises);
     out += "\n";
-    if (const auto programs = programs_text(report); !programs.empty()) out += labelled("programs", printable(programs));
+    if (const auto programs = programs_text(report); !programs.empty())
+        out += labelled("programs", printable(programs));
     out += labelled("coverage", coverage_text(coverage_of(report)));
     add_notes(out, report);
     add_next(out, promises, files);

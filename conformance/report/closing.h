@@ -1,5 +1,5 @@
-// What a run prints at its end: as much as fits on a screen, the worst first.  Pure functions, but for what the terminal
-// behind stdout says of its width and colours.
+// What a run prints at its end: as much as fits on a screen, the worst first.  Pure functions, but for what the
+// terminal behind stdout says of its width and colours.
 #pragma once
 
 #include <string>

@@ -37,8 +37,7 @@ void compare(const Report& before, const ProviderResult& old, const Report& afte
              std::vector<ClauseChange>& out) {
     for (const auto& c : model::clauses()) {
         const auto was = gravest(before, old, c), is = gravest(after, now, c);
-        if (const auto kind =
-                kind_of(was, result_of(before, old, c.clause), is, result_of(after, now, c.clause)))
+        if (const auto kind = kind_of(was, result_of(before, old, c.clause), is, result_of(after, now, c.clause)))
             out.push_back({*kind, c.clause, old.provider, was, is});
     }
 }
@@ -85,7 +84,8 @@ void add_section(std::string& out, const Section& section, const std::vector<Cla
 
 std::string run_text(const Report& r) {
     return fmt::format("{} version {}{}, {} cases, seed {}", printable(r.subject.path), r.subject.version.str(),
-                       r.subject.build_id.empty() ? "" : ", build id " + printable(r.subject.build_id), r.cases, r.seed);
+                       r.subject.build_id.empty() ? "" : ", build id " + printable(r.subject.build_id), r.cases,
+                       r.seed);
 }
 
 std::vector<std::string> printable_names(const std::vector<std::string>& names) {

@@ -26,7 +26,7 @@ struct ClauseChange {
 };
 
 struct Difference {
-    std::vector<ClauseChange> changes;                ///< by kind, then clause, then provider
+    std::vector<ClauseChange> changes;                 ///< by kind, then clause, then provider
     std::vector<std::string> only_before, only_after;  ///< providers that one report alone judges
 };
 

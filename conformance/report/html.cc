@@ -7,6 +7,7 @@
 #include "conformance/base/markup.h"
 #include "conformance/case/case_text.h"
 #include "conformance/report/html_page.h"
+#include "conformance/report/shared_parts.h"
 #include "conformance/report/view.h"
 #include "conformance/report/write.h"
 
@@ -22,7 +23,7 @@ std::string grouped(std::uint64_t n) {
 
 class Page {
 public:
-    explicit Page(const Report& r) : r_(r), all_(ordered(r)), anchors_(anchors(all_)) {}
+    explicit Page(const Report& r) : r_(r), all_(ordered(r)), anchors_(anchors(all_)), parts_(all_) {}
 
     std::string str() {
         o_ << "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -31,9 +32,11 @@ public:
         header();
         o_ << "<main>\n";
         providers();
+        findings();
         matrix();
         coverage();
-        findings();
+        notes();
+        shared_parts();
         o_ << "</main>\n<footer>Symbols: ✓ kept, ✕ broken, ○ not reached, for the reason that its cell tells, – cannot "
               "be seen from "
               "outside. "
@@ -83,7 +86,6 @@ private:
                    << count * 1000 / sum % 10 << "%\"></i>";
             };
             o_ << "<tr><td>" << escape(p.provider);
-            for (const auto& note : p.notes) o_ << "<br><small class=\"dim\">" << escape(note) << "</small>";
             o_ << "</td><td>" << n[0] << "</td><td>" << n[1] << "</td><td>" << n[2] << "</td><td>" << n[3]
                << "</td><td>" << grouped(p.judged) << "</td><td><div class=\"bar\" title=\"kept, broken, unreached\">";
             part("k", n[0]);
@@ -133,6 +135,27 @@ private:
                    << "</th><td class=\"why\">" << escape(providers) << "</td><td class=\"why\">" << escape(reason)
                    << "</td></tr>\n";
         o_ << "</tbody></table></div></details>\n";
+    }
+
+    // What could not be run, and why.
+    void notes() {
+        if (std::all_of(r_.providers.begin(), r_.providers.end(), [](const auto& p) { return p.notes.empty(); }))
+            return;
+        o_ << "<h2 id=\"notes\">Notes</h2>\n<ul class=\"dim\">\n";
+        for (const auto& p : r_.providers)
+            for (const auto& note : p.notes)
+                o_ << "<li><code>" << escape(p.provider) << "</code> " << escape(note) << "</li>\n";
+        o_ << "</ul>\n";
+    }
+
+    void shared_parts() {
+        const auto parts = parts_.parts_html();
+        if (parts.empty()) return;
+        o_ << "<h2 id=\"parts\">What programs share</h2>\n<p class=\"dim\">A program is copied whole by its button; "
+              "<code>selvage check --save</code> writes them as files.</p>\n<details class=\"code\"><summary>parts of "
+              "C "
+              "programs</summary>\n"
+           << parts << "</details>\n";
     }
 
     static std::string_view chapter_of(std::string_view id) { return id.substr(0, id.find('.', id.find('.') + 1)); }
@@ -252,12 +275,25 @@ private:
         if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
         o_ << "</dl>\n<div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre class=\"wrap\">"
            << escape(describe(d.shown_by)) << "</pre></div>\n";
-        if (!d.reproducer.empty())
-            o_ << "<details class=\"code\"><summary>" << program_title(d)
-               << "</summary><div class=\"code\"><button "
-                  "class=\"copy\" type=\"button\">copy"
-               << "</button><pre>" << escape(d.reproducer) << "</pre></div></details>\n";
+        program(d);
         o_ << "</div></details>\n";
+    }
+
+    // A page has those of the gravest findings, so that it loads at once.
+    void program(const Deviation& d) {
+        constexpr std::size_t kMostBytes = 800'000;
+        if (d.reproducer.empty()) return;
+        const auto html = parts_.program_html(d.reproducer);
+        if (program_bytes_ + html.size() > kMostBytes) {
+            o_ << "<p class=\"dim\">Its C program is too much for this page: <code>--save FOLDER</code> writes it, and "
+                  "the "
+                  ".json form has it.</p>\n";
+            return;
+        }
+        program_bytes_ += html.size();
+        o_ << "<details class=\"code\"><summary>" << program_title(d)
+           << "</summary><div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre>\n"
+           << html << "</pre></div></details>\n";
     }
 
     static std::string_view program_title(const Deviation& d) {
@@ -288,6 +324,8 @@ private:
     const Report& r_;
     std::vector<const Deviation*> all_;
     std::vector<std::string> anchors_;
+    SharedParts parts_;
+    std::size_t program_bytes_ = 0;
     std::ostringstream o_;
 };
 

@@ -69,7 +69,7 @@ a.broken{outline:1px solid currentColor;outline-offset:-1px;cursor:pointer}a.bro
 .body{padding:.1rem .9rem .9rem;border-top:1px solid var(--line)}.body dl{display:grid;grid-template-columns:6.5rem 1fr;gap:.4rem .9rem;margin:.8rem 0}
 .body dt{color:var(--dim)}.body dd{margin:0;min-width:0;overflow-wrap:anywhere}.body ol{margin:0;padding-left:1.2rem}
 pre{background:var(--soft);border:1px solid var(--line);border-radius:8px;padding:.7rem .85rem;margin:0;overflow:auto;max-height:30rem;white-space:pre;tab-size:4}
-pre.wrap{white-space:pre-wrap;overflow-wrap:anywhere}.code{position:relative;margin-top:.5rem}
+pre .part{display:inline-block;padding:.1rem 0}pre.wrap{white-space:pre-wrap;overflow-wrap:anywhere}.code{position:relative;margin-top:.5rem}
 .code button{position:absolute;top:.45rem;right:.45rem;font:inherit;font-size:.8rem;padding:.15rem .7rem;border:1px solid var(--line);border-radius:6px;background:var(--card);color:inherit;cursor:pointer}
 .code summary{cursor:pointer;color:var(--link);margin-bottom:.4rem}.empty{padding:1.2rem;text-align:center;color:var(--dim)}
 [hidden]{display:none!important}footer{max-width:1180px;margin:2.5rem auto 0;padding:1rem 1.25rem 2rem;color:var(--dim);font-size:.86rem}
@@ -100,16 +100,24 @@ inline constexpr std::string_view kPageScript = R"js(
   }
   function follow() {
     var id = decodeURIComponent(location.hash.slice(1)), f = id && document.getElementById(id);
-    if (!f || !f.classList.contains("finding")) return;
-    f.hidden = false;
-    f.parentNode.hidden = false;
-    f.open = true;
+    if (!f) return;
+    if (f.classList.contains("finding")) f.hidden = f.parentNode.hidden = false;
+    for (var d = f.closest("details"); d; d = d.parentNode.closest("details")) d.open = true;
     f.scrollIntoView();
   }
   document.addEventListener("click", function (e) {
     var b = e.target.closest("button.copy");
     if (!b) return;
-    var text = b.parentNode.querySelector("pre").textContent;
+    var whole = b.parentNode.querySelector("pre").cloneNode(true);
+    whole.querySelectorAll("a.part").forEach(function (a) {
+      if (a.nextSibling) a.nextSibling.data = a.nextSibling.data.replace(/^\n/, "");
+      a.textContent = a.dataset.parts.split(" ").map(function (range) {
+        var ends = range.split("-"), text = "";
+        for (var n = +ends[0]; n <= +ends[ends.length - 1]; n++) text += document.getElementById("part-" + n).textContent;
+        return text;
+      }).join("");
+    });
+    var text = whole.textContent;
     function done() { b.textContent = "copied"; setTimeout(function () { b.textContent = "copy"; }, 1500); }
     function old() {
       var t = document.createElement("textarea");

@@ -58,11 +58,12 @@ std::string head_of(const Matrix& m, const MatrixColumn& c) {
 }
 
 std::string library_text(const Subject& s) {
-    return fmt::format("{} version {}{}", s.path, s.version.str(), s.build_id.empty() ? "" : ", build id " + s.build_id);
+    return fmt::format("{} version {}{}", s.path, s.version.str(),
+                       s.build_id.empty() ? "" : ", build id " + s.build_id);
 }
 
-void add_row(std::string& out, const Matrix& m, const std::string& label,
-             const std::vector<const AreaCount*>& counts, const std::vector<std::size_t>& widths) {
+void add_row(std::string& out, const Matrix& m, const std::string& label, const std::vector<const AreaCount*>& counts,
+             const std::vector<std::size_t>& widths) {
     std::string line = fmt::format("{:<12}", label);
     for (std::size_t i = 0; i < m.columns.size(); ++i)
         line += tinted(fmt::format("  {:>{}}", cell_text(counts[i]), widths[i]), tint_of(counts[i]));
@@ -91,7 +92,8 @@ std::string_view class_of(const AreaCount* n) {
 void add_html_row(std::string& out, const std::string& label, const std::vector<const AreaCount*>& counts) {
     out += "<tr><th>" + escape(label) + "</th>";
     for (const auto* n : counts)
-        fmt::format_to(std::back_inserter(out), "<td><span class=\"cell {}\">{}</span></td>", class_of(n), cell_text(n));
+        fmt::format_to(std::back_inserter(out), "<td><span class=\"cell {}\">{}</span></td>", class_of(n),
+                       cell_text(n));
     out += "</tr>\n";
 }
 
@@ -133,11 +135,14 @@ std::string matrix_html(const Matrix& m) {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
         "content=\"width=device-width,initial-scale=1\">\n<title>Libraries side by side</title>\n<style>";
     out += kPageStyle;
-    out += "</style>\n</head>\n<body>\n<header class=\"top\">\n<h1>Libraries side by side</h1>\n<p class=\"subject dim\">";
+    out +=
+        "</style>\n</head>\n<body>\n<header class=\"top\">\n<h1>Libraries side by side</h1>\n<p class=\"subject dim\">";
     for (std::size_t i = 0; i < m.libraries.size(); ++i)
         out += letter(i) + " <span class=\"path mono\">" + escape(library_text(m.libraries[i])) + "</span><br>";
-    out += "</p>\n</header>\n<main>\n<p>Of the promises of each area that a run reached, how many the provider breaks.</p>\n"
-           "<div class=\"matrix\"><table><thead><tr><th>area</th>";
+    out +=
+        "</p>\n</header>\n<main>\n<p>Of the promises of each area that a run reached, how many the provider "
+        "breaks.</p>\n"
+        "<div class=\"matrix\"><table><thead><tr><th>area</th>";
     for (const auto& c : m.columns)
         fmt::format_to(std::back_inserter(out), "<th>{}<br>{}</th>", letter(c.report), escape(c.provider));
     out += "</tr></thead><tbody>\n";

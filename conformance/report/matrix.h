@@ -14,9 +14,9 @@ namespace selvage::conformance {
 
 /// How the clauses of an area stand on a provider.
 struct AreaCount {
-    std::size_t reached = 0;      ///< kept or broken
-    std::size_t broken = 0;       ///< of these
-    std::optional<Grade> grade;   ///< the gravest; unset: none is broken
+    std::size_t reached = 0;     ///< kept or broken
+    std::size_t broken = 0;      ///< of these
+    std::optional<Grade> grade;  ///< the gravest; unset: none is broken
 };
 
 /// One provider of one library.

@@ -33,8 +33,7 @@ std::string message_text(const Deviation& d) {
 // The program that shows it where one was saved, else the library.
 Json location_json(const Report& r, const Deviation& d) {
     const auto& uri = d.saved_as.empty() ? r.subject.path : d.saved_as;
-    return {{"physicalLocation",
-             {{"artifactLocation", {{"uri", clean(uri)}}}, {"region", {{"startLine", 1}}}}},
+    return {{"physicalLocation", {{"artifactLocation", {{"uri", clean(uri)}}}, {"region", {{"startLine", 1}}}}},
             {"logicalLocations", Json::array({{{"name", clean(d.provider)}, {"kind", "provider"}}})}};
 }
 

@@ -60,7 +60,8 @@ std::vector<Kind> kinds(const Report& before, const Report& after) {
 }
 
 TEST(Difference, TellsWhatIsBrokenThatWasKeptFromWhatWasNotLookedAt) {
-    const Report kept = report_of({{kOne, {}}}), broken = report_of({{kOne, Grade::Violation}}), nothing = report_of({});
+    const Report kept = report_of({{kOne, {}}}), broken = report_of({{kOne, Grade::Violation}}),
+                 nothing = report_of({});
     EXPECT_EQ(kinds(kept, broken), std::vector{Kind::Broken});
     EXPECT_EQ(kinds(nothing, broken), std::vector{Kind::Found});
     EXPECT_EQ(kinds(broken, kept), std::vector{Kind::Mended});

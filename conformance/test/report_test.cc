@@ -13,6 +13,7 @@
 
 #include "conformance/base/markup.h"
 #include "conformance/report/coverage_page.h"
+#include "conformance/report/shared_parts.h"
 #include "conformance/report/view.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
@@ -247,6 +248,69 @@ TEST(ReportJunit, IsWellFormedAndCounts) {
         std::string::npos);
     EXPECT_NE(text.find("waived: will not be fixed"), std::string::npos);
     EXPECT_NE(text.find("not reached: no offer has a nic of &lt;copper&gt;"), std::string::npos);
+}
+
+std::string unescaped(std::string text) {
+    for (const auto& [entity, c] :
+         {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}})
+        for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos; ++at)
+            text.replace(at, std::string_view(entity).size(), c);
+    return text;
+}
+
+// As the script of the page copies it: a link is the parts that it names.
+std::string put_together(const std::string& program, const std::string& parts) {
+    std::string out;
+    std::size_t at = 0;
+    while (true) {
+        const auto link = program.find("<a class=\"part\"", at);
+        out += program.substr(at, link - at);
+        if (link == std::string::npos) return unescaped(out);
+        const auto numbers = program.find("data-parts=\"", link) + 12;
+        std::istringstream in(program.substr(numbers, program.find('"', numbers) - numbers));
+        for (std::string range; in >> range;) {
+            const int first = std::stoi(range), last = std::stoi(range.substr(range.find('-') + 1));
+            for (int n = first; n <= last; ++n) {
+                const auto tag = "<pre id=\"part-" + std::to_string(n) + "\">\n";
+                const auto begin = parts.find(tag) + tag.size();
+                out += parts.substr(begin, parts.find("</pre>", begin) - begin);
+            }
+        }
+        at = program.find("</a>\n", link) + 5;
+    }
+}
+
+TEST(ReportHtml, HasWhatProgramsShareOnceAndCopiesEachWhole) {
+    const std::string shared = "static void run(void) { /* <&\"'> " + std::string(300, 'x') + " */ }\n\n";
+    std::vector<Deviation> deviations(3);
+    deviations[0].reproducer = "/* one */\n\n" + shared + shared + "int main(void) { return 1; }\n";
+    deviations[1].reproducer = shared + "/* two */\n\n\n" + shared + "int main(void) { return 2; }";
+    deviations[2].reproducer = "";
+    const std::vector<const Deviation*> all = {&deviations[0], &deviations[1], &deviations[2]};
+    const SharedParts parts(all);
+    EXPECT_EQ(parts.parts_html().find("part-1"), std::string::npos) << "one part, once";
+    for (const auto& d : deviations) {
+        const auto html = parts.program_html(d.reproducer);
+        EXPECT_EQ(html.find("xxx"), std::string::npos) << html;
+        EXPECT_EQ(put_together(html, parts.parts_html()), d.reproducer);
+    }
+}
+
+TEST(ReportHtml, HasTheProgramsOfTheGravestFindingsWhereAllAreTooMuch) {
+    Report r = sample();
+    const Deviation one = r.deviations[0];
+    r.deviations.assign(1000, one);
+    std::string own(2000, 'm');
+    for (std::size_t i = 0; i < r.deviations.size(); ++i) {
+        r.deviations[i].grade = i == 999 ? Grade::Fatal : Grade::Violation;
+        r.deviations[i].reproducer =
+            std::string(30'000, 'r') + "\n\nint main(void) { /* " + own + std::to_string(i) + " */ }\n";
+    }
+    const std::string page = report_html(r);
+    EXPECT_NE(page.find("m999 */"), std::string::npos) << "the gravest";
+    EXPECT_NE(page.find("too much for this page"), std::string::npos);
+    for (auto& d : r.deviations) d.reproducer.clear();
+    EXPECT_LT(page.size(), report_html(r).size() + 1'200'000) << "programs and what stands in for them";
 }
 
 TEST(ReportHtml, IsOneSafePage) {
