@@ -228,17 +228,36 @@ private:
         if (all_.empty()) o_ << "<p class=\"empty\">No broken promise was found.</p>\n";
         if (const auto programs = programs_text(r_); !programs.empty())
             o_ << "<p class=\"dim\">" << escape(programs) << "</p>\n";
-        std::string group;
-        for (std::size_t i = 0; i < all_.size(); ++i) {
-            const auto now = all_[i]->waived.empty() ? std::string(name(all_[i]->grade)) : "waived";
-            if (now != group) {
-                if (!group.empty()) o_ << "</section>\n";
-                o_ << "<section class=\"group\"><h3>" << heading(now) << "</h3>\n";
-                group = now;
-            }
-            finding(*all_[i], anchors_[i], now);
+        for (std::size_t i = 0; i < all_.size();) {
+            const auto group = group_of(*all_[i]);
+            std::size_t end = i;
+            std::map<model::Clause, std::vector<std::size_t>> by_promise;
+            for (; end < all_.size() && group_of(*all_[end]) == group; ++end)
+                by_promise[all_[end]->clause].push_back(end);
+            o_ << "<section class=\"group\"><h3>" << heading(group) << "</h3>\n";
+            for (const auto& [clause, mine] : by_promise) promise(clause, mine, group);
+            o_ << "</section>\n";
+            i = end;
         }
-        if (!group.empty()) o_ << "</section>\n";
+    }
+
+    static std::string group_of(const Deviation& d) { return d.waived.empty() ? std::string(name(d.grade)) : "waived"; }
+
+    // A promise with who breaks it, how often; its findings are hidden until asked for.
+    void promise(model::Clause clause, const std::vector<std::size_t>& mine, const std::string& group) {
+        std::map<std::string, std::size_t> by_provider;
+        for (const auto i : mine) ++by_provider[all_[i]->provider];
+        const auto& c = model::clause_text(clause);
+        o_ << "<details class=\"promise\"><summary><span class=\"line\"><span class=\"badge " << group << "\">" << group
+           << "</span><code>" << c.id << "</code>";
+        for (const auto& [provider, n] : by_provider) {
+            o_ << "<span class=\"badge prov\">" << (provider.empty() ? "library" : escape(provider));
+            if (n > 1) o_ << " ×" << n;
+            o_ << "</span>";
+        }
+        o_ << "</span><p>" << escape(c.promise) << "</p></summary>\n";
+        for (const auto i : mine) finding(*all_[i], anchors_[i], group);
+        o_ << "</details>\n";
     }
 
     static std::string_view heading(std::string_view group) {

@@ -59,10 +59,11 @@ a.broken{outline:1px solid currentColor;outline-offset:-1px;cursor:pointer}a.bro
 .unreached{color:var(--none);background:var(--none-bg)}.unseen{color:var(--unseen)}
 .finding{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:8px;background:var(--card);margin:0 0 .6rem}
 .finding.fatal{border-left-color:var(--fatal-bg)}.finding.disputed,.finding.weakness{border-left-color:var(--warn)}.finding.waived{border-left-color:var(--unseen)}
+.promise{border:1px solid var(--line);border-radius:8px;background:var(--card);margin:0 0 .4rem}.promise>.finding{margin:.5rem .8rem}.promise>summary p{color:var(--dim)}
 .finding:target{box-shadow:0 0 0 3px color-mix(in srgb,var(--link) 45%,transparent)}
-.finding>summary{padding:.6rem .9rem;cursor:pointer;list-style:none}.finding>summary::-webkit-details-marker{display:none}
-.finding>summary .line{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:baseline}
-.finding>summary code{font-weight:650;overflow-wrap:anywhere}.finding>summary p{margin:.15rem 0 0;overflow-wrap:anywhere}
+:is(.finding,.promise)>summary{padding:.6rem .9rem;cursor:pointer;list-style:none}:is(.finding,.promise)>summary::-webkit-details-marker{display:none}
+:is(.finding,.promise)>summary .line{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:baseline}
+:is(.finding,.promise)>summary code{font-weight:650;overflow-wrap:anywhere}:is(.finding,.promise)>summary p{margin:.15rem 0 0;overflow-wrap:anywhere}
 .badge{font-size:.75rem;font-weight:650;border-radius:99px;padding:.05rem .6rem;white-space:nowrap}
 .badge.fatal{color:var(--fatal);background:var(--fatal-bg)}.badge.violation,.badge.intermittent{color:var(--bad);background:var(--bad-bg)}
 .badge.weakness,.badge.disputed{color:var(--warn);background:var(--warn-bg)}.badge.waived,.badge.prov{color:var(--dim);background:var(--none-bg)}
@@ -84,6 +85,7 @@ inline constexpr std::string_view kPageScript = R"js(
   "use strict";
   var box = document.getElementById("filter"), only = document.getElementById("only");
   var rows = document.querySelectorAll("tr[data-key]"), findings = document.querySelectorAll(".finding");
+  var promises = document.querySelectorAll("details.promise");
   var chapters = document.querySelectorAll("details.chapter"), groups = document.querySelectorAll(".group");
   function update() {
     var words = box.value.toLowerCase().split(/\s+/).filter(Boolean), narrow = words.length > 0 || only.checked;
@@ -95,13 +97,17 @@ inline constexpr std::string_view kPageScript = R"js(
       if (narrow && left > 0) c.open = true;
     });
     findings.forEach(function (f) { f.hidden = !matches(f); });
+    promises.forEach(function (p) {
+      p.hidden = !p.querySelector(".finding:not([hidden])");
+      if (words.length > 0 && !p.hidden) p.open = true;
+    });
     groups.forEach(function (g) { g.hidden = !g.querySelector(".finding:not([hidden])"); });
     document.getElementById("nothing").hidden = !!document.querySelector("details.chapter:not([hidden])");
   }
   function follow() {
     var id = decodeURIComponent(location.hash.slice(1)), f = id && document.getElementById(id);
     if (!f) return;
-    if (f.classList.contains("finding")) f.hidden = f.parentNode.hidden = false;
+    for (var h = f; h; h = h.parentElement) h.hidden = false;
     for (var d = f.closest("details"); d; d = d.parentNode.closest("details")) d.open = true;
     f.scrollIntoView();
   }
