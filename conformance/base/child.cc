@@ -23,7 +23,7 @@
 #include "conformance/base/signals.h"
 
 // Counters of a coverage build would be lost by _exit.
-extern "C" void __gcov_dump() __attribute__((weak));
+extern "C" void __gcov_dump() __attribute__((weak));  // NOLINT: the name is gcov's
 
 namespace selvage::conformance {
 namespace {

@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 bool colours() {
-    static const bool kOn = std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) == 1;
-    return kOn;
+    static const bool welcome = std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) == 1;
+    return welcome;
 }
 
 const char* code(Tint t) {

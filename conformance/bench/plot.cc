@@ -31,7 +31,7 @@ Axis around(double least, double most, double from, double to) {
 
 std::string horizontal_lines(const Axis& y, Quantity quantity) {
     std::string out;
-    for (double decade = y.low; decade <= y.high; ++decade) {
+    for (int decade = static_cast<int>(y.low); decade <= static_cast<int>(y.high); ++decade) {
         const double value = std::pow(10, decade);
         out += fmt::format(
             "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"tick end\" x=\"{}\" "
@@ -43,7 +43,8 @@ std::string horizontal_lines(const Axis& y, Quantity quantity) {
 
 std::string vertical_lines(const Axis& x, double least, double most) {
     std::string out;
-    for (double size = 1; size <= most; size *= 16) {
+    for (int power = 0; std::ldexp(1, power) <= most; power += 4) {
+        const double size = std::ldexp(1, power);
         if (size < least) continue;
         out += fmt::format(
             "<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"tick mid\" "

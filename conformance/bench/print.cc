@@ -120,7 +120,7 @@ std::string errors_text(const Bench& bench) {
             if (r.sides[s].error.empty()) continue;
             std::string why = fmt::format("{}: {}", s == 0 ? "A" : "B", r.sides[s].error);
             auto found = std::find_if(reasons.begin(), reasons.end(), [&](const auto& e) { return e.first == why; });
-            if (found == reasons.end()) found = reasons.insert(found, {std::move(why), {}});
+            if (found == reasons.end()) found = reasons.emplace(found, std::move(why), std::vector<std::string>{});
             found->second.push_back(bench.floors.empty() ? r.workload->title : r.workload->name);
         }
     }

@@ -204,7 +204,7 @@ private:
                 at_();
             }
         }
-        const Seen seen = run_session(suite_.session, sides_[s].path, rows, setting_, at_);
+        Seen seen = run_session(suite_.session, sides_[s].path, rows, setting_, at_);
         for (std::size_t r = 0; r < rows_.size(); ++r) {
             if (const auto e = seen.errors.find(rows_[r]->name); e != seen.errors.end())
                 results_[r].sides[s].error = e->second;
