@@ -11,7 +11,9 @@
 #include "conformance/base/child.h"
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
+#include "conformance/cli/refused_calls.h"
 #include "conformance/run/runner.h"
+#include "conformance/trace/trace.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 
@@ -28,6 +30,7 @@ struct Options {
     std::string hints;
     std::string node, service, flags;
     std::string call;
+    std::string program;
     bool all = false;
 };
 
@@ -319,16 +322,10 @@ void work(const Options& options, const std::vector<std::string>& providers, con
     }
 }
 
-int explain_call(const Options& options) {
-    const Survey found = survey(options.plan, options.providers);
-    if (!found.error.empty()) return could_not_run(found.error);
-    Query query;
-    std::string error;
-    if (!read_call(options, found.subject.version, query, error)) return could_not_run(error);
+int explain_query(const Options& options, const Survey& found, const Query& query) {
     auto providers = options.providers;
     if (providers.empty() && query.hints && query.hints->fabric.prov_name) providers = {*query.hints->fabric.prov_name};
     if (providers.empty()) providers = found.providers;
-    if (error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
     // In this process, not in the child: only here can it be known whether colours are welcome.
     fmt::print("{}\n\n", tinted(printable(print_call(query)), Tint::Bold));
     const Ending ending = run_in_child([&](Channel& channel) { work(options, providers, query, channel); },
@@ -336,6 +333,45 @@ int explain_call(const Options& options) {
     if (ending.kind != Ending::Kind::Done)
         return could_not_run("the library did not survive the query; selvage replay tells how");
     return kKept;
+}
+
+std::string count_text(std::size_t n, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+// Each query of a program that came back with nothing.
+int explain_program(Options options) {
+    ProgramCalls calls;
+    std::string error;
+    if (!run_and_read(options.program, options.plan.library, calls, error)) return could_not_run(error);
+    if (options.plan.library.empty()) options.plan.library = calls.library;
+    if (calls.processes == 0) return could_not_run(options.program + ": nothing of it called libfabric");
+    fmt::print("{} in {}, {}; the program {}\n", count_text(calls.queries, "query", "queries"),
+               count_text(calls.processes, "process", "processes"),
+               calls.refused.empty() ? "none of them refused"
+                                     : count_text(calls.refused.size(), "refused", "different ones refused"),
+               calls.status < 0 ? "was ended by a signal" : fmt::format("exited with {}", calls.status));
+    if (calls.refused.empty()) return kKept;
+    const Survey found = survey(options.plan, options.providers);
+    if (!found.error.empty()) return could_not_run(found.error);
+    if (error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
+    for (const auto& r : calls.refused) {
+        fmt::print("\nfi_getinfo returned {}, {}:\n", print_trace_result(r.result),
+                   count_text(r.times, "time", "times"));
+        if (const int status = explain_query(options, found, r.query); status != kKept) return status;
+    }
+    return kKept;
+}
+
+int explain_call(const Options& options) {
+    if (!options.program.empty()) return explain_program(options);
+    const Survey found = survey(options.plan, options.providers);
+    if (!found.error.empty()) return could_not_run(found.error);
+    Query query;
+    std::string error;
+    if (!read_call(options, found.subject.version, query, error)) return could_not_run(error);
+    if (error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
+    return explain_query(options, found, query);
 }
 
 }  // namespace
@@ -347,16 +383,24 @@ void add_explain(CLI::App& app, Run& run) {
     command->add_option("--provider", options->providers, "only this provider (again for more)")->type_name("NAME");
     command->add_option("--version", options->version, "API version of the call (default: the library's)")
         ->type_name("MAJOR.MINOR");
+    auto* program =
+        command
+            ->add_option("--from-program", options->program,
+                         "a command line of sh: run it, and explain each query of it that came back with nothing")
+            ->type_name("COMMAND");
     command->add_option("--hints", options->hints,
                         "hints as text, such as 'caps=FI_MSG|FI_RMA, ep_attr.type=FI_EP_RDM'; - is standard input");
     command->add_option("--node", options->node, "the node argument");
     command->add_option("--service", options->service, "the service argument");
     command->add_option("--flags", options->flags, "the flags argument, such as FI_SOURCE|FI_NUMERICHOST");
     command->add_option("--call", options->call, "a whole call as text instead; - is standard input");
+    for (const char* other : {"--version", "--hints", "--node", "--service", "--flags", "--call"})
+        program->excludes(command->get_option(other));
     command->add_flag("--all", options->all, "each offer of each provider with the clauses that grant or refuse it");
     command->footer(
         "A field that is not named is not asked for; mode bits that are not named are not supported.\n"
-        "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'");
+        "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
+        "          selvage explain --from-program 'mpirun -n 2 ./solver input.txt'");
     command->callback([options, &run] { run = [options] { return explain_call(*options); }; });
 }
 

@@ -11,16 +11,10 @@
 #include <memory>
 
 #include "conformance/cli/commands.h"
+#include "conformance/cli/recording.h"
 
 namespace selvage::conformance {
 namespace {
-
-struct Options {
-    std::vector<std::string> command;
-    std::string output = "selvage-%p.trace";
-    std::string library;
-    bool data = false;
-};
 
 // Beside the tool in a build folder, or where it is installed.
 std::string find_recorder() {
@@ -39,36 +33,37 @@ void prepend(const char* variable, const std::string& value) {
     setenv(variable, all.c_str(), 1);
 }
 
-int record(const Options& options) {
+}  // namespace
+
+std::string become_recorded(const Recording& recording) {
     const std::string recorder = find_recorder();
-    if (recorder.empty()) return could_not_run("libselvage-record.so is not beside this program");
-    if (!options.library.empty()) {
+    if (recorder.empty()) return "libselvage-record.so is not beside this program";
+    if (!recording.library.empty()) {
         std::error_code error;
-        const auto library = std::filesystem::canonical(options.library, error);
-        if (error) return could_not_run(fmt::format("{}: {}", options.library, error.message()));
-        const auto plain = std::filesystem::absolute(options.library).lexically_normal();
+        static_cast<void>(std::filesystem::canonical(recording.library, error));
+        if (error) return fmt::format("{}: {}", recording.library, error.message());
+        const auto plain = std::filesystem::absolute(recording.library).lexically_normal();
         if (plain.filename() != "libfabric.so.1")
-            return could_not_run(options.library + ": programs look for a file of the name libfabric.so.1");
+            return recording.library + ": programs look for a file of the name libfabric.so.1";
         prepend("LD_LIBRARY_PATH", plain.parent_path().string());
     }
     prepend("LD_PRELOAD", recorder);
-    setenv("SELVAGE_RECORD", options.output.c_str(), 1);
-    if (options.data) setenv("SELVAGE_RECORD_DATA", "1", 1);
+    setenv("SELVAGE_RECORD", recording.output.c_str(), 1);
+    if (recording.data) setenv("SELVAGE_RECORD_DATA", "1", 1);
     // This tool runs without address randomisation (main.cc); the program is to run as it always does.
     const int now = personality(0xffffffff);
     if (now != -1) personality(static_cast<unsigned long>(now) & ~static_cast<unsigned long>(ADDR_NO_RANDOMIZE));
     unsetenv("SELVAGE_ADDRESSES_KEPT");
     std::vector<char*> argv;
-    for (const auto& a : options.command) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.reserve(recording.command.size() + 1);
+    for (const auto& a : recording.command) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);
     execvp(argv[0], argv.data());
-    return could_not_run(fmt::format("{}: {}", options.command[0], std::strerror(errno)));
+    return fmt::format("{}: {}", recording.command[0], std::strerror(errno));
 }
 
-}  // namespace
-
 void add_record(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<Recording>();
     auto* command = app.add_subcommand("record", "run a program and write down what it asks of libfabric");
     command->add_option("PROGRAM", options->command, "the program and its arguments, after --")->required();
     command->add_option("--output", options->output, "the trace; %p is the number of the process")
@@ -88,7 +83,7 @@ void add_record(CLI::App& app, Run& run) {
         "Without this tool:  LD_PRELOAD=libselvage-record.so SELVAGE_RECORD=/tmp/fail-%p.trace ./solver input.txt\n"
         "SELVAGE_RECORD_DATA=1 is --data; SELVAGE_RECORD_LIMIT=BYTES ends a trace (default: 1 GiB).\n\n"
         "Exit status: the program's; 2 if it could not be started: one line on stderr says why.");
-    command->callback([options, &run] { run = [options] { return record(*options); }; });
+    command->callback([options, &run] { run = [options] { return could_not_run(become_recorded(*options)); }; });
 }
 
 }  // namespace selvage::conformance

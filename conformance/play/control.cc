@@ -93,22 +93,15 @@ Function Player::function(const char* name, const std::string& node) const {
 template PlayInfos::Duplicate Player::function<PlayInfos::Duplicate>(const char*, const std::string&) const;
 
 void Player::getinfo(const TraceCall& call) {
-    model::Version version;
-    if (!model::parse_version(call.in.text("version"), version)) differ("a version", "it can't be read");
-    const auto node = call.in.string("node");
-    const auto service = call.in.string("service");
-    model::Info hints;
-    const auto written = call.in.text("hints");
-    const bool has_hints = !written.empty() && written != "NULL";
-    if (has_hints && !parse_trace_info(written, hints)) differ("hints", "they can't be read");
-    std::uint64_t flags = 0;
-    if (call.in.has("flags") && !model::parse_value(model::Family::getinfo_flags, call.in.text("flags"), flags))
-        differ("flags", "they can't be read");
-    const Made made(has_hints ? infos_.make(hints, translation()) : nullptr,
+    model::Query query;
+    std::string what;
+    if (!parse_trace_query(call, query, what)) differ(what, "can't be read");
+    const Made made(query.hints ? infos_.make(*query.hints, translation()) : nullptr,
                     function<FreeInfo>("fi_freeinfo", "FABRIC_1.3"));
     fi_info* list = nullptr;
     const int got = function<GetInfo>("fi_getinfo", call.node)(
-        version.packed, node ? node->c_str() : nullptr, service ? service->c_str() : nullptr, flags, made.get(), &list);
+        query.version.packed, query.node ? query.node->c_str() : nullptr,
+        query.service ? query.service->c_str() : nullptr, query.flags, made.get(), &list);
     expect(call, got);
     if (got != 0) return;
     lists_[std::string(call.out.text("list"))] = list;
@@ -118,7 +111,7 @@ void Player::getinfo(const TraceCall& call) {
         if (!parse_trace_info(text, info)) differ("an fi_info", "it can't be read");
         recorded.push_back(std::move(info));
     }
-    const auto now = decoded(list, {node_number(call.node), version.packed});
+    const auto now = decoded(list, {node_number(call.node), query.version.packed});
     std::vector<const fi_info*> pointers;
     for (const fi_info* i = list; i != nullptr; i = i->next) pointers.push_back(i);
     std::vector<int> partners;

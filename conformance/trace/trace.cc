@@ -252,6 +252,25 @@ bool parse_trace_info(std::string_view text, model::Info& out) {
     return model::parse_hints(text, out, ignored);
 }
 
+bool parse_trace_query(const TraceCall& call, model::Query& out, std::string& what) {
+    out = {};
+    out.node = call.in.string("node");
+    out.service = call.in.string("service");
+    const auto hints = call.in.text("hints");
+    const bool has_hints = !hints.empty() && hints != "NULL";
+    if (!model::parse_version(call.in.text("version"), out.version)) {
+        what = "a version";
+    } else if (has_hints && !parse_trace_info(hints, out.hints.emplace())) {
+        what = "hints";
+    } else if (call.in.has("flags") &&
+               !model::parse_value(model::Family::getinfo_flags, call.in.text("flags"), out.flags)) {
+        what = "flags";
+    } else {
+        return true;
+    }
+    return false;
+}
+
 std::string print_trace_result(std::int64_t result) {
     if (result >= 0) return std::to_string(result);
     if (result < std::numeric_limits<int>::min()) return std::to_string(result);

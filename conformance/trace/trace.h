@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/value/info.h"
+#include "model/value/query.h"
 
 namespace selvage::conformance {
 
@@ -72,6 +73,8 @@ bool parse_trace(std::string file, std::string text, Trace& out, std::string& er
 bool parse_trace_number(std::string_view text, std::uint64_t& out);
 /// "{…}" and "bare{…}" as fi_info.
 bool parse_trace_info(std::string_view text, model::Info& out);
+/// The arguments of a call of fi_getinfo.  @return false and what can't be read: "hints".
+bool parse_trace_query(const TraceCall& call, model::Query& out, std::string& what);
 /// A result as a trace has it: "-FI_ENODATA".
 std::string print_trace_result(std::int64_t result);
 
