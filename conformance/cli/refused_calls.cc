@@ -36,9 +36,8 @@ void add(const TraceCall& call, ProgramCalls& out) {
     std::string what;
     ++out.queries;
     if (call.result == 0 || !parse_trace_query(call, query, what)) return;
-    const auto same = std::find_if(out.refused.begin(), out.refused.end(), [&](const RefusedCall& r) {
-        return r.query == query && r.result == call.result;
-    });
+    const auto same = std::find_if(out.refused.begin(), out.refused.end(),
+                                   [&](const RefusedCall& r) { return r.query == query && r.result == call.result; });
     if (same != out.refused.end())
         ++same->times;
     else
@@ -64,10 +63,8 @@ bool read_traces(const std::string& folder, ProgramCalls& out, std::string& erro
 
 bool run_and_read(const std::string& command_line, const std::string& library, ProgramCalls& out, std::string& error) {
     const ScratchDirectory folder;
-    const Recording recording{.command = {"sh", "-c", command_line},
-                              .output = folder.path("%p.trace"),
-                              .library = library,
-                              .data = false};
+    const Recording recording{
+        .command = {"sh", "-c", command_line}, .output = folder.path("%p.trace"), .library = library, .data = false};
     return run(recording, out.status, error) && read_traces(folder.path(), out, error);
 }
 

@@ -16,11 +16,11 @@ struct RefusedCall {
 };
 
 struct ProgramCalls {
-    std::string library;        ///< that the first of them ran on
-    std::size_t processes = 0;  ///< that used libfabric
-    std::size_t queries = 0;    ///< calls of fi_getinfo, in all
+    std::string library;               ///< that the first of them ran on
+    std::size_t processes = 0;         ///< that used libfabric
+    std::size_t queries = 0;           ///< calls of fi_getinfo, in all
     std::vector<RefusedCall> refused;  ///< each once, in the order in which they came up
-    int status = 0;             ///< what the program exited with; -1: a signal ended it
+    int status = 0;                    ///< what the program exited with; -1: a signal ended it
 };
 
 /// Runs a command line of sh with the recorder loaded, its output left alone.  @param library as in Recording.

@@ -339,6 +339,11 @@ void reload_log_settings() noexcept {
     if (again) read_settings();
 }
 
+bool log_level_is_set() noexcept {
+    static const bool is_set = secure_getenv("FI_LOG_LEVEL") != nullptr;
+    return is_set;
+}
+
 bool log_turn(std::uint64_t* showtime) noexcept {
     if (showtime == nullptr) return true;
     const std::uint64_t now = now_ms();

@@ -47,7 +47,12 @@ inline bool log_enabled(fi_log_level level, fi_log_subsys subsys) noexcept {
     return log_detail::enabled_slow(nullptr, level, subsys);
 }
 
-// The same for a provider, by name; layered names such as "tcp;ofi_rxm" count when a part of them does.
+// Has somebody set FI_LOG_LEVEL, to whatever it is? Warnings are shown without it; what is of use only to those who
+// look into the log is not.
+bool log_level_is_set() noexcept;
+
+// The same as log_enabled() for a provider, by name; layered names such as "tcp;ofi_rxm" count when a part of them
+// does.
 inline bool log_enabled_for(const char* provider, fi_log_level level, fi_log_subsys subsys) noexcept {
     const unsigned bit = static_cast<unsigned>(level) * log_detail::kSubsysBits + static_cast<unsigned>(subsys);
     if ((log_detail::mask.load(std::memory_order_relaxed) >> (bit & 63u) & 1u) == 0) [[likely]]

@@ -1,5 +1,6 @@
-// Says in the log (level info) why a query was refused: per provider and endpoint type the first field that did not
-// match, what was asked and what is offered. Costs one check per query when nobody listens.
+// Says in the log why a query was refused: per provider and endpoint type the first field that did not match, what was
+// requested and what is offered. Where FI_LOG_LEVEL is set to warn that is one line, at level info a line for each.
+// Costs one check per query when nobody listens.
 #pragma once
 
 #include "impl/discovery/match.h"
