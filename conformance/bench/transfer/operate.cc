@@ -10,26 +10,26 @@ constexpr std::uint64_t kTag = 7;
 constexpr std::size_t kCompare = 64;
 
 /// One operation, chosen when compiled, so that the loops hold no choice.
-template <Operation kOperation>
+template <Operation Chosen>
 ssize_t issue(Port& p, const Ground& g, std::size_t size, void* context) {
     void* const desc = g.descriptor();
-    if constexpr (kOperation == Operation::Message) return fi_send(p.ep, g.out(), size, desc, p.peer, context);
-    if constexpr (kOperation == Operation::Tagged) return fi_tsend(p.ep, g.out(), size, desc, p.peer, kTag, context);
+    if constexpr (Chosen == Operation::Message) return fi_send(p.ep, g.out(), size, desc, p.peer, context);
+    if constexpr (Chosen == Operation::Tagged) return fi_tsend(p.ep, g.out(), size, desc, p.peer, kTag, context);
     const std::uint64_t in = p.peer_base + Ground::kHalf;
-    if constexpr (kOperation == Operation::Write)
+    if constexpr (Chosen == Operation::Write)
         return fi_write(p.ep, g.out(), size, desc, p.peer, in, p.peer_key, context);
-    if constexpr (kOperation == Operation::Read)
+    if constexpr (Chosen == Operation::Read)
         return fi_read(p.ep, g.in(), size, desc, p.peer, p.peer_base, p.peer_key, context);
-    if constexpr (kOperation == Operation::FetchAdd)
+    if constexpr (Chosen == Operation::FetchAdd)
         return fi_fetch_atomic(p.ep, g.out(), 1, desc, g.in(), desc, p.peer, in, p.peer_key, FI_UINT64, FI_SUM,
                                context);
-    if constexpr (kOperation == Operation::CompareSwap)
+    if constexpr (Chosen == Operation::CompareSwap)
         return fi_compare_atomic(p.ep, g.out(), 1, desc, g.out() + kCompare, desc, g.in(), desc, p.peer, in, p.peer_key,
                                  FI_UINT64, FI_CSWAP, context);
 }
 
 /// @return operations that were taken so far; all of them must be complete before more than kContexts are under way.
-template <Operation kOperation>
+template <Operation Chosen>
 struct Poster {
     Port& port;
     const Ground& ground = port.ground();
@@ -37,14 +37,14 @@ struct Poster {
 
     void put(std::size_t size) {
         void* const context = port.out_context();
-        port.post([&] { return issue<kOperation>(port, ground, size, context); });
+        port.post([&] { return issue<Chosen>(port, ground, size, context); });
         ++posted;
     }
     void take(std::size_t size) {
         void* const context = port.in_context();
         void* const desc = ground.descriptor();
         port.post([&] {
-            if constexpr (kOperation == Operation::Tagged)
+            if constexpr (Chosen == Operation::Tagged)
                 return fi_trecv(port.ep, ground.in(), size, desc, FI_ADDR_UNSPEC, kTag, 0, context);
             return fi_recv(port.ep, ground.in(), size, desc, FI_ADDR_UNSPEC, context);
         });

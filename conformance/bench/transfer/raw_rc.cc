@@ -109,7 +109,8 @@ RawRc::RawRc(Link& link) : link_(&link) {
     join();
 }
 
-RawRc::~RawRc() {
+// The constructor has loaded the library.
+RawRc::~RawRc() {  // NOLINT(bugprone-exception-escape)
     const Library& l = library();
     if (qp_ != nullptr) l.destroy_qp(qp_);
     if (cq_ != nullptr) l.destroy_cq(cq_);
