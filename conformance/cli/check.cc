@@ -322,7 +322,8 @@ int check_as(Options& options, const Role& role) {
     std::vector<Waiver> waivers;
     if (std::string text; !options.waivers.empty()) {
         if (!read_file(options.waivers, text, error)) return could_not_run(error);
-        if (!parse_waivers(text, waivers, error)) return could_not_run(options.waivers + ": " + error);
+        const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+        if (!parse_waivers(text, today, waivers, error)) return could_not_run(options.waivers + ": " + error);
     }
     const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
@@ -388,6 +389,8 @@ int check_as(Options& options, const Role& role) {
     if (options.verbose) fmt::print("{}", deviations_text(session.report));
     if (!options.quiet) fmt::print("{}", closing_text(session.report, options.reports));
     if (const auto troubles = troubles_of(session); !troubles.empty()) return could_not_run(troubles);
+    if (shard.alone() && !(error = unneeded_waiver(waivers, session.report)).empty())
+        return could_not_run(options.waivers + ": " + error);
     return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
 

@@ -28,15 +28,37 @@ TEST(ExitStatus, IsZeroWhenAllClausesAreKept) {
     EXPECT_TRUE(contains(ran.out, "no broken promise")) << ran.out;
 }
 
+std::string waiver(const std::string& clause, const std::string& expires = "9999-12-31") {
+    return "[[waiver]]\nclause = \"" + clause +
+           "\"\nprovider = \"fake\"\nowner = \"ann\"\nreason = \"known\"\nurl = \"https://example.org/1\"\nexpires = " +
+           expires + "\n";
+}
+
+TEST(ExitStatus, IsTwoWhenAWaiverHasExpiredOrIsNotNeededAnyMore) {
+    const Folder folder;
+    const Ran expired = check_plain({"--clause", "getinfo.memory.dup-equal", "--waivers",
+                                     folder.write("old.toml", waiver("getinfo.memory.dup-equal", "2026-01-31"))});
+    EXPECT_EQ(expired.status, 2);
+    EXPECT_TRUE(contains(expired.err, "line 1: the waiver of getinfo.memory.dup-equal held until 2026-01-31"))
+        << expired.err;
+    const Ran unneeded = check_plain({"--clause", "getinfo.memory.returns", "--report", folder.path("r.json"),
+                                      "--waivers", folder.write("kept.toml", waiver("getinfo.memory.returns"))});
+    EXPECT_EQ(unneeded.status, 2);
+    EXPECT_TRUE(contains(unneeded.err, "the waiver of getinfo.memory.returns on fake is not needed any more"))
+        << unneeded.err;
+    EXPECT_TRUE(read_report(folder.path("r.json")).deviations.empty()) << "the report is written all the same";
+    const Ran not_looked_at = check_plain({"--clause", "getinfo.memory.returns", "--waivers",
+                                           folder.write("other.toml", waiver("getinfo.memory.dup-equal"))});
+    EXPECT_EQ(not_looked_at.status, 0) << not_looked_at.err;
+}
+
 TEST(ExitStatus, IsOneWhenAPromiseIsBrokenAndZeroWhenItIsWaived) {
     // Its fi_dupinfo gives an offer of its own instead of a copy.
     const Ran ran = check_plain({"--clause", "getinfo.memory.dup-equal"});
     EXPECT_EQ(ran.status, 1) << ran.out;
     EXPECT_TRUE(contains(ran.out, "getinfo.memory.dup-equal")) << ran.out;
     const Folder folder;
-    const auto waivers = folder.write("waivers.toml",
-                                      "[[waiver]]\nclause = \"getinfo.memory.dup-equal\"\nprovider = \"fake\"\nreason "
-                                      "= \"known\"\nurl = \"https://example.org/1\"\n");
+    const auto waivers = folder.write("waivers.toml", waiver("getinfo.memory.dup-equal"));
     const Ran waived = check_plain({"--clause", "getinfo.memory.dup-equal", "--waivers", waivers});
     EXPECT_EQ(waived.status, 0) << waived.out << waived.err;
     EXPECT_TRUE(contains(waived.out, "no broken promise")) << waived.out;

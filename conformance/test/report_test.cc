@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -137,7 +138,11 @@ Report sample() {
     for (const auto& d : r.deviations)
         for (auto& p : r.providers)
             if (p.provider == d.provider) p.tally.broken[static_cast<std::size_t>(d.clause)] = d.seen;
-    std::vector<Waiver> waivers = {{r.deviations.back().clause, "*", "will not be fixed", "https://example.org/1", 0}};
+    Waiver waiver;
+    waiver.clause = r.deviations.back().clause;
+    waiver.provider = "*";
+    waiver.reason = "will not be fixed";
+    std::vector<Waiver> waivers = {waiver};
     apply_waivers(waivers, r);
     return r;
 }
@@ -365,34 +370,57 @@ TEST(WriteReport, ChoosesTheFormByTheEnding) {
     if (keep == nullptr) std::filesystem::remove_all(folder);
 }
 
+constexpr auto kToday = std::chrono::year(2026) / 11 / 26;
+
+std::string waiver(const std::string& clause, const std::string& expires) {
+    return "[[waiver]]\nclause = \"" + clause +
+           "\"\nprovider = \"tcp\"\nowner = \"ann\"\nreason = \"old\"\nurl = \"https://a\"\nexpires = " + expires +
+           "\n";
+}
+
 TEST(Waivers, AreReadAndApplied) {
     const std::string id(model::clauses()[5].id);
     std::vector<Waiver> waivers;
     std::string error;
-    ASSERT_TRUE(
-        parse_waivers("[[waiver]]\nclause = \"" + id + "\"\nprovider = \"tcp\"\nreason = \"old\"\n", waivers, error))
-        << error;
+    ASSERT_TRUE(parse_waivers(waiver(id, "2026-11-26"), kToday, waivers, error)) << error;
     Report r;
     r.deviations = {deviation(model::clauses()[5].clause, "tcp", false, "a"),
                     deviation(model::clauses()[5].clause, "shm", false, "b")};
     apply_waivers(waivers, r);
-    EXPECT_EQ(r.deviations[0].waived, "old");
+    EXPECT_EQ(r.deviations[0].waived, "old (ann, https://a, until 2026-11-26)");
     EXPECT_EQ(r.deviations[1].waived, "");
     EXPECT_EQ(waivers[0].used, 1U);
+    EXPECT_EQ(unneeded_waiver(waivers, r), "");
+}
+
+TEST(Waivers, AreNotNeededWhereThePromiseWasLookedAtAndKept) {
+    const auto& clause = model::clauses()[5];
+    std::vector<Waiver> waivers;
+    std::string error;
+    ASSERT_TRUE(parse_waivers(waiver(std::string(clause.id), "2026-12-31"), kToday, waivers, error)) << error;
+    Report r;
+    r.providers.emplace_back().provider = "tcp";
+    EXPECT_EQ(unneeded_waiver(waivers, r), "") << "nobody looked";
+    r.providers[0].tally.applied[static_cast<std::size_t>(clause.clause)] = 3;
+    EXPECT_NE(unneeded_waiver(waivers, r).find(clause.id), std::string::npos);
+    r.providers[0].provider = "shm";
+    EXPECT_EQ(unneeded_waiver(waivers, r), "") << "it is of another provider";
 }
 
 TEST(Waivers, TellWhereTheyAreWrong) {
-    std::vector<Waiver> waivers;
-    std::string error;
-    EXPECT_FALSE(
-        parse_waivers("[[waiver]]\nclause = \"no.such\"\nprovider = \"tcp\"\nreason = \"x\"\n", waivers, error));
-    EXPECT_NE(error.find("no clause has the id no.such"), std::string::npos) << error;
-    EXPECT_FALSE(parse_waivers("[[waiver]]\nclause = \"no.such\"\n", waivers, error));
-    EXPECT_NE(error.find("a waiver needs provider"), std::string::npos) << error;
-    EXPECT_FALSE(parse_waivers("\nwaver = 1\n", waivers, error));
-    EXPECT_NE(error.find("line 2"), std::string::npos) << error;
-    EXPECT_FALSE(parse_waivers("[[waiver\n", waivers, error));
-    EXPECT_NE(error.find("line 1"), std::string::npos) << error;
+    const auto refused = [](const std::string& text) {
+        std::vector<Waiver> waivers;
+        std::string error;
+        EXPECT_FALSE(parse_waivers(text, kToday, waivers, error)) << text;
+        return error;
+    };
+    EXPECT_TRUE(refused(waiver("no.such", "2027-01-01")).ends_with("selvage clauses lists them"));
+    EXPECT_NE(refused("[[waiver]]\nclause = \"no.such\"\n").find("a waiver needs provider"), std::string::npos);
+    EXPECT_NE(refused(waiver("getinfo.caps.granted", "\"soon\"")).find("line 7: a waiver needs expires"),
+              std::string::npos);
+    EXPECT_NE(refused(waiver("getinfo.caps.granted", "2026-11-25")).find("held until 2026-11-25"), std::string::npos);
+    EXPECT_NE(refused("\nwaver = 1\n").find("line 2"), std::string::npos);
+    EXPECT_NE(refused("[[waiver\n").find("line 1"), std::string::npos);
 }
 
 TEST(Cleaning, LeavesOnlyValidText) {
