@@ -18,8 +18,10 @@
 #include "conformance/base/terminal.h"
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
+#include "conformance/cli/learn_profile.h"
 #include "conformance/cli/role.h"
 #include "conformance/cli/shard.h"
+#include "conformance/cli/submission.h"
 #include "conformance/convict/convict.h"
 #include "conformance/coverage/unreached.h"
 #include "conformance/drive/endpoint/agent_server.h"
@@ -44,6 +46,7 @@ struct Options {
     std::vector<std::string> profiles;
     std::string save;
     std::string waivers;
+    std::string submission;
     std::string shard;
     std::string peer;
     std::string agent;
@@ -176,6 +179,24 @@ int write_all(Report& report, const Options& options) {
     return kKept;
 }
 
+std::vector<std::string> own_arguments() {
+    std::vector<std::string> out;
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    for (std::string one; std::getline(in, one, '\0');) out.push_back(one);
+    return out;
+}
+
+// What the report says, with the profile of each provider.
+int publish(const Options& options, const std::string& waivers, const Report& report) {
+    Submission out{.report = report, .waivers = waivers, .arguments = own_arguments(), .profiles = {}};
+    for (const auto& p : report.providers) {
+        const LearntProfile learnt = learn_profile(options.plan, p.provider, report.subject.version);
+        if (!learnt.text.empty()) out.profiles.emplace(p.provider, learnt.text);
+    }
+    std::string error;
+    return write_submission(options.submission, out, error) ? kKept : could_not_run(error);
+}
+
 int dry_run(const Options& options, const std::vector<std::unique_ptr<Property>>& properties, const Survey& found,
             const std::vector<std::string>& providers) {
     fmt::print("library   {} ({}, build id {})\n", found.subject.path, found.subject.version.str(),
@@ -227,6 +248,10 @@ std::string check_outputs(const Options& options) {
         if (!std::ofstream(path, std::ios::app)) return fmt::format("--report {}: can't be written", path);
     }
     std::error_code failed;
+    if (!options.submission.empty() && !std::filesystem::is_empty(options.submission, failed) && !failed)
+        return fmt::format("--submission {}: is there and not empty; a result is published as it was made",
+                           options.submission);
+    failed.clear();
     if (!options.save.empty()) std::filesystem::create_directories(options.save, failed);
     if (failed) return fmt::format("--save {}: {}", options.save, failed.message());
     return {};
@@ -311,6 +336,7 @@ int be_agent(const Options& options, const Role& role) {
 }
 
 int check_as(Options& options, const Role& role) {
+    if (!options.submission.empty()) options.save = options.submission + "/cases";
     std::string error = check_options(options);
     Shard shard;
     // The tasks of a launcher are no parts of the run if they are its two sides.
@@ -320,10 +346,11 @@ int check_as(Options& options, const Role& role) {
     options.save = with_shard(options.save, shard);
     if (!error.empty() || !load_profiles(options, error)) return could_not_run(error);
     std::vector<Waiver> waivers;
-    if (std::string text; !options.waivers.empty()) {
-        if (!read_file(options.waivers, text, error)) return could_not_run(error);
+    std::string waivers_text;
+    if (!options.waivers.empty()) {
+        if (!read_file(options.waivers, waivers_text, error)) return could_not_run(error);
         const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-        if (!parse_waivers(text, today, waivers, error)) return could_not_run(options.waivers + ": " + error);
+        if (!parse_waivers(waivers_text, today, waivers, error)) return could_not_run(options.waivers + ": " + error);
     }
     const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
@@ -386,6 +413,8 @@ int check_as(Options& options, const Role& role) {
     sort_deviations(session.report);
     apply_waivers(waivers, session.report);
     if (const int status = write_all(session.report, options); status != kKept) return status;
+    if (!options.submission.empty())
+        if (const int status = publish(options, waivers_text, session.report); status != kKept) return status;
     if (options.verbose) fmt::print("{}", deviations_text(session.report));
     if (!options.quiet) fmt::print("{}", closing_text(session.report, options.reports));
     if (const auto troubles = troubles_of(session); !troubles.empty()) return could_not_run(troubles);
@@ -443,8 +472,15 @@ void add_check(CLI::App& app, Run& run) {
         ->add_option("--report", options->reports,
                      "write a report; its form follows the ending .txt, .json, .xml, .html or .sarif")
         ->type_name("FILE");
-    command->add_option("--save", options->save, "write each minimal case and its C program into this folder")
-        ->type_name("FOLDER");
+    auto* save =
+        command->add_option("--save", options->save, "write each minimal case and its C program into this folder")
+            ->type_name("FOLDER");
+    command
+        ->add_option("--submission", options->submission,
+                     "write what publishing the result takes into this folder: reports, cases, profiles, environment, "
+                     "verdicts by level, digests (selvage verify re-reads it)")
+        ->type_name("FOLDER")
+        ->excludes(save);
     command
         ->add_option("--shard", options->shard,
                      "do one part of the run (default: as GoogleTest's, Open MPI's or Slurm's variables say)")

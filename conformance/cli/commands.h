@@ -34,6 +34,7 @@ void add_coverage(CLI::App& app, Run& run);
 void add_findings(CLI::App& app, Run& run);
 void add_diff(CLI::App& app, Run& run);
 void add_matrix(CLI::App& app, Run& run);
+void add_verify(CLI::App& app, Run& run);
 void add_stat(CLI::App& app, Run& run);
 void add_completion(CLI::App& app, Run& run);
 void add_manual(CLI::App& app, Run& run);

@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
     add_coverage(app, run);
     add_diff(app, run);
     add_matrix(app, run);
+    add_verify(app, run);
     add_findings(app, run);
     add_stat(app, run);
     add_completion(app, run);

@@ -8,6 +8,7 @@
 #include "conformance/base/child.h"
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
+#include "conformance/cli/learn_profile.h"
 #include "conformance/drive/probe_limits.h"
 #include "conformance/run/crash_triage.h"
 #include "conformance/run/runner.h"
@@ -26,12 +27,6 @@ struct Options {
     std::string diff;
 };
 
-// A profile as text, or why there is none.
-struct Written {
-    std::string text;
-    std::string trouble;
-};
-
 // The child's side: each query before it is asked, then the profile.
 void write_profile(const Plan& plan, const std::string& provider, model::Version version, Channel& channel) {
     std::string error;
@@ -43,32 +38,9 @@ void write_profile(const Plan& plan, const std::string& provider, model::Version
     channel.send("P" + model::print_profile(profile));
 }
 
-// Learns the profile of a provider in children.  A query that kills one is not asked the next.
-Written learn_profile(Plan plan, const std::string& provider, model::Version version) {
-    Written out;
-    for (std::size_t crashes = 0; crashes < kMostCrashes; ++crashes) {
-        std::string last;
-        const auto receive = [&](std::string_view record) {
-            if (record.empty()) return;
-            auto& kept = record.front() == 'P' ? out.text : record.front() == 'E' ? out.trouble : last;
-            kept.assign(record.substr(1));
-        };
-        const Ending ending = run_in_child([&](Channel& channel) { write_profile(plan, provider, version, channel); },
-                                           receive, crashes == 0 ? kQuiet : kQuietAgain);
-        if (ending.kind == Ending::Kind::Done) return out;
-        model::Query killer;
-        model::TextError bad;
-        out.trouble = fmt::format("{}: the library {} while it was probed", provider, crash_text(ending));
-        if (last.empty() || !model::parse_call(last, killer, bad)) break;
-        plan.deadly.push_back(std::move(killer));
-    }
-    out.text.clear();
-    return out;
-}
-
 int print_differences(const Plan& plan, const std::string& provider, model::Version version,
                       const model::Profile& declared) {
-    const Written seen = learn_profile(plan, provider, version);
+    const LearntProfile seen = learn_profile(plan, provider, version);
     if (seen.text.empty()) return could_not_run(seen.trouble);
     std::string error;
     model::Profile inferred;
@@ -97,7 +69,7 @@ int diff(const Options& options, const Survey& found, std::optional<model::Versi
 int print_all(const Options& options, const Survey& found, model::Version version) {
     if (const auto error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
     for (const auto& p : options.providers.empty() ? found.providers : options.providers) {
-        const Written seen = learn_profile(options.plan, p, version);
+        const LearntProfile seen = learn_profile(options.plan, p, version);
         if (seen.text.empty()) return could_not_run(seen.trouble);
         fmt::print("{}", seen.text);
     }
@@ -116,6 +88,29 @@ int profile(const Options& options) {
 }
 
 }  // namespace
+
+// Learns the profile of a provider in children.  A query that kills one is not asked the next.
+LearntProfile learn_profile(Plan plan, const std::string& provider, model::Version version) {
+    LearntProfile out;
+    for (std::size_t crashes = 0; crashes < kMostCrashes; ++crashes) {
+        std::string last;
+        const auto receive = [&](std::string_view record) {
+            if (record.empty()) return;
+            auto& kept = record.front() == 'P' ? out.text : record.front() == 'E' ? out.trouble : last;
+            kept.assign(record.substr(1));
+        };
+        const Ending ending = run_in_child([&](Channel& channel) { write_profile(plan, provider, version, channel); },
+                                           receive, crashes == 0 ? kQuiet : kQuietAgain);
+        if (ending.kind == Ending::Kind::Done) return out;
+        model::Query killer;
+        model::TextError bad;
+        out.trouble = fmt::format("{}: the library {} while it was probed", provider, crash_text(ending));
+        if (last.empty() || !model::parse_call(last, killer, bad)) break;
+        plan.deadly.push_back(std::move(killer));
+    }
+    out.text.clear();
+    return out;
+}
 
 void add_profile(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();

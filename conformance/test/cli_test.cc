@@ -148,7 +148,7 @@ TEST(BadInput, OptionsThatMakeNoSenseAreNamed) {
 
 TEST(Help, EveryCommandTeachesWithAnExample) {
     for (const char* command : {"check", "explain", "replay", "record", "clauses", "info", "profile", "stat", "merge",
-                                "diff", "matrix", "findings", "coverage"}) {
+                                "diff", "matrix", "findings", "coverage", "verify", "completion", "manual"}) {
         const Ran ran = run_tool({command, "--help"});
         EXPECT_EQ(ran.status, 0) << command;
         EXPECT_TRUE(contains(ran.out, "selvage " + std::string(command) + " ")) << ran.out;

@@ -43,7 +43,7 @@ share/man/man1/selvage.1
 share/zsh/site-functions/_selvage
 TEXT
     local command
-    for command in check clauses completion coverage diff explain findings info manual matrix merge profile record replay stat bench; do
+    for command in check clauses completion coverage diff explain findings info manual matrix merge profile record replay stat bench verify; do
         echo "share/man/man1/selvage-$command.1"
     done
 }
