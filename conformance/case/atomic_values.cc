@@ -15,9 +15,7 @@ __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
 template <typename T>
-struct Type {
-    using type = T;
-};
+struct Type {};
 
 template <typename T>
 constexpr bool kComplex = false;
@@ -107,6 +105,7 @@ template <typename T>
 T bits(std::uint64_t op, T target, T operand, T compare) {
     if constexpr (kInteger<T>) {
         using U = UInt128;
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): bits above those of T are cut off again
         const auto t = static_cast<U>(target), o = static_cast<U>(operand), c = static_cast<U>(compare);
         switch (op) {
             case FI_BOR:
