@@ -110,8 +110,11 @@ std::string number_check(Program& p, const Evidence& e) {
     std::string expected = "wanted(o)";
     std::string told = "";
     if (e.expected_field != Field::subject) {
+        // Of bits that the other field has, those that the promise speaks of.
+        const bool some = e.relation == Relation::Contains && e.expected != 0;
+        const auto bits = c::value(model::row(e.expected_field).family, e.expected);
         p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\treturn (unsigned long long)" +
-                 expression(e.expected_field) + ";\n}\n");
+                 (some ? "(" + expression(e.expected_field) + ") & " + bits : expression(e.expected_field)) + ";\n}\n");
         told = " (" + path(e.expected_field) + " of the same entry)";
     } else {
         const auto operand = happens ? e.actual : e.expected;
@@ -132,16 +135,26 @@ std::string null_check(Program& p, const Evidence& e) {
            "; seen: " + (null ? "not NULL" : "NULL") + " in entry %d of the answer\\n\", n);";
 }
 
+// The bytes of a field of `o` are these.
+std::string is_bytes(Field f, const std::string& raw) {
+    const std::string member = c::plain_member("o", f);
+    const std::string size = std::to_string(raw.size());
+    return c::part_guard("o", f) + member + " &&\n\t       " + c::plain_member("o", c::length_of(f)) + " == " + size +
+           " && memcmp(" + member + ", " + c::string(raw) + ", " + size + ") == 0";
+}
+
+// Bytes that must not be there may be named together with those of another field.
 std::string bytes_check(Program& p, const Evidence& e, const model::Text& operand, bool equal) {
     const std::string raw = operand.value_or("");
     const std::string member = c::plain_member("o", e.field);
-    const std::string size = std::to_string(raw.size());
-    emit_kept(p, (equal ? "" : "!(") + c::part_guard("o", e.field) + member + " &&\n\t       " +
-                     c::plain_member("o", c::length_of(e.field)) + " == " + size + " && memcmp(" + member + ", " +
-                     c::string(raw) + ", " + size + ") == 0" + (equal ? "" : ")"));
+    std::string condition = is_bytes(e.field, raw);
+    if (!equal && e.expected_field != Field::subject)
+        condition += " &&\n\t       " + is_bytes(e.expected_field, e.expected_text.value_or(""));
+    emit_kept(p, equal ? condition : "!(" + condition + ")");
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " the " +
-           std::to_string(raw.size()) + " bytes asked for; seen: %s in entry %d of the answer\\n\",\n\t\t\t       " +
-           c::part_guard("o", e.field) + member + " ? \"others\" : \"none\", n);";
+           std::to_string(raw.size()) + " bytes " + (equal ? "asked for" : "of the report") +
+           "; seen: %s in entry %d of the answer\\n\",\n\t\t\t       " + c::part_guard("o", e.field) + member +
+           " ? \"" + (equal ? "others" : "they") + "\" : \"none\", n);";
 }
 
 std::string text_check(Program& p, const Evidence& e) {

@@ -482,5 +482,44 @@ TEST(ConvictingCheck, ACompilerThatWasAskedForAndIsNotThereIsNamedAheadOfTheRun)
     EXPECT_EQ(check_in_mood("nothing:1", "getinfo.memory.returns", {"--compiler", "cc", "--no-compiler"}).status, 2);
 }
 
+#ifdef SELVAGE_OWN_LIBRARY
+// Makes the C program of a case that the library of the system breaks.  @return its path
+std::string program_of(const Folder& folder, const std::string& clause, const std::string& call) {
+    const std::string text = "selvage-case 1\nclause = " + clause + "\nkind = call\n" + call;
+    const Ran ran =
+        run_tool({"replay", "--as-is", "--c", "--library", "libfabric.so.1", folder.write(clause + ".case", text)});
+    EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+    const auto begin = ran.out.find("/*"), end = ran.out.rfind("\n}\n");
+    if (begin >= end || end == std::string::npos) return "false";
+    const std::string source = folder.write(clause + ".c", ran.out.substr(begin, end + 3 - begin));
+    EXPECT_EQ(run_program({"cc", "-Wall", "-Werror", source, "-o", folder.path(clause), "-lfabric"}).status, 0);
+    return folder.path(clause);
+}
+
+TEST(Programs, CallNoLibraryBrokenThatKeepsThePromise) {
+    const Folder folder;
+    for (const auto& [clause, call] : {
+             std::pair{
+                 "domain.caps.remote-consistent",
+                 "provider = \"tcp\"\ncall = version=1.17 hints=bare{caps=FI_MSG, fabric_attr.prov_name=\"tcp\"}\n"},
+             std::pair{"getinfo.addresses.src-corresponds",
+                       "provider = \"tcp\"\ncall = version=1.17 service=\"http\" "
+                       "hints=bare{src_addr=sockaddr_in:192.0.2.2:0, fabric_attr.prov_name=\"tcp\"}\n"},
+             std::pair{"getinfo.addresses.src-hint-fits",
+                       "provider = \"tcp\"\ncall = version=1.17 "
+                       "hints=bare{addr_format=FI_SOCKADDR_IN, src_addr=sockaddr_in:192.0.2.77:7471, "
+                       "fabric_attr.prov_name=\"tcp\"}\n"},
+             std::pair{"domain.mr.answer-well-formed",
+                       "provider = \"shm\"\ncall = version=1.4 hints=bare{fabric_attr.prov_name=\"shm\"}\n"},
+         }) {
+        const std::string program = program_of(folder, clause, call);
+        const Ran on_system = run_program({program});
+        EXPECT_EQ(on_system.status, 1) << clause << on_system.out << on_system.err;
+        const Ran on_own = run_program({program}, {"LD_PRELOAD=" SELVAGE_OWN_LIBRARY});
+        EXPECT_EQ(on_own.status, 0) << clause << on_own.out << on_own.err;
+    }
+}
+#endif
+
 }  // namespace
 }  // namespace selvage::conformance

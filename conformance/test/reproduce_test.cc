@@ -69,6 +69,13 @@ Evidence within(Field f, Field of) {
     return e;
 }
 
+// The bits of caps that are `bits` stand in another field, too.
+Evidence some(Field f, std::uint64_t bits) {
+    Evidence e = number(f, Relation::Contains, bits);
+    e.expected_field = Field::caps;
+    return e;
+}
+
 std::uint64_t signed_value(int v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(v)); }
 
 #define TCP "provider = \"tcp\"\ncall = version=1.17 hints={fabric_attr.prov_name=\"tcp\"}\n"
@@ -117,6 +124,10 @@ const Sample kSamples[] = {
      number(Field::fabric_api_version, Relation::Equals, 0x10001), kBroken},
     {"number_holds", "fabric.api-version.equal", "kind = call\n" TCP,
      number(Field::fabric_api_version, Relation::Equals, 0x10011), kKept},
+    {"bits_of_another_field", "domain.caps.remote-consistent", "kind = call\n" TCP,
+     some(Field::domain_caps, 1ULL << 44), kKept},
+    {"bits_of_another_field_broken", "domain.caps.remote-consistent", "kind = call\n" TCP,
+     some(Field::domain_caps, FI_SEND), kBroken},
     {"version_of_another_library", "tostr.type.version-ignores-data",
      "kind = text\ntype = FI_TYPE_VERSION\nfunction = fi_tostr\nlength = 64\nvalue = 1\n",
      string(Field::string, Relation::TextContains, "9.99"), kKept},

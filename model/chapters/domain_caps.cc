@@ -22,7 +22,11 @@ std::uint64_t domain_caps() {
 // A capability of the endpoint that speaks of the domain must be one of the domain.
 Ruling consistent(const OfferCase& c, std::uint64_t cap) {
     if (names_only(c.query) || (c.offer.caps & cap) == 0) return Ruling::not_applicable();
-    return offer_to_value(c, Field::domain_caps, Relation::Contains, cap);
+    return Ruling::check((c.offer.domain.caps & cap) != 0, [&] {
+        Evidence e = fields(c.offer, Field::domain_caps, Relation::Contains, Field::caps);
+        e.expected = cap;
+        return at(std::move(e), c.index);
+    });
 }
 
 // The one mode bit of a domain has two homes in the hints; either counts.

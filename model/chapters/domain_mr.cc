@@ -112,9 +112,11 @@ Demand domain_mr_old_alone(const QueryCase& c) {
 Ruling domain_mr_answer_well_formed(const OfferCase& c) {
     if (names_only(c.query)) return Ruling::not_applicable();
     const auto mode = c.offer.domain.mr_mode;
-    if ((mode & mr::kBasic) != 0) return offer_to_value(c, Field::domain_mr_mode, Relation::Equals, mr::kBasic);
-    if ((mode & mr::kScalable) != 0) return offer_to_value(c, Field::domain_mr_mode, Relation::Equals, mr::kScalable);
-    return Ruling::holds();
+    const auto old = mode & mr::kOldWords;
+    const bool alone = old == 0 || mode == mr::kBasic || mode == mr::kScalable;
+    return Ruling::check(alone, [&] {
+        return at(number(Field::domain_mr_mode, Relation::Differs, mode, mode, "an old word stands alone"), c.index);
+    });
 }
 
 Demand domain_mr_new_bits_before(const QueryCase& c) {

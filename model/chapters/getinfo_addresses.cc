@@ -94,9 +94,11 @@ Ruling getinfo_addresses_dest_length_alone(const PairCase& c) {
 
 Fit getinfo_addresses_src_hint_fits(const MatchCase& c) {
     if (!src_counts(c.query)) return Fit::not_requested();
-    Evidence e = texts(Field::src_addr, Relation::TextEquals, c.hints()->src_addr, c.entry.offer.src_addr);
-    if (on_other_links(src_hint(c.query), c.entry.offer.src_addr)) return Fit::may(std::move(e));
-    return fit_local(c, host_of(src_hint(c.query)), std::move(e));
+    const Evidence e = c.granted != nullptr
+                           ? texts(Field::src_addr, Relation::Differs, c.granted->src_addr, c.granted->src_addr)
+                           : texts(Field::src_addr, Relation::TextEquals, c.hints()->src_addr, c.entry.offer.src_addr);
+    if (on_other_links(src_hint(c.query), c.entry.offer.src_addr)) return Fit::may(e);
+    return fit_local(c, host_of(src_hint(c.query)), e);
 }
 
 Fit getinfo_addresses_dest_hint_fits(const MatchCase& c) {
@@ -126,6 +128,7 @@ Ruling getinfo_addresses_src_corresponds(const OfferCase& c) {
     return Ruling::check(family_of(c.offer.src_addr) == family_of(c.offer.dest_addr), [&] {
         Evidence e = reported(Field::src_addr, "is of another address family than dest_addr");
         e.actual_text = c.offer.src_addr;
+        e.expected_field = Field::dest_addr;
         e.expected_text = c.offer.dest_addr;
         return at(std::move(e), c.index);
     });
