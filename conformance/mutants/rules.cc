@@ -28,7 +28,7 @@ void add_rules(Table& table) {
                hints.ep.auth_key_size = 0;
            });
     edits(table, "auth-key-size-alone", "reports the size of a key that it does not have",
-          {"endpoint.auth-key.size-with-key"}, [](fi_info& entry, const Call& c) {
+          {"endpoint.auth-key.size-with-key", "domain.auth.none"}, [](fi_info& entry, const Call& c) {
               if (c.requested("ep_attr.auth_key_size") == 0) entry.ep_attr->auth_key_size = 16;
           });
     refuses(table, "old-domain-key-refused", "looks at the domain key of callers before 1.5",

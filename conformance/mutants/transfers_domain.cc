@@ -111,6 +111,13 @@ void add_capability_rows(const Row& row) {
 void add_domain_rows(const Row& row) {
     row.add("context-written", "writes into contexts that are not its own", {"getinfo.mode.context"},
             writes_context(0));
+    row.does("context-quiet", "writes into the contexts of what has no completion",
+             {"getinfo.mode.context-ignored-without-completion"}, [](Post& p) {
+                 const ssize_t ret = go(p);
+                 const bool silent = p.message && (p.flags & FI_COMPLETION) == 0;
+                 if (ret == 0 && silent && p.context != nullptr) *static_cast<unsigned char*>(p.context) ^= 0x21;
+                 return ret;
+             });
     row.add("context-overrun", "writes behind the contexts that it asks for", {"getinfo.mode.context-size"},
             writes_context(sizeof(fi_context)))
         .getinfo = answers_with([](fi_info& i) { i.mode |= FI_CONTEXT; });
@@ -138,6 +145,10 @@ void add_domain_rows(const Row& row) {
     });
     row.does("unregistered-refused", "wants large buffers registered", {"domain.mr.local-registration"},
              [](Post& p) -> ssize_t { return p.desc == nullptr && p.length() == 65536 ? -FI_EFAULT : go(p); });
+    row.does("bound-refused", "asks for regions of endpoints, and writes no 4096 bytes into one",
+             {"domain.mr.endpoint-registration"},
+             [](Post& p) -> ssize_t { return p.kind == Kind::Write && p.length() == 4096 ? -FI_EACCES : go(p); })
+        .getinfo = answers_with([](fi_info& i) { i.domain_attr->mr_mode |= FI_MR_ENDPOINT; });
     static unsigned n;
     row.does("manual-stuck", "forgets every fifth message, however often its queue is read", {"domain.progress.manual"},
              [](Post& p) -> ssize_t { return is_send(p) && nth(n, 5) ? 0 : go(p); })

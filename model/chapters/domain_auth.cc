@@ -45,6 +45,14 @@ Ruling domain_auth_granted(const OfferCase& c) {
     return offer_to_named(c, Field::domain_auth_key);
 }
 
+// As far as an answer tells: the key of an endpoint that nobody asked for would be one of its own.
+Ruling domain_auth_none(const OfferCase& c) {
+    if (names_only(c.query) || requested(c.query, Field::domain_auth_key_size) != 0 ||
+        requested(c.query, Field::ep_auth_key_size) != 0 || c.offer.domain.auth_key_size != 0)
+        return Ruling::not_applicable();
+    return offer_to_value(c, Field::ep_auth_key_size, Relation::Equals, 0);
+}
+
 Fit domain_tclass_fits(const MatchCase& c) { return fit_choice(c, Field::domain_tclass); }
 
 Ruling domain_tclass_granted(const OfferCase& c) {

@@ -89,5 +89,13 @@ TEST(DomainTclass, EntryReportsTheClassOfTheHints) {
     EXPECT_EQ(rule(p, best_effort, info({{Field::domain_tclass, FI_TC_BULK_DATA}})), kBroken);
 }
 
+TEST(DomainAuth, WithoutAKeyAnEndpointHasNoneThatNobodyAskedFor) {
+    const auto p = clause::domain_auth_none;
+    EXPECT_EQ(rule(p, query_for({}), info()), kHolds);
+    EXPECT_EQ(rule(p, query_for({}), info({{Field::ep_auth_key_size, 4}})), kBroken);
+    EXPECT_EQ(rule(p, query_for({{Field::ep_auth_key_size, 4}}), info({{Field::ep_auth_key_size, 4}})), kSkips);
+    EXPECT_EQ(rule(p, query_for({}), keyed("1234")), kSkips);
+}
+
 }  // namespace
 }  // namespace selvage::model

@@ -105,6 +105,14 @@ Talk contexts(ContextMemory seen, std::uint64_t mode) {
     k.op(0).context = k.op(1).context = seen;
     return k;
 }
+// The same, and none of the two is to be told.
+Talk without_completion(ContextMemory seen) {
+    Talk k = contexts(seen, FI_CONTEXT);
+    k.t.selective_transmit = k.t.selective_receive = true;
+    k.t.entries.clear();
+    return k;
+}
+void binds_regions(Talk& k) { k.info.domain.mr_mode = FI_MR_ENDPOINT; }
 // A write with data, told at the target with the context of a receive or of nobody.
 Talk data_written(bool takes_receive) {
     Talk k;
@@ -273,6 +281,9 @@ Rows domain_rows() {
         BREAKS(domain_mr_local_registration, "refused", refused(sent_and_received(), -FI_EFAULT)),
         SKIPS(domain_mr_local_registration, "registered",
               with(refused(sent_and_received(), -FI_EFAULT), [](Talk& k) { k.info.domain.mr_mode = FI_MR_LOCAL; })),
+        HOLDS(domain_mr_endpoint_registration, "written", with(written(), binds_regions)),
+        BREAKS(domain_mr_endpoint_registration, "refused", with(failed(written(), FI_EACCES), binds_regions)),
+        SKIPS(domain_mr_endpoint_registration, "regions are not bound", failed(written(), FI_EACCES)),
         HOLDS(domain_mr_scalable_offsets, "written there", written()),
         BREAKS(domain_mr_scalable_offsets, "nothing is there",
                with(written(), [](Talk& k) { k.op(0).remote = Seen::Untouched; })),
@@ -295,6 +306,11 @@ Rows domain_rows() {
                        k.op(1).context = ContextMemory::NotLooked;
                    })),
         SKIPS(getinfo_mode_context, "the mode asks for it", contexts(ContextMemory::Written, FI_CONTEXT)),
+        HOLDS(getinfo_mode_context_ignored_without_completion, "untouched",
+              without_completion(ContextMemory::Untouched)),
+        BREAKS(getinfo_mode_context_ignored_without_completion, "written", without_completion(ContextMemory::Written)),
+        SKIPS(getinfo_mode_context_ignored_without_completion, "it has completions",
+              contexts(ContextMemory::Written, FI_CONTEXT)),
         HOLDS(getinfo_mode_context_size, "within it", contexts(ContextMemory::Written, FI_CONTEXT)),
         HOLDS(getinfo_mode_context_size, "within two", contexts(ContextMemory::Second, FI_CONTEXT2)),
         BREAKS(getinfo_mode_context_size, "behind it", contexts(ContextMemory::Second, FI_CONTEXT)),

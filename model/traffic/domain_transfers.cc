@@ -106,6 +106,13 @@ Ruling domain_mr_local_registration(const TrafficCase& c) {
     return never_says(c, is_posted, requests_registration, kWhat, kWhat);
 }
 
+Ruling domain_mr_endpoint_registration(const TrafficCase& c) {
+    if (info_of(c) == nullptr || (info_of(c)->domain.mr_mode & FI_MR_ENDPOINT) == 0) return Ruling::not_applicable();
+    constexpr auto kWhat = "the target's region is refused, and was bound to its endpoint and enabled";
+    return never_says(
+        c, [](const Operation& o) { return is_rma(o) || is_atomic(o); }, requests_registration, kWhat, kWhat);
+}
+
 Ruling domain_mr_scalable_offsets(const TrafficCase& c) {
     if (info_of(c) == nullptr || (info_of(c)->domain.mr_mode & (FI_MR_VIRT_ADDR | kBasic)) != 0 || !is_whole(c) ||
         !c.account->calm) {
@@ -171,6 +178,20 @@ Ruling getinfo_mode_context_size(const TrafficCase& c) {
                       std::string("memory was written behind its struct ") + (twice ? "fi_context2" : "fi_context"));
             e.expected = twice ? sizeof(fi_context2) : sizeof(fi_context);
             return e;
+        });
+    }
+    return tour.ruling();
+}
+
+Ruling getinfo_mode_context_ignored_without_completion(const TrafficCase& c) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!accepted(o) || is_inject_call(o) || !has_context_of_its_own(c, o)) continue;
+        if (reporting(c.traffic, o) != Reporting::No || !part(c, i).entries.empty()) continue;
+        tour.see(o.context == ContextMemory::Untouched, [&] {
+            return about(c, i, Observable::Context, Relation::AtMost,
+                         "its context was written to, and it has no completion");
         });
     }
     return tour.ruling();
