@@ -366,6 +366,14 @@ private:
                 add({access(Transfer::Read, CallForm::Message, length, flag | telling(setup_, true))});
             }
         }
+        // The later of two writes to one place stays there.
+        for (const std::uint64_t second : {8U, 4096U, 65536U}) {
+            if (least() && second != 8) continue;
+            add({access(Transfer::Write, CallForm::Plain, 65536), access(Transfer::Write, CallForm::Plain, second)});
+            if (second <= entry_.tx.inject_size)
+                add({access(Transfer::Write, CallForm::Plain, 65536),
+                     access(Transfer::Write, CallForm::Inject, second)});
+        }
         bounds();
         // What was written can be read, once its completion says so.
         Operation w = access(Transfer::Write, CallForm::Message, 256, FI_DELIVERY_COMPLETE | telling(setup_, true));

@@ -36,6 +36,7 @@ shows source-untold cq.source.told
 shows atomic-vector atomic.update.vector
 shows swap-always atomic.update.compared
 shows send-reordered msg.match.order
+shows write-reordered endpoint.order-size.kept
 shows tag-changed tagged.match.tag
 shows boundary-lost msg.match.boundaries
 # These count what a process has done with a pair. What the kit reads between two exchanges, to know that all has come, is

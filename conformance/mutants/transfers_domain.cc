@@ -118,6 +118,12 @@ void add_domain_rows(const Row& row) {
                  if (ret == 0 && silent && p.context != nullptr) *static_cast<unsigned char*>(p.context) ^= 0x21;
                  return ret;
              });
+    row.posts("defaults-forgotten", "forgets the default flags of an endpoint", {"endpoint.op-flags.defaults"},
+              [](Post& p) {
+                  if (!is_send(p) || p.message || p.inject || p.with_data) return;
+                  p.message = true;
+                  p.flags = 0;
+              });
     row.add("context-overrun", "writes behind the contexts that it asks for", {"getinfo.mode.context-size"},
             writes_context(sizeof(fi_context)))
         .getinfo = answers_with([](fi_info& i) { i.mode |= FI_CONTEXT; });

@@ -57,6 +57,19 @@ void add_lost(const Row& row) {
     };
     h.read = let_go;
     row.add("send-reordered", "sends the second of two messages first", {"msg.match.order", "tagged.match.order"}, h);
+    h.post = [](Post& p) -> ssize_t {
+        if (p.kind != Kind::Write) return go(p);
+        if (!held()) {
+            held() = p;
+            return 0;
+        }
+        const ssize_t ret = go(p);
+        if (ret != 0) return ret;
+        Reading none;
+        let_go(none);
+        return 0;
+    };
+    row.add("write-reordered", "makes the second of two writes first", {"endpoint.order-size.kept"}, h);
     h = {};
     h.post = [](Post& p) -> ssize_t {
         if (!is_send(p) || !p.inject || held()) return go(p);

@@ -120,6 +120,17 @@ Talk with_data(bool told, std::uint64_t value = 7) {
     return k;
 }
 
+// Two writes to one place, where writes are ordered.
+Talk written_twice(Seen last) {
+    Talk k;
+    k.info.tx.msg_order = k.info.rx.msg_order = FI_ORDER_RMA_WAW;
+    k.info.ep.max_order_waw_size = 1000;
+    k.sent(k.write(A)).op(0).remote = Seen::Foreign;
+    k.sent(k.write(A, 20, 5));
+    k.op(1).remote = last;
+    return k;
+}
+
 void cut(Talk& k) {
     k.op(0).remote = Seen::Short;
     if (!k.t.entries.empty()) k.last().seen = Seen::Short;
@@ -157,6 +168,20 @@ Rows memory_rows() {
                   [](Talk& k) {
                       cut(k);
                       k.sent(k.write(A));
+                  })),
+        HOLDS(endpoint_order_size_kept, "the later of two writes stands there", written_twice(Seen::Whole)),
+        BREAKS(endpoint_order_size_kept, "the earlier one does", written_twice(Seen::Foreign)),
+        SKIPS(endpoint_order_size_kept, "it was too long to be ordered",
+              but(written_twice(Seen::Foreign), [](Talk& k) { k.op(1).length = 1000; })),
+        SKIPS(endpoint_order_size_kept, "one end does not order writes",
+              but(written_twice(Seen::Foreign), [](Talk& k) { k.info.rx.msg_order = 0; })),
+        SKIPS(endpoint_order_size_kept, "they do not meet",
+              but(written_twice(Seen::Foreign), [](Talk& k) { k.op(1).offset = 10; })),
+        SKIPS(endpoint_order_size_kept, "a third one came later",
+              but(written_twice(Seen::Foreign),
+                  [](Talk& k) {
+                      k.sent(k.write(A, 20, 5));
+                      k.op(2).remote = Seen::NotLooked;
                   })),
         HOLDS(rma_write_vector, "its ranges stand there", in_pieces(a_write)),
         BREAKS(rma_write_vector, "a part of them stands there", but(in_pieces(a_write), cut)),
