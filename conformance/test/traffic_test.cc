@@ -186,6 +186,27 @@ TEST(TrafficForecast, TheNextMessageOfABufferForManyMayStayBehindWhereNothingSay
         }
 }
 
+// It would be taken for a message of the next exchange.
+TEST(TrafficForecast, AnEarlyMessageStaysBehindWhereABufferForManyHasTooLittleLeft) {
+    TransferSequence e;
+    e.min_multi_recv = 64;
+    e.operations.resize(3);
+    for (auto& o : e.operations) {
+        o.what = Transfer::Send;
+        o.length = 50;
+    }
+    Operation& r = e.operations[2];
+    r.side = model::Side::B;
+    r.what = Transfer::Recv;
+    r.form = model::CallForm::Message;
+    r.flags = FI_MULTI_RECV;
+    r.length = 100;
+    Forecast forecast(e, {});
+    for (int i = 0; i < 3; ++i) forecast.posted(i);
+    forecast.read(2, true);
+    EXPECT_TRUE(forecast.leftovers());
+}
+
 // Debian's ofi_rxd keeps a buffer of no bytes for ever, and gives it the messages of the next exchange.
 TEST(TrafficForecast, ABufferForManyIsLeftOverUntilAnEntrySaysThatItWasReleased) {
     TransferSequence e;

@@ -50,6 +50,11 @@ void Forecast::meet(int receive, int send) {
 // and the message that is on its way stays for a later receive.
 void Forecast::may_be_released(std::uint64_t used) { loose_ = loose_ || (used > 0 && sequence_.min_multi_recv == 0); }
 
+bool Forecast::has_room(int receive, std::uint64_t used) const {
+    const Operation& o = at(receive);
+    return is_multi(o) && used + std::max<std::uint64_t>(sequence_.min_multi_recv, 1) <= o.length;
+}
+
 void Forecast::post_send(int index) {
     const Operation& o = at(index);
     Inbox& in = inbox(other(o.side), o.what == Transfer::TaggedSend);
@@ -63,7 +68,7 @@ void Forecast::post_send(int index) {
             if (used == used_.end()) used = used_.insert(used_.end(), {*r, 0});
             may_be_released(used->second);
             used->second += o.length;
-            keeps = used->second + std::max<std::uint64_t>(sequence_.min_multi_recv, 1) <= at(*r).length;
+            keeps = has_room(*r, used->second);
         }
         if (!keeps) in.receives.erase(r);
         return;
@@ -101,7 +106,7 @@ void Forecast::post_receive(int index) {
     Inbox& in = inbox(o.side, o.what == Transfer::TaggedRecv);
     std::uint64_t used = 0;
     bool taken = false;
-    for (auto m = in.messages.begin(); m != in.messages.end() && (!taken || (is_multi(o) && used < o.length));) {
+    for (auto m = in.messages.begin(); m != in.messages.end() && (!taken || has_room(index, used));) {
         if (!takes(o, at(*m))) {
             ++m;
             continue;
@@ -112,7 +117,7 @@ void Forecast::post_receive(int index) {
         taken = true;
         m = in.messages.erase(m);
     }
-    const bool keeps = is_multi(o) && used + std::max<std::uint64_t>(sequence_.min_multi_recv, 1) <= o.length;
+    const bool keeps = has_room(index, used);
     if (keeps && used > 0) used_.emplace_back(index, used);
     if (!taken || keeps) in.receives.push_back(index);
 }

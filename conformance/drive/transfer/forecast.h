@@ -60,6 +60,8 @@ private:
     [[nodiscard]] bool is_multi(const model::Operation& receive) const;
     void due(int index) { ++due_[static_cast<std::size_t>(index)]; }
     void meet(int receive, int send);
+    /// A buffer for many messages is not released yet, with so many bytes taken.
+    [[nodiscard]] bool has_room(int receive, std::uint64_t used) const;
     void may_be_released(std::uint64_t used);
     void post_send(int index);
     void post_receive(int index);
