@@ -369,6 +369,11 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
 
 bool alike(const Because& a, const Because& b) {
     if (a.clause == b.clause) return true;
+    // Which transfer's call ended the process is told by shrinking: the last one that was made need not be it.
+    const auto ended = [](const Because& x) {
+        return is_crash(x.evidence) && clause_text(x.clause).judges == Judges::Traffic;
+    };
+    if (ended(a) && ended(b)) return a.evidence.crash == b.evidence.crash && a.evidence.actual == b.evidence.actual;
     // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
     const auto refused = [](const Because& x) {
         const Evidence& e = x.evidence;

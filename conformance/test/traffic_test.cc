@@ -305,6 +305,19 @@ TEST(TrafficShrink, DoesNotTurnOneRefusalIntoAnother) {
     EXPECT_TRUE(alike(again, again));
 }
 
+// The last call that was made need not be the one that ended the process.
+TEST(TrafficShrink, TellsWhichCallEndedTheProcess) {
+    model::Because last, first, hung;
+    last.clause = model::Clause::msg_call_comes_back;
+    first.clause = hung.clause = model::Clause::atomic_call_comes_back;
+    last.evidence = first.evidence = model::evidence_of_crash(SIGSEGV, false, false);
+    hung.evidence = model::evidence_of_crash(0, true, false);
+    EXPECT_TRUE(alike(last, first));
+    EXPECT_FALSE(alike(last, hung));
+    first.evidence = {};
+    EXPECT_FALSE(alike(last, first));
+}
+
 TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
     TransferSequence e;
     e.operations.resize(3);
