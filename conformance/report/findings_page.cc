@@ -80,6 +80,22 @@ std::string breaches_text(const ClauseFinding& f) {
     return out;
 }
 
+// Clauses as rows, providers as columns, the gravest thing that the provider did as cell.
+void add_table(std::string& out, const Findings& findings) {
+    out += "## Broken promises by provider\n\n| clause |";
+    for (const auto& provider : findings.providers) out += fmt::format(" {} |", provider);
+    out += "\n|---|";
+    for (std::size_t i = 0; i < findings.providers.size(); ++i) out += "---|";
+    for (const auto& [id, finding] : findings.by_clause) {
+        out += fmt::format("\n| `{}` |", id);
+        for (const auto& provider : findings.providers) {
+            const auto breach = finding.by_provider.find(provider);
+            out += breach == finding.by_provider.end() ? " |" : fmt::format(" {} |", name(breach->second.grade));
+        }
+    }
+    out += "\n\n";
+}
+
 void add_section(std::string& out, const model::ClauseText& clause, const ClauseFinding& f, const WordsByClause& all) {
     const auto words = all.find(clause.id);
     fmt::format_to(std::back_inserter(out), "### {}\n\n", clause.id);
@@ -124,6 +140,7 @@ bool findings_page(const Findings& findings, const std::map<std::string, std::st
     fmt::format_to(std::back_inserter(out), "`{}`, version {}, build {}; {} cases per suite on each of {}.\n\n",
                    findings.subject.path, findings.subject.version.str(), findings.subject.build_id, findings.cases,
                    fmt::join(findings.providers, ", "));
+    add_table(out, findings);
     for (const auto& chapter : kChapters) add_chapter(out, chapter, findings, words);
     out += text_named(kAppendix, prose);
     out.pop_back();

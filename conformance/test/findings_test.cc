@@ -68,6 +68,14 @@ TEST(Findings, StandInTheChapterOfTheGravestGradeOnce) {
     EXPECT_FALSE(contains(page, "Intermittent"));
 }
 
+TEST(Findings, ATableTellsWhichProviderBrokeWhichClauseHowGravely) {
+    EXPECT_TRUE(contains(page_of(both()),
+                         "## Broken promises by provider\n\n| clause | shm | tcp;ofi_rxm |\n|---|---|---|\n"
+                         "| `cq.olen.discarded` | fatal | violation |\n| `domain.auth.granted` | | violation |\n"
+                         "| `getinfo.flags.unknown-refused` | disputed | |\n\n## Fatal"))
+        << page_of(both());
+}
+
 TEST(Findings, AreShownByTheSmallestCaseOfTheGravestGrade) {
     const Findings f = both();
     EXPECT_TRUE(contains(f.by_clause.at(kClear).shown_by, "flags=0x8\n"));
