@@ -12,6 +12,8 @@
 #include "conformance/reproduce/reproduce.h"
 #include "conformance/run/explore.h"
 #include "conformance/shrink/shrink.h"
+#include "conformance/shrink/smaller_traffic.h"
+#include "model/traffic/words.h"
 
 namespace selvage::conformance {
 namespace {
@@ -142,16 +144,32 @@ Repeated Repeater::at_times(const Sighting& seen) {
     return out;
 }
 
+bool Repeater::take(Reduced& r, Case c) {
+    auto because = trial(c);
+    if (because.empty()) return false;
+    r.shown = std::move(c);
+    r.because = std::move(because);
+    r.loss = loss_;
+    return true;
+}
+
 // The same in one process, if that shows it, too: quicker, and what its C program does.
 void Repeater::in_one_process(Reduced& r) {
     if (r.because.empty() || r.shown.sequence.processes == 1) return;
     Case one = r.shown;
     one.sequence.processes = 1;
-    auto because = trial(one);
-    if (because.empty()) return;
-    r.shown = std::move(one);
-    r.because = std::move(because);
-    r.loss = loss_;
+    take(r, std::move(one));
+}
+
+// What ended the process is charged to the area of the last call, which need not be to blame.  That is found out
+// however little time is left for making cases smaller.
+void Repeater::in_one_area(Reduced& r) {
+    if (r.because.empty() || !is_crash(r.because.front().evidence)) return;
+    for (const auto area : {is_message, is_tagged, is_rma, is_atomic}) {
+        Case alone = r.shown;
+        alone.sequence = of_one_area(std::move(alone.sequence), area);
+        if (!(alone == r.shown) && take(r, std::move(alone))) return;
+    }
 }
 
 Reduced Repeater::reduce(const Sighting& seen) {
@@ -168,6 +186,7 @@ Reduced Repeater::reduce(const Sighting& seen) {
     }
     out.loss = loss_;
     in_one_process(out);
+    in_one_area(out);
     out.minimal = out.shown;
     if (!out.because.empty() && !context_.plan().first) make_smaller(out);
     out.tries = tries_;

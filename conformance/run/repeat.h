@@ -62,7 +62,10 @@ private:
     std::vector<model::Because> trial(const Case& c);
     /// The same, counted unless it was hasty.
     std::vector<model::Because> counted_trial(const Case& c);
+    /// Takes a case in the place of the one that is shown, if it shows the same.
+    bool take(Reduced& r, Case c);
     void in_one_process(Reduced& r);
+    void in_one_area(Reduced& r);
     void make_smaller(Reduced& r);
     std::vector<model::Because> each_time(const Case& c);
     Repeated at_times(const Sighting& seen);

@@ -176,6 +176,14 @@ bool drop_operation(TransferSequence& sequence, std::size_t index) {
     return true;
 }
 
+TransferSequence of_one_area(TransferSequence sequence, bool (*area)(const Operation&)) {
+    for (std::size_t i = sequence.operations.size(); i-- > 0;) {
+        const Operation& o = sequence.operations[i];
+        if (o.what != Transfer::Progress && !area(o)) drop_operation(sequence, i);
+    }
+    return sequence;
+}
+
 bool shrink_sequence(const Best& best, const Attempt& attempt) {
     bool any = shrink_before(best, attempt);
     any |= drop_operations(best, attempt);

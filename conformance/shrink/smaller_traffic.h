@@ -15,4 +15,7 @@ bool shrink_sequence(const std::function<const Case&()>& best, const std::functi
 /// An exchange without operation `index`; references to later ones move.  @return false if another needs it.
 bool drop_operation(TransferSequence& sequence, std::size_t index);
 
+/// An exchange without the operations of other areas.  @param area says whether one is of the area
+TransferSequence of_one_area(TransferSequence sequence, bool (*area)(const model::Operation&));
+
 }  // namespace selvage::conformance

@@ -25,6 +25,7 @@
 #include "conformance/shrink/shrink.h"
 #include "conformance/shrink/smaller_traffic.h"
 #include "conformance/test/subject_util.h"
+#include "model/traffic/words.h"
 
 namespace selvage::conformance {
 namespace {
@@ -316,6 +317,23 @@ TEST(TrafficShrink, TellsWhichCallEndedTheProcess) {
     EXPECT_FALSE(alike(last, hung));
     first.evidence = {};
     EXPECT_FALSE(alike(last, first));
+}
+
+TEST(TrafficShrink, KeepsTheOperationsOfOneArea) {
+    CaseFile file;
+    CaseError error;
+    ASSERT_TRUE(
+        parse_case("selvage-case 1\nkind = traffic\ncall = version=1.17\nA fetch_atomic op=FI_SUM count=1\n"
+                   "A recv length=8\nprogress\nB send length=8\nA cancel of=1\nA write length=8\n",
+                   file, error))
+        << error.str();
+    const auto left = [&](bool (*area)(const Operation&)) {
+        std::string out;
+        for (const Operation& o : of_one_area(file.shown.sequence, area).operations) out += print_operation(o) + "\n";
+        return out;
+    };
+    EXPECT_EQ(left(model::is_rma), "progress\nA write length=8\n");
+    EXPECT_EQ(left(model::is_message), "A recv length=8\nprogress\nB send length=8\n");
 }
 
 TEST(TrafficShrink, DoesNotDropWhatAnotherOperationSpeaksOf) {
