@@ -31,6 +31,8 @@
 // lock held.
 #pragma once
 
+#include <algorithm>
+
 #include "impl/endpoint/datapath.h"
 #include "impl/engine/engine_options.h"
 #include "impl/engine/peer_table.h"
@@ -81,6 +83,16 @@ protected:
     // A write or the reply to a read that travels in one frame.
     static constexpr size_t kWholeMax =
         T::kFrameMax - kPrefixMax < T::kEagerMax ? T::kFrameMax - kPrefixMax : T::kEagerMax;
+    // The same for a peer.
+    static size_t frame_max([[maybe_unused]] const Peer& peer) {
+        if constexpr (LimitsByPeer<T>) return T::frame_max(peer);
+        return T::kFrameMax;
+    }
+    static size_t eager_max([[maybe_unused]] const Peer& peer) {
+        if constexpr (LimitsByPeer<T>) return T::eager_max(peer);
+        return T::kEagerMax;
+    }
+    static size_t whole_max(const Peer& peer) { return std::min(frame_max(peer) - kPrefixMax, eager_max(peer)); }
     // Bytes of a read that are copied before a later write can change them.
     static constexpr size_t kSnapshotMax = kWholeMax < T::kCopied ? kWholeMax : T::kCopied;
     static constexpr int kErrnoMax = 4095;    // of what a peer may answer

@@ -13,8 +13,8 @@ protected:
     using typename Base::Guard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_peer, Base::options_,
-        Base::peers_, Base::reports, Base::state_in, Base::transport_;
+    using Base::count_stat, Base::eager_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_peer,
+        Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
     // From EnginePeers.
     using Base::look_up, Base::state_of;
     // From EnginePull.
@@ -105,7 +105,7 @@ public:
         int error = look_up(request.to, &peer);
         if (error) return error;
         const bool ready = !peer->state || !state_in(*peer)->busy;
-        const bool whole = length <= T::kEagerMax && peer->units_left() >= units_of(length);
+        const bool whole = length <= eager_max(*peer) && peer->units_left() >= units_of(length);
         if (ready && whole && !answered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
             const Frame frame{.header = header,
                               .payload = request.ranges,
@@ -142,7 +142,7 @@ public:
         if (op->expects_answer) header.word[2] = transmits_.id(op);
         if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
         if (!whole) {
-            if (length <= T::kEagerMax) count_stat(*peer, Stat::AnnouncedShort);
+            if (length <= eager_max(*peer)) count_stat(*peer, Stat::AnnouncedShort);
             op->way = Transmit::Way::Rts;
             header.op = static_cast<uint8_t>(tagged ? FrameOp::TaggedRts : FrameOp::MessageRts);
             PayloadWriter writer(op->prefix);

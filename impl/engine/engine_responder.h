@@ -15,8 +15,8 @@ protected:
     using typename Base::Peer;
     using typename Base::Step;
     // From EngineBase and Receiver.
-    using Base::endpoint_, Base::kInlines, Base::options_, Base::stat_, Base::state_in, Base::transport_,
-        Base::widen_window;
+    using Base::endpoint_, Base::frame_max, Base::kInlines, Base::options_, Base::stat_, Base::state_in,
+        Base::transport_, Base::widen_window;
     // From EngineCounting.
     using Base::count_answered;
     // From EnginePeers.
@@ -149,7 +149,7 @@ private:
             response.header.word[1] = response.offset;
             const int error = resolve_targets(*endpoint_->domain, options_.domain_locked, response.targets(),
                                               response.target_count, FI_REMOTE_READ, &memory);
-            size = error ? 0 : std::min<uint64_t>(response.length - response.offset, T::kFrameMax);
+            size = error ? 0 : std::min<uint64_t>(response.length - response.offset, frame_max(peer));
             if (error) {
                 response.header.op = static_cast<uint8_t>(FrameOp::Ack);
                 response.header.word[1] = static_cast<uint64_t>(error);

@@ -23,7 +23,8 @@ protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::count_stat, Base::kAtOnceMax, Base::kInlines, Base::kSnapshotMax, Base::kUnusual, Base::kWholeMax,
-        Base::known_peer, Base::options_, Base::peer_of, Base::refresh, Base::reports, Base::state_in, Base::transport_;
+        Base::known_peer, Base::options_, Base::peer_of, Base::refresh, Base::reports, Base::state_in, Base::transport_,
+        Base::whole_max;
     // From EnginePeers.
     using Base::drop, Base::look_up;
     // From EngineResponder.
@@ -201,12 +202,12 @@ private:
             .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
-        if (op.length <= kWholeMax && request.target_count == 1 && !request.has_data) return;
+        if (op.length <= whole_max(peer) && request.target_count == 1 && !request.has_data) return;
         PayloadWriter writer(op.prefix);
         if (request.has_data) writer.put(request.data);
         put_targets(writer, request);
         header.aux = static_cast<uint16_t>(request.target_count);
-        if (op.length > kWholeMax) {
+        if (op.length > whole_max(peer)) {
             const size_t sources = put_sources(peer, op, writer);
             header.op = static_cast<uint8_t>(FrameOp::WriteRts);
             header.word[1] = op.length;

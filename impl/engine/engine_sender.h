@@ -54,8 +54,8 @@ protected:
     using typename Base::Peer;
     using typename Base::Step;
     // From EngineBase and Receiver.
-    using Base::kStreamBudget, Base::options_, Base::peer_of, Base::refresh, Base::reports, Base::state_in,
-        Base::transport_;
+    using Base::frame_max, Base::kStreamBudget, Base::options_, Base::peer_of, Base::refresh, Base::reports,
+        Base::state_in, Base::transport_;
     // From EnginePeers.
     using Base::state_of;
     // From EngineResponder.
@@ -284,7 +284,7 @@ private:
     }
 
     [[gnu::noinline]] Step send_segment(Peer& peer, Transmit& op, FrameOp kind, uint64_t id, uint64_t end) {
-        const uint64_t size = std::min<uint64_t>(end - op.offset, T::kFrameMax);
+        const uint64_t size = std::min<uint64_t>(end - op.offset, frame_max(peer));
         const Header header{.size = static_cast<uint32_t>(size),
                             .op = static_cast<uint8_t>(kind),
                             .flags = 0,

@@ -229,6 +229,14 @@ concept DiscardsPlacements = requires(T transport, typename T::Peer& peer) {
     { transport.discard_placement(peer) } -> std::same_as<void>;
 };
 
+// The longest payload of a frame, and of a message that is sent without asking, depend on the peer. T::kFrameMax and
+// T::kEagerMax are the largest of all.
+template <typename T>
+concept LimitsByPeer = requires(const typename T::Peer& peer) {
+    { T::frame_max(peer) } -> std::same_as<size_t>;
+    { T::eager_max(peer) } -> std::same_as<size_t>;
+};
+
 template <typename T>
 concept Transport = requires(T transport, typename T::Peer& peer, const Frame& frame, Endpoint& endpoint, fi_addr_t to,
                              typename T::Peer** out) {
