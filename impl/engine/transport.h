@@ -114,6 +114,11 @@ struct PeerBase {
     void spend(int units) { ahead = static_cast<uint16_t>(ahead - units); }
     void regain(int units) { ahead = static_cast<uint16_t>(ahead + units); }
     void set_busy(bool busy) { ahead = static_cast<uint16_t>(units_left() | (busy ? kBusy : 0)); }
+
+    // Of a transport that holds two (transport/near): which one the peer belongs to, and whether this side sends to it,
+    // so that the way to it stays until it is down.
+    bool in_memory = false;
+    bool way_chosen = false;
 };
 
 // What a transport may promise beyond Transport. Each is found by its members, all of them, and the engine calls none

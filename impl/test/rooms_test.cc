@@ -39,6 +39,8 @@ const std::vector<Room>& rooms() {
         {"transport/shm", {"base", "config", "stat", "net", "catalog", "progress", "av", "endpoint", "engine"}},
         {"transport/loopback", {"base", "catalog", "av", "endpoint", "engine"}},
         {"transport/tcp", {"base", "text", "config", "net", "catalog", "av", "endpoint", "engine", "transport/net"}},
+        {"transport/near",
+         {"base", "config", "net", "catalog", "av", "endpoint", "engine", "transport/shm", "transport/tcp"}},
         {"transport/verbs",
          {"base", "config", "stat", "net", "catalog", "domain", "av", "endpoint", "engine", "transport/net"}},
         {"provider", {"base", "config", "catalog", "fabric", "discovery"}},

@@ -14,6 +14,8 @@ enum class ShmPeerLife : uint8_t {
 };
 
 struct alignas(64) ShmPeer : PeerBase {
+    ShmPeer() { in_memory = true; }
+
     shm::Outbound out;  // with the base, one cache line
     shm::Inbound in;
     uint64_t sent_before = 0;  // out.position when its last frame came

@@ -182,7 +182,31 @@ int ShmTransport::connect(Peer& peer) {
         if (now - peer.missing_since < grace) return -FI_EAGAIN;
         return error == -FI_ENOSPC ? error : -FI_EHOSTUNREACH;
     }
-    if (error) return error;
+    return error ? error : join(peer);
+}
+
+int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
+    Peer* peer = find_living(text);
+    if (!peer && !shm::region_exists(text)) return -FI_EHOSTUNREACH;
+    const bool fresh = !peer;
+    if (fresh && !(peer = add_peer(text))) return -FI_ENOMEM;
+    int error = peer->out.lines ? 0 : peer->remote.enter(peer->text, self_);
+    if (error == -FI_EBUSY) {
+        const uint64_t now = now_ms();
+        if (!peer->missing_since) peer->missing_since = now;
+        if (now - peer->missing_since < kStartGraceMs) return -FI_EAGAIN;
+    }
+    if (error) {
+        if (fresh) set_aside(*peer);  // nobody has seen it
+        return error == -FI_EAGAIN ? -FI_EHOSTUNREACH : error;
+    }
+    error = peer->out.lines ? 0 : join(*peer);
+    if (!error) *out = peer;
+    return error;
+}
+
+// The peer's region was entered.
+int ShmTransport::join(Peer& peer) {
     peer.missing_since = 0;
     uint8_t instance[shm::kIdBytes];
     memcpy(instance, peer.remote.header->instance, sizeof instance);

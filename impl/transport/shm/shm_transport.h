@@ -49,6 +49,9 @@ public:
 
     int find_peer(fi_addr_t to, Peer** out);
     int find_peer_at(const char (&text)[kShmTextMax], Peer** out);
+    // The same for a caller that has another way to a peer that cannot be reached: nobody is waited for but another
+    // sender that is just entering (-FI_EAGAIN, for a second). Any other error: take the other way.
+    int enter_peer_at(const char (&text)[kShmTextMax], Peer** out);
     // The peer's own address, to be looked up in the address vector.
     bool address_of(const Peer& peer, AvEntry* out) const;
 
@@ -151,6 +154,7 @@ private:
     void check_life(Peer& peer);
     void mark_failed(Peer& peer, int error, bool drainable);
     int connect(Peer& peer);
+    int join(Peer& peer);
     Peer* find_living(const char (&text)[kShmTextMax]);
     Peer* add_peer(const char (&text)[kShmTextMax]);
     Peer* create_peer();

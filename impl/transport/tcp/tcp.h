@@ -6,5 +6,7 @@
 namespace selvage::impl {
 extern const Provider kTcpProvider;
 extern const ConnectionOps kTcpConnections;  // tcp_listener.cc
-int start_tcp_endpoint(Endpoint& endpoint);  // tcp_endpoint.cc
+int start_tcp_endpoint(
+    Endpoint& endpoint);  // near/near_endpoint.cc: with the way through memory, where that is switched on
+int start_far_endpoint(Endpoint& endpoint);  // tcp_endpoint.cc: sockets alone
 }  // namespace selvage::impl

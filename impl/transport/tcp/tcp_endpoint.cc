@@ -40,6 +40,6 @@ bool TcpTransport::address_of(Peer& peer, AvEntry* out) {
     return true;
 }
 
-int start_tcp_endpoint(Endpoint& endpoint) { return start_engine<TcpTransport>(endpoint); }
+int start_far_endpoint(Endpoint& endpoint) { return start_engine<TcpTransport>(endpoint); }
 
 }  // namespace selvage::impl

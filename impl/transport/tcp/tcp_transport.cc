@@ -164,6 +164,12 @@ int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
     return error;
 }
 
+TcpTransport::Peer* TcpTransport::living_at(const SocketAddress& address) {
+    LockGuard setup(setup_);
+    Peer* peer = peers_.find(address);
+    return peer && peer->phase != Peer::Phase::Down ? peer : nullptr;
+}
+
 // To itself through a pair of sockets, so that every path of sending and receiving is the one that others take.
 int TcpTransport::connect_self(Peer& peer) {
     int pair[2];

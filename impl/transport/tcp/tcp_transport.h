@@ -76,6 +76,12 @@ public:
     int open_connected(const SocketAddress& address, const net::Key& key);
     const SocketAddress& address() const { return address_; }
     int peer_at(const SocketAddress& address, Peer** out);
+    // The peer at the address, unless it is down; nothing is dialed.
+    Peer* living_at(const SocketAddress& address);
+    // Nothing waits to be sent or reported, as far as is known without a look at the sockets.
+    bool is_silent() const {
+        return !queued_ && !broken_ && !waiting_for_room_ && !any_outcome_.load(std::memory_order_relaxed);
+    }
 
     // FI_EP_MSG. `events` hears of the outcome, in a later progress.
     int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);

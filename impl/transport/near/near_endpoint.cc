@@ -1,0 +1,26 @@
+// How endpoints of the tcp provider start: with the way through memory, or without it.
+#include "impl/config/param.h"
+#include "impl/endpoint/ep.h"
+#include "impl/engine/engine.h"
+#include "impl/transport/near/near_transport.h"
+#include "impl/transport/tcp/tcp.h"
+
+namespace selvage::impl {
+namespace {
+
+const Param<bool> local_row{
+    nullptr, "selvage_local", false,
+    "Whether FI_EP_RDM endpoints of tcp exchange with peers on this machine through shared memory"};
+
+static_assert(LimitsByPeer<NearTransport> && SendsInline<NearTransport> && PullsMemory<NearTransport> &&
+              ReportsConnections<NearTransport> && ReportsAddresses<NearTransport> && DropsPeers<NearTransport> &&
+              CopiesSources<NearTransport> && DiscardsPlacements<NearTransport>);
+
+}  // namespace
+
+int start_tcp_endpoint(Endpoint& endpoint) {
+    if (endpoint.connected_type() || !local_row.get()) return start_far_endpoint(endpoint);
+    return start_engine<NearTransport>(endpoint);
+}
+
+}  // namespace selvage::impl
