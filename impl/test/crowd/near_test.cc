@@ -252,6 +252,23 @@ TEST_F(Near, ARegionWithoutTheKeyIsNotTakenForThePeer) {
     EXPECT_GT(connections_at(port_of(station.name())) + connections_at(port_of(echo.name)), 0);
 }
 
+// Room for one ring, where the two of a pair are needed.
+TEST_F(Near, WithoutRoomForTheAnswersThereIsAConnection) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!use_own_shm("size=100k")) _exit(kNotPermitted);
+        Station station(choice());
+        const Echo echo(station);
+        talk(station, station.insert(echo.name));
+        EXPECT_GT(connections_at(port_of(station.name())) + connections_at(port_of(echo.name)), 0);
+        _exit(HasFailure());
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNotPermitted) GTEST_SKIP() << "no new namespaces here";
+    EXPECT_EQ(status, 0);
+}
+
 TEST_F(Near, AWildcardTakesNearAndFarInTheOrderOfArrival) {
     Station station(choice());
     const Echo close_by(station);

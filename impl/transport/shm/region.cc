@@ -285,6 +285,8 @@ void OwnRegion::forget() {
     header = nullptr;
 }
 
+int OwnRegion::reserve(size_t slot) const { return allocate(file, slot_offset(slot), kSlotBytes); }
+
 SlotControl* OwnRegion::map_slot(size_t slot, int* error) const {
     struct stat status {};
     *error = -FI_EINVAL;

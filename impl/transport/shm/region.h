@@ -30,6 +30,8 @@ struct OwnRegion {
     // In a child of fork(): forget it all.
     void forget();
 
+    // Memory for a slot before its sender comes, so that none is refused for want of it. 0 or -FI_ENOSPC, ...
+    int reserve(size_t slot) const;
     // The slot's memory: the control page, and behind it the ring twice. nullptr with *error.
     SlotControl* map_slot(size_t slot, int* error) const;
     bool slot_is_held(size_t slot) const;

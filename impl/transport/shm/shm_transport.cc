@@ -190,7 +190,13 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     if (!peer && !shm::region_exists(text)) return -FI_EHOSTUNREACH;
     const bool fresh = !peer;
     if (fresh && !(peer = add_peer(text))) return -FI_ENOMEM;
-    int error = peer->out.lines ? 0 : peer->remote.enter(peer->text, self_);
+    if (peer->out.lines) {
+        *out = peer;
+        return 0;
+    }
+    // It will answer in a slot of ours, and senders take the first that is free: there is one for each peer.
+    int error = region_.reserve(std::min(peer_count_, shm::kSlots) - 1);
+    if (!error) error = peer->remote.enter(peer->text, self_);
     if (error == -FI_EBUSY) {
         const uint64_t now = now_ms();
         if (!peer->missing_since) peer->missing_since = now;
@@ -200,7 +206,7 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
         if (fresh) set_aside(*peer);  // nobody has seen it
         return error == -FI_EAGAIN ? -FI_EHOSTUNREACH : error;
     }
-    error = peer->out.lines ? 0 : join(*peer);
+    error = join(*peer);
     if (!error) *out = peer;
     return error;
 }
