@@ -107,6 +107,7 @@ const CallRow* find_call(std::string_view name) {
 
 std::string nearest_call(std::string_view name) {
     std::vector<std::string_view> names;
+    names.reserve(std::size(kCalls));
     for (const auto& c : kCalls) names.push_back(c.name);
     return model::nearest(name, names);
 }

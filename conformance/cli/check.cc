@@ -88,6 +88,7 @@ private:
 
 void run_chosen(Session& session) {
     std::vector<Job> jobs;
+    jobs.reserve(session.chosen.size());
     for (const std::size_t i : session.chosen) jobs.push_back(session.jobs[i]);
     std::vector<std::size_t> steps(jobs.size());
     Progress& progress = *session.progress;
@@ -220,7 +221,7 @@ bool load_profiles(Options& options, std::string& error) {
         for (unsigned minor = 0; minor <= model::kNewest.minor_part(); ++minor) {
             model::Profile p;
             if (!model::parse_profile(text, model::Version(1, minor), p, error)) {
-                error = path + ": " + error;
+                error = fmt::format("{}: {}", path, error);
                 return false;
             }
             options.plan.declared.push_back(std::move(p));
@@ -418,8 +419,8 @@ int check_as(Options& options, const Role& role) {
     if (options.verbose) fmt::print("{}", deviations_text(session.report));
     if (!options.quiet) fmt::print("{}", closing_text(session.report, options.reports));
     if (const auto troubles = troubles_of(session); !troubles.empty()) return could_not_run(troubles);
-    if (shard.alone() && !(error = unneeded_waiver(waivers, session.report)).empty())
-        return could_not_run(options.waivers + ": " + error);
+    if (shard.alone()) error = unneeded_waiver(waivers, session.report);
+    if (!error.empty()) return could_not_run(options.waivers + ": " + error);
     return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
 

@@ -144,7 +144,8 @@ bool write_submission(const std::string& folder, const Submission& s, std::strin
     files["report.json"] = json;
     files["environment.txt"] = environment_text(s);
     if (!s.waivers.empty()) files["waivers.toml"] = s.waivers;
-    for (const auto& [provider, text] : s.profiles) files["profiles/" + case_name(provider, "profile") + ".toml"] = text;
+    for (const auto& [provider, text] : s.profiles)
+        files["profiles/" + case_name(provider, "profile") + ".toml"] = text;
     std::error_code failed;
     for (const char* part : {"badges", "profiles"}) fs::create_directories(fs::path(folder) / part, failed);
     for (const auto& [name, content] : files)

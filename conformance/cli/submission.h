@@ -1,4 +1,5 @@
-// A result that is published: reports, cases, profiles, environment, verdicts and digests in one folder (docs/formats.md).
+// A result that is published: reports, cases, profiles, environment, verdicts and digests in one folder
+// (docs/formats.md).
 #pragma once
 
 #include <map>

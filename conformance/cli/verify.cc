@@ -32,7 +32,8 @@ std::vector<const Deviation*> sample_of(const Report& report, std::size_t count)
 bool still_shows(const Plan& plan, const Deviation& d, std::string& error) {
     const Replayed seen = replay_case(plan, d.shown_by);
     error = seen.error;
-    return std::any_of(seen.broken.begin(), seen.broken.end(), [&](const model::Because& b) { return b.clause == d.clause; });
+    return std::any_of(seen.broken.begin(), seen.broken.end(),
+                       [&](const model::Because& b) { return b.clause == d.clause; });
 }
 
 int replay_sample(const Options& options, const Report& report) {
@@ -52,7 +53,8 @@ int replay_sample(const Options& options, const Report& report) {
                        model::clause_text(d->clause).id, error.empty() ? "the case breaks nothing" : printable(error));
         }
     }
-    fmt::print("replayed {} of {} findings: {} show what is said of them\n", sample.size(), report.deviations.size(), shown);
+    fmt::print("replayed {} of {} findings: {} show what is said of them\n", sample.size(), report.deviations.size(),
+               shown);
     return shown == sample.size() ? kKept : kDeviates;
 }
 
@@ -73,10 +75,12 @@ int verify(const Options& options) {
 
 void add_verify(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
-    auto* command = app.add_subcommand("verify", "re-read a result that check --submission wrote, and replay some of it");
+    auto* command =
+        app.add_subcommand("verify", "re-read a result that check --submission wrote, and replay some of it");
     command->add_option("FOLDER", options->folder, "what selvage check --submission wrote")->required();
     command
-        ->add_option("--library", options->plan.library, "the library that was judged: a sample of findings is replayed on it")
+        ->add_option("--library", options->plan.library,
+                     "the library that was judged: a sample of findings is replayed on it")
         ->type_name("SO");
     command->add_option("--sample", options->sample, "how many findings to replay")->capture_default_str();
     command->footer(

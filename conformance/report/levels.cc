@@ -26,8 +26,8 @@ std::vector<std::string> strings(const toml::table& row, std::string_view key) {
 }
 
 ConformanceLevel read_level(const toml::table& row, const std::vector<ConformanceLevel>& before) {
-    ConformanceLevel out{row["name"].value_or(std::string()), row["about"].value_or(std::string()),
-                         strings(row, "clauses"), {}};
+    ConformanceLevel out{
+        row["name"].value_or(std::string()), row["about"].value_or(std::string()), strings(row, "clauses"), {}};
     for (const auto& id : strings(row, "reaches")) {
         const auto* clause = model::find_clause(id);
         if (clause == nullptr) refuse("no clause has the id " + id);

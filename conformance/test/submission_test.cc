@@ -137,8 +137,10 @@ TEST_F(Published, IsRefusedIfItsVerdictIsBetterThanItsReportThoughAllDigestsFit)
     verdicts.replace(verdicts.find("\"conforms\": false"), 17, "\"conforms\": true ");
     put("verdicts.json", verdicts);
     // As somebody would who knows how a digest is made.
-    run_program({"sh", "-c", "cd \"$0\" && find . -type f ! -name MANIFEST | sed 's,^\\./,,' | LC_ALL=C sort | xargs -d '\\n' "
-                             "sha256sum > MANIFEST", result_});
+    run_program({"sh", "-c",
+                 "cd \"$0\" && find . -type f ! -name MANIFEST | sed 's,^\\./,,' | LC_ALL=C sort | xargs -d '\\n' "
+                 "sha256sum > MANIFEST",
+                 result_});
     const Ran ran = verify();
     EXPECT_EQ(ran.status, 1);
     EXPECT_TRUE(contains(ran.out, "verdicts.json: is not what report.json says")) << ran.out;
