@@ -300,6 +300,23 @@ TEST_F(Near, AWildcardTakesNearAndFarInTheOrderOfArrival) {
     EXPECT_EQ(receive(station, &text, near_peer), near_peer);
 }
 
+TEST_F(Near, ASleeperIsWokenByNearAndFar) {
+    constexpr int kForever = 20'000;  // milliseconds
+    Station station(choice());
+    const Echo close_by(station);
+    const Echo far_away(station, [] { return use_own_shm(nullptr); });
+    if (far_away.name.empty()) GTEST_SKIP() << "no new namespaces here";
+    for (int round = 0; round < kRounds; ++round) {
+        const bool is_near = round % 3 != 0;
+        char text[8];
+        SELVAGE_MUST(fi_trecv(station.ep, text, sizeof text, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr));
+        fi_cq_tagged_entry entry;
+        EXPECT_EQ(fi_cq_sread(station.cq, &entry, 1, nullptr, 1), -FI_EAGAIN);  // it has slept
+        (is_near ? close_by : far_away).poke();
+        EXPECT_EQ(fi_cq_sread(station.cq, &entry, 1, nullptr, kForever), 1);
+    }
+}
+
 TEST_F(Near, ANeighbourThatIsKilledIsReportedAndAnotherTakesItsPlace) {
     Station station(choice());
     fi_addr_t to;
