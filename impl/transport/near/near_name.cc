@@ -1,6 +1,7 @@
 // See near_name.h.
 #include "impl/transport/near/near_name.h"
 
+#include <endian.h>
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -9,37 +10,27 @@
 namespace selvage::impl::near {
 namespace {
 
-constexpr size_t kHostMax = 16;
-constexpr size_t kNameMax = 96;
+// Returns the length.
+size_t write_beginning(const Namespace& space, char (&out)[kShmTextMax]) {
+    memset(out, 0, sizeof out);
+    return static_cast<size_t>(snprintf(out, sizeof out, "%stcp-%llx-%llx-", kShmScheme.data(),
+                                        static_cast<unsigned long long>(space.device),
+                                        static_cast<unsigned long long>(space.inode)));
+}
 
-// Port, scope and host, as they are in memory: both ends are on one machine.
-struct Key {
-    uint16_t port;
-    uint16_t unused;
-    uint32_t scope;
-    uint8_t host[kHostMax];
+struct Halves {
+    unsigned long long high, low;
 };
 
-size_t key_bytes(AddressKind kind) { return offsetof(Key, host) + (kind == AddressKind::Inet ? 4 : kHostMax); }
-
-int write_beginning(const Namespace& space, char (&out)[kNameMax]) {
-    return snprintf(out, sizeof out, "%stcp-%llx-%llx-", kShmScheme.data(),
-                    static_cast<unsigned long long>(space.device), static_cast<unsigned long long>(space.inode));
+Halves host_of(const sockaddr_in6& address) {
+    uint64_t words[2];
+    memcpy(words, &address.sin6_addr, sizeof words);
+    return {be64toh(words[0]), be64toh(words[1])};
 }
 
-int digit_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool read_bytes(const char* text, uint8_t* out, size_t size) {
-    for (size_t i = 0; i < size; ++i) {
-        const int high = digit_value(text[2 * i]);
-        const int low = digit_value(text[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        out[i] = static_cast<uint8_t>(high << 4 | low);
-    }
-    return true;
+void set_host(sockaddr_in6* address, const Halves& host) {
+    const uint64_t words[2] = {htobe64(host.high), htobe64(host.low)};
+    memcpy(&address->sin6_addr, words, sizeof words);
 }
 
 }  // namespace
@@ -54,43 +45,38 @@ bool Namespace::current(Namespace* out) {
 bool write_name(const Namespace& space, const SocketAddress& address, char (&out)[kShmTextMax]) {
     if (address.kind != AddressKind::Inet && address.kind != AddressKind::Inet6) return false;
     if (address.is_wildcard() || !address.port()) return false;
-    Key key{};
-    key.port = address.port();
+    const size_t begun = write_beginning(space, out);
     if (address.kind == AddressKind::Inet) {
-        memcpy(key.host, &address.v4.sin_addr, 4);
+        snprintf(out + begun, sizeof out - begun, "4-%x-%x", address.port(), ntohl(address.v4.sin_addr.s_addr));
     } else {
-        memcpy(key.host, &address.v6.sin6_addr, kHostMax);
-        key.scope = address.v6.sin6_scope_id;
+        const Halves host = host_of(address.v6);
+        snprintf(out + begun, sizeof out - begun, "6-%x-%x-%llx-%llx", address.port(), address.v6.sin6_scope_id,
+                 host.high, host.low);
     }
-    char beginning[kNameMax];
-    int length = write_beginning(space, beginning);
-    memset(out, 0, sizeof out);
-    memcpy(out, beginning, static_cast<size_t>(length));
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&key);
-    for (size_t i = 0; i < key_bytes(address.kind); ++i) length += snprintf(out + length, 3, "%02x", bytes[i]);
     return true;
 }
 
 bool read_name(const Namespace& space, const char (&text)[kShmTextMax], SocketAddress* out) {
-    char beginning[kNameMax];
-    const auto skipped = static_cast<size_t>(write_beginning(space, beginning));
-    const size_t length = strnlen(text, sizeof text);
-    if (length < skipped || memcmp(text, beginning, skipped) != 0) return false;
-    const size_t digits = length - skipped;
-    const bool v4 = digits == 2 * key_bytes(AddressKind::Inet);
-    if (!v4 && digits != 2 * key_bytes(AddressKind::Inet6)) return false;
-    Key key{};
-    if (!read_bytes(text + skipped, reinterpret_cast<uint8_t*>(&key), digits / 2)) return false;
-    SocketAddress address = SocketAddress::wildcard(v4 ? AddressKind::Inet : AddressKind::Inet6, key.port);
-    if (v4) {
-        memcpy(&address.v4.sin_addr, key.host, 4);
-    } else {
-        memcpy(&address.v6.sin6_addr, key.host, kHostMax);
-        address.v6.sin6_scope_id = key.scope;
-    }
-    // One address has one name.
     char again[kShmTextMax];
-    if (!write_name(space, address, again) || memcmp(again, text, length + 1) != 0) return false;
+    const size_t begun = write_beginning(space, again);
+    const size_t length = strnlen(text, sizeof text);
+    if (length == sizeof text || length < begun || memcmp(text, again, begun) != 0) return false;
+    uint16_t port;
+    uint32_t number;  // host or scope
+    Halves host;
+    SocketAddress address;
+    if (sscanf(text + begun, "4-%hx-%x", &port, &number) == 2) {
+        address = SocketAddress::wildcard(AddressKind::Inet, port);
+        address.v4.sin_addr.s_addr = htonl(number);
+    } else if (sscanf(text + begun, "6-%hx-%x-%llx-%llx", &port, &number, &host.high, &host.low) == 4) {
+        address = SocketAddress::wildcard(AddressKind::Inet6, port);
+        address.v6.sin6_scope_id = number;
+        set_host(&address.v6, host);
+    } else {
+        return false;
+    }
+    // One address has one name: whatever else was understood is none.
+    if (!write_name(space, address, again) || strcmp(again, text) != 0) return false;
     *out = address;
     return true;
 }
