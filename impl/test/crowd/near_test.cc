@@ -151,6 +151,8 @@ public:
     std::string name;  // empty: not permitted
 
 private:
+    struct Ended {};
+
     static int serve(int in, int out, const std::string& to) {
         Station station(choice());
         const std::string own = station.name();
@@ -162,12 +164,16 @@ private:
         char byte;
         const auto look = [&] {
             const ssize_t got = read(in, &byte, 1);
-            if (got == 0) _exit(0);
+            if (got == 0) throw Ended{};
             if (got == 1) send(station, "poked", peer);
         };
-        for (;;) {
-            receive(station, &text, FI_ADDR_UNSPEC, look);
-            send(station, text, peer, look);
+        try {
+            for (;;) {
+                receive(station, &text, FI_ADDR_UNSPEC, look);
+                send(station, text, peer, look);
+            }
+        } catch (const Ended&) {
+            return 0;  // and the endpoint is closed
         }
     }
 
