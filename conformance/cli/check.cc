@@ -343,6 +343,8 @@ int check_as(Options& options, const Role& role) {
     // The tasks of a launcher are no parts of the run if they are its two sides.
     const bool has_parts = role.kind == Role::Kind::Alone || !options.shard.empty();
     if (error.empty() && has_parts && !find_shard(options.shard, shard, error)) return could_not_run(error);
+    if (!options.submission.empty() && !shard.alone())
+        return could_not_run("--submission is of a whole run, and this is a part of one");
     for (auto& r : options.reports) r = with_shard(r, shard);
     options.save = with_shard(options.save, shard);
     if (!error.empty() || !load_profiles(options, error)) return could_not_run(error);

@@ -108,6 +108,10 @@ TEST_F(Published, IsVerifiedAndReplaysOnTheLibraryThatWasJudged) {
     const Ran other = run_tool({"verify", result_, "--library", SELVAGE_OWN_LIBRARY});
     EXPECT_EQ(other.status, 2) << other.out;
     EXPECT_TRUE(contains(other.err, "is another library")) << other.err;
+    const Ran part = run_tool({"check", "--library", library_, "--shard", "0/2", "--submission", folder_.path("part")});
+    EXPECT_EQ(part.status, 2);
+    EXPECT_TRUE(contains(part.err, "a whole run")) << part.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("part"))) << "nothing is left of it";
     const Ran again = check();
     EXPECT_EQ(again.status, 2) << "a result is not written over another";
     EXPECT_TRUE(contains(again.err, "--submission")) << again.err;
