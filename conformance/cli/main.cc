@@ -94,7 +94,8 @@ static void keep_addresses(char** argv) {
 
 }  // namespace selvage::conformance
 
-int main(int argc, char** argv) {
+// What cannot even be told ends the process.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
     selvage::conformance::keep_addresses(argv);
     using namespace selvage::conformance;
     CLI::App app{

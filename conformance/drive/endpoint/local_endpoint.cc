@@ -75,7 +75,7 @@ Outcome LocalEndpoint::open(bool listens) {
     if (memory_ == nullptr) return {-FI_ENOMEM, "mmap"};
     side_.target = memory_ + kTargetOffset;
     side_.arena = memory_ + kArenaOffset;
-    const Outcome outcome = made(open_side(&side_, listens ? 1 : 0));
+    Outcome outcome = made(open_side(&side_, listens ? 1 : 0));
     address_.assign(side_.name, NAME);
     return outcome;
 }
