@@ -21,6 +21,7 @@
 #include "conformance/base/leftovers.h"
 #include "conformance/base/patience.h"
 #include "conformance/base/signals.h"
+#include "conformance/base/starved.h"
 
 // Counters of a coverage build would be lost by _exit.
 extern "C" void __gcov_dump() __attribute__((weak));  // NOLINT: the name is gcov's
@@ -153,6 +154,7 @@ public:
 
 private:
     [[noreturn]] void be_child(const std::function<void(Channel&)>& work, int fd, pid_t parent) noexcept;
+    void note_life();
     bool silent_for_too_long();
     bool dead() const;
     int reap();
@@ -166,6 +168,8 @@ private:
     bool hung_ = false;
     std::uint64_t last_beat_ = 0;
     Clock::time_point alive_at_ = Clock::now();
+    Starved starved_{0};
+    std::chrono::nanoseconds stood_in_line_{0};  // since alive_at_
 };
 
 ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet)
@@ -184,6 +188,7 @@ ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milli
         close(ends[0]);
         be_child(work, ends[1], parent);
     }
+    starved_ = Starved(pid_);
     setpgid(pid_, pid_);  // in both processes, so that neither runs ahead
     close(ends[1]);
     pipe_ = ends[0];
@@ -213,14 +218,23 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
     _exit(0);
 }
 
+void ChildRun::note_life() {
+    alive_at_ = Clock::now();
+    stood_in_line_ = {};
+    sign_of_life();
+}
+
+// What it stood in line for a processor is not counted.
 bool ChildRun::silent_for_too_long() {
     const std::uint64_t beat = slot_.words[1];
+    const auto stood = starved_.since_last_look();
     if (beat != last_beat_) {
         last_beat_ = beat;
-        alive_at_ = Clock::now();
-        sign_of_life();
+        note_life();
+    } else {
+        stood_in_line_ += stood;
     }
-    return Clock::now() - alive_at_ > quiet_;
+    return Clock::now() - alive_at_ - stood_in_line_ > quiet_;
 }
 
 bool ChildRun::dead() const {
@@ -243,8 +257,7 @@ bool ChildRun::look(const std::function<void(std::string_view)>& receive, int mi
     pollfd waiting = {pipe_, POLLIN, 0};
     if (poll(&waiting, 1, millis) > 0) {
         const bool open = records_.read_some(pipe_, receive);
-        alive_at_ = Clock::now();  // after receive: our own slowness is not the child's
-        sign_of_life();
+        note_life();  // after receive: our own slowness is not the child's
         return open;
     }
     if (dead()) {

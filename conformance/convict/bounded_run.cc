@@ -17,6 +17,7 @@
 #include <mutex>
 
 #include "conformance/base/leftovers.h"
+#include "conformance/base/starved.h"
 
 namespace selvage::conformance {
 namespace {
@@ -105,12 +106,14 @@ std::chrono::nanoseconds work_of(pid_t pid) {
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
-// @return false: the time is over.
+// @return false: the time is over.  What it stands in line for a processor is not counted.
 bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::string& printed) {
-    const auto end = Clock::now() + command.limit;
+    auto end = Clock::now() + command.limit;
+    Starved starved(pid);
     std::chrono::nanoseconds worked{};  // by the time it printed something last
     bool open = true;
     while (!has_ended(pid)) {
+        end += std::chrono::duration_cast<Clock::duration>(starved.since_last_look());
         if (Clock::now() > end) return false;
         if (command.work_limit.count() > 0 && work_of(pid) - worked > command.work_limit) return false;
         pollfd watched = {.fd = open ? output : -1, .events = POLLIN, .revents = 0};

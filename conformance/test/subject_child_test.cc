@@ -1,10 +1,14 @@
 // run_in_child tells crashes, hangs, exits and the good end apart, and loses no record.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <stdexcept>
 
 #include "conformance/base/signals.h"
@@ -69,6 +73,73 @@ TEST(Child, KillsWhatHangs) {
         EXPECT_EQ(seen.ending.kind, Kind::Hung);
         EXPECT_EQ(seen.ending.doing, 3U);
         EXPECT_EQ(seen.records.size(), 1U);
+    }
+}
+
+void pin_to_one_processor() {
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    sched_getaffinity(0, sizeof all, &all);
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+        if (!CPU_ISSET(i, &all)) continue;
+        CPU_SET(i, &one);
+        break;
+    }
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+// A processor on which others are always at work.
+class BusyProcessor {
+public:
+    BusyProcessor() {
+        for (pid_t& p : spinners_) {
+            p = fork();
+            if (p != 0) continue;
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            pin_to_one_processor();
+            for (;;) continue;
+        }
+    }
+    ~BusyProcessor() {
+        for (const pid_t p : spinners_) {
+            kill(p, SIGKILL);
+            waitpid(p, nullptr, 0);
+        }
+    }
+    BusyProcessor(const BusyProcessor&) = delete;
+    BusyProcessor& operator=(const BusyProcessor&) = delete;
+
+private:
+    pid_t spinners_[3] = {};
+};
+
+TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
+    const BusyProcessor busy;
+    const auto began = std::chrono::steady_clock::now();
+    const Seen seen = in_child(
+        [](Channel& c) {
+            pin_to_one_processor();
+            if (nice(10) == -1) return;
+            while (std::clock() < CLOCKS_PER_SEC / 16) continue;  // of work
+            c.send("done");
+        },
+        milliseconds(400));
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+    EXPECT_EQ(seen.records, std::vector<std::string>{"done"});
+    EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to stand in line for long";
+}
+
+TEST(Child, IsKilledForHangingOnABusyMachineToo) {
+    const BusyProcessor busy;
+    for (const bool spin : {false, true}) {
+        const Seen seen = in_child(
+            [&](Channel&) {
+                pin_to_one_processor();
+                for (;;)
+                    if (!spin) pause();
+            },
+            milliseconds(200));
+        EXPECT_EQ(seen.ending.kind, Kind::Hung);
     }
 }
 

@@ -19,6 +19,7 @@
 
 #include "conformance/base/child.h"
 #include "conformance/base/patience.h"
+#include "conformance/base/starved.h"
 #include "conformance/case/case_text.h"
 #include "conformance/drive/endpoint/record.h"
 #include "conformance/drive/transfer/pair.h"
@@ -357,6 +358,7 @@ bool Worker::awaited() const {
     auto since = Clock::now();
     const auto work = [this] { return work_of(pid_) + work_of(state_->agent); };
     auto worked = work();
+    Starved starved(pid_);  // and its agent
     while (poll(&waiting, 1, kLookMillis) <= 0) {
         const unsigned now = state_->beat.load(std::memory_order_relaxed);
         if (now != beat) {
@@ -364,9 +366,10 @@ bool Worker::awaited() const {
             sign_of_life();
             since = Clock::now();
             worked = work();
-        } else if (work() - worked > longest_work() || Clock::now() - since > longest_sleep()) {
-            return false;
+            continue;
         }
+        since += std::chrono::duration_cast<Clock::duration>(starved.since_last_look());
+        if (work() - worked > longest_work() || Clock::now() - since > longest_sleep()) return false;
     }
     return true;
 }

@@ -1,0 +1,62 @@
+// See starved.h.
+#include "conformance/base/starved.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace selvage::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDeepest = 3;  // the child, what it starts, and what that starts
+
+Starved::Times times_of(const fs::path& task) {
+    std::uint64_t ran = 0, stood = 0;
+    std::ifstream in(task / "schedstat");
+    in >> ran >> stood;
+    return {std::chrono::nanoseconds(ran), std::chrono::nanoseconds(stood)};
+}
+
+// It runs or could: the kernel tells how long a thread stood in line once it has its turn.
+bool is_runnable(const fs::path& task) {
+    std::string line;
+    std::ifstream in(task / "stat");
+    std::getline(in, line);
+    const auto name_ends = line.rfind(')');
+    return name_ends != std::string::npos && line.size() > name_ends + 2 && line[name_ends + 2] == 'R';
+}
+
+}  // namespace
+
+std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passed, int depth) {
+    std::chrono::nanoseconds longest{0};
+    std::error_code gone;
+    for (fs::directory_iterator task(fs::path("/proc") / std::to_string(pid) / "task", gone), end; !gone && task != end;
+         task.increment(gone)) {
+        const Times now = times_of(task->path());
+        const auto [known, fresh] = times_.emplace(std::atoi(task->path().filename().c_str()), now);
+        const Times before = std::exchange(known->second, now);
+        if (!fresh) longest = std::max(longest, now.stood - before.stood);
+        if (!fresh && is_runnable(task->path())) longest = std::max(longest, passed - (now.ran - before.ran));
+        std::ifstream children(task->path() / "children");
+        for (pid_t child = 0; depth < kDeepest && children >> child;)
+            longest = std::max(longest, look(child, passed, depth + 1));
+    }
+    return longest;
+}
+
+std::chrono::nanoseconds Starved::since_last_look() {
+    constexpr std::chrono::milliseconds kLeast{20};  // a look opens some files
+    const auto now = Clock::now();
+    if (now - looked_at_ < kLeast) return {};
+    const std::chrono::nanoseconds passed = now - std::exchange(looked_at_, now);
+    return std::min(look(pid_, passed, 0), passed);
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,36 @@
+// How long a process and those that it has started have stood in line for a processor: a machine that does many other
+// things is no fault of theirs.
+//
+// Read from /proc (schedstat, children); where the kernel does not tell, nobody has stood in line.  Single-threaded.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+
+namespace selvage::conformance {
+
+class Starved {
+public:
+    explicit Starved(pid_t pid) : pid_(pid) {}
+
+    /// Since the last look the one of its threads that stood longest: at most the time that went by.  Zero at the
+    /// first, and where the last is hardly over.
+    std::chrono::nanoseconds since_last_look();
+
+    /// Of a thread, since it began.
+    struct Times {
+        std::chrono::nanoseconds ran, stood;
+    };
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::chrono::nanoseconds look(pid_t pid, std::chrono::nanoseconds passed, int depth);
+
+    pid_t pid_;
+    std::map<pid_t, Times> times_;  // by thread
+    Clock::time_point looked_at_{};
+};
+
+}  // namespace selvage::conformance
