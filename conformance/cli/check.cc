@@ -180,16 +180,9 @@ int write_all(Report& report, const Options& options) {
     return kKept;
 }
 
-std::vector<std::string> own_arguments() {
-    std::vector<std::string> out;
-    std::ifstream in("/proc/self/cmdline", std::ios::binary);
-    for (std::string one; std::getline(in, one, '\0');) out.push_back(one);
-    return out;
-}
-
 // What the report says, with the profile of each provider.
 int publish(const Options& options, const std::string& waivers, const Report& report) {
-    Submission out{.report = report, .waivers = waivers, .arguments = own_arguments(), .profiles = {}};
+    Submission out{.report = report, .waivers = waivers, .profiles = {}};
     for (const auto& p : report.providers) {
         const LearntProfile learnt = learn_profile(options.plan, p.provider, report.subject.version);
         if (!learnt.text.empty()) out.profiles.emplace(p.provider, learnt.text);

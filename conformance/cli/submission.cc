@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
@@ -88,12 +90,19 @@ std::map<std::string, std::string> badges(const Report& report) {
     return out;
 }
 
-std::string environment_text(const Submission& s) {
+std::string own_arguments() {
+    std::string out;
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    for (std::string one; std::getline(in, one, '\0');) out += (out.empty() ? "" : " ") + one;
+    return out;
+}
+
+std::string environment_text() {
     utsname system{};
     uname(&system);
-    std::string out = fmt::format("selvage = {}\narguments = {}\nsystem = {} {} {}\nprocessors = {}\n", SELVAGE_VERSION,
-                                  fmt::join(s.arguments, " "), system.sysname, system.release, system.machine,
-                                  sysconf(_SC_NPROCESSORS_ONLN));
+    std::string out =
+        fmt::format("selvage = {}\narguments = {}\nsystem = {} {} {}\nprocessors = {}\n", SELVAGE_VERSION,
+                    own_arguments(), system.sysname, system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
     for (char** e = environ; *e != nullptr; ++e)
         if (std::string_view(*e).starts_with("FI_")) out += printable(*e) + "\n";
     return out;
@@ -142,7 +151,7 @@ bool write_submission(const std::string& folder, const Submission& s, std::strin
     if (!read_report_json(json, report, error)) return false;
     auto files = derived(report);
     files["report.json"] = json;
-    files["environment.txt"] = environment_text(s);
+    files["environment.txt"] = environment_text();
     if (!s.waivers.empty()) files["waivers.toml"] = s.waivers;
     for (const auto& [provider, text] : s.profiles)
         files["profiles/" + case_name(provider, "profile") + ".toml"] = text;

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "conformance/report/finding.h"
 
@@ -13,7 +12,6 @@ namespace selvage::conformance {
 struct Submission {
     Report report;
     std::string waivers;                          ///< the text of the file; empty: none
-    std::vector<std::string> arguments;           ///< of selvage check
     std::map<std::string, std::string> profiles;  ///< by provider, as text
 };
 
