@@ -1,18 +1,12 @@
 // selvage check: runs every property on every provider and reports.
-//
-// Each property on each provider is a GoogleTest test, so that its filters (GTEST_FILTER=property/provider) and
-// sharding variables hold here too.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "conformance/base/terminal.h"
@@ -20,16 +14,14 @@
 #include "conformance/cli/commands.h"
 #include "conformance/cli/learn_profile.h"
 #include "conformance/cli/role.h"
+#include "conformance/cli/session.h"
 #include "conformance/cli/shard.h"
 #include "conformance/cli/submission.h"
 #include "conformance/convict/convict.h"
-#include "conformance/coverage/unreached.h"
 #include "conformance/drive/endpoint/agent_server.h"
 #include "conformance/report/closing.h"
 #include "conformance/report/waiver.h"
 #include "conformance/report/write.h"
-#include "conformance/run/jobs.h"
-#include "conformance/run/merge.h"
 #include "conformance/run/runner.h"
 #include "model/spec/clause.h"
 #include "model/text/profile_text.h"
@@ -56,88 +48,6 @@ struct Options {
     bool dryrun = false;
     bool quiet = false;
     bool verbose = false;
-};
-
-// What the tests share while GoogleTest runs them.
-struct Session {
-    const Plan* plan = nullptr;
-    unsigned at_once = 1;
-    Report report;
-    Progress* progress = nullptr;
-    ProgramQueue* programs = nullptr;     ///< of what was found
-    std::vector<Job> jobs;                ///< by number of the test
-    std::vector<std::size_t> chosen;      ///< those that this run does
-    std::map<std::size_t, JobResult> by;  ///< what came of them
-};
-
-// Stands for a property on a provider, which has been run when its body is.
-class PropertyTest : public testing::Test {
-public:
-    PropertyTest(const Session& session, std::size_t job) : session_(session), job_(job) {}
-
-    void TestBody() override {
-        const JobResult& result = session_.by.at(job_);
-        EXPECT_EQ(result.deviations.size(), 0U);
-        EXPECT_EQ(result.trouble, "");
-    }
-
-private:
-    const Session& session_;
-    std::size_t job_;
-};
-
-void run_chosen(Session& session) {
-    std::vector<Job> jobs;
-    jobs.reserve(session.chosen.size());
-    for (const std::size_t i : session.chosen) jobs.push_back(session.jobs[i]);
-    std::vector<std::size_t> steps(jobs.size());
-    Progress& progress = *session.progress;
-    const JobEvents events{
-        .began =
-            [&](std::size_t i) {
-                steps[i] = progress.begin(fmt::format("{}/{}", jobs[i].property->name(), printable(jobs[i].provider)),
-                                          jobs[i].property->count(*session.plan));
-            },
-        .at = [&](std::size_t i, std::uint64_t done) { progress.at(steps[i], done); },
-        .found = [&](std::size_t, const Deviation& d) { session.programs->begin(d); },
-        .ended =
-            [&](std::size_t i, const JobResult& r) {
-                const auto found = r.deviations.size();
-                const auto verdict = found == 0 ? std::string("kept") : fmt::format("{} deviations", found);
-                progress.end(steps[i], r.trouble.empty() ? verdict : "no verdict", r.counts.judged, r.counts.seconds);
-            }};
-    auto results = run_jobs(*session.plan, jobs, session.at_once, events);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        add_result(results[i], session.report);
-        session.by.emplace(session.chosen[i], std::move(results[i]));
-    }
-}
-
-// Runs what GoogleTest has chosen, by filter and shard, before the first test.
-class Chosen : public testing::EmptyTestEventListener {
-public:
-    explicit Chosen(Session& session) : session_(session) {}
-
-    void OnTestIterationStart(const testing::UnitTest& all, int iteration) override {
-        if (iteration > 0) return;
-        for (int s = 0; s < all.total_test_suite_count(); ++s) {
-            const testing::TestSuite& suite = *all.GetTestSuite(s);
-            for (int t = 0; t < suite.total_test_count(); ++t) choose(*suite.GetTestInfo(t));
-        }
-        std::sort(session_.chosen.begin(), session_.chosen.end());
-        run_chosen(session_);
-    }
-
-private:
-    void choose(const testing::TestInfo& test) {
-        if (!test.should_run()) return;
-        for (std::size_t i = 0; i < session_.jobs.size(); ++i) {
-            const Job& job = session_.jobs[i];
-            if (job.property->name() == test.test_suite_name() && job.provider == test.name())
-                session_.chosen.push_back(i);
-        }
-    }
-    Session& session_;
 };
 
 bool counts(const Deviation& d, bool strict) {
@@ -277,46 +187,20 @@ bool find_court(const Options& options, const Survey& found, Court& out, std::st
     return true;
 }
 
-void run_programs(const Court& court, Session& session) {
-    const auto began = std::chrono::steady_clock::now();
-    const auto count = court.compiler ? count_programs(session.report) : 0;
-    const std::size_t step = count != 0 ? session.progress->begin("programs", count) : 0;
-    session.programs->finish(session.report, [&](std::size_t done) { session.progress->at(step, done); });
-    if (count == 0) return;
-    const auto shown = program_counts(session.report)[static_cast<std::size_t>(ProgramRun::Result::Shown)];
-    session.progress->end(step, fmt::format("{} of {} findings shown", shown, session.report.deviations.size()), count,
-                          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-}
-
-// What a part of a run did not reach and cannot explain may be reached by another.
-void explain_parts(const Shard& shard, Report& report) {
-    if (shard.alone()) return;
-    for (auto& p : report.providers) {
-        for (const auto& c : model::clauses()) {
-            if (result_of(report, p, c.clause) == ClauseResult::Unreached) p.reasons.emplace(c.clause, kOtherPart);
-        }
-    }
-}
-
-// Properties that other parts run are theirs to explain.
-void leave_to_others(const Shard& shard, const std::vector<std::unique_ptr<Property>>& properties,
-                     const Session& session, ProviderResult& result) {
-    if (shard.alone()) return;
-    std::set<std::string> ours;
-    for (const std::size_t i : session.chosen)
-        if (session.jobs[i].provider == result.provider) ours.emplace(session.jobs[i].property->name());
-    for (const auto& p : properties) {
-        const std::string name(p->name());
-        if (!ours.contains(name)) result.finished.insert(name);
-    }
-}
-
-// Properties of which nothing is known since their processes ended; empty if there are none.
-std::string troubles_of(const Session& session) {
-    std::string out;
-    for (const auto& [job, result] : session.by) {
-        if (result.trouble.empty()) continue;
-        out += (out.empty() ? "" : "; ") + printable(session.jobs[job].provider) + ": " + result.trouble;
+// A report of which nothing is known yet but whom it judges.
+Report report_to_be(const Options& options, const Role& role, const Survey& found,
+                    const std::vector<std::string>& providers) {
+    Report out;
+    out.subject = found.subject;
+    out.seed = options.plan.seed;
+    out.cases = options.plan.cases;
+    out.transfers = role.kind == Role::Kind::Driver ? "on two machines"
+                    : options.plan.processes == 2   ? "in two processes"
+                                                    : "in one process";
+    for (const auto& p : providers) {
+        out.providers.emplace_back().provider = p;
+        if (found.died.empty()) continue;
+        out.providers.back().notes.push_back("the library " + found.died + " while it was asked for its providers");
     }
     return out;
 }
@@ -366,45 +250,9 @@ int check_as(Options& options, const Role& role) {
     session.plan = &options.plan;
     session.at_once = options.jobs;
     session.progress = &progress;
-    session.report.subject = found.subject;
-    session.report.seed = options.plan.seed;
-    session.report.cases = options.plan.cases;
-    session.report.transfers = role.kind == Role::Kind::Driver ? "on two machines"
-                               : options.plan.processes == 2   ? "in two processes"
-                                                               : "in one process";
-    std::uint64_t total = 0;
-    for (const auto& p : providers) {
-        session.report.providers.emplace_back().provider = p;
-        if (!found.died.empty()) {
-            session.report.providers.back().notes.push_back("the library " + found.died +
-                                                            " while it was asked for its providers");
-        }
-        for (const auto& property : properties) {
-            total += property->count(options.plan);
-            const std::size_t job = session.jobs.size();
-            session.jobs.push_back({property.get(), p});
-            testing::RegisterTest(std::string(property->name()).c_str(), p.c_str(), nullptr, nullptr, __FILE__,
-                                  __LINE__,
-                                  [&session, job]() -> PropertyTest* { return new PropertyTest(session, job); });
-        }
-    }
-    progress.expect(total);
-    int argc = 1;
-    char name[] = "selvage";
-    char* argv[] = {name, nullptr};
-    if (!shard.alone()) take_shard(shard);
-    testing::InitGoogleTest(&argc, argv);
-    auto& listeners = testing::UnitTest::GetInstance()->listeners();
-    delete listeners.Release(listeners.default_result_printer());
-    listeners.Append(new Chosen(session));
-    const int ignored = RUN_ALL_TESTS();
-    static_cast<void>(ignored);  // what counts is decided below, by grade and waiver
-
-    for (auto& p : session.report.providers) {
-        leave_to_others(shard, properties, session, p);
-        explain_unreached(options.plan, session.report, p);
-    }
-    explain_parts(shard, session.report);
+    session.report = report_to_be(options, role, found, providers);
+    run_session(session, properties, shard);
+    explain_session(session, properties, shard);
     run_programs(court, session);
     sort_deviations(session.report);
     apply_waivers(waivers, session.report);
