@@ -118,7 +118,8 @@ std::uint64_t register_tests(Session& session, const Properties& properties) {
             const std::size_t job = session.jobs.size();
             session.jobs.push_back({property.get(), p.provider});
             testing::RegisterTest(std::string(property->name()).c_str(), p.provider.c_str(), nullptr, nullptr, __FILE__,
-                                  __LINE__, [&session, job]() -> PropertyTest* { return new PropertyTest(session, job); });
+                                  __LINE__,
+                                  [&session, job]() -> PropertyTest* { return new PropertyTest(session, job); });
         }
     }
     return total;

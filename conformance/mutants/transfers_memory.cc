@@ -207,7 +207,8 @@ void add_atomic_rows(const Row& row) {
     row.fails("atomic-fails", "tells atomics as failed", {"atomic.call.succeeds"}, FI_EIO,
               [](const fi_cq_tagged_entry& e) { return (e.flags & FI_ATOMIC) != 0; });
     row.does("atomic-bad-touches", "changes values with a bad key, and tells an error", {"atomic.access.untouched"},
-             [](Post& p) -> ssize_t { return p.kind == Kind::Atomic ? reaches_and_fails(p) : go(p); });
+             [](Post& p) -> ssize_t { return p.kind == Kind::Atomic ? reaches_and_fails(p) : go(p); })
+        .cases = kMoreCases;
 }
 
 void add_counter_rows(const Row& row) {
