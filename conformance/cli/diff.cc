@@ -18,7 +18,7 @@ int diff(const Options& options) {
     std::vector<Report> reports;
     std::string error;
     if (!read_reports({options.before, options.after}, reports, error)) return could_not_run(error);
-    const Difference difference = difference_of(reports[0], reports[1]);
+    const ReportDifference difference = difference_of(reports[0], reports[1]);
     fmt::print("{}", difference_text(reports[0], reports[1], difference));
     return is_worse(difference, options.strict) ? kDeviates : kKept;
 }

@@ -96,8 +96,8 @@ std::vector<std::string> printable_names(const std::vector<std::string>& names) 
 
 }  // namespace
 
-Difference difference_of(const Report& before, const Report& after) {
-    Difference out;
+ReportDifference difference_of(const Report& before, const Report& after) {
+    ReportDifference out;
     for (const auto& old : before.providers) {
         if (const auto* now = find(after, old.provider))
             compare(before, old, after, *now, out.changes);
@@ -112,14 +112,14 @@ Difference difference_of(const Report& before, const Report& after) {
     return out;
 }
 
-bool is_worse(const Difference& difference, bool strict) {
+bool is_worse(const ReportDifference& difference, bool strict) {
     return std::any_of(difference.changes.begin(), difference.changes.end(), [&](const ClauseChange& c) {
         const bool worse = c.kind == Kind::Broken || c.kind == Kind::Found || c.kind == Kind::Graver;
         return worse && (strict || *c.after < Grade::Weakness);
     });
 }
 
-std::string difference_text(const Report& before, const Report& after, const Difference& difference) {
+std::string difference_text(const Report& before, const Report& after, const ReportDifference& difference) {
     std::string out = fmt::format("before  {}\nafter   {}\n", run_text(before), run_text(after));
     if (before.cases != after.cases || before.seed != after.seed || before.transfers != after.transfers)
         out += "The runs were not asked alike (cases, seed or processes): what one alone shows may be chance.\n";

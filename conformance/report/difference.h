@@ -25,15 +25,15 @@ struct ClauseChange {
     std::optional<Grade> before, after;  ///< the gravest; unset: not broken
 };
 
-struct Difference {
+struct ReportDifference {
     std::vector<ClauseChange> changes;                 ///< by kind, then clause, then provider
     std::vector<std::string> only_before, only_after;  ///< providers that one report alone judges
 };
 
 /// Waivers play no part: what is waived is broken.
-Difference difference_of(const Report& before, const Report& after);
+ReportDifference difference_of(const Report& before, const Report& after);
 /// Whether something is broken, found or graver that counts: a must that is clear, or with `strict` anything.
-bool is_worse(const Difference& difference, bool strict);
-std::string difference_text(const Report& before, const Report& after, const Difference& difference);
+bool is_worse(const ReportDifference& difference, bool strict);
+std::string difference_text(const Report& before, const Report& after, const ReportDifference& difference);
 
 }  // namespace selvage::conformance
