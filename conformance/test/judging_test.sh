@@ -13,7 +13,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # Under callgrind it takes too long, and says so.
-valgrind --tool=callgrind --collect-atstart=no "--toggle-collect=selvage::conformance::judge_asked(*" \
+valgrind --tool=callgrind --collect-atstart=no "--toggle-collect=selvage::conformance::judge_issued(*" \
     "--callgrind-out-file=$scratch/%p" "$program" --gtest_filter=Speed.AMillion* >"$scratch/log" 2>&1 || true
 grep -q "a query takes" "$scratch/log" || fail "$(cat "$scratch/log")"
 each=$(($(sed -n 's/^totals: //p' "$scratch"/[0-9]* | sort -n | tail -1) / queries))
