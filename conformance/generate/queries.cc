@@ -198,6 +198,7 @@ Query ClassQueries::make(std::uint64_t index) const {
         apply(choices_[index], q);
         return q;
     }
+    if (n == 0) return q;
     // A stride that shares no factor with n*n visits every pair once.
     std::uint64_t stride = n * n / 2 + 1;
     while (std::gcd(stride, n * n) != 1) ++stride;
