@@ -109,8 +109,7 @@ Ruling domain_mr_local_registration(const TrafficCase& c) {
 Ruling domain_mr_endpoint_registration(const TrafficCase& c) {
     if (info_of(c) == nullptr || (info_of(c)->domain.mr_mode & FI_MR_ENDPOINT) == 0) return Ruling::not_applicable();
     constexpr auto kWhat = "the target's region is refused, and was bound to its endpoint and enabled";
-    return never_says(
-        c, [](const Operation& o) { return is_rma(o) || is_atomic(o); }, requests_registration, kWhat, kWhat);
+    return never_says(c, reaches_memory, requests_registration, kWhat, kWhat);
 }
 
 Ruling domain_mr_scalable_offsets(const TrafficCase& c) {

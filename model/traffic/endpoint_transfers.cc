@@ -8,10 +8,6 @@ using namespace shapes;
 
 namespace {
 
-bool meet(const Operation& a, const Operation& b) {
-    return a.offset < b.offset + b.length && b.offset < a.offset + a.length;
-}
-
 // A write that did not fail, and is small enough that others are ordered with it.
 bool is_ordered_write(const TrafficCase& c, int i) {
     const Operation& o = operation(c, i);
@@ -23,9 +19,7 @@ bool is_ordered_write(const TrafficCase& c, int i) {
 int replaced_by(const TrafficCase& c, int i) {
     int last = -1;
     for (int k = 0; k < operation_count(c); ++k) {
-        const Operation& x = operation(c, k);
-        const bool reaches = x.side == operation(c, i).side && accepted(x) && updates(x) && (is_rma(x) || is_atomic(x));
-        if (k == i || !reaches || !meet(x, operation(c, i))) continue;
+        if (k == i || !may_change(c, k, i)) continue;
         if (k > i || !is_ordered_write(c, k)) return -1;
         last = k;
     }

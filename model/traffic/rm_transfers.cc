@@ -9,7 +9,6 @@ using namespace shapes;
 namespace {
 
 bool is_managed(const Traffic& t) { return t.info != nullptr && t.info->domain.resource_mgmt == FI_RM_ENABLED; }
-bool reaches(const Operation& o) { return is_rma(o) || is_atomic(o); }
 bool takes_bytes(const Operation& o) { return receives(o) || fetches(o); }
 
 // The message that a receive of one took, where it is longer than the buffer; nullptr if it is not, or not known.
@@ -61,7 +60,7 @@ bool fills_a_queue(const TrafficCase& c) {
 
 Ruling domain_rm_enabled_protects(const TrafficCase& c) {
     if (!is_managed(c.traffic) || !some_overrun(c)) return Ruling::not_applicable();
-    return both(stays_in_buffer(c, takes_bytes), stray_touches_nothing(c, reaches));
+    return both(stays_in_buffer(c, takes_bytes), stray_touches_nothing(c, reaches_memory));
 }
 
 Ruling domain_rm_context_full_enabled(const TrafficCase& c) {
@@ -115,10 +114,10 @@ Ruling domain_rm_overrun_reliable(const TrafficCase& c) {
 }
 
 Ruling domain_rm_rma_unmatched(const TrafficCase& c) {
-    return stray_fails(c, reaches, [](const Traffic&, const Operation& o) { return is_barred(o); });
+    return stray_fails(c, reaches_memory, [](const Traffic&, const Operation& o) { return is_barred(o); });
 }
 Ruling domain_rm_rma_overrun(const TrafficCase& c) {
-    return stray_fails(c, reaches, [](const Traffic&, const Operation& o) { return !is_barred(o); });
+    return stray_fails(c, reaches_memory, [](const Traffic&, const Operation& o) { return !is_barred(o); });
 }
 
 }  // namespace selvage::model::clause

@@ -77,13 +77,15 @@ bool failed(const TrafficCase& c, int i) {
                                                    [&](int e) { return entry(c, e).error != 0; });
 }
 
+bool may_change(const TrafficCase& c, int k, int i) {
+    const Operation &x = operation(c, k), &o = operation(c, i);
+    return x.side == o.side && accepted(x) && updates(x) && reaches_memory(x) && x.offset < o.offset + o.length &&
+           o.offset < x.offset + x.length;
+}
+
 bool is_alone(const TrafficCase& c, int i) {
-    const Operation& o = operation(c, i);
-    for (int k = 0; k < operation_count(c); ++k) {
-        const Operation& x = operation(c, k);
-        if (k == i || x.side != o.side || !accepted(x) || !updates(x) || !(is_rma(x) || is_atomic(x))) continue;
-        if (x.offset < o.offset + o.length && o.offset < x.offset + x.length) return false;
-    }
+    for (int k = 0; k < operation_count(c); ++k)
+        if (k != i && may_change(c, k, i)) return false;
     return true;
 }
 

@@ -65,6 +65,8 @@ Ruling both(Ruling one, Ruling two);
 /// Nothing was asked for that may disable an endpoint: no access that is not allowed, nothing larger than its limits or
 /// than the buffer that takes it.
 bool nothing_amiss(const TrafficCase& c);
+/// Operation `k` may change bytes of the target that `i` reaches.
+bool may_change(const TrafficCase& c, int k, int i);
 /// No other operation of the traffic may change the same bytes of the target.
 bool is_alone(const TrafficCase& c, int i);
 bool succeeded(const TrafficCase& c, int i);

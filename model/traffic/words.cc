@@ -22,7 +22,7 @@ bool exceeds(const Traffic& t, const Operation& o) {
     if (transmits(o)) {
         if (o.length > i.ep.max_msg_size) return true;
         if (o.pieces > 1 && o.pieces > i.tx.iov_limit) return true;
-        if ((is_rma(o) || is_atomic(o)) && o.target_pieces > 1 && o.target_pieces > i.tx.rma_iov_limit) return true;
+        if (reaches_memory(o) && o.target_pieces > 1 && o.target_pieces > i.tx.rma_iov_limit) return true;
         return injects(t, o) && o.length > i.tx.inject_size;
     }
     return receives(o) && o.pieces > 1 && o.pieces > i.rx.iov_limit;

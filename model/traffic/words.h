@@ -23,7 +23,9 @@ inline bool is_rma(const Operation& o) { return o.what == Transfer::Write || o.w
 inline bool is_atomic(const Operation& o) {
     return o.what == Transfer::Atomic || o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic;
 }
-inline bool transmits(const Operation& o) { return sends(o) || is_rma(o) || is_atomic(o); }
+/// Memory of the peer.
+inline bool reaches_memory(const Operation& o) { return is_rma(o) || is_atomic(o); }
+inline bool transmits(const Operation& o) { return sends(o) || reaches_memory(o); }
 /// It is posted with a context and may complete.
 inline bool is_posted(const Operation& o) { return transmits(o) || receives(o); }
 inline bool accepted(const Operation& o) { return is_posted(o) && o.ret == 0; }
