@@ -169,7 +169,6 @@ private:
     std::uint64_t last_beat_ = 0;
     Clock::time_point alive_at_ = Clock::now();
     Starved starved_{0};
-    std::chrono::nanoseconds stood_in_line_{0};  // since alive_at_
 };
 
 ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet)
@@ -220,7 +219,6 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
 
 void ChildRun::note_life() {
     alive_at_ = Clock::now();
-    stood_in_line_ = {};
     sign_of_life();
 }
 
@@ -232,9 +230,9 @@ bool ChildRun::silent_for_too_long() {
         last_beat_ = beat;
         note_life();
     } else {
-        stood_in_line_ += stood;
+        alive_at_ += stood;
     }
-    return Clock::now() - alive_at_ - stood_in_line_ > quiet_;
+    return Clock::now() - alive_at_ > quiet_;
 }
 
 bool ChildRun::dead() const {

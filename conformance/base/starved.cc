@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -33,6 +34,14 @@ bool is_runnable(const fs::path& task) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds work_of(pid_t pid) {
+    clockid_t clock = 0;
+    timespec t = {};
+    if (pid <= 0) return {};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
 
 std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passed, int depth) {
     std::chrono::nanoseconds longest{0};

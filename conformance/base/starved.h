@@ -1,5 +1,5 @@
-// How long a process and those that it has started have stood in line for a processor: a machine that does many other
-// things is no fault of theirs.
+// How long a process has been on a processor, and how long it and those that it has started have stood in line for one:
+// a machine that does many other things is no fault of theirs.
 //
 // Read from /proc (schedstat, children); where the kernel does not tell, nobody has stood in line.  Single-threaded.
 #pragma once
@@ -10,6 +10,9 @@
 #include <map>
 
 namespace selvage::conformance {
+
+/// How long a process has been on a processor; zero if there is none.
+std::chrono::nanoseconds work_of(pid_t pid);
 
 class Starved {
 public:

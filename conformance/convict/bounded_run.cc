@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <mutex>
 
 #include "conformance/base/leftovers.h"
@@ -98,14 +97,6 @@ bool has_ended(pid_t pid) {
     return waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOHANG | WNOWAIT) != 0 || about.si_pid == pid;
 }
 
-// How long a process has been on a processor.
-std::chrono::nanoseconds work_of(pid_t pid) {
-    clockid_t clock = 0;
-    timespec t = {};
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
-    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-}
-
 // @return false: the time is over.  What it stands in line for a processor is not counted.
 bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::string& printed) {
     auto end = Clock::now() + command.limit;
@@ -113,7 +104,7 @@ bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::str
     std::chrono::nanoseconds worked{};  // by the time it printed something last
     bool open = true;
     while (!has_ended(pid)) {
-        end += std::chrono::duration_cast<Clock::duration>(starved.since_last_look());
+        end += starved.since_last_look();
         if (Clock::now() > end) return false;
         if (command.work_limit.count() > 0 && work_of(pid) - worked > command.work_limit) return false;
         pollfd watched = {.fd = open ? output : -1, .events = POLLIN, .revents = 0};

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <new>
 #include <utility>
 
@@ -70,15 +69,6 @@ const char* name(Phase phase) {
             break;
     }
     return "";
-}
-
-// How long a process has been on a processor.
-std::chrono::nanoseconds work_of(pid_t pid) {
-    clockid_t clock = 0;
-    timespec t = {};
-    if (pid <= 0) return {};
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
-    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
 void note_crash(const Ending& e, Phase phase, const Case& c, Traffic& out) {
@@ -368,7 +358,7 @@ bool Worker::awaited() const {
             worked = work();
             continue;
         }
-        since += std::chrono::duration_cast<Clock::duration>(starved.since_last_look());
+        since += starved.since_last_look();
         if (work() - worked > longest_work() || Clock::now() - since > longest_sleep()) return false;
     }
     return true;
