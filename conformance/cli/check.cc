@@ -50,10 +50,7 @@ struct Options {
     bool verbose = false;
 };
 
-bool counts(const Deviation& d, bool strict) {
-    if (!d.waived.empty()) return false;
-    return strict || d.grade == Grade::Fatal || d.grade == Grade::Violation || d.grade == Grade::Intermittent;
-}
+bool counts(const Deviation& d, bool strict) { return d.waived.empty() && (strict || is_grave(d.grade)); }
 
 void sort_deviations(Report& report) {
     const auto order = [&](const std::string& provider) {

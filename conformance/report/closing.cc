@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kWorst = 10;
 constexpr std::size_t kGradeColumns = 14;
 
-Tint tint_of(Grade g) { return g == Grade::Weakness || g == Grade::Disputed ? Tint::Warn : Tint::Bad; }
+Tint tint_of(Grade g) { return is_grave(g) ? Tint::Bad : Tint::Warn; }
 
 // Some of a text, so that it takes one line.
 std::string clipped(std::string_view text, std::size_t width) {
@@ -160,11 +160,10 @@ void add_next(std::string& out, const std::vector<Promise>& promises, const std:
 }
 
 void add_deviation(std::string& out, const Deviation& d) {
-    const auto grade = d.waived.empty() ? std::string(name(d.grade)) : "waived";
     const auto at_times =
         d.intermittent ? fmt::format(" (intermittent: {})", tries_text(*d.intermittent)) : std::string();
     fmt::format_to(std::back_inserter(out), "{} {} {}{}\n    {}\n",
-                   tinted(fmt::format("{:<12}", grade), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
+                   tinted(fmt::format("{:<12}", standing(d)), d.waived.empty() ? tint_of(d.grade) : Tint::Dim),
                    tinted(printable(d.provider), Tint::Bold), model::clause_text(d.clause).id, at_times,
                    printable(d.summary));
     const auto call = describe(d.shown_by);

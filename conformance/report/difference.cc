@@ -115,7 +115,7 @@ ReportDifference difference_of(const Report& before, const Report& after) {
 bool is_worse(const ReportDifference& difference, bool strict) {
     return std::any_of(difference.changes.begin(), difference.changes.end(), [&](const ClauseChange& c) {
         const bool worse = c.kind == Kind::Broken || c.kind == Kind::Found || c.kind == Kind::Graver;
-        return worse && (strict || *c.after < Grade::Weakness);
+        return worse && (strict || is_grave(*c.after));
     });
 }
 

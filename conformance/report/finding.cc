@@ -128,6 +128,8 @@ ClauseResult result_of(const Report& report, const ProviderResult& provider, mod
     return provider.tally.applied[index] != 0 ? ClauseResult::Kept : ClauseResult::Unreached;
 }
 
+std::string_view standing(const Deviation& d) { return d.waived.empty() ? name(d.grade) : "waived"; }
+
 std::string_view reason_of(const Report& report, const ProviderResult& provider, model::Clause clause) {
     switch (result_of(report, provider, clause)) {
         case ClauseResult::Unseen:

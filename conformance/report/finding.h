@@ -28,6 +28,8 @@ inline constexpr std::size_t kGradeCount = 5;
 std::string_view name(Grade g);
 std::optional<Grade> grade_named(std::string_view word);
 Grade grade_of(const model::ClauseText& clause, bool fatal);
+/// A clear must is broken: what counts for the exit status unless everything does.
+constexpr bool is_grave(Grade g) { return g < Grade::Weakness; }
 
 /// Of a deviation that its case does not show every time: how often it did.
 struct Tries {
@@ -71,6 +73,9 @@ struct Deviation {
     std::string waived;                 ///< reason and URL, if a waiver covers it
     std::string saved_as;  ///< the file of the reproducer in the folder of the saved cases, if it was saved
 };
+
+/// Its grade as a word, or "waived".
+std::string_view standing(const Deviation& deviation);
 
 /// What became of a clause on a provider.
 enum class ClauseResult : std::uint8_t {

@@ -153,8 +153,7 @@ private:
         if (parts.empty()) return;
         o_ << "<h2 id=\"parts\">What programs share</h2>\n<p class=\"dim\">A program is copied whole by its button; "
               "<code>selvage check --save</code> writes them as files.</p>\n<details class=\"code\"><summary>parts of "
-              "C "
-              "programs</summary>\n"
+              "C programs</summary>\n"
            << parts << "</details>\n";
     }
 
@@ -211,7 +210,7 @@ private:
         std::string href;
         for (std::size_t i = 0; i < all_.size() && result == ClauseResult::Broken; ++i) {
             if (all_[i]->clause != c.clause || all_[i]->provider != p.provider) continue;
-            cls += " " + (all_[i]->waived.empty() ? std::string(name(all_[i]->grade)) : "waived");
+            cls.append(" ").append(standing(*all_[i]));
             href = anchors_[i];
             break;
         }
@@ -229,10 +228,10 @@ private:
         if (const auto programs = programs_text(r_); !programs.empty())
             o_ << "<p class=\"dim\">" << escape(programs) << "</p>\n";
         for (std::size_t i = 0; i < all_.size();) {
-            const auto group = group_of(*all_[i]);
+            const auto group = standing(*all_[i]);
             std::size_t end = i;
             std::map<model::Clause, std::vector<std::size_t>> by_promise;
-            for (; end < all_.size() && group_of(*all_[end]) == group; ++end)
+            for (; end < all_.size() && standing(*all_[end]) == group; ++end)
                 by_promise[all_[end]->clause].push_back(end);
             o_ << "<section class=\"group\"><h3>" << heading(group) << "</h3>\n";
             for (const auto& [clause, mine] : by_promise) promise(clause, mine, group);
@@ -241,10 +240,8 @@ private:
         }
     }
 
-    static std::string group_of(const Deviation& d) { return d.waived.empty() ? std::string(name(d.grade)) : "waived"; }
-
     // A promise with who breaks it, how often; its findings are hidden until asked for.
-    void promise(model::Clause clause, const std::vector<std::size_t>& mine, const std::string& group) {
+    void promise(model::Clause clause, const std::vector<std::size_t>& mine, std::string_view group) {
         std::map<std::string, std::size_t> by_provider;
         for (const auto i : mine) ++by_provider[all_[i]->provider];
         const auto& c = model::clause_text(clause);
@@ -270,9 +267,9 @@ private:
         return "Waived: known and answered for";
     }
 
-    void finding(const Deviation& d, const std::string& anchor, const std::string& group) {
+    void finding(const Deviation& d, const std::string& anchor, std::string_view group) {
         const auto& c = model::clause_text(d.clause);
-        std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + group +
+        std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + std::string(group) +
                           (d.intermittent ? " intermittent" : "");
         std::transform(key.begin(), key.end(), key.begin(),
                        [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
@@ -305,8 +302,7 @@ private:
         const auto html = parts_.program_html(d.reproducer);
         if (program_bytes_ + html.size() > kMostBytes) {
             o_ << "<p class=\"dim\">Its C program is too much for this page: <code>--save FOLDER</code> writes it, and "
-                  "the "
-                  ".json form has it.</p>\n";
+                  "the .json form has it.</p>\n";
             return;
         }
         program_bytes_ += html.size();

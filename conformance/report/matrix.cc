@@ -47,7 +47,7 @@ std::string cell_text(const AreaCount* n) {
 Tint tint_of(const AreaCount* n) {
     if (n == nullptr || n->reached == 0) return Tint::Dim;
     if (!n->grade) return Tint::Good;
-    return *n->grade < Grade::Weakness ? Tint::Bad : Tint::Warn;
+    return is_grave(*n->grade) ? Tint::Bad : Tint::Warn;
 }
 
 // "A": which library a column is of, where there are several.
@@ -86,7 +86,7 @@ std::string_view class_of(const AreaCount* n) {
     if (n == nullptr || n->reached == 0) return "unreached";
     if (!n->grade) return "kept";
     if (*n->grade == Grade::Fatal) return "broken fatal";
-    return *n->grade < Grade::Weakness ? "broken" : "broken disputed";
+    return is_grave(*n->grade) ? "broken" : "broken disputed";
 }
 
 void add_html_row(std::string& out, const std::string& label, const std::vector<const AreaCount*>& counts) {

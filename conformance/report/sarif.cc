@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view level_of(Grade g) { return g == Grade::Weakness || g == Grade::Disputed ? "note" : "error"; }
+std::string_view level_of(Grade g) { return is_grave(g) ? "error" : "note"; }
 
 Json rule_json(const model::ClauseText& c) {
     std::string sources;

@@ -56,11 +56,10 @@ void put_deviations(std::ostream& o, const Report& r) {
     std::string group;
     std::string provider;
     for (const auto* d : all) {
-        const std::string now = d->waived.empty() ? std::string(name(d->grade)) : "waived";
+        const std::string now(standing(*d));
         if (now != group) {
-            const auto n = std::count_if(all.begin(), all.end(), [&](const Deviation* x) {
-                return (x->waived.empty() ? std::string(name(x->grade)) : "waived") == now;
-            });
+            const auto n =
+                std::count_if(all.begin(), all.end(), [&](const Deviation* x) { return standing(*x) == now; });
             o << heading(now + ": " + std::to_string(n), '-');
             group = now;
             provider.clear();
