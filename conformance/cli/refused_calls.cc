@@ -22,7 +22,10 @@ constexpr int kNoProgram = 127;  // as a shell says it
 
 bool run(const Recording& recording, int& status, std::string& error) {
     const pid_t child = fork();
-    if (child == 0) _exit(could_not_run(become_recorded(recording)) == kKept ? 0 : kNoProgram);
+    if (child == 0) {
+        could_not_run(become_recorded(recording));
+        _exit(kNoProgram);
+    }
     int ended = 0;
     while (child > 0 && waitpid(child, &ended, 0) < 0 && errno == EINTR) {
     }

@@ -97,8 +97,7 @@ void explain_parts(const Shard& shard, Report& report) {
 }
 
 // Properties that other parts run are theirs to explain.
-void leave_to_others(const Shard& shard, const std::vector<std::unique_ptr<Property>>& properties,
-                     const Session& session, ProviderResult& result) {
+void leave_to_others(const Shard& shard, const Properties& properties, const Session& session, ProviderResult& result) {
     if (shard.alone()) return;
     std::set<std::string> ours;
     for (const std::size_t i : session.chosen)
