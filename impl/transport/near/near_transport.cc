@@ -61,7 +61,7 @@ void NearTransport::close() {
     if (epoll_ >= 0) ::close(epoll_);
     epoll_ = -1;
     av_ = nullptr;
-    pause_ = skipped_ = 0;
+    look_at_sockets();
     explicit_bzero(key_, sizeof key_);
 }
 
@@ -82,7 +82,7 @@ int NearTransport::find_peer(fi_addr_t to, Peer** out) {
         const int error = find_near(entry.socket, out);
         if (!error || error == -FI_EAGAIN) return error;
     }
-    pause_ = skipped_ = 0;
+    look_at_sockets();
     const int error = tcp_.peer_at(entry.socket, &far_peer);
     if (error) return error;
     far_peer->way_chosen = true;
@@ -96,7 +96,7 @@ bool NearTransport::address_of(Peer& peer, AvEntry* out) {
 }
 
 bool NearTransport::arm() {
-    pause_ = skipped_ = 0;  // whatever wakes the sleeper is looked for at once
+    look_at_sockets();  // whatever wakes the sleeper is looked for at once
     return (!shares_ || shm_.arm()) && tcp_.arm();
 }
 

@@ -42,7 +42,7 @@ public:
     int find_peer(fi_addr_t to, Peer** out);
     SendResult send(Peer& peer, const Frame& frame) {
         if (peer.in_memory) return shm_.send(memory_peer(peer), frame);
-        pause_ = skipped_ = 0;
+        look_at_sockets();
         return tcp_.send(socket_peer(peer), frame);
     }
     template <typename S>
@@ -111,6 +111,8 @@ private:
 
     int share(const Endpoint& endpoint);
     int find_near(const SocketAddress& address, Peer** out);
+    // At the next progress, however long they have been silent.
+    void look_at_sockets() { pause_ = skipped_ = 0; }
     bool may_skip_sockets();
 
     TcpTransport tcp_;
