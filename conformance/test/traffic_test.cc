@@ -162,6 +162,22 @@ TEST(TrafficForecast, AMessageThatWasClaimedIsLeftOverUntilItIsReceived) {
     }
 }
 
+// Messages of 50 bytes, and a receive of so many for all of them that stands at `at`.
+std::vector<Operation> two_sends_and_a_buffer_for_many(std::size_t at, std::uint64_t length) {
+    std::vector<Operation> out(3);
+    for (auto& o : out) {
+        o.what = Transfer::Send;
+        o.length = 50;
+    }
+    Operation& r = out[at];
+    r.side = model::Side::B;
+    r.what = Transfer::Recv;
+    r.form = model::CallForm::Message;
+    r.flags = FI_MULTI_RECV;
+    r.length = length;
+    return out;
+}
+
 // A datagram is gone once it is sent. What found no receive may still come, so the pair must not be used again.
 // Debian's shared memory releases a buffer that has less than 64 bytes left, where nothing else was set.
 TEST(TrafficForecast, TheNextMessageOfABufferForManyMayStayBehindWhereNothingSaysWhatHasToBeLeft) {
@@ -169,17 +185,7 @@ TEST(TrafficForecast, TheNextMessageOfABufferForManyMayStayBehindWhereNothingSay
         for (const bool late : {false, true}) {
             TransferSequence e;
             e.min_multi_recv = set ? 8 : 0;
-            e.operations.resize(3);
-            for (auto& o : e.operations) {
-                o.what = Transfer::Send;
-                o.length = 50;
-            }
-            Operation& r = e.operations[late ? 2 : 0];
-            r.side = model::Side::B;
-            r.what = Transfer::Recv;
-            r.form = model::CallForm::Message;
-            r.flags = FI_MULTI_RECV;
-            r.length = 64;
+            e.operations = two_sends_and_a_buffer_for_many(late ? 2 : 0, 64);
             Forecast forecast(e, {});
             for (int i = 0; i < 3; ++i) forecast.posted(i);
             forecast.read(late ? 2 : 0, true);
@@ -191,17 +197,7 @@ TEST(TrafficForecast, TheNextMessageOfABufferForManyMayStayBehindWhereNothingSay
 TEST(TrafficForecast, AnEarlyMessageStaysBehindWhereABufferForManyHasTooLittleLeft) {
     TransferSequence e;
     e.min_multi_recv = 64;
-    e.operations.resize(3);
-    for (auto& o : e.operations) {
-        o.what = Transfer::Send;
-        o.length = 50;
-    }
-    Operation& r = e.operations[2];
-    r.side = model::Side::B;
-    r.what = Transfer::Recv;
-    r.form = model::CallForm::Message;
-    r.flags = FI_MULTI_RECV;
-    r.length = 100;
+    e.operations = two_sends_and_a_buffer_for_many(2, 100);
     Forecast forecast(e, {});
     for (int i = 0; i < 3; ++i) forecast.posted(i);
     forecast.read(2, true);
