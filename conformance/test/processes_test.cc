@@ -190,6 +190,27 @@ TEST(TwoProcesses, AnAgentThatHangsIsAWorkerThatDoes) {
 }
 #endif
 
+TEST(Records, AreReadOneByOneHoweverTheyCame) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    const std::string longer(70'000, 'x');
+    std::thread writer([&] {
+        for (const std::string_view record : {std::string_view("one"), std::string_view(), std::string_view(longer)})
+            EXPECT_TRUE(send_record(ends[0], record));
+        EXPECT_TRUE(send_record(ends[0], "last"));
+        close(ends[0]);
+    });
+    RecordReader reader(ends[1]);
+    std::string record;
+    for (const std::string& expected : {std::string("one"), std::string(), longer, std::string("last")}) {
+        ASSERT_TRUE(reader.receive(record, 5000));
+        EXPECT_EQ(record, expected);
+    }
+    EXPECT_FALSE(reader.receive(record, 5000)) << "the other side is gone";
+    writer.join();
+    close(ends[1]);
+}
+
 // An agent that gets these records, one after the other.  @return how its process ended
 Ending agent_that_reads(const std::vector<std::string>& records) {
     return in_child([&](Channel&) {

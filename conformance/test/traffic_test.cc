@@ -442,10 +442,12 @@ std::string barrier_behind(const std::vector<Operation>& outstanding) {
         Barrier barrier(*pair, file.shown.sequence);
         int others = 0;
         const auto poll = [&] {
-            std::vector<QueueEntry> entries;
-            for (const model::Side side : {model::Side::A, model::Side::B})
-                for (const bool transmit : {false, true}) pair->end(side).read(transmit, entries);
-            for (const QueueEntry& e : entries) others += barrier.took(e) ? 0 : 1;
+            Arrivals came;
+            for (const model::Side side : {model::Side::A, model::Side::B}) {
+                pair->end(side).read(1, came);
+                for (const auto* const queue : {&came.received, &came.transmitted})
+                    for (const QueueEntry& e : *queue) others += barrier.took(e) ? 0 : 1;
+            }
         };
         const bool passed = barrier.pass(done, 2'000'000, poll);
         channel.send((passed ? "passed " : "lost ") + std::to_string(others));

@@ -23,7 +23,8 @@ public:
 
     void serve() {
         std::string record;
-        while (receive_record(socket_, record, -1)) {
+        RecordReader records(socket_);
+        while (records.receive(record, -1)) {
             Writer reply;
             reply.put(kReply);
             Reader in(record);
@@ -123,9 +124,12 @@ private:
                 reply.put(endpoint_->valid_count(*o));
                 break;
             }
-            case Command::Read:
-                read(in.take<std::uint8_t>() != 0, reply);
+            case Command::Read: {
+                const auto looks = in.take<std::uint8_t>();
+                if (looks > kMostLooks) return false;
+                read(looks, reply);
                 break;
+            }
             case Command::Counters:
                 for (const std::uint64_t value : endpoint_->counters()) reply.put(value);
                 break;
@@ -135,11 +139,13 @@ private:
         return in.done();
     }
 
-    void read(bool transmit, Writer& reply) {
-        entries_.clear();
-        const std::string trouble = endpoint_->read(transmit, entries_);
-        reply.put_text(trouble).put(std::uint64_t{entries_.size()});
-        for (const QueueEntry& e : entries_) put_entry(reply, e);
+    void read(unsigned looks, Writer& reply) {
+        endpoint_->read(looks, arrivals_);
+        reply.put_text(arrivals_.trouble);
+        for (const auto* const queue : {&arrivals_.received, &arrivals_.transmitted}) {
+            reply.put(std::uint64_t{queue->size()});
+            for (const QueueEntry& e : *queue) put_entry(reply, e);
+        }
     }
 
     bool push(Reader& in) {
@@ -170,7 +176,7 @@ private:
     const std::string own_address_;
     std::shared_ptr<OpenedDomain> domain_;
     std::unique_ptr<LocalEndpoint> endpoint_;
-    std::vector<QueueEntry> entries_;
+    Arrivals arrivals_;
     bool opened_ = false;  // its address is known
     bool ready_ = false;   // and it may be used
 };

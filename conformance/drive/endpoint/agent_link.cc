@@ -13,7 +13,6 @@
 #include "conformance/drive/endpoint/agent.h"
 #include "conformance/drive/endpoint/agent_server.h"
 #include "conformance/drive/endpoint/commands.h"
-#include "conformance/drive/endpoint/record.h"
 
 namespace selvage::conformance {
 namespace {
@@ -30,6 +29,7 @@ std::unique_ptr<AgentLink> AgentLink::fork_agent(const Library& library, int not
         throw std::bad_alloc();
     const pid_t driver = getpid();
     link->socket_ = ends[0];
+    link->replies_.emplace(ends[0]);
     link->pid_ = fork();
     if (link->pid_ == 0) {
         close(ends[0]);
@@ -48,7 +48,9 @@ std::unique_ptr<AgentLink> AgentLink::connect_to(const std::string& peer) {
     std::string error;
     if (link->memory() == nullptr) throw std::bad_alloc();
     link->socket_ = connect_to_agent(peer, AgentSession::Endpoint, kConnectTime, error);
-    return link->socket_ >= 0 ? std::move(link) : nullptr;
+    if (link->socket_ < 0) return nullptr;
+    link->replies_.emplace(link->socket_);
+    return link;
 }
 
 AgentLink::~AgentLink() {
@@ -64,7 +66,7 @@ void AgentLink::send(std::string_view command) {
 
 std::string_view AgentLink::request(std::string_view command) {
     send(command);
-    const bool received = receive_record(socket_, reply_, -1);
+    const bool received = replies_->receive(reply_, -1);
     if (!received || reply_.empty() || reply_.front() != kReply) end_as_agent(received);
     return std::string_view(reply_).substr(1);
 }
@@ -76,7 +78,7 @@ void AgentLink::end_as_agent(bool has_replied) {
         while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
         end_with_status(status);
     }
-    if (!has_replied && !receive_record(socket_, reply_, kEndingMillis)) _exit(kLostAgent);
+    if (!has_replied && !replies_->receive(reply_, kEndingMillis)) _exit(kLostAgent);
     const auto reported = status_of(reply_);
     if (!reported) _exit(kLostAgent);
     end_with_status(*reported);

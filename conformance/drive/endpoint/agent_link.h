@@ -8,11 +8,13 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "conformance/base/library.h"
 #include "conformance/drive/endpoint/memory.h"
+#include "conformance/drive/endpoint/record.h"
 
 namespace selvage::conformance {
 
@@ -49,6 +51,7 @@ private:
     Mapping memory_;
     int socket_ = -1;
     pid_t pid_ = -1;
+    std::optional<RecordReader> replies_;  // of the socket
     std::string reply_;
 };
 

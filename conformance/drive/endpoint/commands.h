@@ -30,7 +30,7 @@ enum class Command : std::uint8_t {
     Region,          ///< accesses; replies a region
     Post,            ///< a call; replies what it returned
     ValidCount,      ///< an operation; replies a count
-    Read,            ///< whether it is the transmit queue; replies entries, and what is wrong with the queue
+    Read,            ///< how many looks; replies what is wrong with a queue, the entries of one and of the other
     Counters,        ///< nothing; replies their values
     Push,            ///< an offset and bytes
     Pull,            ///< a range; replies bytes

@@ -32,6 +32,16 @@ inline constexpr std::size_t kAddressLength = NAME;
 using RemoteRegion = ::region;
 using QueueEntry = ::entry;
 
+/// What came of the two queues.
+struct Arrivals {
+    std::vector<QueueEntry> received, transmitted;
+    std::string trouble;  ///< empty, or what is wrong with a queue itself
+    [[nodiscard]] bool any() const { return !received.empty() || !transmitted.empty() || !trouble.empty(); }
+};
+
+/// How often an endpoint is asked to read its queues by one call.
+inline constexpr unsigned kMostLooks = 64;
+
 /// One call of an operation.
 struct PostedCall {
     model::Operation operation;
@@ -67,9 +77,9 @@ public:
     virtual std::int64_t post(const PostedCall& call) = 0;
     /// How many values the library says that an atomic operation may have; 0: it is not supported.
     virtual std::uint64_t valid_count(const model::Operation& o) = 0;
-    /// Reads the queue bound with FI_TRANSMIT, or that of FI_RECV, once; appends what came.
-    /// @return empty, or what is wrong with the queue itself.
-    virtual std::string read(bool transmit, std::vector<QueueEntry>& out) = 0;
+    /// Reads both queues, that of FI_RECV first; again until something has come, `looks` times at the most.
+    /// @param looks up to kMostLooks
+    virtual void read(unsigned looks, Arrivals& out) = 0;
     virtual CounterValues counters() = 0;
     /// Closes the endpoint and its regions, so that the peer's can be closed ahead of the queues.
     virtual void close() = 0;

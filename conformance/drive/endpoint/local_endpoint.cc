@@ -107,9 +107,20 @@ std::uint64_t LocalEndpoint::valid_count(const Operation& o) {
     return ret == 0 ? count : 0;
 }
 
-std::string LocalEndpoint::read(bool transmit, std::vector<QueueEntry>& out) {
+void LocalEndpoint::read(unsigned looks, Arrivals& out) {
+    out.received.clear();
+    out.transmitted.clear();
+    out.trouble.clear();
+    for (unsigned i = 0; i < looks && !out.any(); ++i) {
+        out.trouble = read_one(0, out.received);
+        const std::string trouble = read_one(1, out.transmitted);
+        if (out.trouble.empty()) out.trouble = trouble;
+    }
+}
+
+std::string LocalEndpoint::read_one(int queue, std::vector<QueueEntry>& out) {
     entry entries[BATCH];
-    const int n = read_queue(&side_, transmit ? 1 : 0, entries);
+    const int n = read_queue(&side_, queue, entries);
     if (n < 0) return std::string(side_.outcome.call) + " returned " + std::to_string(side_.outcome.ret);
     out.insert(out.end(), entries, entries + n);
     return {};

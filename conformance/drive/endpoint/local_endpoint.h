@@ -21,11 +21,13 @@ public:
     RemoteRegion region(std::uint64_t access) override;
     std::int64_t post(const PostedCall& call) override;
     std::uint64_t valid_count(const model::Operation& o) override;
-    std::string read(bool transmit, std::vector<QueueEntry>& out) override;
+    void read(unsigned looks, Arrivals& out) override;
     CounterValues counters() override;
     void close() override;
 
 private:
+    std::string read_one(int queue, std::vector<QueueEntry>& out);
+
     std::shared_ptr<OpenedDomain> domain_;
     side side_{};
     std::map<std::uint64_t, std::unique_ptr<arguments>> arguments_;  // by context: kept as long as it

@@ -5,9 +5,12 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 
 namespace selvage::conformance {
 namespace {
@@ -29,23 +32,35 @@ bool write_all(int fd, iovec* parts, std::size_t count) {
     return true;
 }
 
-bool read_all(int fd, char* at, std::size_t size, int timeout_millis) {
-    using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::milliseconds(timeout_millis);
-    while (size > 0) {
-        if (timeout_millis >= 0) {
-            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-            if (left <= 0) return errno = ETIMEDOUT, false;
+using Clock = std::chrono::steady_clock;
+
+// @return how many bytes came, at least one; 0: none will, or not in time.
+std::size_t read_some(int fd, char* at, std::size_t size, std::optional<Clock::time_point> until) {
+    for (;;) {
+        if (until) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count();
+            if (left <= 0) return errno = ETIMEDOUT, 0;
             pollfd waiting = {fd, POLLIN, 0};
             if (::poll(&waiting, 1, static_cast<int>(left)) <= 0) continue;
         }
         const ssize_t n = ::recv(fd, at, size, 0);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return errno = ECONNRESET, false;
-        at += n;
-        size -= static_cast<std::size_t>(n);
+        if (n > 0) return static_cast<std::size_t>(n);
+        if (n == 0 || errno != EINTR) return errno = ECONNRESET, 0;
     }
-    return true;
+}
+
+std::optional<Clock::time_point> end_of(int timeout_millis) {
+    if (timeout_millis < 0) return std::nullopt;
+    return Clock::now() + std::chrono::milliseconds(timeout_millis);
+}
+
+// A record, by what reads so many bytes and is false if they do not come.
+template <typename ReadAll>
+bool read_record(std::string& out, std::size_t most, const ReadAll& read_all) {
+    std::uint64_t size = 0;
+    if (!read_all(reinterpret_cast<char*>(&size), sizeof size) || size > most) return false;
+    out.resize(size);
+    return read_all(out.data(), size);
 }
 
 }  // namespace
@@ -57,10 +72,29 @@ bool send_record(int fd, std::string_view record) {
 }
 
 bool receive_record(int fd, std::string& out, int timeout_millis, std::size_t most) {
-    std::uint64_t size = 0;
-    if (!read_all(fd, reinterpret_cast<char*>(&size), sizeof size, timeout_millis) || size > most) return false;
-    out.resize(size);
-    return read_all(fd, out.data(), size, timeout_millis);
+    const auto until = end_of(timeout_millis);
+    return read_record(out, most, [&](char* at, std::size_t size) {
+        for (std::size_t n = 0; size > 0; at += n, size -= n)
+            if ((n = read_some(fd, at, size, until)) == 0) return false;
+        return true;
+    });
+}
+
+bool RecordReader::receive(std::string& out, int timeout_millis) {
+    const auto until = end_of(timeout_millis);
+    return read_record(out, kLongestRecord, [&](char* at, std::size_t size) {
+        for (std::size_t n = 0; size > 0; at += n, size -= n) {
+            if (begin_ == end_) {
+                begin_ = 0;
+                end_ = read_some(fd_, kept_.data(), kept_.size(), until);
+                if (end_ == 0) return false;
+            }
+            n = std::min(size, end_ - begin_);
+            std::memcpy(at, kept_.data() + begin_, n);
+            begin_ += n;
+        }
+        return true;
+    });
 }
 
 }  // namespace selvage::conformance

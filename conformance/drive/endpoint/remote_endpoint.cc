@@ -72,11 +72,13 @@ std::uint64_t RemoteEndpoint::valid_count(const model::Operation& o) {
     return Reader(link_.request(command(Command::ValidCount).bytes() + print_operation(o))).take<std::uint64_t>();
 }
 
-std::string RemoteEndpoint::read(bool transmit, std::vector<QueueEntry>& out) {
-    Reader in(link_.request(command(Command::Read).put(std::uint8_t{transmit}).bytes()));
-    std::string trouble(in.take_text());
-    for (auto n = in.take<std::uint64_t>(); n > 0 && !in.failed(); --n) out.push_back(take_entry(in));
-    return trouble;
+void RemoteEndpoint::read(unsigned looks, Arrivals& out) {
+    Reader in(link_.request(command(Command::Read).put(static_cast<std::uint8_t>(looks)).bytes()));
+    out.trouble = in.take_text();
+    for (auto* const queue : {&out.received, &out.transmitted}) {
+        queue->clear();
+        for (auto n = in.take<std::uint64_t>(); n > 0 && !in.failed(); --n) queue->push_back(take_entry(in));
+    }
 }
 
 CounterValues RemoteEndpoint::counters() {

@@ -36,7 +36,7 @@ public:
     RemoteRegion region(std::uint64_t access) override;
     std::int64_t post(const PostedCall& call) override;
     std::uint64_t valid_count(const model::Operation& o) override;
-    std::string read(bool transmit, std::vector<QueueEntry>& out) override;
+    void read(unsigned looks, Arrivals& out) override;
     CounterValues counters() override;
     void close() override;
     void push(MemoryRange range) override;

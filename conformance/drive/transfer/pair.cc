@@ -26,6 +26,7 @@ std::unique_ptr<Pair> Pair::open(const Entries& entries, const Case& c, std::int
     Outcome outcome;
     pair->domain_ = OpenedDomain::open(entries, c, outcome);
     if (pair->domain_) {
+        pair->in_one_process_ = agent == nullptr;
         const auto make_local = [&](int side) {
             return std::make_unique<LocalEndpoint>(pair->domain_, pair->memory_[side].data());
         };

@@ -28,6 +28,7 @@ public:
     [[nodiscard]] const fi_info& info() const { return *domain_->info(); }
     /// The entry as it was answered, before the exchange's flags were added.
     [[nodiscard]] const model::Info& answered() const { return domain_->answered(); }
+    [[nodiscard]] bool is_in_one_process() const { return in_one_process_; }
     Endpoint& end(model::Side side) { return *ends_[static_cast<std::size_t>(side)]; }
     /// The peer's region of a side, for these accesses.
     RemoteRegion region_of_peer(model::Side side, std::uint64_t access) { return end(peer_of(side)).region(access); }
@@ -39,6 +40,7 @@ private:
 
     Mapping memory_[2] = {Mapping(Mapping::Sharing::Private), Mapping(Mapping::Sharing::Private)};
     std::shared_ptr<OpenedDomain> domain_;
+    bool in_one_process_ = true;
     std::unique_ptr<Endpoint> ends_[2];
 };
 

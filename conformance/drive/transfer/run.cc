@@ -29,8 +29,11 @@ using model::Traffic;
 using model::Transfer;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kQuietRounds = 24;  // of reading all queues, at the least
+constexpr unsigned kLookRounds = 8;    // of reading all queues, between two looks at the clock
+constexpr unsigned kQuietRounds = 24;  // of them, at the least
 constexpr unsigned kMissingRounds = 2000;
+constexpr unsigned kRemoteLooks = 4;  // at a time, where to ask for one takes longer than the look
+static_assert(kRemoteLooks <= kMostLooks && kLookRounds % kRemoteLooks == 0);
 constexpr auto kNap = std::chrono::microseconds(50);  // behind those, so that who waits leaves the processor to others
 constexpr unsigned kBarrierMicros = 500'000;          // of work, for a barrier to come through
 constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that they get lost
@@ -60,6 +63,7 @@ public:
                                .reliable = pair.info().ep_attr->type != FI_EP_DGRAM}),
           barrier_(pair, sequence),
           owner_(kSlots, -1),
+          looks_(pair.is_in_one_process() ? 1 : kRemoteLooks),
           began_(Clock::now()) {
         static std::size_t round = 0;
         contexts_ = kSlots * (round++ % kRounds) * kContextLength;
@@ -176,7 +180,7 @@ private:
     void drain(unsigned micros) {
         auto last = Clock::now();
         for (unsigned rounds = 0; rounds < kQuietRounds || Clock::now() - last < std::chrono::microseconds(micros);) {
-            ++rounds;
+            rounds += looks_;
             if (!poll()) continue;
             rounds = 0;
             last = Clock::now();
@@ -305,21 +309,20 @@ private:
         if (patience_.beat != nullptr) patience_.beat->fetch_add(1, std::memory_order_relaxed);
     }
 
-    // Reads every queue once.  @return true if something came.
+    // Reads every queue, `looks_` times at the most.  @return true if something came.
     bool poll() {
         beat();
         bool any = false;
-        for (const Side side : {Side::A, Side::B})
-            for (const bool transmit : {false, true}) any |= read(side, transmit);
+        for (const Side side : {Side::A, Side::B}) any |= read(side);
         return any;
     }
 
-    bool read(Side side, bool transmit) {
-        read_.clear();
-        const std::string trouble = pair_.end(side).read(transmit, read_);
-        if (out_.detail.empty()) out_.detail = trouble;
-        for (const QueueEntry& e : read_) note(side, transmit, e);
-        return !read_.empty();
+    bool read(Side side) {
+        pair_.end(side).read(looks_, read_);
+        if (out_.detail.empty()) out_.detail = read_.trouble;
+        for (const QueueEntry& e : read_.received) note(side, false, e);
+        for (const QueueEntry& e : read_.transmitted) note(side, true, e);
+        return !read_.received.empty() || !read_.transmitted.empty();
     }
 
     void note(Side side, bool transmit, const QueueEntry& e) {
@@ -391,12 +394,13 @@ private:
         auto last = Clock::now();
         unsigned quiet = patience_.quiet_micros;
         bool looked = false;
-        for (unsigned rounds = 0;; ++rounds) {
+        for (unsigned rounds = 0;;) {
             if (poll()) {
                 rounds = 0;
                 last = Clock::now();
             }
-            if (rounds % 8 != 7) continue;
+            rounds += looks_;
+            if (rounds % kLookRounds != 0) continue;
             const bool waits = forecast_.waits();
             if (rounds < (waits ? kMissingRounds : kQuietRounds)) continue;
             if (!waits && !looked) {
@@ -477,7 +481,8 @@ private:
     bool through_ = false;         // a barrier has proved that all came that will
     std::vector<int> owner_;       // by slot of a context: the operation that was posted with it last
     std::uint64_t contexts_ = 0;   // offset of the first one in each side's memory
-    std::vector<QueueEntry> read_;
+    const unsigned looks_;         // of one side, before it is the other's turn
+    Arrivals read_;
     std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
     Counts before_{}, after_{};
     bool stray_ = false;
