@@ -86,8 +86,7 @@ void stand_in_for(Object& object, Object::Table& table) {
     table.stand_in = static_cast<char*>(std::malloc(sizeof(Object*) + size));
     table.snapshot = static_cast<char*>(std::malloc(size));
     if (table.stand_in == nullptr || table.snapshot == nullptr) return forget_table(table);
-    const auto* owner = &object;
-    std::memcpy(table.stand_in, &owner, sizeof owner);
+    *reinterpret_cast<const Object**>(table.stand_in) = &object;
     std::memcpy(table.snapshot, now, size);
     std::memcpy(table_in(table.stand_in), now, size);
     table.replace(table_in(table.stand_in), size);
@@ -217,11 +216,7 @@ void adopt(fid_mr* m, const Origin& origin) {
 
 Object* find(const void* pointer) { return objects().get(pointer); }
 
-Object* owner_of(const void* stand_in) {
-    Object* owner = nullptr;
-    std::memcpy(&owner, static_cast<const char*>(stand_in) - sizeof owner, sizeof owner);
-    return owner;
-}
+Object* owner_of(const void* stand_in) { return static_cast<Object* const*>(stand_in)[-1]; }
 
 void copy_originals(const Object& object, fid_ep* copy) {
     const auto* source = reinterpret_cast<const char*>(object.pointer);
