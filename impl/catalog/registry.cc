@@ -16,7 +16,7 @@ namespace selvage::impl {
 namespace {
 
 // Declares the variable for fi_getparams; the filter below reads it.
-const Param<const char*> provider_row{nullptr, "provider", nullptr,
+const Param<const char*> kProviderRow{nullptr, "provider", nullptr,
                                       "Providers registered, separated by commas; a leading ^ registers all but these"};
 
 // FI_PROVIDER as it was when the library first looked: names apart by ',' or ';', with '^' in front all but those.

@@ -30,14 +30,14 @@ using log_detail::kSubsysBits;
 using log_detail::mask;
 
 // Rows for fi_getparams. The values are read below without param.h, which itself logs.
-const Param<const char*> level_row{nullptr, "log_level", "warn", "Most detailed level shown: warn, trace, info, debug"};
-const Param<const char*> prov_row{
+const Param<const char*> kLevelRow{nullptr, "log_level", "warn", "Most detailed level shown: warn, trace, info, debug"};
+const Param<const char*> kProvRow{
     nullptr, "log_prov", nullptr,
     "Providers shown, separated by commas; a leading ^ shows all but these (default: all)"};
-const Param<const char*> subsys_row{
+const Param<const char*> kSubsysRow{
     nullptr, "log_subsys", nullptr,
     "Subsystems shown, separated by commas; a leading ^ shows all but these (default: all)"};
-const Param<int> interval_row{nullptr, "log_interval", 2000,
+const Param<int> kIntervalRow{nullptr, "log_interval", 2000,
                               "Milliseconds between messages that are limited in their rate"};
 
 constexpr std::string_view kCoreName = "core";

@@ -18,10 +18,10 @@ namespace selvage::impl {
 namespace {
 
 // Rows for fi_getparams. The values are read below without param.h, which itself logs.
-const Param<const char*> location_row{nullptr, "log_location", "stderr",
+const Param<const char*> kLocationRow{nullptr, "log_location", "stderr",
                                       "Where the log goes: stderr, stdout, a file that does not exist yet, or a "
                                       "directory, in which the file is ofi_PID.log"};
-const Param<const char*> mode_row{nullptr, "log_location_mode", "0600", "Mode of a new log file, octal"};
+const Param<const char*> kModeRow{nullptr, "log_location_mode", "0600", "Mode of a new log file, octal"};
 
 constexpr mode_t kDefaultMode = 0600;
 

@@ -29,7 +29,7 @@ namespace {
 using external_detail::State;
 
 // Declares the variable for fi_getparams.
-const Param<const char*> path_row{nullptr, "provider_path", nullptr,
+const Param<const char*> kPathRow{nullptr, "provider_path", nullptr,
                                   "Folders that are searched for providers (lib*-fi.so), separated by colons; of two "
                                   "providers of one name the newer is used, or the first if the path starts with @"};
 

@@ -24,7 +24,7 @@
 namespace selvage::impl {
 namespace {
 
-const Param<bool> stat_row{nullptr, "selvage_stat", true,
+const Param<bool> kStatRow{nullptr, "selvage_stat", true,
                            "Whether `selvage stat` of the same user may read the counters of this process's endpoints"};
 
 constexpr char kName[] = "selvage-stat";
@@ -42,7 +42,7 @@ bool g_watched = false;  // fork() is
 std::atomic<uint64_t> g_endpoints{0};
 
 bool switched_on() {
-    static const bool on = stat_row.get();
+    static const bool on = kStatRow.get();
     return on;
 }
 

@@ -8,7 +8,7 @@
 namespace selvage::impl {
 namespace {
 
-const Param<bool> local_row{
+const Param<bool> kLocalRow{
     nullptr, "selvage_local", false,
     "Whether FI_EP_RDM endpoints of tcp exchange with peers on this machine through shared memory"};
 
@@ -19,7 +19,7 @@ static_assert(LimitsByPeer<NearTransport> && SendsInline<NearTransport> && Pulls
 }  // namespace
 
 int start_tcp_endpoint(Endpoint& endpoint) {
-    if (endpoint.connected_type() || !local_row.get()) return start_far_endpoint(endpoint);
+    if (endpoint.connected_type() || !kLocalRow.get()) return start_far_endpoint(endpoint);
     return start_engine<NearTransport>(endpoint);
 }
 

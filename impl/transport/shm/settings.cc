@@ -6,11 +6,11 @@
 namespace selvage::impl::shm {
 namespace {
 
-const Param<bool> pull_row{"shm", "pull", true,
+const Param<bool> kPullRow{"shm", "pull", true,
                            "Read long transfers out of the peer's memory (process_vm_readv) where that is faster"};
 
 }  // namespace
 
-bool may_pull() { return pull_row.get(); }
+bool may_pull() { return kPullRow.get(); }
 
 }  // namespace selvage::impl::shm

@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kMessageProtocol = FI_PROV_SPECIFIC | 0x5e02;
 constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e03;
 
-const Param<const char*> interface_row{"tcp", "iface", nullptr,
+const Param<const char*> kInterfaceRow{"tcp", "iface", nullptr,
                                        "The only network interfaces to be used: names, or beginnings of names, "
                                        "separated by commas"};
 
@@ -68,7 +68,7 @@ int discover(const Provider& self, TableBuilder& table) {
     InterfaceAddress* list = nullptr;
     size_t count = 0;
     int result = list_interfaces(&list, &count);
-    const char* only = interface_row.get();
+    const char* only = kInterfaceRow.get();
     for (size_t i = 0; i < count && !result; ++i) {
         if (!is_selected(list[i], {list, count}, only)) continue;
         result = add_offer(self, table, list[i], FI_EP_MSG);

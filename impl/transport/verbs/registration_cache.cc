@@ -13,15 +13,15 @@
 namespace selvage::impl::verbs {
 namespace {
 
-const Param<const char*> monitor_row{nullptr, "mr_cache_monitor", "userfaultfd",
+const Param<const char*> kMonitorRow{nullptr, "mr_cache_monitor", "userfaultfd",
                                      "How a provider that keeps registrations of memory hears that the memory has "
                                      "changed: userfaultfd, or disabled to keep none"};
-const Param<size_t> count_row{nullptr, "mr_cache_max_count", RegistrationCache::kStandardCount,
+const Param<size_t> kCountRow{nullptr, "mr_cache_max_count", RegistrationCache::kStandardCount,
                               "Registrations of memory that a domain keeps, 0 for none"};
-const Param<size_t> size_row{nullptr, "mr_cache_max_size", SIZE_MAX, "Bytes of memory that a domain keeps registered"};
+const Param<size_t> kSizeRow{nullptr, "mr_cache_max_size", SIZE_MAX, "Bytes of memory that a domain keeps registered"};
 
 bool monitor_is_wanted() {
-    const char* name = monitor_row.get();
+    const char* name = kMonitorRow.get();
     if (!name || strcmp(name, "userfaultfd") == 0) return true;
     if (strcmp(name, "disabled") == 0) return false;
     log(FI_LOG_WARN, FI_LOG_MR, "FI_MR_CACHE_MONITOR=%s: only userfaultfd and disabled are there; userfaultfd is used",
@@ -55,8 +55,8 @@ void drop_range(DeviceRange* range) {
 bool RegistrationCache::open() {
     if (opened_) return watch_;
     opened_ = true;
-    count_limit_ = std::min<size_t>(count_row.get(), PageWatch::kRanges);
-    size_limit_ = size_row.get();
+    count_limit_ = std::min<size_t>(kCountRow.get(), PageWatch::kRanges);
+    size_limit_ = kSizeRow.get();
     if (!count_limit_ || !size_limit_ || !monitor_is_wanted()) return false;
     kept_ = static_cast<DeviceRange**>(calloc(count_limit_, sizeof *kept_));
     if (!kept_) return false;

@@ -32,19 +32,19 @@ constexpr uint64_t kNotOrdered = FI_ORDER_RAS | FI_ORDER_WAS;
 // With these the device itself does remote access; without them the engine does it by messages.
 constexpr int kDeviceAccess = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 
-const Param<const char*> interface_row{kName, "iface", nullptr,
+const Param<const char*> kInterfaceRow{kName, "iface", nullptr,
                                        "The only network interface to be used, or the start of its name"};
-const Param<const char*> device_row{kName, "device_name", nullptr, "The only RDMA device to be used"};
+const Param<const char*> kDeviceRow{kName, "device_name", nullptr, "The only RDMA device to be used"};
 
 // Loopback has no device, and a link-local address means nothing without its link.
 bool usable(const InterfaceAddress& interface) {
-    const char* prefix = interface_row.get();
+    const char* prefix = kInterfaceRow.get();
     return !interface.loopback && !interface.link_local &&
            (!prefix || strncmp(prefix, interface.name, strlen(prefix)) == 0);
 }
 
 bool usable(const verbs::DevicePort& port) {
-    const char* only = device_row.get();
+    const char* only = kDeviceRow.get();
     if (only && strcmp(only, port.device) != 0) return false;
     if (port.port_attr.state == IBV_PORT_ACTIVE) return true;
     log_for(kName, FI_LOG_INFO, FI_LOG_FABRIC, "port %u of %s is not active", port.port, port.device);

@@ -11,7 +11,7 @@ namespace {
 using verbs::RdmaLibrary;
 using verbs::VerbsDomain;
 
-const Param<bool> atomics_row{"verbs", "device_atomics", false,
+const Param<bool> kAtomicsRow{"verbs", "device_atomics", false,
                               "Let the device do 64-bit additions and compare-and-swaps even if it says that they are "
                               "atomic among its own only: no other atomics may then be used on the same memory"};
 
@@ -37,7 +37,7 @@ int open_device(VerbsDomain& device, SocketAddress address) {
     const int error = library.query_device(device.context, &device.limits);
     if (error) return verbs::as_error(error);
     device.atomics = device.limits.atomic_cap == IBV_ATOMIC_GLOB ||
-                     (device.limits.atomic_cap == IBV_ATOMIC_HCA && atomics_row.get());
+                     (device.limits.atomic_cap == IBV_ATOMIC_HCA && kAtomicsRow.get());
     ibv_port_attr port;
     if (library.query_port(device.context, device.holder->port_num, &port)) return -FI_EIO;
     device.message_max = port.max_msg_sz;
