@@ -380,9 +380,7 @@ struct Arguments {
 /// The table that a call came through.
 template <class Ops, class Self>
 const void* table_of(Self* self) {
-    if constexpr (std::is_same_v<Ops, fi_ops>) {
-        return self->ops;
-    } else if constexpr (std::is_same_v<Ops, fi_ops_mr>) {
+    if constexpr (std::is_same_v<Ops, fi_ops_mr>) {
         return reinterpret_cast<fid_domain*>(self)->mr;
     } else if constexpr (std::is_same_v<Ops, fi_ops_msg>) {
         return self->msg;
@@ -507,19 +505,26 @@ constexpr auto recorder_of() {
 #define SELVAGE_RECORD_REPLACE(member, call, arguments, traits)                     \
     if (offsetof(Table, member) + sizeof(void*) <= size && ours->member != nullptr) \
         ours->member = recorder_of<Rows::Row_##member>();
-#define SELVAGE_RECORD_COUNT(member, call, arguments, traits) +1
-#define SELVAGE_RECORD_TABLE(ops, ROWS)                                                                          \
-    namespace {                                                                                                  \
-    struct ops##_rows {                                                                                          \
-        using Table = ops;                                                                                       \
-        ROWS(SELVAGE_RECORD_ROW)                                                                                 \
-    };                                                                                                           \
-    }                                                                                                            \
-    static_assert((0 ROWS(SELVAGE_RECORD_COUNT) + 1) * sizeof(void*) == sizeof(ops), #ops ": a row is missing"); \
-    template <>                                                                                                  \
-    void replace_members<ops>(void* table, std::size_t size) {                                                   \
-        using Table = ops;                                                                                       \
-        using Rows = ops##_rows;                                                                                 \
-        auto* ours = static_cast<Table*>(table);                                                                 \
-        ROWS(SELVAGE_RECORD_REPLACE)                                                                             \
+#define SELVAGE_RECORD_COUNT(member, call, arguments, traits) ++members;
+#define SELVAGE_RECORD_TABLE(ops, ROWS)                        \
+    namespace {                                                \
+    struct ops##_rows {                                        \
+        using Table = ops;                                     \
+        ROWS(SELVAGE_RECORD_ROW)                               \
+    };                                                         \
+    }                                                          \
+    static_assert(                                             \
+        sizeof(ops) == sizeof(void*) *                         \
+                           [] {                                \
+                               std::size_t members = 1;        \
+                               ROWS(SELVAGE_RECORD_COUNT)      \
+                               return members;                 \
+                           }(),                                \
+        #ops ": a row is missing");                            \
+    template <>                                                \
+    void replace_members<ops>(void* table, std::size_t size) { \
+        using Table = ops;                                     \
+        using Rows = ops##_rows;                               \
+        auto* ours = static_cast<Table*>(table);               \
+        ROWS(SELVAGE_RECORD_REPLACE)                           \
     }

@@ -62,7 +62,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using test::Station;
-using test::StationChoice;
 
 [[noreturn]] void fail(const char* what) {
     std::fprintf(stderr, "selvage: peer: %s\n", what);

@@ -9,14 +9,14 @@ using namespace rules;
 
 // What a domain can have: the words that say so, and those that no list of any structure claims.
 std::uint64_t domain_caps() {
-    static const std::uint64_t kAll = [] {
+    static const std::uint64_t all_of_them = [] {
         std::uint64_t all = 0;
         for (const auto& w : words(Family::caps)) {
             if (w.domain || (!w.alias && !w.tx && !w.rx)) all |= w.value;
         }
         return all;
     }();
-    return kAll;
+    return all_of_them;
 }
 
 // A capability of the endpoint that speaks of the domain must be one of the domain.

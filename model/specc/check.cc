@@ -26,9 +26,9 @@ constexpr std::array kExpect = {"granted", "refused", "may-be-refused"};
 
 void check_clause(const Clause& c, const std::set<std::string>& sentences, Problems& out) {
     const auto say = [&](const std::string& what) { out.push_back(c.file + ": " + c.id + ": " + what); };
-    static const std::regex kId(
+    static const std::regex id_form(
         "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
-    if (!std::regex_match(c.id, kId)) say("an id is area.topic.words, lower case");
+    if (!std::regex_match(c.id, id_form)) say("an id is area.topic.words, lower case");
     if (!one_of(c.level, kLevels)) say("level '" + c.level + "' is not must, should or may");
     if (!one_of(c.judges, kKinds)) say("judges '" + c.judges + "' is no kind of predicate");
     if ((c.judges == "none") == c.unseen.empty()) say("judges = \"none\" and `unseen` go together");

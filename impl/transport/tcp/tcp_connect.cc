@@ -29,7 +29,7 @@ int TcpTransport::adopt(net::PendingConnection* pending, const uint8_t* data, si
     } else if (!pending->holds(key_)) {
         pending->refuse(net::Refusal::Key);
         error = -FI_EKEYREJECTED;
-    } else if (!(peer = peers_.add(pending->from))) {
+    } else if (peer = peers_.add(pending->from); !peer) {
         pending->refuse(net::Refusal::Busy);
         error = -FI_ENOMEM;
     } else if (!pending->welcome(key_, {.instance = instance_, .sequence = 0}, data, size)) {

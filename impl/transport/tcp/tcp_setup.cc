@@ -355,7 +355,8 @@ Refusal TcpTransport::judge(const net::PendingConnection& pending, const SocketA
     Peer* peer = *out;
     // An endpoint that closes finishes what it has begun, and begins nothing.
     if (closing_ && !(peer && frames_wait(*peer))) return Refusal::Gone;
-    if (!peer && !(peer = peers_.add(from))) return Refusal::Busy;
+    if (!peer) peer = peers_.add(from);
+    if (!peer) return Refusal::Busy;
     *out = peer;
     const Note& hello = pending.hello;
     if (peer->phase == Peer::Phase::Up || peer->ready) {
@@ -408,7 +409,8 @@ bool TcpTransport::enter_host(Peer& peer) {
     SocketAddress address = peer.remote;
     address.set_port(0);
     tcp::CallingHost* host = hosts_.find(address);
-    if (!host && !(host = hosts_.add(address))) return false;
+    if (!host) host = hosts_.add(address);
+    if (!host) return false;
     if (host->connected >= host_limit_) return false;  // not zero, so the host was there
     ++host->connected;
     peer.host = host;

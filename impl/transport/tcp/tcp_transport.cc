@@ -150,7 +150,8 @@ bool TcpTransport::is_self(const SocketAddress& address) const {
 int TcpTransport::peer_at(const SocketAddress& address, Peer** out) {
     LockGuard setup(setup_);
     Peer* peer = peers_.find(address);
-    if (!peer && !(peer = peers_.add(address))) return -FI_ENOMEM;
+    if (!peer) peer = peers_.add(address);
+    if (!peer) return -FI_ENOMEM;
     *out = peer;
     if (peer->phase != Peer::Phase::Down) return 0;
     if (peer->ready) {  // it has called meanwhile
@@ -286,7 +287,8 @@ bool TcpTransport::keep_left(Peer& peer, const std::byte* at, size_t size) {
         peer.left = nullptr;
         return true;
     }
-    if (!peer.left && !(peer.left = static_cast<std::byte*>(malloc(tcp::kLeftMax)))) return false;
+    if (!peer.left) peer.left = static_cast<std::byte*>(malloc(tcp::kLeftMax));
+    if (!peer.left) return false;
     memcpy(peer.left, at, size);
     peer.left_size = static_cast<uint32_t>(size);
     return true;

@@ -8,7 +8,6 @@
 namespace selvage::impl {
 
 using verbs::as_error;
-using verbs::Call;
 using verbs::CallKind;
 using verbs::Note;
 using verbs::NoteType;

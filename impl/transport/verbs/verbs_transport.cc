@@ -156,7 +156,8 @@ bool VerbsTransport::is_self(const SocketAddress& address) const {
 
 int VerbsTransport::peer_at(const SocketAddress& address, Peer** out) {
     Peer* peer = peers_.find(address);
-    if (!peer && !(peer = peers_.add(address))) return -FI_ENOMEM;
+    if (!peer) peer = peers_.add(address);
+    if (!peer) return -FI_ENOMEM;
     *out = peer;
     if (peer->phase != Peer::Phase::Down) return 0;
     const int error = dial(*peer);
