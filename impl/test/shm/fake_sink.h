@@ -26,15 +26,25 @@ struct FakeSink {
     std::vector<Arrival> arrivals;
     std::vector<ShmPeer*> rooms;
     std::vector<std::pair<ShmPeer*, int>> downs;
+    std::vector<std::pair<void*, int>> tokens;  // that came back, and with which error
+    std::vector<int> ends;                      // errors of frames that came in pieces
+    std::vector<iovec> places;                  // where the next of those goes; empty: nobody wants it
     std::function<void(ShmPeer&, const Header&, const std::byte*)> on_deliver;
 
     void deliver(ShmPeer& peer, const Header& header, const std::byte* payload) {
         if (on_deliver) return on_deliver(peer, header, payload);
         arrivals.push_back({&peer, header, {reinterpret_cast<const char*>(payload), header.size}});
     }
-    bool begin(ShmPeer&, const Header&, Placement*) { return false; }
-    void end(ShmPeer&, const Header&, Placement*, int) {}
-    void sent(ShmPeer&, void*, int) {}
+    bool begin(ShmPeer&, const Header&, Placement* placement) {
+        std::copy(places.begin(), places.end(), placement->ranges);
+        placement->count = places.size();
+        return !places.empty();
+    }
+    void end(ShmPeer& peer, const Header& header, Placement*, int error) {
+        ends.push_back(error);
+        if (!error) arrivals.push_back({&peer, header, {}});
+    }
+    void sent(ShmPeer&, void* token, int error) { tokens.emplace_back(token, error); }
     void room(ShmPeer& peer) { rooms.push_back(&peer); }
     void down(ShmPeer& peer, int error) { downs.emplace_back(&peer, error); }
 };

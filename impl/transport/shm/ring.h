@@ -77,11 +77,14 @@ struct Outbound {
 
     // A frame whose room was checked. The payload is copied.
     void publish(const Header& header, const iovec* payload, size_t count) {
+        publish_as(header.size, header, header.size, payload, count);
+    }
+    // The same with a first word that gives another size than that of the payload (long_frame.h).
+    void publish_as(uint32_t said, const Header& header, size_t size, const iovec* payload, size_t count) {
         std::byte* line = lines + offset_at(position);
-        const size_t size = header.size;
         // Composed from its members, not loaded as one word: the engine has just stored them one by one, and a load
         // wider than the stores before it waits for them.
-        const uint64_t first = (uint64_t{header.size} | parity_at(position)) | uint64_t{header.op} << 32 |
+        const uint64_t first = (uint64_t{said} | parity_at(position)) | uint64_t{header.op} << 32 |
                                uint64_t{header.flags} << 40 | uint64_t{header.aux} << 48;
         auto* words = reinterpret_cast<uint64_t*>(line);
         words[1] = header.word[0];
@@ -124,6 +127,13 @@ inline void ask_for_lines(const std::byte* line, uint32_t count) {
     asm volatile("" : : "r"(line));  // or else the compiler takes this for a function without effect
 }
 
+// What the owner takes the next frame of a ring for.
+enum class RingPhase : uint8_t {
+    Frames,
+    Pieces,  // of a frame that is longer than one of the ring (long_frame.h)
+    Broken,  // nothing in it counts any more
+};
+
 // The consumer's end. Everything in it is private to the owner of the region.
 struct Inbound {
     std::byte* lines = nullptr;
@@ -132,7 +142,7 @@ struct Inbound {
     uint32_t index = 0;     // of the slot
     uint32_t idle = 0;      // polls in a row that found nothing
     bool hot = false;       // polled by every progress
-    bool broken = false;    // nothing in it counts any more
+    RingPhase phase = RingPhase::Frames;
     uint32_t expected = 0;  // lines of the next frame that are asked for before it is there
     uint64_t measured = 0;  // position when the cost of a way was last looked at (pull_choice.h)
 

@@ -24,14 +24,11 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
     shm::Inbound& in = peer.in;
     unsigned handled = 0;
     uint64_t first;
-    while (!in.broken && in.poll(&first)) {
+    while (in.phase == shm::RingPhase::Frames && in.poll(&first)) {
         const std::byte* line = in.lines + shm::offset_at(in.position);
         const Header header = shm::copy_header(line, first);
-        if (header.size > kFrameMax) [[unlikely]] {
-            if constexpr (CountsMalformed<S, Peer>) sink.malformed(peer);
-            mark_failed(peer, FI_ECONNABORTED, false);
-            break;
-        }
+        if (header.size > kFrameMax) [[unlikely]]
+            return handled + begin_long(peer, header, sink);
         in.expected = shm::expected_lines(header.size);
         // The copy comes after the matching, and would wait for one line after the other.
         if (in.expected && peer.answers()) shm::ask_for_lines(line, in.expected - 1);
@@ -39,7 +36,53 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         in.position += shm::lines_of(header.size);
         if (++handled == kBatch) break;
     }
-    if (handled) in.give_back();
+    if (!handled) [[unlikely]]
+        return drain_pieces(peer, sink);
+    in.give_back();
+    return handled;
+}
+
+template <typename S>
+void ShmTransport::drop_malformed(Peer& peer, S& sink) {
+    if constexpr (CountsMalformed<S, Peer>) sink.malformed(peer);
+    mark_failed(peer, FI_ECONNABORTED, false);
+}
+
+template <typename S>
+unsigned ShmTransport::begin_long(Peer& peer, const Header& header, S& sink) {
+    shm::LongInbound& frame = peer.long_in;
+    if (header.size > longest_ || !sink.begin(peer, header, &frame.placement)) {
+        drop_malformed(peer, sink);
+        return 0;
+    }
+    frame.begin(header);
+    if (peer.in.phase == shm::RingPhase::Frames) peer.in.phase = shm::RingPhase::Pieces;
+    ++peer.in.position;
+    peer.in.give_back();  // also what came before: its sender may wait for that
+    return 1 + drain_pieces(peer, sink);
+}
+
+template <typename S>
+unsigned ShmTransport::drain_pieces(Peer& peer, S& sink) {
+    shm::Inbound& in = peer.in;
+    shm::LongInbound& frame = peer.long_in;
+    unsigned handled = 0;
+    uint64_t first;
+    while (in.phase == shm::RingPhase::Pieces && handled < kBatch && in.poll(&first)) {
+        const std::byte* line = in.lines + shm::offset_at(in.position);
+        const uint32_t said = shm::copy_header(line, first).size;
+        const uint32_t size = said & ~shm::kPieceBit;
+        if (said == size || size > kFrameMax || !frame.put(line + shm::payload_offset(size), size)) {
+            drop_malformed(peer, sink);
+            break;
+        }
+        in.position += shm::lines_of(size);
+        in.give_back();  // the sender waits for it
+        ++handled;
+        if (frame.active) continue;
+        in.phase = shm::RingPhase::Frames;
+        sink.end(peer, frame.header, &frame.placement, 0);
+    }
     return handled;
 }
 
@@ -103,6 +146,8 @@ void ShmTransport::take_down(Peer& peer, S& sink) {
     }
     leave_hot(peer);
     const int error = peer.error;
+    if (peer.long_in.active) sink.end(peer, peer.long_in.header, &peer.long_in.placement, error);
+    if (peer.long_out.active) sink.sent(peer, peer.long_out.token, error);
     reap_peer(peer);
     sink.down(peer, error);
 }
@@ -117,6 +162,11 @@ unsigned ShmTransport::offer_room(S& sink) {
         waiting = peer.next_waiting;
         peer.waiting_for_room = false;
         if (peer.life != ShmPeerLife::Living) continue;
+        if (peer.long_out.active) {
+            if (!send_pieces(peer)) continue;
+            sink.sent(peer, peer.long_out.token, 0);
+            ++handled;
+        }
         if (make_room(peer, kRoomLines) == SendResult::Done) {
             sink.room(peer);
             ++handled;

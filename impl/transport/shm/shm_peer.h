@@ -1,6 +1,7 @@
 // A peer of a shm endpoint: the ring that it reads (in its region), the ring that it fills (in ours), or one of them.
 #pragma once
 
+#include "impl/transport/shm/long_frame.h"
 #include "impl/transport/shm/pull_choice.h"
 #include "impl/transport/shm/region.h"
 #include "impl/transport/shm/ring.h"
@@ -35,6 +36,8 @@ struct alignas(64) ShmPeer : PeerBase {
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;
+    shm::LongOutbound long_out;
+    shm::LongInbound long_in;
 
     // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
     bool answers() const { return sent_before != out.position; }

@@ -242,6 +242,7 @@ void ShmTransport::release(Peer& peer) {
         peer.remote.leave();
     }
     peer.out = {};
+    peer.long_out.active = peer.long_in.active = false;
     if (peer.in.lines) {
         by_slot_[peer.in.index] = nullptr;
         // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
@@ -274,7 +275,7 @@ void ShmTransport::mark_failed(Peer& peer, int error, bool drainable) {
     if (peer.life != ShmPeerLife::Living) return;
     peer.life = ShmPeerLife::Failed;
     peer.error = error;
-    peer.in.broken = !drainable;
+    if (!drainable) peer.in.phase = shm::RingPhase::Broken;
     peer.next_failed = failed_;
     failed_ = &peer;
 }
@@ -485,6 +486,10 @@ SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
             mark_failed(peer, -error, true);
             return SendResult::Down;
         }
+    }
+    if (peer.long_out.active) {
+        wait_for_room(peer);
+        return SendResult::Again;
     }
     if (!peer.out.refresh()) {
         mark_failed(peer, FI_ECONNABORTED, true);

@@ -45,6 +45,9 @@ public:
     int open(Endpoint& endpoint);
     // The same without an endpoint: the address, and the key that all peers must hold (kept by reference).
     int open_at(const char (&text)[kShmTextMax], shm::Bytes key);
+    // From now on peers may send frames of up to so much payload (long_frame.h). REQUIRES: less than kPieceBit, and
+    // the Sink takes them.
+    void take_long_frames(size_t most) { longest_ = most; }
     void close();
 
     int find_peer(fi_addr_t to, Peer** out);
@@ -59,6 +62,10 @@ public:
     void drop(Peer& peer, int error) { mark_failed(peer, error, false); }
 
     SendResult send(Peer& peer, const Frame& frame);
+    // A frame of more than kFrameMax, in kRangesMax ranges at most, to a peer that takes such.
+    SendResult send_long(Peer& peer, const Frame& frame);
+    // Of a frame that comes in pieces nothing more is stored.
+    static void discard_placement(Peer& peer) { peer.long_in.discards = true; }
     // A payload that fits beside its header, to a peer for which nothing is out of the ordinary: in two steps, so that
     // the engine does its part in between and keeps nothing in mind across a call.
     static constexpr size_t kInlineMax = shm::kInlineMax;
@@ -124,6 +131,17 @@ private:
     void take_down(Peer& peer, S& sink);
     template <typename S>
     unsigned offer_room(S& sink);
+    // The receiver's end of long frames: the header of one, and its pieces.
+    template <typename S>
+    [[gnu::noinline, gnu::cold]] unsigned begin_long(Peer& peer, const Header& header, S& sink);
+    template <typename S>
+    [[gnu::noinline, gnu::cold]] unsigned drain_pieces(Peer& peer, S& sink);
+    template <typename S>
+    void drop_malformed(Peer& peer, S& sink);
+
+    // shm_long.cc
+    // As much of the frame as there is room for. False: not all.
+    bool send_pieces(Peer& peer);
 
     // shm_pull.cc
     void poll_introductions();
@@ -181,6 +199,7 @@ private:
     Endpoint* endpoint_ = nullptr;
     uint64_t refusals_logged_ = 0;
     shm::Identity self_;
+    size_t longest_ = kFrameMax;
     uint64_t generation_ = 0;  // of the process that opened it (forked.h)
     Peer** peers_ = nullptr;   // that are not down
     Peer* down_ = nullptr;     // a queue; their memory is used again (create_peer)

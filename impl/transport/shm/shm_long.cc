@@ -1,0 +1,39 @@
+// See long_frame.h: the sender's end of frames that are longer than a piece of the ring.
+#include "impl/transport/shm/shm_transport.h"
+
+namespace selvage::impl {
+
+SendResult ShmTransport::send_long(Peer& peer, const Frame& frame) {
+    const SendResult room = make_room(peer, kRoomLines);
+    if (room != SendResult::Done) return room;
+    peer.long_out.begin(frame);
+    peer.out.publish_as(frame.header.size, frame.header, 0, nullptr, 0);
+    return send_pieces(peer) ? SendResult::Done : SendResult::Held;
+}
+
+bool ShmTransport::send_pieces(Peer& peer) {
+    shm::LongOutbound& frame = peer.long_out;
+    const bool valid = peer.out.refresh();
+    while (valid && frame.offset < frame.size) {
+        const uint32_t size = std::min<uint32_t>(frame.size - frame.offset, kFrameMax);
+        if (!peer.out.has_room(shm::lines_of(size)) && !(peer.out.refresh() && peer.out.has_room(shm::lines_of(size))))
+            break;
+        iovec piece[kRangesMax];
+        const size_t count = slice(frame.payload, frame.count, frame.offset, size, piece);
+        peer.out.publish_as(size | shm::kPieceBit, {}, size, piece, count);
+        frame.offset += size;
+    }
+    if (fences_) shm::full_fence();
+    if (owner_sleeps(peer)) wake_owner(peer);
+    frame.active = frame.offset < frame.size;
+    if (!frame.active) return true;
+    peer.out.limit = peer.out.position;  // no room for other frames
+    if (valid) {
+        wait_for_room(peer);
+    } else {
+        mark_failed(peer, FI_ECONNABORTED, true);
+    }
+    return false;
+}
+
+}  // namespace selvage::impl
