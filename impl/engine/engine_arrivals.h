@@ -23,9 +23,9 @@ class EngineArrivals : public EngineAtomics<T, Locked> {
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::announced, Base::arrived, Base::context_, Base::fetching, Base::finish_receive,
-        Base::kErrnoMax, Base::match, Base::options_, Base::peer_of, Base::reports, Base::state_in, Base::taken,
-        Base::transport_;
+    using Base::count_stat, Base::announced, Base::arrived, Base::context_, Base::eager_max, Base::fetching,
+        Base::finish_receive, Base::kErrnoMax, Base::match, Base::options_, Base::peer_of, Base::reports,
+        Base::state_in, Base::taken, Base::transport_;
     // From EnginePeers.
     using Base::drop, Base::state_of;
     // From EngineResponder.
@@ -116,8 +116,10 @@ public:
             case PlacementKind::None:
                 return;
             case PlacementKind::Bounce:
+                came_in_parts(peer, header.size);
                 return deliver(peer, header, state->placing.bounce);
             case PlacementKind::Message: {
+                came_in_parts(peer, header.size);
                 Receive* receive = context_->receives.find(state->placing.id);
                 if (!receive) return;
                 if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
@@ -237,6 +239,8 @@ private:
         bool valid = options_.may_receive && message.reply_id && header.aux <= kRangesMax &&
                      reader.take(&message.length) && reader.take(ranges, header.aux) && !reader.left() &&
                      sum_lengths(ranges, header.aux, &total) && (!header.aux || total == message.length);
+        if (header.flags & kFrameCharged)
+            valid = valid && PullsMemory<T> && header.aux && message.length <= eager_max(peer);
         if (header.flags & kFrameExported) valid = valid && NativeRma<T> && header.aux == 2 && !ranges[1].length;
         if (!valid) return drop(peer, kBrokenProtocol);
         if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);

@@ -13,12 +13,12 @@ protected:
     using typename Base::Guard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::eager_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_peer,
-        Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
+    using Base::count_stat, Base::eager_max, Base::frame_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual,
+        Base::known_peer, Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
     // From EnginePeers.
     using Base::look_up, Base::state_of;
     // From EnginePull.
-    using Base::put_sources;
+    using Base::offers, Base::put_sources;
     // From EngineDirect.
     using Base::plan_long;
     // From EngineSender.
@@ -138,17 +138,20 @@ public:
             return -FI_EAGAIN;
         }
         if (whole) peer->spend(units_of(length));
-        op->expects_answer = answered || !whole;
+        const bool offered = !(whole && length <= frame_max(*peer)) && offers(*peer, length);
+        const bool announced = !whole || offered;
+        op->expects_answer = answered || announced;
         if (op->expects_answer) header.word[2] = transmits_.id(op);
         if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
-        if (!whole) {
-            if (length <= eager_max(*peer)) count_stat(*peer, Stat::AnnouncedShort);
+        if (announced) {
+            if (!whole && length <= eager_max(*peer)) count_stat(*peer, Stat::AnnouncedShort);
+            if (whole) header.flags |= kFrameCharged;
             op->way = Transmit::Way::Rts;
             header.op = static_cast<uint8_t>(tagged ? FrameOp::TaggedRts : FrameOp::MessageRts);
             PayloadWriter writer(op->prefix);
             writer.put(uint64_t{length});
             if (!plan_long(request, *op, header, writer)) {
-                header.aux = static_cast<uint16_t>(put_sources(*peer, *op, writer));
+                header.aux = static_cast<uint16_t>(offered ? put_sources(*op, writer) : 0);
             }
             op->prefix_size = static_cast<uint32_t>(writer.size());
             header.size = op->prefix_size;

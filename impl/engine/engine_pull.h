@@ -27,16 +27,19 @@ protected:
     // From EngineResponder.
     using Base::reply;
 
-    // The application's memory for the peer to pull; returns how many ranges, 0 when it cannot.
-    size_t put_sources(Peer& peer, const Transmit& op, PayloadWriter& writer) {
+    // The peer is to pull a transfer of this length.
+    bool offers(Peer& peer, size_t length) {
         if constexpr (PullsMemory<T>) {
-            if (!transport_.offers(peer, op.length)) return 0;
-            for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));
-            return op.range_count;
+            return transport_.offers(peer, length);
         } else {
-            static_cast<void>(peer), static_cast<void>(op), static_cast<void>(writer);
-            return 0;
+            static_cast<void>(peer), static_cast<void>(length);
+            return false;
         }
+    }
+    // The application's memory for the peer to pull; returns how many ranges.
+    static size_t put_sources(const Transmit& op, PayloadWriter& writer) {
+        for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));
+        return op.range_count;
     }
 
     // A transport that can do without measures how long it takes.
@@ -60,6 +63,19 @@ protected:
         iovec used[kRangesMax];
         const size_t used_count = slice(remote, source_count, 0, length, used);
         return transport_.pull(peer, used, used_count, local, local_count);
+    }
+
+    // A message without a receive, to a copy of this side. False: it can't be pulled.
+    bool copy_pulled(PeerBase& base, const LocalRange* sources, size_t count, const iovec& copy) final {
+        if constexpr (PullsMemory<T>) {
+            Peer& peer = static_cast<Peer&>(base);
+            if (!transport_.can_pull(peer) || pull(peer, sources, count, &copy, 1, copy.iov_len)) return false;
+            transport_.came_pulled(peer, copy.iov_len);
+            return true;
+        } else {
+            static_cast<void>(base), static_cast<void>(sources), static_cast<void>(count), static_cast<void>(copy);
+            return false;
+        }
     }
 
     // False: it has to come in segments.

@@ -30,7 +30,7 @@ protected:
     // From EngineResponder.
     using Base::respond;
     // From EnginePull.
-    using Base::came_in_parts, Base::pull, Base::put_sources;
+    using Base::came_in_parts, Base::offers, Base::pull, Base::put_sources;
     // From EngineDirect.
     using Base::plan_access;
     // From EngineSender.
@@ -208,7 +208,7 @@ private:
         put_targets(writer, request);
         header.aux = static_cast<uint16_t>(request.target_count);
         if (op.length > whole_max(peer)) {
-            const size_t sources = put_sources(peer, op, writer);
+            const size_t sources = offers(peer, op.length) ? put_sources(op, writer) : 0;
             header.op = static_cast<uint8_t>(FrameOp::WriteRts);
             header.word[1] = op.length;
             header.word[2] = sources;

@@ -187,10 +187,7 @@ protected:
         if (!op.is_sent()) {
             // It may stand anywhere among those that were not sent.
             if (state.sending.unsent == &op) state.sending.unsent = op.next;
-            const bool message = op.kind == Transmit::Kind::Message || op.kind == Transmit::Kind::Tagged;
-            if (message && op.way == Transmit::Way::Whole) {
-                state.peer->regain(units_of(op.length));
-            }
+            if (has_units(op)) state.peer->regain(units_of(op.length));
             op.large = false;
         }
         if (op.stage != Transmit::Stage::Answered) op.enter(Transmit::Stage::Answered);

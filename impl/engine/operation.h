@@ -24,6 +24,9 @@ struct Arrival {
     fi_addr_t from = FI_ADDR_NOTAVAIL;  // once somebody asked for it
 };
 
+// It is announced, and has its units.
+inline bool is_charged(const Arrival& message) { return message.frame_flags & kFrameCharged; }
+
 // What an operation of this side is, and where it stands. Initialised as a whole when it begins.
 struct TransmitState {
     enum class Kind : uint8_t { Message, Tagged, Write, Read, Atomic };

@@ -59,6 +59,10 @@ inline constexpr uint8_t kFrameExported = 16;  // an announced message can be re
 inline constexpr uint8_t kFrameDirect = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
 
+// A ...Rts: units were spent on the message as on one that travels whole (window.h), so the receiver pulls it before
+// there is a receive.
+inline constexpr uint8_t kFrameCharged = 4;
+
 // A Read that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 

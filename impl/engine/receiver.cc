@@ -284,12 +284,13 @@ void Receiver::let_go(Unexpected* unexpected) {
     count_unexpected(unexpected->peer ? static_cast<PeerState*>(unexpected->peer->state) : nullptr, *unexpected, false);
     if (PeerBase* peer = unexpected->peer) {
         PeerState& state = *static_cast<PeerState*>(peer->state);  // made by keep(), there until the peer is down
+        const Arrival& message = unexpected->message;
         if (unexpected->announced) {
             --state.receiving.announcements;
         } else {
-            state.receiving.unexpected_units -= static_cast<uint32_t>(units_of(unexpected->message.length));
-            taken(*peer, unexpected->message.length);
+            state.receiving.unexpected_units -= static_cast<uint32_t>(units_of(message.length));
         }
+        if (!unexpected->announced || is_charged(message)) taken(*peer, message.length);
     } else if (!unexpected->announced) {
         const auto units = static_cast<uint32_t>(units_of(unexpected->message.length));
         orphan_units_ -= units;
@@ -315,18 +316,46 @@ bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const
         }
     }
     if (message.length) memcpy(unexpected->heap ? unexpected->heap : unexpected->bytes, payload, message.length);
+    queue_whole(unexpected, peer);
+    return true;
+}
+
+void Receiver::queue_whole(Unexpected* unexpected, PeerBase& peer) {
+    Arrival& message = unexpected->message;
     context_->match.keep(unexpected);
-    if (message.reply_id && !(message.frame_flags & kFrameOnMatch)) {
-        unexpected->message.reply_id = 0;
-        reply(peer, message.reply_id, 0);
+    if (!message.reply_id || (message.frame_flags & kFrameOnMatch)) return;
+    reply(peer, message.reply_id, 0);
+    message.reply_id = 0;
+}
+
+// nullptr: memory is short, or the sender's can't be read; the message stays announced.
+std::byte* Receiver::pulled_copy(const Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count) {
+    auto* copy = static_cast<std::byte*>(malloc(message.length));
+    if (copy && copy_pulled(peer, ranges, count, {.iov_base = copy, .iov_len = message.length})) return copy;
+    free(copy);
+    return nullptr;
+}
+
+// The sender completes, as it does with a message that came whole.
+bool Receiver::keep_copy(const Arrival& message, std::byte* copy, PeerBase& peer) {
+    Unexpected* unexpected = keep(message, peer, false);
+    if (!unexpected) {
+        free(copy);
+        return false;
     }
+    unexpected->heap = copy;
+    queue_whole(unexpected, peer);
     return true;
 }
 
 bool Receiver::announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count) {
     if (Receive* receive = match(message, peer)) {
         place_announced(receive, message, peer, ranges, count);
+        if (is_charged(message)) taken(peer, message.length);
         return true;
+    }
+    if (is_charged(message)) {
+        if (std::byte* copy = pulled_copy(message, peer, ranges, count)) return keep_copy(message, copy, peer);
     }
     Unexpected* unexpected = keep(message, peer, true);
     if (!unexpected) return false;

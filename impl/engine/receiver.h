@@ -108,6 +108,8 @@ public:
     virtual void reply(PeerBase& peer, uint64_t reply_id, int error) = 0;
     // Starts to fetch an announced message into a receive that fetching() made.
     virtual void fetch(PeerBase& peer, Receive* receive, const LocalRange* ranges, size_t count) = 0;
+    // All of an announced message into a copy, out of the sender's memory. False: it can't be read.
+    virtual bool copy_pulled(PeerBase& peer, const LocalRange* ranges, size_t count, const iovec& copy) = 0;
     virtual fi_addr_t address_of(PeerBase& peer) = 0;
     virtual bool raw_address_of(PeerBase& peer, AvEntry* out) = 0;
     virtual PeerState* state_of(PeerBase& peer) = 0;  // nullptr when memory is short
@@ -231,6 +233,10 @@ protected:
 private:
     bool arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
+    // The whole message is there, and waits for its receive.
+    void queue_whole(Unexpected* unexpected, PeerBase& peer);
+    std::byte* pulled_copy(const Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);
+    bool keep_copy(const Arrival& message, std::byte* copy, PeerBase& peer);
     void let_go(Unexpected* message);
     bool keep_orphan(const Unexpected& message);
     void count_unexpected(PeerState* state, const Unexpected& message, bool added);

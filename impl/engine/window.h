@@ -7,6 +7,9 @@
 // sender's memory: its operation occupies the sender's context, whose end is -FI_EAGAIN. Nobody stops reading what a
 // peer sends, so answers pass, and a message that has its receive is never behind one that has none.
 //
+// A message of more than a frame for which there are units may be announced all the same, to be pulled: it takes its
+// units (kFrameCharged) and is copied as it comes, receive or none, so that it completes as one that travels whole.
+//
 // A window grows with its use: each credit doubles it, up to window_most(). So does the number of announcements without
 // a receive that a peer may make, from kAnnouncementsFirst to kAnnouncementsMost, when it has made most of them; each
 // is a unit. What all peers of an endpoint have beyond their first is kSharedUnits at most, together with what lost

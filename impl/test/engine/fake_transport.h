@@ -29,6 +29,7 @@ struct FakeNet {
     size_t capacity = 1000;          // frames in a queue before Again
     bool holds = false;              // Held for all that may be
     size_t pieces_above = SIZE_MAX;  // longer payloads are delivered by begin and end
+    size_t frame_most = 16384;       // longer payloads than this, down to 4096, are no frame to be sent without need
     bool pulls = true;
     int pull_error = 0;
     size_t per_progress = 100;
@@ -69,6 +70,8 @@ public:
     static constexpr bool kPulls = Pulls;
     static constexpr bool kNativeRma = false;
     static constexpr bool kDelivers = Pulls;
+    static size_t frame_max(const Peer&) { return FakeNet::current()->frame_most; }
+    static size_t eager_max(const Peer&) { return kEagerMax; }
 
     int open(Endpoint& endpoint) {
         net_ = FakeNet::current();

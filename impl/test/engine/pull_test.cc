@@ -196,5 +196,133 @@ TEST_F(EnginePull, APeerThatGrantsWhatWasToComeInFramesIsDropped) {
     EXPECT_EQ(next(), FI_ECONNABORTED);
 }
 
+// Messages that may travel whole, of more than a frame.
+class EnginePullUnexpected : public EnginePull {
+protected:
+    static constexpr size_t kSize = 8000;  // 16 units
+    static constexpr int kWindowful = kWindowFirst / units_of(kSize);
+
+    EnginePullUnexpected() {
+        pair.net.frame_most = 4096;
+        on_frame = [this](const Packet& packet) {
+            if (packet.header.op == static_cast<uint8_t>(FrameOp::MessageRts))
+                charged += (packet.header.flags & kFrameCharged) != 0;
+            return true;
+        };
+    }
+    void send(const Bytes& sent, uint64_t flags = 0) {
+        const iovec range = {const_cast<unsigned char*>(sent.data()), sent.size()};
+        const fi_msg message = {.msg_iov = &range,
+                                .desc = nullptr,
+                                .iov_count = 1,
+                                .addr = pair.to_b,
+                                .context = const_cast<unsigned char*>(sent.data()),
+                                .data = 0};
+        ASSERT_EQ(fi_sendmsg(pair.a.ep, &message, flags | FI_COMPLETION), 0);
+    }
+    void receive() {
+        local.assign(kSize, 0);
+        ASSERT_EQ(fi_recv(pair.b.ep, local.data(), local.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    }
+    // What a receive gets that is posted now.
+    const Bytes& received() {
+        receive();
+        pair.settle();
+        fi_cq_tagged_entry entry;
+        EXPECT_EQ(pair.b.read(&entry), 1);
+        EXPECT_EQ(entry.len, kSize);
+        return local;
+    }
+
+    int charged = 0;  // announcements that had their units
+    Bytes bytes = pattern(kSize, 2);
+};
+
+TEST_F(EnginePullUnexpected, OneIsCopiedBeforeItsReceiveAndItsSenderCompletes) {
+    const Bytes before = bytes;
+    send(bytes);
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(pair.net.pulled, 1u);
+    std::fill(bytes.begin(), bytes.end(), 0xee);
+    EXPECT_EQ(received(), before);
+    EXPECT_EQ(count(FrameOp::Cts), 0);
+}
+
+TEST_F(EnginePullUnexpected, OneWithAReceiveIsCopiedOnce) {
+    receive();
+    send(bytes);
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(pair.net.pulled, 1u);
+    EXPECT_EQ(charged, 1);
+    EXPECT_EQ(local, bytes);
+}
+
+TEST_F(EnginePullUnexpected, WhoAsksForTheMatchWaitsForIt) {
+    send(bytes, FI_MATCH_COMPLETE);
+    EXPECT_EQ(next(), -1);
+    EXPECT_EQ(pair.net.pulled, 1u);
+    EXPECT_EQ(received(), bytes);
+    EXPECT_EQ(next(), 0);
+}
+
+TEST_F(EnginePullUnexpected, OneThatCannotBePulledWaitsForItsReceive) {
+    pair.net.pull_error = -FI_EPERM;
+    send(bytes);
+    EXPECT_EQ(next(), -1);
+    EXPECT_EQ(received(), bytes);
+    EXPECT_EQ(next(), 0);
+}
+
+TEST_F(EnginePullUnexpected, TheyTakeUnitsAndGiveThemBack) {
+    std::vector<Bytes> sent;
+    for (size_t i = 0; i < kWindowful + 5; ++i) sent.push_back(pattern(kSize, i));
+    for (const int pull_error : {0, -FI_EPERM, 0}) {
+        pair.net.pull_error = pull_error;
+        charged = 0;
+        for (const Bytes& each : sent) send(each);
+        int completed = 0;
+        while (next() == 0) ++completed;
+        EXPECT_EQ(completed, pull_error ? 0 : kWindowful);
+        EXPECT_EQ(charged, kWindowful);
+        for (const Bytes& each : sent) ASSERT_EQ(received(), each);
+        while (next() == 0) ++completed;
+        EXPECT_EQ(completed, kWindowful + 5);
+        pair.a.transport<true>().peer_called(pair.b.endpoint.shm_address)->ahead = kWindowFirst;  // as it was
+    }
+}
+
+TEST_F(EnginePullUnexpected, OneThatIsCancelledGivesItsUnitsBack) {
+    send(bytes);
+    EXPECT_EQ(received(), bytes);
+    PeerBase* peer = pair.a.transport<true>().peer_called(pair.b.endpoint.shm_address);
+    const int left = peer->units_left();
+    pair.net.capacity = 0;
+    send(bytes);
+    EXPECT_EQ(peer->units_left(), left - units_of(kSize));
+    EXPECT_EQ(fi_cancel(&pair.a.ep->fid, bytes.data()), 0);
+    EXPECT_EQ(peer->units_left(), left);
+}
+
+TEST_F(EnginePullUnexpected, ChargedAnnouncementsThatMakeNoSenseDropTheirSender) {
+    constexpr uint64_t kTooLong = FakeTransport<true>::kEagerMax + 1;
+    for (const uint64_t length : {uint64_t{0}, kTooLong}) {  // 0: no sources
+        on_frame = [length](Packet& packet) {
+            if (packet.header.op != static_cast<uint8_t>(FrameOp::MessageRts)) return true;
+            packet.bytes.resize(sizeof length);
+            if (length) {
+                memcpy(packet.bytes.data(), &length, sizeof length);
+                packet.bytes.resize(3 * sizeof length);
+                memcpy(packet.bytes.data() + 2 * sizeof length, &length, sizeof length);
+            }
+            packet.header.aux = length ? 1 : 0;
+            packet.header.size = static_cast<uint32_t>(packet.bytes.size());
+            return true;
+        };
+        send(bytes);
+        EXPECT_EQ(next(), FI_ECONNRESET);
+    }
+    EXPECT_EQ(pair.net.pulled, 0u);
+}
+
 }  // namespace
 }  // namespace selvage::impl::test

@@ -16,6 +16,7 @@ struct Temper {
     bool holds = false;
     size_t pieces_above = SIZE_MAX;
     size_t per_progress = 100;
+    size_t frame_most = 16384;
 };
 
 Setting with(void (*change)(Setting&)) {
@@ -27,6 +28,9 @@ Setting with(void (*change)(Setting&)) {
 const Temper kTempers[] = {
     {"plain", {}},
     {"pulls", with([](Setting& s) { s.pulls = true; })},
+    {"pulls_what_has_units", with([](Setting& s) { s.pulls = true; }), 1000, false, SIZE_MAX, 100, 4096},
+    {"pulls_what_has_units_strictly", with([](Setting& s) { s.pulls = true, s.comp_order = FI_ORDER_STRICT; }), 3,
+     false, SIZE_MAX, 3, 4096},
     {"pulls_strictly", with([](Setting& s) { s.pulls = true, s.comp_order = FI_ORDER_STRICT; }), 3, false, SIZE_MAX, 3},
     {"held", {}, 1000, true},
     {"narrow", {}, 2, false, SIZE_MAX, 3},
@@ -87,6 +91,7 @@ TEST_P(RandomStream, EveryMessageGoesWhereItBelongs) {
         pair.net.holds = temper.holds;
         pair.net.pieces_above = temper.pieces_above;
         pair.net.per_progress = temper.per_progress;
+        pair.net.frame_most = temper.frame_most;
         fid_ep* receiver = temper.setting.shared ? pair.b.srx : pair.b.ep;
 
         std::vector<Message> messages(kMessages);
