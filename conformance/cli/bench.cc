@@ -177,6 +177,7 @@ std::string place(const Options& options, bench::Bench& out) {
 
 int run_bench(const Options& options) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
+    setenv("FI_SELVAGE_LOCAL", "0", 0);  // rows of tcp stand beside raw TCP, so they are of sockets if nothing is said
     auto workloads = suite.workloads();
     if (const auto error = choose(workloads, options); !error.empty()) return could_not_run(error);
     const auto floors = floors_for(suite, workloads);
@@ -279,6 +280,7 @@ void add_bench(CLI::App& app, Run& run) {
         "Examples:  selvage bench transfer --report bench.html       all of it, in some four minutes\n"
         "           selvage bench transfer --quick --only shm        shared memory alone, in some seconds\n"
         "           selvage bench transfer --only tcp.tagged --tail  with the 99th percentile\n"
+        "           FI_SELVAGE_LOCAL=1 selvage bench transfer --only tcp     tcp as neighbours have it: in memory\n"
         "           selvage bench getinfo --only copy --pairs 31 --json");
     for (const auto& suite : bench::suites()) add_suite(*command, suite, run);
     add_bench_count(app, run);

@@ -277,6 +277,33 @@ TEST_F(Near, WithoutRoomForTheAnswersThereIsAConnection) {
     EXPECT_EQ(status, 0);
 }
 
+// As programs do that were written over sockets, which take what nobody has received. Through the rings, read by the
+// kernel, and in both orders of these two.
+TEST_F(Near, BothEndsMaySendLongMessagesBeforeTheyReceive) {
+    constexpr std::chrono::seconds kLimit{10};
+    constexpr size_t kSizes[] = {40'000, 100'000, 40'000, 200'000};
+    Station a(choice()), b(choice());
+    const fi_addr_t to_b = a.insert(b.name()), to_a = b.insert(a.name());
+    for (int round = 0; round < 3 * kRounds; ++round) {
+        const std::string sent = bytes_of(kSizes[round % 4], round), back = bytes_of(kSizes[(round + 1) % 4], round);
+        SELVAGE_MUST(fi_tsend(a.ep, sent.data(), sent.size(), nullptr, to_b, 1, nullptr));
+        SELVAGE_MUST(fi_tsend(b.ep, back.data(), back.size(), nullptr, to_a, 1, nullptr));
+        int left = 2;
+        for (const auto start = std::chrono::steady_clock::now(); left;) {
+            fi_cq_tagged_entry entry;
+            left -= fi_cq_read(a.cq, &entry, 1) == 1;
+            left -= fi_cq_read(b.cq, &entry, 1) == 1;
+            ASSERT_LT(std::chrono::steady_clock::now() - start, kLimit) << "round " << round;
+        }
+        std::string at_a, at_b;
+        receive(a, &at_a, to_b);
+        receive(b, &at_b, to_a);
+        ASSERT_EQ(at_a, back);
+        ASSERT_EQ(at_b, sent);
+    }
+    EXPECT_EQ(connections_at(port_of(a.name())), 0);
+}
+
 TEST_F(Near, AWildcardTakesNearAndFarInTheOrderOfArrival) {
     Station station(choice());
     const Echo close_by(station);

@@ -9,7 +9,7 @@ namespace selvage::impl {
 namespace {
 
 const Param<bool> kLocalRow{
-    nullptr, "selvage_local", false,
+    nullptr, "selvage_local", true,
     "Whether FI_EP_RDM endpoints of tcp exchange with peers on this machine through shared memory"};
 
 static_assert(LimitsByPeer<NearTransport> && SendsInline<NearTransport> && PullsMemory<NearTransport> &&
@@ -19,7 +19,8 @@ static_assert(LimitsByPeer<NearTransport> && SendsInline<NearTransport> && Pulls
 }  // namespace
 
 int start_tcp_endpoint(Endpoint& endpoint) {
-    if (endpoint.connected_type() || !kLocalRow.get()) return start_far_endpoint(endpoint);
+    const bool local = kLocalRow.get() && (endpoint.caps & FI_LOCAL_COMM);
+    if (endpoint.connected_type() || !local) return start_far_endpoint(endpoint);
     return start_engine<NearTransport>(endpoint);
 }
 

@@ -50,6 +50,7 @@ int NearTransport::share(const Endpoint& endpoint) {
     if (!near::Namespace::current(&space_) || !near::write_name(space_, address, text)) return -FI_EOPNOTSUPP;
     if (!is_of_this_machine(address)) return -FI_EHOSTUNREACH;  // bound, as the kernel may allow, but not here
     derive_key(*endpoint.domain, key_);
+    shm_.take_long_frames(kFrameMax);
     return shm_.open_at(text, key_);
 }
 

@@ -41,7 +41,10 @@ public:
     void close();
     int find_peer(fi_addr_t to, Peer** out);
     SendResult send(Peer& peer, const Frame& frame) {
-        if (peer.in_memory) return shm_.send(memory_peer(peer), frame);
+        if (peer.in_memory) {
+            if (frame.header.size > ShmTransport::kFrameMax) return shm_.send_long(memory_peer(peer), frame);
+            return shm_.send(memory_peer(peer), frame);
+        }
         look_at_sockets();
         return tcp_.send(socket_peer(peer), frame);
     }
@@ -51,7 +54,7 @@ public:
     int wait_descriptor() const;
 
     static size_t frame_max(const Peer& peer) { return peer.in_memory ? ShmTransport::kFrameMax : kFrameMax; }
-    static size_t eager_max(const Peer& peer) { return peer.in_memory ? ShmTransport::kEagerMax : kEagerMax; }
+    static size_t eager_max(const Peer&) { return kEagerMax; }
 
     // What not every transport has (engine/transport.h).
     bool address_of(Peer& peer, AvEntry* out);
@@ -63,7 +66,7 @@ public:
     }
     void copy_sources(const iovec* ranges, size_t count) { tcp_.copy_sources(ranges, count); }
     void discard_placement(Peer& peer) {
-        if (!peer.in_memory) tcp_.discard_placement(socket_peer(peer));
+        peer.in_memory ? ShmTransport::discard_placement(memory_peer(peer)) : tcp_.discard_placement(socket_peer(peer));
     }
     bool takes_inline(const Peer& peer) const { return peer.in_memory && shm_.takes_inline(memory_peer(peer)); }
     // REQUIRES: takes_inline(peer).
