@@ -22,6 +22,14 @@ public:
         (first_ ? first_->*Previous : last_) = item;
         first_ = item;
     }
+    // nullptr: before all others.
+    void insert_after(Item* position, Item* item) {
+        if (!position) return prepend(item);
+        item->*Previous = position;
+        item->*Next = position->*Next;
+        (position->*Next ? position->*Next->*Previous : last_) = item;
+        position->*Next = item;
+    }
     void remove(Item* item) {
         (item->*Previous ? item->*Previous->*Next : first_) = item->*Next;
         (item->*Next ? item->*Next->*Previous : last_) = item->*Previous;

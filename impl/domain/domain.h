@@ -7,6 +7,7 @@
 #include "impl/domain/mr_table.h"
 #include "impl/domain/region_counters.h"
 #include "impl/domain/region_users.h"
+#include "impl/domain/work_queue.h"
 #include "impl/fabric/domain_core.h"
 #include "impl/fabric/fabric.h"
 
@@ -34,6 +35,7 @@ struct Domain : DomainCore {
     MrTable regions;
     RegionUsers region_users;        // locks itself
     RegionCounters region_counters;  // locks itself
+    WorkQueue work;                  // locks itself
 
     static Domain* of(fid_domain* domain) { return object_of<Domain>(domain); }
     bool basic_registration() const { return attr.mr_mode == FI_MR_BASIC; }

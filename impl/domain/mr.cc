@@ -283,8 +283,15 @@ const fi_ops_mr kMrOps = {
     .regattr = register_attributes,
 };
 
-int domain_control(fid*, int command, void* argument) {
+int domain_control(fid* descriptor, int command, void* argument) {
+    auto* domain = object_of<Domain>(descriptor);
     switch (command) {
+        case FI_QUEUE_WORK:
+            return domain->work.queue(*domain, static_cast<fi_deferred_work*>(argument));
+        case FI_CANCEL_WORK:
+            return domain->work.cancel(static_cast<fi_deferred_work*>(argument));
+        case FI_FLUSH_WORK:
+            return domain->work.flush(static_cast<fid_cntr*>(argument));
         case FI_MAP_RAW_MR:
             return map_raw(static_cast<struct fi_mr_map_raw*>(argument));
         case FI_UNMAP_KEY:

@@ -180,7 +180,9 @@ int close_endpoint(fid* descriptor) {
         detach_connection(endpoint);
         if (endpoint->path) {
             endpoint->domain->region_counters.remove_path(endpoint->path);
+            endpoint->domain->work.stop(*endpoint);
             endpoint->path->close();
+            endpoint->domain->work.forget(*endpoint);
         }
         destroy_connection(endpoint);
         release_bindings(endpoint);

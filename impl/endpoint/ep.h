@@ -18,6 +18,7 @@ class Connection;
 struct Counter;
 struct EventQueue;
 struct MemoryRegion;
+struct EndpointWork;
 struct SharedReceive;
 struct StatRecord;
 
@@ -73,6 +74,7 @@ struct Endpoint {
     BoundRegion* regions = nullptr;
     StatRecord* stat = nullptr;        // while it is enabled; what the transport counts
     Connection* connection = nullptr;  // FI_EP_MSG (connect.h), from opening to closing
+    EndpointWork* work = nullptr;      // from the first work for it on; protected by the lock of domain->work
     Endpoint* aliases = nullptr;       // of a base, linked by next_alias
     Endpoint* next_alias = nullptr;
 

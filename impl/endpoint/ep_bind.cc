@@ -220,6 +220,7 @@ int enable_endpoint(Endpoint* endpoint) {
         return error;
     }
     endpoint->enabled = true;
+    if (endpoint->path) endpoint->domain->work.add_path(*endpoint->path);
     for (Endpoint* alias = endpoint->aliases; alias; alias = alias->next_alias) share_path(*endpoint, alias);
     return 0;
 }

@@ -192,6 +192,7 @@ ssize_t receive_left(fid_ep* descriptor) {
 
 ssize_t cancel(fid* descriptor, void* context) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    if (endpoint->domain->work.cancel_triggered(*endpoint, context)) return 0;
     return endpoint->path ? endpoint->path->cancel(context) : -FI_EOPBADSTATE;
 }
 

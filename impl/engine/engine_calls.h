@@ -8,6 +8,7 @@
 #pragma once
 
 #include "impl/endpoint/endpoint_ops.h"
+#include "impl/endpoint/triggered.h"
 #include "impl/engine/engine_control.h"
 
 namespace selvage::impl {
@@ -91,6 +92,8 @@ struct MessageCalls {
     }
     static ssize_t sendmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {FI_OP_SEND, message, flags});
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::Message,
                                     .ranges = message->msg_iov,
@@ -135,6 +138,8 @@ struct MessageCalls {
     }
     static ssize_t tsendmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {FI_OP_TSEND, message, flags});
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::Tagged,
                                     .ranges = message->msg_iov,
@@ -189,6 +194,8 @@ struct MessageCalls {
     }
     static ssize_t recvmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {FI_OP_RECV, message, flags});
         if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
         const Endpoint* endpoint = Endpoint::of(ep);
         return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),
@@ -209,6 +216,8 @@ struct MessageCalls {
     }
     static ssize_t trecvmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {FI_OP_TRECV, message, flags});
         if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
         const Endpoint* endpoint = Endpoint::of(ep);
         return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),

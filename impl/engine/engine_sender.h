@@ -89,7 +89,7 @@ protected:
     ssize_t check_flags(uint64_t flags, size_t size) const {
         constexpr uint64_t kKnown = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT |
                                     FI_TRANSMIT_COMPLETE | FI_INJECT_COMPLETE | FI_COMPLETION | FI_MORE |
-                                    FI_REMOTE_CQ_DATA;
+                                    FI_REMOTE_CQ_DATA | FI_TRIGGER;
         if (flags & ~kKnown) return -FI_EBADFLAGS;
         if (size > options_.message_max) return -FI_EMSGSIZE;
         return (flags & FI_INJECT) && size > options_.inject_max ? -FI_EMSGSIZE : 0;
@@ -332,12 +332,16 @@ private:
     void retire(Transmit& op) {
         op.peer->sending.operations.remove(&op);
         if (op.error) {
-            reports.transmit_failed(completion_flags(op), counter_slot(op), op.context, op.error);
+            report_failed(op);
         } else {
             reports.transmitted(op.flags, completion_flags(op), counter_slot(op), op.context);
         }
         release_mr(op);
         transmits_.give(&op);
+    }
+    [[gnu::noinline]] void report_failed(const Transmit& op) {
+        const uint64_t flags = completion_flags(op) | (op.flags & FI_TRIGGER);
+        reports.transmit_failed(flags, counter_slot(op), op.context, op.error);
     }
 };
 

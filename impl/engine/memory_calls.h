@@ -3,6 +3,7 @@
 
 #include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/endpoint_ops.h"
+#include "impl/endpoint/triggered.h"
 #include "impl/engine/engine_control.h"
 
 namespace selvage::impl {
@@ -34,6 +35,8 @@ struct MemoryCalls {
     }
     static ssize_t access_message(fid_ep* ep, bool write, const fi_msg_rma* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {write ? FI_OP_WRITE : FI_OP_READ, message, flags});
         const Endpoint* endpoint = Endpoint::of(ep);
         const bool has_data = write && (flags & FI_REMOTE_CQ_DATA);
         return path(endpoint).access({.write = write,
@@ -162,6 +165,8 @@ struct MemoryCalls {
     }
     static ssize_t basemsg(fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {FI_OP_ATOMIC, message, flags});
         return atomic_message(ep, AtomicForm::Base, message,
                               {message->msg_iov, message->iov_count, nullptr, 0, nullptr, 0}, flags);
     }
@@ -185,9 +190,11 @@ struct MemoryCalls {
         return atomic_one(ep, AtomicForm::Fetch, {vector, count, nullptr, 0, results, result_count}, to, address, key,
                           type, op, context);
     }
-    static ssize_t fetchmsg(fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void**, size_t result_count,
-                            uint64_t flags) {
+    static ssize_t fetchmsg(fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void** regions,
+                            size_t result_count, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]]
+            return post_triggered(ep, {FI_OP_FETCH_ATOMIC, message, flags, {results, regions, result_count}});
         return atomic_message(ep, AtomicForm::Fetch, message,
                               {message->msg_iov, message->iov_count, nullptr, 0, results, result_count}, flags);
     }
@@ -206,9 +213,17 @@ struct MemoryCalls {
         return atomic_one(ep, AtomicForm::Compare, {vector, count, comparands, compare_count, results, result_count},
                           to, address, key, type, op, context);
     }
-    static ssize_t comparemsg(fid_ep* ep, const fi_msg_atomic* message, const fi_ioc* comparands, void**,
-                              size_t compare_count, fi_ioc* results, void**, size_t result_count, uint64_t flags) {
+    static ssize_t comparemsg(fid_ep* ep, const fi_msg_atomic* message, const fi_ioc* comparands,
+                              void** compare_regions, size_t compare_count, fi_ioc* results, void** regions,
+                              size_t result_count, uint64_t flags) {
         if (!message) return -FI_EINVAL;
+        if (flags & FI_TRIGGER) [[unlikely]] {
+            return post_triggered(ep, {FI_OP_COMPARE_ATOMIC,
+                                       message,
+                                       flags,
+                                       {results, regions, result_count},
+                                       {comparands, compare_regions, compare_count}});
+        }
         return atomic_message(ep, AtomicForm::Compare, message,
                               {message->msg_iov, message->iov_count, comparands, compare_count, results, result_count},
                               flags);

@@ -156,7 +156,7 @@ struct Receive {
     uint64_t ignore;
     fi_addr_t source;  // wanted, or FI_ADDR_UNSPEC
     void* context;
-    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_CLAIM
+    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_TRIGGER (triggered.h)
     bool tagged;
     bool posted;        // in the match queue
     bool released;      // a multi-receive buffer that is used up and waits for the messages arriving in it

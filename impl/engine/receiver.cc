@@ -8,6 +8,12 @@
 #include "impl/engine/memory.h"
 
 namespace selvage::impl {
+namespace {
+
+// What a report has of the flags of a receive.
+constexpr uint64_t kReported = FI_COMPLETION | FI_TRIGGER;
+
+}  // namespace
 
 void Receiver::open_receiver(Endpoint& endpoint, ReceiveContext* context) {
     context_ = context;
@@ -62,7 +68,7 @@ void Receiver::report(const Arrival& message, void* context, uint64_t flags, voi
     const fi_addr_t source = sources_ ? (peer ? current_address(*peer) : message.from) : FI_ADDR_NOTAVAIL;
     const Completion completion{
         .context = context,
-        .flags = received_flags(message) | (flags & FI_MULTI_RECV),
+        .flags = received_flags(message) | (flags & (FI_MULTI_RECV | FI_TRIGGER)),
         .length = placed,
         .buffer = buffer,
         .data = message.data,
@@ -74,6 +80,8 @@ void Receiver::report(const Arrival& message, void* context, uint64_t flags, voi
         report_failure(completion, message.length, error, requested, peer);
         return;
     }
+    if (flags & FI_TRIGGER) [[unlikely]]
+        return deferred_completed(completion, reports.receive);
     if (requested) reports.receive->write(completion);
     reports.count(kSlotRecv);
 }
@@ -137,8 +145,7 @@ bool Receiver::place(Receive* receive, const Arrival& message, const std::byte* 
     if (message.reply_id && peer) reply(*peer, message.reply_id, 0);
     const bool open = !receive->released;
     if (!open && receive->posted) context_->match.unpost(receive);
-    report(message, receive->context, (receive->flags & FI_COMPLETION) | (last ? FI_MULTI_RECV : 0), at, placed, 0,
-           peer);
+    report(message, receive->context, (receive->flags & kReported) | (last ? FI_MULTI_RECV : 0), at, placed, 0, peer);
     if (last) context_->give(receive);
     return open;
 }
@@ -190,7 +197,7 @@ bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBas
     if (!part) {
         // Nothing can be kept of it: both sides are told.
         reply(peer, message.reply_id, FI_ENOMEM);
-        report(message, receive->context, receive->flags & FI_COMPLETION, nullptr, 0, FI_ENOMEM, &peer);
+        report(message, receive->context, receive->flags & kReported, nullptr, 0, FI_ENOMEM, &peer);
         if (receive->flags & FI_MULTI_RECV) return true;
         if (receive->posted) context_->match.unpost(receive);
         context_->give(receive);
@@ -229,7 +236,7 @@ void Receiver::conclude(Receive* receive) {
     Receive* parent = receive->parent;
     const bool last = parent && --parent->arriving == 0 && parent->released;
     PeerBase* peer = receive->peer ? receive->peer->peer : nullptr;
-    report(receive->message, receive->context, (receive->flags & FI_COMPLETION) | (last ? FI_MULTI_RECV : 0),
+    report(receive->message, receive->context, (receive->flags & kReported) | (last ? FI_MULTI_RECV : 0),
            receive->range_count ? receive->ranges[0].iov_base : nullptr, receive->error ? 0 : receive->wanted,
            receive->error, peer);
     context_->give(receive);
@@ -370,7 +377,7 @@ bool Receiver::take(Receive* receive, Unexpected* unexpected) {
     PeerBase* peer = unexpected->peer;
     bool open = false;
     if (unexpected->error) {
-        report(message, receive->context, receive->flags & FI_COMPLETION, nullptr, 0, unexpected->error, peer);
+        report(message, receive->context, receive->flags & kReported, nullptr, 0, unexpected->error, peer);
         context_->give(receive);
     } else if (unexpected->announced) {
         open = place_announced(receive, message, *peer, unexpected->ranges, unexpected->range_count);
@@ -451,7 +458,8 @@ bool Receiver::cancel_receive(void* context) {
     Receive* found = context_->match.search_posted([&](const Receive* r) { return r->context == context; });
     if (!found) return false;
     context_->match.unpost(found);
-    reports.receive_failed(FI_RECV | (found->tagged ? FI_TAGGED : FI_MSG), context, found->tag, FI_ECANCELED);
+    const uint64_t flags = FI_RECV | (found->tagged ? FI_TAGGED : FI_MSG) | (found->flags & FI_TRIGGER);
+    reports.receive_failed(flags, context, found->tag, FI_ECANCELED);
     if (found->arriving) {
         found->released = true;
     } else {

@@ -64,7 +64,7 @@ inline Receive* ReceiveContext::make(const ReceiveRequest& request, size_t capac
     receive->ignore = request.ignore;
     receive->source = request.source;
     receive->context = request.context;
-    receive->flags = request.flags & (FI_COMPLETION | FI_MULTI_RECV);
+    receive->flags = request.flags & (FI_COMPLETION | FI_MULTI_RECV | FI_TRIGGER);
     receive->tagged = request.tagged;
     receive->posted = false;
     receive->released = false;
@@ -180,7 +180,7 @@ protected:
     // A whole message. False when memory for it is short, or more is kept of the peer than may be.
     bool arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
         Receive* receive = match(message, peer);
-        if (!receive || !plain_ || receive->range_count != 1 || (receive->flags & FI_MULTI_RECV) ||
+        if (!receive || !plain_ || receive->range_count != 1 || (receive->flags & (FI_MULTI_RECV | FI_TRIGGER)) ||
             message.length > receive->capacity || message.reply_id) [[unlikely]] {
             return arrived_otherwise(receive, message, payload, peer);
         }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "impl/endpoint/ep.h"
+#include "impl/endpoint/triggered.h"
 #include "impl/events/cntr.h"
 #include "impl/events/completion.h"
 #include "impl/events/cq.h"
@@ -26,7 +27,8 @@ struct Reports {
         endpoint_context = endpoint.descriptor.fid.context;
     }
 
-    // An operation of this side succeeded; `entry` has FI_COMPLETION when the queue is to tell.
+    // An operation of this side succeeded; `entry` has FI_COMPLETION when the queue is to tell, or FI_TRIGGER (without
+    // it) for deferred work (triggered.h).
     void transmitted(uint64_t entry, uint64_t flags, CounterSlot slot, void* context) {
         if (entry & FI_COMPLETION) [[likely]] {
             transmit->write({.context = context,
@@ -36,14 +38,20 @@ struct Reports {
                              .data = 0,
                              .tag = 0,
                              .source = FI_ADDR_NOTAVAIL});
+        } else if (entry & FI_TRIGGER) [[unlikely]] {
+            return deferred_transmitted(flags, context);
         }
         count(slot);
+    }
+    [[gnu::noinline, gnu::cold]] void deferred_transmitted(uint64_t flags, void* context) const {
+        deferred_completed(failure_of(flags, context, 0, 0).base, transmit);
     }
     void count(CounterSlot slot) {
         if (counters[slot]) [[unlikely]]
             counters[slot]->count(1);
     }
     void failed(CompletionQueue* queue, CounterSlot slot, const FailedCompletion& failure) {
+        if (failure.base.flags & FI_TRIGGER) return deferred_failed(failure, queue);
         if (queue) queue->write_error(failure);
         if (failure.without_source != WithoutSource::Error) return count(slot);
         if (counters[slot]) counters[slot]->count_errors(1);

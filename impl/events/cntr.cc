@@ -11,6 +11,12 @@ int Counter::attach(Progressive* path) { return attach_to(*domain, progress, pat
 
 void Counter::detach(Progressive* path) { detach_from(*domain, progress, path); }
 
+// With the lock of a data path held: what the signal sets off is started later.
+void Counter::signal() {
+    wait.signal();
+    if (work.load(std::memory_order_acquire)) mark_reached(*this);
+}
+
 bool Counter::poll_news() {
     const uint64_t now = value.load();
     const uint64_t errors_now = errors.load();
@@ -47,6 +53,7 @@ int updated(Counter* counter) {
     counter->polled.store(counter->value.load(), std::memory_order_relaxed);
     counter->polled_errors.store(counter->errors.load(), std::memory_order_relaxed);
     counter->wait.signal();
+    if (counter->work.load(std::memory_order_acquire)) start_reached(*counter);
     return 0;
 }
 
@@ -89,6 +96,7 @@ int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
 
 int close_counter(fid* descriptor) {
     auto* counter = object_of<Counter>(descriptor);
+    if (!release_from_work(counter)) return -FI_EBUSY;
     if (!counter->uses.close()) return -FI_EBUSY;
     counter->progress.disarm_native();
     counter->wait.close();

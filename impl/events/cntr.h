@@ -2,7 +2,8 @@
 //
 // The engine calls count and count_errors, with or without locks, and attaches its data path (without the endpoint's
 // lock held). They are atomic additions, or plain ones where the domain is serialised or the process has one thread;
-// either way a thread is woken only if one wants to be (wait.h).
+// either way a thread is woken only if one wants to be (wait.h). Work that waits for a value of the counter
+// (domain/work_queue.h) wants the same signals, so that a counter without any pays nothing for it.
 #pragma once
 
 #include <sys/single_threaded.h>
@@ -13,6 +14,7 @@
 
 namespace selvage::impl {
 
+struct CounterWork;
 struct DomainCore;
 
 struct Counter {
@@ -32,6 +34,9 @@ struct Counter {
     ProgressList progress{wait};
     IdleReads idle;  // reads that show what the last one did
     bool serialised = false;
+    // From the first work that names the counter to its closing (trigger/). Work that waits for it is counted in
+    // `wait` as a waiter.
+    std::atomic<CounterWork*> work{nullptr};
 
     // For the engine.
     void count(uint64_t successes) { add(value, successes); }
@@ -57,8 +62,16 @@ private:
         } else {
             number.fetch_add(amount);
         }
-        wait.signal_if_wanted();
+        if (wait.wanted()) [[unlikely]]
+            signal();
     }
+    void signal();
 };
+
+// What the work of a domain has to do with counters (trigger/counter_work.cc). None is called with the work's lock
+// held.
+void mark_reached(Counter& counter);       // its work that waits for no more than it has is due
+void start_reached(Counter& counter);      // and is started, unless another thread does so
+bool release_from_work(Counter* counter);  // before it is closed; false while work names it
 
 }  // namespace selvage::impl

@@ -103,6 +103,7 @@ Armed ProgressList::arm_item(Item& item) {
     if (item.watched < 0 && item.object->wait_descriptor() != Progressive::kNoDescriptor) {
         if (watch(item) || item.watched < 0) return Armed::NoDescriptor;
     }
+    if (item.object->has_due_work()) return Armed::Later;
     return item.object->arm() ? Armed::Armed : Armed::Busy;
 }
 

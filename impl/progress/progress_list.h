@@ -15,7 +15,7 @@ namespace selvage::impl {
 
 class WaitObject;
 
-enum class Armed : uint8_t { Armed, Busy, NoDescriptor };
+enum class Armed : uint8_t { Armed, Busy, Later, NoDescriptor };
 
 // What the thread that makes automatic progress knows of the application (progress_thread.h).
 class ApplicationActivity {
@@ -70,8 +70,9 @@ public:
     }
 
     // Armed: every object has nothing left to do, and from now to disarm() the owner's wait object is woken by
-    // arrivals. Otherwise nothing is armed, and disarm() is not called: Busy, there is something to do; NoDescriptor,
-    // arrivals would wake nobody, since the process has no descriptor left for them.
+    // arrivals. Otherwise nothing is armed, and disarm() is not called: Busy, there is something to do; Later,
+    // something is to be tried again soon; NoDescriptor, arrivals would wake nobody, since the process has no
+    // descriptor left for them.
     Armed arm();
     void disarm();
 

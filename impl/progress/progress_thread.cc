@@ -77,6 +77,8 @@ void ProgressThread::sleep() {
         list_.disarm();
     } else if (armed == Armed::NoDescriptor) {
         wait_.nap_undescribed(seen, Deadline(kForever));
+    } else if (armed == Armed::Later) {
+        wait_.nap_briefly(seen, Deadline(kForever));
     }
     wait_.unwant();
 }

@@ -9,6 +9,10 @@
 // object's own lock orders the two: either arm() comes after that progress(), or the thread that made progress sees the
 // sleeper, who registered before it took the lock in arm(). An implementation that looks for arrivals in another call
 // than progress() (a posted operation that needs room) ends that call with after_progress(), too.
+//
+// Due work. A counter is moved with the lock of a data path held, and what waits for it (domain/work_queue.h) may need
+// that lock. So it is only marked as due there, on every data path of the domain; who has made progress on one starts
+// it in after_progress(), where no such lock is held. Sleepers are woken to do so.
 #pragma once
 
 #include "impl/base/spin_lock.h"
@@ -26,6 +30,15 @@ protected:
 private:
     friend class Progressive;
     Sleeper* next_ = nullptr;
+};
+
+class DueWork {
+public:
+    // Starts what is due; what cannot start now stays due. Returns at once when another thread is about it.
+    virtual void run() = 0;
+
+protected:
+    ~DueWork() = default;
 };
 
 class Progressive {
@@ -47,35 +60,56 @@ public:
         after_progress();
     }
     void after_progress() {
-        if (sleeping_.load(std::memory_order_relaxed)) [[unlikely]]
-            arm_for_sleepers();
+        if (attention_.load(std::memory_order_relaxed)) [[unlikely]]
+            attend();
     }
     void add_sleeper(Sleeper& sleeper) {
         SpinGuard guard(sleepers_lock_);
         sleeper.next_ = sleepers_;
         sleepers_ = &sleeper;
-        sleeping_.store(true, std::memory_order_relaxed);
+        attention_.fetch_or(kSleepers);
     }
     void remove_sleeper(Sleeper& sleeper) {
         SpinGuard guard(sleepers_lock_);
         Sleeper** link = &sleepers_;
         while (*link && *link != &sleeper) link = &(*link)->next_;
         if (*link) *link = sleeper.next_;
-        sleeping_.store(sleepers_ != nullptr, std::memory_order_relaxed);
+        if (!sleepers_) attention_.fetch_and(static_cast<uint8_t>(~kSleepers));
     }
+
+    // For the work of the domain, which has its own list of the objects. A sleeper that was added before is woken, and
+    // one that is added later finds has_due_work() before it sleeps.
+    void mark_due(DueWork& work) {
+        work_.store(&work, std::memory_order_relaxed);
+        attention_.fetch_or(kDue);
+        wake_sleepers();
+    }
+    void unmark_due() { attention_.fetch_and(static_cast<uint8_t>(~kDue)); }
+    bool has_due_work() const { return attention_.load() & kDue; }
+    Progressive* next_path = nullptr;  // in that list
+    Progressive* previous_path = nullptr;
 
 protected:
     ~Progressive() = default;
 
 private:
-    [[gnu::noinline, gnu::cold]] void arm_for_sleepers() {
-        if (arm()) return;
+    static constexpr uint8_t kSleepers = 1;  // sleepers_ is not empty
+    static constexpr uint8_t kDue = 2;
+
+    [[gnu::noinline, gnu::cold]] void attend() {
+        if (has_due_work()) work_.load(std::memory_order_relaxed)->run();
+        if (!(attention_.load(std::memory_order_relaxed) & kSleepers)) return;
+        if (arm() && !has_due_work()) return;
         // There is more to do than one call does, and perhaps no other comes from here: they are to do it.
+        wake_sleepers();
+    }
+    void wake_sleepers() {
         SpinGuard guard(sleepers_lock_);
         for (Sleeper* sleeper = sleepers_; sleeper; sleeper = sleeper->next_) sleeper->wake();
     }
 
-    std::atomic<bool> sleeping_{false};  // sleepers_ is not empty
+    std::atomic<uint8_t> attention_{0};
+    std::atomic<DueWork*> work_{nullptr};  // set before kDue
     SpinLock sleepers_lock_;
     Sleeper* sleepers_ = nullptr;
 };

@@ -209,6 +209,10 @@ WaitObject::Woken WaitObject::nap_undescribed(uint32_t seen, const Deadline& dea
     if (!warned_.exchange(true)) {
         log(FI_LOG_WARN, FI_LOG_CORE, "no file descriptor left to sleep on: looking for arrivals every millisecond");
     }
+    return nap_briefly(seen, deadline);
+}
+
+WaitObject::Woken WaitObject::nap_briefly(uint32_t seen, const Deadline& deadline) {
     const int64_t left = deadline.endless() ? kNapMax : std::min(kNapMax, deadline.remaining());
     const Woken woken = nap(seen, left);
     return woken == Woken::Timeout ? Woken::Signal : woken;

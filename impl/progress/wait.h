@@ -90,6 +90,8 @@ public:
     // In place of wait() while there is no descriptor through which arrivals could wake (Armed::NoDescriptor): a nap
     // of at most a millisecond, after which the caller looks by itself. The first one is logged.
     Woken nap_undescribed(uint32_t seen, const Deadline& deadline);
+    // The same before something is tried again (Armed::Later).
+    Woken nap_briefly(uint32_t seen, const Deadline& deadline);
 
     // For an application that blocks outside the library: makes the descriptor unreadable, and from then on signals
     // are wanted. The caller looks for events afterwards.

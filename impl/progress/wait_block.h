@@ -62,6 +62,8 @@ WaitObject::Woken sleep_once(WaitObject& wait, Progress& progress, const Deadlin
             progress.disarm();
         } else if (armed == Armed::NoDescriptor) {
             woken = wait.nap_undescribed(seen, deadline);
+        } else if (armed == Armed::Later) {
+            woken = wait.nap_briefly(seen, deadline);
         }
     }
     wait.unwant();

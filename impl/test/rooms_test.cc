@@ -34,6 +34,7 @@ const std::vector<Room>& rooms() {
         {"discovery", {"base", "config", "net", "catalog", "fabric"}},
         {"av", {"base", "net", "events", "domain", "discovery"}},
         {"endpoint", {"base", "net", "catalog", "progress", "fabric", "events", "domain", "av"}},
+        {"trigger", {"events", "domain", "endpoint"}},
         {"engine", {"base", "config", "stat", "catalog", "events", "domain", "av", "endpoint"}},
         {"transport/net", {"base", "config", "stat", "net", "engine"}},
         {"transport/shm", {"base", "config", "stat", "net", "catalog", "progress", "av", "endpoint", "engine"}},

@@ -2,10 +2,10 @@
  * progress_list.cc.
  *
  * Models, of a thread that sleeps, block() with add_sleeper, arm, the sleep, remove_sleeper and its own progress; of
- * one that does not, advance(): progress, after_progress and arm_for_sleepers.
+ * one that does not, advance(): progress, after_progress and attend.
  *
  *     here             in the code
- *     SLEEPING         Progressive::sleeping_
+ *     SLEEPING         Progressive::attention_ & kSleepers
  *     LIST_LOCK        Progressive::sleepers_lock_
  *     LOCK             the endpoint's lock: Engine::progress tries it, Engine::arm takes it
  *     published        frames that arrived; taken: those that were handled

@@ -1,0 +1,157 @@
+// Deferred work (fi_trigger(3)): FI_QUEUE_WORK and its kin, and the ends of its operations.
+#include "impl/domain/domain.h"
+#include "impl/events/cntr.h"
+#include "impl/events/cq.h"
+#include "impl/trigger/transfer.h"
+
+namespace selvage::impl {
+namespace {
+
+// nullptr is none. 0, or a negative fabric errno.
+int take_counter(const Domain& domain, fid_cntr* descriptor, Counter** counter) {
+    if (!descriptor) return 0;
+    if (descriptor->fid.fclass != FI_CLASS_CNTR) return -FI_EINVAL;
+    *counter = Counter::of(descriptor);
+    return (*counter)->domain == &domain ? 0 : -FI_EDOMAIN;
+}
+
+int take_counter_change(Work* work, const Domain& domain, const fi_deferred_work& request) {
+    const fi_op_cntr* operation = request.op.cntr;
+    if (!operation || !operation->cntr || work->completion) return -FI_EINVAL;
+    work->type = request.op_type;
+    work->value = operation->value;
+    return take_counter(domain, operation->cntr, &work->target);
+}
+
+// What is complete more than once, or looks at messages, does not count as one completion. A shared receive context has
+// the receives of all its endpoints, and may outlive this one.
+int check_receive(const Endpoint& endpoint, uint64_t flags) {
+    return endpoint.base->srx || (flags & FI_MULTI_RECV) ? -FI_ENOSYS : 0;
+}
+
+int take_operation(Work* work, const Domain& domain, fid_ep* descriptor, const TransferCall& call) {
+    if (!descriptor || descriptor->fid.fclass != FI_CLASS_EP) return -FI_EINVAL;
+    const Endpoint& endpoint = *Endpoint::of(descriptor);
+    if (endpoint.domain != &domain) return -FI_EDOMAIN;
+    if (!endpoint.path) return -FI_EOPBADSTATE;
+    const bool receives = call.type == FI_OP_RECV || call.type == FI_OP_TRECV;
+    if (!((receives ? endpoint.rx.caps : endpoint.tx.caps) & FI_TRIGGER)) return -FI_ENOSYS;
+    const int unsupported = receives ? check_receive(endpoint, call.flags) : 0;
+    if (unsupported) return unsupported;
+    const int error = take_transfer(work, endpoint, call);
+    if (error) return error;
+    work->writes_entry = work->flags & FI_COMPLETION;
+    work->flags &= ~FI_COMPLETION;
+    return 0;
+}
+
+int take_transfer_request(Work* work, const Domain& domain, const fi_deferred_work& request) {
+    const fi_op_type type = request.op_type;
+    if (!request.op.msg) return -FI_EINVAL;
+    switch (type) {
+        case FI_OP_RECV:
+        case FI_OP_SEND:
+            return take_operation(work, domain, request.op.msg->ep,
+                                  {type, &request.op.msg->msg, request.op.msg->flags});
+        case FI_OP_TRECV:
+        case FI_OP_TSEND:
+            return take_operation(work, domain, request.op.tagged->ep,
+                                  {type, &request.op.tagged->msg, request.op.tagged->flags});
+        case FI_OP_READ:
+        case FI_OP_WRITE:
+            return take_operation(work, domain, request.op.rma->ep,
+                                  {type, &request.op.rma->msg, request.op.rma->flags});
+        case FI_OP_ATOMIC:
+            return take_operation(work, domain, request.op.atomic->ep,
+                                  {type, &request.op.atomic->msg, request.op.atomic->flags});
+        case FI_OP_FETCH_ATOMIC:
+            return take_operation(
+                work, domain, request.op.fetch_atomic->ep,
+                {type, &request.op.fetch_atomic->msg, request.op.fetch_atomic->flags, request.op.fetch_atomic->fetch});
+        case FI_OP_COMPARE_ATOMIC:
+            return take_operation(work, domain, request.op.compare_atomic->ep,
+                                  {type, &request.op.compare_atomic->msg, request.op.compare_atomic->flags,
+                                   request.op.compare_atomic->fetch, request.op.compare_atomic->compare});
+        default:
+            return -FI_EINVAL;
+    }
+}
+
+int take_request(Work* work, const Domain& domain, const fi_deferred_work& request) {
+    work->deferred = true;
+    work->request = &request;
+    work->threshold = request.threshold;
+    if (!request.triggering_cntr) return -FI_EINVAL;
+    int error = take_counter(domain, request.triggering_cntr, &work->trigger);
+    if (!error) error = take_counter(domain, request.completion_cntr, &work->completion);
+    if (error) return error;
+    const bool changes = request.op_type == FI_OP_CNTR_SET || request.op_type == FI_OP_CNTR_ADD;
+    return changes ? take_counter_change(work, domain, request) : take_transfer_request(work, domain, request);
+}
+
+bool may_be_cancelled(const Work& work) {
+    return work.deferred && (work.state == Work::State::Waiting || work.state == Work::State::Due);
+}
+
+// The work of a completion, which is then one of the application's.
+template <typename Entry>
+Work* take_work(Entry* entry) {
+    auto* work = static_cast<Work*>(entry->context);
+    entry->context = work->context;
+    entry->flags &= ~FI_TRIGGER;
+    return work;
+}
+
+}  // namespace
+
+int WorkQueue::queue(Domain& domain, const fi_deferred_work* request) {
+    if (!request) return -FI_EINVAL;
+    auto* work = create<Work>();
+    if (!work) return -FI_ENOMEM;
+    const int error = take_request(work, domain, *request);
+    if (!error) return static_cast<int>(submit(work));
+    destroy(work);
+    return error;
+}
+
+int WorkQueue::cancel(const fi_deferred_work* request) {
+    LockGuard guard(lock_);
+    Work* work = all_.first();
+    while (work && (work->request != request || !may_be_cancelled(*work))) work = work->next_of_all;
+    if (!request || !work) return request ? -FI_ENOENT : -FI_EINVAL;
+    unlink(*work);
+    drop(work);
+    mark_paths();
+    return 0;
+}
+
+int WorkQueue::flush(const fid_cntr* trigger) {
+    LockGuard guard(lock_);
+    for (Work *work = all_.first(), *next; work; work = next) {
+        next = work->next_of_all;
+        if (!may_be_cancelled(*work) || (trigger && &work->trigger->descriptor != trigger)) continue;
+        unlink(*work);
+        drop(work);
+    }
+    mark_paths();
+    return 0;
+}
+
+void deferred_completed(const Completion& completion, CompletionQueue* queue) {
+    Completion entry = completion;
+    Work* work = take_work(&entry);
+    if (work->writes_entry && queue) queue->write(entry);
+    work->endpoint->domain->work.finish(work, false);
+}
+
+// An operation that failed is always in the queue (fi_cq(3)), where its error can be read.
+void deferred_failed(const FailedCompletion& completion, CompletionQueue* queue) {
+    FailedCompletion entry = completion;
+    Work* work = take_work(&entry.base);
+    const bool arrived = entry.without_source != WithoutSource::Error;
+    if (arrived && !work->writes_entry) entry.without_source = WithoutSource::Nothing;
+    if (queue) queue->write_error(entry);
+    work->endpoint->domain->work.finish(work, !arrived);
+}
+
+}  // namespace selvage::impl
