@@ -26,7 +26,7 @@
 
 #include "loaded.h"
 
-enum { kEntries = 64, kBytes = 256, kChain = 2000, kThreads = 4, kAdds = 500 };
+enum { kEntries = 64, kBytes = 256, kChain = 2000, kThreads = 4, kAdds = 500, kMany = 3000 };
 #define LARGE ((size_t)1 << 20)
 
 struct side {
@@ -54,7 +54,7 @@ static struct fid_cntr* trigger;
 static struct fid_cntr* done;
 static struct fid_mr* region;
 static uint64_t base; /* of the region, for the initiator */
-static char from[LARGE], to[LARGE];
+static _Alignas(8) char from[LARGE], to[LARGE];
 static _Alignas(8) char memory[kBytes]; /* the region */
 
 static void give_up(const char* what, long result) {
@@ -392,6 +392,27 @@ static void an_endpoint_is_closed(void) {
     DO(fi_close(&trigger->fid));
 }
 
+/* More than the transmit context takes: what is due waits for room, and keeps its order. */
+static void more_is_due_than_there_is_room_for(void) {
+    struct fi_triggered_context2* contexts = calloc(kMany, sizeof *contexts);
+    struct iovec* ranges = calloc(kMany, sizeof *ranges);
+    EXPECT(info->tx_attr->size < kMany);
+    post(kMany);
+    for (size_t i = 0; i < kMany; ++i) {
+        contexts[i] = at(1);
+        *word(from + 8 * i) = i;
+        ranges[i].iov_base = from + 8 * i;
+        ranges[i].iov_len = 8;
+        const struct fi_msg message = message_of(&ranges[i], 1, a.peer, &contexts[i]);
+        DO(fi_sendmsg(a.ep, &message, FI_TRIGGER));
+    }
+    DO(fi_cntr_add(trigger, 1));
+    AWAIT(fi_cntr_read(b.received) == kMany && fi_cntr_read(a.sent) == kMany);
+    for (size_t i = 0; i < kMany; ++i) EXPECT(*word(to + 8 * i) == i);
+    free(contexts);
+    free(ranges);
+}
+
 /* Deferred. */
 
 static struct fi_deferred_work work_for(enum fi_op_type type, void* operation, uint64_t threshold) {
@@ -693,6 +714,7 @@ static const struct check {
     {"errors of a counter set off no send", errors_set_off_no_send},
     {"a trigger of an accelerator is refused", accelerators_are_refused},
     {"an endpoint is closed while a send waits", an_endpoint_is_closed},
+    {"more is due than there is room for", more_is_due_than_there_is_room_for},
     {"of a deferred send the completion counter alone tells", deferred_send_is_silent},
     {"a deferred send has an entry if that is asked for", deferred_send_completes},
     {"a deferred send whose threshold is reached starts at once", deferred_send_is_due_at_once},
