@@ -1,6 +1,5 @@
 // selvage explain: why hints are refused, a line for each provider, and the smallest change that is granted; with --all
 // by clause and entry.
-#include "conformance/explain/explain.h"
 #include "conformance/explain/summary.h"
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "conformance/cli/refused_calls.h"
 #include "conformance/run/runner.h"
 #include "conformance/trace/trace.h"
+#include "model/explain/explain.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/explain/explain.h"
+#include "model/explain/explain.h"
 
 namespace selvage::conformance {
 
@@ -16,8 +16,8 @@ namespace selvage::conformance {
 /// @param proposal the smallest change that the provider grants, or nullptr.  Where the text leaves a refusal open,
 /// what
 ///     need not be changed is none of its reasons.
-std::vector<std::string> obstacles(const model::Query& query, const std::vector<Explained>& entries,
-                                   const Proposal* proposal);
+std::vector<std::string> obstacles(const model::Query& query, const std::vector<model::Explained>& entries,
+                                   const model::Proposal* proposal);
 
 /// Capabilities of the offers that were not asked for, as "FI_SEND|FI_RECV (implied)"; empty if there are none.
 std::string unrequested_capabilities(const model::Query& query, const std::vector<model::Info>& offers);

@@ -1,7 +1,9 @@
 // Reads declared profiles with toml++.  Every unknown key is an error, so that a misspelt one cannot be silently lost.
+// Without exceptions, which WebAssembly lacks: the first failure is kept, and what is read after it does not count.
 #include "model/specc/toml.h"
 
 #include <bitset>
+#include <optional>
 #include <set>
 
 #include "model/text/address_text.h"
@@ -12,14 +14,17 @@
 namespace selvage::model {
 namespace {
 
-// Thrown inside this file only.
-struct Bad {
-    std::string message;
-};
+// The first failure of a profile.
+class Failure {
+public:
+    void note(const toml::node& at, const std::string& what) {
+        if (message_.empty()) message_ = "line " + std::to_string(at.source().begin.line) + ": " + what;
+    }
+    [[nodiscard]] const std::string& message() const { return message_; }  ///< empty if there was none
 
-[[noreturn]] void fail(const toml::node& at, const std::string& what) {
-    throw Bad{"line " + std::to_string(at.source().begin.line) + ": " + what};
-}
+private:
+    std::string message_;
+};
 
 bool is_part_table(std::string_view name) {
     const auto* part = find_part(name);
@@ -35,66 +40,73 @@ std::string nearest_path(std::string_view path) {
     return nearest(path, paths);
 }
 
-std::uint64_t word_value(const toml::node& at, Family family, const std::string& name) {
+std::uint64_t word_value(const toml::node& at, Family family, const std::string& name, Failure& failure) {
     std::uint64_t value = 0;
     TextError error;
-    if (!parse_value(family, name, value, error)) fail(at, error.message);
+    if (!parse_value(family, name, value, error)) failure.note(at, error.message);
     return value;
 }
 
-std::uint64_t number_value(const toml::node& node, const FieldRow& field) {
+std::uint64_t number_value(const toml::node& node, const FieldRow& field, Failure& failure) {
+    const std::string path(field.path);
     if (const auto whole = node.value_exact<std::int64_t>()) {
-        if (*whole < 0) fail(node, std::string(field.path) + " can't be negative; \"max\" is the largest value");
+        if (*whole < 0) failure.note(node, path + " can't be negative; \"max\" is the largest value");
         return static_cast<std::uint64_t>(*whole);
     }
     const auto spelt = node.value_exact<std::string>();
-    if (!spelt) fail(node, std::string(field.path) + " is a number, or a string such as \"max\" or \"0xff\"");
+    if (!spelt) {
+        failure.note(node, path + " is a number, or a string such as \"max\" or \"0xff\"");
+        return 0;
+    }
     Scanner in(*spelt);
     std::uint64_t value = 0;
     if (!read_number(in, field, value) || (!in.end() && !in.expected("the value ends before it")))
-        fail(node, std::string(field.path) + ": " + in.error().message);
+        failure.note(node, path + ": " + in.error().message);
     return value;
 }
 
 // A list of names, each joined with its value; those that are `special` have none.
 template <typename Special, typename Join>
-void each_name(const toml::node& node, const FieldRow& field, Special special, Join join) {
+void each_name(const toml::node& node, const FieldRow& field, Failure& failure, Special special, Join join) {
     const auto* list = node.as_array();
     const auto shape = std::string(field.path) + " is a list of names of " + std::string(family_name(field.family));
-    if (list == nullptr) fail(node, shape);
+    if (list == nullptr) return failure.note(node, shape);
     for (const auto& item : *list) {
         const auto name = item.value_exact<std::string>();
-        if (!name) fail(item, shape + "; each is a string");
-        join(item, special(item) ? 0 : word_value(item, field.family, *name));
+        if (!name) return failure.note(item, shape + "; each is a string");
+        join(item, special(item) ? 0 : word_value(item, field.family, *name, failure));
     }
 }
 
-std::uint64_t bits_value(const toml::node& node, const FieldRow& field) {
+std::uint64_t bits_value(const toml::node& node, const FieldRow& field, Failure& failure) {
     std::uint64_t value = 0;
     const auto none = [](const toml::node&) { return false; };
-    each_name(node, field, none, [&](const toml::node&, std::uint64_t bits) { value |= bits; });
+    each_name(node, field, failure, none, [&](const toml::node&, std::uint64_t bits) { value |= bits; });
     return value;
 }
 
 // A string, or { bytes = "hex:…" } for what is no UTF-8.
-std::string text_value(const toml::node& node, std::string_view name) {
+std::string text_value(const toml::node& node, std::string_view name, Failure& failure) {
     if (const auto value = node.value_exact<std::string>()) return *value;
     const auto* table = node.as_table();
     const auto* bytes = table != nullptr && table->size() == 1 ? table->get("bytes") : nullptr;
     const auto spelt = bytes != nullptr ? bytes->value_exact<std::string>() : std::nullopt;
-    if (!spelt) fail(node, std::string(name) + " is a string, or { bytes = \"hex:...\" }");
+    if (!spelt) {
+        failure.note(node, std::string(name) + " is a string, or { bytes = \"hex:...\" }");
+        return {};
+    }
     Scanner in(*spelt);
     Text out;
     if (!spelt->starts_with("hex:") || !read_address(in, out) || !in.end())
-        fail(node, std::string(name) + ": " + shown(*spelt) + " is no list of bytes; write \"hex:0a0b0c\"");
-    return *out;
+        failure.note(node, std::string(name) + ": " + shown(*spelt) + " is no list of bytes; write \"hex:0a0b0c\"");
+    return out.value_or("");
 }
 
 // Walks over the fields of a table and of the part tables in it, and checks that each is known and given once.
 template <typename Use>
 class Walk {
 public:
-    explicit Walk(Use use) : use_(use) {}
+    Walk(Failure& failure, Use use) : failure_(failure), use_(use) {}
 
     void table(const toml::table& table, const std::set<std::string_view>& skip) {
         for (const auto& [key, node] : table) {
@@ -110,64 +122,65 @@ public:
 private:
     void part(std::string_view name, const toml::node& node) {
         const auto* table = node.as_table();
-        if (table == nullptr) fail(node, std::string(name) + " is a table of fields");
+        if (table == nullptr) return failure_.note(node, std::string(name) + " is a table of fields");
         for (const auto& [key, value] : *table) field(std::string(name) + '.' + std::string(key.str()), value);
     }
 
     void field(const std::string& path, const toml::node& node) {
         const auto* found = find_field(path);
         if (found == nullptr || found->part == Part::Call)
-            fail(node, "unknown key " + shown(path) + "; the nearest: " + nearest_path(path));
-        if (is_of_the_call(*found)) fail(node, path + " depends on the call, a profile can't hold it");
+            return failure_.note(node, "unknown key " + shown(path) + "; the nearest: " + nearest_path(path));
+        if (is_of_the_call(*found)) return failure_.note(node, path + " depends on the call, a profile can't hold it");
         const auto index = static_cast<std::size_t>(found->field);
-        if (seen_[index]) fail(node, path + " is given twice");
+        if (seen_[index]) return failure_.note(node, path + " is given twice");
         seen_[index] = true;
         use_(*found, node);
     }
 
+    Failure& failure_;
     Use use_;
     std::bitset<256> seen_;
 };
 
 // { any = true }: left open, for domain and fabric names that vary by machine.
-bool is_any(const toml::node& node, Field field) {
+bool is_any(const toml::node& node, Field field, Failure& failure) {
     const auto* table = node.as_table();
     if (table == nullptr || !table->contains("any")) return false;
     const auto any = table->get("any")->value_exact<bool>();
     if (field != Field::domain_name && field != Field::fabric_name)
-        fail(node, std::string(row(field).path) + " can't be left open; the names of domains and fabrics can");
-    if (table->size() != 1 || any != true) fail(node, "a name that is left open is { any = true }");
+        failure.note(node, std::string(row(field).path) + " can't be left open; the names of domains and fabrics can");
+    if (table->size() != 1 || any != true) failure.note(node, "a name that is left open is { any = true }");
     return true;
 }
 
-void read_offer_field(Entry& entry, const FieldRow& field, const toml::node& node) {
+void read_offer_field(Entry& entry, const FieldRow& field, const toml::node& node, Failure& failure) {
     Info& offer = entry.offer;
-    if (field.form == Form::String && is_any(node, field.field))
+    if (field.form == Form::String && is_any(node, field.field, failure))
         (field.field == Field::domain_name ? entry.any_domain : entry.any_fabric) = true;
     else if (field.form == Form::String)
-        text(offer, field.field) = text_value(node, field.path);
+        text(offer, field.field) = text_value(node, field.path, failure);
     else if (field.form == Form::Bits)
-        set(offer, field.field, bits_value(node, field));
+        set(offer, field.field, bits_value(node, field, failure));
     else
-        set(offer, field.field, number_value(node, field));
+        set(offer, field.field, number_value(node, field, failure));
 }
 
-void read_limit(Entry& entry, const FieldRow& field, const toml::node& node) {
+void read_limit(Entry& entry, const FieldRow& field, const toml::node& node, Failure& failure) {
     const auto path = std::string(field.path);
-    if (field.form == Form::String) fail(node, path + " is a string: it has no limit");
+    if (field.form == Form::String) return failure.note(node, path + " is a string: it has no limit");
     if (field.form == Form::Size || field.form == Form::Number) {
-        const auto limit = number_value(node, field);
-        if (limit == 0) fail(node, "a limit of 0 for " + path + " says nothing; leave it out");
+        const auto limit = number_value(node, field, failure);
+        if (limit == 0) failure.note(node, "a limit of 0 for " + path + " says nothing; leave it out");
         return set(entry.most, field.field, limit);
     }
     std::uint64_t all = 0;
     const auto any = [&](const toml::node& item) {
         return field.form == Form::Enum && item.value_exact<std::string>() == "any";
     };
-    each_name(node, field, any, [&](const toml::node& item, std::uint64_t value) {
+    each_name(node, field, failure, any, [&](const toml::node& item, std::uint64_t value) {
         if (any(item)) return void(all |= kAnyChoice);
         const auto bit = field.form == Form::Bits ? value : choice_bit(field.family, value);
-        if (bit == 0 && field.form == Form::Enum) fail(item, "a list of " + path + " holds names only");
+        if (bit == 0 && field.form == Form::Enum) failure.note(item, "a list of " + path + " holds names only");
         all |= bit;
     });
     if (field.field == Field::caps)
@@ -176,69 +189,95 @@ void read_limit(Entry& entry, const FieldRow& field, const toml::node& node) {
         set(entry.most, field.field, all);
 }
 
-const toml::table* table_of(const toml::table& parent, std::string_view key) {
+const toml::table* table_of(const toml::table& parent, std::string_view key, Failure& failure) {
     const auto* node = parent.get(key);
-    if (node != nullptr && !node->is_table()) fail(*node, "'" + std::string(key) + "' is a table");
+    if (node != nullptr && !node->is_table()) failure.note(*node, "'" + std::string(key) + "' is a table");
     return node != nullptr ? node->as_table() : nullptr;
 }
 
-void read_needs(const toml::table& needs, Entry& entry) {
+void read_needs(const toml::table& needs, Entry& entry, Failure& failure) {
     for (const auto& [key, node] : needs) {
         if (key.str() == "mode")
-            entry.needed_mode = bits_value(node, row(Field::mode));
+            entry.needed_mode = bits_value(node, row(Field::mode), failure);
         else if (key.str() == "mr_mode")
-            entry.needed_mr_mode = bits_value(node, row(Field::domain_mr_mode));
+            entry.needed_mr_mode = bits_value(node, row(Field::domain_mr_mode), failure);
         else
-            fail(node, "unknown key " + shown(key.str()) + "; needs has mode and mr_mode");
+            failure.note(node, "unknown key " + shown(key.str()) + "; needs has mode and mr_mode");
     }
 }
 
-Entry read_entry(const toml::table& table) {
+Entry read_entry(const toml::table& table, Failure& failure) {
     Entry entry;
     entry.offer.present = kAllParts;
-    Walk fields([&](const FieldRow& field, const toml::node& node) { read_offer_field(entry, field, node); });
+    Walk fields(failure,
+                [&](const FieldRow& field, const toml::node& node) { read_offer_field(entry, field, node, failure); });
     fields.table(table, {"name", "limits", "needs"});
-    if (const auto* name = table.get("name"); name != nullptr && !name->is_string()) fail(*name, "'name' is a string");
+    if (const auto* name = table.get("name"); name != nullptr && !name->is_string())
+        failure.note(*name, "'name' is a string");
     entry.needed_mode = entry.offer.mode;
     entry.needed_mr_mode = entry.offer.domain.mr_mode;
-    if (const auto* needs = table_of(table, "needs")) read_needs(*needs, entry);
-    Walk limits([&](const FieldRow& field, const toml::node& node) { read_limit(entry, field, node); });
-    if (const auto* table_of_limits = table_of(table, "limits")) limits.table(*table_of_limits, {});
+    if (const auto* needs = table_of(table, "needs", failure)) read_needs(*needs, entry, failure);
+    Walk limits(failure,
+                [&](const FieldRow& field, const toml::node& node) { read_limit(entry, field, node, failure); });
+    if (const auto* table_of_limits = table_of(table, "limits", failure)) limits.table(*table_of_limits, {});
     return entry;
 }
 
-void read_entries(const toml::node& node, Profile& out) {
+void read_entries(const toml::node& node, Profile& out, Failure& failure) {
     const auto* list = node.as_array();
-    if (list == nullptr) fail(node, "'entry' is a list of tables: write [[entry]]");
+    if (list == nullptr) return failure.note(node, "'entry' is a list of tables: write [[entry]]");
     for (const auto& item : *list) {
         const auto* table = item.as_table();
-        if (table == nullptr) fail(item, "'entry' is a list of tables: write [[entry]]");
-        out.entries.push_back(read_entry(*table));
+        if (table == nullptr) return failure.note(item, "'entry' is a list of tables: write [[entry]]");
+        out.entries.push_back(read_entry(*table, failure));
     }
 }
 
-Version version_value(const toml::node& node) {
+Version version_value(const toml::node& node, Failure& failure) {
     const auto spelt = node.value_exact<std::string>();
     Version version;
-    if (!spelt || !parse_version(*spelt, version)) fail(node, "api is a version in quotes, such as \"1.17\"");
+    if (!spelt || !parse_version(*spelt, version)) failure.note(node, "api is a version in quotes, such as \"1.17\"");
     return version;
 }
 
-Profile read_profile(const toml::table& root) {
+Profile read_profile(const toml::table& root, Failure& failure) {
     Profile out;
     out.origin = Origin::Declared;
     const auto* provider = root.get("provider");
-    if (provider == nullptr) fail(root, "needs provider = \"name\"");
-    out.provider = text_value(*provider, "provider");
+    if (provider == nullptr) {
+        failure.note(root, "needs provider = \"name\"");
+        return out;
+    }
+    out.provider = text_value(*provider, "provider", failure);
     for (const auto& [key, node] : root) {
         if (key.str() == "entry")
-            read_entries(node, out);
+            read_entries(node, out, failure);
         else if (key.str() == "api")
-            out.only = version_value(node);
+            out.only = version_value(node, failure);
         else if (key.str() != "provider")
-            fail(node, "unknown key " + shown(key.str()) + "; a profile has provider, api and [[entry]]");
+            failure.note(node, "unknown key " + shown(key.str()) + "; a profile has provider, api and [[entry]]");
     }
     return out;
+}
+
+// What toml++ makes of the text: a table, or nothing and the reason.
+std::optional<toml::table> parse_toml(std::string_view text, std::string& error) {
+    const auto reason = [](const toml::parse_error& bad) {
+        return "line " + std::to_string(bad.source().begin.line) + ": " + std::string(bad.description());
+    };
+#if TOML_EXCEPTIONS
+    try {
+        return toml::parse(text);
+    } catch (const toml::parse_error& bad) {
+        error = reason(bad);
+        return {};
+    }
+#else
+    toml::parse_result result = toml::parse(text);
+    if (result) return std::move(result).table();
+    error = reason(result.error());
+    return {};
+#endif
 }
 
 std::string one_line(std::string text) {
@@ -250,15 +289,18 @@ std::string one_line(std::string text) {
 }  // namespace
 
 bool parse_profile(std::string_view toml, Version version, Profile& out, std::string& error) {
-    try {
-        out = read_profile(toml::parse(toml));
-        out.version = version;
-        return true;
-    } catch (const Bad& bad) {
-        error = one_line(bad.message);
-    } catch (const toml::parse_error& bad) {
-        error = "line " + std::to_string(bad.source().begin.line) + ": " + one_line(std::string(bad.description()));
+    std::string bad;
+    Failure failure;
+    if (const auto table = parse_toml(toml, bad)) {
+        Profile read = read_profile(*table, failure);
+        bad = failure.message();
+        if (bad.empty()) {
+            out = std::move(read);
+            out.version = version;
+            return true;
+        }
     }
+    error = one_line(bad);
     return false;
 }
 

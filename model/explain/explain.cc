@@ -1,14 +1,12 @@
-#include "conformance/explain/explain.h"
+#include "model/explain/explain.h"
 
 #include <algorithm>
 #include <set>
 
 #include "model/text/call_text.h"
 
-namespace selvage::conformance {
+namespace selvage::model {
 namespace {
-
-using namespace model;
 
 std::string shown(const Query& q, Field f) {
     if (f == Field::call_node) return q.node.value_or("NULL");
@@ -147,4 +145,4 @@ std::vector<Proposal> propose(const Query& query, const World& world, const std:
     return out;
 }
 
-}  // namespace selvage::conformance
+}  // namespace selvage::model

@@ -1,6 +1,6 @@
 // Why a call is granted or refused, entry by entry, and the smallest changes that would be granted.
 //
-// Pure but for `try_it`, through which every proposed change is asked of the library before it is told.
+// Pure but for `try_it`, through which every proposed change is asked of the library before it is proposed.
 #pragma once
 
 #include <functional>
@@ -9,37 +9,37 @@
 
 #include "model/judge/judge.h"
 
-namespace selvage::conformance {
+namespace selvage::model {
 
 /// One entry of a provider, and how it stands to the call.
 struct Explained {
     std::string provider;
-    model::Entry entry;
-    model::Matching matching;
+    Entry entry;
+    Matching matching;
 };
 
 /// One change to a field of the hints.
 struct Change {
-    model::Field field = model::Field::caps;
+    Field field = Field::caps;
     std::string before, after;  ///< as text
 };
 
 /// Hints that would be granted.
 struct Proposal {
-    model::Query query;
+    Query query;
     std::vector<Change> changes;
     std::string granted_by;  ///< provider and endpoint type that would answer
 };
 
 /// How every entry of a profile stands to a call.
-std::vector<Explained> explain(const model::Query& query, const model::World& world, const model::Profile& profile);
+std::vector<Explained> explain(const Query& query, const World& world, const Profile& profile);
 
 /// True if the library grants a call with an offer of `provider`.
-using TryIt = std::function<bool(const model::Query&, const std::string& provider)>;
+using TryIt = std::function<bool(const Query&, const std::string& provider)>;
 
 /// The smallest changes towards the explained entries that the library grants: fewest changed fields first, none that
 /// could do without one of its changes, at most `most`.
-std::vector<Proposal> propose(const model::Query& query, const model::World& world,
-                              const std::vector<Explained>& entries, const TryIt& try_it, std::size_t most = 4);
+std::vector<Proposal> propose(const Query& query, const World& world, const std::vector<Explained>& entries,
+                              const TryIt& try_it, std::size_t most = 4);
 
-}  // namespace selvage::conformance
+}  // namespace selvage::model
