@@ -62,7 +62,9 @@ constexpr Count kTxCount = {Field::ep_tx_ctx_cnt, Field::domain_max_ep_tx_ctx, F
                             FI_SEND | FI_READ | FI_WRITE};
 constexpr Count kRxCount = {Field::ep_rx_ctx_cnt, Field::domain_max_ep_rx_ctx, Field::domain_max_ep_srx_ctx,
                             FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE};
-constexpr std::uint64_t kShared = FI_SHARED_CONTEXT;
+// FI_SHARED_CONTEXT as an Info holds it: 64 bits wide, also where the model runs and a size_t has fewer.
+constexpr std::uint64_t kShared = ~std::uint64_t{0};
+static_assert(static_cast<std::size_t>(kShared) == FI_SHARED_CONTEXT);
 
 std::uint64_t most_contexts(const MatchCase& c, const Count& k) {
     // What is declared of the count itself comes first.
