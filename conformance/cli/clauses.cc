@@ -6,6 +6,7 @@
 
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
+#include "conformance/cli/page_text.h"
 #include "model/spec/clause.h"
 #include "model/specc/pages.h"
 
@@ -16,16 +17,29 @@ using namespace model;
 
 struct Options {
     std::vector<std::string> ids;
+    std::vector<std::string> texts;
     bool uncited = false;
     bool pages = false;
     std::string verify;
 };
 
-void print_full(const ClauseText& c) {
+// A source, and what it says, where the page is at hand.
+void print_source(std::string_view source, PageTexts& texts) {
+    fmt::print("  source   {}\n", source);
+    const auto sentence = texts.sentence(source);
+    if (!sentence.empty()) {
+        fmt::print("           \"{}\"\n", printable(sentence));
+    } else if (texts.has_page_of(source)) {
+        fmt::print("           {}\n",
+                   tinted("(the page that is installed says it otherwise, or not at all)", Tint::Dim));
+    }
+}
+
+void print_full(const ClauseText& c, PageTexts& texts) {
     fmt::print("{}\n  {}\n  {}, {}; judged as: {}; API versions {} to {}\n", tinted(c.id, Tint::Bold), c.promise,
                name(c.level), name(c.status), name(c.judges), c.since.str(),
                c.until.packed == ~0U ? std::string("newest") : c.until.str());
-    for (const auto s : c.source) fmt::print("  source   {}\n", s);
+    for (const auto s : c.source) print_source(s, texts);
     if (!c.unseen.empty()) fmt::print("  unseen   {}\n", c.unseen);
     if (!c.example_call.empty()) fmt::print("  example  {}\n           is {}\n", c.example_call, c.example_expect);
     for (const auto s : c.dispute_says) fmt::print("  says     {}\n", s);
@@ -40,14 +54,21 @@ int list_clauses(const Options& options) {
                 fmt::format("no clause is named {} or begins so (selvage clauses lists them)", expected));
         }
     }
+    PageTexts texts;
+    for (const auto& file : options.texts) {
+        std::string text;
+        std::string error;
+        if (!read_file(file, text, error)) return could_not_run(error);
+        texts.add(text);
+    }
     for (const auto& expected : options.ids) {
         if (const auto* c = find_clause(expected)) {
-            print_full(*c);
+            print_full(*c, texts);
             continue;
         }
         for (const auto& c : all) {
             if (!c.id.starts_with(expected)) continue;
-            print_full(c);
+            print_full(c, texts);
         }
     }
     if (!options.ids.empty()) return kKept;
@@ -127,6 +148,10 @@ void add_clauses(CLI::App& app, Run& run) {
     auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("clauses", "what the interface promises: all clauses, or those named in full");
     command->add_option("ID", options->ids, "an id, or the beginning of some (getinfo.caps)");
+    command
+        ->add_option("--text", options->texts,
+                     "a page as text, to quote sentences from beside the pages that are installed (again for more)")
+        ->type_name("PAGE");
     command->add_flag("--uncited", options->uncited,
                       "sentences of the pages that no clause cites and that are no prose (there should be none)");
     command->add_flag("--pages", options->pages, "the pages and how many of their sentences are cited");
