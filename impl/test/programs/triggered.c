@@ -662,13 +662,11 @@ static void* adds(void* unused) {
     for (int i = 0; i < kAdds; ++i) DO(fi_cntr_add(trigger, 1));
     return unused;
 }
+static struct fi_op_cntr add_one = {.value = 1}; /* to `done` */
 static void* queues(void* unused) {
-    static struct fi_op_cntr add;
     struct fi_deferred_work* works = calloc(kAdds, sizeof *works);
-    add.cntr = done;
-    add.value = 1;
     for (int i = 0; i < kAdds; ++i) {
-        works[i] = work_for(FI_OP_CNTR_ADD, &add, (uint64_t)i * kThreads);
+        works[i] = work_for(FI_OP_CNTR_ADD, &add_one, (uint64_t)i * kThreads);
         DO(queue(&works[i]));
     }
     return unused ? works : NULL; /* it is the application's until it is done: never freed here */
@@ -687,6 +685,7 @@ static void* sends(void* contexts) {
 static void threads_share_it(void) {
     pthread_t threads[2 * kThreads + 1];
     struct fi_triggered_context2* contexts = calloc(kAdds, sizeof *contexts);
+    add_one.cntr = done;
     for (int i = 0; i < kAdds; ++i) DO(fi_recv(b.ep, to, 8, NULL, FI_ADDR_UNSPEC, NULL));
     for (int i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, adds, NULL);
     for (int i = 0; i < kThreads; ++i) pthread_create(&threads[kThreads + i], NULL, queues, NULL);
