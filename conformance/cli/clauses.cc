@@ -7,6 +7,7 @@
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/page_text.h"
+#include "model/spec/breach.h"
 #include "model/spec/clause.h"
 #include "model/specc/pages.h"
 
@@ -41,6 +42,8 @@ void print_full(const ClauseText& c, PageTexts& texts) {
                c.until.packed == ~0U ? std::string("newest") : c.until.str());
     for (const auto s : c.source) print_source(s, texts);
     if (!c.unseen.empty()) fmt::print("  unseen   {}\n", c.unseen);
+    if (const auto* b = find_breach(c.clause))
+        fmt::print("  broken   by an answer to {}\n           with {{{}}} and zeros\n", b->call, b->offer);
     if (!c.example_call.empty()) fmt::print("  example  {}\n           is {}\n", c.example_call, c.example_expect);
     for (const auto s : c.dispute_says) fmt::print("  says     {}\n", s);
     if (!c.dispute_reading.empty()) fmt::print("  reading  {}\n  why      {}\n", c.dispute_reading, c.dispute_why);

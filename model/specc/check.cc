@@ -56,6 +56,16 @@ void check_readings(const Spec& spec, Problems& out) {
     }
 }
 
+void check_breaches(const Spec& spec, Problems& out) {
+    std::set<std::string> broken;
+    for (const auto& b : spec.breaches) {
+        const auto clause = std::find_if(spec.clauses.begin(), spec.clauses.end(),
+                                         [&](const auto& c) { return c.id == b.clause && c.judges == "offer"; });
+        if (clause == spec.clauses.end()) out.push_back("breach of " + b.clause + ", which is no clause on offers");
+        if (!broken.insert(b.clause).second) out.push_back("two breaches of " + b.clause);
+    }
+}
+
 void check_needs(const Spec& spec, Problems& out) {
     for (const auto& c : spec.clauses) {
         for (const auto& need : c.needs) {
@@ -165,6 +175,7 @@ std::vector<std::string> check(const Spec& spec) {
     }
     check_readings(spec, out);
     check_needs(spec, out);
+    check_breaches(spec, out);
     check_pages(spec, out);
     check_words(spec, out);
     for (const auto& u : uncited(spec)) out.push_back(u + ": neither cited by a clause nor listed as prose");

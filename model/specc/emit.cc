@@ -4,10 +4,12 @@
 // predicates.h    one declaration per judged clause, in namespace selvage::model::clause
 // predicates.cc   the tables of predicates: a declared one that nobody defines fails to link
 // clause_table.cc what each clause says (model/spec/clause.h)
+// breach_table.cc an answer that breaks each clause on offers (model/spec/breach.h)
 // page_table.cc   what each page holds and who cites it
 // vocabulary.h/cc the words (enum class Family, struct Word)
 // newer_names.h   names that the distribution's headers lack
 // clauses.md      the book
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -154,6 +156,20 @@ std::string clause_table(const Spec& spec) {
     return o.str();
 }
 
+std::string breach_table(const Spec& spec) {
+    std::ostringstream o;
+    o << kBanner << "#include \"model/spec/breach.h\"\n\nnamespace selvage::model {\nnamespace {\n\n"
+      << "constexpr Breach kBreaches[] = {\n";
+    for (const auto& b : spec.breaches) {
+        o << "    {Clause::" << identifier(b.clause) << ", " << quoted(b.call) << ", " << quoted(b.offer) << "},\n";
+    }
+    // An array has a member at least; this one is left out of the span.
+    o << "    {},\n};\n\n}  // namespace\n\n"
+      << "std::span<const Breach> breaches() { return std::span(kBreaches).first(" << spec.breaches.size()
+      << "); }\n\n}  // namespace selvage::model\n";
+    return o.str();
+}
+
 std::string page_table(const Spec& spec) {
     const auto cited = citations(spec);
     std::map<std::string, std::string> prose;
@@ -292,6 +308,10 @@ std::string book(const Spec& spec) {
         for (std::size_t i = 0; i < c.source.size(); ++i) o << (i == 0 ? "" : ", ") << c.source[i];
         o << "*\n";
         if (!c.unseen.empty()) o << "\nNot seen from outside: " << c.unseen << "\n";
+        const auto breach =
+            std::find_if(spec.breaches.begin(), spec.breaches.end(), [&](const auto& b) { return b.clause == c.id; });
+        if (breach != spec.breaches.end())
+            o << "\nBroken by an answer to `" << breach->call << "` with `{" << breach->offer << "}`\n";
         if (c.example) o << "\nExample (" << c.example->expect << "): `" << c.example->call << "`\n";
         if (c.dispute) {
             for (const auto& s : c.dispute->says) o << "\n- " << s;
@@ -309,6 +329,7 @@ void emit(const Spec& spec, const std::filesystem::path& out) {
     write_if_changed(out / "predicates.h", predicates_header(spec));
     write_if_changed(out / "predicates.cc", predicates_source(spec));
     write_if_changed(out / "clause_table.cc", clause_table(spec));
+    write_if_changed(out / "breach_table.cc", breach_table(spec));
     write_if_changed(out / "page_table.cc", page_table(spec));
     write_if_changed(out / "vocabulary.h", vocabulary_header(spec));
     write_if_changed(out / "vocabulary.cc", vocabulary_source(spec));

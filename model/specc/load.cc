@@ -74,6 +74,20 @@ Page load_page(const std::filesystem::path& file) {
     return page;
 }
 
+std::vector<Breach> load_breaches(const std::filesystem::path& file) {
+    std::vector<Breach> out;
+    const auto table = parse(file);
+    Keys keys(file, table);
+    for (const auto* t : keys.tables("breach")) {
+        Keys k(file, *t);
+        out.push_back({k.text("clause", true), k.text("call", true), k.text("offer")});
+        k.done();
+    }
+    keys.done();
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.clause < b.clause; });
+    return out;
+}
+
 }  // namespace
 
 Spec load(const std::filesystem::path& root) {
@@ -83,6 +97,7 @@ Spec load(const std::filesystem::path& root) {
     std::vector<ClauseFile> files;
     for (const auto& f : files_in(root / "clauses")) files.push_back({f, parse(f)});
     load_clauses(files, spec);
+    if (const auto file = root / "breaches.toml"; std::filesystem::exists(file)) spec.breaches = load_breaches(file);
     std::sort(spec.clauses.begin(), spec.clauses.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     return spec;
 }

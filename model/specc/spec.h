@@ -70,11 +70,19 @@ struct Clause {
     std::string file;                // for messages
 };
 
+/// An answer that breaks a clause on offers.
+struct Breach {
+    std::string clause;
+    std::string call;
+    std::string offer;  // the fields of an fi_info, as hints are written
+};
+
 struct Spec {
     std::vector<WordFamily> families;
     std::vector<Page> pages;
     std::map<std::string, Dispute> readings;  // shared ones, by name
     std::vector<Clause> clauses;              // ordered by id
+    std::vector<Breach> breaches;             // ordered by clause
 };
 
 /// Reads every TOML file below `root`.  Throws std::runtime_error naming file and line.
