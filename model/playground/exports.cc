@@ -1,14 +1,11 @@
-// The playground as a WebAssembly module.
-//
-//   at = reserve(n); the caller writes n bytes of a request there; size = ask(); the answer is `size` bytes at result()
-//
-// One caller at a time: request and answer are kept until the next.
+#include "model/playground/exports.h"
+
 #include <string>
 
 #include "model/playground/answer.h"
 
 namespace {
-std::string request, result_text;
+std::string request, answered;
 }
 
 extern "C" {
@@ -19,10 +16,10 @@ char* reserve(unsigned size) {
 }
 
 unsigned ask() {
-    result_text = selvage::model::playground::answer(request);
-    return static_cast<unsigned>(result_text.size());
+    answered = selvage::model::playground::answer(request);
+    return static_cast<unsigned>(answered.size());
 }
 
-const char* result() { return result_text.data(); }
+const char* result() { return answered.data(); }
 
 }  // extern "C"
