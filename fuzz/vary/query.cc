@@ -101,9 +101,7 @@ void vary_call(Input& input, Workbench& bench, Rng& rng) {
     const auto dice = rng.below(1000);
     if (dice < 10) {
         c.provider = bench.providers()[rng.below(bench.providers().size())];
-    } else if (c.kind == Case::Kind::Call && dice < 60) {
-        become_pair(input, rng);
-    } else if (c.kind == Case::Kind::Pair && dice < 400) {
+    } else if ((c.kind == Case::Kind::Call && dice < 60) || (c.kind == Case::Kind::Pair && dice < 400)) {
         become_pair(input, rng);
     } else if (c.kind == Case::Kind::Pair && dice < 450) {
         become_call(input);

@@ -17,7 +17,7 @@ constinit ParamRegistry registry;
 struct Farewell {
     ~Farewell() { registry.free_all(); }
 };
-const Farewell farewell;
+const Farewell kFarewell;
 
 bool is_core(const char* provider) noexcept {
     return provider == nullptr || *provider == '\0' || std::strcmp(provider, "core") == 0;

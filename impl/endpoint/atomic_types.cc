@@ -70,8 +70,9 @@ bool atomic_supported(AtomicForm form, fi_datatype type, fi_op operation) {
 int atomic_valid(AtomicForm form, fi_datatype type, fi_op operation, size_t* count) {
     if (!count) return -FI_EINVAL;
     *count = 0;
-    if (!atomic_supported(form, type, operation)) return -FI_EOPNOTSUPP;
-    *count = kAtomicBytesMax / atomic_type_size(type);
+    const size_t size = atomic_type_size(type);
+    if (!size || !atomic_supported(form, type, operation)) return -FI_EOPNOTSUPP;
+    *count = kAtomicBytesMax / size;
     return 0;
 }
 

@@ -53,7 +53,7 @@ void in_parent() { g_lock.unlock(); }
 void in_child() {
     if (g_header) {
         constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-        mmap(g_header, kFileBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+        static_cast<void>(mmap(g_header, kFileBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0));
         close(g_file);
         g_file = -1;
         g_header = nullptr;
@@ -121,7 +121,7 @@ void close_file() {
 // A record of the file, or nullptr; with *error if there is no file.
 StatRecord* take_record(int* error) {
     *error = g_header ? 0 : open_file();
-    if (*error) return nullptr;
+    if (*error || !g_header) return nullptr;
     uint32_t word = g_hint / 64;
     while (word < kStatRecords / 64 && !~g_taken[word]) ++word;
     g_hint = word * 64;

@@ -120,10 +120,10 @@ bool write_structured(TextWriter& out, const void* data, fi_type type) noexcept 
 bool is_known(fi_type type) noexcept { return static_cast<unsigned>(type) <= kTypeWaitObj; }
 
 void write_any(TextWriter& out, const void* data, fi_type type) noexcept {
+    constexpr std::string_view kUnknown = "Unknown type";
+    if (!is_known(type)) return out.put(kUnknown);
     if (type == FI_TYPE_VERSION) {
         out.put(kLibraryVersionText);
-    } else if (!is_known(type)) {
-        out.put(std::string_view("Unknown type"));
     } else if (data == nullptr) {
         out.put(std::string_view("(null)"));
     } else if (const BitFamily* bits = bit_family(type); bits != nullptr) {
@@ -131,7 +131,7 @@ void write_any(TextWriter& out, const void* data, fi_type type) noexcept {
     } else if (const EnumFamily* names = enum_family(type); names != nullptr) {
         write_enum(out, *names, read<std::uint32_t>(data));
     } else if (!write_structured(out, data, type)) {
-        out.put(std::string_view("Unknown type"));
+        out.put(kUnknown);
     }
 }
 

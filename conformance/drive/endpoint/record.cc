@@ -74,8 +74,10 @@ bool send_record(int fd, std::string_view record) {
 bool receive_record(int fd, std::string& out, int timeout_millis, std::size_t most) {
     const auto until = end_of(timeout_millis);
     return read_record(out, most, [&](char* at, std::size_t size) {
-        for (std::size_t n = 0; size > 0; at += n, size -= n)
-            if ((n = read_some(fd, at, size, until)) == 0) return false;
+        for (std::size_t n = 0; size > 0; at += n, size -= n) {
+            n = read_some(fd, at, size, until);
+            if (n == 0) return false;
+        }
         return true;
     });
 }

@@ -57,8 +57,10 @@ TEST(Work, IsDueWhenSuccessesAndErrorsReachItsThreshold) {
 
 TEST(Work, IsStartedByEveryCallThatMovesTheCounter) {
     Two two;
-    Request requests[] = {{two.trigger, 1, two.target, 1}, {two.trigger, 10, two.target, 1},
-                          {two.trigger, 11, two.target, 1}, {two.trigger, 20, two.target, 1}};
+    Request requests[] = {{two.trigger, 1, two.target, 1},
+                          {two.trigger, 10, two.target, 1},
+                          {two.trigger, 11, two.target, 1},
+                          {two.trigger, 20, two.target, 1}};
     for (Request& request : requests) ASSERT_EQ(request.queue(two.place), 0);
     fi_cntr_add(two.trigger.fid, 1);
     EXPECT_EQ(two.target.value(), 1U);
@@ -72,8 +74,10 @@ TEST(Work, IsStartedByEveryCallThatMovesTheCounter) {
 
 TEST(Work, IsStartedInTheOrderOfThresholdsAndThenOfPosting) {
     Two two;
-    Request requests[] = {{two.trigger, 2, two.target, 7, FI_OP_CNTR_SET}, {two.trigger, 1, two.target, 3},
-                          {two.trigger, 2, two.target, 9, FI_OP_CNTR_SET}, {two.trigger, 3, two.target, 2}};
+    Request requests[] = {{two.trigger, 2, two.target, 7, FI_OP_CNTR_SET},
+                          {two.trigger, 1, two.target, 3},
+                          {two.trigger, 2, two.target, 9, FI_OP_CNTR_SET},
+                          {two.trigger, 3, two.target, 2}};
     for (Request& request : requests) ASSERT_EQ(request.queue(two.place), 0);
     fi_cntr_add(two.trigger.fid, 3);
     EXPECT_EQ(two.target.value(), 11U);  // + 3, 7, 9, + 2

@@ -13,7 +13,8 @@ namespace selvage::impl::net {
 // What epoll gives back: the first member of whatever was registered.
 enum class Watch : uint8_t { Listener, Pending, Peer, Timer, Setup };
 struct Watched {
-    Watch watch{};
+    explicit Watched(Watch what) : watch(what) {}
+    Watch watch;
 };
 // Adds (or with `change` alters) a registration. 0 or a negative fabric errno.
 int watch_socket(int epoll, int socket, uint32_t events, Watched* owner, bool change = false);

@@ -254,7 +254,8 @@ int OwnRegion::create(Identity* self, bool senders_fence) {
         return error;
     }
     error = allocate(file, 0, kHeaderBytes);
-    if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
+    if (!error) header = map_shared<RegionHeader>(file, 0, kHeaderBytes);
+    if (!error && !header) error = -FI_ENOMEM;
     if (error) {
         remove();
         return error;
@@ -314,7 +315,7 @@ int check_header(const RegionHeader& header, const char* text, Bytes key) {
                              copy_of.slot_bytes, copy_of.ring_bytes};
     if (memcmp(&theirs, &kGeometry, sizeof kGeometry) != 0) return -FI_EOPNOTSUPP;
     char expected_text[kShmTextMax] = {};
-    memcpy(expected_text, text, strlen(text));
+    memcpy(expected_text, text, strnlen(text, kShmTextMax - 1));
     uint8_t expected[kProofBytes];
     region_proof(key, copy_of.instance, expected_text, expected);
     return same_digest(expected, copy_of.proof) ? 0 : -FI_EACCES;
@@ -375,9 +376,12 @@ int RemoteSlot::enter(const char* text, const Identity& self) {
     error = check_owner(file, &size);
     if (error) report_foreign(name);
     if (!error && (size < kHeaderBytes || !owner_is_alive())) error = -FI_EAGAIN;
-    if (!error && !(header = map_shared<RegionHeader>(file, 0, kHeaderBytes))) error = -FI_ENOMEM;
+    if (!error) header = map_shared<RegionHeader>(file, 0, kHeaderBytes);
+    if (!error && !header) error = -FI_ENOMEM;
     if (!error) error = check_header(*header, text, self.key);
-    if (!error && (error = take_lock(file, kSetupLock)) == -FI_EAGAIN) error = -FI_EBUSY;
+    const bool checked = !error;
+    if (checked) error = take_lock(file, kSetupLock);
+    if (checked && error == -FI_EAGAIN) error = -FI_EBUSY;
     if (!error) {
         error = set_up(this, self);
         drop_lock(file, kSetupLock);

@@ -16,8 +16,8 @@ void ShmTransport::poll_introductions() {
     for (int i = 0; i < kMetMost; ++i) {
         if (!introductions_.take(&met)) return;
         Peer* peer = met.slot < shm::kSlots ? by_slot_[met.slot] : nullptr;
-        if (!peer || peer->life != ShmPeerLife::Living || memcmp(peer->instance, met.instance, sizeof met.instance))
-            continue;
+        if (!peer || peer->life != ShmPeerLife::Living) continue;
+        if (memcmp(peer->instance, met.instance, sizeof met.instance) != 0) continue;
         if (!shm::has_id(met.process, peer->instance_at, peer->instance)) {
             log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA,
                     "the memory of process %d can't be read: long messages are copied", met.process);

@@ -189,7 +189,8 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     Peer* peer = find_living(text);
     if (!peer && !shm::region_exists(text)) return -FI_EHOSTUNREACH;
     const bool fresh = !peer;
-    if (fresh && !(peer = add_peer(text))) return -FI_ENOMEM;
+    if (fresh) peer = add_peer(text);
+    if (!peer) return -FI_ENOMEM;
     if (peer->out.lines) {
         *out = peer;
         return 0;

@@ -42,7 +42,7 @@ public:
         SocketAddress copy = address;
         return library_.bind_addr(id_, &copy.any) ? errno : 0;
     }
-    ibv_context* context() const { return id_->verbs; }
+    ibv_context* context() const { return id_ ? id_->verbs : nullptr; }
     uint8_t port() const { return id_->port_num; }
 
 private:
