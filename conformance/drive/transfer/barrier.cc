@@ -32,13 +32,6 @@ std::uint64_t next_context() {
     return (kBarrierContexts + next++ % (kContexts - kBarrierContexts)) * kContextLength;
 }
 
-// How long this thread has been on a processor.
-std::int64_t worked_micros() {
-    timespec t = {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
-}
-
 bool accepted(const Operation& o) { return o.ret == 0 && o.what < Transfer::Cancel; }
 
 std::uint64_t flags_of(const TransferSequence& e, const Operation& o) {
@@ -56,6 +49,12 @@ std::size_t entries_of(const Traffic& done, std::size_t operation) {
 bool both(std::uint64_t caps, std::uint64_t one, std::uint64_t all) { return (caps & all) == 0 || (caps & one) == one; }
 
 }  // namespace
+
+std::int64_t worked_micros() {
+    timespec t = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
+}
 
 bool Barrier::took(const QueueEntry& entry) {
     const auto is_own = [&](Side side) {

@@ -25,6 +25,9 @@ namespace selvage::conformance {
 /// Of each side's contexts those from here on are the barrier's.
 inline constexpr std::size_t kBarrierContexts = 4096;
 
+/// How long this thread has been on a processor.
+std::int64_t worked_micros();
+
 class Barrier {
 public:
     Barrier(Pair& pair, const TransferSequence& sequence) : pair_(pair), sequence_(sequence) {}

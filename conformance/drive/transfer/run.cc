@@ -38,7 +38,8 @@ constexpr auto kNap = std::chrono::microseconds(50);  // behind those, so that w
 constexpr unsigned kBarrierMicros = 500'000;          // of work, for a barrier to come through
 constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that they get lost
 constexpr unsigned kMostLostBarriers = 6;
-constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
+constexpr unsigned kCounterRounds = 8;  // of barriers, until each adds as much to the counters as the one before
+constexpr auto kLongestBytes = std::chrono::seconds(8);  // for them to come behind a barrier
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kSlots = 64;                               // contexts of one exchange, on each side
@@ -142,6 +143,7 @@ private:
         barrier_lost_ = barrier_.tried() && !passed;
         if (reliable && barrier_lost_) ++patience_.lost;
         through_ = proves && passed;
+        if (reliable && !await_bytes(limit)) ++patience_.lost;
         patience_.timed = reliable && !through_;
         drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
         if (passed && sequence_.counters)
@@ -149,6 +151,18 @@ private:
         else if (!barrier_lost_)
             count(after_);
         look_again();
+    }
+
+    // A barrier is behind a message in the order of matching.  The bytes of a long one may come later, piece by piece;
+    // where no entry tells when, its memory does.  @return false if they do not come.
+    bool await_bytes(unsigned limit) {
+        const auto until = worked_micros() + limit;
+        const auto longest = Clock::now() + kLongestBytes * patience_factor();
+        while (waits_for_bytes()) {
+            if (worked_micros() >= until || Clock::now() > longest) return false;
+            for (unsigned i = 0; i < kLookRounds; ++i) poll();
+        }
+        return true;
     }
 
     bool pass_barrier(unsigned limit) {
@@ -328,6 +342,7 @@ private:
     void note(Side side, bool transmit, const QueueEntry& e) {
         if (barrier_.took(e)) return;
         failed_ = failed_ || e.failed != 0;
+        broke_ = broke_ || (e.failed != 0 && e.err != FI_ECANCELED);
         Completion c;
         c.side = side;
         c.transmit = transmit;
@@ -381,7 +396,7 @@ private:
 
     // A message that no entry tells of is on its way.
     bool waits_for_bytes() {
-        if (failed_) return false;
+        if (broke_) return false;
         return std::any_of(forecast_.silent().begin(), forecast_.silent().end(), [this](int i) {
             int bytes_of = -1;
             const Seen seen = memory_.received(i, bytes_of);
@@ -487,6 +502,7 @@ private:
     Counts before_{}, after_{};
     bool stray_ = false;
     bool failed_ = false;
+    bool broke_ = false;  // failed without being cancelled, so that a message may never come
     Clock::time_point began_;
 };
 
