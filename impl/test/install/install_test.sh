@@ -42,6 +42,7 @@ share/doc/selvage/copyright
 share/man/man1/selvage.1
 share/zsh/site-functions/_selvage
 TEXT
+    [[ ! -e $build/model/playground/playground.html ]] || echo share/doc/selvage/playground.html
     local command
     for command in check clauses completion coverage diff explain findings info manual matrix merge profile record replay stat bench verify; do
         echo "share/man/man1/selvage-$command.1"
