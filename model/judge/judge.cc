@@ -346,6 +346,19 @@ Verdict expect_of_entries(Verdict v, bool refused, bool open, const Query& query
 
 }  // namespace
 
+std::string_view name(Verdict::Kind kind) {
+    switch (kind) {
+        case Verdict::Kind::Granted:
+            return "granted";
+        case Verdict::Kind::MustRefuse:
+            return "refused";
+        case Verdict::Kind::MayRefuse:
+            return "may-be-refused";
+        default:
+            return "unspecified";
+    }
+}
+
 Verdict expect(const Query& query, const World& world, const Profile& profile, Tally* tally) {
     Demands demands = gather_demands(QueryCase{query, world}, tally);
     Verdict v;

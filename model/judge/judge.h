@@ -27,6 +27,9 @@ struct Verdict {
     std::vector<Because> because;       ///< why not granted: the clauses that refuse or leave it open
 };
 
+/// As the examples of clauses say it: granted, refused, may-be-refused or unspecified.
+std::string_view name(Verdict::Kind kind);
+
 /// How often each clause was looked at, and found to apply, and found broken.
 struct Tally {
     std::array<std::uint64_t, kClauseCount> applied{};

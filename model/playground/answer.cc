@@ -20,22 +20,9 @@ Json could_not_read(const std::string& where, const std::string& message) {
     return {{"error", message}, {"where", where}};
 }
 
-std::string_view word(Verdict::Kind kind) {
-    switch (kind) {
-        case Verdict::Kind::Granted:
-            return "granted";
-        case Verdict::Kind::MustRefuse:
-            return "refused";
-        case Verdict::Kind::MayRefuse:
-            return "may-be-refused";
-        default:
-            return "unspecified";
-    }
-}
-
 std::string_view word(Choice choice) {
-    if (choice == Choice::No) return "refused";
-    return choice == Choice::May ? "may-be-refused" : "granted";
+    if (choice == Choice::No) return name(Verdict::Kind::MustRefuse);
+    return name(choice == Choice::May ? Verdict::Kind::MayRefuse : Verdict::Kind::Granted);
 }
 
 std::string_view path_of(Field f) { return row(f).path; }
@@ -58,7 +45,7 @@ public:
         for (const int e : verdict.errnos) errors.push_back(print_error(e));
         const auto explained = explain(query_, world_, profile_);
         return {{"provider", profile_.provider},
-                {"verdict", word(verdict.kind)},
+                {"verdict", name(verdict.kind)},
                 {"errors", errors},
                 {"because", links(verdict.because, nullptr)},
                 {"entries", entries(explained)},

@@ -25,19 +25,6 @@ Profile teaching(Version version) {
     return out;
 }
 
-std::string word(Verdict::Kind kind) {
-    switch (kind) {
-        case Verdict::Kind::Granted:
-            return "granted";
-        case Verdict::Kind::MustRefuse:
-            return "refused";
-        case Verdict::Kind::MayRefuse:
-            return "may-be-refused";
-        default:
-            return "unspecified";
-    }
-}
-
 std::string chain(const Verdict& verdict) {
     std::string out;
     for (const Because& b : verdict.because) {
@@ -65,7 +52,7 @@ TEST(Examples, GetTheVerdictThatTheirClauseStates) {
         TextError error;
         if (c.example_call.empty() || !parse_call(c.example_call, query, error)) continue;
         const Verdict verdict = expect(query, World{}, teaching(query.version));
-        EXPECT_EQ(word(verdict.kind), c.example_expect) << c.id << ": " << c.example_call << chain(verdict);
+        EXPECT_EQ(name(verdict.kind), c.example_expect) << c.id << ": " << c.example_call << chain(verdict);
         ++judged;
     }
     EXPECT_GT(judged, 100U) << "the examples are gone";
