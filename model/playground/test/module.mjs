@@ -1,21 +1,9 @@
-// Loads the playground's module as the page does, and returns its function: a request in, an answer out, both text.
+// Loads the playground's module by the page's own code; returns its function: a request in, an answer out, both text.
 import { readFileSync } from "node:fs";
+import { runInThisContext } from "node:vm";
+
+const page_load = runInThisContext(readFileSync(new URL("../page/load.js", import.meta.url), "utf8") + "load;");
 
 export function load(file) {
-    const module = new WebAssembly.Module(readFileSync(file));
-    const imports = {};
-    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
-        (imports[from] ??= {})[name] = () => {
-            throw new Error(`the module calls ${from}.${name}`);
-        };
-    }
-    const { exports } = new WebAssembly.Instance(module, imports);
-    exports._initialize();
-    return (request) => {
-        const bytes = new TextEncoder().encode(request);
-        const at = exports.reserve(bytes.length);
-        new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
-        const size = exports.ask();
-        return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.result(), size));
-    };
+    return page_load(readFileSync(file));
 }
