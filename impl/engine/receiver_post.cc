@@ -102,21 +102,8 @@ void Receiver::peek(const ReceiveRequest& request, Unexpected* unexpected) {
 }
 
 void Receiver::peek_failed(const ReceiveRequest& request, int error) {
-    const FailedCompletion failure{
-        .base = {.context = request.context,
-                 .flags = FI_RECV | (request.tagged ? FI_TAGGED : FI_MSG),
-                 .length = 0,
-                 .buffer = nullptr,
-                 .data = 0,
-                 .tag = request.tag,
-                 .source = FI_ADDR_NOTAVAIL},
-        .overflow = 0,
-        .error = error,
-        .provider_error = error,
-        .data = nullptr,
-        .data_size = 0,
-    };
-    reports.receive->write_error(failure);
+    const uint64_t flags = FI_RECV | (request.tagged ? FI_TAGGED : FI_MSG);
+    reports.receive->write_error(failure_of(flags, request.context, request.tag, error));
 }
 
 }  // namespace selvage::impl

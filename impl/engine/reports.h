@@ -103,20 +103,6 @@ private:
         if (transmit) transmit->unreserve(endpoint.tx.size);
         if (receive) receive->unreserve(endpoint.rx.size);
     }
-    static FailedCompletion failure_of(uint64_t flags, void* context, uint64_t tag, int error) {
-        return {.base = {.context = context,
-                         .flags = flags,
-                         .length = 0,
-                         .buffer = nullptr,
-                         .data = 0,
-                         .tag = tag,
-                         .source = FI_ADDR_NOTAVAIL},
-                .overflow = 0,
-                .error = error,
-                .provider_error = error,
-                .data = nullptr,
-                .data_size = 0};
-    }
 };
 
 }  // namespace selvage::impl

@@ -39,4 +39,20 @@ struct FailedCompletion {
     WithoutSource without_source = WithoutSource::Error;
 };
 
+// Of an operation that has moved nothing.
+inline FailedCompletion failure_of(uint64_t flags, void* context, uint64_t tag, int error) {
+    return {.base = {.context = context,
+                     .flags = flags,
+                     .length = 0,
+                     .buffer = nullptr,
+                     .data = 0,
+                     .tag = tag,
+                     .source = FI_ADDR_NOTAVAIL},
+            .overflow = 0,
+            .error = error,
+            .provider_error = error,
+            .data = nullptr,
+            .data_size = 0};
+}
+
 }  // namespace selvage::impl

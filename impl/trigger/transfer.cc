@@ -184,18 +184,9 @@ ssize_t post_transfer(Work& work) {
 
 void report_failure(Work& work, int error) {
     const TypeTraits traits = traits_of(work.type);
-    const FailedCompletion failure{.base = {.context = work.deferred ? &work : work.context,
-                                            .flags = traits.completion,
-                                            .length = 0,
-                                            .buffer = nullptr,
-                                            .data = 0,
-                                            .tag = work.type == FI_OP_TRECV ? work.transfer.tagged.tag : 0,
-                                            .source = FI_ADDR_NOTAVAIL},
-                                   .overflow = 0,
-                                   .error = error,
-                                   .provider_error = error,
-                                   .data = nullptr,
-                                   .data_size = 0};
+    void* const context = work.deferred ? &work : work.context;
+    const uint64_t tag = work.type == FI_OP_TRECV ? work.transfer.tagged.tag : 0;
+    const FailedCompletion failure = failure_of(traits.completion, context, tag, error);
     CompletionQueue* queue = work.receives() ? work.endpoint->rx_cq : work.endpoint->tx_cq;
     if (work.deferred) return deferred_failed(failure, queue);
     if (queue) queue->write_error(failure);
