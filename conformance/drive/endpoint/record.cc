@@ -54,9 +54,18 @@ std::optional<Clock::time_point> end_of(int timeout_millis) {
     return Clock::now() + std::chrono::milliseconds(timeout_millis);
 }
 
-// A record, by what reads so many bytes and is false if they do not come.
-template <typename ReadAll>
-bool read_record(std::string& out, std::size_t most, const ReadAll& read_all) {
+// A record, by what reads up to so many bytes and returns how many came; 0: none will.
+template <typename ReadSome>
+bool read_record(std::string& out, std::size_t most, const ReadSome& some) {
+    const auto read_all = [&](char* at, std::size_t size) {
+        while (size > 0) {
+            const std::size_t n = some(at, size);
+            if (n == 0) return false;
+            at += n;
+            size -= n;
+        }
+        return true;
+    };
     std::uint64_t size = 0;
     if (!read_all(reinterpret_cast<char*>(&size), sizeof size) || size > most) return false;
     out.resize(size);
@@ -73,29 +82,20 @@ bool send_record(int fd, std::string_view record) {
 
 bool receive_record(int fd, std::string& out, int timeout_millis, std::size_t most) {
     const auto until = end_of(timeout_millis);
-    return read_record(out, most, [&](char* at, std::size_t size) {
-        for (std::size_t n = 0; size > 0; at += n, size -= n) {
-            n = read_some(fd, at, size, until);
-            if (n == 0) return false;
-        }
-        return true;
-    });
+    return read_record(out, most, [&](char* at, std::size_t size) { return read_some(fd, at, size, until); });
 }
 
 bool RecordReader::receive(std::string& out, int timeout_millis) {
     const auto until = end_of(timeout_millis);
     return read_record(out, kLongestRecord, [&](char* at, std::size_t size) {
-        for (std::size_t n = 0; size > 0; at += n, size -= n) {
-            if (begin_ == end_) {
-                begin_ = 0;
-                end_ = read_some(fd_, kept_.data(), kept_.size(), until);
-                if (end_ == 0) return false;
-            }
-            n = std::min(size, end_ - begin_);
-            std::memcpy(at, kept_.data() + begin_, n);
-            begin_ += n;
+        if (begin_ == end_) {
+            begin_ = 0;
+            end_ = read_some(fd_, kept_.data(), kept_.size(), until);
         }
-        return true;
+        const std::size_t n = std::min(size, end_ - begin_);
+        std::memcpy(at, kept_.data() + begin_, n);
+        begin_ += n;
+        return n;
     });
 }
 

@@ -21,9 +21,8 @@ using model::Side;
 using model::Traffic;
 using model::Transfer;
 
-constexpr std::size_t kLength = 8;           // of a message
-constexpr std::chrono::seconds kLongest{8};  // on a machine that is busy beyond measure,
-constexpr unsigned kLeastRounds = 2000;      // but never with fewer looks than these, however long they take there
+constexpr std::size_t kLength = 8;       // of a message
+constexpr unsigned kLeastRounds = 2000;  // looks, however long they take on a machine that is busy beyond measure
 constexpr std::array<std::uint64_t, 6> kTags = {0x5E1A, 0x2BAD, 0x7E57, 0x3C3C, 0x1234, 0x4321};
 
 // A step that did not come through keeps its own for as long as there are others.
@@ -189,7 +188,7 @@ bool Barrier::pass(const Traffic& done, unsigned micros, const std::function<voi
     poll_ = &poll;
     rounds_ = 0;
     until_worked_ = worked_micros() + micros;
-    until_ = std::chrono::steady_clock::now() + kLongest * patience_factor();
+    until_ = std::chrono::steady_clock::now() + kLongestWait * patience_factor();
     failed_ = false;
     const auto tag = std::find_if(kTags.begin(), kTags.end(), [&](auto t) { return may_tag(done, t); });
     if (tag != kTags.end()) tag_ = *tag;

@@ -25,6 +25,9 @@ namespace selvage::conformance {
 /// Of each side's contexts those from here on are the barrier's.
 inline constexpr std::size_t kBarrierContexts = 4096;
 
+/// For what is limited by work, on a machine that is busy beyond measure.
+inline constexpr std::chrono::seconds kLongestWait{8};
+
 /// How long this thread has been on a processor.
 std::int64_t worked_micros();
 

@@ -38,8 +38,7 @@ constexpr auto kNap = std::chrono::microseconds(50);  // behind those, so that w
 constexpr unsigned kBarrierMicros = 500'000;          // of work, for a barrier to come through
 constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that they get lost
 constexpr unsigned kMostLostBarriers = 6;
-constexpr unsigned kCounterRounds = 8;  // of barriers, until each adds as much to the counters as the one before
-constexpr auto kLongestBytes = std::chrono::seconds(8);  // for them to come behind a barrier
+constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kSlots = 64;                               // contexts of one exchange, on each side
@@ -157,7 +156,7 @@ private:
     // where no entry tells when, its memory does.  @return false if they do not come.
     bool await_bytes(unsigned limit) {
         const auto until = worked_micros() + limit;
-        const auto longest = Clock::now() + kLongestBytes * patience_factor();
+        const auto longest = Clock::now() + kLongestWait * patience_factor();
         while (waits_for_bytes()) {
             if (worked_micros() >= until || Clock::now() > longest) return false;
             for (unsigned i = 0; i < kLookRounds; ++i) poll();
