@@ -55,6 +55,12 @@ public:
         }
     }
 
+    // Of a long frame that was delivered: parts are counted when the last has come.
+    [[gnu::noinline]] void came_whole(Peer& peer, const Header& header) {
+        const auto op = static_cast<FrameOp>(header.op);
+        if (op == FrameOp::Message || op == FrameOp::Tagged || op == FrameOp::Write) came_in_parts(peer, header.size);
+    }
+
     bool begin(Peer& peer, const Header& header, Placement* placement) {
         PeerState* state = state_of(peer);
         if (!state) return false;

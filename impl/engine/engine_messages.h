@@ -13,8 +13,8 @@ protected:
     using typename Base::Guard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::eager_max, Base::frame_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual,
-        Base::known_peer, Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
+    using Base::count_stat, Base::eager_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_peer,
+        Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
     // From EnginePeers.
     using Base::look_up, Base::state_of;
     // From EnginePull.
@@ -33,7 +33,7 @@ public:
         if (size > kAtOnceMax) [[unlikely]]
             return 1;
         Guard guard(*this);
-        if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false)) return 1;
+        if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false, false)) return 1;
         reports.count(kSlotSend);  // no entry tells of it
         return 0;
     }
@@ -106,7 +106,9 @@ public:
         if (error) return error;
         const bool ready = !peer->state || !state_in(*peer)->busy;
         const bool whole = length <= eager_max(*peer) && peer->units_left() >= units_of(length);
-        if (ready && whole && !answered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
+        // What is injected is copied at the call, and never waits for the peer.
+        const bool offered = !(whole && request.flags & FI_INJECT) && offers(*peer, length);
+        if (ready && whole && !answered && !offered && !(request.flags & FI_FENCE) && length <= kAtOnceMax) {
             const Frame frame{.header = header,
                               .payload = request.ranges,
                               .count = request.count,
@@ -138,7 +140,6 @@ public:
             return -FI_EAGAIN;
         }
         if (whole) peer->spend(units_of(length));
-        const bool offered = !(whole && length <= frame_max(*peer)) && offers(*peer, length);
         const bool announced = !whole || offered;
         op->expects_answer = answered || announced;
         if (op->expects_answer) header.word[2] = transmits_.id(op);
@@ -161,11 +162,14 @@ public:
     }
 
 private:
+    // `may_wait`: it may be left to the peer to pull.
     template <FrameOp Op>
     bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
-                  bool more) {
+                  bool more, bool may_wait) {
         Peer* peer = known_peer(to);
         if (!peer || !peer->may_send(units_of(size))) [[unlikely]]
+            return false;
+        if (may_wait && offers(*peer, size)) [[unlikely]]
             return false;
         const iovec range = range_of(bytes, size);
         const Header header{.size = static_cast<uint32_t>(size),
@@ -193,7 +197,7 @@ private:
                        void* context, uint64_t flags) {
         if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
             Guard guard(*this);
-            if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE))
+            if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE, true))
                 [[likely]] {
                 reports.transmitted(flags, FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
                 return 0;

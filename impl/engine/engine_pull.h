@@ -30,7 +30,7 @@ protected:
     // The peer is to pull a transfer of this length.
     bool offers(Peer& peer, size_t length) {
         if constexpr (PullsMemory<T>) {
-            return transport_.offers(peer, length);
+            return length >= T::kPullMin && transport_.offers(peer, length);
         } else {
             static_cast<void>(peer), static_cast<void>(length);
             return false;

@@ -87,6 +87,7 @@ public:
         Peer* peer = known_peer(to);
         PeerState* state = peer ? state_in(*peer) : nullptr;
         if (!state || state->busy || state->blocked || !state->responses.empty() || options_.strict) return 1;
+        if (offers(*peer, size)) return 1;
         if (!may_complete(flags)) return -FI_EAGAIN;
         Transmit* op = transmits_.take();
         if (!op) return -FI_EAGAIN;
@@ -202,13 +203,16 @@ private:
             .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
-        if (op.length <= whole_max(peer) && request.target_count == 1 && !request.has_data) return;
+        const bool whole = op.length <= whole_max(peer);
+        // What is injected is copied at the call, and never waits for the peer.
+        const bool offered = !(whole && request.flags & FI_INJECT) && offers(peer, op.length);
+        if (whole && !offered && request.target_count == 1 && !request.has_data) return;
         PayloadWriter writer(op.prefix);
         if (request.has_data) writer.put(request.data);
         put_targets(writer, request);
         header.aux = static_cast<uint16_t>(request.target_count);
-        if (op.length > whole_max(peer)) {
-            const size_t sources = offers(peer, op.length) ? put_sources(op, writer) : 0;
+        if (!whole || offered) {
+            const size_t sources = offered ? put_sources(op, writer) : 0;
             header.op = static_cast<uint8_t>(FrameOp::WriteRts);
             header.word[1] = op.length;
             header.word[2] = sources;
@@ -224,6 +228,8 @@ private:
         put_targets(writer, request);
         op.prefix_size = static_cast<uint32_t>(writer.size());
         op.large = op.length > kSnapshotMax;
+        if constexpr (PullsMemory<T>)
+            op.large |= op.peer->peer->in_memory && op.length >= T::kPullMin;  // it may be granted
         op.header = {.size = op.prefix_size,
                      .op = static_cast<uint8_t>(FrameOp::Read),
                      .flags = 0,

@@ -25,7 +25,7 @@ protected:
     // From EngineResponder.
     using Base::give_credit, Base::reply, Base::reply_in_parts, Base::reply_with, Base::respond;
     // From EnginePull.
-    using Base::came_in_parts, Base::pull;
+    using Base::came_in_parts, Base::offers, Base::pull;
     // From EngineSender.
     using Base::drain;
 
@@ -108,10 +108,9 @@ protected:
                       .flags = 0,
                       .aux = 0,
                       .word = {header.word[0], 0, 0}};
-        if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
         static_cast<void>(epoch);
         if constexpr (PullsMemory<T>) {
-            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && transport_.offers(peer, total)) {
+            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && offers(peer, total)) {
                 LocalRange ranges[kRangesMax];
                 for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
                 answer.op = static_cast<uint8_t>(FrameOp::ReadGrant);
@@ -121,6 +120,7 @@ protected:
                 return respond(peer, answer, ranges);
             }
         }
+        if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
         answer.size = 0;
         if (!reply_in_parts(peer, answer, targets, header.aux, total)) return;
         PeerState& state = *state_in(peer);

@@ -130,6 +130,8 @@ template <typename T>
 concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec* ranges, size_t count, size_t length,
                                uint64_t epoch) {
     requires T::kPulls;
+    // Shorter transfers are never offered.
+    { T::kPullMin } -> std::convertible_to<size_t>;
     // This side's memory is to be read by the peer for a transfer of that length.
     { transport.offers(peer, length) } -> std::same_as<bool>;
     // This side can read the peer's.
@@ -310,6 +312,12 @@ concept CountsMalformed = requires(S sink, Peer& peer) {
 template <typename S, typename Peer>
 concept CountsConnections = requires(S sink, Peer& peer) {
     { sink.connected(peer) } -> std::same_as<void>;
+};
+
+// Sinks that tell which long frames were a transfer by themselves, for a transport that measures (PullsMemory).
+template <typename S, typename Peer>
+concept CountsWhole = requires(S sink, Peer& peer, const Header& header) {
+    { sink.came_whole(peer, header) } -> std::same_as<void>;
 };
 
 }  // namespace selvage::impl

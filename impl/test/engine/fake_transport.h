@@ -68,6 +68,7 @@ public:
     static constexpr size_t kFrameMax = 16384;
     static constexpr size_t kEagerMax = 8192;
     static constexpr bool kPulls = Pulls;
+    static constexpr size_t kPullMin = 4096;
     static constexpr bool kNativeRma = false;
     static constexpr bool kDelivers = Pulls;
     static size_t frame_max(const Peer&) { return FakeNet::current()->frame_most; }

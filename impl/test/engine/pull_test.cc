@@ -196,6 +196,49 @@ TEST_F(EnginePull, APeerThatGrantsWhatWasToComeInFramesIsDropped) {
     EXPECT_EQ(next(), FI_ECONNABORTED);
 }
 
+// What fits into a frame is offered from T::kPullMin on, and never what is injected: that is free again at once.
+TEST_F(EnginePull, TransfersOfOneFrameArePulledWhereTheyAreOfferedAndNotInjected) {
+    constexpr size_t kLeast = FakeTransport<true>::kPullMin;
+    expose();
+    const auto pulled = [this](size_t size, uint64_t flags, bool message) {
+        const uint64_t before = pair.net.pulled;
+        const Bytes bytes = pattern(size, 3);
+        const iovec range = {const_cast<unsigned char*>(bytes.data()), bytes.size()};
+        const fi_rma_iov target = {.addr = 0, .len = size, .key = key};
+        const fi_msg send = {
+            .msg_iov = &range, .desc = nullptr, .iov_count = 1, .addr = pair.to_b, .context = nullptr, .data = 0};
+        const fi_msg_rma write = {.msg_iov = &range,
+                                  .desc = nullptr,
+                                  .iov_count = 1,
+                                  .addr = pair.to_b,
+                                  .rma_iov = &target,
+                                  .rma_iov_count = 1,
+                                  .context = nullptr,
+                                  .data = 0};
+        if (message) {
+            EXPECT_EQ(fi_recv(pair.b.ep, local.data(), local.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+            EXPECT_EQ(fi_sendmsg(pair.a.ep, &send, flags | FI_COMPLETION), 0);
+        } else {
+            EXPECT_EQ(fi_writemsg(pair.a.ep, &write, flags | FI_COMPLETION), 0);
+        }
+        EXPECT_EQ(next(), 0);
+        EXPECT_EQ(memcmp(message ? local.data() : memory.data(), bytes.data(), size), 0);
+        fi_cq_tagged_entry entry;
+        EXPECT_EQ(pair.b.read(&entry), message ? 1 : 0);
+        return pair.net.pulled - before;
+    };
+    for (const bool message : {true, false}) {
+        EXPECT_EQ(pulled(kLeast, 0, message), 1u);
+        EXPECT_EQ(pulled(kLeast - 1, 0, message), 0u);
+        EXPECT_EQ(pulled(kLeast, FI_INJECT, message), 0u);
+    }
+    EXPECT_EQ(count(FrameOp::ReadGrant), 0);
+    ASSERT_EQ(fi_read(pair.a.ep, local.data(), kLeast, nullptr, pair.to_b, 0, key, nullptr), 0);
+    EXPECT_EQ(next(), 0);
+    EXPECT_EQ(count(FrameOp::ReadGrant), 1);
+    EXPECT_EQ(memcmp(local.data(), memory.data(), kLeast), 0);
+}
+
 // Messages that may travel whole, of more than a frame.
 class EnginePullUnexpected : public EnginePull {
 protected:

@@ -28,6 +28,7 @@ public:
     static constexpr size_t kFrameMax = TcpTransport::kFrameMax;
     static constexpr size_t kEagerMax = TcpTransport::kEagerMax;
     static constexpr bool kPulls = true;
+    static constexpr size_t kPullMin = ShmTransport::kPullMin;
     static constexpr bool kNativeRma = false;
     static constexpr size_t kInlineMax = ShmTransport::kInlineMax;
     static_assert(ShmTransport::kCopied >= kCopied && ShmTransport::kFrameMax >= kCopied);

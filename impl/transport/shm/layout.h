@@ -37,7 +37,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 6;
+inline constexpr uint32_t kRegionVersion = 7;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;

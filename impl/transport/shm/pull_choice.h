@@ -1,10 +1,10 @@
-// How long transfers come from one peer: in pieces through the ring, or read out of its memory by the kernel.
+// How transfers of 4 KiB and more come from one peer: through the ring, or read out of its memory by the kernel.
 //
 // Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
 // cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: from the end of one
 // transfer to the end of the next, per class of size, the time and the bytes that came meanwhile. Those are not always
-// the transfer's own: several may come in pieces side by side, and end together. After many transfers the other way is
-// tried.
+// the transfer's own: several may come in pieces side by side, and end together. Once both ways are known the clock is
+// not read any more, until after many transfers both are measured anew.
 //
 // Private to the endpoint that reads; its word() is what the peer is told. No thread of its own, no clock of its own.
 #pragma once
@@ -17,10 +17,10 @@
 namespace selvage::impl::shm {
 
 // Shorter transfers always come through the ring.
-inline constexpr size_t kPullMin = 64 * 1024;
+inline constexpr size_t kPullMin = 4 * 1024;
 
-// 64 KiB, 128 KiB, ... 2 MiB and more.
-inline constexpr unsigned kPullClasses = 6;
+// 4 KiB, 8 KiB, ... 2 MiB and more.
+inline constexpr unsigned kPullClasses = 10;
 constexpr unsigned pull_class(uint64_t length) {
     const unsigned log = static_cast<unsigned>(std::bit_width(length / kPullMin));  // 1 for the first class
     return std::min(log ? log - 1 : 0, kPullClasses - 1);
@@ -48,23 +48,30 @@ public:
         word_ = 0;
     }
 
-    // A transfer of `length` bytes, at least kPullMin, has come, at this time in nanoseconds; since the one before,
-    // `moved` bytes have come in all.
+    // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be told when.
+    bool counts(uint64_t length) {
+        const unsigned c = pull_class(length);
+        Class& own = classes_[c];
+        if (++own.transfers % kTrial == 0) begin_trial(c);
+        if (!is_settled(own)) return true;
+        last_class_ = kNone;
+        return false;
+    }
+
+    // It has come at this time in nanoseconds; since the one before, `moved` bytes have come in all.
     void finished(Way way, uint64_t length, uint64_t moved, uint64_t now) {
-        const uint64_t passed = now - last_;
-        const bool first = last_ == 0;
-        last_ = now;
         const unsigned c = pull_class(length);
         // What the first, or the first after another size, came after is not known.
-        if (!first && c == last_class_ && moved) note(classes_[c].cost[way == Way::Kernel], passed, moved);
+        if (c == last_class_ && moved) note(classes_[c].cost[way == Way::Kernel], now - last_, moved);
+        last_ = now;
         last_class_ = c;
-        if (++classes_[c].transfers % kTrial == 0) classes_[c].cost[way == Way::Ring] = {};
         decide(c);
     }
 
 private:
-    static constexpr uint32_t kEnough = 8;    // transfers that say what a way costs
-    static constexpr uint32_t kTrial = 1024;  // transfers after which the other way is measured anew
+    static constexpr uint32_t kEnough = 16;   // transfers that say what a way costs
+    static constexpr uint32_t kTrial = 1024;  // transfers after which both are measured anew
+    static constexpr unsigned kNone = kPullClasses;
 
     // Nanoseconds per byte, from one transfer to the next.
     struct Cost {
@@ -90,6 +97,14 @@ private:
         cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
     }
 
+    static bool is_settled(const Class& own) { return own.cost[0].known == kEnough && own.cost[1].known == kEnough; }
+
+    void begin_trial(unsigned c) {
+        classes_[c].cost[0] = classes_[c].cost[1] = {};
+        last_class_ = kNone;
+        decide(c);
+    }
+
     // First the ring is measured, then the kernel.
     void decide(unsigned c) {
         const auto& [ring, kernel] = classes_[c].cost;
@@ -100,8 +115,8 @@ private:
 
     bool allowed_ = false;
     uint32_t word_ = 0;
-    unsigned last_class_ = 0;
-    uint64_t last_ = 0;  // when the last transfer came
+    unsigned last_class_ = kNone;  // whose transfer came last, if its time is known
+    uint64_t last_ = 0;            // that time
     Class classes_[kPullClasses];
 };
 

@@ -169,9 +169,9 @@ struct Inbound {
 };
 
 // The lines behind the first that the next frame is expected to have, if it is like this one.
+inline constexpr uint32_t kExpectedMax = 16;
 constexpr uint32_t expected_lines(size_t payload) {
-    constexpr size_t kExpectedMax = 16;
-    return payload <= kInlineMax ? 0 : static_cast<uint32_t>(std::min(lines_of(payload), kExpectedMax));
+    return payload <= kInlineMax ? 0 : static_cast<uint32_t>(std::min<size_t>(lines_of(payload), kExpectedMax));
 }
 
 // A header as it was when it was looked at; the memory it came from may change under us.

@@ -33,6 +33,10 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         // The copy comes after the matching, and would wait for one line after the other.
         if (in.expected && peer.answers()) shm::ask_for_lines(line, in.expected - 1);
         sink.deliver(peer, header, line + shm::payload_offset(header.size));
+        if constexpr (CountsWhole<S, Peer>) {
+            if (in.expected == shm::kExpectedMax && header.size >= kPullMin) [[unlikely]]
+                sink.came_whole(peer, header);
+        }
         in.position += shm::lines_of(header.size);
         if (++handled == kBatch) break;
     }

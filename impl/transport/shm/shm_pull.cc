@@ -78,6 +78,7 @@ void ShmTransport::came_in_parts(Peer& peer, size_t length) {
 }
 
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
+    if (!peer.choice.counts(length)) return;
     peer.choice.finished(way, length, moved, static_cast<uint64_t>(monotonic_nanoseconds()));
     peer.in.measured = peer.in.position;
     tell_choice(peer);

@@ -31,6 +31,7 @@ public:
     static constexpr size_t kCopied = kFrameMax;  // nothing is ever held
     static constexpr size_t kEagerMax = kFrameMax;
     static constexpr bool kPulls = true;
+    static constexpr size_t kPullMin = shm::kPullMin;
     static constexpr bool kNativeRma = false;
     // A frame that was sent lies in the receiver's region and outlives its sender.
     static constexpr bool kDelivers = true;
