@@ -67,7 +67,7 @@ public:
             transmits_.give(op);
             return -FI_EAGAIN;
         }
-        op->expects_answer = !(request.write && may_be_quiet(flags));
+        op->expects_answer = !(request.write && length <= whole_max(*peer) && may_be_quiet(flags));
         if (request.write) {
             prepare_write(*peer, request, *op);
         } else {
@@ -82,7 +82,7 @@ public:
                           uint64_t flags) {
         constexpr size_t kMost = kAtOnceMax < kWholeMax ? kAtOnceMax : kWholeMax;
         if constexpr (NativeRma<T>) return 1;
-        if (size > kMost || (flags & (kUnusual | FI_MORE))) return 1;
+        if (size > kMost || (flags & (kUnusual | FI_MORE | FI_INJECT_COMPLETE))) return 1;
         Guard guard(*this);
         Peer* peer = known_peer(to);
         PeerState* state = peer ? state_in(*peer) : nullptr;
@@ -105,12 +105,15 @@ public:
     }
 
 protected:
-    // Nothing is reported of it, and no counter counts it: the target answers only when it fails.
+    // Nothing is reported of it, or that its bytes were taken is all that was asked for, and no counter counts it: the
+    // target answers only when it fails (decisions.md, "Completed, and refused later").
     bool may_be_quiet(uint64_t flags) const {
-        constexpr uint64_t kAnswered = FI_COMPLETION | FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
+        constexpr uint64_t kAnswered = FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
         // Later accesses by the device have to know when it is done.
         if (NativeRma<T>) return false;
-        return (flags & FI_INJECT) && !(flags & kAnswered) && !reports.counters[kSlotWrite] && !options_.strict;
+        const bool unreported = (flags & (FI_INJECT | FI_COMPLETION)) == FI_INJECT;
+        return (unreported || (flags & FI_INJECT_COMPLETE)) && !(flags & kAnswered) && !reports.counters[kSlotWrite] &&
+               !options_.strict;
     }
 
     Transmit* expected_read(Peer& peer, const Header& header) {
@@ -204,8 +207,8 @@ private:
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
         const bool whole = op.length <= whole_max(peer);
-        // What is injected is copied at the call, and never waits for the peer.
-        const bool offered = !(whole && request.flags & FI_INJECT) && offers(peer, op.length);
+        // What is injected is copied at the call, and never waits for the peer; nor does what is not answered.
+        const bool offered = op.expects_answer && !(whole && request.flags & FI_INJECT) && offers(peer, op.length);
         if (whole && !offered && request.target_count == 1 && !request.has_data) return;
         PayloadWriter writer(op.prefix);
         if (request.has_data) writer.put(request.data);

@@ -90,6 +90,17 @@ Talk stray(int (*post)(Talk&), bool fails, Change&& change) {
     }
     return k;
 }
+// Its success was told, and the refusal after it, with the context of nobody.
+Talk stray_told_late(std::uint64_t level) {
+    Talk k;
+    const int i = k.message(k.write(A), level);
+    k.op(i).bad_key = true;
+    k.op(i).remote = Seen::Untouched;
+    k.sent(i);
+    k.failed(i, FI_EACCES);
+    k.last().operation = -1;
+    return k;
+}
 // The same behind a message that no receive takes.
 Talk stray_behind_fence() {
     Talk k;
@@ -225,6 +236,10 @@ Rows memory_rows() {
         SKIPS(rma_data_value, "no data", written()),
         HOLDS(rma_access_key, "it failed", stray(a_write, true, bad_key)),
         BREAKS(rma_access_key, "it succeeded", stray(a_write, false, bad_key)),
+        HOLDS(rma_access_key, "it failed after it was taken", stray_told_late(FI_INJECT_COMPLETE)),
+        BREAKS(rma_access_key, "it failed after it was transmitted", stray_told_late(FI_TRANSMIT_COMPLETE)),
+        BREAKS(rma_access_key, "it was taken, and nothing else was told",
+               but(stray_told_late(FI_INJECT_COMPLETE), [](Talk& k) { k.t.entries.pop_back(); })),
         SKIPS(rma_access_key, "a good key", written()),
         HOLDS(rma_access_permission, "it failed", stray(a_read, true, no_permission)),
         BREAKS(rma_access_permission, "it succeeded", stray(a_read, false, no_permission)),

@@ -494,11 +494,11 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
         if (!kind(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o)) continue;
         if (o.ret == -FI_EAGAIN || o.length == 0) continue;
         const bool known = !part(c, i).entries.empty() || (c.traffic.drained && !waits_behind_fence(c, i));
-        // The error of an inject call belongs to no context.
+        // The error of an inject call belongs to no context; nor does one that comes after the entry of a success.
         const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),
                                         [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
         if (!known) continue;
-        tour.see(failed(c, i) || (is_inject_call(o) && orphan), [&] {
+        tour.see(failed(c, i) || ((is_inject_call(o) || ends_when_taken(c.traffic, o)) && orphan), [&] {
             return about(c, i, Observable::Refusal, Relation::Differs,
                          "no error tells that the target does not allow it");
         });

@@ -54,6 +54,12 @@ inline bool is_inject_call(const Operation& o) { return o.form == CallForm::Inje
 inline bool injects(const Traffic& t, const Operation& o) {
     return transmits(o) && o.what != Transfer::Read && (is_inject_call(o) || flagged(t, o, FI_INJECT));
 }
+/// Its success may be told before the target has seen it, and the target's refusal after that: FI_INJECT_COMPLETE
+/// guarantees nothing but the buffer (fi_cq(3)).
+inline bool ends_when_taken(const Traffic& t, const Operation& o) {
+    constexpr std::uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE;
+    return updates(o) && !fetches(o) && flagged(t, o, FI_INJECT_COMPLETE) && (flags_of(t, o) & kStronger) == 0;
+}
 inline bool carries_data(const Operation& o) {
     return o.form == CallForm::Data || o.form == CallForm::InjectData ||
            (o.form == CallForm::Message && transmits(o) && (o.flags & FI_REMOTE_CQ_DATA) != 0);

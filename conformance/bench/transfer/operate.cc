@@ -18,6 +18,13 @@ ssize_t issue(Port& p, const Ground& g, std::size_t size, void* context) {
     const std::uint64_t in = p.peer_base + Ground::kHalf;
     if constexpr (Chosen == Operation::Write)
         return fi_write(p.ep, g.out(), size, desc, p.peer, in, p.peer_key, context);
+    if constexpr (Chosen == Operation::TakenWrite) {
+        const iovec from = {g.out(), size};
+        const fi_rma_iov to = {in, size, p.peer_key};
+        void* descriptors[] = {desc};
+        const fi_msg_rma write = {&from, descriptors, 1, p.peer, &to, 1, context, 0};
+        return fi_writemsg(p.ep, &write, FI_INJECT_COMPLETE | FI_COMPLETION);
+    }
     if constexpr (Chosen == Operation::Read)
         return fi_read(p.ep, g.in(), size, desc, p.peer, p.peer_base, p.peer_key, context);
     if constexpr (Chosen == Operation::FetchAdd)
@@ -63,6 +70,8 @@ auto with(Port& port, Operation operation, Work work) {
             return work(Poster<Operation::Tagged>{port});
         case Operation::Write:
             return work(Poster<Operation::Write>{port});
+        case Operation::TakenWrite:
+            return work(Poster<Operation::TakenWrite>{port});
         case Operation::Read:
             return work(Poster<Operation::Read>{port});
         case Operation::FetchAdd:

@@ -35,6 +35,7 @@ constexpr std::array kOperations = {
     OperationName{Operation::Tagged, "tagged", "tagged"},
     OperationName{Operation::Write, "write", "RMA write"},
     OperationName{Operation::Read, "read", "RMA read"},
+    OperationName{Operation::TakenWrite, "write-inject-complete", "RMA write, FI_INJECT_COMPLETE"},
     OperationName{Operation::FetchAdd, "fetch-add", "fetch and add"},
     OperationName{Operation::CompareSwap, "compare-swap", "compare and swap"},
 };
@@ -174,6 +175,7 @@ void add_provider(const Provider& provider, std::vector<Workload>& out) {
             for (const std::size_t size : kSizes) out.push_back(row(provider, operation, kind, size));
         }
         if (kind != Kind::Latency) continue;
+        for (const std::size_t size : kQuickSizes) out.push_back(row(provider, kOperations[4], kind, size));
         for (const auto& operation : std::span(kOperations).last(2)) out.push_back(row(provider, operation, kind, 8));
     }
     for (const auto& operation : std::span(kOperations).first(2)) {
@@ -218,6 +220,7 @@ std::uint64_t caps_of(Operation operation) {
         case Operation::Tagged:
             return FI_TAGGED;
         case Operation::Write:
+        case Operation::TakenWrite:
         case Operation::Read:
             return FI_MSG | FI_RMA;
         case Operation::FetchAdd:

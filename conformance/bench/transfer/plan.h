@@ -8,7 +8,15 @@
 
 namespace selvage::conformance::bench::transfer {
 
-enum class Operation : std::uint8_t { Message, Tagged, Write, Read, FetchAdd, CompareSwap };
+enum class Operation : std::uint8_t {
+    Message,
+    Tagged,
+    Write,
+    TakenWrite,  ///< complete once its buffer may be used again: FI_INJECT_COMPLETE
+    Read,
+    FetchAdd,
+    CompareSwap,
+};
 enum class Kind : std::uint8_t {
     Latency,         ///< there and back; one operation until it is complete
     Bandwidth,       ///< windows of operations
