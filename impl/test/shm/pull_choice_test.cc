@@ -82,6 +82,12 @@ TEST(ShmPullChoice, TransfersThatEndTogetherAreNotTakenForFastOnes) {
     EXPECT_GT(read, 3'800);
 }
 
+TEST(ShmPullChoice, OfLongTransfersFewAreMeasured) {
+    Traffic t;
+    t.choice.allow();
+    EXPECT_GE(t.transfers(20, 4 << 20), 15);
+}
+
 TEST(ShmPullChoice, TheClockIsReadSeldomOnceBothWaysAreKnown) {
     Traffic t;
     t.choice.allow();

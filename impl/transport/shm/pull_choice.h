@@ -53,7 +53,7 @@ public:
         const unsigned c = pull_class(length);
         Class& own = classes_[c];
         if (++own.transfers % kTrial == 0) begin_trial(c);
-        if (!is_settled(own)) return true;
+        if (!is_settled(c)) return true;
         last_class_ = kNone;
         return false;
     }
@@ -62,21 +62,25 @@ public:
     void finished(Way way, uint64_t length, uint64_t moved, uint64_t now) {
         const unsigned c = pull_class(length);
         // What the first, or the first after another size, came after is not known.
-        if (c == last_class_ && moved) note(classes_[c].cost[way == Way::Kernel], now - last_, moved);
+        if (c == last_class_ && moved) note(classes_[c].cost[way == Way::Kernel], enough(c), now - last_, moved);
         last_ = now;
         last_class_ = c;
         decide(c);
     }
 
 private:
-    static constexpr uint32_t kEnough = 16;   // transfers that say what a way costs
     static constexpr uint32_t kTrial = 1024;  // transfers after which both are measured anew
     static constexpr unsigned kNone = kPullClasses;
+
+    // Transfers that say what a way costs. Long ones are few, and what disturbs one is a smaller part of it.
+    static constexpr uint32_t enough(unsigned c) {
+        return c >= pull_class(1 << 20) ? 4 : c >= pull_class(64 << 10) ? 8 : 16;
+    }
 
     // Nanoseconds per byte, from one transfer to the next.
     struct Cost {
         float mean = 0;
-        uint32_t known = 0;  // transfers that it is made of, up to kEnough
+        uint32_t known = 0;  // transfers that it is made of, up to enough(c)
     };
     struct Class {
         Cost cost[2];  // by Way
@@ -84,20 +88,22 @@ private:
     };
 
     // A pause of the application is no cost: nothing counts more than four times what is usual.
-    static void note(Cost& cost, uint64_t nanoseconds, uint64_t bytes) {
+    static void note(Cost& cost, uint32_t most, uint64_t nanoseconds, uint64_t bytes) {
         constexpr float kSlow = 4;
         const float now = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
         if (!cost.known) {
             cost = {.mean = now, .known = 1};
             return;
         }
-        if (cost.known < kEnough) ++cost.known;
+        if (cost.known < most) ++cost.known;
         // The first ones may have been pauses themselves: what is shorter corrects them at once.
-        if (cost.known < kEnough && now * kSlow < cost.mean) cost.mean = now;
+        if (now * kSlow < cost.mean) cost.mean = now;
         cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
     }
 
-    static bool is_settled(const Class& own) { return own.cost[0].known == kEnough && own.cost[1].known == kEnough; }
+    bool is_settled(unsigned c) const {
+        return classes_[c].cost[0].known == enough(c) && classes_[c].cost[1].known == enough(c);
+    }
 
     void begin_trial(unsigned c) {
         classes_[c].cost[0] = classes_[c].cost[1] = {};
@@ -108,7 +114,7 @@ private:
     // First the ring is measured, then the kernel.
     void decide(unsigned c) {
         const auto& [ring, kernel] = classes_[c].cost;
-        const bool pull = ring.known == kEnough && (kernel.known < kEnough || kernel.mean < ring.mean);
+        const bool pull = ring.known == enough(c) && (kernel.known < enough(c) || kernel.mean < ring.mean);
         const uint32_t bit = 1U << c;
         word_ = allowed_ && pull ? word_ | bit : word_ & ~bit;
     }
