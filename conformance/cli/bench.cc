@@ -9,6 +9,7 @@
 
 #include "conformance/base/terminal.h"
 #include "conformance/bench/cores.h"
+#include "conformance/bench/history.h"
 #include "conformance/bench/instructions.h"
 #include "conformance/bench/pairs.h"
 #include "conformance/bench/print.h"
@@ -27,6 +28,8 @@ struct Options {
     std::vector<std::string> only;
     std::vector<int> cores;
     std::string report;
+    std::string history;
+    std::string compare;
     bool realtime = false;
     unsigned pairs = 9;
     unsigned milliseconds = 30;
@@ -175,6 +178,18 @@ std::string place(const Options& options, bench::Bench& out) {
     return {};
 }
 
+/// Compares with earlier runs, then joins them.  @return why that can't be, as one line.
+std::string look_back(const Options& options, const bench::Bench& bench, bool& slower) {
+    if (!options.compare.empty()) {
+        bench::Comparison found;
+        if (auto error = bench::compare_with(options.compare, bench, found); !error.empty()) return error;
+        fmt::print(options.json ? stderr : stdout, "{}", bench::as_text(found, options.compare));
+        slower = !found.slower.empty();
+    }
+    if (options.history.empty()) return {};
+    return bench::append_run(options.history, bench, bench::now_in_words());
+}
+
 int run_bench(const Options& options) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     setenv("FI_SELVAGE_LOCAL", "0", 0);  // rows of tcp stand beside raw TCP, so they are of sockets if nothing is said
@@ -199,7 +214,9 @@ int run_bench(const Options& options) {
     if (std::string error; !options.report.empty() && !write_file(options.report, bench::as_page(bench), error))
         return could_not_run(error);
     fmt::print("{}", options.json ? bench::as_json(bench) : bench::as_table(bench, options.tail));
-    return options.require_goals && !all_goals_met(bench) ? kDeviates : kKept;
+    bool slower = false;
+    if (const auto error = look_back(options, bench, slower); !error.empty()) return could_not_run(error);
+    return slower || (options.require_goals && !all_goals_met(bench)) ? kDeviates : kKept;
 }
 
 /// Options of suites whose workloads have a peer.
@@ -243,6 +260,13 @@ void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {
     if (peers) add_places(*command, *options);
     command->add_flag("--quick", options->quick, "a short run: few sizes, two pairs, 5 ms, unless given");
     command->add_option("--report", options->report, "write a page with plots, too")->type_name("FILE.html");
+    command->add_option("--history", options->history, "add this run to a file of runs, one JSON object a line")
+        ->type_name("FILE");
+    command
+        ->add_option("--compare", options->compare,
+                     "tell what is slower or faster than in the runs of such a file; exit 1 if anything is slower")
+        ->type_name("FILE")
+        ->check(CLI::ExistingFile);
     command->add_flag("--json", options->json, "print JSON, with every pair's ratio");
     command->add_flag("--tail", options->tail, "show the 99th percentile, too");
     command->add_flag("--no-count", options->no_count, "do not count instructions");
@@ -281,7 +305,9 @@ void add_bench(CLI::App& app, Run& run) {
         "           selvage bench transfer --quick --only shm        shared memory alone, in some seconds\n"
         "           selvage bench transfer --only tcp.tagged --tail  with the 99th percentile\n"
         "           FI_SELVAGE_LOCAL=1 selvage bench transfer --only tcp     tcp as neighbours have it: in memory\n"
-        "           selvage bench getinfo --only copy --pairs 31 --json");
+        "           selvage bench getinfo --only copy --pairs 31 --json\n"
+        "           selvage bench transfer --only shm --history runs.jsonl        remember this run\n"
+        "           selvage bench transfer --only shm --compare runs.jsonl        what is slower since");
     for (const auto& suite : bench::suites()) add_suite(*command, suite, run);
     add_bench_count(app, run);
 }
