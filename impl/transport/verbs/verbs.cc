@@ -60,7 +60,7 @@ void make_datagrams(Offer& offer, const verbs::DevicePort& port) {
     constexpr uint64_t kCaps = FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_SHARED_AV | FI_AV_USER_ID |
                                FI_LOCAL_COMM | FI_REMOTE_COMM;
     const size_t packet = verbs::mtu_bytes(port.port_attr.active_mtu);
-    const size_t most = std::bit_floor(at_most(verbs::kDatagramQueueMax, port.device_attr.max_qp_wr));
+    const size_t most = std::bit_floor(at_most(kDatagramQueueMax, port.device_attr.max_qp_wr));
     offer.host = offer.source;
     offer.kind = offer.source.kind = AddressKind::IbUd;
     offer.source.ib = port.datagrams;

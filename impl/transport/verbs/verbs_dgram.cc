@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "impl/base/create.h"
@@ -16,15 +15,10 @@
 namespace selvage::impl::verbs {
 namespace {
 
-constexpr size_t kQueueMin = 64;
 // Nanoseconds between two looks at whether the device is still there.
 constexpr int64_t kRemovalInterval = 10'000'000;
 // Looks at the completion queue before a queue pair that failed starts again.
 constexpr int kLastLooks = 1024;
-
-uint32_t places_for(size_t operations) {
-    return static_cast<uint32_t>(std::bit_ceil(std::clamp(operations, kQueueMin, kDatagramQueueMax)));
-}
 
 template <typename Item>
 bool allocate(Item** out, size_t count) {
@@ -43,23 +37,11 @@ bool watch(int epoll, int descriptor) {
 DatagramPath::~DatagramPath() { release(); }
 
 int DatagramPath::open(Endpoint& endpoint) {
-    const fi_domain_attr& domain = endpoint.domain->attr;
-    endpoint_ = &endpoint;
-    locked_ = !endpoint.domain->serialised();
-    bounded_ = domain.resource_mgmt == FI_RM_ENABLED && endpoint.tx_cq;
-    sources_ = endpoint.caps & FI_SOURCE;
-    source_errors_ = endpoint.caps & FI_SOURCE_ERR;
-    inject_max_ = endpoint.tx.inject_size;
-    send_ranges_max_ = std::min(endpoint.tx.iov_limit, kRangesMax);
-    receive_ranges_max_ = std::min(endpoint.rx.iov_limit, kRangesMax);
-    receive_limit_ = endpoint.rx.size;
-    av_ = endpoint.av;
-    generation_word_ = av_->store.generation_word();
-    reports_.open(endpoint);
-    int error = open_queues(endpoint);
+    int error = open_common(endpoint);
+    if (!error) error = open_queues(endpoint);
     if (!error) error = open_events(endpoint);
     if (error) return error;
-    message_max_ = std::min(endpoint.max_msg_size, pair_.payload_max());
+    message_max_ = std::min(message_max_, pair_.payload_max());
     endpoint.address.kind = AddressKind::IbUd;
     endpoint.address.ib = pair_.address();
     return 0;
@@ -77,9 +59,8 @@ int DatagramPath::open_queues(Endpoint& endpoint) {
     if (find_own_gid(*library_, device.context, port, attr, &own, &index)) return -FI_EADDRNOTAVAIL;
     handles_.open(*library_, device.pd, port, index);
     const uint32_t sends = places_for(endpoint.tx.size);
-    receive_places_ = buffers_ = places_for(receive_limit_);
-    if (!allocate(&sent_, sends) || !allocate(&receives_, receive_places_) || !allocate(&arrived_, buffers_))
-        return -FI_ENOMEM;
+    buffers_ = places_for(receive_limit_);
+    if (!allocate(&sent_, sends) || !allocate(&arrived_, buffers_)) return -FI_ENOMEM;
     return pair_.open({.device = &device, .own = own, .sends = sends, .receives = buffers_});
 }
 
@@ -108,14 +89,10 @@ void DatagramPath::release() {
     channel_ = nullptr;
     epoll_ = -1;
     free(sent_);
-    free(receives_);
     free(arrived_);
     sent_ = nullptr;
-    receives_ = nullptr;
     arrived_ = nullptr;
 }
-
-int DatagramPath::attach() { return reports_.attach(*endpoint_, this); }
 
 // Datagrams that wait in the device leave before the queue pair ends, unless that takes long.
 void DatagramPath::close() {
@@ -232,34 +209,14 @@ fi_addr_t DatagramPath::source_of(const Arrived& datagram, AvEntry* out) const {
 }
 
 void DatagramPath::report_placed(const Posted& receive, const Arrived& datagram, uint64_t placed) {
+    const Taken taken{.size = datagram.size,
+                      .placed = placed,
+                      .flags = datagram.has_data ? FI_REMOTE_CQ_DATA : 0,
+                      .data = datagram.has_data ? datagram.data : 0};
+    if (!sources_) return report(receive, taken);
     AvEntry source;
-    const fi_addr_t address = sources_ ? source_of(datagram, &source) : FI_ADDR_NOTAVAIL;
-    const Completion completion{
-        .context = receive.context,
-        .flags = FI_RECV | FI_MSG | (datagram.has_data ? FI_REMOTE_CQ_DATA : 0),
-        .length = placed,
-        .buffer = receive.count ? receive.ranges[0].iov_base : nullptr,
-        .data = datagram.has_data ? datagram.data : 0,
-        .tag = 0,
-        .source = av_ && av_->user_ids && address != FI_ADDR_NOTAVAIL ? av_->reported(address) : address,
-    };
-    const bool unknown = source_errors_ && address == FI_ADDR_NOTAVAIL;
-    const bool requested = (receive.flags | reports_.receive_always) & FI_COMPLETION;
-    if (placed == datagram.size && !unknown) [[likely]] {
-        if (requested) reports_.receive->write(completion);
-        reports_.count(kSlotRecv);
-        return;
-    }
-    const int error = placed < datagram.size ? FI_ETRUNC : FI_EADDRNOTAVAIL;
-    const bool tells = error == FI_EADDRNOTAVAIL && source.socket.kind == AddressKind::IbUd;
-    reports_.failed(reports_.receive, kSlotRecv,
-                    {.base = completion,
-                     .overflow = datagram.size - placed,
-                     .error = error,
-                     .provider_error = error,
-                     .data = tells ? source.socket.bytes() : nullptr,
-                     .data_size = tells ? source.socket.length() : 0,
-                     .without_source = error == FI_ETRUNC ? WithoutSource::Error : of_unknown_source(requested)});
+    const fi_addr_t address = source_of(datagram, &source);
+    report_from(receive, taken, source, address);
 }
 
 // Failures.
@@ -273,8 +230,7 @@ void DatagramPath::fail_oldest(int error) {
 void DatagramPath::fail_all(int error) {
     gone_ = true;
     while (pair_.posted() != pair_.completed()) fail_oldest(error);
-    while (first_receive_ != last_receive_)
-        reports_.receive_failed(FI_RECV | FI_MSG, receive_at(first_receive_++).context, 0, error);
+    fail_receives(error);
 }
 
 // The device stopped the queue pair over one request. What it has told till then is taken first.

@@ -1,9 +1,5 @@
 // FI_EP_DGRAM over verbs: the data path of one enabled endpoint, over an unreliable queue pair (UD).
 //
-// Not an instance of the engine, which is made for peers that answer: here a message is one packet, nothing is sent
-// twice, nobody is waited for, and what finds no room at the receiver is lost. The messages are the application's bytes
-// and nothing else (FI_PROTO_IB_UD), so other libraries' datagram endpoints understand them.
-//
 // Sends: copied at the call, at most max_msg_size bytes, which is what a packet of the port holds. They complete when
 // the device has handed them to the network. A send that the device gives up on fails with those behind it, and the
 // queue pair starts again. Receives: in the order of posting. A datagram that arrives before a receive is posted waits
@@ -13,83 +9,40 @@
 // The calls of the application are in verbs_dgram_calls.cc, arrivals and sleeping in verbs_dgram.cc.
 #pragma once
 
-#include "impl/av/av.h"
-#include "impl/endpoint/datapath.h"
-#include "impl/engine/memory.h"
-#include "impl/engine/reports.h"
+#include "impl/engine/datagram.h"
 #include "impl/transport/verbs/knobs.h"
 #include "impl/transport/verbs/verbs_dgram_pair.h"
 
 namespace selvage::impl::verbs {
 
-// Posted operations of an endpoint: what is offered unasked, and what may be asked for as far as the device can.
+// Posted operations of an endpoint that are offered unasked.
 inline constexpr size_t kDatagramQueue = 256;
-inline constexpr size_t kDatagramQueueMax = 4096;
 
-class DatagramPath final : public DataPath {
+class DatagramPath final : public DatagramBase {
 public:
-    struct SendRequest {
-        const iovec* ranges;
-        size_t count;
-        fi_addr_t to;
-        uint64_t data;
-        bool has_data;
-        void* context;
-        uint64_t flags;  // FI_COMPLETION when an entry is to be written
-    };
-    struct ReceiveRequest {
-        const iovec* ranges;
-        size_t count;
-        void* context;
-        uint64_t flags;
-    };
+    static constexpr bool kHasData = true;
+    static constexpr bool kHasGroups = false;
 
     DatagramPath() = default;
     ~DatagramPath();
 
     // 0 or a negative fabric errno; the object is destroyed then.
     int open(Endpoint& endpoint);
-    int attach();
 
-    ssize_t send(const SendRequest& request);
-    ssize_t receive(const ReceiveRequest& request);
-    size_t inject_max() const { return inject_max_; }
+    ssize_t send(const DatagramSend& request);
+    ssize_t receive(const DatagramReceive& request);
 
     // DataPath.
     void progress() override;
     bool arm() override;
     int wait_descriptor() const override { return epoll_; }
-    int cancel(void* context) override;
-    void set_counter(CounterSlot slot, Counter* counter) override {
-        lock();
-        reports_.counters[slot] = counter;
-        unlock();
-    }
     size_t transmit_left() override;
-    size_t receive_left() override;
-    void* transport() override { return nullptr; }
-    void lock() override {
-        if (locked_) lock_.lock();
-    }
-    void unlock() override {
-        if (locked_) lock_.unlock();
-    }
     void close() override;
 
     // For tests.
     const DatagramPair& pair() const { return pair_; }
 
 private:
-    class Guard {
-    public:
-        explicit Guard(DatagramPath& path) : path_(path) { path_.lock(); }
-        ~Guard() { path_.unlock(); }
-        Guard(const Guard&) = delete;
-        Guard& operator=(const Guard&) = delete;
-
-    private:
-        DatagramPath& path_;
-    };
     // The way to a peer, by the number it has in the address vector.
     struct Route {
         fi_addr_t address = FI_ADDR_NOTAVAIL;
@@ -102,13 +55,6 @@ private:
     struct Sent {
         void* context;
         uint64_t flags;
-    };
-    struct Posted {
-        void* context;
-        uint64_t flags;
-        size_t capacity;
-        size_t count;
-        iovec ranges[kRangesMax];
     };
     // A datagram in its buffer.
     struct Arrived {
@@ -128,9 +74,9 @@ private:
     int make_route(fi_addr_t to, uint32_t generation, Route* route);
     int wait_for_route(fi_addr_t to, Route** out);
     bool room() const { return pair_.posted() - pair_.completed() < endpoint_->tx.size && pair_.room(); }
-    bool full(const SendRequest& request);
+    bool full(const DatagramSend& request);
     bool still_full();
-    ssize_t send_locked(const SendRequest& request, size_t size);
+    ssize_t send_locked(const DatagramSend& request, size_t size);
     size_t take_some();
     void take(const ibv_wc& completion);
     void take_arrival(const ibv_wc& completion, uint32_t buffer);
@@ -141,33 +87,13 @@ private:
     void fail_all(int error);
     void restart();
     void look_for_removal();
-    Posted& receive_at(uint32_t index) { return receives_[index % receive_places_]; }
 
     DatagramPair pair_;
     HandleCache handles_;
-    Reports reports_;
-    Mutex lock_;
-    bool locked_ = true;
-    bool bounded_ = false;  // FI_RM_ENABLED: the queue may not be overrun
-    bool sources_ = false;
-    bool source_errors_ = false;
-    bool broken_ = false;  // a request failed
-    bool gone_ = false;    // the device was removed
-    bool looked_ = false;  // a send looked for completions
-    size_t inject_max_ = 0;
-    size_t message_max_ = 0;
-    size_t send_ranges_max_ = 0;
-    size_t receive_ranges_max_ = 0;
-    size_t receive_limit_ = 0;
-    AddressVector* av_ = nullptr;
-    const uint32_t* generation_word_ =
-        nullptr;  // of the address vector; loaded with acquire, as its insertions release
-    Endpoint* endpoint_ = nullptr;
+    bool broken_ = false;         // a request failed
+    bool gone_ = false;           // the device was removed
+    bool looked_ = false;         // a send looked for completions
     Sent* sent_ = nullptr;        // by the place of the request
-    Posted* receives_ = nullptr;  // from first_receive_ to last_receive_, in the order of posting
-    uint32_t receive_places_ = 1;
-    uint32_t first_receive_ = 0;
-    uint32_t last_receive_ = 0;
     Arrived* arrived_ = nullptr;  // from first_arrived_ to last_arrived_, in the order of arrival
     uint32_t buffers_ = 1;
     uint32_t first_arrived_ = 0;
