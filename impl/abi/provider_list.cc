@@ -8,15 +8,14 @@
 #endif
 #include "impl/transport/shm/shm.h"
 #include "impl/transport/tcp/tcp.h"
+#include "impl/transport/udp/udp.h"
 #include "impl/transport/verbs/verbs.h"
 
 namespace selvage::impl {
 namespace {
 
 constexpr const Provider* kProviders[] = {
-    &kVerbsProvider,
-    &kShmProvider,
-    &kTcpProvider,
+    &kVerbsProvider,    &kShmProvider, &kTcpProvider, &kUdpProvider,
 #ifdef SELVAGE_LOOPBACK
     &kLoopbackProvider,
 #endif

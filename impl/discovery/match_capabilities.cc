@@ -16,6 +16,12 @@ bool has_companions(Match& match, uint64_t requested, uint64_t granted) {
     if ((requested & FI_SOURCE_ERR) && !(requested & FI_SOURCE)) {
         return match.refuse("caps", requested, requested & ~FI_SOURCE_ERR, kType);
     }
+    // Before 1.7 the page has it that any transfer, or a direction alone, is enough.
+    constexpr uint64_t kTransfers = kMessageCaps | kMemoryCaps | kModifiers;
+    const uint64_t companion = match.query.version < FI_VERSION(1, 7) ? kTransfers : FI_MSG;
+    if ((requested & FI_MULTICAST) && !(requested & companion)) {
+        return match.refuse("caps", requested, requested & ~FI_MULTICAST, kType);
+    }
     if ((requested & FI_RMA_EVENT) && !(granted & (FI_REMOTE_READ | FI_REMOTE_WRITE))) {
         return match.refuse("caps", requested, requested & ~FI_RMA_EVENT, kType);
     }

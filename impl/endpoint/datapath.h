@@ -32,6 +32,9 @@ public:
     // inside, and nothing that completed is still unwritten.
     virtual void close() = 0;
 
+    // Of an endpoint with FI_MULTICAST: fi_join(3).
+    virtual int join(const void*, uint64_t, fid_mc**, void*) { return -FI_ENOSYS; }
+
 protected:
     ~DataPath() = default;
 };

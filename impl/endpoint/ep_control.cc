@@ -33,8 +33,8 @@ int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
     const int error = pick_side(flags, &transmit);
     if (error) return error;
     const uint64_t value = flags & ~(FI_TRANSMIT | FI_RECV);
-    const uint64_t known = transmit ? kTransmitOpFlags & ~(FI_COMMIT_COMPLETE | FI_MULTICAST) : kReceiveOpFlags;
-    if (value & ~known) return -FI_EBADFLAGS;
+    const uint64_t known = transmit ? kTransmitOpFlags & ~FI_COMMIT_COMPLETE : kReceiveOpFlags;
+    if ((value & ~known) || (value & FI_MULTICAST & ~endpoint->caps)) return -FI_EBADFLAGS;
     LockGuard guard(endpoint->lock);
     (transmit ? endpoint->tx_flags : endpoint->rx_flags) = value;
     endpoint->settle_flags();
@@ -196,6 +196,12 @@ ssize_t cancel(fid* descriptor, void* context) {
     return endpoint->path ? endpoint->path->cancel(context) : -FI_EOPBADSTATE;
 }
 
+int join_group(fid_ep* descriptor, const void* address, uint64_t flags, fid_mc** result, void* context) {
+    const Endpoint* endpoint = Endpoint::of(descriptor)->base;
+    if (!(endpoint->caps & FI_MULTICAST)) return -FI_ENOSYS;
+    return endpoint->path ? endpoint->path->join(address, flags, result, context) : -FI_EOPBADSTATE;
+}
+
 constexpr fi_ops_ep make_ops() {
     fi_ops_ep ops = kMissingEp;
     ops.cancel = cancel;
@@ -210,6 +216,7 @@ constexpr fi_ops_cm make_cm() {
     fi_ops_cm ops = kMissingCm;
     ops.setname = set_endpoint_name;
     ops.getname = get_name;
+    ops.join = join_group;
     return ops;
 }
 

@@ -19,7 +19,8 @@ class DatagramCalls {
 public:
     // What the endpoint's capabilities leave out answers -FI_ENOSYS.
     static void install(Endpoint& endpoint) {
-        const auto has = [](uint64_t caps, uint64_t direction) { return (caps & FI_MSG) && (caps & direction); };
+        constexpr uint64_t kMessages = Path::kHasGroups ? FI_MSG | FI_MULTICAST : FI_MSG;
+        const auto has = [](uint64_t caps, uint64_t direction) { return (caps & kMessages) && (caps & direction); };
         fid_ep& ep = endpoint.descriptor;
         const fi_ops_msg& messages = kTables[has(endpoint.tx.caps, FI_SEND)][has(endpoint.rx.caps, FI_RECV)];
         ep.msg = const_cast<fi_ops_msg*>(&messages);

@@ -133,7 +133,8 @@ public:
             std::ranges::equal_range(list_, static_cast<unsigned>(fixed.ifi_index), {}, &InterfaceAddress::index);
         if (own.empty() || !(fixed.ifi_flags & IFF_UP)) return;
         char name[16] = "", kind[32] = "";
-        read(RouteAttributes::of<ifinfomsg>(message), name, kind);
+        unsigned mtu = 0;
+        read(RouteAttributes::of<ifinfomsg>(message), name, kind, &mtu);
         const bool loopback = fixed.ifi_flags & IFF_LOOPBACK;
         const long speed = loopback ? 0 : link_speed(socket_, name);
         for (InterfaceAddress& entry : own) {
@@ -142,14 +143,16 @@ public:
             entry.running = fixed.ifi_flags & IFF_RUNNING;
             entry.loopback = loopback;
             entry.speed = speed;
+            entry.mtu = mtu;
             entry.type = type_of(kind);
         }
     }
 
 private:
-    static void read(RouteAttributes attributes, char (&name)[16], char (&kind)[32]) {
+    static void read(RouteAttributes attributes, char (&name)[16], char (&kind)[32], unsigned* mtu) {
         while (const rtattr* attribute = attributes.next()) {
             if (attribute->rta_type == IFLA_IFNAME) read_text(*attribute, name, sizeof name);
+            if (attribute->rta_type == IFLA_MTU) (void)read_attribute(*attribute, mtu);
             if ((attribute->rta_type & NLA_TYPE_MASK) != IFLA_LINKINFO) continue;
             RouteAttributes nested(payload(*attribute), payload_size(*attribute));
             while (const rtattr* inner = nested.next()) {
@@ -263,6 +266,30 @@ int list_interfaces(InterfaceAddress** out, size_t* count) {
     *count = list.size();
     *out = list.release();
     return 0;
+}
+
+namespace {
+
+using Interfaces = std::span<const InterfaceAddress>;
+
+// A name stands for the interface that has it; what is the name of none, for all that begin with it.
+bool is_selected_by(std::string_view item, const InterfaceAddress& interface, Interfaces all) {
+    const std::string_view name = interface.name;
+    const auto has_it = [&](const InterfaceAddress& each) { return item == each.name; };
+    return std::ranges::any_of(all, has_it) ? item == name : !item.empty() && name.starts_with(item);
+}
+
+}  // namespace
+
+bool is_selected(const InterfaceAddress& interface, Interfaces all, const char* names) {
+    if (!names) return true;
+    std::string_view rest = names;
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find(','), rest.size());
+        if (is_selected_by(rest.substr(0, end), interface, all)) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
 }
 
 void write_subnet(const SocketAddress& address, unsigned prefix, char* out, size_t size) {

@@ -9,6 +9,8 @@
 //   5. faster links first, then the kernel's index, IPv4 before IPv6, and the kernel's order.
 #pragma once
 
+#include <span>
+
 #include "impl/net/address.h"
 
 namespace selvage::impl {
@@ -20,6 +22,7 @@ struct InterfaceAddress {
     unsigned index;
     unsigned order;  // of the address, as the kernel lists them
     long speed;      // Mbit/s, 0 when unknown
+    unsigned mtu;    // bytes of a packet, its headers included; 0 when unknown
     LinkType type;
     bool up;
     bool running;
@@ -32,6 +35,9 @@ struct InterfaceAddress {
 
 // Fills *out with a malloc'ed array of *count entries (the caller frees it). Returns 0 or a negative fabric errno.
 int list_interfaces(InterfaceAddress** out, size_t* count);
+// Whether a list of names, or of beginnings of names, separated by commas, has the interface in it (of all that there
+// are); nullptr has each.
+bool is_selected(const InterfaceAddress& interface, std::span<const InterfaceAddress> all, const char* names);
 // "192.0.2.0/24", "fd00::/64": the network that the address belongs to.
 void write_subnet(const SocketAddress& address, unsigned prefix, char* out, size_t size);
 

@@ -40,6 +40,7 @@ const std::vector<Room>& rooms() {
         {"transport/shm", {"base", "config", "stat", "net", "catalog", "progress", "av", "endpoint", "engine"}},
         {"transport/loopback", {"base", "catalog", "av", "endpoint", "engine"}},
         {"transport/tcp", {"base", "text", "config", "net", "catalog", "av", "endpoint", "engine", "transport/net"}},
+        {"transport/udp", {"base", "config", "net", "catalog", "events", "endpoint", "engine", "transport/net"}},
         {"transport/near",
          {"base", "config", "net", "catalog", "av", "endpoint", "engine", "transport/shm", "transport/tcp"}},
         {"transport/verbs",
@@ -47,7 +48,7 @@ const std::vector<Room>& rooms() {
         {"provider", {"base", "config", "catalog", "fabric", "discovery"}},
         {"abi",
          {"base", "config", "catalog", "provider", "transport/loopback", "transport/shm", "transport/tcp",
-          "transport/verbs"}},
+          "transport/udp", "transport/verbs"}},
     };
     return table;
 }

@@ -33,6 +33,7 @@ $libdir/selvage/libfabric.so.1.18.1
 $libdir/selvage/libselvage-record.so
 $libdir/selvage/providers/libselvage_shm-fi.so
 $libdir/selvage/providers/libselvage_tcp-fi.so
+$libdir/selvage/providers/libselvage_udp-fi.so
 $libdir/selvage/providers/libselvage_verbs-fi.so
 $libdir/pkgconfig/selvage-fabric.pc
 $libdir/cmake/selvage-fabric/selvage-fabric-config.cmake

@@ -1,9 +1,15 @@
 // fi_getinfo through the shared object: what is granted, narrowed and refused.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <rdma/fi_domain.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <set>
 #include <string>
 
@@ -247,10 +253,48 @@ TEST(GetInfo, AnEndpointTypeThatAProviderNeverHasIsRefused) {
     EXPECT_EQ(getinfo(make_hints("shm", FI_EP_MSG)).result, -FI_ENODATA);
 }
 
+TEST(GetInfo, DatagramsAreOfferedWhereTheyAreAskedForAndAreNobodysFirstChoice) {
+    const Answer all = getinfo(nullptr);
+    ASSERT_EQ(all.result, 0);
+    EXPECT_STRNE(all->fabric_attr->prov_name, "udp");
+    const InfoPtr hints = make_hints(nullptr, FI_EP_DGRAM);
+    hints->caps = FI_MSG | FI_MULTICAST;
+    const Answer datagrams = getinfo(hints);
+    ASSERT_EQ(datagrams.result, 0);
+    for (const fi_info* info = datagrams.get(); info; info = info->next) {
+        EXPECT_STREQ(info->fabric_attr->prov_name, "udp");
+        EXPECT_EQ(info->ep_attr->protocol, uint32_t{FI_PROTO_UDP});
+    }
+}
+
+TEST(GetInfo, ADatagramOverUdpIsAsLongAsAPacketOfItsInterface) {
+    const Answer answer = getinfo(make_hints("udp"));
+    ASSERT_EQ(answer.result, 0);
+    const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    for (const fi_info* info = answer.get(); info; info = info->next) {
+        ifreq request{};
+        snprintf(request.ifr_name, sizeof request.ifr_name, "%s", info->domain_attr->name);
+        ASSERT_EQ(ioctl(socket, SIOCGIFMTU, &request), 0);
+        const bool v4 = info->addr_format == FI_SOCKADDR_IN;
+        const auto packet = static_cast<size_t>(request.ifr_mtu) - (v4 ? 28 : 48);
+        EXPECT_EQ(info->ep_attr->max_msg_size, std::min<size_t>(packet, v4 ? 65507 : 65527));
+        EXPECT_EQ(info->tx_attr->inject_size, info->ep_attr->max_msg_size);
+    }
+    close(socket);
+}
+
+TEST(GetInfo, MulticastNeedsMessages) {
+    const InfoPtr hints = make_hints("udp");
+    hints->caps = FI_MULTICAST | FI_SEND;
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
+    hints->caps |= FI_MSG;
+    EXPECT_EQ(getinfo(hints).result, 0);
+}
+
 TEST(GetInfo, ProviderAttributesOnly) {
     const Answer all = getinfo(nullptr, nullptr, nullptr, FI_PROV_ATTR_ONLY);
     ASSERT_EQ(all.result, 0);
-    EXPECT_EQ(all.size(), 4u);  // verbs, shm, tcp, and the layer
+    EXPECT_EQ(all.size(), 5u);  // verbs, shm, tcp, udp, and the layer
     for (const fi_info* info = all.get(); info; info = info->next) {
         EXPECT_NE(info->fabric_attr->prov_version, 0u);
         EXPECT_EQ(info->caps, 0u);

@@ -23,10 +23,10 @@ for file in "$FI_PROVIDER_PATH"/lib*-fi.so; do
 done
 
 fi_info -l >"$scratch/list"
-for name in selvage_shm selvage_tcp selvage_verbs; do
+for name in selvage_shm selvage_tcp selvage_udp selvage_verbs; do
     grep -qx "$name:" "$scratch/list" || fail "$name is not listed"
 done
-for pair in selvage_shm:FI_EP_RDM selvage_tcp:FI_EP_MSG selvage_tcp:FI_EP_RDM; do
+for pair in selvage_shm:FI_EP_RDM selvage_tcp:FI_EP_MSG selvage_tcp:FI_EP_RDM selvage_udp:FI_EP_DGRAM; do
     fi_info -p "${pair%:*}" -t "${pair#*:}" >"$scratch/offers" || fail "${pair%:*} does not offer ${pair#*:}"
     grep -q "provider: ${pair%:*}\$" "$scratch/offers" || fail "${pair%:*} is not what answers for it"
 done
@@ -56,6 +56,7 @@ pingpong() {
 pingpong selvage_shm rdm
 pingpong selvage_tcp rdm -d lo
 pingpong selvage_tcp msg -d lo
+pingpong selvage_udp dgram -d lo
 [[ -n $host ]] || pingpong 'selvage_tcp;ofi_rxm' rdm -d lo
 
 if [[ -n $program ]]; then

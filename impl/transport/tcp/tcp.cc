@@ -1,11 +1,8 @@
 // Control part of the TCP provider: its table.
 #include "impl/transport/tcp/tcp.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <span>
-#include <string_view>
 
 #include "impl/catalog/engine_attrs.h"
 #include "impl/catalog/registry.h"
@@ -22,26 +19,6 @@ constexpr uint32_t kDatagramProtocol = FI_PROV_SPECIFIC | 0x5e03;
 const Param<const char*> kInterfaceRow{"tcp", "iface", nullptr,
                                        "The only network interfaces to be used: names, or beginnings of names, "
                                        "separated by commas"};
-
-using Interfaces = std::span<const InterfaceAddress>;
-
-// A name stands for the interface that has it; what is the name of none, for all that begin with it.
-bool is_selected_by(std::string_view item, const InterfaceAddress& interface, Interfaces all) {
-    const std::string_view name = interface.name;
-    const auto has_it = [&](const InterfaceAddress& each) { return item == each.name; };
-    return std::ranges::any_of(all, has_it) ? item == name : !item.empty() && name.starts_with(item);
-}
-
-bool is_selected(const InterfaceAddress& interface, Interfaces all, const char* only) {
-    if (!only) return true;
-    std::string_view rest = only;
-    while (!rest.empty()) {
-        const size_t end = std::min(rest.find(','), rest.size());
-        if (is_selected_by(rest.substr(0, end), interface, all)) return true;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return false;
-}
 
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface, fi_ep_type type) {
     Offer* offer = table.add();
