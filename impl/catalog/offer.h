@@ -63,6 +63,8 @@ struct Offer {
     // Duties of memory registration that are left to an application that takes them on, since the device gains by them;
     // otherwise the engine does without.
     int mr_mode_kept = 0;
+    // Offered once more with FI_HMEM, to applications that register memory of devices (FI_MR_HMEM).
+    bool hmem = false;
     NicValues nic;
     std::array<uint32_t, 2>
         known_as{};              // protocols of other libraries that a hint may name in place of set.ep.protocol
@@ -71,6 +73,8 @@ struct Offer {
     char fabric_name[FI_NAME_MAX] = {};
     char source_text[kAddressBytesMax] = {};  // shm: the address as text
 
+    // All that it can do.
+    uint64_t caps() const { return set.info.caps | (hmem ? FI_HMEM : 0); }
     bool reaches_others() const { return set.info.caps & FI_REMOTE_COMM; }
     bool has_protocol(uint32_t protocol) const {
         return protocol && (protocol == set.ep.protocol || std::ranges::find(known_as, protocol) != known_as.end());

@@ -138,13 +138,13 @@ constexpr unsigned kReaches = 4;
 unsigned reach_of(const Offer& offer) { return (offer.layered ? 2U : 0U) + (offer.reaches_others() ? 0U : 1U); }
 
 // The offers of one reach, or of any, in order of preference.
-int match_all(const Query& query, const Table& table, std::optional<unsigned> reach, InfoList& list,
+int match_all(const Query& query, const Table& table, bool hmem, std::optional<unsigned> reach, InfoList& list,
               Refusals& refusals) {
     size_t internet_matches = 0;
     SocketAddress destination;
     for (const Offer& offer : table) {
         if (!match_provider(query, offer) || (reach && *reach != reach_of(offer))) continue;
-        Match match(query, table, offer);
+        Match match(query, table, offer, hmem);
         if (!match_offer(match)) {
             refusals.note(offer, match.why);
             continue;
@@ -165,13 +165,17 @@ int match_all(const Query& query, const Table& table, std::optional<unsigned> re
 int match_all(const Query& query, const Table& table, InfoList& list) {
     Refusals refusals;
     int result = 0;
-    if (comes_by_reach(query)) {
-        for (unsigned reach = 0; reach < kReaches && !result; ++reach) {
-            result = match_all(query, table, reach, list, refusals);
+    const auto match_all_with = [&](bool hmem) {
+        if (!comes_by_reach(query)) {
+            result = match_all(query, table, hmem, std::nullopt, list, refusals);
+            return;
         }
-    } else {
-        result = match_all(query, table, std::nullopt, list, refusals);
-    }
+        for (unsigned reach = 0; reach < kReaches && !result; ++reach) {
+            result = match_all(query, table, hmem, reach, list, refusals);
+        }
+    };
+    if (query.hmem != Query::Hmem::Only) match_all_with(false);
+    if (query.hmem != Query::Hmem::No && !result) match_all_with(true);
     if (result || !list.empty()) return result;
     refusals.tell();
     return -FI_ENODATA;
@@ -216,6 +220,15 @@ int answer(Query& query, InfoList& list) {
     return match_all(query, *table, list);
 }
 
+// FI_HMEM is a capability that is granted to who asks for it, or for whatever there is, and who registers such memory.
+Query::Hmem hmem_of(const Query& query) {
+    if (query.version < FI_VERSION(1, 9)) return Query::Hmem::No;
+    const uint64_t caps = query.hints.info.caps;
+    if (caps) return caps & FI_HMEM ? Query::Hmem::Only : Query::Hmem::No;
+    const bool ready = !query.registration_known || (query.hints.domain.mr_mode & FI_MR_HMEM);
+    return ready ? Query::Hmem::Too : Query::Hmem::No;
+}
+
 inline int check_arguments(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags) {
     note_symbol(layout);
     if (version > (layout > Layout::V1_3 ? kNewestVersion : kApiVersion)) return -FI_ENOSYS;
@@ -244,6 +257,8 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     query.has_hints = hints != nullptr;
     query.nic_known = older(layout, layout_of_version(version)) >= Layout::V1_2;
     if (hints) query.hints.widen_from(*hints, older(layout, layout_of_version(version)));
+    query.registration_known = hints && hints->domain_attr;
+    query.hmem = hmem_of(query);
     InfoList list;
     const int result = answer(query, list);
     if (!result) *info = list.release();

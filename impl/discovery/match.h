@@ -27,12 +27,14 @@ struct Match {
     const Query& query;
     const Table& table;
     const Offer& offer;
+    const bool hmem;  // to be offered with FI_HMEM
     Mismatch why;
     InfoSet out{InfoSet::kRaw};  // the answer; match_offer fills it
     char source_bytes[kAddressBytesMax];
     char destination_bytes[kAddressBytesMax];
 
-    Match(const Query& q, const Table& t, const Offer& o) : query(q), table(t), offer(o) {}
+    Match(const Query& q, const Table& t, const Offer& o, bool with_hmem = false)
+        : query(q), table(t), offer(o), hmem(with_hmem) {}
 
     const InfoSet& hints() const { return query.hints; }
     bool refuse(const char* field, uint64_t requested, uint64_t offered, int type = Mismatch::kPlainNumber);

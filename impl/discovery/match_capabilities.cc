@@ -40,8 +40,11 @@ uint64_t free_extras(uint64_t requested, uint64_t granted, uint64_t offered) {
 
 bool match_capabilities(Match& match) {
     const uint64_t requested = match.hints().info.caps;
-    const uint64_t offered = match.offer.set.info.caps;
-    if (requested == 0) return true;
+    const uint64_t offered = match.hmem ? match.offer.caps() : match.offer.set.info.caps;
+    if (requested == 0) {
+        match.out.info.caps = offered;
+        return !match.hmem || match.offer.hmem;
+    }
     if (!match.subset("caps", requested, offered, kType)) return false;
     const uint64_t granted = with_implied_modifiers(requested);
     if (!has_companions(match, requested, granted)) return false;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint64_t kAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_COLLECTIVE;
 constexpr uint64_t kFlags = FI_RMA_EVENT;
+// In a domain with FI_HMEM.
+constexpr uint64_t kHmemFlags = FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC;
 
 // What the three calls have in common. Only as many fields of an fi_mr_attr are taken as the caller's version has.
 struct Request {
@@ -26,6 +28,7 @@ struct Request {
     void* context;
     const uint8_t* auth_key;
     size_t auth_key_size;
+    Hmem hmem = {};
 };
 
 bool peers_use_addresses(const Domain& domain) {
@@ -44,7 +47,8 @@ int total_length(const Request& request, size_t* total) {
 }
 
 int check(const Domain& domain, const Request& request) {
-    if (request.flags & ~kFlags) return -FI_EBADFLAGS;
+    const uint64_t known = domain.caps & FI_HMEM ? kFlags | kHmemFlags : kFlags;
+    if (request.flags & ~known) return -FI_EBADFLAGS;
     if (request.access & ~kAccess) return -FI_EINVAL;
     if (request.offset || !request.count || !request.ranges) return -FI_EINVAL;
     if (request.count > domain.attr.mr_iov_limit) return -FI_EINVAL;
@@ -82,7 +86,8 @@ int close_region(fid* descriptor) {
         LockGuard guard(region->domain->lock);
         region->domain->regions.remove(region);
     }
-    if (region->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) region->domain->region_users.revoke(*region);
+    const uint64_t access = region->access | region->hmem_access;
+    if (access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) region->domain->region_users.revoke(*region);
     if (const MemoryOps* memory = memory_ops(*region->domain)) memory->remove(*region->domain, *region);
     if (Counter* counter = region->write_counter) {
         region->domain->region_counters.remove_counter(counter);
@@ -166,7 +171,8 @@ int fill(const Domain& domain, const Request& request, MemoryRegion* region) {
     if (!region->ranges) return -FI_ENOMEM;
     memcpy(region->ranges, request.ranges, request.count * sizeof(iovec));
     region->range_count = request.count;
-    region->access = request.access;
+    region->hmem = request.hmem;
+    (request.hmem.ops ? region->hmem_access : region->access) = request.access;
     region->flags = request.flags;
     if (peers_use_addresses(domain)) region->base = reinterpret_cast<uintptr_t>(region->ranges[0].iov_base);
     region->auth_key_size = request.auth_key_size;
@@ -247,6 +253,32 @@ int register_one(fid* domain, const void* buffer, size_t length, uint64_t access
     return register_vector(domain, &range, 1, access, offset, key, flags, result, context);
 }
 
+// The field is an int where the interface numbers its devices; what lies behind it is not the caller's to fill.
+uint64_t device_of(const fi_mr_attr& attr, uint64_t flags) {
+    if (flags & FI_HMEM_HOST_ALLOC) return 0;
+    return attr.iface == FI_HMEM_ROCR ? attr.device.reserved : static_cast<uint32_t>(attr.device.cuda);
+}
+
+// Where the memory is; the interface is read where the application has asked for FI_HMEM (fi_mr(3)).
+int find_hmem(Domain& domain, const fi_mr_attr& attr, uint64_t flags, Hmem* hmem) {
+    if (!(domain.caps & FI_HMEM) || attr.iface == FI_HMEM_SYSTEM) return 0;
+    if (static_cast<unsigned>(attr.iface) > FI_HMEM_SYNAPSEAI) return -FI_EINVAL;
+    hmem->iface = attr.iface;
+    hmem->device = device_of(attr, flags);
+    {
+        LockGuard guard(domain.lock);
+        if (domain.hmem.size) hmem->ops = &domain.hmem;
+    }
+    if (hmem->ops) return 0;
+    const HmemInterface* interface = find_hmem_interface(attr.iface);
+    if (!interface) return -FI_ENOSYS;
+    for (size_t i = 0; attr.mr_iov && i < attr.iov_count && i < domain.attr.mr_iov_limit; ++i) {
+        if (attr.mr_iov[i].iov_len && !interface->knows(attr.mr_iov[i].iov_base)) return -FI_EINVAL;
+    }
+    hmem->ops = &interface->ops;
+    return 0;
+}
+
 int register_attributes(fid* descriptor, const fi_mr_attr* attr, uint64_t flags, fid_mr** result) {
     if (!descriptor || descriptor->fclass != FI_CLASS_DOMAIN || !attr) return -FI_EINVAL;
     Request request{.ranges = attr->mr_iov,
@@ -258,10 +290,14 @@ int register_attributes(fid* descriptor, const fi_mr_attr* attr, uint64_t flags,
                     .context = attr->context,
                     .auth_key = nullptr,
                     .auth_key_size = 0};
-    if (object_of<Domain>(descriptor)->version() >= FI_VERSION(1, 5)) {
+    auto* domain = object_of<Domain>(descriptor);
+    if (domain->version() >= FI_VERSION(1, 5)) {
         request.auth_key = attr->auth_key;
         request.auth_key_size = attr->auth_key_size;
     }
+    // Its fields begin with 1.9, as does the capability that makes them count.
+    const int error = find_hmem(*domain, *attr, flags, &request.hmem);
+    if (error) return error;
     return register_region(descriptor, request, result);
 }
 

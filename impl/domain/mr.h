@@ -5,6 +5,7 @@
 #pragma once
 
 #include "impl/base/object.h"
+#include "impl/hmem/hmem.h"
 
 namespace selvage::impl {
 
@@ -28,7 +29,11 @@ struct MemoryRegion {
     UseCount uses;  // endpoints bound to it
     Domain* domain = nullptr;
     MemoryRegion* next_in_bucket = nullptr;
+    // What peers and operations may do. Of a device's memory it is 0, so that whoever does not know of devices is
+    // refused, and the permissions are in hmem_access.
     uint64_t access = 0;
+    uint64_t hmem_access = 0;
+    Hmem hmem;  // where the memory is
     uint64_t flags = 0;
     uint64_t base = 0;  // the address that peers count from: 0, or that of the buffer
     size_t length = 0;  // of all ranges together

@@ -70,9 +70,9 @@ fi_ep_type type_of(const InfoSet& set, bool given) {
 }
 
 // Attributes may have been edited since fi_getinfo; what the offer cannot do is refused here as it would be there.
-int check_limits(const InfoSet& set, const Offer& offer) {
-    if (set.info.caps & ~offer.set.info.caps) return -FI_EINVAL;
-    if ((set.tx.caps | set.rx.caps) & ~offer.set.info.caps) return -FI_EINVAL;
+int check_limits(const InfoSet& set, const Domain& domain, const Offer& offer) {
+    const uint64_t offered = domain.caps & FI_HMEM ? offer.caps() : offer.set.info.caps;
+    if ((set.info.caps | set.tx.caps | set.rx.caps) & ~offered) return -FI_EINVAL;
     if (set.tx.caps && !(set.tx.caps & kTransmitCaps)) return -FI_EINVAL;
     if (set.rx.caps && !(set.rx.caps & kReceiveCaps)) return -FI_EINVAL;
     if (set.tx.size > offer.tx_size_max || set.rx.size > offer.rx_size_max) return -FI_EINVAL;
@@ -112,7 +112,7 @@ int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* co
     if (no_table) return no_table;
     const Offer* offer = find_offer(*table, domain, type);
     if (!offer) return -FI_EINVAL;
-    int error = check_limits(set, *offer);
+    int error = check_limits(set, domain, *offer);
     if (error) return error;
     if (!info.tx_attr) set.info.tx_attr = nullptr;
     if (!info.rx_attr) set.info.rx_attr = nullptr;

@@ -51,6 +51,7 @@ int start_engine(Endpoint& endpoint) {
     const Domain& domain = *endpoint.domain;
     // A shared receive context serves endpoints whose queues are read by different threads.
     const bool shared = endpoint.srx && domain.attr.threading != FI_THREAD_DOMAIN;
+    if (endpoint.caps & FI_HMEM) return launch_engine<Staged<T>, true>(endpoint);
     return domain.serialised() && !shared ? launch_engine<T, false>(endpoint) : launch_engine<T, true>(endpoint);
 }
 

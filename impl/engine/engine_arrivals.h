@@ -24,7 +24,7 @@ protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::count_stat, Base::announced, Base::arrived, Base::context_, Base::eager_max, Base::fetching,
-        Base::finish_receive, Base::kErrnoMax, Base::match, Base::options_, Base::peer_of, Base::reports,
+        Base::kErrnoMax, Base::match, Base::options_, Base::peer_of, Base::receive_placed, Base::reports,
         Base::state_in, Base::taken, Base::transport_;
     // From EnginePeers.
     using Base::drop, Base::state_of;
@@ -71,7 +71,8 @@ public:
                 Arrival message = arrival_of(header);
                 if (!options_.may_receive) return false;
                 Receive* receive = match(message, peer);
-                if (!receive || (receive->flags & FI_MULTI_RECV) || receive->capacity < header.size) break;
+                constexpr uint64_t kBounced = FI_MULTI_RECV | kOnHmem;
+                if (!receive || (receive->flags & kBounced) || receive->capacity < header.size) break;
                 context_->match.unpost(receive);
                 bool open;
                 receive = fetching(receive, message, *state, &open);
@@ -128,8 +129,7 @@ public:
                 came_in_parts(peer, header.size);
                 Receive* receive = context_->receives.find(state->placing.id);
                 if (!receive) return;
-                if (receive->message.reply_id) reply(peer, receive->message.reply_id, 0);
-                finish_receive(receive, 0);
+                receive_placed(receive, receive->message.reply_id);
                 taken(peer, header.size);
                 return;
             }
@@ -178,8 +178,7 @@ protected:
     void fetch(PeerBase& base, Receive* receive, const LocalRange* ranges, size_t count) final {
         Peer& peer = static_cast<Peer&>(base);
         if (!receive->wanted) {
-            reply(peer, receive->message.reply_id, 0);
-            finish_receive(receive, 0);
+            receive_placed(receive, true);
             return;
         }
         if constexpr (PullsMemory<T>) {
@@ -346,8 +345,7 @@ private:
         receive.received += size;
         if (receive.received < receive.wanted) return;
         came_in_parts(peer_of(*receive.peer), receive.wanted);
-        reply(*receive.peer->peer, receive.message.reply_id, 0);
-        finish_receive(&receive, 0);
+        receive_placed(&receive, true);
     }
 
     bool begin_bounce(Peer& peer, const Header& header, Placement* placement) {

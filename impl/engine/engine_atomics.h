@@ -39,10 +39,13 @@ protected:
     using Base::reply, Base::respond;
     // From EngineDirect.
     using Base::plan_atomic;
+    // From EngineStaging.
+    using Base::kStages, Base::names_hmem, Base::stage_atomic;
     // From EngineSender.
-    using Base::begin_transmit, Base::bounces_, Base::check_flags, Base::may_complete, Base::post, Base::transmits_;
+    using Base::begin_transmit, Base::bounces_, Base::check_flags, Base::may_complete, Base::post, Base::refuse,
+        Base::transmits_;
     // From EngineRmaTarget.
-    using Base::access_failed, Base::event, Base::resolve;
+    using Base::access_failed, Base::event, Base::on_hmem, Base::resolve;
     // From EngineRma.
     using Base::may_be_quiet;
 
@@ -64,9 +67,12 @@ public:
         if (full) return full;
         op->fetches = request.form != AtomicForm::Base;
         op->expects_answer = op->fetches || !may_be_quiet(request.flags);
-        if (!take_operands(*op, request, size)) {
-            transmits_.give(op);
-            return -FI_EAGAIN;
+        const bool hmem = names_hmem(request.regions, request.count) ||
+                          names_hmem(request.compare_regions, request.compare_count) ||
+                          names_hmem(request.result_regions, request.result_count);
+        if (!take_operands(*op, request, size, (request.flags & FI_INJECT) && !hmem)) return refuse(*op, -FI_EAGAIN);
+        if (hmem) {
+            if (const int failed = stage_atomic(*op, request)) return refuse(*op, failed);
         }
         PayloadWriter writer(op->prefix);
         for (size_t i = 0; i < request.target_count; ++i) {
@@ -115,8 +121,18 @@ protected:
         const int error = resolve(targets, header.aux, access, &memory);
         if (error) return access_failed(peer, header.word[0], error, true);
         std::byte results[kAtomicBytesMax];
-        apply_atomic(type, op, memory, operands ? reader.rest() : nullptr,
-                     compares ? reader.rest() + operands : nullptr, fetches ? results : nullptr, word.count);
+        const AtomicOperation operation{.type = type,
+                                        .op = op,
+                                        .operand = operands ? reader.rest() : nullptr,
+                                        .compare = compares ? reader.rest() + operands : nullptr,
+                                        .result = fetches ? results : nullptr,
+                                        .access = access};
+        if (on_hmem(memory)) {
+            const int failed = apply_hmem_atomic(*endpoint_->domain, targets, header.aux, operation);
+            if (failed) return access_failed(peer, header.word[0], failed, true);
+        } else {
+            apply_atomic(type, op, memory, operation.operand, operation.compare, operation.result, word.count);
+        }
         if (options_.rma_events && op != FI_ATOMIC_READ) {
             count_region_writes(*endpoint_->domain, options_.domain_locked, targets, header.aux);
         }
@@ -156,7 +172,7 @@ private:
         return check_flags(request.flags, *elements * atomic_type_size(request.type));
     }
 
-    bool take_operands(Transmit& op, const AtomicRequest& request, size_t size) {
+    bool take_operands(Transmit& op, const AtomicRequest& request, size_t size, bool copied) {
         take_elements(request.results, op.fetches ? request.result_count : 0, size, op.results);
         op.result_count = op.fetches ? static_cast<uint32_t>(request.result_count) : 0;
         if (request.op == FI_ATOMIC_READ) return true;
@@ -166,7 +182,7 @@ private:
             take_elements(request.compare, request.compare_count, size, op.compare);
             op.compare_count = static_cast<uint32_t>(request.compare_count);
         }
-        if (!(request.flags & FI_INJECT)) return true;
+        if (!copied) return true;
         std::byte* bounce = bounces_.at(op.index);
         if (!bounce) return false;
         gather(op.ranges, op.range_count, 0, bounce, op.length);

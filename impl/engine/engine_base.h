@@ -37,6 +37,7 @@
 #include "impl/engine/engine_options.h"
 #include "impl/engine/peer_table.h"
 #include "impl/engine/receiver.h"
+#include "impl/engine/staging.h"
 #include "impl/engine/transport.h"
 
 namespace selvage::impl {
@@ -50,7 +51,13 @@ public:
     static_assert(T::kFrameMax >= kPrefixMax + 2 * kAtomicBytesMax, "an atomic is one frame");
     static_assert(T::kCopied >= kPrefixMax, "answers are never held");
 
-    void* transport() final { return &transport_; }
+    void* transport() final {
+        if constexpr (StagesMemory<T>) {
+            return static_cast<typename T::Plain*>(&transport_);
+        } else {
+            return &transport_;
+        }
+    }
     void lock() final {
         if constexpr (Locked) context_->lock.lock();
     }

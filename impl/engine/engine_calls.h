@@ -21,29 +21,34 @@ struct MessageCalls {
     static constexpr uint64_t kReceiveFlags =
         FI_COMPLETION | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MORE | FI_TRANSMIT_COMPLETE;
 
+    // What the region is matters: of long messages, where the device may read them from memory that the application has
+    // registered, and of memory of a device.
+    static bool by_region([[maybe_unused]] size_t size, [[maybe_unused]] void* region) {
+        if constexpr (StagesMemory<T>) {
+            if (names_hmem(&region, 1)) return true;
+        }
+        if constexpr (NativeRma<T>) return size > T::kEagerMax;
+        return false;
+    }
+
     // fi_send and fi_tsend and what differs from them by data and FI_INJECT.
     template <FrameOp Op>
     [[gnu::always_inline]] static inline ssize_t one(fid_ep* ep, const void* bytes, size_t size, void* region,
                                                      fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        if constexpr (NativeRma<T>) {
-            if (size > T::kEagerMax) [[unlikely]]
-                return named<Op>(endpoint, bytes, size, region, to, tag, 0, false, context);
-        }
+        if (by_region(size, region)) [[unlikely]]
+            return named<Op>(endpoint, bytes, size, region, to, tag, 0, false, context);
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, 0, 0, context, endpoint->tx_defaults);
     }
     template <FrameOp Op>
     [[gnu::always_inline]] static inline ssize_t one_data(fid_ep* ep, const void* bytes, size_t size, void* region,
                                                           uint64_t data, fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        if constexpr (NativeRma<T>) {
-            if (size > T::kEagerMax) [[unlikely]]
-                return named<Op>(endpoint, bytes, size, region, to, tag, data, true, context);
-        }
+        if (by_region(size, region)) [[unlikely]]
+            return named<Op>(endpoint, bytes, size, region, to, tag, data, true, context);
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, data, kFrameHasData, context,
                                                     endpoint->tx_defaults);
     }
-    // Long messages, where the device may read them from memory that the application has registered.
     template <FrameOp Op>
     [[gnu::noinline]] static ssize_t named(const Endpoint* endpoint, const void* bytes, size_t size, void* region,
                                            fi_addr_t to, uint64_t tag, uint64_t data, bool has_data, void* context) {
@@ -164,12 +169,17 @@ struct MessageCalls {
         return inject<FrameOp::Tagged>(ep, bytes, size, data, to, tag, kFrameHasData);
     }
 
-    // Of several ranges none.
-    static const void* region_of(const Endpoint* endpoint, void* const* regions, size_t count) {
-        return path(endpoint).names_regions() && regions && count == 1 ? regions[0] : nullptr;
-    }
-    static ssize_t post(const Endpoint* endpoint, const iovec* ranges, const void* region, size_t count, fi_addr_t from,
-                        bool tagged, uint64_t tag, uint64_t ignore, void* context, uint64_t flags) {
+    // `region`: of the only range, where the application has to name it. `regions`: of all, looked at for memory of
+    // devices.
+    static ssize_t post(const Endpoint* endpoint, const iovec* ranges, const void* region,
+                        [[maybe_unused]] void* const* regions, size_t count, fi_addr_t from, bool tagged, uint64_t tag,
+                        uint64_t ignore, void* context, uint64_t flags) {
+        if constexpr (StagesMemory<T>) {
+            if (names_hmem(regions, count)) {
+                region = regions;
+                flags |= kOnHmem;
+            }
+        }
         return path(endpoint).receive({.ranges = ranges,
                                        .count = count,
                                        .tagged = tagged,
@@ -181,15 +191,19 @@ struct MessageCalls {
                                        .least = endpoint->base->min_multi_recv,
                                        .region = region});
     }
+    // Of several ranges none.
+    static const void* region_of(const Endpoint* endpoint, void* const* regions, size_t count) {
+        return path(endpoint).names_regions() && regions && count == 1 ? regions[0] : nullptr;
+    }
     [[gnu::flatten]] static ssize_t recv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from,
                                          void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return post(endpoint, &range, region, 1, from, false, 0, 0, context, endpoint->rx_defaults);
+        return post(endpoint, &range, region, &region, 1, from, false, 0, 0, context, endpoint->rx_defaults);
     }
     static ssize_t recvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, ranges, region_of(endpoint, regions, count), count, from, false, 0, 0, context,
+        return post(endpoint, ranges, region_of(endpoint, regions, count), regions, count, from, false, 0, 0, context,
                     endpoint->rx_defaults);
     }
     static ssize_t recvmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
@@ -198,21 +212,21 @@ struct MessageCalls {
             return post_triggered(ep, {FI_OP_RECV, message, flags});
         if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),
+        return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count), message->desc,
                     message->iov_count, message->addr, false, 0, 0, message->context, flags | endpoint->rx_always);
     }
     [[gnu::flatten]] static ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from,
                                           uint64_t tag, uint64_t ignore, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         const iovec range = range_of(bytes, size);
-        return post(endpoint, &range, region, 1, from, true, tag, ignore, context,
+        return post(endpoint, &range, region, &region, 1, from, true, tag, ignore, context,
                     endpoint->rx_defaults & ~FI_MULTI_RECV);
     }
     static ssize_t trecvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, uint64_t tag,
                           uint64_t ignore, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, ranges, region_of(endpoint, regions, count), count, from, true, tag, ignore, context,
-                    endpoint->rx_defaults & ~FI_MULTI_RECV);
+        return post(endpoint, ranges, region_of(endpoint, regions, count), regions, count, from, true, tag, ignore,
+                    context, endpoint->rx_defaults & ~FI_MULTI_RECV);
     }
     static ssize_t trecvmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
@@ -220,7 +234,7 @@ struct MessageCalls {
             return post_triggered(ep, {FI_OP_TRECV, message, flags});
         if (flags & ~kReceiveFlags) return -FI_EBADFLAGS;
         const Endpoint* endpoint = Endpoint::of(ep);
-        return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count),
+        return post(endpoint, message->msg_iov, region_of(endpoint, message->desc, message->iov_count), message->desc,
                     message->iov_count, message->addr, true, message->tag, message->ignore, message->context,
                     flags | endpoint->rx_always);
     }

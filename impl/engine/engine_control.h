@@ -28,8 +28,8 @@ class Engine final : public EngineArrivals<T, Locked>, private RegionUser {
     using Base::close_stat, Base::count_answered, Base::count_loss, Base::log_stat, Base::name_stat, Base::open_stat;
     // From EngineResponder.
     using Base::responses_;
-    // From EngineDirect.
-    using Base::release_mr;
+    // From EngineStaging.
+    using Base::release_buffers;
     // From EngineSender.
     using Base::fail, Base::resume, Base::set_working, Base::transmits_, Base::work, Base::working_;
     // From EngineRmaTarget.
@@ -178,7 +178,7 @@ private:
         }
         while (Transmit* op = state.sending.operations.first()) {
             state.sending.operations.remove(op);
-            release_mr(*op);
+            release_buffers(*op);
             transmits_.give(op);
         }
         free(state.placing.bounce);

@@ -21,9 +21,7 @@ class EngineDirect : public EnginePull<T, Locked> {
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::context_, Base::finish_receive, Base::options_, Base::state_in, Base::transport_;
-    // From EngineResponder.
-    using Base::reply;
+    using Base::context_, Base::options_, Base::receive_placed, Base::state_in, Base::transport_;
 
 public:
     void placed(Peer& peer, void* token) {
@@ -33,14 +31,13 @@ public:
         if (!awaited) return;
         receive->placement = false;
         receive->received = receive->wanted;
-        if (receive->message.frame_flags & kFrameConfirm) reply(peer, receive->message.reply_id, 0);
-        finish_receive(receive, 0);
+        receive_placed(receive, receive->message.frame_flags & kFrameConfirm);
     }
 
 protected:
     void plan_access(const AccessRequest& request, Transmit& op) const {
         if constexpr (NativeRma<T>) {
-            if (!may_be_direct(op.flags, op.length) || request.target_count != 1) return;
+            if (!may_be_direct(op.flags, op.length) || request.target_count != 1 || is_staged(op)) return;
             if (request.has_data && request.data > UINT32_MAX) return;
             const fi_rma_iov& target = request.targets[0];
             op.direct = true;
@@ -65,6 +62,7 @@ protected:
             const bool swaps = request.op == FI_CSWAP && request.form == AtomicForm::Compare;
             if (!integer || (!adds && !swaps) || op.length != sizeof(uint64_t)) return;
             if (!may_be_direct(op.flags, op.length) || request.target_count != 1 || request.targets[0].addr % 8) return;
+            if (is_staged(op)) return;
             // One element each, but perhaps among empty ranges.
             if (op.range_count != 1 || (swaps && op.compare_count != 1) || (op.fetches && op.result_count != 1)) return;
             const fi_rma_ioc& target = request.targets[0];
@@ -122,7 +120,7 @@ protected:
     // How a message is announced that is not to come in segments.
     bool plan_long(const SendRequest& request, Transmit& op, Header& header, PayloadWriter& writer) {
         if constexpr (NativeRma<T>) {
-            if (op.range_count != 1 || (request.flags & FI_INJECT)) return false;
+            if (op.range_count != 1 || (request.flags & FI_INJECT) || is_staged(op)) return false;
             const bool named = options_.names_regions && request.regions && request.count == 1;
             const auto* region = named ? static_cast<const MemoryRegion*>(request.regions[0]) : nullptr;
             if (!transport_.find_source(op.ranges[0], region, &op.source)) return false;
@@ -153,7 +151,7 @@ protected:
     // False: it comes in segments.
     bool fetch_direct(Peer& peer, Receive& receive, const LocalRange* ranges) {
         if constexpr (NativeRma<T>) {
-            if (!(receive.message.frame_flags & kFrameExported)) return false;
+            if (!(receive.message.frame_flags & kFrameExported) || (receive.flags & kOnHmem)) return false;
             iovec local[kRangesMax];
             const size_t count = slice(receive.ranges, receive.range_count, 0, receive.wanted, local);
             const auto* region = static_cast<const MemoryRegion*>(receive.region);
@@ -186,14 +184,13 @@ protected:
         if (!awaited || error) return;
         receive->fetched = false;
         receive->received = receive->wanted;
-        reply(peer, receive->message.reply_id, 0);
-        finish_receive(receive, 0);
+        receive_placed(receive, true);
     }
 
     // False: it comes in segments.
     bool place_directly(Peer& peer, Receive& receive) {
         if constexpr (NativeRma<T>) {
-            if (!(receive.message.frame_flags & kFrameDirect)) return false;
+            if (!(receive.message.frame_flags & kFrameDirect) || (receive.flags & kOnHmem)) return false;
             iovec place[kRangesMax];
             if (slice(receive.ranges, receive.range_count, 0, receive.wanted, place) != 1) return false;
             const auto* region = options_.names_regions ? static_cast<const MemoryRegion*>(receive.region) : nullptr;
@@ -225,6 +222,11 @@ protected:
     static void* token_of(const Transmit& op) { return reinterpret_cast<void*>(Pool<Transmit>::id(&op)); }
 
 private:
+    // A copy is not worth registering, and gone when the operation is over.
+    static bool is_staged([[maybe_unused]] const Transmit& op) {
+        if constexpr (StagesMemory<T>) return op.staging;
+        return false;
+    }
     // Without length no key is looked at; delivery is what the peer's engine confirms.
     bool may_be_direct(uint64_t flags, size_t length) const {
         return options_.direct && length && length <= UINT32_MAX && !(flags & FI_DELIVERY_COMPLETE);

@@ -21,8 +21,11 @@ protected:
     using Base::offers, Base::put_sources;
     // From EngineDirect.
     using Base::plan_long;
+    // From EngineStaging.
+    using Base::names_hmem, Base::stage_source;
     // From EngineSender.
-    using Base::begin_transmit, Base::check_flags, Base::may_complete, Base::post, Base::take_ranges, Base::transmits_;
+    using Base::begin_transmit, Base::check_flags, Base::may_complete, Base::post, Base::refuse, Base::take_ranges,
+        Base::transmits_;
 
 public:
     // The shortest path: a message that fits into one frame goes to a peer that is ready. 1 when it cannot be done at
@@ -104,7 +107,8 @@ public:
         Peer* peer;
         int error = look_up(request.to, &peer);
         if (error) return error;
-        const bool ready = !peer->state || !state_in(*peer)->busy;
+        const bool hmem = length && names_hmem(request.regions, request.count);
+        const bool ready = !hmem && (!peer->state || !state_in(*peer)->busy);
         const bool whole = length <= eager_max(*peer) && peer->units_left() >= units_of(length);
         // What is injected is copied at the call, and never waits for the peer.
         const bool offered = !(whole && request.flags & FI_INJECT) && offers(*peer, length);
@@ -135,9 +139,11 @@ public:
         const auto kind = tagged ? Transmit::Kind::Tagged : Transmit::Kind::Message;
         const ssize_t full = begin_transmit(*peer, kind, request.context, request.flags, length, &op);
         if (full) return full;
-        if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
-            transmits_.give(op);
-            return -FI_EAGAIN;
+        if (hmem) {
+            error = stage_source(*op, request.ranges, request.regions, request.count);
+            if (error) return refuse(*op, error);
+        } else if (!take_ranges(*op, request.ranges, request.count, request.flags & FI_INJECT)) {
+            return refuse(*op, -FI_EAGAIN);
         }
         if (whole) peer->spend(units_of(length));
         const bool announced = !whole || offered;

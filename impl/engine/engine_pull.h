@@ -23,9 +23,7 @@ class EnginePull : public EngineResponder<T, Locked> {
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::finish_receive, Base::transport_;
-    // From EngineResponder.
-    using Base::reply;
+    using Base::receive_placed, Base::transport_;
 
     // The peer is to pull a transfer of this length.
     bool offers(Peer& peer, size_t length) {
@@ -82,8 +80,7 @@ protected:
     bool fetch_pulled(Peer& peer, Receive& receive, const LocalRange* sources, size_t count) {
         if (pull(peer, sources, count, receive.ranges, receive.range_count, receive.wanted)) return false;
         transport_.came_pulled(peer, receive.wanted);
-        reply(peer, receive.message.reply_id, 0);
-        finish_receive(&receive, 0);
+        receive_placed(&receive, true);
         return true;
     }
 };

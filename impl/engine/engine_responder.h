@@ -3,6 +3,7 @@
 #pragma once
 
 #include "impl/engine/engine_peers.h"
+#include "impl/engine/hmem_targets.h"
 #include "impl/engine/pool.h"
 
 namespace selvage::impl {
@@ -110,6 +111,7 @@ protected:
     }
 
     Pool<Response> responses_;
+    HmemWindow hmem_window_;
 
 private:
     void send_credit(PeerBase& peer, uint64_t units, uint64_t announcements) {
@@ -140,6 +142,28 @@ private:
         return response;
     }
 
+    // The next part of the memory of a device, as a copy that the transport copies once more.
+    int read_hmem(const Peer& peer, const Response& response, iovec* part, uint64_t* size) {
+        const uint64_t left = response.length - response.offset;
+        const uint64_t next = std::min<uint64_t>({left, frame_max(peer), T::kCopied, HmemWindow::kBytes});
+        std::byte* copy = hmem_window_.find(Pool<Response>::id(&response), response.offset, next);
+        if (!copy) {
+            copy = hmem_window_.acquire();
+            const uint64_t more = std::min<uint64_t>(left, HmemWindow::kBytes);
+            const Target* targets = response.targets();
+            Domain& domain = *endpoint_->domain;
+            int error = copy ? check_hmem_targets(domain, targets, response.target_count, FI_REMOTE_READ) : FI_ENOMEM;
+            if (!error) {
+                error = read_hmem_targets(domain, targets, response.target_count, response.offset, copy, more);
+            }
+            if (error) return error;
+            hmem_window_.holds(Pool<Response>::id(&response), response.offset, more);
+        }
+        *part = range_of(copy, next);
+        *size = next;
+        return 0;
+    }
+
     Step send_response(Peer& peer, Response& response) {
         Resolved memory;
         iovec pieces[Resolved::kPieces];
@@ -147,16 +171,20 @@ private:
         uint64_t size = response.header.size;
         if (response.streams) {
             response.header.word[1] = response.offset;
-            const int error = resolve_targets(*endpoint_->domain, options_.domain_locked, response.targets(),
-                                              response.target_count, FI_REMOTE_READ, &memory);
+            int error = resolve_targets(*endpoint_->domain, options_.domain_locked, response.targets(),
+                                        response.target_count, FI_REMOTE_READ, &memory);
             size = error ? 0 : std::min<uint64_t>(response.length - response.offset, frame_max(peer));
+            count = slice(memory.pieces, memory.count, response.offset, size, pieces);
+            if constexpr (StagesMemory<T>) {
+                if (error == FI_EACCES) error = read_hmem(peer, response, pieces, &size);
+                if (size) count = std::max<size_t>(count, 1);
+            }
             if (error) {
                 response.header.op = static_cast<uint8_t>(FrameOp::Ack);
                 response.header.word[1] = static_cast<uint64_t>(error);
                 response.length = response.offset;
             }
             response.header.size = static_cast<uint32_t>(size);
-            count = slice(memory.pieces, memory.count, response.offset, size, pieces);
         } else if (size) {
             pieces[count++] = range_of(response.owned, size);
         }

@@ -33,9 +33,11 @@ protected:
     using Base::came_in_parts, Base::offers, Base::pull, Base::put_sources;
     // From EngineDirect.
     using Base::plan_access;
+    // From EngineStaging.
+    using Base::kStages, Base::land, Base::names_hmem, Base::stage_destination, Base::stage_source;
     // From EngineSender.
     using Base::acknowledged, Base::answered, Base::begin_transmit, Base::check_flags, Base::fail, Base::may_complete,
-        Base::post, Base::resume, Base::take_ranges, Base::transmits_;
+        Base::post, Base::refuse, Base::resume, Base::take_ranges, Base::transmits_;
 
 public:
     ssize_t access(const AccessRequest& request) {
@@ -63,9 +65,12 @@ public:
         const auto kind = request.write ? Transmit::Kind::Write : Transmit::Kind::Read;
         const ssize_t full = begin_transmit(*peer, kind, request.context, flags, length, &op);
         if (full) return full;
-        if (!take_ranges(*op, request.ranges, request.count, flags & FI_INJECT)) {
-            transmits_.give(op);
-            return -FI_EAGAIN;
+        if (length && names_hmem(request.regions, request.count)) {
+            const int failed = request.write ? stage_source(*op, request.ranges, request.regions, request.count)
+                                             : stage_destination(*op, request.ranges, request.regions, request.count);
+            if (failed) return refuse(*op, failed);
+        } else if (!take_ranges(*op, request.ranges, request.count, flags & FI_INJECT)) {
+            return refuse(*op, -FI_EAGAIN);
         }
         op->expects_answer = !(request.write && length <= whole_max(*peer) && may_be_quiet(flags));
         if (request.write) {
@@ -92,6 +97,7 @@ public:
         Transmit* op = transmits_.take();
         if (!op) return -FI_EAGAIN;
         op->begin(Transmit::Kind::Write, state, flags, context);
+        if constexpr (kStages) op->staging = nullptr;
         op->expects_answer = true;
         op->enter(Transmit::Stage::Awaiting);
         const SendResult result = send_write(*peer, bytes, size, transmits_.id(op), address, key);
@@ -128,6 +134,12 @@ protected:
         op.offset += size;
         if (op.offset < op.length) return;
         PeerState& state = *op.peer;
+        if constexpr (kStages) {
+            if (const int error = land(op)) {
+                fail(op, error);
+                return resume(state);
+            }
+        }
         if (size) came_in_parts(peer_of(state), op.length);
         acknowledged(op);
         resume(state);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "impl/engine/engine_messages.h"
-#include "impl/engine/memory.h"
+#include "impl/engine/hmem_targets.h"
 #include "impl/engine/unread_entries.h"
 
 namespace selvage::impl {
@@ -23,11 +23,13 @@ protected:
     // From EnginePeers.
     using Base::address_of, Base::drop, Base::state_of;
     // From EngineResponder.
-    using Base::give_credit, Base::reply, Base::reply_in_parts, Base::reply_with, Base::respond;
+    using Base::give_credit, Base::hmem_window_, Base::reply, Base::reply_in_parts, Base::reply_with, Base::respond;
     // From EnginePull.
     using Base::came_in_parts, Base::offers, Base::pull;
     // From EngineSender.
     using Base::drain;
+    // From EngineStaging.
+    using Base::kStages;
 
     // The usual one has one target, in one piece of memory.
     [[gnu::noinline]] void on_write(Peer& peer, const Header& header, const std::byte* payload) {
@@ -85,7 +87,14 @@ protected:
         iovec pieces[Resolved::kPieces];
         size_t count;
         if (!state || !write_part(*state, header, &memory, pieces, &count)) return drop(peer, kBrokenProtocol);
-        if (!state->write.error) scatter(pieces, count, 0, payload, header.size);
+        auto& write = state->write;
+        if (!write.error && on_hmem(memory)) {
+            write.error = write_hmem_targets(*endpoint_->domain, write.targets, write.target_count, write.offset,
+                                             payload, header.size);
+            if (write.error) write_failed(peer, write.reply_id, write.frame_flags, write.error);
+        } else if (!write.error) {
+            scatter(pieces, count, 0, payload, header.size);
+        }
         write_segment_placed(peer, *state, header.size);
     }
 
@@ -110,7 +119,8 @@ protected:
                       .word = {header.word[0], 0, 0}};
         static_cast<void>(epoch);
         if constexpr (PullsMemory<T>) {
-            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && offers(peer, total)) {
+            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && !on_hmem(memory) &&
+                offers(peer, total)) {
                 LocalRange ranges[kRangesMax];
                 for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
                 answer.op = static_cast<uint8_t>(FrameOp::ReadGrant);
@@ -120,7 +130,10 @@ protected:
                 return respond(peer, answer, ranges);
             }
         }
-        if (total <= kSnapshotMax) return reply_with(peer, answer, memory.pieces, memory.count);
+        if (total <= kSnapshotMax) {
+            if (on_hmem(memory)) return reply_from_hmem(peer, answer, targets, header.aux);
+            return reply_with(peer, answer, memory.pieces, memory.count);
+        }
         answer.size = 0;
         if (!reply_in_parts(peer, answer, targets, header.aux, total)) return;
         PeerState& state = *state_in(peer);
@@ -133,6 +146,7 @@ protected:
         const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
         Resolved memory;
         if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
+        if (on_hmem(memory)) return false;
         state.placing.kind = PlacementKind::Write;
         placement->count = memory.count;
         std::copy_n(memory.pieces, memory.count, placement->ranges);
@@ -192,7 +206,19 @@ protected:
 
     int resolve(const Target* targets, size_t count, uint64_t access, Resolved* out) {
         if ((options_.access_caps & access) != access) return FI_EACCES;
-        return resolve_targets(*endpoint_->domain, options_.domain_locked, targets, count, access, out);
+        const int error = resolve_targets(*endpoint_->domain, options_.domain_locked, targets, count, access, out);
+        if constexpr (kStages) {
+            out->on_hmem = error == FI_EACCES;
+            if (!out->on_hmem) return error;
+            out->count = out->region_count = 0;
+            return check_hmem_targets(*endpoint_->domain, targets, count, access);
+        }
+        return error;
+    }
+    // What resolve() found is a device's.
+    static bool on_hmem([[maybe_unused]] const Resolved& memory) {
+        if constexpr (kStages) return memory.on_hmem;
+        return false;
     }
 
     // What the target's application learns of an access.
@@ -237,7 +263,12 @@ private:
         Resolved memory;
         const int error = resolve(targets, count, FI_REMOTE_WRITE, &memory);
         if (error) return write_failed(peer, header.word[0], header.flags, error);
-        scatter(memory.pieces, memory.count, 0, reader.rest(), total);
+        if (on_hmem(memory)) {
+            const int failed = write_hmem_targets(*endpoint_->domain, targets, count, 0, reader.rest(), total);
+            if (failed) return write_failed(peer, header.word[0], header.flags, failed);
+        } else {
+            scatter(memory.pieces, memory.count, 0, reader.rest(), total);
+        }
         write_done(peer, header, targets, count, total, data);
     }
 
@@ -274,12 +305,38 @@ private:
     // The bytes of an announced write. 0 or a positive errno: kPullFailed when the initiator is to send them.
     int pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
                    const Resolved& memory) {
+        if (on_hmem(memory)) return pull_to_hmem(peer, write, sources, count);
         if (!transport_.can_pull(peer) || pull(peer, sources, count, memory.pieces, memory.count, write.length)) {
             count_stat(peer, Stat::InFrames);
             return kPullFailed;
         }
         transport_.came_pulled(peer, write.length);
         return 0;
+    }
+
+    // The same by way of a copy.
+    int pull_to_hmem(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count) {
+        auto* copy = static_cast<std::byte*>(malloc(write.length));
+        const iovec range = range_of(copy, write.length);
+        const bool pulled = copy && transport_.can_pull(peer) && !pull(peer, sources, count, &range, 1, write.length);
+        int error = pulled ? 0 : kPullFailed;
+        if (error) {
+            count_stat(peer, Stat::InFrames);
+        } else {
+            transport_.came_pulled(peer, write.length);
+            error = write_hmem_targets(*endpoint_->domain, write.targets, write.target_count, 0, copy, write.length);
+        }
+        free(copy);
+        return error;
+    }
+
+    void reply_from_hmem(Peer& peer, const Header& answer, const Target* targets, size_t count) {
+        static_assert(kSnapshotMax <= HmemWindow::kBytes);
+        std::byte* copy = hmem_window_.acquire();
+        const int error =
+            copy ? read_hmem_targets(*endpoint_->domain, targets, count, 0, copy, answer.size) : FI_ENOMEM;
+        if (error) return access_failed(peer, answer.word[0], error, false);
+        respond(peer, answer, copy);
     }
 
     // What is being placed is revoked with any of these regions.

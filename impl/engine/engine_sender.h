@@ -3,7 +3,7 @@
 #pragma once
 
 #include "impl/engine/bounce_buffers.h"
-#include "impl/engine/engine_direct.h"
+#include "impl/engine/engine_staging.h"
 #include "impl/engine/operation_budget.h"
 
 namespace selvage::impl {
@@ -47,8 +47,8 @@ inline const iovec* destination(const Transmit& op, size_t* count) {
 }
 
 template <Transport T, bool Locked>
-class EngineSender : public EngineDirect<T, Locked> {
-    using Base = EngineDirect<T, Locked>;
+class EngineSender : public EngineStaging<T, Locked> {
+    using Base = EngineStaging<T, Locked>;
 
 protected:
     using typename Base::Peer;
@@ -61,7 +61,9 @@ protected:
     // From EngineResponder.
     using Base::send_responses;
     // From EngineDirect.
-    using Base::goes_direct, Base::release_mr, Base::send_direct, Base::token_of;
+    using Base::goes_direct, Base::send_direct, Base::token_of;
+    // From EngineStaging.
+    using Base::kStages, Base::release_buffers;
 
 public:
     void sent(Peer&, void* token, int error) {
@@ -103,6 +105,7 @@ protected:
         if (!op) return -FI_EAGAIN;
         op->begin(kind, state, flags, context);
         op->begin_bytes(length);
+        if constexpr (kStages) op->staging = nullptr;
         *out = op;
         return 0;
     }
@@ -120,6 +123,13 @@ protected:
         for (size_t i = 0; i < count; ++i) op.ranges[i] = ranges[i];
         op.range_count = static_cast<uint32_t>(count);
         return true;
+    }
+
+    // An operation that was begun and is not posted.
+    ssize_t refuse(Transmit& op, ssize_t error) {
+        release_buffers(op);
+        transmits_.give(&op);
+        return error;
     }
 
     [[gnu::noinline]] ssize_t post(Transmit& op) {
@@ -336,7 +346,7 @@ private:
         } else {
             reports.transmitted(op.flags, completion_flags(op), counter_slot(op), op.context);
         }
-        release_mr(op);
+        release_buffers(op);
         transmits_.give(&op);
     }
     [[gnu::noinline]] void report_failed(const Transmit& op) {

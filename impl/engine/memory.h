@@ -41,6 +41,8 @@ struct Resolved {
     // That they are in, one for each target that is not empty. They can be closed once the caller's lock is released.
     const MemoryRegion* regions[kRangesMax];
     size_t region_count = 0;
+    // Of an endpoint with FI_HMEM: some of it is a device's, and there are no pieces (hmem_targets.h).
+    bool on_hmem;
 };
 
 // Finds the memory of targets that a peer names. All of it, or none and a positive fabric errno: FI_ENOKEY without a

@@ -71,6 +71,9 @@ struct MemoryCalls {
     static ssize_t write(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to, uint64_t address,
                          uint64_t key, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
+        if constexpr (StagesMemory<T>) {
+            if (names_hmem(&region, 1)) return write_later(endpoint, bytes, size, region, to, address, key, context);
+        }
         const ssize_t done =
             path(endpoint).write_at_once(bytes, size, to, address, key, context, endpoint->tx_defaults);
         return done <= 0 ? done : write_later(endpoint, bytes, size, region, to, address, key, context);
@@ -105,14 +108,18 @@ struct MemoryCalls {
         return access(Endpoint::of(ep), true, &range, nullptr, 1, to, address, key, data, true, nullptr, FI_INJECT);
     }
 
-    // Vectors of an atomic, as far as its form has them.
+    // A vector of an atomic, as far as its form has it, with the fi_mr_desc of each part.
+    struct Vector {
+        const fi_ioc* parts = nullptr;
+        size_t count = 0;
+        void* const* regions = nullptr;
+
+        size_t elements() const { return elements_of(parts, count); }
+    };
     struct Vectors {
-        const fi_ioc* operands;
-        size_t count;
-        const fi_ioc* compare;
-        size_t compare_count;
-        const fi_ioc* results;
-        size_t result_count;
+        Vector operands;
+        Vector compare = {};
+        Vector results = {};
     };
     static ssize_t atomic(const Endpoint* endpoint, AtomicForm form, const Vectors& vectors, const fi_rma_ioc* targets,
                           size_t target_count, fi_addr_t to, fi_datatype type, fi_op op, void* context,
@@ -120,24 +127,26 @@ struct MemoryCalls {
         return path(endpoint).atomic({.form = form,
                                       .type = type,
                                       .op = op,
-                                      .operands = vectors.operands,
-                                      .count = vectors.count,
-                                      .compare = vectors.compare,
-                                      .compare_count = vectors.compare_count,
-                                      .results = vectors.results,
-                                      .result_count = vectors.result_count,
+                                      .operands = vectors.operands.parts,
+                                      .count = vectors.operands.count,
+                                      .compare = vectors.compare.parts,
+                                      .compare_count = vectors.compare.count,
+                                      .results = vectors.results.parts,
+                                      .result_count = vectors.results.count,
                                       .targets = targets,
                                       .target_count = target_count,
                                       .to = to,
                                       .context = context,
-                                      .flags = flags});
+                                      .flags = flags,
+                                      .regions = vectors.operands.regions,
+                                      .compare_regions = vectors.compare.regions,
+                                      .result_regions = vectors.results.regions});
     }
     // One target range, of as many elements as the vector that the form always has.
     static ssize_t atomic_one(fid_ep* ep, AtomicForm form, const Vectors& vectors, fi_addr_t to, uint64_t address,
                               uint64_t key, fi_datatype type, fi_op op, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        const size_t elements = form == AtomicForm::Base ? elements_of(vectors.operands, vectors.count)
-                                                         : elements_of(vectors.results, vectors.result_count);
+        const size_t elements = form == AtomicForm::Base ? vectors.operands.elements() : vectors.results.elements();
         if (elements == kNoElements) return -FI_EINVAL;
         const fi_rma_ioc target{.addr = address, .count = elements, .key = key};
         return atomic(endpoint, form, vectors, &target, 1, to, type, op, context, endpoint->tx_defaults);
@@ -152,15 +161,15 @@ struct MemoryCalls {
         return {.addr = const_cast<void*>(bytes), .count = count};
     }
 
-    static ssize_t base(fid_ep* ep, const void* bytes, size_t count, void*, fi_addr_t to, uint64_t address,
+    static ssize_t base(fid_ep* ep, const void* bytes, size_t count, void* region, fi_addr_t to, uint64_t address,
                         uint64_t key, fi_datatype type, fi_op op, void* context) {
         const fi_ioc operand = elements(bytes, count);
-        return atomic_one(ep, AtomicForm::Base, {&operand, 1, nullptr, 0, nullptr, 0}, to, address, key, type, op,
+        return atomic_one(ep, AtomicForm::Base, {.operands = {&operand, 1, &region}}, to, address, key, type, op,
                           context);
     }
-    static ssize_t basev(fid_ep* ep, const fi_ioc* vector, void**, size_t count, fi_addr_t to, uint64_t address,
+    static ssize_t basev(fid_ep* ep, const fi_ioc* vector, void** regions, size_t count, fi_addr_t to, uint64_t address,
                          uint64_t key, fi_datatype type, fi_op op, void* context) {
-        return atomic_one(ep, AtomicForm::Base, {vector, count, nullptr, 0, nullptr, 0}, to, address, key, type, op,
+        return atomic_one(ep, AtomicForm::Base, {.operands = {vector, count, regions}}, to, address, key, type, op,
                           context);
     }
     static ssize_t basemsg(fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
@@ -168,27 +177,29 @@ struct MemoryCalls {
         if (flags & FI_TRIGGER) [[unlikely]]
             return post_triggered(ep, {FI_OP_ATOMIC, message, flags});
         return atomic_message(ep, AtomicForm::Base, message,
-                              {message->msg_iov, message->iov_count, nullptr, 0, nullptr, 0}, flags);
+                              {.operands = {message->msg_iov, message->iov_count, message->desc}}, flags);
     }
     static ssize_t inject_base(fid_ep* ep, const void* bytes, size_t count, fi_addr_t to, uint64_t address,
                                uint64_t key, fi_datatype type, fi_op op) {
         const fi_ioc operand = elements(bytes, count);
         const fi_rma_ioc target{.addr = address, .count = count, .key = key};
-        return atomic(Endpoint::of(ep), AtomicForm::Base, {&operand, 1, nullptr, 0, nullptr, 0}, &target, 1, to, type,
-                      op, nullptr, FI_INJECT);
+        return atomic(Endpoint::of(ep), AtomicForm::Base, {.operands = {&operand, 1}}, &target, 1, to, type, op,
+                      nullptr, FI_INJECT);
     }
-    static ssize_t fetch(fid_ep* ep, const void* bytes, size_t count, void*, void* result, void*, fi_addr_t to,
-                         uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context) {
+    static ssize_t fetch(fid_ep* ep, const void* bytes, size_t count, void* region, void* result, void* result_region,
+                         fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context) {
         const fi_ioc operand = elements(bytes, count);
         const fi_ioc results = elements(result, count);
-        return atomic_one(ep, AtomicForm::Fetch, {&operand, 1, nullptr, 0, &results, 1}, to, address, key, type, op,
-                          context);
+        return atomic_one(ep, AtomicForm::Fetch,
+                          {.operands = {&operand, 1, &region}, .results = {&results, 1, &result_region}}, to, address,
+                          key, type, op, context);
     }
-    static ssize_t fetchv(fid_ep* ep, const fi_ioc* vector, void**, size_t count, fi_ioc* results, void**,
-                          size_t result_count, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op,
-                          void* context) {
-        return atomic_one(ep, AtomicForm::Fetch, {vector, count, nullptr, 0, results, result_count}, to, address, key,
-                          type, op, context);
+    static ssize_t fetchv(fid_ep* ep, const fi_ioc* vector, void** regions, size_t count, fi_ioc* results,
+                          void** result_regions, size_t result_count, fi_addr_t to, uint64_t address, uint64_t key,
+                          fi_datatype type, fi_op op, void* context) {
+        return atomic_one(ep, AtomicForm::Fetch,
+                          {.operands = {vector, count, regions}, .results = {results, result_count, result_regions}},
+                          to, address, key, type, op, context);
     }
     static ssize_t fetchmsg(fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void** regions,
                             size_t result_count, uint64_t flags) {
@@ -196,21 +207,30 @@ struct MemoryCalls {
         if (flags & FI_TRIGGER) [[unlikely]]
             return post_triggered(ep, {FI_OP_FETCH_ATOMIC, message, flags, {results, regions, result_count}});
         return atomic_message(ep, AtomicForm::Fetch, message,
-                              {message->msg_iov, message->iov_count, nullptr, 0, results, result_count}, flags);
+                              {.operands = {message->msg_iov, message->iov_count, message->desc},
+                               .results = {results, result_count, regions}},
+                              flags);
     }
-    static ssize_t compare(fid_ep* ep, const void* bytes, size_t count, void*, const void* comparand, void*,
-                           void* result, void*, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type,
-                           fi_op op, void* context) {
+    static ssize_t compare(fid_ep* ep, const void* bytes, size_t count, void* region, const void* comparand,
+                           void* compare_region, void* result, void* result_region, fi_addr_t to, uint64_t address,
+                           uint64_t key, fi_datatype type, fi_op op, void* context) {
         const fi_ioc operand = elements(bytes, count);
         const fi_ioc comparands = elements(comparand, count);
         const fi_ioc results = elements(result, count);
-        return atomic_one(ep, AtomicForm::Compare, {&operand, 1, &comparands, 1, &results, 1}, to, address, key, type,
-                          op, context);
+        return atomic_one(ep, AtomicForm::Compare,
+                          {.operands = {&operand, 1, &region},
+                           .compare = {&comparands, 1, &compare_region},
+                           .results = {&results, 1, &result_region}},
+                          to, address, key, type, op, context);
     }
-    static ssize_t comparev(fid_ep* ep, const fi_ioc* vector, void**, size_t count, const fi_ioc* comparands, void**,
-                            size_t compare_count, fi_ioc* results, void**, size_t result_count, fi_addr_t to,
-                            uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context) {
-        return atomic_one(ep, AtomicForm::Compare, {vector, count, comparands, compare_count, results, result_count},
+    static ssize_t comparev(fid_ep* ep, const fi_ioc* vector, void** regions, size_t count, const fi_ioc* comparands,
+                            void** compare_regions, size_t compare_count, fi_ioc* results, void** result_regions,
+                            size_t result_count, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type,
+                            fi_op op, void* context) {
+        return atomic_one(ep, AtomicForm::Compare,
+                          {.operands = {vector, count, regions},
+                           .compare = {comparands, compare_count, compare_regions},
+                           .results = {results, result_count, result_regions}},
                           to, address, key, type, op, context);
     }
     static ssize_t comparemsg(fid_ep* ep, const fi_msg_atomic* message, const fi_ioc* comparands,
@@ -225,7 +245,9 @@ struct MemoryCalls {
                                        {comparands, compare_regions, compare_count}});
         }
         return atomic_message(ep, AtomicForm::Compare, message,
-                              {message->msg_iov, message->iov_count, comparands, compare_count, results, result_count},
+                              {.operands = {message->msg_iov, message->iov_count, message->desc},
+                               .compare = {comparands, compare_count, compare_regions},
+                               .results = {results, result_count, regions}},
                               flags);
     }
 

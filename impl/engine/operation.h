@@ -11,7 +11,9 @@
 namespace selvage::impl {
 
 class Receiver;
+struct HmemReceive;
 struct PeerState;
+struct Staging;
 
 // A message, as its first frame tells it.
 struct Arrival {
@@ -138,12 +140,17 @@ struct Transmit : TransmitState, TransmitBytes {
         bool named;
         const MemoryRegion* regions[kRangesMax];
     } device;
+    Staging* staging;  // of an endpoint with FI_HMEM: the copy that travels, or nullptr
 
     void begin_bytes(uint64_t size) {
         static_cast<TransmitBytes&>(*this) = {};
         length = size;
     }
 };
+
+// Receive::flags: some of its memory is a device's. No flag of an operation is this bit, and a plain receive is told
+// from others by one test.
+inline constexpr uint64_t kOnHmem = FI_REMOTE_WRITE;
 
 // A posted receive, or a message that is being placed into a multi-receive buffer.
 struct Receive {
@@ -156,7 +163,7 @@ struct Receive {
     uint64_t ignore;
     fi_addr_t source;  // wanted, or FI_ADDR_UNSPEC
     void* context;
-    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_TRIGGER (triggered.h)
+    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_TRIGGER (triggered.h), kOnHmem
     bool tagged;
     bool posted;        // in the match queue
     bool released;      // a multi-receive buffer that is used up and waits for the messages arriving in it
@@ -180,6 +187,7 @@ struct Receive {
     Arrival message;
     uint64_t wanted;    // bytes that will be placed
     uint64_t received;  // bytes placed
+    HmemReceive* hmem;  // with kOnHmem; malloc'ed
 };
 
 // A message that arrived before a receive for it was posted.

@@ -115,37 +115,44 @@ bool Receiver::place(Receive* receive, const Arrival& message, const std::byte* 
         Receive* part = state ? fetching(receive, message, *state, &open) : nullptr;
         if (part) {
             scatter(part->ranges, part->range_count, 0, payload, part->wanted);
-            if (message.reply_id) reply(*peer, message.reply_id, 0);
-            finish_receive(part, 0);
+            receive_placed(part, message.reply_id);
             return open;
         }
     }
     uint64_t placed;
+    int error = 0;
     if (!(receive->flags & FI_MULTI_RECV)) [[likely]] {
         placed = std::min<uint64_t>(message.length, receive->capacity);
         void* buffer = receive->range_count ? receive->ranges[0].iov_base : nullptr;
-        if (receive->range_count == 1) [[likely]] {
+        if (receive->flags & kOnHmem) [[unlikely]] {
+            error = put_on_hmem(*receive, 0, payload, placed);
+        } else if (receive->range_count == 1) [[likely]] {
             if (placed) memcpy(buffer, payload, placed);
         } else {
             scatter(receive->ranges, receive->range_count, 0, payload, placed);
         }
         if (message.reply_id) [[unlikely]]
-            if (peer) reply(*peer, message.reply_id, 0);
+            if (peer) reply(*peer, message.reply_id, error);
         if (receive->posted) context_->match.unpost(receive);
-        report(message, receive->context, receive->flags, buffer, placed, 0, peer);
+        report(message, receive->context, receive->flags, buffer, error ? 0 : placed, error, peer);
         context_->give(receive);
         return false;
     }
     auto* at = static_cast<std::byte*>(receive->ranges[0].iov_base) + receive->used;
     placed = std::min<uint64_t>(message.length, receive->capacity - receive->used);
-    if (placed) memcpy(at, payload, placed);
+    if (receive->flags & kOnHmem) [[unlikely]] {
+        error = put_on_hmem(*receive, receive->used, payload, placed);
+    } else if (placed) {
+        memcpy(at, payload, placed);
+    }
     receive->used += placed;
     receive->released = receive->capacity - receive->used < receive->least;
     const bool last = receive->released && !receive->arriving;
-    if (message.reply_id && peer) reply(*peer, message.reply_id, 0);
+    if (message.reply_id && peer) reply(*peer, message.reply_id, error);
     const bool open = !receive->released;
     if (!open && receive->posted) context_->match.unpost(receive);
-    report(message, receive->context, (receive->flags & kReported) | (last ? FI_MULTI_RECV : 0), at, placed, 0, peer);
+    report(message, receive->context, (receive->flags & kReported) | (last ? FI_MULTI_RECV : 0), at, error ? 0 : placed,
+           error, peer);
     if (last) context_->give(receive);
     return open;
 }
@@ -157,17 +164,24 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
         part = context_->receives.take();
         if (!part) return nullptr;
         const uint64_t size = std::min<uint64_t>(message.length, receive->capacity - receive->used);
+        part->flags = receive->flags & (FI_COMPLETION | kOnHmem);
         part->parent = receive;
         part->region = receive->region;
         part->context = receive->context;
-        part->flags = receive->flags & FI_COMPLETION;
         part->ranges[0] = range_of(static_cast<std::byte*>(receive->ranges[0].iov_base) + receive->used, size);
         part->range_count = 1;
         part->capacity = size;
+        if ((part->flags & kOnHmem) && !make_hmem_part(part, *receive, size)) {
+            context_->receives.give(part);
+            return nullptr;
+        }
         receive->used += size;
         receive->released = receive->capacity - receive->used < receive->least;
         ++receive->arriving;
         *open = !receive->released;
+    } else if ((receive->flags & kOnHmem) &&
+               !use_copy(receive, std::min<uint64_t>(message.length, receive->capacity))) {
+        return nullptr;
     }
     if (!*open && receive->posted) context_->match.unpost(receive);
     part->owner = this;
@@ -237,8 +251,10 @@ void Receiver::conclude(Receive* receive) {
     const bool last = parent && --parent->arriving == 0 && parent->released;
     PeerBase* peer = receive->peer ? receive->peer->peer : nullptr;
     report(receive->message, receive->context, (receive->flags & kReported) | (last ? FI_MULTI_RECV : 0),
-           receive->range_count ? receive->ranges[0].iov_base : nullptr, receive->error ? 0 : receive->wanted,
-           receive->error, peer);
+           receive->flags & kOnHmem ? hmem_buffer(*receive)
+           : receive->range_count   ? receive->ranges[0].iov_base
+                                    : nullptr,
+           receive->error ? 0 : receive->wanted, receive->error, peer);
     context_->give(receive);
     if (last) context_->give(parent);
 }

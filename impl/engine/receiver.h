@@ -23,14 +23,17 @@ struct ReceiveRequest {
     uint64_t tag;
     uint64_t ignore;
     void* context;
-    uint64_t flags;                // FI_COMPLETION, FI_MULTI_RECV, FI_PEEK, FI_CLAIM, FI_DISCARD
-    size_t least;                  // FI_OPT_MIN_MULTI_RECV
-    const void* region = nullptr;  // fi_mr_desc of the only range; looked at where the application has to name it
+    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_PEEK, FI_CLAIM, FI_DISCARD, kOnHmem
+    size_t least;    // FI_OPT_MIN_MULTI_RECV
+    // fi_mr_desc of the only range; looked at where the application has to name it. With kOnHmem: the array of all.
+    const void* region = nullptr;
 };
 
 // More receives than rx_attr.size are taken, up to so many: threads of which each posts for a tag of its own, on both
 // sides, could else fill two contexts with what the other side comes to later.
 inline constexpr size_t kReceivesMax = 65536;
+
+void free_hmem(Receive* receive);  // hmem_receive.cc
 
 struct ReceiveContext {
     Mutex lock;
@@ -50,11 +53,35 @@ struct ReceiveContext {
         limit = std::max(promised, kReceivesMax);
     }
     size_t left() const { return posted < size ? size - posted : 0; }
-    void give(Receive* receive) {
+    // REQUIRES: !(receive->flags & kOnHmem)
+    void give_plain(Receive* receive) {
         if (!receive->parent) --posted;
         receives.give(receive);
     }
+    void give(Receive* receive) {
+        if (receive->flags & kOnHmem) [[unlikely]]
+            free_hmem(receive);
+        give_plain(receive);
+    }
+
+    ReceiveContext() = default;
+    ~ReceiveContext();
+    ReceiveContext(const ReceiveContext&) = delete;
+    ReceiveContext& operator=(const ReceiveContext&) = delete;
 };
+
+// Receives on memory of devices (hmem_receive.cc). What the request names, or a part of a multi-receive buffer at an
+// offset: false when memory is short.
+bool make_hmem(Receive* receive, const ReceiveRequest& request);
+bool make_hmem_part(Receive* part, const Receive& parent, size_t size);
+// A copy, as long as the message, becomes the memory of the receive until all of it is there; false when memory is
+// short.
+bool use_copy(Receive* receive, uint64_t size);
+// The copy to where it belongs, or bytes of a message that came whole. 0 or a positive errno.
+int land(const Receive& receive);
+int put_on_hmem(const Receive& receive, uint64_t offset, const std::byte* bytes, size_t size);
+// As the application knows it.
+void* hmem_buffer(const Receive& receive);
 
 inline Receive* ReceiveContext::make(const ReceiveRequest& request, size_t capacity) {
     Receive* receive = receives.take();
@@ -90,7 +117,7 @@ ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request)
 
 // The same, and most receives have one range, and nothing that waits for them.
 inline ssize_t post_receive(ReceiveContext& context, const ReceiveRequest& request) {
-    constexpr uint64_t kUnusual = FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MULTI_RECV;
+    constexpr uint64_t kUnusual = FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MULTI_RECV | kOnHmem;
     if (request.count != 1 || !request.ranges || (request.flags & kUnusual) || context.posted >= context.limit ||
         context.match.keeps(request.tagged)) [[unlikely]] {
         return post_any_receive(context, request);
@@ -180,8 +207,9 @@ protected:
     // A whole message. False when memory for it is short, or more is kept of the peer than may be.
     bool arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
         Receive* receive = match(message, peer);
-        if (!receive || !plain_ || receive->range_count != 1 || (receive->flags & (FI_MULTI_RECV | FI_TRIGGER)) ||
-            message.length > receive->capacity || message.reply_id) [[unlikely]] {
+        if (!receive || !plain_ || receive->range_count != 1 ||
+            (receive->flags & (FI_MULTI_RECV | FI_TRIGGER | kOnHmem)) || message.length > receive->capacity ||
+            message.reply_id) [[unlikely]] {
             return arrived_otherwise(receive, message, payload, peer);
         }
         taken(peer, message.length);
@@ -197,13 +225,19 @@ protected:
                                     .source = sources_ ? current_address(peer) : FI_ADDR_NOTAVAIL});
         }
         reports.count(kSlotRecv);
-        context_->give(receive);
+        context_->give_plain(receive);
         return true;
     }
     bool announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);
     // A receive for a message that takes its time to arrive: the posted one, or a part of a multi-receive buffer.
     Receive* fetching(Receive* receive, const Arrival& message, PeerState& state, bool* open);
-    // Every byte that was wanted is placed, or none will be any more.
+    // Every byte that was wanted is here: the sender is told, where it waits for that, and the receive is complete.
+    void receive_placed(Receive* receive, bool answers) {
+        const int error = receive->flags & kOnHmem ? land(*receive) : 0;
+        if (answers) reply(*receive->peer->peer, receive->message.reply_id, error);
+        finish_receive(receive, error);
+    }
+    // The same, or nothing more will come.
     void finish_receive(Receive* receive, int error);
     // Messages that can no longer be fetched go; those that are here stay, as far as orphans may.
     void forget_peer(PeerBase& peer);

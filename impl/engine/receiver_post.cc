@@ -37,6 +37,13 @@ ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
     return 0;
 }
 
+Receive* make_receive(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
+    Receive* receive = context.make(request, capacity);
+    if (!receive || !(request.flags & kOnHmem) || make_hmem(receive, request)) return receive;
+    context.give(receive);
+    return nullptr;
+}
+
 ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
     Unexpected* unexpected = claimed(context, request);
     if (!unexpected) return -FI_EINVAL;
@@ -45,7 +52,7 @@ ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t cap
         owner->peek(request, unexpected);
         return 0;
     }
-    Receive* receive = context.make(request, capacity);
+    Receive* receive = make_receive(context, request, capacity);
     if (!receive) return -FI_EAGAIN;
     receive->flags &= ~FI_MULTI_RECV;
     owner->take(receive, unexpected);
@@ -64,7 +71,7 @@ ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request)
     }
     if ((request.flags & FI_MULTI_RECV) && request.count != 1) return -FI_EINVAL;
     if (context.posted >= context.limit) return -FI_EAGAIN;
-    Receive* receive = context.make(request, capacity);
+    Receive* receive = make_receive(context, request, capacity);
     if (!receive) return -FI_EAGAIN;
     while (Unexpected* unexpected = find(context, request)) {
         context.match.forget(unexpected);
@@ -85,7 +92,8 @@ void Receiver::peek(const ReceiveRequest& request, Unexpected* unexpected) {
         .source = sources_ ? reported(source_of(unexpected)) : FI_ADDR_NOTAVAIL,
     };
     const bool discards = request.flags & FI_DISCARD;
-    if (!discards && request.count && !unexpected->announced && reports.receive->format >= FI_CQ_FORMAT_DATA) {
+    const bool shown = !discards && !unexpected->announced && !(request.flags & kOnHmem);
+    if (shown && request.count && reports.receive->format >= FI_CQ_FORMAT_DATA) {
         scatter(request.ranges, request.count, 0, unexpected->payload(), unexpected->message.length);
         completion.buffer = request.ranges[0].iov_base;
     }

@@ -49,6 +49,10 @@ struct AtomicRequest {
     fi_addr_t to;
     void* context;
     uint64_t flags;
+    // fi_mr_desc of each, where endpoints have FI_HMEM.
+    void* const* regions = nullptr;
+    void* const* compare_regions = nullptr;
+    void* const* result_regions = nullptr;
 };
 
 }  // namespace selvage::impl

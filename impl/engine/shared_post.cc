@@ -1,6 +1,7 @@
 // Posting receives to a shared receive context (shared_receiver.h). There is no transport here: a message that came
 // before its receive is taken by the endpoint that received it.
 #include "impl/endpoint/endpoint_ops.h"
+#include "impl/engine/hmem_ranges.h"
 #include "impl/engine/memory.h"
 #include "impl/engine/shared_receiver.h"
 
@@ -15,12 +16,19 @@ ssize_t post(fid_ep* ep, ReceiveRequest request) {
     if (request.count > shared->attr.iov_limit) return -FI_EINVAL;
     if (!shared->context.directed) request.source = FI_ADDR_UNSPEC;
     request.least = shared->min_multi_recv;
+    const auto* regions = static_cast<void* const*>(request.region);
+    request.region = nullptr;
+    if ((shared->domain->caps & FI_HMEM) && names_hmem(regions, request.count)) {
+        request.region = regions;
+        request.flags |= kOnHmem;
+    }
     if (!shared->locked) return post_receive(shared->context, request);
     LockGuard guard(shared->context.lock);
     return post_receive(shared->context, request);
 }
 
-ssize_t post_message(fid_ep* ep, const iovec* ranges, size_t count, fi_addr_t from, void* context, uint64_t flags) {
+ssize_t post_message(fid_ep* ep, const iovec* ranges, void* const* regions, size_t count, fi_addr_t from, void* context,
+                     uint64_t flags) {
     return post(ep, {.ranges = ranges,
                      .count = count,
                      .tagged = false,
@@ -29,11 +37,12 @@ ssize_t post_message(fid_ep* ep, const iovec* ranges, size_t count, fi_addr_t fr
                      .ignore = 0,
                      .context = context,
                      .flags = flags,
-                     .least = 0});
+                     .least = 0,
+                     .region = regions});
 }
 
-ssize_t post_tagged(fid_ep* ep, const iovec* ranges, size_t count, fi_addr_t from, uint64_t tag, uint64_t ignore,
-                    void* context, uint64_t flags) {
+ssize_t post_tagged(fid_ep* ep, const iovec* ranges, void* const* regions, size_t count, fi_addr_t from, uint64_t tag,
+                    uint64_t ignore, void* context, uint64_t flags) {
     return post(ep, {.ranges = ranges,
                      .count = count,
                      .tagged = true,
@@ -42,37 +51,39 @@ ssize_t post_tagged(fid_ep* ep, const iovec* ranges, size_t count, fi_addr_t fro
                      .ignore = ignore,
                      .context = context,
                      .flags = flags,
-                     .least = 0});
+                     .least = 0,
+                     .region = regions});
 }
 
 uint64_t defaults(fid_ep* ep) { return SharedReceiver::of(ep)->attr.op_flags & (FI_COMPLETION | FI_MULTI_RECV); }
 
-ssize_t recv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, void* context) {
+ssize_t recv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, void* context) {
     const iovec range = range_of(bytes, size);
-    return post_message(ep, &range, 1, from, context, defaults(ep));
+    return post_message(ep, &range, &region, 1, from, context, defaults(ep));
 }
-ssize_t recvv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, void* context) {
-    return post_message(ep, ranges, count, from, context, defaults(ep));
+ssize_t recvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, void* context) {
+    return post_message(ep, ranges, regions, count, from, context, defaults(ep));
 }
 ssize_t recvmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
     if (!message) return -FI_EINVAL;
     if (flags & ~kFlags) return -FI_EBADFLAGS;
-    return post_message(ep, message->msg_iov, message->iov_count, message->addr, message->context, flags);
+    return post_message(ep, message->msg_iov, message->desc, message->iov_count, message->addr, message->context,
+                        flags);
 }
-ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void*, fi_addr_t from, uint64_t tag, uint64_t ignore,
+ssize_t trecv(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, uint64_t tag, uint64_t ignore,
               void* context) {
     const iovec range = range_of(bytes, size);
-    return post_tagged(ep, &range, 1, from, tag, ignore, context, defaults(ep) & ~FI_MULTI_RECV);
+    return post_tagged(ep, &range, &region, 1, from, tag, ignore, context, defaults(ep) & ~FI_MULTI_RECV);
 }
-ssize_t trecvv(fid_ep* ep, const iovec* ranges, void**, size_t count, fi_addr_t from, uint64_t tag, uint64_t ignore,
-               void* context) {
-    return post_tagged(ep, ranges, count, from, tag, ignore, context, defaults(ep) & ~FI_MULTI_RECV);
+ssize_t trecvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, uint64_t tag,
+               uint64_t ignore, void* context) {
+    return post_tagged(ep, ranges, regions, count, from, tag, ignore, context, defaults(ep) & ~FI_MULTI_RECV);
 }
 ssize_t trecvmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
     if (!message) return -FI_EINVAL;
     if (flags & ~kFlags) return -FI_EBADFLAGS;
-    return post_tagged(ep, message->msg_iov, message->iov_count, message->addr, message->tag, message->ignore,
-                       message->context, flags);
+    return post_tagged(ep, message->msg_iov, message->desc, message->iov_count, message->addr, message->tag,
+                       message->ignore, message->context, flags);
 }
 
 ssize_t left(fid_ep* ep) {

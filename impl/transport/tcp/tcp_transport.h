@@ -42,7 +42,7 @@ namespace selvage::impl {
 struct AddressVector;
 struct AvEntry;
 
-class TcpTransport final : private tcp::Deferring {
+class TcpTransport : private tcp::Deferring {
 public:
     using Peer = tcp::Peer;
     static constexpr size_t kCopied = tcp::kCopiedMax;

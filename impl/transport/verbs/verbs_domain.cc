@@ -82,6 +82,7 @@ int device_access(uint64_t access) {
 void add_region(Domain& domain, MemoryRegion& region) {
     if (!domain.chooses_keys() && !(domain.attr.mr_mode & FI_MR_LOCAL)) return;
     region.key_mask = verbs::kDeviceKey;
+    if (region.hmem.ops) return;  // copied by the engine
     if (region.range_count != 1 || !region.length) return;
     // A device looks for alignment at the address that peers count from, and the memory must have it, too.
     if ((reinterpret_cast<uintptr_t>(region.ranges[0].iov_base) - region.base) % sizeof(uint64_t)) return;

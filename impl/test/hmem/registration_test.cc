@@ -1,0 +1,125 @@
+// Who is granted FI_HMEM, and what memory can be registered.
+#include "impl/test/hmem/pair.h"
+
+namespace selvage::test {
+namespace {
+
+InfoPtr hmem_hints(const char* provider, int mr_mode = FI_MR_HMEM) {
+    InfoPtr hints = make_hints(provider, FI_EP_RDM);
+    hints->caps = kHmemCaps;
+    hints->domain_attr->mr_mode = mr_mode;
+    return hints;
+}
+
+TEST(HmemQuery, IsGrantedToWhoRegistersSuchMemory) {
+    for (const char* provider : {"shm", "tcp"}) {
+        const Answer granted = getinfo(hmem_hints(provider));
+        ASSERT_EQ(granted.result, 0);
+        EXPECT_TRUE(granted->caps & FI_HMEM);
+        EXPECT_TRUE(granted->tx_attr->caps & FI_HMEM);
+        EXPECT_TRUE(granted->rx_attr->caps & FI_HMEM);
+        EXPECT_EQ(granted->domain_attr->mr_mode, FI_MR_HMEM);
+        EXPECT_EQ(getinfo(hmem_hints(provider, 0)).result, -FI_ENODATA) << "there is no other way to know it";
+        EXPECT_EQ(getinfo(hmem_hints(provider, FI_MR_LOCAL)).result, -FI_ENODATA);
+        EXPECT_EQ(getinfo(hmem_hints(provider), nullptr, nullptr, 0, FI_VERSION(1, 8)).result, -FI_ENODATA)
+            << "before 1.9 there was no such capability";
+    }
+}
+
+TEST(HmemQuery, WhoSaysNothingOfRegistrationIsTold) {
+    const InfoPtr hints = hmem_hints("shm");
+    fi_domain_attr* attr = hints->domain_attr;
+    hints->domain_attr = nullptr;
+    const Answer granted = getinfo(hints);
+    hints->domain_attr = attr;
+    ASSERT_EQ(granted.result, 0);
+    EXPECT_EQ(granted.size(), 1U);
+    EXPECT_EQ(granted->domain_attr->mr_mode, FI_MR_HMEM);
+}
+
+// What is asked for whatever there is gets both, first the one without duties.
+TEST(HmemQuery, AWideQueryHasItBehindTheOthers) {
+    const Answer wide = getinfo(make_hints("shm"));
+    ASSERT_EQ(wide.result, 0);
+    EXPECT_EQ(wide.size(), 1U) << "mr_mode 0: no duty is taken on";
+    EXPECT_FALSE(wide->caps & FI_HMEM);
+    const Answer all = getinfo(nullptr);
+    ASSERT_EQ(all.result, 0);
+    bool seen = false;
+    size_t with = 0;
+    for (const fi_info* info = all.get(); info; info = info->next) {
+        const bool hmem = info->caps & FI_HMEM;
+        EXPECT_EQ(hmem, (info->domain_attr->mr_mode & FI_MR_HMEM) != 0);
+        EXPECT_TRUE(hmem || !seen);
+        seen |= hmem;
+        with += hmem;
+    }
+    EXPECT_GT(with, 0U);
+    const InfoPtr narrow = make_hints("shm");
+    narrow->caps = FI_MSG;
+    narrow->domain_attr->mr_mode = FI_MR_HMEM;
+    const Answer plain = getinfo(narrow);
+    ASSERT_EQ(plain.result, 0);
+    EXPECT_EQ(plain.size(), 1U);
+    EXPECT_FALSE(plain->caps & FI_HMEM);
+    EXPECT_EQ(plain->domain_attr->mr_mode, 0);
+}
+
+class HmemRegistration : public ::testing::Test {
+protected:
+    int try_register(fid_domain* domain, int iface, void* at, uint64_t flags = 0, uint64_t device = 0) {
+        const iovec range{.iov_base = at, .iov_len = 64};
+        fi_mr_attr attr{};
+        attr.mr_iov = &range;
+        attr.iov_count = 1;
+        attr.access = FI_SEND | FI_RECV;
+        attr.requested_key = ++key_;
+        attr.iface = static_cast<fi_hmem_iface>(iface);
+        attr.device.reserved = device;
+        Opened<fid_mr> region;
+        return fi_mr_regattr(domain, &attr, flags, region.out());
+    }
+    uint64_t key_ = 0;
+    char host_[64] = {};
+};
+
+TEST_F(HmemRegistration, RefusesInterfacesThatAreNotThere) {
+    Network network("shm", FI_EP_RDM, kVersion, kHmemCaps, FI_MR_HMEM);
+    ASSERT_EQ(network.result, 0);
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_SYSTEM, host_), 0);
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_ROCR, host_), -FI_ENOSYS);
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_ZE, host_), -FI_ENOSYS);
+    EXPECT_EQ(try_register(network.domain.get(), 99, host_), -FI_EINVAL);
+    EXPECT_EQ(try_register(network.domain.get(), -1, host_), -FI_EINVAL);
+    // Of CUDA it is the driver that says so, or that the memory is not its own.
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_CUDA, host_),
+              missing(MemoryKind::Cuda) ? -FI_ENOSYS : -FI_EINVAL);
+}
+
+TEST_F(HmemRegistration, TakesAllInterfacesWithFunctionsOfTheApplication) {
+    Network network("shm", FI_EP_RDM, kVersion, kHmemCaps, FI_MR_HMEM);
+    ASSERT_EQ(network.result, 0);
+    ASSERT_EQ(prepare_domain(network.domain.get(), MemoryKind::Override), 0);
+    for (int iface = FI_HMEM_CUDA; iface <= FI_HMEM_SYNAPSEAI; ++iface) {
+        EXPECT_EQ(try_register(network.domain.get(), iface, host_), 0) << iface;
+    }
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_ZE, host_, FI_HMEM_DEVICE_ONLY), 0);
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_ZE, host_, FI_HMEM_HOST_ALLOC), 0);
+    EXPECT_EQ(try_register(network.domain.get(), 99, host_), -FI_EINVAL);
+}
+
+// "This field is ignored unless the application has requested the FI_HMEM capability" (fi_mr(3)).
+TEST_F(HmemRegistration, LooksAtNoInterfaceWithoutTheCapability) {
+    Network network("shm");
+    ASSERT_EQ(network.result, 0);
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_CUDA, host_), 0);
+    EXPECT_EQ(try_register(network.domain.get(), FI_HMEM_CUDA, host_, FI_HMEM_DEVICE_ONLY), -FI_EBADFLAGS);
+    Opened<fid_ep> ep;
+    const Answer hmem = getinfo(hmem_hints("shm"));
+    ASSERT_EQ(hmem.result, 0);
+    EXPECT_EQ(fi_endpoint(network.domain.get(), hmem.get(), ep.out(), nullptr), -FI_EINVAL)
+        << "an endpoint can do no more than its domain";
+}
+
+}  // namespace
+}  // namespace selvage::test
