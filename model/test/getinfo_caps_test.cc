@@ -40,6 +40,21 @@ TEST(GetinfoCaps, RequestFitsWhatIsOffered) {
     EXPECT_EQ(fit(getinfo_caps_requested_fits, query_for(FI_ATOMIC), e, Origin::Inferred), Choice::May);
 }
 
+// fi_mr(3): FI_MR_HMEM is associated with the capability.
+TEST(GetinfoCaps, MemoryOfDevicesIsForWhoRegistersIt) {
+    Entry e = entry_of(rdm());
+    e.also_caps = FI_HMEM;
+    Query q = query_for(FI_MSG | FI_HMEM);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, q, e), Choice::May) << "mr_mode is 0";
+    q.hints->domain.mr_mode = FI_MR_HMEM;
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, q, e), Choice::Fits);
+    q.version = Version(1, 8);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, q, e), Choice::May) << "neither was there";
+    e.also_caps = 0;
+    q.version = Version(1, 17);
+    EXPECT_EQ(fit(getinfo_caps_requested_fits, q, e), Choice::No);
+}
+
 TEST(GetinfoCaps, ZeroIsAnsweredWithWhatIsSupported) {
     EXPECT_EQ(offer(getinfo_caps_zero_full_set, nothing(), rdm()), Holds);
     EXPECT_EQ(offer(getinfo_caps_zero_full_set, query_for(), with_caps(0)), Broken);
