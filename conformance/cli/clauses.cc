@@ -37,8 +37,8 @@ void print_source(std::string_view source, PageTexts& texts) {
 }
 
 void print_full(const ClauseText& c, PageTexts& texts) {
-    fmt::print("{}\n  {}\n  {}, {}; judged as: {}; API versions {} to {}\n", tinted(c.id, Tint::Bold), c.promise,
-               name(c.level), name(c.status), name(c.judges), c.since.str(),
+    fmt::print("{}  {}\n  {}\n  {}, {}; judged as: {}; API versions {} to {}\n", tinted(c.id, Tint::Bold), c.title,
+               c.promise, name(c.level), name(c.status), name(c.judges), c.since.str(),
                c.until.packed == ~0U ? std::string("newest") : c.until.str());
     for (const auto s : c.source) print_source(s, texts);
     if (!c.unseen.empty()) fmt::print("  unseen   {}\n", c.unseen);
@@ -76,7 +76,7 @@ int list_clauses(const Options& options) {
     }
     if (!options.ids.empty()) return kKept;
     for (const auto& c : all)
-        fmt::print("{:<52} {:<6} {:<8} {:<7} {}\n", c.id, name(c.level), name(c.status), name(c.judges), c.promise);
+        fmt::print("{:<47} {:<6} {:<8} {:<12} {}\n", c.id, name(c.level), name(c.status), name(c.judges), c.title);
     return kKept;
 }
 

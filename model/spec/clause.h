@@ -19,6 +19,7 @@ enum class Judges : std::uint8_t { Query, Match, Offer, Answer, Pair, SideEffect
 struct ClauseText {
     Clause clause;
     std::string_view id;
+    std::string_view title;  ///< the promise in a line, for lists
     Level level;
     Status status;
     Judges judges;

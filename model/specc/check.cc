@@ -22,6 +22,7 @@ constexpr std::array kKinds = {"query",        "match",     "offer", "answer",  
                                "side-effects", "lifecycle", "text",  "traffic", "none"};
 constexpr std::array kProse = {"heading", "declaration", "introduction", "rationale",
                                "advice",  "reference",   "example",      "definition"};
+constexpr std::size_t kTitleLength = 60;  // a title fits on a line beside an id
 constexpr std::array kExpect = {"granted", "refused", "may-be-refused"};
 
 void check_clause(const Clause& c, const std::set<std::string>& sentences, Problems& out) {
@@ -29,6 +30,9 @@ void check_clause(const Clause& c, const std::set<std::string>& sentences, Probl
     static const std::regex id_form(
         "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
     if (!std::regex_match(c.id, id_form)) say("an id is area.topic.words, lower case");
+    if (c.title.size() > kTitleLength || c.title.ends_with('.'))
+        say("title '" + c.title + "' is no short line without a full stop");
+    if (c.title == c.promise) say("the title is the promise again");
     if (!one_of(c.level, kLevels)) say("level '" + c.level + "' is not must, should or may");
     if (!one_of(c.judges, kKinds)) say("judges '" + c.judges + "' is no kind of predicate");
     if ((c.judges == "none") == c.unseen.empty()) say("judges = \"none\" and `unseen` go together");
@@ -169,7 +173,10 @@ std::vector<std::string> check(const Spec& spec) {
     Problems out;
     const auto sentences = all_sentences(spec);
     std::set<std::string> ids;
+    std::map<std::string, std::string> titles;
     for (const auto& c : spec.clauses) {
+        const auto& first = titles.emplace(c.title, c.id).first->second;
+        if (first != c.id) out.push_back(c.file + ": " + c.id + " has the title of " + first);
         if (!ids.insert(identifier(c.id)).second) out.push_back(c.file + ": " + c.id + " is defined twice");
         check_clause(c, sentences, out);
     }

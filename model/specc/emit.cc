@@ -138,8 +138,8 @@ std::string clause_table(const Spec& spec) {
     o << "\nconstexpr ClauseText kClauses[] = {\n";
     for (const auto& c : spec.clauses) {
         const auto id = identifier(c.id);
-        o << "    {.clause = Clause::" << id << ", .id = " << quoted(c.id) << ", .level = Level::" << capital(c.level)
-          << ", .status = Status::" << (c.dispute ? "Disputed" : "Clear")
+        o << "    {.clause = Clause::" << id << ", .id = " << quoted(c.id) << ", .title = " << quoted(c.title)
+          << ", .level = Level::" << capital(c.level) << ", .status = Status::" << (c.dispute ? "Disputed" : "Clear")
           << ",\n     .judges = Judges::" << (c.judges == "text" ? "String" : capital(c.judges))
           << ", .source = kSource_" << id << ", .since = " << version(c.since)
           << ", .until = " << (c.until.empty() ? "Version(~0U)" : version(c.until))
@@ -302,7 +302,7 @@ std::string book(const Spec& spec) {
         const auto here = c.id.substr(0, c.id.rfind('.'));
         if (here != chapter) o << "\n## " << here << "\n";
         chapter = here;
-        o << "\n### " << c.id << "\n"
+        o << "\n### " << c.title << "\n`" << c.id << "`\n\n"
           << c.promise << "\n\n*" << c.level << (c.dispute ? ", disputed" : ", clear") << ", judged as " << c.judges
           << ", since " << c.since << (c.until.empty() ? "" : ", until " + c.until) << "; ";
         for (std::size_t i = 0; i < c.source.size(); ++i) o << (i == 0 ? "" : ", ") << c.source[i];

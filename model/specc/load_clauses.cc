@@ -35,6 +35,7 @@ void read_dispute(const std::filesystem::path& file, const toml::node& node, Cla
 // Reads the keys of a clause over those that `c` has already.
 void read_keys(const std::filesystem::path& file, Keys& k, Clause& c) {
     take(c.id, k.text("id"));
+    take(c.title, k.text("title"));
     take(c.level, k.text("level"));
     take(c.judges, k.text("judges"));
     take(c.since, k.text("since"));
@@ -59,7 +60,7 @@ public:
         : file_(file), member_(member), words_(words) {}
 
     void fill(Clause& c) {
-        for (auto* s : {&c.id, &c.level, &c.since, &c.until, &c.promise, &c.unseen}) fill(*s);
+        for (auto* s : {&c.id, &c.title, &c.level, &c.since, &c.until, &c.promise, &c.unseen}) fill(*s);
         for (auto& s : c.source) fill(s);
         for (auto& s : c.needs) fill(s);
         if (c.example) {
@@ -115,6 +116,7 @@ void finish(const std::filesystem::path& file, const toml::table& at, Clause& c)
         if (value.empty()) fail(file, at, "needs the key '" + key + "'");
     };
     need(c.id, "id");
+    need(c.title, "title");
     need(c.level, "level");
     need(c.judges, "judges");
     need(c.promise, "promise");

@@ -56,6 +56,7 @@ struct Dispute {
 
 struct Clause {
     std::string id;
+    std::string title;
     std::string level;
     std::string judges;
     std::vector<std::string> source;  // "page:at"

@@ -22,6 +22,7 @@ Spec small() {
     spec.pages.push_back(page);
     Clause c;
     c.id = "getinfo.caps.some-words";
+    c.title = "Something";
     c.level = "must";
     c.judges = "offer";
     c.source = {"page.3-1.0:1"};
@@ -77,6 +78,7 @@ why = "because"
 )";
 constexpr const char* kFamily = R"([[family]]
 id = "getinfo.caps.{name}"
+title = "On {name}"
 level = "must"
 judges = "offer"
 source = ["page.3-1.0:{at}", "page.3-1.0:9"]
@@ -156,6 +158,28 @@ TEST(Spec, TellsABadId) {
     EXPECT_TRUE(tells(twice, "is defined twice"));
 }
 
+TEST(Spec, TellsAClauseWithoutATitle) {
+    EXPECT_EQ(
+        refusal("[[clause]]\nid = \"getinfo.caps.one\"\nlevel = \"must\"\njudges = \"offer\"\npromise = \"Kept.\"\n"),
+        "file.toml:1: needs the key 'title'");
+}
+
+TEST(Spec, TellsATitleThatIsNone) {
+    Spec spec = small();
+    spec.clauses[0].title = "Something is kept.";
+    EXPECT_TRUE(tells(spec, "the title is the promise again"));
+    EXPECT_TRUE(tells(spec, "is no short line without a full stop"));
+    spec.clauses[0].title = std::string(61, 'a');
+    EXPECT_TRUE(tells(spec, "is no short line without a full stop"));
+}
+
+TEST(Spec, TellsTwoClausesOfOneTitle) {
+    Spec spec = small();
+    spec.clauses.push_back(spec.clauses[0]);
+    spec.clauses[1].id = "getinfo.caps.other-words";
+    EXPECT_TRUE(tells(spec, "getinfo.caps.other-words has the title of getinfo.caps.some-words"));
+}
+
 TEST(Spec, TellsUnknownWordsInAClause) {
     const auto tampered = [](auto&& change) {
         Spec spec = small();
@@ -199,6 +223,7 @@ member = [
     EXPECT_EQ(one.id, "getinfo.caps.one");
     EXPECT_EQ(one.source, (std::vector<std::string>{"page.3-1.0:1", "page.3-1.0:9"}));
     EXPECT_EQ(one.promise, "one is kept.");
+    EXPECT_EQ(one.title, "On one");
     EXPECT_EQ(one.example->call, "version=1.17 hints={caps=one}") << "other braces are left as they are";
     EXPECT_EQ(one.level + one.since, "must1.0");
     const Clause& two = spec.clauses[1];
@@ -222,19 +247,20 @@ member = [{ name = "one", at = "1" }, { name = "two", at = "2", dispute = { says
 
 TEST(Spec, TellsAMemberThatLacksAWord) {
     EXPECT_EQ(refusal(std::string(kFamily) + "member = [{ name = \"one\" }]\n"),
-              "file.toml:9: a member of the family needs the word 'at'");
+              "file.toml:10: a member of the family needs the word 'at'");
 }
 
 TEST(Spec, TellsAWordThatNoPatternHas) {
     EXPECT_EQ(refusal(std::string(kFamily) + "member = [{ name = \"one\", at = \"1\", sinse = \"1.5\" }]\n"),
-              "file.toml:9: no pattern of the family has the word 'sinse'");
+              "file.toml:10: no pattern of the family has the word 'sinse'");
 }
 
 TEST(Spec, TellsAFamilyWithoutMembers) { EXPECT_EQ(refusal(kFamily), "file.toml:1: a family needs members"); }
 
 TEST(Spec, TellsAMemberThatLacksAKey) {
-    EXPECT_EQ(refusal("[[family]]\nlevel = \"must\"\njudges = \"offer\"\nmember = [{ id = \"getinfo.caps.one\" }]\n"),
-              "file.toml:4: needs the key 'promise'");
+    EXPECT_EQ(refusal("[[family]]\nlevel = \"must\"\njudges = \"offer\"\ntitle = \"One\"\nmember = [{ id = "
+                      "\"getinfo.caps.one\" }]\n"),
+              "file.toml:5: needs the key 'promise'");
 }
 
 TEST(Spec, TellsTwoMembersOfOneId) {
@@ -245,7 +271,7 @@ TEST(Spec, TellsTwoMembersOfOneId) {
 
 TEST(Spec, TellsAnUnknownReading) {
     EXPECT_EQ(refusal(std::string(kFamily) + "dispute = \"shered\"\nmember = [{ name = \"one\", at = \"1\" }]\n"),
-              "file.toml:10: unknown reading 'shered'");
+              "file.toml:11: unknown reading 'shered'");
 }
 
 TEST(Spec, TellsAReadingThatNobodyHas) {
@@ -258,6 +284,7 @@ TEST(Spec, TellsTwoClausesThatWriteOutTheSameReading) {
     spec.clauses[0].dispute = Dispute{"", {"this", "that"}, "one way", "because"};
     spec.clauses.push_back(spec.clauses[0]);
     spec.clauses[1].id = "getinfo.caps.other-words";
+    spec.clauses[1].title = "Another thing";
     EXPECT_TRUE(tells(spec, "getinfo.caps.other-words repeats the reading of getinfo.caps.some-words"));
     for (Clause& c : spec.clauses) c.family = "file.toml:1";
     EXPECT_TRUE(check(spec).empty()) << "a family has written it once";
@@ -275,6 +302,7 @@ std::string need_told(const std::string& need) {
     spec.clauses[0].needs = {need};
     spec.clauses.push_back(spec.clauses[0]);
     spec.clauses[1].id = "getinfo.caps.never-seen";
+    spec.clauses[1].title = "Never seen";
     spec.clauses[1].judges = "none";
     spec.clauses[1].unseen = "it is dark";
     spec.clauses[1].needs.clear();
