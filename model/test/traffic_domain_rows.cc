@@ -122,6 +122,17 @@ Talk data_written(bool takes_receive) {
     return k;
 }
 
+// A peek claims a message, and a receive of another tag takes it.
+Talk claimed() {
+    Talk k;
+    const int s = k.tsend(A, 5);
+    const int p = k.peek(B, 5, FI_CLAIM);
+    const int c = k.message(k.trecv(B, 0), FI_CLAIM);
+    k.op(c).of = p;
+    k.found(p, s).sent(s).received(c, s);
+    return k;
+}
+
 Talk overrun(std::uint64_t error) {
     Talk k;
     const int r = k.recv(B, 8);
@@ -205,6 +216,7 @@ Rows capability_rows() {
         BREAKS(getinfo_caps_tagged_operations, "there is no such call", refused(sent_and_received(true), -FI_ENOSYS)),
         BREAKS(getinfo_caps_tagged_operations, "a receive took a message of another tag",
                with(sent_and_received(true), [](Talk& k) { k.op(1).tag = 6; })),
+        HOLDS(getinfo_caps_tagged_operations, "a claim takes what its peek found", claimed()),
         SKIPS(getinfo_caps_tagged_operations, "nothing tagged", sent_and_received()),
         HOLDS(getinfo_caps_rma_operations, "a write", written()),
         BREAKS(getinfo_caps_rma_operations, "there is no such call", refused(written(), -FI_ENOSYS)),

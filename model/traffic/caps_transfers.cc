@@ -37,11 +37,11 @@ Ruling is_served(const TrafficCase& c, bool (*kind)(const Operation&), Seen Oper
     return tour.ruling();
 }
 
-// A tagged receive takes messages of a matching tag alone.
+// A tagged receive takes messages of a matching tag alone; a claim takes the one that its peek found, whatever its tag.
 Ruling matches_tags(const TrafficCase& c) {
     if (!c.account->returned) return Ruling::not_applicable();
     return each_success(
-        c, [](const Operation& o) { return o.what == Transfer::TaggedRecv && !peeks(o) && !discards(o); },
+        c, [](const Operation& o) { return o.what == Transfer::TaggedRecv && !peeks(o) && !claims(o); },
         [&](Tour& tour, int r, const Completion& x) {
             if (x.bytes_of < 0 || !is_tagged(operation(c, x.bytes_of))) return;
             const Operation& o = operation(c, r);
