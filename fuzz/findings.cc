@@ -10,7 +10,7 @@
 
 #include "conformance/case/case_text.h"
 #include "conformance/reproduce/reproduce.h"
-#include "conformance/run/explore.h"
+#include "conformance/run/novelty.h"
 #include "conformance/shrink/shrink.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"

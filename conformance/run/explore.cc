@@ -9,6 +9,7 @@
 #include "conformance/run/ipc.h"
 #include "conformance/run/learnt.h"
 #include "conformance/run/learnt_transfers.h"
+#include "conformance/run/novelty.h"
 #include "conformance/run/repeat.h"
 #include "conformance/shrink/shrink.h"
 #include "model/spec/clause.h"
@@ -20,9 +21,6 @@ using namespace model;
 
 constexpr unsigned kConfirmations = 2;  // of a case that was made smaller
 constexpr unsigned kMoreTries = 3;      // of one that does not repeat; the parent tries it in processes of its own
-constexpr unsigned kMostShrunk = 40;    // cases of one clause that are shrunk at most
-constexpr unsigned kMostBarren = 6;     // and in a row without a new finding
-constexpr std::size_t kMostKept = 6;    // findings of one clause that are told
 constexpr std::size_t kShrinkBudget = 3000;
 // Any refusal of what fits, to compare others with.
 const Because kRefusal = [] {
@@ -312,77 +310,6 @@ private:
 };
 
 }  // namespace
-
-bool Novelty::worth_shrinking(Clause clause) {
-    Seen& s = seen_[clause];
-    if (s.shrunk >= kMostShrunk || s.barren >= kMostBarren || s.signatures.size() >= kMostKept) return false;
-    ++s.shrunk;
-    ++s.barren;
-    return true;
-}
-
-bool Novelty::is_new(Clause clause, const std::string& signature) {
-    Seen& s = seen_[clause];
-    if (s.signatures.size() >= kMostKept || !s.signatures.insert(signature).second) return false;
-    s.barren = 0;
-    return true;
-}
-
-std::string signature(const Because& because, const Case& shown, bool intermittent) {
-    if (intermittent) {
-        const auto& hints = shown.first.hints;
-        return std::to_string(static_cast<unsigned>(because.clause)) + ":" +
-               std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
-               std::to_string(hints ? hints->ep.type : 0) + ":at times";
-    }
-    std::string out = std::to_string(static_cast<unsigned>(because.clause)) + ":" +
-                      std::to_string(static_cast<unsigned>(because.evidence.field)) + ":" +
-                      std::to_string(static_cast<unsigned>(shown.metamorphic));
-    const Query& q = shown.first;
-    out += q.node ? ":node" : "";
-    out += q.service ? ":service" : "";
-    out += ":" + std::to_string(q.flags);
-    if (q.hints) {
-        for (const auto& r : number_fields()) {
-            // mode and mr_mode are set in nearly every query; they tell nothing unless they are all there is.
-            if (r.field != Field::mode && r.field != Field::domain_mr_mode && get(*q.hints, r.field) != 0) {
-                out += ":" + std::string(r.path);
-            }
-        }
-        for (const auto& r : text_fields()) {
-            if (text(*q.hints, r.field)) out += ":" + std::string(r.path);
-        }
-    }
-    out += ":" + std::to_string(shown.string.datatype);
-    if (shown.kind == Case::Kind::Traffic) {
-        out += shown.before.empty() ? "" : ":before";
-        out += shown.sequence.processes == 1 ? "" : ":processes";
-        out += ":" + std::to_string(q.hints ? q.hints->ep.type : 0);
-        for (const auto& o : shown.sequence.operations) {
-            if (o.what == Transfer::Progress) continue;
-            out += ":" + std::to_string(static_cast<unsigned>(o.what)) + "/" + std::to_string(o.flags);
-        }
-    }
-    for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));
-    return out;
-}
-
-bool alike(const Because& a, const Because& b) {
-    if (a.clause == b.clause) return true;
-    // Which transfer's call ended the process is told by shrinking: the last one that was made need not be it.
-    const auto ended = [](const Because& x) {
-        return is_crash(x.evidence) && clause_text(x.clause).judges == Judges::Traffic;
-    };
-    if (ended(a) && ended(b)) return a.evidence.crash == b.evidence.crash && a.evidence.actual == b.evidence.actual;
-    // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
-    const auto refused = [](const Because& x) {
-        const Evidence& e = x.evidence;
-        if (clause_text(x.clause).judges == Judges::Traffic) return false;
-        return (e.field == Field::call_return && e.relation == Relation::Equals && e.expected == 0) ||
-               (e.field == Field::call_count && e.relation == Relation::AtLeast && e.expected == 1);
-    };
-    return refused(a) && refused(b);
-}
 
 void explore(TestContext& context, Property& property, Channel& channel, Ledger& ledger, std::uint64_t start) {
     property.prepare(context);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "conformance/run/explore.h"
+#include "conformance/run/novelty.h"
 
 namespace selvage::conformance {
 namespace {

@@ -15,7 +15,7 @@ namespace selvage::conformance {
 /// Why a clause was not reached by a part of a run that was not to reach it.
 inline constexpr std::string_view kOtherPart = "left to another part of the run";
 
-/// What a deviation has in common with those that are the same (explore.h).
+/// What a deviation has in common with those that are the same (novelty.h).
 std::string signature_of(const Deviation& d);
 /// How often an intermittent deviation showed adds up.
 void add_tries(std::optional<Tries>& to, const std::optional<Tries>& more);

@@ -10,7 +10,7 @@
 #include "conformance/drive/probe.h"
 #include "conformance/drive/transfer/worker.h"
 #include "conformance/reproduce/reproduce.h"
-#include "conformance/run/explore.h"
+#include "conformance/run/novelty.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/shrink/smaller_traffic.h"
 #include "model/traffic/words.h"

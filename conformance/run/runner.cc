@@ -16,6 +16,7 @@
 #include "conformance/run/explore.h"
 #include "conformance/run/ipc.h"
 #include "conformance/run/merge.h"
+#include "conformance/run/novelty.h"
 #include "conformance/run/repeat.h"
 #include "model/text/call_text.h"
 

@@ -7,7 +7,7 @@
 #include "conformance/drive/probe.h"
 #include "conformance/drive/transfer/worker.h"
 #include "conformance/run/crash_triage.h"
-#include "conformance/run/explore.h"
+#include "conformance/run/novelty.h"
 #include "conformance/shrink/shrink.h"
 
 namespace selvage::conformance {

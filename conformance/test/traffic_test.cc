@@ -21,7 +21,7 @@
 #include "conformance/drive/transfer/worker.h"
 #include "conformance/generate/rng.h"
 #include "conformance/generate/transfers.h"
-#include "conformance/run/explore.h"
+#include "conformance/run/novelty.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/shrink/smaller_traffic.h"
 #include "conformance/test/subject_util.h"

@@ -1,0 +1,39 @@
+// Which broken cases are worth making smaller, and which are the same finding.  Values only; one thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "conformance/case/case.h"
+#include "model/judge/ruling.h"
+
+namespace selvage::conformance {
+
+/// Decides which broken cases are worth shrinking, and which have been told already.
+class Novelty {
+public:
+    /// True while shrinking cases of this clause still brings up new ones.
+    bool worth_shrinking(model::Clause clause);
+    /// Notes a shrunk case.  True if nothing like it was seen before.
+    bool is_new(model::Clause clause, const std::string& signature);
+    /// It was none.
+    void forget(model::Clause clause, const std::string& signature) { seen_[clause].signatures.erase(signature); }
+
+private:
+    struct Seen {
+        unsigned shrunk = 0;
+        unsigned barren = 0;  // shrunk in a row without anything new
+        std::set<std::string> signatures;
+    };
+    std::map<model::Clause, Seen> seen_;
+};
+
+/// What makes two minimal cases the same finding: clause, field, and which hints are set.  Intermittent ones are not
+/// minimal: of them the clause, the field and the endpoint.
+std::string signature(const model::Because& because, const Case& shown, bool intermittent = false);
+
+/// True if two broken links are of one kind: shrinking may turn the one into the other.
+bool alike(const model::Because& a, const model::Because& b);
+
+}  // namespace selvage::conformance
