@@ -18,8 +18,9 @@ class EngineRmaTarget : public EngineMessages<T, Locked> {
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::copy_short, Base::endpoint_, Base::kSnapshotMax, Base::options_, Base::over_budget_,
-        Base::peer_of, Base::reported, Base::reports, Base::sources_, Base::state_in, Base::taken, Base::transport_;
+    using Base::context_, Base::count_stat, Base::copy_short, Base::endpoint_, Base::kSnapshotMax, Base::options_,
+        Base::over_budget_, Base::peer_of, Base::reported, Base::reports, Base::sources_, Base::state_in, Base::taken,
+        Base::transport_;
     // From EnginePeers.
     using Base::address_of, Base::drop, Base::state_of;
     // From EngineResponder.
@@ -316,7 +317,7 @@ private:
 
     // The same by way of a copy.
     int pull_to_hmem(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count) {
-        auto* copy = static_cast<std::byte*>(malloc(write.length));
+        std::byte* copy = context_->copies.take(write.length);
         const iovec range = range_of(copy, write.length);
         const bool pulled = copy && transport_.can_pull(peer) && !pull(peer, sources, count, &range, 1, write.length);
         int error = pulled ? 0 : kPullFailed;
@@ -326,7 +327,7 @@ private:
             transport_.came_pulled(peer, write.length);
             error = write_hmem_targets(*endpoint_->domain, write.targets, write.target_count, 0, copy, write.length);
         }
-        free(copy);
+        context_->copies.give(copy);
         return error;
     }
 

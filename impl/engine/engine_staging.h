@@ -4,6 +4,7 @@
 // never hears of it. What returns is copied once all of it is here.
 #pragma once
 
+#include "impl/base/create.h"
 #include "impl/engine/engine_direct.h"
 #include "impl/engine/staging.h"
 
@@ -14,6 +15,8 @@ class EngineStaging : public EngineDirect<T, Locked> {
     using Base = EngineDirect<T, Locked>;
 
 protected:
+    // From EngineBase and Receiver.
+    using Base::context_;
     // From EngineDirect.
     using Base::release_mr;
 
@@ -28,14 +31,14 @@ protected:
     int stage_source(Transmit& op, const iovec* ranges, void* const* regions, size_t count) {
         const int error = make_staging(op, op.length);
         if (error) return error;
-        op.ranges[0] = range_of(op.staging->bytes(), op.length);
+        op.ranges[0] = range_of(op.staging->bytes, op.length);
         op.range_count = 1;
-        return copy_in(ranges, regions, count, op.staging->bytes(), op.length);
+        return copy_in(ranges, regions, count, op.staging->bytes, op.length);
     }
     int stage_destination(Transmit& op, const iovec* ranges, void* const* regions, size_t count) {
         const int error = make_staging(op, op.length);
         if (error) return error;
-        op.ranges[0] = range_of(op.staging->bytes(), op.length);
+        op.ranges[0] = range_of(op.staging->bytes, op.length);
         op.range_count = 1;
         op.staging->destination.add(ranges, regions, count);
         return 0;
@@ -44,7 +47,7 @@ protected:
     int stage_atomic(Transmit& op, const AtomicRequest& request) {
         const int error = make_staging(op, 3 * op.length);
         if (error) return error;
-        std::byte* operands = op.staging->bytes();
+        std::byte* operands = op.staging->bytes;
         std::byte* compares = operands + op.length;
         int failed = copy_in(op.ranges, request.regions, op.range_count, operands, op.length);
         if (!failed) failed = copy_in(op.compare, request.compare_regions, op.compare_count, compares, op.length);
@@ -61,7 +64,7 @@ protected:
     // What the operation returns is here. 0 or a positive errno.
     int land(const Transmit& op) {
         if (!op.staging) return 0;
-        return op.staging->destination.scatter(0, op.staging->bytes() + op.staging->returned_at, op.length);
+        return op.staging->destination.scatter(0, op.staging->bytes + op.staging->returned_at, op.length);
     }
 
     // What the operation holds, whatever became of it.
@@ -70,7 +73,8 @@ protected:
         if constexpr (kStages) {
             if (!op.staging) return;
             staged_bytes_ -= op.staging->size;
-            free(op.staging);
+            context_->copies.give(op.staging->bytes);
+            destroy(op.staging);
             op.staging = nullptr;
         }
     }
@@ -78,8 +82,11 @@ protected:
 private:
     int make_staging(Transmit& op, size_t size) {
         if (staged_bytes_ && (size > kStagedBytesMost || staged_bytes_ + size > kStagedBytesMost)) return -FI_EAGAIN;
-        op.staging = Staging::create(size);
+        op.staging = create<Staging>();
         if (!op.staging) return -FI_EAGAIN;
+        op.staging->bytes = context_->copies.take(size);
+        if (!op.staging->bytes) return -FI_EAGAIN;
+        op.staging->size = size;
         staged_bytes_ += size;
         return 0;
     }

@@ -1,8 +1,5 @@
 // Receives on memory of devices (receiver.h, staging.h): a message that comes whole is copied there at once; one that
 // takes its time to arrive is put together in a copy, so that every way to fetch it is open.
-#include <cstdlib>
-#include <new>
-
 #include "impl/base/create.h"
 #include "impl/engine/memory.h"
 #include "impl/engine/receiver.h"
@@ -19,24 +16,24 @@ bool make_hmem(Receive* receive, const ReceiveRequest& request) {
     return true;
 }
 
-bool make_hmem_part(Receive* part, const Receive& parent, size_t size) {
+bool make_hmem_part(ReceiveContext& context, Receive* part, const Receive& parent, size_t size) {
     part->hmem = create<HmemReceive>();
     if (!part->hmem) return false;
     const HmemRanges& whole = parent.hmem->ranges;
     part->hmem->ranges.add(range_of(static_cast<std::byte*>(whole.ranges[0].iov_base) + parent.used, size),
                            whole.memory[0]);
-    if (use_copy(part, size)) return true;
-    free_hmem(part);
+    if (use_copy(context, part, size)) return true;
+    free_hmem(context, part);
     return false;
 }
 
-void free_hmem(Receive* receive) {
-    free(receive->hmem->copy);
+void free_hmem(ReceiveContext& context, Receive* receive) {
+    context.copies.give(receive->hmem->copy);
     destroy(receive->hmem);
 }
 
-bool use_copy(Receive* receive, uint64_t size) {
-    receive->hmem->copy = static_cast<std::byte*>(malloc(size ? size : 1));
+bool use_copy(ReceiveContext& context, Receive* receive, uint64_t size) {
+    receive->hmem->copy = context.copies.take(size);
     if (!receive->hmem->copy) return false;
     receive->ranges[0] = range_of(receive->hmem->copy, size);
     receive->range_count = 1;
@@ -54,8 +51,8 @@ void* hmem_buffer(const Receive& receive) {
 }
 
 ReceiveContext::~ReceiveContext() {
-    receives.for_each_taken([](Receive* receive) {
-        if (receive->flags & kOnHmem) free_hmem(receive);
+    receives.for_each_taken([this](Receive* receive) {
+        if (receive->flags & kOnHmem) free_hmem(*this, receive);
     });
 }
 

@@ -171,7 +171,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
         part->ranges[0] = range_of(static_cast<std::byte*>(receive->ranges[0].iov_base) + receive->used, size);
         part->range_count = 1;
         part->capacity = size;
-        if ((part->flags & kOnHmem) && !make_hmem_part(part, *receive, size)) {
+        if ((part->flags & kOnHmem) && !make_hmem_part(*context_, part, *receive, size)) {
             context_->receives.give(part);
             return nullptr;
         }
@@ -180,7 +180,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
         ++receive->arriving;
         *open = !receive->released;
     } else if ((receive->flags & kOnHmem) &&
-               !use_copy(receive, std::min<uint64_t>(message.length, receive->capacity))) {
+               !use_copy(*context_, receive, std::min<uint64_t>(message.length, receive->capacity))) {
         return nullptr;
     }
     if (!*open && receive->posted) context_->match.unpost(receive);

@@ -8,6 +8,7 @@
 
 #include "impl/av/av.h"
 #include "impl/endpoint/ep.h"
+#include "impl/engine/copy_pool.h"
 #include "impl/engine/match_queue.h"
 #include "impl/engine/peer_state.h"
 #include "impl/engine/reports.h"
@@ -33,7 +34,8 @@ struct ReceiveRequest {
 // sides, could else fill two contexts with what the other side comes to later.
 inline constexpr size_t kReceivesMax = 65536;
 
-void free_hmem(Receive* receive);  // hmem_receive.cc
+struct ReceiveContext;
+void free_hmem(ReceiveContext& context, Receive* receive);  // hmem_receive.cc
 
 struct ReceiveContext {
     Mutex lock;
@@ -44,6 +46,7 @@ struct ReceiveContext {
     size_t limit = 0;   // and as many as are taken
     size_t posted = 0;  // those that are in use
     bool directed = false;
+    CopyPool copies;            // of messages from and to memory of devices
     Receiver* first = nullptr;  // the endpoints that receive through it
 
     // A receive that is not in the queue yet; nullptr when memory is short.
@@ -60,7 +63,7 @@ struct ReceiveContext {
     }
     void give(Receive* receive) {
         if (receive->flags & kOnHmem) [[unlikely]]
-            free_hmem(receive);
+            free_hmem(*this, receive);
         give_plain(receive);
     }
 
@@ -73,10 +76,10 @@ struct ReceiveContext {
 // Receives on memory of devices (hmem_receive.cc). What the request names, or a part of a multi-receive buffer at an
 // offset: false when memory is short.
 bool make_hmem(Receive* receive, const ReceiveRequest& request);
-bool make_hmem_part(Receive* part, const Receive& parent, size_t size);
+bool make_hmem_part(ReceiveContext& context, Receive* part, const Receive& parent, size_t size);
 // A copy, as long as the message, becomes the memory of the receive until all of it is there; false when memory is
 // short.
-bool use_copy(Receive* receive, uint64_t size);
+bool use_copy(ReceiveContext& context, Receive* receive, uint64_t size);
 // The copy to where it belongs, or bytes of a message that came whole. 0 or a positive errno.
 int land(const Receive& receive);
 int put_on_hmem(const Receive& receive, uint64_t offset, const std::byte* bytes, size_t size);

@@ -26,25 +26,19 @@ concept StagesMemory = requires {
 // Bytes that the copies of one endpoint's operations take together, unless it has one operation alone.
 inline constexpr uint64_t kStagedBytesMost = uint64_t{64} << 20;
 
-// The copy that belongs to an operation of this side; malloc'ed, with its bytes behind it. A source is filled when the
-// operation is posted; what an operation returns goes from there to `destination` before it completes.
+// The copy that belongs to an operation of this side. A source is filled when the operation is posted; what an
+// operation returns goes from there to `destination` before it completes.
 struct Staging {
-    size_t size;
+    std::byte* bytes = nullptr;  // of ReceiveContext::copies
+    size_t size = 0;
     size_t returned_at = 0;  // where in the copy that begins
     HmemRanges destination;  // no ranges: nothing returns
-
-    std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
-
-    static Staging* create(size_t size) {
-        void* block = size <= SIZE_MAX - sizeof(Staging) ? malloc(sizeof(Staging) + size) : nullptr;
-        return block ? new (block) Staging{.size = size, .destination = {}} : nullptr;
-    }
 };
 
 // A posted receive of which some memory is a device's.
 struct HmemReceive {
     HmemRanges ranges;
-    std::byte* copy = nullptr;  // malloc'ed: of a message that takes its time to arrive
+    std::byte* copy = nullptr;  // of ReceiveContext::copies: a message that takes its time to arrive
 };
 
 // What was read ahead of a device's memory for the answer to a read that goes in parts, since each copy costs the same,
