@@ -1,5 +1,6 @@
 // FI_EP_DGRAM over UDP sockets: what is sent, what arrives, and what peers and networks can do to it.
 #include <poll.h>
+#include <sys/epoll.h>
 
 #include <atomic>
 #include <cstdarg>
@@ -13,8 +14,19 @@ namespace {
 // What the kernel says to the next sends in place of taking them, when it is not 0.
 std::atomic<int> refusal{0};
 std::atomic<int> sends_seen{0};
+std::atomic<bool> no_watch{false};
 
 }  // namespace
+
+extern "C" int epoll_ctl(int epoll, int change, int descriptor, epoll_event* event) noexcept {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (no_watch && change == EPOLL_CTL_ADD && getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return SELVAGE_NEXT(epoll_ctl)(epoll, change, descriptor, event);
+}
 
 // The library's system calls for datagrams go through here.
 extern "C" long syscall(long number, ...) {
@@ -287,6 +299,42 @@ TEST(UdpDatagrams, ASleeperWakesForADatagramOnceThereIsAReceiveForIt) {
     ASSERT_EQ(fi_inject(a.ep(), "later", 5, to), 0);
     EXPECT_EQ(poll(&descriptor, 1, 2000), 1);
     EXPECT_EQ(b.next(), 1);
+}
+
+// The kernel calls who watches a socket for each datagram that arrives.
+TEST(UdpDatagrams, SocketsAreNotWatchedWhileSomebodyLooks) {
+    UdpSide a, b;
+    const fi_addr_t to = a.enable().insert(b.enable().address());
+    fid* waits[] = {&b.queue->fid->fid};
+    pollfd path{b.endpoint->path->wait_descriptor(), POLLIN, 0};
+    char got[2];
+    for (char& each : got) ASSERT_EQ(b.receive(&each, 1), 0);
+    ASSERT_EQ(fabric_trywait(&b.place.fabric.descriptor, waits, 1), 0);
+    ASSERT_EQ(fi_inject(a.ep(), "1", 1, to), 0);
+    EXPECT_EQ(poll(&path, 1, 2000), 1);
+    EXPECT_EQ(b.next(), 1);
+    for (uint32_t i = 0; i < 2 * udp::kLooksPerWatch; ++i) EXPECT_EQ(fi_cq_read(b.queue->fid, &b.entry, 1), -FI_EAGAIN);
+    ASSERT_EQ(fi_inject(a.ep(), "2", 1, to), 0);
+    EXPECT_EQ(poll(&path, 1, 20), 0);
+    EXPECT_TRUE(b.endpoint->path->arm());
+    EXPECT_EQ(poll(&path, 1, 2000), 1) << "what is there already wakes who sleeps next";
+    EXPECT_EQ(b.next(), 1);
+}
+
+TEST(UdpDatagrams, WhoCannotBeWokenLooksByItself) {
+    UdpSide a, b;
+    const fi_addr_t to = a.enable().insert(b.enable().address());
+    no_watch = true;
+    char got;
+    ASSERT_EQ(b.receive(&got, 1), 0);
+    EXPECT_FALSE(b.endpoint->path->arm());
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        EXPECT_EQ(fi_inject(a.ep(), "x", 1, to), 0);
+    });
+    EXPECT_EQ(fi_cq_sread(b.queue->fid, &b.entry, 1, nullptr, 5000), 1);
+    later.join();
+    no_watch = false;
 }
 
 TEST(UdpDatagrams, ABlockingReadWakesForSendsThatTheKernelTakesLater) {

@@ -159,12 +159,13 @@ int UdpPath::enter(Group& group, bool receives) {
         if (error) return error;
     }
     const fi_addr_t number = groups_.add(group);
-    if (number == FI_ADDR_NOTAVAIL) {
+    const bool watched = receives && events_ != kUnwatched;
+    if (number == FI_ADDR_NOTAVAIL || (watched && !watch(group.socket, EPOLL_CTL_ADD))) {
+        groups_.remove(group);
         if (receives) ::close(group.socket);
         return -FI_ENOMEM;
     }
     group.descriptor.fi_addr = number;
-    if (receives) (void)watch(group.socket, EPOLL_CTL_ADD);
     use.keep();
     return 0;
 }

@@ -67,7 +67,7 @@ inline ssize_t UdpPath::receive(const DatagramReceive& request) {
     if (!prepare(request, capacity)) return -FI_EAGAIN;
     ++last_receive_;
     if (!(events_ & EPOLLIN)) [[unlikely]]
-        wake_for(events_ | EPOLLIN);
+        (void)watch_all(events_ | EPOLLIN);
     return 0;
 }
 

@@ -23,9 +23,7 @@ int UdpPath::open(Endpoint& endpoint) {
     if (error) return error;
     waiting_limit_ = static_cast<uint32_t>(std::min<size_t>(kBatch, std::max<size_t>(endpoint.tx.size, 1)));
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
-    if (epoll_ < 0) return -errno;
-    events_ = EPOLLIN;
-    return watch(socket_, EPOLL_CTL_ADD) ? 0 : -errno;
+    return epoll_ < 0 ? -errno : 0;
 }
 
 int UdpPath::open_socket() {
@@ -113,6 +111,8 @@ void UdpPath::progress() {
     flush();
     if (first_receive_ != last_receive_) [[likely]]
         take_all();
+    if (events_ != kUnwatched && --looks_left_ == 0) [[unlikely]]
+        watch_all(kUnwatched);
     unlock();
 }
 
@@ -195,8 +195,9 @@ bool UdpPath::arm() {
     const uint32_t before = waiting_;
     flush();
     if (waiting_ != before) return false;
-    wake_for((first_receive_ != last_receive_ ? uint32_t{EPOLLIN} : 0) | (waiting_ ? uint32_t{EPOLLOUT} : 0));
-    return true;
+    const bool receives = first_receive_ != last_receive_;
+    looks_left_ = kLooksPerWatch;
+    return watch_all((receives ? uint32_t{EPOLLIN} : 0) | (waiting_ ? uint32_t{EPOLLOUT} : 0));
 }
 
 bool UdpPath::watch(int socket, int change) {
@@ -205,15 +206,19 @@ bool UdpPath::watch(int socket, int change) {
     return epoll_ctl(epoll_, change, socket, &event) == 0;
 }
 
-// Datagrams that nobody has posted a receive for do not wake anybody.
-void UdpPath::wake_for(uint32_t events) {
-    if (events == events_) return;
+// Datagrams that nobody has posted a receive for do not wake anybody. False: there is no memory for it, and nothing is
+// watched.
+bool UdpPath::watch_all(uint32_t events) {
+    if (events == events_) return true;
+    const int change = events_ == kUnwatched ? EPOLL_CTL_ADD : events == kUnwatched ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
     events_ = events;
-    (void)watch(socket_, EPOLL_CTL_MOD);
+    bool all = watch(socket_, change);
     for (size_t i = 0; i < groups_.size(); ++i) {
         const Group* group = groups_.find(i);
-        if (group && group->socket >= 0) (void)watch(group->socket, EPOLL_CTL_MOD);
+        if (group && group->socket >= 0) all &= watch(group->socket, change);
     }
+    if (!all && change == EPOLL_CTL_ADD) watch_all(kUnwatched);
+    return all;
 }
 
 }  // namespace selvage::impl::udp
