@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "conformance/base/library.h"
 #include "conformance/case/case.h"
@@ -30,6 +32,12 @@ public:
     [[nodiscard]] const model::Info& answered() const { return domain_->answered(); }
     [[nodiscard]] bool is_in_one_process() const { return in_one_process_; }
     Endpoint& end(model::Side side) { return *ends_[static_cast<std::size_t>(side)]; }
+    /// Puts an endpoint around that of a side, in its place.
+    using Around = std::function<std::unique_ptr<Endpoint>(std::unique_ptr<Endpoint>)>;
+    void wrap(model::Side side, const Around& around) {
+        auto& end = ends_[static_cast<std::size_t>(side)];
+        end = around(std::move(end));
+    }
     /// The peer's region of a side, for these accesses.
     RemoteRegion region_of_peer(model::Side side, std::uint64_t access) { return end(peer_of(side)).region(access); }
 
