@@ -1,6 +1,7 @@
 // Each test of transfers runs over each provider and on each kind of memory; one that is not here is skipped.
 #pragma once
 
+#include <ostream>
 #include <string>
 
 #include "impl/test/hmem/pair.h"
@@ -11,6 +12,10 @@ struct HmemCase {
     const char* provider;
     MemoryKind kind;
 };
+
+inline void PrintTo(const HmemCase& tested, std::ostream* out) {
+    *out << tested.provider << (tested.kind == MemoryKind::Cuda ? " on cuda" : " on an override");
+}
 
 inline const HmemCase kHmemCases[] = {
     {"shm", MemoryKind::Override}, {"tcp", MemoryKind::Override}, {"shm", MemoryKind::Cuda}, {"tcp", MemoryKind::Cuda}};

@@ -12,7 +12,7 @@
 
 namespace selvage::test {
 
-inline constexpr uint64_t kHmemCaps = FI_HMEM | FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC;
+inline constexpr uint64_t kHmemCaps = FI_HMEM | FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER;
 
 // A buffer and its region.
 class Registered {
@@ -57,7 +57,7 @@ struct HmemSide {
     Opened<fid_ep> ep;
     fi_addr_t peer = FI_ADDR_NOTAVAIL;
 
-    int open(const char* provider, MemoryKind kind) {
+    int open_domain(const char* provider, MemoryKind kind) {
         InfoPtr hints = make_hints(provider, FI_EP_RDM);
         hints->caps = kHmemCaps;
         hints->domain_attr->mr_mode = FI_MR_HMEM;
@@ -67,16 +67,23 @@ struct HmemSide {
         info = std::move(answer.list);
         int error = fi_fabric(info->fabric_attr, fabric.out(), nullptr);
         if (!error) error = fi_domain(fabric.get(), info.get(), domain.out(), nullptr);
-        if (!error) error = prepare_domain(domain.get(), kind);
+        return error ? error : prepare_domain(domain.get(), kind);
+    }
+    int open_endpoint(fid_ep* shared = nullptr) {
         fi_cq_attr cq_attr{};
         cq_attr.format = FI_CQ_FORMAT_TAGGED;
         fi_av_attr av_attr{};
-        if (!error) error = fi_cq_open(domain.get(), &cq_attr, cq.out(), nullptr);
+        int error = fi_cq_open(domain.get(), &cq_attr, cq.out(), nullptr);
         if (!error) error = fi_av_open(domain.get(), &av_attr, av.out(), nullptr);
         if (!error) error = fi_endpoint(domain.get(), info.get(), ep.out(), nullptr);
         if (!error) error = fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV);
         if (!error) error = fi_ep_bind(ep.get(), av.base(), 0);
+        if (!error && shared) error = fi_ep_bind(ep.get(), &shared->fid, 0);
         return error ? error : fi_enable(ep.get());
+    }
+    int open(const char* provider, MemoryKind kind) {
+        const int error = open_domain(provider, kind);
+        return error ? error : open_endpoint();
     }
     int meet(const HmemSide& other) {
         char name[256];
