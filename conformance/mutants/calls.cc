@@ -108,6 +108,10 @@ void add_versions(Table& table) {
         if (other.version > base().version()) other.version = base().version();
         return issue(other);
     };
+    refuses(
+        table, "rule-broken-other-error", "refuses FI_READ alone with an error that is not listed",
+        {"getinfo.errors.listed-only"}, [](const Call& c) { return c.hints != nullptr && c.hints->caps == FI_READ; },
+        FI_EOPNOTSUPP);
     refuses(table, "newer-version-enodata", "refuses newer callers with another error", {"getinfo.call.version-newer"},
             [](const Call& c) { return c.version > base().version(); });
     refuses(

@@ -88,6 +88,11 @@ void add_provider(Table& table) {
                if (hints.fabric.prov_name != nullptr && std::strchr(hints.fabric.prov_name, ' ') != nullptr)
                    hints.fabric.prov_name = nullptr;
            });
+    alters(table, "ill-formed-answered", "answers to a name that ends with a delimiter",
+           {"fabric.prov-name.ill-formed"}, [](Hints& hints, Call&) {
+               if (hints.fabric.prov_name != nullptr && std::string_view(hints.fabric.prov_name).ends_with(';'))
+                   hints.fabric.prov_name = nullptr;
+           });
 }
 
 // A provider that is layered for show: "tcp;ofi_rxm" where the base says "tcp".

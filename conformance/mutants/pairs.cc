@@ -38,6 +38,9 @@ void add_pairs(Table& table) {
         }
         return ret;
     };
+    refuses(table, "auto-progress-refused", "refuses automatic progress", {"domain.progress.auto-recommended"},
+            [](const Call& c) { return c.requested("domain_attr.data_progress") == FI_PROGRESS_AUTO; })
+        .on("pairs", "tcp", kPairs);
     plain(table, "answers-alternate", "answers every second call otherwise", {"getinfo.call.asked-twice"})
         .on("pairs", "tcp", kPairs)
         .getinfo = [](Call& c) {

@@ -133,6 +133,10 @@ void add_types(Table& table) {
          [](std::string& text, const void* data, int type) {
              if (type == FI_TYPE_CAPS && *static_cast<const std::uint64_t*>(data) == 0) text = "FI_MSG";
          });
+    says(table, "tostr-unknown-hides", "names nothing where a bit has no name", {"tostr.data.unknown"},
+         [](std::string& text, const void* data, int type) {
+             if (type == FI_TYPE_CAPS && (*static_cast<const std::uint64_t*>(data) >> 63) != 0) text = "42";
+         });
     says(table, "tostr-control-characters", "puts a control character into the text", {"tostr.data.printable"},
          [](std::string& text, const void*, int type) {
              if (type == FI_TYPE_MODE) text += '\x01';
@@ -183,6 +187,17 @@ void add_buffers(Table& table) {
                static std::array<char, kRoom> own;
                base().tostr_r(own.data(), own.size(), data, type);
                return cut_into(to, length, own.data());
+           });
+    buffer("tostr-cut-elsewhere", "gives a short buffer the end of the text", "tostr.caller.cut-short",
+           [](char* to, std::size_t length, const void* data, int type) {
+               const std::string text = whole(data, type);
+               return cut_into(to, length, text.size() < length ? text : text.substr(text.size() - length + 1));
+           });
+    buffer("tostr-unlisted-endless", "fills the buffer without an end for a datatype that is not listed",
+           "tostr.type.unlisted", [](char* to, std::size_t length, const void* data, int type) {
+               char* const back = base().tostr_r(to, length, data, type);
+               if (type < 0 || type > FI_TYPE_LOG_SUBSYS) std::memset(to, '?', length);
+               return back;
            });
     strings(table, "tostr-null", "returns NULL for a listed datatype", {"tostr.static.internal"}).tostr =
         [](const void* data, int type) { return type == FI_TYPE_PROGRESS ? nullptr : base().tostr(data, type); };

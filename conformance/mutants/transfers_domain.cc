@@ -195,8 +195,8 @@ void add_resource_rows(const Row& row) {
     row.add("queue-overrun", "loses what is in a queue beyond the second entry", {"domain.rm.queue-full-enabled"}, h);
     row.fails("not-retried", "gives up a message that found no buffer yet", {"domain.rm.target-reliable-enabled"},
               FI_ENORX, [](const fi_cq_tagged_entry& e) { return is_sent(e); });
-    row.add("overrun-told-whole", "tells a message that did not fit as one that did", {"domain.rm.overrun-reliable"},
-            tells_whole_of_overruns());
+    row.add("overrun-told-whole", "tells a message that did not fit as one that did",
+            {"domain.rm.overrun-reliable", "cq.overrun.told"}, tells_whole_of_overruns());
     row.forgives("unmatched-forgiven", "tells an access without a region as done", {"domain.rm.rma-unmatched"},
                  [](const fi_cq_err_entry& e) { return (e.flags & (FI_RMA | FI_ATOMIC)) != 0; });
     row.forgives("bounds-forgiven", "tells an access behind a region as done", {"domain.rm.rma-overrun"},

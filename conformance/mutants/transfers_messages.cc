@@ -27,6 +27,9 @@ void add_lost(const Row& row) {
              [](Post& p) -> ssize_t { return is_send(p) && nth(n, 5) ? 0 : go(p); });
     row.does("inject-lost", "loses what is injected", {"msg.inject.whole", "tagged.inject.whole"},
              [](Post& p) -> ssize_t { return is_send(p) && p.inject ? 0 : go(p); });
+    row.does("inject-unlimited", "accepts an inject of any length, and loses what is too long",
+             {"msg.inject.limit", "tagged.inject.limit", "rma.inject.limit"},
+             [](Post& p) -> ssize_t { return p.inject && p.length() > 4096 ? 0 : go(p); });
     row.does(
         "send-doubled", "sends every third small message twice",
         {"cq.entry.once", "msg.match.order", "tagged.match.order", "msg.match.boundaries", "tagged.match.boundaries"},
