@@ -3,6 +3,8 @@
 // Pure functions; any thread.
 #pragma once
 
+#include <rdma/fabric.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +26,21 @@ inline bool is_receive(const model::Operation& o) {
 }
 inline bool is_send(const model::Operation& o) {
     return o.what == model::Transfer::Send || o.what == model::Transfer::TaggedSend;
+}
+/// A transfer that is not posted on its endpoint, but queued at its domain.
+inline bool is_deferred_transfer(const model::Operation& o) { return o.deferred && o.what < model::Transfer::Cancel; }
+/// It waits for the counter of its side.
+inline bool waits_for_counter(const model::Operation& o) {
+    if (o.deferred) return true;
+    return o.form == model::CallForm::Message && o.what < model::Transfer::Cancel && (o.flags & FI_TRIGGER) != 0;
+}
+/// It speaks of another operation, by that one's context.
+inline bool cancels(const model::Operation& o) {
+    return o.what == model::Transfer::Cancel || o.what == model::Transfer::CancelWork;
+}
+/// It moves the counter that others wait for.
+inline bool moves_counter(const model::Operation& o) {
+    return o.what >= model::Transfer::Trigger && o.what <= model::Transfer::TriggerSet;
 }
 inline bool reaches_memory(const model::Operation& o) {
     return o.what == model::Transfer::Write || o.what == model::Transfer::Read || is_atomic(o);

@@ -64,6 +64,11 @@ constexpr std::array kCalls = {
     CallRow{"compare_atomicv", Transfer::CompareAtomic, CallForm::Vector},
     CallRow{"compare_atomicmsg", Transfer::CompareAtomic, CallForm::Message},
     CallRow{"cancel", Transfer::Cancel, CallForm::Plain},
+    CallRow{"trigger", Transfer::Trigger, CallForm::Plain},
+    CallRow{"trigger_error", Transfer::TriggerError, CallForm::Plain},
+    CallRow{"trigger_set", Transfer::TriggerSet, CallForm::Plain},
+    CallRow{"cancel_work", Transfer::CancelWork, CallForm::Plain},
+    CallRow{"flush_work", Transfer::FlushWork, CallForm::Plain},
 };
 
 // How the number of a key is spelt.
@@ -85,6 +90,7 @@ constexpr std::array kKeys = {
     KeyRow{"type", &Operation::datatype, Family::datatype, false},
     KeyRow{"op", &Operation::op, Family::atomic_op, false},
     KeyRow{"count", &Operation::count, Family::none, false},
+    KeyRow{"threshold", &Operation::threshold, Family::none, false},
     KeyRow{"flags", &Operation::flags, Family::op_flags, false},
 };
 
@@ -143,6 +149,7 @@ bool read_option(std::string_view word, Operation& out, CaseError& error) {
     if (word == "from-peer") return out.from_any = false, true;
     if (word == "from-other") return out.from_other = true;
     if (word == "bad-key") return out.bad_key = true;
+    if (word == "deferred") return out.deferred = true;
     const auto equals = word.find('=');
     const auto key = word.substr(0, equals);
     const auto value = equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
@@ -154,7 +161,7 @@ bool read_option(std::string_view word, Operation& out, CaseError& error) {
     return fail(
         error, key,
         "known are length=, pieces=, target-pieces=, tag=, ignore=, data=, offset=, access=, type=, op=, count=, "
-        "flags=, of=, from-peer, from-other and bad-key");
+        "threshold=, flags=, of=, from-peer, from-other, bad-key and deferred");
 }
 
 struct SetupKey {
@@ -196,7 +203,9 @@ bool parse_operation(std::string_view line, Operation& out, CaseError& error) {
     out.form = call->form;
     for (auto option = take_word(line); !option.empty(); option = take_word(line))
         if (!read_option(option, out, error)) return false;
-    return true;
+    const bool may_wait =
+        out.form == CallForm::Message || out.what == Transfer::Trigger || out.what == Transfer::TriggerSet;
+    return !out.deferred || may_wait || fail(error, word, "deferred are calls with a message, trigger and trigger_set");
 }
 
 std::string print_operation(const Operation& o) {
@@ -212,6 +221,7 @@ std::string print_operation(const Operation& o) {
     if (!o.from_any) out += " from-peer";
     if (o.from_other) out += " from-other";
     if (o.bad_key) out += " bad-key";
+    if (o.deferred) out += " deferred";
     return out;
 }
 

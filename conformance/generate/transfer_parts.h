@@ -4,12 +4,14 @@
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_tagged.h>
 
 #include "conformance/case/case.h"
+#include "conformance/case/operations.h"
 
 namespace selvage::conformance::programs {
 
@@ -51,6 +53,25 @@ inline Operation receive(bool tagged, std::uint64_t length, CallForm form = Call
     o.length = length;
     o.flags = flags;
     if (tagged) o.tag = 0x5;
+    return o;
+}
+
+// Of the peer's region.
+inline Operation access(Transfer what, CallForm form, std::uint64_t length, std::uint64_t flags = 0) {
+    Operation o = op(what, form, Side::A);
+    o.length = length;
+    o.flags = flags;
+    o.offset = kSlot;
+    if (form == CallForm::Data || form == CallForm::InjectData || (flags & FI_REMOTE_CQ_DATA) != 0) o.data = 0x9;
+    return o;
+}
+inline Operation sum(Transfer what, std::uint64_t count) {
+    Operation o = op(what, CallForm::Plain, Side::A);
+    o.op = FI_SUM;
+    o.datatype = FI_UINT64;
+    o.count = count;
+    o.length = bytes_of(o);
+    o.offset = kSlot;
     return o;
 }
 

@@ -7,6 +7,7 @@
 #include "conformance/case/atomic_values.h"
 #include "conformance/case/operations.h"
 #include "conformance/generate/transfer_parts.h"
+#include "conformance/generate/triggered_transfers.h"
 
 namespace selvage::conformance {
 namespace {
@@ -31,6 +32,7 @@ public:
         if (tags(entry_)) tag_rules();
         if (tags(entry_)) peeks();
         if (offers(entry_, FI_FENCE)) fences();
+        for (TransferSequence& e : triggered_sequences(entry_, setup_, lengths())) out_.push_back(std::move(e));
         if (remote(entry_)) reads_and_writes();
         if (atomics(entry_)) atomic_forms();
         beyond_limits();
@@ -315,15 +317,6 @@ private:
         }
     }
 
-    Operation access(Transfer what, CallForm form, std::uint64_t length, std::uint64_t flags = 0) {
-        Operation o = op(what, form, Side::A);
-        o.length = length;
-        o.flags = flags;
-        o.offset = kSlot;
-        if (form == CallForm::Data || form == CallForm::InjectData || (flags & FI_REMOTE_CQ_DATA) != 0) o.data = 0x9;
-        return o;
-    }
-
     void reads_and_writes() {
         for (const std::uint64_t length : lengths()) {
             for (const auto form : {CallForm::Plain, CallForm::Vector, CallForm::Message, CallForm::Inject,
@@ -397,16 +390,6 @@ private:
             add({receive(false, 64), access(Transfer::Write, CallForm::Plain, 4096),
                  message(false, CallForm::Plain, 64)});
         }
-    }
-
-    Operation sum(Transfer what, std::uint64_t count) {
-        Operation o = op(what, CallForm::Plain, Side::A);
-        o.op = FI_SUM;
-        o.datatype = FI_UINT64;
-        o.count = count;
-        o.length = bytes_of(o);
-        o.offset = kSlot;
-        return o;
     }
 
     // More completions than the queues have room for.

@@ -85,6 +85,15 @@ int set_ops_wrapped(fid* object, const char* name, std::uint64_t flags, void* op
     return w.hooks->ops ? w.hooks->ops(ret, name, true) : ret;
 }
 
+int base_control(fid* object, int command, void* argument) {
+    return wrap_of(object).ops->control(object, command, argument);
+}
+
+int control_wrapped(fid* object, int command, void* argument) {
+    const auto& hook = wrap_of(object).hooks->control;
+    return hook ? hook(object, command, argument, base_control) : base_control(object, command, argument);
+}
+
 // What the hook on children makes of an open.
 template <typename Made>
 int child(const Wrap& w, int ret, std::size_t kind, fid* on, Made** made) {
@@ -99,6 +108,7 @@ void wrap_fid(Wrap& w) {
     w.own.bind = bind_wrapped;
     w.own.ops_open = open_ops_wrapped;
     w.own.ops_set = set_ops_wrapped;
+    w.own.control = control_wrapped;
     f->ops = &w.own;
 }
 

@@ -46,6 +46,8 @@ struct LifeHooks {
     std::function<int(int ret, std::size_t kind, fid* on, fid* made)> child;
     std::function<int(int ret, fid* domain, fid* bound, std::uint64_t flags)> bound;
     std::function<int(int ret, const char* name, bool sets)> ops;
+    /// Instead of fi_control on a fabric or domain.
+    std::function<int(fid* object, int command, void* argument, int (*control)(fid*, int, void*))> control;
 };
 
 struct Mutant {

@@ -122,6 +122,10 @@ std::uint64_t cntr_readerr(fid_cntr* cntr) {
     const std::uint64_t value = w.cntr->readerr(cntr);
     return w.hooks->errors ? w.hooks->errors(cntr, value) : value;
 }
+int cntr_add_error(fid_cntr* cntr, std::uint64_t value) {
+    return wrap_of<CntrWrap>(cntr).hooks->add_error(cntr, value);
+}
+
 void put_on(EpWrap& w, fid_ep* ep) {
     w.ep = ep->ops;
     w.own_ep = *ep->ops;
@@ -200,6 +204,7 @@ void wrap(fid_cntr* cntr, const TrafficHooks& hooks) {
     w.own = *cntr->ops;
     w.own.read = cntr_read;
     w.own.readerr = cntr_readerr;
+    if (hooks.add_error) w.own.adderr = cntr_add_error;
     cntr->ops = &w.own;
 }
 }  // namespace

@@ -69,6 +69,7 @@ struct TrafficHooks {
     std::function<ssize_t(fid_ep*, void*, ssize_t (*)(fid_ep*, void*))> cancel;
     std::function<std::uint64_t(fid_cntr*, std::uint64_t)> count;   ///< behind fi_cntr_read
     std::function<std::uint64_t(fid_cntr*, std::uint64_t)> errors;  ///< behind fi_cntr_readerr
+    std::function<int(fid_cntr*, std::uint64_t)> add_error;         ///< instead of fi_cntr_adderr
     std::function<void()> closed;                                   ///< ahead of fi_close of an endpoint
     std::function<int(int ret, std::size_t* count)> valid;          ///< behind fi_atomicvalid and its kin
 };

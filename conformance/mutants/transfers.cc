@@ -217,6 +217,7 @@ void add_transfers(Table& table) {
     add_atomic_rows(row);
     add_counter_rows(row);
     add_capability_rows(row);
+    add_trigger_rows(row);
     add_domain_rows(row);
     add_resource_rows(row);
     add_history_rows(row);

@@ -78,6 +78,7 @@ void add_memory_rows(const Row& row);
 void add_atomic_rows(const Row& row);
 void add_counter_rows(const Row& row);
 void add_capability_rows(const Row& row);
+void add_trigger_rows(const Row& row);
 void add_domain_rows(const Row& row);
 void add_resource_rows(const Row& row);
 

@@ -106,6 +106,7 @@ inline constexpr std::array kCounterNames = std::to_array<Named<model::CounterKi
     {model::CounterKind::Write, "write"},
     {model::CounterKind::RemoteRead, "remote-read"},
     {model::CounterKind::RemoteWrite, "remote-write"},
+    {model::CounterKind::Work, "work"},
 });
 
 inline constexpr std::array kCrashNames = std::to_array<Named<model::Crash>>({

@@ -53,6 +53,8 @@ private:
 // The function of the runtime that posts it.
 std::string post_of(const Operation& o) {
     if (o.what == Transfer::Cancel) return "post_cancel";
+    if (o.deferred || o.what >= Transfer::CancelWork) return "post_work";
+    if (moves_counter(o)) return "post_trigger";
     if (is_atomic(o)) return "post_atomic";
     if (reaches_memory(o)) return "post_rma";
     return o.what == Transfer::TaggedSend || o.what == Transfer::TaggedRecv ? "post_tagged" : "post_message";
@@ -108,7 +110,7 @@ public:
 private:
     // As the kit does: ahead of an exchange, and behind it.
     void note_counts() {
-        if (!e_.counters) return;
+        if (!e_.counters && std::none_of(e_.operations.begin(), e_.operations.end(), is_deferred_transfer)) return;
         p_.part("counts.c");
         p_.main("\tnote_counts();\n");
     }
@@ -194,7 +196,7 @@ private:
         const Operation& o = e_.operations[i];
         if (o.of < 0 || o.of >= static_cast<int>(i)) return i;
         const auto of = static_cast<std::size_t>(o.of);
-        return e_.operations[of].what == Transfer::Cancel ? of : context_of(of);
+        return cancels(e_.operations[of]) ? of : context_of(of);
     }
 
     void call(std::size_t i) {
@@ -219,7 +221,7 @@ private:
         std::transform(call.begin(), call.end(), call.begin(), [](unsigned char l) { return std::toupper(l); });
         Initializer out;
         out.put("call", call);
-        if (o.what != Transfer::Cancel) out.put("buffer", buffer);
+        if (o.what < Transfer::Cancel) out.put("buffer", buffer);
         out.put("result", buffer + " + " + number_text(rooms_[i]), fetches)
             .put("compare", buffer + " + " + number_text(2 * rooms_[i]), o.what == Transfer::CompareAtomic)
             .put("length", bytes_of(o))
@@ -228,7 +230,9 @@ private:
             .put("tag", o.tag)
             .put("ignore", o.ignore)
             .put("data", o.data)
-            .put("flags", Family::op_flags, o.flags);
+            .put("flags", Family::op_flags, o.flags)
+            .put("threshold", o.threshold);
+        if (moves_counter(o)) out.put("count", o.count);
         if (reaches_memory(o)) {
             const std::uint64_t access = o.region_access & (FI_REMOTE_READ | FI_REMOTE_WRITE);
             out.put("target", "region(" + side(peer_of(o.side)) + ", " + c::value(Family::caps, access) + ")")

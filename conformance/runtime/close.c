@@ -21,6 +21,7 @@ void close_queues(struct side* s) {
     s->pep = closed(s->pep);
     for (i = 0; i < 2; i++) s->queue[i] = closed(s->queue[i]);
     for (i = 0; i < COUNTERS; i++) s->counter[i] = closed(s->counter[i]);
+    s->trigger = closed(s->trigger);
     s->av = closed(s->av);
     s->eq = closed(s->eq);
     s->listening = closed(s->listening);

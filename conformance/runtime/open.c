@@ -21,12 +21,12 @@ static int open_queue(struct side* s, int transmits, uint64_t flags) {
 }
 
 static int open_counters(struct side* s) {
-    static const uint64_t counted[COUNTERS] = {FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
+    static const uint64_t counted[BOUND] = {FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
     struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_NONE};
     const uint64_t caps = s->in->info->caps;
     int i;
 
-    for (i = 0; i < COUNTERS; i++) {
+    for (i = 0; i < BOUND; i++) {
         if (!(caps & (i < 2 ? FI_MSG | FI_TAGGED : FI_RMA | FI_ATOMIC)) || (i >= 4 && !(caps & FI_RMA_EVENT))) continue;
         if (!works(s, fi_cntr_open(s->in->domain, &attr, &s->counter[i], NULL), "fi_cntr_open") ||
             !works(s, fi_ep_bind(s->ep, &s->counter[i]->fid, counted[i]), "fi_ep_bind of a counter"))

@@ -1,24 +1,12 @@
 #include "conformance/runtime/runtime.h"
 
-/* The values in a buffer that is laid out as the first one is. */
-static void name_values(const struct operation* o, const struct arguments* a, void* buffer, struct fi_ioc* out) {
-    size_t i;
-
-    for (i = 0; buffer && i < a->count; i++) {
-        const ptrdiff_t at = (char*)a->iov[i].iov_base - (char*)o->buffer;
-
-        out[i] = (struct fi_ioc){(char*)buffer + at, a->iov[i].iov_len / value_size(o)};
-    }
-}
-
 int64_t post_atomic(struct side* s, const struct operation* o, struct arguments* a) {
     const enum fi_datatype type = o->datatype;
 
     name_pieces(s, o, a);
     name_target(o, a);
-    name_values(o, a, o->buffer, a->ioc);
-    name_values(o, a, o->result, a->results);
-    name_values(o, a, o->compare, a->compares);
+    name_trigger(s, o);
+    name_values(o, a);
     void* const desc = a->desc[0];
     const uint64_t at = a->rma_ioc[0].addr, key = a->rma_ioc[0].key;
     const struct fi_msg_atomic msg = {a->ioc,          a->desc, a->count, s->peer,    a->rma_ioc,

@@ -5,6 +5,7 @@ int64_t post_message(struct side* s, const struct operation* o, struct arguments
     const fi_addr_t to = o->call < RECV ? s->peer : from;
 
     name_pieces(s, o, a);
+    name_trigger(s, o);
     const struct fi_msg msg = {a->iov, a->desc, a->count, to, o->context, o->data};
     switch (o->call) {
         case SEND:

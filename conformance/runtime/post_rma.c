@@ -3,6 +3,7 @@
 int64_t post_rma(struct side* s, const struct operation* o, struct arguments* a) {
     name_pieces(s, o, a);
     name_target(o, a);
+    name_trigger(s, o);
     const uint64_t at = a->rma_iov[0].addr, key = a->rma_iov[0].key;
     const struct fi_msg_rma msg = {a->iov,     a->desc,         a->count,   s->peer,
                                    a->rma_iov, a->target_count, o->context, o->data};

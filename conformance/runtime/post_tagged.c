@@ -5,6 +5,7 @@ int64_t post_tagged(struct side* s, const struct operation* o, struct arguments*
     const fi_addr_t to = o->call < TRECV ? s->peer : from;
 
     name_pieces(s, o, a);
+    name_trigger(s, o);
     struct fi_msg_tagged msg = {a->iov, a->desc, a->count, to, o->tag, o->ignore, o->context, o->data};
     switch (o->call) {
         case TSEND:

@@ -38,10 +38,20 @@ int64_t post_rma(struct side* s, const struct operation* o, struct arguments* a)
 int64_t post_atomic(struct side* s, const struct operation* o, struct arguments* a);
 /* Cancels whatever has its context. */
 int64_t post_cancel(struct side* s, const struct operation* o, struct arguments* a);
+/* Moves the counter that operations with FI_TRIGGER and deferred work wait for. */
+int64_t post_trigger(struct side* s, const struct operation* o, struct arguments* a);
+/* Queues an operation (of a ...msg call, or of post_trigger) as deferred work; cancels or flushes what is queued. */
+int64_t post_work(struct side* s, const struct operation* o, struct arguments* a);
+/* The counter that is waited for, which is opened when it is first asked for; NULL: it could not be. */
+struct fid_cntr* trigger_of(struct side* s);
+/* Of an operation with FI_TRIGGER: makes a condition of its context, which is as long as a struct fi_context2. */
+void name_trigger(struct side* s, const struct operation* o);
 /* For those: the bytes of one value (1 where there are none), the pieces of a buffer, and those of a target. */
 size_t value_size(const struct operation* o);
 void name_pieces(const struct side* s, const struct operation* o, struct arguments* a);
 void name_target(const struct operation* o, struct arguments* a);
+/* Of an atomic operation, behind those: its values, and those that it fetches and compares. */
+void name_values(const struct operation* o, struct arguments* a);
 
 /* Reads the queue of receives or of transmits once.  @return how many entries came: at most BATCH; negative: what
    s->outcome says is wrong with the queue itself */

@@ -11,6 +11,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_trigger.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,7 +22,8 @@ enum {
     REGION = 2 << 20, /* bytes that its peer reads and writes */
     PIECES = 64,      /* at most, of one buffer */
     BATCH = 8,        /* entries that one call reads */
-    COUNTERS = 6,     /* send, recv, read, write, remote read, remote write */
+    BOUND = 6,        /* counters of an endpoint: send, recv, read, write, remote read, remote write */
+    COUNTERS,         /* and that of deferred work that is complete */
     NAME = 512        /* bytes of an address, which may be shorter */
 };
 
@@ -63,7 +65,10 @@ struct side {
     struct fid_ep* ep;
     struct fid_cq* queue[2]; /* receives, transmits */
     struct fid_cntr* counter[COUNTERS];
-    struct fid_av* av; /* where there are no connections */
+    struct fid_cntr*
+        trigger;        /* what operations with FI_TRIGGER and deferred work wait for, from the first of them on */
+    uint64_t triggered; /* what calls have added to it */
+    struct fid_av* av;  /* where there are no connections */
     fi_addr_t peer, self;
     struct fid_eq *eq, *listening; /* where there are */
     struct fid_pep* pep;
@@ -90,7 +95,7 @@ enum call {
     ATOMIC = 36, ATOMICV, ATOMICMSG, INJECT_ATOMIC,
     FETCH_ATOMIC = 42, FETCH_ATOMICV, FETCH_ATOMICMSG,
     COMPARE_ATOMIC = 48, COMPARE_ATOMICV, COMPARE_ATOMICMSG,
-    CANCEL = 54
+    CANCEL = 54, TRIGGER = 66, TRIGGER_ERROR = 72, TRIGGER_SET = 78, CANCEL_WORK = 84, FLUSH_WORK = 90
 };
 /* clang-format on */
 
@@ -112,7 +117,8 @@ struct operation {
     enum fi_datatype datatype;
     enum fi_op op;
     size_t count;
-    void* context;
+    uint64_t threshold; /* FI_TRIGGER, deferred work: by how much the counter has to grow from now on */
+    void* context;      /* of deferred work: where its struct fi_deferred_work is */
 };
 
 /* The arguments of a call that are arrays.  They stay until the operation is over: a provider may look again
@@ -124,6 +130,15 @@ struct arguments {
     struct fi_ioc ioc[PIECES], results[PIECES], compares[PIECES];
     struct fi_rma_iov rma_iov[PIECES];
     struct fi_rma_ioc rma_ioc[PIECES];
+    union {
+        struct fi_op_msg msg;
+        struct fi_op_tagged tagged;
+        struct fi_op_rma rma;
+        struct fi_op_atomic atomic;
+        struct fi_op_fetch_atomic fetch;
+        struct fi_op_compare_atomic compare;
+        struct fi_op_cntr cntr;
+    } work; /* of deferred work */
 };
 
 /* One entry of a completion queue, or of its errors.  What the queue's format lacks is 0. */

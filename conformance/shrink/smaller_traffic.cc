@@ -144,7 +144,7 @@ bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
             try_edit([bit](Operation& o) { o.flags &= ~(std::uint64_t{1} << bit); });
     }
     try_edit([&](Operation& o) {
-        if (o.flags == 0 && o.what != Transfer::Cancel) o.form = CallForm::Plain;
+        if (o.flags == 0 && !o.deferred) o.form = CallForm::Plain;
     });
     try_edit([](Operation& o) { o.pieces = 1; });
     try_edit([](Operation& o) { o.target_pieces = 1; });
@@ -157,6 +157,7 @@ bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
     try_edit([](Operation& o) { o.bad_key = false; });
     try_edit([&](Operation& o) { o.region_access = plain.region_access; });
     try_edit([](Operation& o) { o.count = std::min<std::uint64_t>(o.count, 1); });
+    try_edit([](Operation& o) { o.threshold = std::min<std::uint64_t>(o.threshold, 1); });
     for (const std::uint64_t length : kLengths) {
         if (length < best().sequence.operations[i].length) try_edit([length](Operation& o) { o.length = length; });
     }

@@ -38,12 +38,13 @@ using model::Transfer;
 model::Info able() {
     model::Info info;
     info.present = model::kAllParts;
-    info.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_FENCE;
+    info.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_FENCE | FI_TRIGGER;
     info.tx.inject_size = 128;
     info.tx.iov_limit = info.rx.iov_limit = info.tx.rma_iov_limit = 4;
     info.ep.type = FI_EP_RDM;
     info.ep.max_msg_size = 1U << 30;
     info.domain.cq_data_size = 8;
+    info.domain.cntr_cnt = 16;
     info.domain.data_progress = FI_PROGRESS_AUTO;
     info.domain.resource_mgmt = FI_RM_ENABLED;
     return info;
@@ -99,6 +100,9 @@ TEST(TrafficText, TellsWhatIsWrongWithAnOperation) {
     EXPECT_EQ(o.ignore, ~std::uint64_t{0});
     EXPECT_FALSE(o.from_any);
     EXPECT_EQ(print_operation(o), "B trecv length=8 tag=0x10 ignore=max from-peer");
+    EXPECT_FALSE(parse_operation("A send length=8 threshold=1 deferred", o, error));
+    EXPECT_EQ(error.token, "send");
+    EXPECT_TRUE(parse_operation("A trigger_set count=3 threshold=1 deferred", o, error));
 }
 
 TEST(TrafficPattern, TellsWhoseBytesTheseAreAndHowMany) {
@@ -136,6 +140,41 @@ TEST(TrafficForecast, AMessageThatNoEntryTellsOfIsAwaitedByItsBytes) {
     EXPECT_EQ(silent(true, 8), std::vector<int>{0});
     EXPECT_TRUE(silent(true, 0).empty());
     EXPECT_TRUE(silent(false, 8).empty());
+}
+
+std::vector<Operation> operations_of(std::initializer_list<const char*> lines) {
+    std::vector<Operation> out;
+    CaseError error;
+    for (const char* line : lines) EXPECT_TRUE(parse_operation(line, out.emplace_back(), error)) << error.str();
+    return out;
+}
+
+// Nothing else tells that it is over, and a counter that it has moved is not where calls have brought it.
+TEST(TrafficForecast, DeferredWorkIsAwaitedByItsCounterOnceItHasBegun) {
+    TransferSequence e;
+    e.operations = operations_of({"B recv length=8", "A sendmsg length=8 threshold=2 deferred",
+                                  "A trigger count=1 threshold=1 deferred", "A trigger count=1"});
+    Forecast forecast(e, {});
+    for (int i = 0; i < 3; ++i) forecast.posted(i);
+    EXPECT_TRUE(forecast.holds(1));
+    EXPECT_EQ(forecast.work_due(model::Side::A), 0U);
+    EXPECT_FALSE(forecast.waits());
+    forecast.posted(3);
+    EXPECT_FALSE(forecast.holds(1));
+    EXPECT_EQ(forecast.work_due(model::Side::A), 1U);
+    EXPECT_TRUE(forecast.waits()) << "its receiver has an entry";
+    EXPECT_TRUE(forecast.leftovers());
+}
+
+TEST(TrafficForecast, WorkThatWasCancelledNeverComes) {
+    TransferSequence e;
+    e.operations = operations_of(
+        {"B recv length=8", "A sendmsg length=8 threshold=1 deferred", "A cancel_work of=1", "A trigger count=1"});
+    Forecast forecast(e, {});
+    for (int i = 0; i < 4; ++i) forecast.posted(i);
+    EXPECT_FALSE(forecast.holds(1));
+    EXPECT_EQ(forecast.work_due(model::Side::A), 0U);
+    EXPECT_FALSE(forecast.waits());
 }
 
 // Its sender's operation is outstanding for ever, and the next exchange of the pair may be fenced behind it.

@@ -96,7 +96,7 @@ constexpr bool is_of_transfers(Observable what) {
 }
 
 /// The counters of a side, in the order of Observed::counter.
-enum class CounterKind : std::uint8_t { Send, Recv, Read, Write, RemoteRead, RemoteWrite };
+enum class CounterKind : std::uint8_t { Send, Recv, Read, Write, RemoteRead, RemoteWrite, Work };
 
 /// Which part of what was seen was compared.
 struct Observed {

@@ -13,9 +13,9 @@ namespace {
 
 Rows all_rows() {
     Rows all;
-    for (auto* rows :
-         {msg_rows, multi_recv_rows, tagged_rows, peek_rows, memory_rows, atomic_rows, entry_rows, field_rows,
-          flag_rows, level_rows, counter_rows, open_rows, capability_rows, domain_rows, resource_rows}) {
+    for (auto* rows : {msg_rows, multi_recv_rows, tagged_rows, peek_rows, memory_rows, atomic_rows, entry_rows,
+                       field_rows, flag_rows, level_rows, counter_rows, open_rows, capability_rows, domain_rows,
+                       resource_rows, trigger_rows, work_rows}) {
         const Rows some = rows();
         all.insert(all.end(), some.begin(), some.end());
     }

@@ -244,6 +244,8 @@ Rows open_rows();
 Rows capability_rows();
 Rows domain_rows();
 Rows resource_rows();
+Rows trigger_rows();
+Rows work_rows();
 
 /// A talk that was changed by `spoil`.
 template <typename Spoil>

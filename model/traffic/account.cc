@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/traffic/starts.h"
+
 namespace selvage::model {
 namespace {
 
@@ -20,13 +22,14 @@ class Matcher {
 public:
     Matcher(const Traffic& t, Account& a) : t_(t), a_(a) {}
 
-    void run() {
+    /// @param order what begins, in that order
+    void run(const std::vector<int>& order) {
         if (is_datagram(t_)) return observe();
-        for (std::size_t i = 0; i < t_.operations.size(); ++i) {
-            const Operation& o = t_.operations[i];
+        for (const int i : order) {
+            const Operation& o = op(i);
             if (!accepted(o) || !(sends(o) || receives(o))) continue;
-            lane_of(o).members.push_back(static_cast<int>(i));
-            take(static_cast<int>(i), o);
+            lane_of(o).members.push_back(i);
+            take(i, o);
         }
         for (Lane& lane : lanes_) finish(lane);
     }
@@ -218,6 +221,17 @@ void gather(const Traffic& t, Account& a) {
     }
 }
 
+Starts begin(const Traffic& t, Account& a) {
+    std::vector<bool> cancelled;
+    for (const Account::Part& p : a.parts) cancelled.push_back(p.cancelled);
+    Starts starts = starts_of(t.operations, cancelled);
+    for (std::size_t i = 0; i < a.parts.size(); ++i) {
+        a.parts[i].start = starts.step[i];
+        a.parts[i].withdrawn = starts.withdrawn[i];
+    }
+    return starts;
+}
+
 // Errors that an operation asks for, and that leave the others alone.  Every other error may disable the endpoint
 // (fi_domain(3), resource management), and then anything that was pending fails with it.
 bool is_harmless(const Traffic& t, const Account& a, const Completion& c) {
@@ -258,8 +272,9 @@ Account account_of(const Traffic& traffic) {
     a.parts.resize(traffic.operations.size());
     a.returned = traffic.crashed_signal == 0 && !traffic.hung && !traffic.exited;
     gather(traffic, a);
-    Matcher(traffic, a).run();
-    a.calm = all_calm(traffic, a);
+    const Starts starts = begin(traffic, a);
+    Matcher(traffic, a).run(starts.order);
+    a.calm = starts.known && all_calm(traffic, a);
     return a;
 }
 
@@ -268,6 +283,7 @@ std::uint64_t entries_due(const Traffic& traffic, const Account& account, std::s
     const Account::Part& p = account.parts[operation];
     if (!accepted(o)) return 0;
     if (p.cancelled) return p.entries.size();
+    if (p.start < 0) return 0;
     const bool expected = reporting(traffic, o) == Reporting::Yes;
     if (sends(o)) return expected && (p.gone || p.partner >= 0) ? 1 : 0;
     if (transmits(o)) return expected ? 1 : 0;
@@ -276,19 +292,22 @@ std::uint64_t entries_due(const Traffic& traffic, const Account& account, std::s
     return expected ? p.messages.size() : 0;
 }
 
-std::uint64_t data_entries_due(const Traffic& traffic, Side side) {
+std::uint64_t data_entries_due(const Traffic& traffic, const Account& account, Side side) {
     if (traffic.selective_receive || traffic.info == nullptr || (traffic.info->rx.mode & FI_RX_CQ_DATA) != 0 ||
         (traffic.info->mode & FI_RX_CQ_DATA) != 0)
         return 0;
-    return static_cast<std::uint64_t>(
-        std::count_if(traffic.operations.begin(), traffic.operations.end(), [&](const Operation& o) {
-            return accepted(o) && o.side != side && o.what == Transfer::Write && carries_data(o) && !strays(traffic, o);
-        }));
+    std::uint64_t due = 0;
+    for (std::size_t i = 0; i < traffic.operations.size(); ++i) {
+        const Operation& o = traffic.operations[i];
+        const bool writes = o.what == Transfer::Write && o.side != side && account.parts[i].start >= 0;
+        if (accepted(o) && writes && carries_data(o) && !strays(traffic, o)) ++due;
+    }
+    return due;
 }
 
 std::uint64_t entries_due(const Traffic& traffic, Side side, bool transmit) {
     const Account a = account_of(traffic);
-    std::uint64_t due = transmit ? 0 : data_entries_due(traffic, side);
+    std::uint64_t due = transmit ? 0 : data_entries_due(traffic, a, side);
     for (std::size_t i = 0; i < traffic.operations.size(); ++i) {
         const Operation& o = traffic.operations[i];
         if (is_posted(o) && o.side == side && transmits(o) == transmit) due += entries_due(traffic, a, i);

@@ -21,6 +21,8 @@ struct Account {
     struct Part {
         std::vector<int> entries;   ///< its entries, in the order of reading
         std::vector<int> messages;  ///< of a receive: the sends it takes, in order
+        int start = -1;             ///< the operation in whose call it may begin, mostly its own; -1: none
+        int withdrawn = -1;         ///< deferred work that has not begun: by which call it was cancelled
         int partner = -1;           ///< of a send: the receive that takes it; of a peek: the message it found
         bool before = false;        ///< of a send: its receive had been posted when it was posted
         bool gone = false;          ///< of a send: thrown away unread, as was asked
@@ -44,7 +46,7 @@ bool reports_message(const Traffic& traffic, const Completion& entry);
 /// included.
 std::uint64_t entries_due(const Traffic& traffic, const Account& account, std::size_t operation);
 /// Entries that RMA writes with data must have given at the target, `side`.
-std::uint64_t data_entries_due(const Traffic& traffic, Side side);
+std::uint64_t data_entries_due(const Traffic& traffic, const Account& account, Side side);
 /// All that must come into one queue for the operations posted so far.  Whoever runs a traffic waits for that many.
 std::uint64_t entries_due(const Traffic& traffic, Side side, bool transmit);
 

@@ -61,6 +61,9 @@ Ruling getinfo_caps_atomic_operations(const TrafficCase& c) { return is_there(c,
 
 Ruling getinfo_caps_source_data(const TrafficCase& c) { return cq_source_told(c); }
 Ruling getinfo_caps_directed_recv_matches(const TrafficCase& c) { return directed(c, receives); }
+Ruling getinfo_caps_trigger_usage(const TrafficCase& c) {
+    return both(trigger_wait_threshold(c), trigger_start_reached(c));
+}
 Ruling getinfo_caps_fence_orders(const TrafficCase& c) { return fence_holds(c, transmits); }
 
 Ruling getinfo_caps_multi_recv_flag(const TrafficCase& c) {

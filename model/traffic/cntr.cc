@@ -54,12 +54,20 @@ Ruling counts(const TrafficCase& c, const Counts& counter, DueOf&& due) {
     return tour.ruling();
 }
 
+// Whether work that asks for an entry counts, too, is left open (fi_trigger(3)).
+void leave_out_work(Due& d, const Operation& o) { d.known = d.known && (o.flags & FI_COMPLETION) == 0; }
+
+/// @param at_target they are counted there, and work is as everything else
 template <typename Concerns>
-Due initiated(const TrafficCase& c, Side s, Concerns&& concerns) {
+Due initiated(const TrafficCase& c, Side s, Concerns&& concerns, bool at_target = false) {
     Due d;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (o.side != s || !accepted(o) || !concerns(o)) continue;
+        if (o.side != s || !accepted(o) || !concerns(o) || part(c, i).start < 0) continue;
+        if (is_work(o) && !at_target) {
+            leave_out_work(d, o);
+            continue;
+        }
         ++d.count;
         if (sends(o) && !part(c, i).sure) d.known = false;
     }
@@ -79,14 +87,17 @@ Due received(const TrafficCase& c, Side s) {
         if (o.side != s && o.what == Transfer::Write && carries_data(o)) d.known = false;
         if (o.side != s || !receives(o)) continue;
         if (!part(c, i).sure) d.known = false;
-        d.count += part(c, i).messages.size();
+        if (is_work(o))
+            leave_out_work(d, o);
+        else
+            d.count += part(c, i).messages.size();
     }
     return d;
 }
 
 Ruling counts_remote(const TrafficCase& c, const Counts& counter, bool (*concerns)(const Operation&)) {
     if (!can(c.traffic, FI_RMA_EVENT)) return Ruling::not_applicable();
-    return counts(c, counter, [&](Side s) { return initiated(c, other(s), concerns); });
+    return counts(c, counter, [&](Side s) { return initiated(c, other(s), concerns, true); });
 }
 
 }  // namespace
@@ -108,6 +119,35 @@ Ruling cntr_count_remote_read(const TrafficCase& c) {
 }
 Ruling cntr_count_remote_write(const TrafficCase& c) {
     return counts_remote(c, {CounterKind::RemoteWrite, "writes from the other side", &Counted::remote_write}, writes);
+}
+
+// Work is counted by the counter that it names, whatever the endpoint is bound to.
+Ruling trigger_work_counted(const TrafficCase& c) {
+    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    Tour tour;
+    for (const Side s : kSides) {
+        std::uint64_t due = 0, begun = 0;
+        bool known = true;
+        for (int i = 0; i < operation_count(c); ++i) {
+            const Operation& o = operation(c, i);
+            if (o.side != s || !is_work(o) || !accepted(o) || part(c, i).start < 0) continue;
+            ++begun;
+            due += receives(o) ? part(c, i).messages.size() : 1;
+            known = known && part(c, i).sure;
+        }
+        // What else may bring work to its start has clauses of its own.
+        for (const Operation& o : c.traffic.operations) {
+            const bool other = o.what == Transfer::TriggerError || (moves_counter(o) && o.deferred);
+            known = known && !(o.side == s && o.ret == 0 && other);
+        }
+        const std::uint64_t value = c.traffic.counted[number_of(s)].work;
+        if (begun == 0 || !known) continue;
+        tour.see(value == due, [&] {
+            return of_counters(s, Observable::Counter, CounterKind::Work, Relation::Equals, due, value,
+                               "deferred work that is complete");
+        });
+    }
+    return tour.ruling();
 }
 
 Ruling cntr_error_none(const TrafficCase& c) {

@@ -39,6 +39,7 @@ Ruling cq_len_received(const TrafficCase& c) {
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
         const Operation* m = message_of(c, i);
         if (m == nullptr) return;
+        if (x.bytes_of >= 0) m = &operation(c, x.bytes_of);  // which message it is, is for others to say
         const std::uint64_t placed = std::min(m->length, operation(c, i).length);
         tour.see(x.length == placed, [&] {
             return compared(c, i, Observable::Length, Relation::Equals, placed, x.length,
@@ -148,7 +149,7 @@ Ruling cq_error_unselected(const TrafficCase& c) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!accepted(o) || is_inject_call(o) || reporting(c.traffic, o) != Reporting::No) continue;
+        if (!accepted(o) || is_inject_call(o) || is_work(o) || reporting(c.traffic, o) != Reporting::No) continue;
         const bool fate = strays(c.traffic, o) && o.length > 0;
         if (!fate) continue;
         const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),

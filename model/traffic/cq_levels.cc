@@ -110,7 +110,7 @@ Ruling cq_order_transmit(const TrafficCase& c) {
     Tour tour;
     int last[2] = {-1, -1};
     for (const Completion& x : t.entries) {
-        if (!x.transmit || x.operation < 0 || x.error != 0) continue;
+        if (!x.transmit || x.operation < 0 || x.error != 0 || waits_for_counter(operation(c, x.operation))) continue;
         int& before = last[number_of(x.side)];
         if (before >= 0) {
             tour.see(before <= x.operation, [&] {
@@ -133,6 +133,7 @@ Ruling cq_order_receive(const TrafficCase& c) {
         for (int b = a + 1; b < operation_count(c); ++b) {
             if (!sends(operation(c, a)) || !sends(operation(c, b)) || operation(c, a).side != operation(c, b).side)
                 continue;
+            if (waits_for_counter(operation(c, a)) || waits_for_counter(operation(c, b))) continue;
             const int ra = part(c, a).partner;
             const int rb = part(c, b).partner;
             if (ra < 0 || rb < 0 || ra == rb || ra > a || rb > a || !part(c, a).sure || !part(c, b).sure) continue;

@@ -121,7 +121,7 @@ Ruling domain_mr_scalable_offsets(const TrafficCase& c) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (o.what != Transfer::Write || !accepted(o) || o.length == 0 || o.remote == Seen::NotLooked ||
-            !is_alone(c, i) || failed(c, i)) {
+            !is_alone(c, i) || failed(c, i) || waits_for_counter(o)) {
             continue;
         }
         tour.see(o.remote != Seen::Untouched, [&] {

@@ -11,8 +11,8 @@ namespace {
 // A write that did not fail, and is small enough that others are ordered with it.
 bool is_ordered_write(const TrafficCase& c, int i) {
     const Operation& o = operation(c, i);
-    return o.what == Transfer::Write && accepted(o) && !strays(c.traffic, o) && !failed(c, i) &&
-           o.length < c.traffic.info->ep.max_order_waw_size;
+    return o.what == Transfer::Write && accepted(o) && !waits_for_counter(o) && !strays(c.traffic, o) &&
+           !failed(c, i) && o.length < c.traffic.info->ep.max_order_waw_size;
 }
 
 // The last of the writes whose bytes `i` replaces; -1 if there is none, or something else changes the same bytes.

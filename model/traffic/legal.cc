@@ -47,7 +47,7 @@ bool is_able(const Traffic& t, const Operation& o) {
 }
 
 Admission admission(const Traffic& t, const Operation& o) {
-    if (!is_posted(o) || t.info == nullptr) return Admission::Open;
+    if (!is_posted(o) || is_work(o) || t.info == nullptr) return Admission::Open;
     if (!is_able(t, o)) return Admission::Refuse;
     if (is_atomic(o) && o.valid_query) {
         if (o.valid_count == 0 || o.count > o.valid_count) return Admission::Refuse;

@@ -113,7 +113,7 @@ Ruling rma_data_told(const TrafficCase& c) {
     if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (const Side s : kSides) {
-        const auto due = data_entries_due(c.traffic, s);
+        const auto due = data_entries_due(c.traffic, *c.account, s);
         if (due == 0) continue;
         tour.see(at_target(c, s).data.size() >= due, [&] {
             return of_nobody(s, false, Observable::Successes, Relation::AtLeast, due, at_target(c, s).data.size(),

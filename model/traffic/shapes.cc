@@ -50,6 +50,13 @@ bool may_overrun(const TrafficCase& c, const Operation& send) {
     });
 }
 
+// It waits for a counter, or takes a message that does: that it comes is a promise of its own.
+bool hangs_on_counter(const TrafficCase& c, int i) {
+    const auto& taken = part(c, i).messages;
+    return waits_for_counter(operation(c, i)) ||
+           std::any_of(taken.begin(), taken.end(), [&](int s) { return waits_for_counter(operation(c, s)); });
+}
+
 const char* word_of(Seen s) {
     switch (s) {
         case Seen::NotLooked:
@@ -135,7 +142,8 @@ Ruling keeps_limit(const TrafficCase& c, Kind kind, Field limit, bool (*concerns
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!kind(o) || !is_able(c.traffic, o) || !concerns(c.traffic, o) || o.ret == -FI_EAGAIN) continue;
+        if (!kind(o) || is_work(o) || !is_able(c.traffic, o) || !concerns(c.traffic, o) || o.ret == -FI_EAGAIN)
+            continue;
         if (o.length <= get(*c.traffic.info, limit)) continue;
         if (o.ret == 0 && !c.traffic.drained && part(c, i).entries.empty()) continue;
         tour.see(failed(c, i), [&] {
@@ -187,7 +195,7 @@ Ruling entries_come(const TrafficCase& c, const char* what) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
-        if (due == 0 || !part(c, i).sure) continue;
+        if (due == 0 || !part(c, i).sure || hangs_on_counter(c, i)) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
             return compared(c, i, Observable::Entries, Relation::AtLeast, due, part(c, i).entries.size(), what);
         });
@@ -264,6 +272,7 @@ Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!kind(o) || !accepted(o) || is_inject_call(o) || reporting(c.traffic, o) != Reporting::No) continue;
+        if (is_work(o)) continue;                // whose silence is a promise of its own
         if (takes_many(c.traffic, o)) continue;  // the end of such a buffer is always told
         if (!c.account->returned && part(c, i).entries.empty()) continue;
         tour.see(!has_success(c, i), [&] {
@@ -279,7 +288,9 @@ Ruling selected_is_reported(const TrafficCase& c, Kind kind) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         const bool selective = receives(o) ? c.traffic.selective_receive : c.traffic.selective_transmit;
-        if (!kind(o) || !selective || reporting(c.traffic, o) != Reporting::Yes || !part(c, i).sure) continue;
+        if (!kind(o) || hangs_on_counter(c, i) || !selective || reporting(c.traffic, o) != Reporting::Yes ||
+            !part(c, i).sure)
+            continue;
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
@@ -295,12 +306,13 @@ Ruling fence_holds(const TrafficCase& c, Kind kind) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!kind(o) || !transmits(o) || !flagged(c.traffic, o, FI_FENCE) || !succeeded(c, i)) continue;
+        if (!kind(o) || !transmits(o) || !flagged(c.traffic, o, FI_FENCE) || waits_for_counter(o) || !succeeded(c, i))
+            continue;
         const int fenced = part(c, i).entries.front();
         for (int k = 0; k < i; ++k) {
             const Operation& x = operation(c, k);
-            const bool before =
-                transmits(x) && x.side == o.side && accepted(x) && reporting(c.traffic, x) == Reporting::Yes;
+            const bool before = transmits(x) && x.side == o.side && accepted(x) && !waits_for_counter(x) &&
+                                reporting(c.traffic, x) == Reporting::Yes;
             if (!before) continue;
             const auto& entries = part(c, k).entries;
             if (entries.empty() && !c.traffic.drained) continue;
@@ -327,6 +339,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             int bytes_of = -1;
             const Seen seen = seen_of(c, r, k, bytes_of);
             if (!done || seen == Seen::NotLooked) continue;
+            if (seen == Seen::Untouched && waits_for_counter(s)) continue;  // that it begins is promised elsewhere
             tour.see(seen == Seen::Whole, [&] {
                 return about(c, r, Observable::Buffer, Relation::Equals,
                              "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen), {taken[k]});
@@ -347,7 +360,7 @@ Ruling matched_in_order(const TrafficCase& c, Kind kind) {
         const auto told = messages_told(c, r);
         for (std::size_t k = 0; k < told.size(); ++k) {
             const int from = entry(c, told[k]).bytes_of;
-            if (from < 0) continue;
+            if (from < 0 || waits_for_counter(operation(c, from))) continue;
             // The entries of one buffer may come in another order.
             const bool mine = takes_many(c.traffic, o) ? std::find(taken.begin(), taken.end(), from) != taken.end()
                                                        : k < taken.size() && taken[k] == from;
@@ -437,10 +450,10 @@ Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, con
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!updates(o) || !accepted(o) || !concerns(c.traffic, o) || o.length == 0 || o.remote == Seen::NotLooked ||
-            !is_alone(c, i) || failed(c, i))
+            !is_alone(c, i) || failed(c, i) || part(c, i).start < 0)
             continue;
         const bool done = is_whole(c) && c.account->calm && !c.account->left;
-        if (!done) continue;
+        if (!done || (o.remote == Seen::Untouched && waits_for_counter(o))) continue;
         tour.see(o.remote == Seen::Whole, [&] {
             return about(c, i, Observable::Target, Relation::Equals,
                          std::string("the target's memory is ") + word_of(o.remote));
@@ -491,7 +504,8 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        if (!kind(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o)) continue;
+        if (!kind(o) || is_work(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o))
+            continue;
         if (o.ret == -FI_EAGAIN || o.length == 0) continue;
         const bool known = !part(c, i).entries.empty() || (c.traffic.drained && !waits_behind_fence(c, i));
         // The error of an inject call belongs to no context; nor does one that comes after the entry of a success.

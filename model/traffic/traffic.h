@@ -29,6 +29,12 @@ enum class Transfer : std::uint8_t {
     CompareAtomic,
     Cancel,    ///< fi_cancel of the context of operation `of`
     Progress,  ///< reads both sides' queues until nothing comes any more (or what was expected has come)
+    // The counter of its side that operations with FI_TRIGGER and deferred work wait for:
+    Trigger,       ///< fi_cntr_add of `count`
+    TriggerError,  ///< fi_cntr_adderr of `count`
+    TriggerSet,    ///< fi_cntr_set: as if `count` had been added to what the side's calls have brought so far
+    CancelWork,    ///< FI_CANCEL_WORK of operation `of`
+    FlushWork,     ///< FI_FLUSH_WORK
 };
 
 /// By which call it is posted.
@@ -72,6 +78,8 @@ struct Operation {
     bool rest = false;         ///< Progress: no call is made until what was posted has come, or for a while
     std::uint64_t region_access = ~std::uint64_t{0};  ///< which remote accesses the region allows
     std::uint64_t datatype = 0, op = 0, count = 0;    ///< atomics
+    bool deferred = false;  ///< queued by FI_QUEUE_WORK: what a Message call does, or a change of the side's counter
+    std::uint64_t threshold = 0;    ///< FI_TRIGGER, deferred: by how much that counter has to grow from the call on
     bool valid_query = false;       ///< fi_atomicvalid or its kin was asked for this operation and datatype
     std::uint64_t valid_count = 0;  ///< how many values it allows in one call; 0: not supported
     int of = -1;                    ///< Cancel: which operation; FI_CLAIM, FI_DISCARD: the peek it belongs to
@@ -109,10 +117,11 @@ struct Completion {
     int bytes_of = -1;  ///< of a receive: the sending operation whose bytes these are; -1: of none
 };
 
-/// Values of the counters of one side at the end: successes and errors by kind of operation.
+/// How far the counters of one side have moved at the end: successes and errors by kind of operation.
 struct Counted {
     std::uint64_t send = 0, recv = 0, read = 0, write = 0, remote_read = 0, remote_write = 0;
     std::uint64_t send_errors = 0, recv_errors = 0, read_errors = 0, write_errors = 0;
+    std::uint64_t work = 0, work_errors = 0;  ///< of the completion counter of deferred work
 };
 
 struct Traffic {

@@ -21,8 +21,10 @@ inline const Account::Part& part(const TrafficCase& c, int i) { return c.account
 inline int operation_count(const TrafficCase& c) { return static_cast<int>(c.traffic.operations.size()); }
 
 inline std::string name_of(const TrafficCase& c, int i) {
-    static constexpr const char* kNames[] = {"send",   "recv",         "tsend",          "trecv",  "write",   "read",
-                                             "atomic", "fetch_atomic", "compare_atomic", "cancel", "progress"};
+    static constexpr const char* kNames[] = {"send",           "recv",        "tsend",       "trecv",
+                                             "write",          "read",        "atomic",      "fetch_atomic",
+                                             "compare_atomic", "cancel",      "progress",    "trigger",
+                                             "trigger_error",  "trigger_set", "cancel_work", "flush_work"};
     const Operation& o = operation(c, i);
     return "operation " + std::to_string(i + 1) + " (" + name_of(o.side) + " " +
            kNames[static_cast<std::size_t>(o.what)] + ")";

@@ -65,6 +65,17 @@ inline bool carries_data(const Operation& o) {
            (o.form == CallForm::Message && transmits(o) && (o.flags & FI_REMOTE_CQ_DATA) != 0);
 }
 inline bool peeks(const Operation& o) { return receives(o) && o.form == CallForm::Message && (o.flags & FI_PEEK) != 0; }
+/// It moves the counter of its side that others wait for.
+inline bool moves_counter(const Operation& o) {
+    return o.what == Transfer::Trigger || o.what == Transfer::TriggerError || o.what == Transfer::TriggerSet;
+}
+/// Work of the domain's deferred work queue (fi_trigger(3)).
+inline bool is_work(const Operation& o) { return o.deferred && (is_posted(o) || moves_counter(o)); }
+/// It waits for the counter of its side by itself (fi_trigger(3)).
+inline bool is_triggered(const Operation& o) {
+    return is_posted(o) && !o.deferred && o.form == CallForm::Message && (o.flags & FI_TRIGGER) != 0;
+}
+inline bool waits_for_counter(const Operation& o) { return is_triggered(o) || is_work(o); }
 /// Takes a message that a peek has set aside.
 inline bool claims(const Operation& o) {
     return receives(o) && o.form == CallForm::Message && (o.flags & FI_PEEK) == 0 && (o.flags & FI_CLAIM) != 0;
@@ -81,6 +92,7 @@ inline bool takes_many(const Traffic& t, const Operation& o) {
 enum class Reporting : std::uint8_t { Yes, No, Either };
 inline Reporting reporting(const Traffic& t, const Operation& o) {
     if (is_inject_call(o)) return Reporting::No;
+    if (o.deferred) return (o.flags & FI_COMPLETION) != 0 ? Reporting::Yes : Reporting::No;
     if (!(receives(o) ? t.selective_receive : t.selective_transmit)) return Reporting::Yes;
     if ((flags_of(t, o) & FI_COMPLETION) != 0) return Reporting::Yes;
     // Flags of a call override "most" of the endpoint's: whether the default is among these is left open.

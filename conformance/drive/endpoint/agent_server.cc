@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kHello = "selvage agent 2 ";
+constexpr std::string_view kHello = "selvage agent 3 ";
 constexpr int kHelloMillis = 5000;
 constexpr std::size_t kMostSessions = 64;
 constexpr int kLookMillis = 50;

@@ -31,7 +31,7 @@ bool holds(const PostedCall& call, std::uint64_t buffer) {
 // A call that is given one place for its bytes has them all there.
 bool holds_all(const PostedCall& call) {
     const Operation& o = call.operation;
-    if (o.what == Transfer::Cancel) return true;
+    if (o.what >= Transfer::Cancel) return true;
     const bool in_pieces = o.form == CallForm::Vector || o.form == CallForm::Message;
     const bool fetches = o.what == Transfer::FetchAtomic || o.what == Transfer::CompareAtomic;
     if (call.pieces < 1 || call.pieces > (in_pieces ? kMostPieces : 1) || call.stride > kArenaLength) return false;

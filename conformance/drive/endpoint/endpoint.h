@@ -52,7 +52,8 @@ struct PostedCall {
     std::uint64_t stride = 0;                           ///< from one piece to the next
 };
 
-/// Successes of send, recv, read, write, remote read, remote write; then the errors of each.  Zeros: no such counter.
+/// Successes of send, recv, read, write, remote read, remote write, deferred work; then the errors of each.  Zeros: no
+/// such counter.
 using CounterValues = std::array<std::uint64_t, std::size_t{2} * COUNTERS>;
 
 class Endpoint {

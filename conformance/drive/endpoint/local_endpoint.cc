@@ -23,9 +23,13 @@ constexpr int kForms = 6;
 static_assert(TRECVMSG == static_cast<int>(Transfer::TaggedRecv) * kForms + static_cast<int>(CallForm::Message));
 static_assert(INJECT_ATOMIC == static_cast<int>(Transfer::Atomic) * kForms + static_cast<int>(CallForm::Inject));
 static_assert(CANCEL == static_cast<int>(Transfer::Cancel) * kForms);
+static_assert(TRIGGER == static_cast<int>(Transfer::Trigger) * kForms);
+static_assert(FLUSH_WORK == static_cast<int>(Transfer::FlushWork) * kForms);
 
-constexpr decltype(&post_message) kPosts[] = {post_message, post_message, post_tagged, post_tagged, post_rma,
-                                              post_rma,     post_atomic,  post_atomic, post_atomic, post_cancel};
+// Progress, among them, is no call.
+constexpr decltype(&post_message) kPosts[] = {
+    post_message, post_message, post_tagged, post_tagged,  post_rma,     post_rma,     post_atomic, post_atomic,
+    post_atomic,  post_cancel,  nullptr,     post_trigger, post_trigger, post_trigger, post_work,   post_work};
 
 // What its call is given, in the memory of its endpoint.
 operation operation_of(const PostedCall& call, unsigned char* memory) {
@@ -43,6 +47,7 @@ operation operation_of(const PostedCall& call, unsigned char* memory) {
     out.ignore = o.ignore;
     out.data = o.data;
     out.flags = o.flags;
+    out.threshold = o.threshold;
     out.target = call.target;
     out.offset = o.offset;
     out.target_pieces = o.target_pieces;
@@ -50,8 +55,8 @@ operation operation_of(const PostedCall& call, unsigned char* memory) {
     if (is_atomic(o)) {
         out.datatype = static_cast<fi_datatype>(o.datatype);
         out.op = static_cast<fi_op>(o.op);
-        out.count = o.count;
     }
+    if (is_atomic(o) || moves_counter(o)) out.count = o.count;
     out.context = memory + call.context;
     return out;
 }
@@ -92,9 +97,11 @@ std::int64_t LocalEndpoint::post(const PostedCall& call) {
     const operation o = operation_of(call, memory_);
     // A cancel speaks of a context whose call may still need its own.
     if (o.call == CANCEL) return post_cancel(&side_, &o, nullptr);
+    if (o.call == CANCEL_WORK) return post_work(&side_, &o, nullptr);
     auto& kept = arguments_[call.context];
     if (kept == nullptr) kept.reset(new arguments);  // what is not named is not looked at
-    return kPosts[static_cast<std::size_t>(call.operation.what)](&side_, &o, kept.get());
+    const auto post = call.operation.deferred ? post_work : kPosts[static_cast<std::size_t>(call.operation.what)];
+    return post(&side_, &o, kept.get());
 }
 
 std::uint64_t LocalEndpoint::valid_count(const Operation& o) {

@@ -131,7 +131,7 @@ std::vector<iovec> Memory::take(Side side, std::uint64_t length, std::uint64_t p
 
 void Memory::lay_out(int index) {
     const Operation& o = at(index);
-    if (o.what == Transfer::Cancel || o.what == Transfer::Progress) return;
+    if (o.what >= Transfer::Cancel) return;
     Buffers& b = of(index);
     const std::uint64_t size = is_atomic(o) ? std::max<std::uint64_t>(datatype_size(o.datatype), 1) : 1;
     // The other calls are given one place: a first piece without bytes would leave them with what lies behind it.

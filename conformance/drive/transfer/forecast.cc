@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/traffic/starts.h"
+
 namespace selvage::conformance {
 namespace {
 
@@ -20,11 +22,13 @@ bool injected(const Operation& o) { return o.form == CallForm::Inject || o.form 
 
 bool Forecast::reports_transmit(const Operation& o) const {
     if (injected(o)) return false;
+    if (o.deferred) return (o.flags & FI_COMPLETION) != 0;
     if (!sequence_.selective_transmit) return true;
     return ((o.form == CallForm::Message ? o.flags : sequence_.transmit_flags) & FI_COMPLETION) != 0;
 }
 
 bool Forecast::reports_receive(const Operation& o) const {
+    if (o.deferred) return (o.flags & FI_COMPLETION) != 0;
     if (!sequence_.selective_receive) return true;
     return ((o.form == CallForm::Message ? o.flags : sequence_.receive_flags) & FI_COMPLETION) != 0;
 }
@@ -44,6 +48,8 @@ void Forecast::meet(int receive, int send) {
     else if (!is_multi(at(receive)) && at(receive).length > 0 && at(send).length > 0)
         silent_.push_back(receive);
     if (reports_transmit(at(send)) && delivery_.reliable) due(send);
+    complete_work(receive);
+    complete_work(send);
 }
 
 // Where the exchange does not set what has to be left, the provider's own minimum decides: the buffer may be released,
@@ -136,12 +142,32 @@ void Forecast::cancel(int index) {
 void Forecast::reach(int index) {
     const Operation& o = at(index);
     if (reports_transmit(o)) due(index);
+    complete_work(index);
     const bool data = o.form == CallForm::Data || o.form == CallForm::InjectData ||
                       (o.form == CallForm::Message && (o.flags & FI_REMOTE_CQ_DATA) != 0);
     if (o.what == Transfer::Write && data && !sequence_.selective_receive && !o.bad_key) ++strays_due_;
 }
 
 void Forecast::posted(int index) {
+    if (!counts_) return begin(index);
+    posted_[static_cast<std::size_t>(index)].ret = 0;
+    if (at(index).what == Transfer::Cancel) return cancel(index);
+    const model::Starts starts = model::starts_of(posted_, {});
+    held_.clear();
+    for (int i = 0; i <= index; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        const bool held = posted_[k].ret == 0 && starts.step[k] < 0 && starts.withdrawn[k] < 0;
+        if (held && waits_for_counter(at(i))) held_.push_back(i);
+    }
+    for (const int i : starts.order)
+        if (starts.step[static_cast<std::size_t>(i)] == index) begin(i);
+}
+
+void Forecast::complete_work(int index) {
+    if (at(index).deferred) ++work_due_[static_cast<std::size_t>(at(index).side)];
+}
+
+void Forecast::begin(int index) {
     switch (at(index).what) {
         case Transfer::Send:
         case Transfer::TaggedSend:
@@ -151,10 +177,14 @@ void Forecast::posted(int index) {
             return post_receive(index);
         case Transfer::Cancel:
             return cancel(index);
-        case Transfer::Progress:
-            return;
-        default:
+        case Transfer::Write:
+        case Transfer::Read:
+        case Transfer::Atomic:
+        case Transfer::FetchAtomic:
+        case Transfer::CompareAtomic:
             return reach(index);
+        default:
+            return;
     }
 }
 
@@ -172,11 +202,17 @@ bool Forecast::waits() const {
     return strays_got_ < strays_due_;
 }
 
+// A counter that work or errors have moved is not where calls have brought it.
 bool Forecast::leftovers() const {
-    return loose_ || !in_use_.empty() || !claimed_.empty() ||
+    const bool moved = std::any_of(posted_.begin(), posted_.end(), [](const Operation& o) {
+        return o.ret == 0 && moves_counter(o) && (o.deferred || o.what == Transfer::TriggerError);
+    });
+    return loose_ || moved || !held_.empty() || !in_use_.empty() || !claimed_.empty() ||
            std::any_of(std::begin(inboxes_), std::end(inboxes_),
                        [](const Inbox& in) { return !in.messages.empty() || !in.receives.empty(); });
 }
+
+bool Forecast::holds(int index) const { return std::find(held_.begin(), held_.end(), index) != held_.end(); }
 
 std::vector<int> Forecast::waiting_receives() const {
     std::vector<int> out;

@@ -6,11 +6,13 @@
 
 #include <rdma/fabric.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <vector>
 
 #include "conformance/case/case.h"
+#include "conformance/case/operations.h"
 
 namespace selvage::conformance {
 
@@ -23,10 +25,12 @@ struct Delivery {
 class Forecast {
 public:
     Forecast(const TransferSequence& sequence, Delivery delivery)
-        : sequence_(sequence),
-          delivery_(delivery),
-          due_(sequence.operations.size()),
-          got_(sequence.operations.size()) {}
+        : sequence_(sequence), delivery_(delivery), due_(sequence.operations.size()), got_(sequence.operations.size()) {
+        counts_ = std::any_of(sequence.operations.begin(), sequence.operations.end(), waits_for_counter);
+        if (!counts_) return;
+        posted_ = sequence.operations;
+        for (model::Operation& o : posted_) o.ret = -1;
+    }
 
     /// Operation `index` was posted, and taken.
     void posted(int index);
@@ -40,6 +44,10 @@ public:
     /// True if a message or a receive is left that met no partner, or may be on its way to one. A message that was
     /// claimed and never received is one: its sender's operation is outstanding, and whatever is fenced waits for it.
     [[nodiscard]] bool leftovers() const;
+    /// It was posted, and waits for a counter (FI_TRIGGER, deferred work).
+    [[nodiscard]] bool holds(int index) const;
+    /// How many transfers of a side that were deferred work the completion counter must have counted.
+    [[nodiscard]] std::uint64_t work_due(model::Side side) const { return work_due_[static_cast<std::size_t>(side)]; }
     /// Receives that are still waiting for a message.
     [[nodiscard]] std::vector<int> waiting_receives() const;
 
@@ -63,6 +71,8 @@ private:
     /// A buffer for many messages is not released yet, with so many bytes taken.
     [[nodiscard]] bool has_room(int receive, std::uint64_t used) const;
     void may_be_released(std::uint64_t used);
+    void begin(int index);
+    void complete_work(int index);
     void post_send(int index);
     void post_receive(int index);
     void look(int index);
@@ -79,6 +89,10 @@ private:
     std::vector<std::pair<int, std::uint64_t>> used_;  ///< multi-receives: bytes taken
     std::vector<int> in_use_;                          ///< multi-receives of which no entry has said so
     std::vector<std::pair<int, int>> claimed_;         ///< peek, message that has not been received
+    bool counts_ = false;                              ///< some operation waits for a counter; else these are empty
+    std::vector<model::Operation> posted_;             ///< the sequence; what has not been posted is refused
+    std::vector<int> held_;                            ///< what waits now
+    std::uint64_t work_due_[2] = {};                   ///< by side
 };
 
 }  // namespace selvage::conformance

@@ -48,6 +48,9 @@ constexpr auto kKnownRestTime = std::chrono::milliseconds(300);  // once it is k
 constexpr unsigned kMostVainRests = 3;
 constexpr unsigned char kContextFill = 0xC5;
 static_assert(kSlots * kRounds == kBarrierContexts);
+constexpr std::array kSides = {Side::A, Side::B};
+constexpr std::size_t kWork = COUNTERS - 1;  // the counter of deferred work
+static_assert(sizeof(fi_deferred_work) <= kContextLength);
 
 std::uint64_t moved(std::uint64_t now, std::uint64_t before) { return now - before; }
 
@@ -64,6 +67,8 @@ public:
           barrier_(pair, sequence),
           owner_(kSlots, -1),
           looks_(pair.is_in_one_process() ? 1 : kRemoteLooks),
+          counted_(sequence.counters ||
+                   std::any_of(sequence.operations.begin(), sequence.operations.end(), is_deferred_transfer)),
           began_(Clock::now()) {
         static std::size_t round = 0;
         contexts_ = kSlots * (round++ % kRounds) * kContextLength;
@@ -145,7 +150,7 @@ private:
         if (reliable && !await_bytes(limit)) ++patience_.lost;
         patience_.timed = reliable && !through_;
         drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
-        if (passed && sequence_.counters)
+        if (passed && counted_)
             count_behind_barriers(limit);
         else if (!barrier_lost_)
             count(after_);
@@ -204,7 +209,7 @@ private:
 
     void step(int index) {
         Operation& o = at(index);
-        if (patience_.step != nullptr && o.what < Transfer::Cancel) *patience_.step = index;
+        if (patience_.step != nullptr && (o.what < Transfer::Cancel || moves_counter(o))) *patience_.step = index;
         if (o.what == Transfer::Progress) {
             if (o.rest)
                 rest(index);
@@ -223,7 +228,7 @@ private:
         o.again = o.ret == -FI_EAGAIN;
         beat();
         const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
-        for (unsigned tries = 0; o.ret == -FI_EAGAIN && o.what != Transfer::Cancel; ++tries) {
+        for (unsigned tries = 0; o.ret == -FI_EAGAIN && !cancels(o); ++tries) {
             if (tries > kMissingRounds && Clock::now() > until) break;
             if (tries > kMissingRounds) std::this_thread::sleep_for(kNap);
             poll();
@@ -246,7 +251,7 @@ private:
             for (int i = 0; i < index && o.awaited < 0; ++i) {
                 const Operation& x = at(i);
                 const bool moves = (is_send(x) || x.what == Transfer::Write) && x.ret == 0 && x.length > 0;
-                if (!moves) continue;
+                if (!moves || forecast_.holds(i)) continue;
                 ++o.rested;
                 if ((is_send(x) ? memory_.arrived(i) : memory_.left(i)) != Seen::Whole) o.awaited = i;
             }
@@ -259,7 +264,7 @@ private:
     }
 
     [[nodiscard]] bool injected(const Operation& o) const {
-        if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel) return false;
+        if (is_receive(o) || o.what == Transfer::Read || o.what >= Transfer::Cancel || o.deferred) return false;
         if (o.form == CallForm::Inject || o.form == CallForm::InjectData) return true;
         return ((o.form == CallForm::Message ? o.flags : sequence_.transmit_flags) & FI_INJECT) != 0;
     }
@@ -274,7 +279,7 @@ private:
     // The context that an operation is posted with: its own, or that of the operation it speaks of.
     std::uint64_t context_for(int index, const Operation& o) {
         const int of = o.of >= 0 && o.of < index ? slot_of(o.of) : index;
-        if (o.what != Transfer::Cancel) owner_[static_cast<std::size_t>(of)] = index;
+        if (!cancels(o)) owner_[static_cast<std::size_t>(of)] = index;
         const MemoryRange slot = slot_at(of);
         if (of != index) return slot.offset;
         Endpoint& end = pair_.end(o.side);
@@ -290,7 +295,7 @@ private:
     [[nodiscard]] model::ContextMemory context_memory(int index) {
         using model::ContextMemory;
         const Operation& o = out_.operations[static_cast<std::size_t>(index)];
-        if (o.ret != 0 || o.of >= 0 || injected_call(o)) return ContextMemory::NotLooked;
+        if (o.ret != 0 || o.of >= 0 || injected_call(o) || waits_for_counter(o)) return ContextMemory::NotLooked;
         Endpoint& end = pair_.end(o.side);
         end.pull(slot_at(index));
         const unsigned char* const bytes = end.memory() + slot_at(index).offset;
@@ -306,7 +311,7 @@ private:
     }
     int slot_of(int index) {
         const Operation& o = at(index);
-        return o.what != Transfer::Cancel && o.of >= 0 && o.of < index ? slot_of(o.of) : index;
+        return !cancels(o) && o.of >= 0 && o.of < index ? slot_of(o.of) : index;
     }
     // Whichever queue it came from; -1: none.
     int operation_of(std::uint64_t context) {
@@ -403,6 +408,16 @@ private:
         });
     }
 
+    // Deferred work mostly has no entry: its completion counter tells.
+    bool work_is_missing() {
+        return std::any_of(kSides.begin(), kSides.end(), [this](Side side) {
+            const std::uint64_t due = forecast_.work_due(side);
+            if (due == 0) return false;
+            const CounterValues now = pair_.end(side).counters(), &before = before_[static_cast<std::size_t>(side)];
+            return moved(now[kWork], before[kWork]) + moved(now[kWork + COUNTERS], before[kWork + COUNTERS]) < due;
+        });
+    }
+
     // Reads the queues until nothing more is to come.  @return false if time ran out.
     bool drain() {
         auto last = Clock::now();
@@ -415,7 +430,7 @@ private:
             }
             rounds += looks_;
             if (rounds % kLookRounds != 0) continue;
-            const bool waits = forecast_.waits();
+            const bool waits = forecast_.waits() || work_is_missing();
             if (rounds < (waits ? kMissingRounds : kQuietRounds)) continue;
             if (!waits && !looked) {
                 looked = true;
@@ -442,8 +457,8 @@ private:
         return out;
     }
     void count(Counts& into) {
-        for (const Side side : {Side::A, Side::B})
-            into[static_cast<std::size_t>(side)] = sequence_.counters ? pair_.end(side).counters() : CounterValues{};
+        for (const Side side : kSides)
+            into[static_cast<std::size_t>(side)] = counted_ ? pair_.end(side).counters() : CounterValues{};
     }
 
     void note_counts() {
@@ -452,7 +467,9 @@ private:
             model::Counted& c = out_.counted[s];
             c.send = diff(0), c.recv = diff(1), c.read = diff(2), c.write = diff(3);
             c.remote_read = diff(4), c.remote_write = diff(5);
-            c.send_errors = diff(6), c.recv_errors = diff(7), c.read_errors = diff(8), c.write_errors = diff(9);
+            c.work = diff(kWork), c.work_errors = diff(kWork + COUNTERS);
+            c.send_errors = diff(COUNTERS), c.recv_errors = diff(COUNTERS + 1);
+            c.read_errors = diff(COUNTERS + 2), c.write_errors = diff(COUNTERS + 3);
         }
     }
 
@@ -480,7 +497,7 @@ private:
         const bool clean = out_.drained && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
                            !barrier_lost_ && out_.detail.empty() && out_.entries.size() < kMostEntries;
         return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
-                                    [](const Operation& o) { return o.ret == 0 || o.what == Transfer::Cancel; });
+                                    [](const Operation& o) { return o.ret == 0 || cancels(o); });
     }
 
     Pair& pair_;
@@ -498,6 +515,7 @@ private:
     const unsigned looks_;         // of one side, before it is the other's turn
     Arrivals read_;
     std::uint64_t reached_ = 0;  // how many operations are behind us, whatever they are
+    const bool counted_;         // counters are looked at
     Counts before_{}, after_{};
     bool stray_ = false;
     bool failed_ = false;

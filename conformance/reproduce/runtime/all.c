@@ -36,6 +36,8 @@ static int query(struct fi_info** list) {
 #include "conformance/runtime/post_rma.c"
 #include "conformance/runtime/post_atomic.c"
 #include "conformance/runtime/post_cancel.c"
+#include "conformance/runtime/post_trigger.c"
+#include "conformance/runtime/post_work.c"
 #include "conformance/runtime/read.c"
 #include "conformance/runtime/counters.c"
 #include "conformance/runtime/close.c"
