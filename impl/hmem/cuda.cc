@@ -50,11 +50,12 @@ bool looked_for = false;
 bool found = false;
 Driver driver;
 Device devices[kDevicesMax];
+uint64_t failure_logged = 0;  // log_turn()
 
 int failed(const char* call, CuResult error) {
     const char* text = nullptr;
     if (driver.error_text(error, &text) || !text) text = "unknown error";
-    log(FI_LOG_WARN, FI_LOG_MR, "CUDA: %s: %s (%d)", call, text, error);
+    if (log_turn(&failure_logged)) log(FI_LOG_WARN, FI_LOG_MR, "CUDA: %s: %s (%d)", call, text, error);
     return FI_EIO;
 }
 

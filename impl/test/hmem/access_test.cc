@@ -11,11 +11,14 @@ protected:
         return offset + (virtual_addresses ? reinterpret_cast<uintptr_t>(memory.buffer.at()) : 0);
     }
     void expect_writes_and_reads(MemoryKind local_kind, MemoryKind remote_kind) {
-        const size_t most = kSizes[std::size(kSizes) - 1];
+        const bool longest = local_kind == remote_kind;
+        const size_t most = longest ? kLongest : kSizes[std::size(kSizes) - 1];
         const auto local = memory(pair->a, local_kind, most + 16);
         const auto remote = memory(pair->b, remote_kind, most + 16);
         unsigned seed = 100;
-        for (const size_t size : kSizes) {
+        std::vector<size_t> sizes(std::begin(kSizes), std::end(kSizes));
+        if (longest) sizes.push_back(kLongest);
+        for (const size_t size : sizes) {
             SCOPED_TRACE(size);
             const auto bytes = pattern(size, ++seed);
             local->buffer.write(bytes.data(), size, 5);

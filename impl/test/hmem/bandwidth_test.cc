@@ -1,6 +1,7 @@
 // How fast long messages go from memory to memory, for people to read: of devices, and of the host beside them.
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include "impl/test/hmem/fixture.h"
 
@@ -33,6 +34,7 @@ protected:
 };
 
 TEST_P(HmemBandwidth, IsPrinted) {
+    if (!std::getenv("SELVAGE_BANDWIDTH")) GTEST_SKIP() << "SELVAGE_BANDWIDTH is not set";
     for (const size_t size : {8, 4096, 65536, 1 << 20, 16 << 20}) {
         const int count = size > 65536 ? 20 : 200;
         const double device = gigabytes_per_second(kind(), size, count);

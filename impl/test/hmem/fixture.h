@@ -41,8 +41,9 @@ protected:
 };
 
 // Around every boundary that a transport has: inline, one frame, eager, announced, pulled.
-inline const size_t kSizes[] = {
-    1,     7,     8,     64,     200,    201,    256,     4095,          4096,    4097,          16383,   16384,
-    16385, 65536, 65537, 262144, 524288, 524289, 1 << 20, (1 << 20) + 1, 4 << 20, (4 << 20) + 5, 16 << 20};
+inline constexpr size_t kSizes[] = {1,     7,      8,      64,     200,     201,           256,
+                                    4095,  4096,   4097,   16383,  16384,   16385,         65536,
+                                    65537, 262144, 524288, 524289, 1 << 20, (1 << 20) + 1, (4 << 20) + 5};
+inline constexpr size_t kLongest = 16 << 20;  // from device to device
 
 }  // namespace selvage::test
