@@ -219,6 +219,9 @@ TEST(Clauses, OneIsPrintedInFull) {
     EXPECT_EQ(ran.status, 0);
     EXPECT_TRUE(ran.out.starts_with("getinfo.caps.msg-both-ways  FI_MSG alone sends and receives\n")) << ran.out;
     EXPECT_TRUE(contains(ran.out, "source   fi_getinfo.3")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "\nwords\n")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "  answer       what a query gets")) << ran.out;
+    EXPECT_FALSE(contains(ran.out, "  traffic      ")) << "the clause does not speak of it: " << ran.out;
 }
 
 TEST(Clauses, AllAreListedOneOnALine) {

@@ -28,6 +28,8 @@ struct ClauseText {
     std::string_view promise;
     std::string_view unseen;  ///< why no predicate can judge it; empty if one does
     std::string_view example_call, example_expect;
+    std::string_view example_case;   ///< a case file that shows what it is about; empty if a call does
+    std::string_view example_shows;  ///< what a library that breaks it shows there
     std::span<const std::string_view> dispute_says;
     std::string_view dispute_reading, dispute_why;
     std::span<const Need> needs;  ///< what a provider must have for any query to meet it

@@ -70,6 +70,18 @@ void check_breaches(const Spec& spec, Problems& out) {
     }
 }
 
+void check_cases(const Spec& spec, Problems& out) {
+    std::set<std::string> shown;
+    for (const auto& e : spec.cases) {
+        const auto say = [&](const std::string& what) { out.push_back(e.file + ": example of " + e.clause + what); };
+        const auto clause =
+            std::find_if(spec.clauses.begin(), spec.clauses.end(), [&](const auto& c) { return c.id == e.clause; });
+        if (clause == spec.clauses.end() || clause->judges == "none") say(", which is no clause that is judged");
+        if (e.shows.empty()) say(" does not say what a library that breaks it shows");
+        if (!shown.insert(e.clause).second) say(": there are two");
+    }
+}
+
 void check_needs(const Spec& spec, Problems& out) {
     for (const auto& c : spec.clauses) {
         for (const auto& need : c.needs) {
@@ -183,6 +195,7 @@ std::vector<std::string> check(const Spec& spec) {
     check_readings(spec, out);
     check_needs(spec, out);
     check_breaches(spec, out);
+    check_cases(spec, out);
     check_pages(spec, out);
     check_words(spec, out);
     for (const auto& u : uncited(spec)) out.push_back(u + ": neither cited by a clause nor listed as prose");

@@ -123,6 +123,13 @@ std::string includes(const Spec& spec) {
     return o.str();
 }
 
+// The case file of a clause, or nullptr.
+const ExampleCase* example_case(const Spec& spec, const std::string& id) {
+    const auto found =
+        std::find_if(spec.cases.begin(), spec.cases.end(), [&](const auto& e) { return e.clause == id; });
+    return found == spec.cases.end() ? nullptr : &*found;
+}
+
 std::string clause_table(const Spec& spec) {
     std::ostringstream o;
     o << kBanner << "#include \"model/spec/clause.h\"\n\n"
@@ -138,6 +145,7 @@ std::string clause_table(const Spec& spec) {
     o << "\nconstexpr ClauseText kClauses[] = {\n";
     for (const auto& c : spec.clauses) {
         const auto id = identifier(c.id);
+        const auto* e = example_case(spec, c.id);
         o << "    {.clause = Clause::" << id << ", .id = " << quoted(c.id) << ", .title = " << quoted(c.title)
           << ", .level = Level::" << capital(c.level) << ", .status = Status::" << (c.dispute ? "Disputed" : "Clear")
           << ",\n     .judges = Judges::" << (c.judges == "text" ? "String" : capital(c.judges))
@@ -146,6 +154,8 @@ std::string clause_table(const Spec& spec) {
           << ",\n     .promise = " << quoted(c.promise) << ",\n     .unseen = " << quoted(c.unseen)
           << ",\n     .example_call = " << quoted(c.example ? c.example->call : "")
           << ", .example_expect = " << quoted(c.example ? c.example->expect : "")
+          << ",\n     .example_case = " << quoted(e != nullptr ? e->text : "")
+          << ", .example_shows = " << quoted(e != nullptr ? e->shows : "")
           << ",\n     .dispute_says = " << (c.dispute && !c.dispute->says.empty() ? "kSays_" + id : std::string("{}"))
           << ", .dispute_reading = " << quoted(c.dispute ? c.dispute->reading : "")
           << ",\n     .dispute_why = " << quoted(c.dispute ? c.dispute->why : "")
@@ -313,6 +323,9 @@ std::string book(const Spec& spec) {
         if (breach != spec.breaches.end())
             o << "\nBroken by an answer to `" << breach->call << "` with `{" << breach->offer << "}`\n";
         if (c.example) o << "\nExample (" << c.example->expect << "): `" << c.example->call << "`\n";
+        if (const auto* e = example_case(spec, c.id))
+            o << "\nExample, which `selvage replay` runs:\n\n```\n"
+              << e->text << "```\n\nA library that breaks it shows: `" << e->shows << "`\n";
         if (c.dispute) {
             for (const auto& s : c.dispute->says) o << "\n- " << s;
             o << "\n\nReading taken: " << c.dispute->reading << "\n\nWhy: " << c.dispute->why << "\n";

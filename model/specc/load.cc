@@ -1,5 +1,7 @@
 // Reads spec/: the vocabulary and the pages here, the clauses in load_clauses.cc.
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "model/specc/keys.h"
 #include "model/specc/load_clauses.h"
@@ -7,10 +9,11 @@
 namespace selvage::specc {
 namespace {
 
-std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder, std::string_view ending = ".toml") {
     std::vector<std::filesystem::path> out;
+    if (!std::filesystem::exists(folder)) return out;
     for (const auto& e : std::filesystem::directory_iterator(folder)) {
-        if (e.path().extension() == ".toml") out.push_back(e.path());
+        if (e.path().extension() == ending) out.push_back(e.path());
     }
     std::sort(out.begin(), out.end());
     return out;
@@ -88,6 +91,19 @@ std::vector<Breach> load_breaches(const std::filesystem::path& file) {
     return out;
 }
 
+std::vector<ExampleCase> load_cases(const std::filesystem::path& folder) {
+    std::vector<ExampleCase> out;
+    for (const auto& f : files_in(folder, ".cases")) {
+        std::ifstream in(f, std::ios::binary);
+        std::ostringstream text;
+        text << in.rdbuf();
+        const auto some = split_cases(text.str(), f.string());
+        out.insert(out.end(), some.begin(), some.end());
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.clause < b.clause; });
+    return out;
+}
+
 }  // namespace
 
 Spec load(const std::filesystem::path& root) {
@@ -98,6 +114,7 @@ Spec load(const std::filesystem::path& root) {
     for (const auto& f : files_in(root / "clauses")) files.push_back({f, parse(f)});
     load_clauses(files, spec);
     if (const auto file = root / "breaches.toml"; std::filesystem::exists(file)) spec.breaches = load_breaches(file);
+    spec.cases = load_cases(root / "examples");
     std::sort(spec.clauses.begin(), spec.clauses.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     return spec;
 }

@@ -166,6 +166,21 @@ void load_family(const std::filesystem::path& file, const toml::table& t, Spec& 
 
 }  // namespace
 
+std::vector<ExampleCase> split_cases(const std::string& text, const std::string& file) {
+    constexpr std::string_view kHeader = "selvage-case ", kComment = "# ", kClause = "clause = ";
+    std::vector<ExampleCase> out;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(kHeader)) out.push_back({.clause = {}, .shows = {}, .text = {}, .file = file});
+        if (out.empty()) continue;  // what the file says of itself
+        auto& now = out.back();
+        if (line.starts_with(kComment) && now.shows.empty()) now.shows = line.substr(kComment.size());
+        if (line.starts_with(kClause)) now.clause = line.substr(kClause.size());
+        if (!line.empty()) now.text += line + '\n';
+    }
+    return out;
+}
+
 void load_clauses(const std::vector<ClauseFile>& files, Spec& spec) {
     for (const auto& f : files) {
         Keys keys(f.path, f.content);

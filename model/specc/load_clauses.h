@@ -14,4 +14,7 @@ struct ClauseFile {
 /// Fills spec.readings and spec.clauses, in the order of the files.  Throws std::runtime_error naming file and line.
 void load_clauses(const std::vector<ClauseFile>& files, Spec& spec);
 
+/// The case files that a text has one after the other, each from its header to the next.
+std::vector<ExampleCase> split_cases(const std::string& text, const std::string& file);
+
 }  // namespace selvage::specc

@@ -47,6 +47,14 @@ struct Example {
     std::string expect;  // granted, refused, may-be-refused
 };
 
+/// A case file that shows what a clause is about.
+struct ExampleCase {
+    std::string clause;
+    std::string shows;  // what a library that breaks the clause shows: the comment below the header
+    std::string text;   // the file
+    std::string file;   // for messages
+};
+
 struct Dispute {
     std::string like;  // the shared reading that it takes up; empty if it is written out
     std::vector<std::string> says;
@@ -84,6 +92,7 @@ struct Spec {
     std::map<std::string, Dispute> readings;  // shared ones, by name
     std::vector<Clause> clauses;              // ordered by id
     std::vector<Breach> breaches;             // ordered by clause
+    std::vector<ExampleCase> cases;           // ordered by clause
 };
 
 /// Reads every TOML file below `root`.  Throws std::runtime_error naming file and line.
