@@ -117,7 +117,7 @@ void add_promise(std::string& out, const Promise& p) {
                    tinted(fmt::format("{:<{}}", name(grade), kGradeColumns), tint_of(grade)),
                    tinted(p.clause->id, Tint::Bold), clipped(fmt::format("{}", fmt::join(who, ", ")), columns() / 2));
     const std::string margin(kGradeColumns + 1, ' ');
-    out += margin + tinted(clipped(p.clause->promise, columns() - margin.size()), Tint::Dim) + "\n";
+    out += margin + tinted(clipped(p.clause->title, columns() - margin.size()), Tint::Dim) + "\n";
 }
 
 Findings unwaived(const Report& report) {

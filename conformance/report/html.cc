@@ -179,33 +179,33 @@ private:
     }
 
     void row(const model::ClauseText& c) {
-        std::string key = std::string(c.id) + " " + std::string(model::name(c.level)) + " " +
-                          std::string(model::name(c.status)) + " " + std::string(c.promise);
-        std::transform(key.begin(), key.end(), key.begin(),
-                       [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
         const auto rest = c.id.substr(chapter_of(c.id).size() + (chapter_of(c.id).size() < c.id.size() ? 1 : 0));
-        o_ << "<tr data-key=\"" << escape(key) << "\" data-broken=\"" << (broken_anywhere(c.clause) ? 1 : 0)
-           << "\"><th scope=\"row\" title=\"" << escape(c.promise) << "\">" << (rest.empty() ? c.id : rest);
+        std::string promise(c.promise);
+        if (!c.unseen.empty()) promise += " Cannot be seen from outside: " + std::string(c.unseen);
+        o_ << "<tr data-key=\"" << c.id << ' ' << model::name(c.level) << ' ' << model::name(c.status)
+           << "\" data-broken=\"" << (broken_anywhere(c.clause) ? 1 : 0) << "\"><th scope=\"row\" title=\""
+           << escape(promise) << "\">" << (rest.empty() ? c.id : rest);
         if (c.level != model::Level::Must) o_ << "<span class=\"tag\">" << model::name(c.level) << "</span>";
         if (c.status == model::Status::Disputed) o_ << "<span class=\"tag disputed\">disputed</span>";
-        o_ << "</th>";
+        o_ << "<small>" << escape(c.title) << "</small></th>";
         for (const auto& p : r_.providers) cell(c, p);
         o_ << "</tr>\n";
     }
 
     void cell(const model::ClauseText& c, const ProviderResult& p) {
         const auto result = result_of(r_, p, c.clause);
+        if (result == ClauseResult::Unseen) {  // its row has the reason
+            o_ << "<td><span class=\"cell unseen\">–</span></td>";
+            return;
+        }
         const auto checked = p.tally.applied[static_cast<std::size_t>(c.clause)];
         std::string title = p.provider + ": " + std::string(name(result));
-        if (result == ClauseResult::Unseen || result == ClauseResult::Unreached) {
+        if (result == ClauseResult::Unreached) {
             const auto reason = reason_of(r_, p, c.clause);
             title += ": " + std::string(reason.empty() ? kNoReason : reason);
         } else
             title += ", checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
-        const char* symbol = result == ClauseResult::Kept        ? "✓"
-                             : result == ClauseResult::Broken    ? "✕"
-                             : result == ClauseResult::Unreached ? "○"
-                                                                 : "–";
+        const char* symbol = result == ClauseResult::Kept ? "✓" : result == ClauseResult::Broken ? "✕" : "○";
         std::string cls = "cell " + std::string(name(result));
         std::string href;
         for (std::size_t i = 0; i < all_.size() && result == ClauseResult::Broken; ++i) {
@@ -214,8 +214,7 @@ private:
             href = anchors_[i];
             break;
         }
-        const std::string attributes =
-            " class=\"" + cls + "\" title=\"" + escape(title) + "\" aria-label=\"" + escape(title) + "\"";
+        const std::string attributes = " class=\"" + cls + "\" title=\"" + escape(title) + "\"";
         if (href.empty())
             o_ << "<td><span" << attributes << ">" << symbol << "</span></td>";
         else
@@ -252,7 +251,12 @@ private:
             if (n > 1) o_ << " ×" << n;
             o_ << "</span>";
         }
-        o_ << "</span><p>" << escape(c.promise) << "</p></summary>\n";
+        o_ << "</span><p>" << escape(c.title) << "</p></summary>\n<div class=\"body\"><dl>";
+        item("Promise", escape(c.promise));
+        item("Sources", sources(c));
+        if (c.status == model::Status::Disputed)
+            item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
+        o_ << "</dl></div>\n";
         for (const auto i : mine) finding(*all_[i], anchors_[i], group);
         o_ << "</details>\n";
     }
@@ -280,10 +284,6 @@ private:
            << (d.seen == 1 ? " time" : " times") << "</span>"
            << (d.intermittent ? "<span class=\"badge prov\">intermittent</span>" : "") << "</span><p>"
            << escape(d.summary) << "</p></summary>\n<div class=\"body\"><dl>";
-        item("Promise", escape(c.promise));
-        item("Sources", sources(c));
-        if (c.status == model::Status::Disputed)
-            item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
         if (!d.because.empty()) item("Because", chain(d));
         if (d.intermittent) item("Repeats", escape(tries_text(*d.intermittent)) + ". " + escape(at_times_text(d)));
         if (d.program) item("Program", escape(program_text(*d.program)));
@@ -297,7 +297,7 @@ private:
 
     // A page has those of the gravest findings, so that it loads at once.
     void program(const Deviation& d) {
-        constexpr std::size_t kMostBytes = 800'000;
+        constexpr std::size_t kMostBytes = 500'000;
         if (d.reproducer.empty()) return;
         const auto html = parts_.program_html(d.reproducer);
         if (program_bytes_ + html.size() > kMostBytes) {

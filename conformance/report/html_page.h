@@ -55,6 +55,7 @@ details.chapter>summary .dim{font-weight:400;font-size:.86rem}
 .kept{color:var(--kept);background:var(--kept-bg)}.broken{color:var(--bad);background:var(--bad-bg)}.broken.fatal{color:var(--fatal);background:var(--fatal-bg)}
 .broken.disputed,.broken.weakness{color:var(--warn);background:var(--warn-bg)}.broken.waived{color:var(--dim);background:var(--none-bg)}
 a.broken{outline:1px solid currentColor;outline-offset:-1px;cursor:pointer}a.broken:hover{filter:brightness(.94)}
+.matrix th small{display:block;color:var(--dim)}
 .matrix td.why{text-align:left;overflow-wrap:anywhere}
 .unreached{color:var(--none);background:var(--none-bg)}.unseen{color:var(--unseen)}
 .finding{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:8px;background:var(--card);margin:0 0 .6rem}
@@ -87,9 +88,16 @@ inline constexpr std::string_view kPageScript = R"js(
   var rows = document.querySelectorAll("tr[data-key]"), findings = document.querySelectorAll(".finding");
   var promises = document.querySelectorAll("details.promise");
   var chapters = document.querySelectorAll("details.chapter"), groups = document.querySelectorAll(".group");
+  // What a reader looks for: the words of an entry and those that it shows when it is pointed at.
+  var texts = new Map();
+  rows.forEach(function (r) {
+    var head = r.querySelector("th");
+    texts.set(r, (r.dataset.key + " " + head.textContent + " " + head.title).toLowerCase());
+  });
+  findings.forEach(function (f) { texts.set(f, f.dataset.key); });
   function update() {
     var words = box.value.toLowerCase().split(/\s+/).filter(Boolean), narrow = words.length > 0 || only.checked;
-    function matches(e) { return words.every(function (w) { return e.dataset.key.indexOf(w) >= 0; }); }
+    function matches(e) { return words.every(function (w) { return texts.get(e).indexOf(w) >= 0; }); }
     rows.forEach(function (r) { r.hidden = !matches(r) || (only.checked && r.dataset.broken !== "1"); });
     chapters.forEach(function (c) {
       var left = c.querySelectorAll("tr[data-key]:not([hidden])").length;

@@ -318,6 +318,23 @@ TEST(ReportHtml, HasTheProgramsOfTheGravestFindingsWhereAllAreTooMuch) {
     EXPECT_LT(page.size(), report_html(r).size() + 1'200'000) << "programs and what stands in for them";
 }
 
+TEST(ReportHtml, OfEightProvidersIsAtMostTwoMegabytes) {
+    Report r = sample();
+    r.providers.push_back(provider("net;ofi_rxm", 8));
+    const std::vector<Deviation> some = r.deviations;
+    for (const auto& p : r.providers) {  // each breaks one clause in twelve, and each finding has a program
+        for (std::size_t i = 0; i < model::kClauseCount; i += 12) {
+            if (model::clauses()[i].judges == model::Judges::None) continue;
+            Deviation d = some[i % some.size()];
+            d.clause = model::clauses()[i].clause;
+            d.provider = p.provider;
+            r.deviations.push_back(d);
+        }
+    }
+    EXPECT_GT(r.deviations.size(), 400U);
+    EXPECT_LT(report_html(r).size(), 2'000'000U);
+}
+
 TEST(ReportHtml, IsOneSafePage) {
     const auto report = sample();
     const auto text = report_html(report);
