@@ -12,6 +12,7 @@
 #include "conformance/bench/transfer/plan.h"
 #include "conformance/bench/transfer/raw_rc.h"
 #include "conformance/bench/transfer/raw_tcp.h"
+#include "conformance/bench/transfer/raw_udp.h"
 
 namespace selvage::conformance::bench::transfer {
 namespace {
@@ -82,34 +83,36 @@ std::vector<double> read_from(const Source& source, Buffers& buffers, std::size_
 }
 
 /// What a provider's floor is made of.
-enum class Ware : std::uint8_t { Memory, Tcp, Rc };
+enum class Ware : std::uint8_t { Memory, Tcp, Udp, Rc };
 
 Ware ware_of(const Workload& row) {
+    if (row.place.provider == "udp") return Ware::Udp;
     if (row.place.kind != "latency" && row.place.kind != "bandwidth") return Ware::Memory;
     return row.place.provider.starts_with("verbs") ? Ware::Rc : Ware::Tcp;
 }
 
 /// What the far process is asked for.
 struct Wanted {
-    bool bandwidth;
+    bool windows;
     std::size_t size;
     Blocks blocks;
 };
 
 template <class Raw>
 std::vector<double> over_raw(Link& link, Raw& raw, const Workload& row, const Effort& effort) {
-    const bool bandwidth = row.place.kind == "bandwidth";
+    const bool windows = row.place.kind != "latency";
     const std::size_t size = row.place.size;
     const auto run = [&](const Blocks& blocks) {
-        send_value(link, Wanted{bandwidth, size, blocks});
-        return time_blocks(blocks, [&] { bandwidth ? raw.send_window(size) : raw.ping(size); });
+        send_value(link, Wanted{windows, size, blocks});
+        return time_blocks(blocks, [&] { windows ? raw.send_window(size) : raw.ping(size); });
     };
     run({});
     const auto tried = run({3, size <= 4096 ? 16U : 2U});
     const double fastest = *std::min_element(tried.begin(), tried.end());
     auto samples = in_helpings(blocks_for(fastest, effort), effort, run);
-    const double bytes = static_cast<double>(window_of(size)) * static_cast<double>(size);
-    for (double& s : samples) s = bandwidth ? bytes * 1e9 / s : s;
+    const double each = row.quantity == Quantity::Messages ? 1 : static_cast<double>(size);
+    const double of_window = static_cast<double>(window_of(size)) * each;
+    for (double& s : samples) s = windows ? of_window * 1e9 / s : s;
     return samples;
 }
 
@@ -120,13 +123,14 @@ void answer_raw(Link& link) {
         const auto expected = receive_value<Wanted>(link);
         if (expected.size == 0) return;
         for (std::uint64_t left = expected.blocks.turns(); left > 0; --left)
-            expected.bandwidth ? raw.take_window(expected.size) : raw.pong(expected.size);
+            expected.windows ? raw.take_window(expected.size) : raw.pong(expected.size);
     }
 }
 
 void far_side(Link& link, Ware ware, Buffers& buffers, const Setting& setting) {
     hurry(setting, true);  // all floors of a provider take some tenths of a second
     if (ware == Ware::Tcp) return answer_raw<RawTcp>(link);
+    if (ware == Ware::Udp) return answer_raw<RawUdp>(link);
     if (ware == Ware::Rc) return answer_raw<RawRc>(link);
     send_value(link, Source{getpid(), buffers.one.data()});
     answer_lines(link);
@@ -168,6 +172,7 @@ void floor_session(const std::string&, Rows rows, const Setting& setting, const 
     TwoProcesses both(setting, [&](Link& link) { far_side(link, ware, buffers, setting); });
     hurry(setting, true);
     if (ware == Ware::Tcp) near_side_raw<RawTcp>(both.link(), rows, setting, tell);
+    if (ware == Ware::Udp) near_side_raw<RawUdp>(both.link(), rows, setting, tell);
     if (ware == Ware::Rc) near_side_raw<RawRc>(both.link(), rows, setting, tell);
     if (ware == Ware::Memory) near_side_shm(both.link(), buffers, rows, setting, tell);
 }

@@ -19,6 +19,7 @@ constexpr std::array kProviders = {
     Provider{"shm", "shm", FI_EP_RDM},
     Provider{"tcp", "tcp", FI_EP_RDM},
     Provider{"tcp-msg", "tcp", FI_EP_MSG},
+    Provider{"udp", "udp", FI_EP_DGRAM},
     // On machines that have a device alone.
     Provider{"verbs", "verbs;ofi_rxm", FI_EP_RDM},
     Provider{"verbs-msg", "verbs", FI_EP_MSG},
@@ -56,6 +57,8 @@ constexpr std::array kKinds = {
 
 constexpr std::array<std::size_t, 12> kSizes = {1,        8,        64,        256,       1 << 10, 4 << 10,
                                                 16 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20};
+/// Those that a packet of any link holds.
+constexpr std::array<std::size_t, 4> kPacketSizes = {1, 8, 256, 1 << 10};
 /// Copies of less are over before the clock is read.
 constexpr std::size_t kLeastCopied = 64;
 constexpr std::array<std::size_t, 4> kQuickSizes = {8, 4 << 10, 64 << 10, 1 << 20};
@@ -82,6 +85,7 @@ const std::array kGoals = {
     RowGoal{"tcp.tagged.bandwidth.1048576", {.times = 1.25, .floor = 0.85}},
     RowGoal{"tcp.write.bandwidth.65536", {.times = 1.5}},
     RowGoal{"tcp.read.bandwidth.65536", {.times = 1.5}},
+    RowGoal{"udp.msg.latency.8", {.times = 1, .floor = 1.1}},
     RowGoal{"verbs.msg.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs.tagged.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs-msg.msg.latency.8", {.times = 1, .floor = 1.15}},
@@ -93,6 +97,8 @@ Goal goal_of(const std::string& name) {
     const auto* found = std::find_if(kGoals.begin(), kGoals.end(), [&](const RowGoal& g) { return name == g.row; });
     return found != kGoals.end() ? found->goal : kNoSlower;
 }
+
+bool over_datagrams(const Provider& provider) { return provider.type == FI_EP_DGRAM; }
 
 bool over_device(const Provider& provider) { return std::string_view(provider.name).starts_with("verbs"); }
 
@@ -132,6 +138,7 @@ std::string floor_of(const Provider& provider, Kind kind, std::size_t size) {
     if (shm && kind != Kind::Bandwidth && !one_line) return {};
     if (kind == Kind::Latency || kind == Kind::Idle)
         return shm ? "shm.floor.line" : fmt::format("{}.floor.latency.{}", provider.name, size);
+    if (kind == Kind::Rate && over_datagrams(provider)) return fmt::format("{}.floor.rate.{}", provider.name, size);
     if (kind == Kind::Bandwidth && (!shm || size >= kLeastCopied))
         return fmt::format("{}.floor.{}.{}", provider.name, shm ? "memcpy" : "bandwidth", size);
     return {};
@@ -169,7 +176,14 @@ void add_crowd(const Provider& provider, std::vector<Workload>& out) {
     out.push_back(crowd(provider, Kind::PeerMemory, "a peer that has sent", 0));
 }
 
+/// Messages alone, and not so many at a time that some are lost.
+void add_datagrams(const Provider& provider, std::vector<Workload>& out) {
+    for (const std::size_t size : kPacketSizes) out.push_back(row(provider, kOperations[0], Kind::Latency, size));
+    out.push_back(row(provider, kOperations[0], Kind::Rate, 8));
+}
+
 void add_provider(const Provider& provider, std::vector<Workload>& out) {
+    if (over_datagrams(provider)) return add_datagrams(provider, out);
     for (const Kind kind : {Kind::Latency, Kind::Bandwidth}) {
         for (const auto& operation : std::span(kOperations).first(4)) {
             for (const std::size_t size : kSizes) out.push_back(row(provider, operation, kind, size));
@@ -241,9 +255,21 @@ std::vector<Workload> transfer_workloads() {
     return out;
 }
 
+void add_datagram_floors(const Provider& p, std::vector<Workload>& out) {
+    for (const std::size_t size : kPacketSizes) {
+        out.push_back(floor(p, "latency", "raw UDP, there and back", Quantity::Time, size));
+        out.back().steady = size == 8;
+    }
+    out.push_back(floor(p, "rate", "raw UDP, windows", Quantity::Messages, 8));
+}
+
 std::vector<Workload> transfer_floors() {
     std::vector<Workload> out;
     for (const auto& p : present()) {
+        if (over_datagrams(p)) {
+            add_datagram_floors(p, out);
+            continue;
+        }
         const bool shm = std::string_view(p.provider) == "shm";
         const char* const raw = over_device(p) ? "raw RC" : "raw TCP";
         if (shm) {
