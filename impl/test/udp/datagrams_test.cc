@@ -301,6 +301,24 @@ TEST(UdpDatagrams, ASleeperWakesForADatagramOnceThereIsAReceiveForIt) {
     EXPECT_EQ(b.next(), 1);
 }
 
+// With receives and without: the thread of the library sleeps on the sockets meanwhile.
+TEST(UdpDatagrams, WithAutomaticProgressADatagramIsPlacedWithoutACall) {
+    UdpSide a, b({.progress = FI_PROGRESS_AUTO});
+    const fi_addr_t to = a.enable().insert(b.enable().address());
+    for (const char* text : {"1", "2", "3"}) {
+        std::atomic<char> got{'?'};
+        const bool early = *text == '2';
+        const auto send = [&] { EXPECT_EQ(fi_inject(a.ep(), text, 1, to), 0); };
+        if (early) send();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        ASSERT_EQ(b.receive(&got, 1), 0);
+        if (!early) send();
+        for (int i = 0; i < 2000 && got == '?'; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        EXPECT_EQ(got, *text);
+        EXPECT_EQ(b.next(), 1);
+    }
+}
+
 // The kernel calls who watches a socket for each datagram that arrives.
 TEST(UdpDatagrams, SocketsAreNotWatchedWhileSomebodyLooks) {
     UdpSide a, b;

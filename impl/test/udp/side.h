@@ -44,13 +44,15 @@ struct SideChoice {
     bool wildcard = false;    // at every address of the machine
     uint64_t queue_flags = FI_TRANSMIT | FI_RECV;
     fi_threading threading = FI_THREAD_SAFE;
+    fi_progress progress = FI_PROGRESS_MANUAL;
     const Interface* interface = nullptr;  // loopback
 };
 
 struct UdpSide {
     static constexpr size_t kMessageMax = 65507;
 
-    explicit UdpSide(const SideChoice& choice = {}) : place({.threading = choice.threading, .kind = choice.kind}) {
+    explicit UdpSide(const SideChoice& choice = {})
+        : place({.threading = choice.threading, .data = choice.progress, .kind = choice.kind}) {
         place.fabric.provider = &kUdpProvider;
         place.domain.source = choice.interface ? choice.interface->source : loopback(choice.kind);
         place.domain.interface = choice.interface ? choice.interface->index : if_nametoindex("lo");
@@ -71,6 +73,7 @@ struct UdpSide {
         queue.reset();
         EXPECT_EQ(fi_close(&av->fid), 0);
         EXPECT_EQ(fi_close(&events->fid), 0);
+        place.domain.automatic.stop();
     }
     UdpSide(const UdpSide&) = delete;
     UdpSide& operator=(const UdpSide&) = delete;
