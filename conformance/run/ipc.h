@@ -25,10 +25,10 @@ struct Found {
 /// What a record of plain words for the report begins with, instead of being packed.
 inline constexpr std::string_view kNoteMark = "note: ";
 
-/// What a record begins with of a finding that is being confirmed, beside the run; and the record that says that the
-/// oldest of them is concluded.
+/// What a record begins with of a finding that is tried again beside the run, ahead of its number, a blank and what is
+/// packed; a later one of that number takes its place.  And of the record that says by its number that it is concluded.
 inline constexpr std::string_view kPendingMark = "pending: ";
-inline constexpr std::string_view kConcluded = "concluded";
+inline constexpr std::string_view kConcludedMark = "concluded: ";
 
 std::string pack(const Found& found);
 std::optional<Found> unpack(std::string_view record);

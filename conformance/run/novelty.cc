@@ -22,10 +22,16 @@ bool Novelty::worth_shrinking(Clause clause) {
     return true;
 }
 
+bool Novelty::is_open(Clause clause) {
+    const Seen& s = seen_[clause];
+    if (s.under_way == 0 || s.shrunk >= kMostShrunk || s.signatures.size() >= kMostKept) return false;
+    return s.barren >= kMostBarren || s.signatures.size() + s.under_way >= kMostKept;
+}
+
 bool Novelty::is_new(Clause clause, const std::string& signature) {
     Seen& s = seen_[clause];
     if (s.signatures.size() >= kMostKept || !s.signatures.insert(signature).second) return false;
-    s.barren = 0;
+    s.barren = s.under_way;
     return true;
 }
 

@@ -15,6 +15,11 @@ class Novelty {
 public:
     /// True while shrinking cases of this clause still brings up new ones.
     bool worth_shrinking(model::Clause clause);
+    /// True if that hangs on cases of the clause that are being shrunk beside the run.
+    [[nodiscard]] bool is_open(model::Clause clause);
+    /// A case that is worth it is shrunk beside the run; it has been.
+    void begin(model::Clause clause) { ++seen_[clause].under_way; }
+    void end(model::Clause clause) { --seen_[clause].under_way; }
     /// Notes a shrunk case.  True if nothing like it was seen before.
     bool is_new(model::Clause clause, const std::string& signature);
     /// It was none.
@@ -23,7 +28,8 @@ public:
 private:
     struct Seen {
         unsigned shrunk = 0;
-        unsigned barren = 0;  // shrunk in a row without anything new
+        unsigned barren = 0;     // shrunk in a row without anything new, as far as is known
+        unsigned under_way = 0;  // of them those that are being shrunk
         std::set<std::string> signatures;
     };
     std::map<model::Clause, Seen> seen_;

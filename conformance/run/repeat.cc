@@ -24,12 +24,10 @@ constexpr std::size_t kBudget = 400;    // trials that make one case smaller
 constexpr unsigned kConfirmations = 2;  // of what is said to show each time
 constexpr unsigned kTries = 10;         // of what does not, in each form
 constexpr unsigned kFewTries = 2;       // once kTriesTime has gone into them
-// Time on a processor, so that a busy machine does not cut anything short; by the clock, where calls hang, four times
-// as much.  What is found after kShrinkTime, which is for all cases, is reported as it was found.
-constexpr std::chrono::seconds kShrinkTime{25};
+// Measured as kShrinkTime, with a clock that counts for more: these are one by one.
 constexpr std::chrono::seconds kTriesTime{60};       // for all sightings
 constexpr std::chrono::seconds kTriesTimeOfOne{20};  // and for one
-constexpr int kClockFactor = 4;
+constexpr int kShrinkClock = 12, kTriesClock = 4;    // the clock counts for so much less than a processor
 
 std::chrono::nanoseconds on_processor(const timeval& t) {
     return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
@@ -48,12 +46,14 @@ std::chrono::nanoseconds time_used() {
 // Measures a stretch of work.
 class Watch {
 public:
+    explicit Watch(int clock) : clock_(clock) {}
     [[nodiscard]] std::chrono::nanoseconds spent() const {
         const std::chrono::nanoseconds by_clock = std::chrono::steady_clock::now() - began_;
-        return std::max(time_used() - used_, by_clock / kClockFactor);
+        return std::max(time_used() - used_, by_clock / clock_);
     }
 
 private:
+    int clock_;
     std::chrono::nanoseconds used_ = time_used();
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
@@ -90,12 +90,12 @@ std::vector<Because> Repeater::counted_trial(const Case& c) {
     return because;
 }
 
-void Repeater::make_smaller(Reduced& r) {
-    const Watch watch;
+void Repeater::make_smaller(Reduced& r, std::chrono::nanoseconds left) {
+    const Watch watch(kShrinkClock);
     std::set<std::string> failed;  // each round of shrinking tries again what the rounds before have tried
     const bool can_tell = program_can_tell(r.shown, r.because);
     const auto still_shows = [&](const Case& smaller) {
-        if (shrinking_ + watch.spent() >= kShrinkTime) return false;
+        if (watch.spent() >= left) return false;
         const std::string text = print_case(smaller);
         if (failed.contains(text)) return false;
         auto because = trial(smaller);
@@ -109,7 +109,7 @@ void Repeater::make_smaller(Reduced& r) {
         return true;
     };
     r.minimal = shrink(r.shown, still_shows, kBudget);
-    shrinking_ += watch.spent();
+    r.spent = watch.spent();
 }
 
 // What it shows, if it does so again and again.  A loss was waited for with patience, which once is enough.
@@ -128,7 +128,7 @@ Repeated Repeater::at_times(const Sighting& seen) {
     Repeated out{with, seen.because, {}, Loss::None};
     const std::string signed_as = signature(seen.because.front(), seen.shown, true);
     const bool known = !at_times_.insert(signed_as).second;
-    const Watch watch;
+    const Watch watch(kTriesClock);
     const unsigned tries = known ? 0 : trying_ < kTriesTime ? kTries : kFewTries;
     for (unsigned i = 0; i < tries && watch.spent() < kTriesTimeOfOne; ++i) {
         // The shorter form is told if it shows at all.
@@ -172,7 +172,7 @@ void Repeater::in_one_area(Reduced& r) {
     }
 }
 
-Reduced Repeater::reduce(const Sighting& seen) {
+Reduced Repeater::reduce(const Sighting& seen, std::chrono::nanoseconds left) {
     seen_ = &seen;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
     Worker& worker = worker_of(context_.library());
@@ -188,7 +188,7 @@ Reduced Repeater::reduce(const Sighting& seen) {
     in_one_process(out);
     in_one_area(out);
     out.minimal = out.shown;
-    if (!out.because.empty() && !context_.plan().first) make_smaller(out);
+    if (!out.because.empty() && !context_.plan().first) make_smaller(out, left);
     out.tries = tries_;
     worker.set_quick(false);
     worker.renew();

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
-#include <iterator>
+#include <cstdlib>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -67,14 +67,13 @@ public:
             note(std::string(record.substr(kNoteMark.size())));
             return;
         }
-        if (record == kConcluded) {
-            if (!pending_.empty()) pending_.pop_front();
+        if (record.starts_with(kPendingMark)) return note_pending(record.substr(kPendingMark.size()));
+        if (record.starts_with(kConcludedMark)) {
+            pending_.erase(number_in(record.substr(kConcludedMark.size())));
             return;
         }
-        const bool pending = record.starts_with(kPendingMark);
-        auto found = unpack(pending ? record.substr(kPendingMark.size()) : record);
+        auto found = unpack(record);
         if (!found) return;
-        if (pending) return pending_.push_back(std::move(*found));
         // What a process showed that knows nothing of the others is tried in new ones, once this one has ended.
         if (found->intermittent && found->shown_by.kind != Case::Kind::Traffic) {
             doubtful_.push_back(std::move(*found));
@@ -96,8 +95,7 @@ public:
     }
     /// The process that confirmed some ended: they are tried in new ones.
     void leave_pending() {
-        std::move(pending_.begin(), pending_.end(), std::back_inserter(doubtful_));
-        pending_.clear();
+        for (auto& [number, found] : std::exchange(pending_, {})) doubtful_.push_back(std::move(found));
     }
     /// What did not repeat in the process that showed it; each is returned once.
     std::vector<Found> take_doubtful() { return std::exchange(doubtful_, {}); }
@@ -112,6 +110,16 @@ public:
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
 private:
+    static std::uint64_t number_in(std::string_view text) {
+        return std::strtoull(std::string(text).c_str(), nullptr, 10);
+    }
+
+    void note_pending(std::string_view record) {
+        const auto blank = record.find(' ');
+        auto found = blank == std::string_view::npos ? std::nullopt : unpack(record.substr(blank + 1));
+        if (found) pending_.insert_or_assign(number_in(record), std::move(*found));
+    }
+
     void note(std::string text) {
         constexpr std::size_t kMostNotes = 8;
         if (notes_.size() < kMostNotes && std::find(notes_.begin(), notes_.end(), text) == notes_.end()) {
@@ -121,7 +129,7 @@ private:
 
     std::vector<std::string> notes_;
     std::vector<Found> doubtful_;
-    std::deque<Found> pending_;  // oldest first
+    std::map<std::uint64_t, Found> pending_;  // by number
     const Plan& plan_;
     Report& report_;
     std::size_t added_ = 0;

@@ -222,9 +222,21 @@ void Worker::detach() {
     WorkerState* const own = shared_state();
     own->waits = state_->waits;
     own->lost = state_->lost;
+    own->vain_rests = state_->vain_rests;
     munmap(state_, sizeof(WorkerState));
     state_ = own;
     stop();  // no process that is this one's
+}
+
+Experience Worker::experience() const {
+    return {.waits = state_->waits, .lost = state_->lost, .vain_rests = state_->vain_rests, .losses = losses_};
+}
+
+void Worker::gain(const Experience& more) {
+    state_->waits += more.waits;
+    state_->lost += more.lost;
+    state_->vain_rests += more.vain_rests;
+    losses_ += more.losses;
 }
 
 std::optional<LeftPair> Worker::take_left() { return std::exchange(left_, std::nullopt); }

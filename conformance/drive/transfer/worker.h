@@ -56,6 +56,14 @@ struct LeftPair {
     Ending ending;
 };
 
+/// What a worker has learnt of its library.  A trial beside the run begins with what the run's has.
+struct Experience {
+    unsigned waits = 0;       ///< how often something that should have come was waited for in vain
+    unsigned lost = 0;        ///< barriers that never came through
+    unsigned vain_rests = 0;  ///< times without a call in which nothing came
+    std::size_t losses = 0;   ///< how often it died; hanging, which takes long, counts for more
+};
+
 class Worker {
 public:
     explicit Worker(const Library& library);
@@ -74,6 +82,9 @@ public:
     void renew();
     /// In a child of the owner: forgets the owner's process and shares nothing with it from now on.
     void detach();
+    /// What it has learnt; what trials beside it have learnt since they began.
+    [[nodiscard]] Experience experience() const;
+    void gain(const Experience& more);
     /// The exchanges that the pair had carried when it was given the last one, oldest first, at most kMostBefore.
     [[nodiscard]] const std::vector<std::vector<model::Operation>>& history() const { return history_; }
     /// True if it had carried more than history() holds.

@@ -1,0 +1,112 @@
+// See trial_queue.h.
+#include "conformance/run/trial_queue.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "conformance/drive/transfer/worker.h"
+#include "conformance/run/crash_triage.h"
+#include "conformance/run/ipc.h"
+
+namespace selvage::conformance {
+namespace {
+
+constexpr int kLookMillis = 50;
+// What a record is, as its first letter.
+constexpr char kShown = 's', kMinimal = 'm', kCounts = 'c';
+
+// With a digit for what is lost.
+std::string record_of(char letter, Loss loss, std::vector<model::Because> because, Case shown) {
+    const auto digit = static_cast<char>('0' + static_cast<int>(loss));
+    return std::string{letter, digit} +
+           pack({.because = std::move(because), .shown_by = std::move(shown), .intermittent = {}});
+}
+
+std::optional<Found> read(const std::string& record, Loss& loss) {
+    if (record.size() < 2) return std::nullopt;
+    loss = static_cast<Loss>(record[1] - '0');
+    return unpack(std::string_view(record).substr(2));
+}
+
+}  // namespace
+
+void TrialQueue::begin(Candidate candidate, std::uint64_t at) {
+    Child child([&](Channel& channel) { work_(candidate, channel); }, kQuiet);
+    running_.push_back({std::move(candidate), std::move(child), at, {}});
+}
+
+Candidate* TrialQueue::find(const std::function<bool(const Candidate&)>& is_so) {
+    const auto it =
+        std::find_if(running_.begin(), running_.end(), [&](const Running& r) { return is_so(r.candidate); });
+    return it == running_.end() ? nullptr : &it->candidate;
+}
+
+TrialQueue::Result TrialQueue::take() {
+    Running& oldest = running_.front();
+    const auto keep = [&oldest](std::string_view record) { oldest.records.emplace_back(record); };
+    while (oldest.child.receive(keep)) {
+        pollfd waiting = {oldest.child.descriptor(), POLLIN, 0};
+        poll(&waiting, 1, kLookMillis);
+    }
+    const Ending ending = oldest.child.end();
+    Result out{std::move(oldest.candidate), std::move(oldest.records)};
+    if (ending.kind != Ending::Kind::Done) out.records.clear();
+    running_.pop_front();
+    return out;
+}
+
+void send_reduced(TestContext& context, const Candidate& candidate, std::chrono::nanoseconds left, Channel& channel) {
+    Worker& worker = worker_of(context.library());
+    worker.detach();
+    const Experience before = worker.experience();
+    const Reduced r = Repeater(context, [&channel] { channel.doing(1); }).reduce(candidate.sighting, left);
+    const Experience after = worker.experience();
+    std::ostringstream counts;
+    counts << kCounts << r.tries.shown << ' ' << r.tries.of << ' ' << r.spent.count() << ' '
+           << after.waits - before.waits << ' ' << after.lost - before.lost << ' '
+           << after.vain_rests - before.vain_rests << ' ' << after.losses - before.losses;
+    channel.send(counts.str());
+    if (r.because.empty()) return;
+    channel.send(record_of(kShown, r.loss, r.because, r.shown));
+    channel.send(record_of(kMinimal, r.loss, r.because, r.minimal));
+}
+
+Reduced read_reduced(const TrialQueue::Result& result, Experience& experience) {
+    Reduced out;
+    for (const std::string& record : result.records) {
+        if (record.starts_with(kCounts)) {
+            std::istringstream counts(record.substr(1));
+            std::int64_t spent = 0;
+            counts >> out.tries.shown >> out.tries.of >> spent >> experience.waits >> experience.lost >>
+                experience.vain_rests >> experience.losses;
+            out.spent = std::chrono::nanoseconds(spent);
+            continue;
+        }
+        auto found = read(record, out.loss);
+        if (!found) continue;
+        out.because = std::move(found->because);
+        (record.starts_with(kMinimal) ? out.minimal : out.shown) = std::move(found->shown_by);
+    }
+    return out;
+}
+
+void send_confirmed(TestContext& context, const Candidate& candidate, Channel& channel) {
+    worker_of(context.library()).detach();
+    Repeater repeater(context, [&channel] { channel.doing(1); });
+    Repeated r = repeater.each_time(candidate.sighting, candidate.reduced);
+    if (!r.because.empty()) channel.send(record_of(kShown, r.loss, std::move(r.because), std::move(r.shown)));
+}
+
+Repeated read_confirmed(const TrialQueue::Result& result) {
+    Repeated out;
+    auto found = result.records.empty() ? std::nullopt : read(result.records.back(), out.loss);
+    if (!found) return out;
+    out.shown = std::move(found->shown_by);
+    out.because = std::move(found->because);
+    return out;
+}
+
+}  // namespace selvage::conformance

@@ -1,0 +1,203 @@
+// Findings of transfers that are made smaller and confirmed beside the run: which are, in which order they come, and
+// what becomes of them when the run ends, or nothing shows.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include "conformance/case/case_text.h"
+#include "conformance/properties/property.h"
+#include "conformance/run/jobs.h"
+#include "conformance/run/novelty.h"
+#include "conformance/run/runner.h"
+#include "conformance/run/trial_queue.h"
+#include "conformance/test/tool_util.h"
+#include "model/spec/clause.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::Clause;
+
+// ---- which ---------------------------------------------------------------------------------------------------------
+
+struct Shrunk {
+    Clause clause;
+    std::string signature;  // of what it is made smaller to
+};
+
+using Stream = std::vector<Shrunk>;
+
+// Which of a stream of sightings are made smaller, each before the next one is looked at.
+std::vector<std::size_t> one_by_one(const Stream& stream) {
+    Novelty novelty;
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        if (!novelty.worth_shrinking(stream[i].clause)) continue;
+        out.push_back(i);
+        novelty.is_new(stream[i].clause, stream[i].signature);
+    }
+    return out;
+}
+
+// The same, where results come so many sightings later.
+std::vector<std::size_t> beside_the_run(const Stream& stream, std::size_t later) {
+    Novelty novelty;
+    std::vector<std::size_t> out;
+    std::deque<Shrunk> under_way;
+    const auto conclude = [&] {
+        novelty.end(under_way.front().clause);
+        novelty.is_new(under_way.front().clause, under_way.front().signature);
+        under_way.pop_front();
+    };
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        while (novelty.is_open(stream[i].clause)) conclude();
+        if (!novelty.worth_shrinking(stream[i].clause)) continue;
+        out.push_back(i);
+        novelty.begin(stream[i].clause);
+        under_way.push_back(stream[i]);
+        if (under_way.size() > later) conclude();
+    }
+    return out;
+}
+
+RC_GTEST_PROP(Novelty, DecidesBesideTheRunAsItDoesOneByOne, ()) {
+    Stream stream;
+    for (int n = *rc::gen::inRange(0, 120); n > 0; --n)
+        stream.push_back({static_cast<Clause>(*rc::gen::inRange(0, 3)), std::to_string(*rc::gen::inRange(0, 9))});
+    RC_ASSERT(beside_the_run(stream, *rc::gen::inRange<std::size_t>(0, 40)) == one_by_one(stream));
+}
+
+TEST(Novelty, WaitsForNothingThatDecidesNothing) {
+    Novelty novelty;
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_FALSE(novelty.is_open(Clause{})) << i;
+        EXPECT_TRUE(novelty.worth_shrinking(Clause{})) << i;
+        novelty.begin(Clause{});
+    }
+    EXPECT_FALSE(novelty.is_open(static_cast<Clause>(1))) << "another clause";
+}
+
+// ---- in which order ------------------------------------------------------------------------------------------------
+
+TEST(TrialQueue, GivesResultsInTheOrderInWhichTheirTrialsBegan) {
+    TrialQueue queue(2, [](const Candidate& c, Channel& channel) {
+        if (c.id == 1) usleep(200'000);
+        channel.send(std::to_string(c.id));
+    });
+    for (const std::uint64_t id : {1, 2}) queue.begin({.sighting = {}, .reduced = {}, .id = id}, 7 + id);
+    EXPECT_FALSE(queue.has_room());
+    EXPECT_EQ(queue.oldest(), 8U);
+    EXPECT_EQ(queue.take().records, std::vector<std::string>{"1"});
+    EXPECT_EQ(queue.take().records, std::vector<std::string>{"2"});
+    EXPECT_TRUE(queue.empty());
+}
+
+TEST(TrialQueue, GivesNoRecordsOfATrialWhoseProcessEnds) {
+    TrialQueue queue(1, [](const Candidate&, Channel& channel) {
+        channel.send("half of it");
+        _exit(3);
+    });
+    queue.begin({}, 0);
+    const TrialQueue::Result result = queue.take();
+    EXPECT_TRUE(result.records.empty());
+    Experience none;
+    EXPECT_TRUE(read_reduced(result, none).because.empty());
+    EXPECT_TRUE(read_confirmed(result).because.empty());
+}
+
+// ---- what becomes of them ------------------------------------------------------------------------------------------
+
+#ifdef SELVAGE_MUTANT_FOLDER
+constexpr const char* kLibrary = SELVAGE_MUTANT_FOLDER "/libmutant-send-refused.so";
+constexpr const char* kRefused =
+    "selvage-case 1\nkind = traffic\nprovider = \"shm\"\n"
+    "call = version=1.17 hints={ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"shm\"}\n"
+    "B recv length=4096\nA send length=4096\n";
+
+// A transfer that the library refuses, then one that ends the process that runs the cases, or none.
+class OneFinding : public Property {
+public:
+    explicit OneFinding(bool dies) : dies_(dies) {}
+    [[nodiscard]] std::string_view name() const override { return "traffic"; }
+    [[nodiscard]] std::string_view about() const override { return "a finding"; }
+    [[nodiscard]] std::uint64_t count(const Plan&) const override { return 2; }
+    void prepare(TestContext&) override {}
+    bool make(TestContext&, std::uint64_t index, Case& out) override {
+        if (index == 1 && dies_) _exit(3);
+        CaseFile file;
+        CaseError error;
+        if (index == 1 || !parse_case(kRefused, file, error)) return false;
+        out = file.shown;
+        return true;
+    }
+
+private:
+    bool dies_;
+};
+
+std::size_t refusals(bool dies) {
+    Plan plan;
+    plan.library = kLibrary;
+    OneFinding property(dies);
+    ProviderResult result;
+    result.provider = "shm";
+    Report report;
+    run_property(plan, property, result, report, [](std::uint64_t, std::uint64_t) {});
+    return static_cast<std::size_t>(std::count_if(
+        report.deviations.begin(), report.deviations.end(),
+        [](const Deviation& d) { return d.clause == model::Clause::msg_call_accepted && !d.intermittent; }));
+}
+
+// A finding, then cases that keep all promises, until a file says that it came.
+class WaitsForItsFinding : public Property {
+public:
+    explicit WaitsForItsFinding(std::string file) : file_(std::move(file)) {}
+    [[nodiscard]] std::string_view name() const override { return "traffic"; }
+    [[nodiscard]] std::string_view about() const override { return "a finding, and others"; }
+    [[nodiscard]] std::uint64_t count(const Plan&) const override { return 1000; }
+    void prepare(TestContext&) override {}
+    bool make(TestContext&, std::uint64_t index, Case& out) override {
+        came_ = came_ || std::filesystem::exists(file_);
+        CaseFile file;
+        CaseError error;
+        if (came_ || !parse_case(kRefused, file, error)) return false;
+        out = file.shown;
+        if (index == 0) return true;
+        for (model::Operation& o : out.sequence.operations) o.length = 8;
+        usleep(10'000);
+        return true;
+    }
+    [[nodiscard]] std::string note() const override { return came_ ? "it came" : "it did not come"; }
+
+private:
+    std::string file_;
+    bool came_ = false;
+};
+
+TEST(Sightings, AFindingIsPassedOnWhileItsPropertyGoesOn) {
+    const Folder folder;
+    WaitsForItsFinding property(folder.path("found"));
+    Plan plan;
+    plan.library = kLibrary;
+    const JobEvents events{.began = [](std::size_t) {},
+                           .at = [](std::size_t, std::uint64_t) {},
+                           .found = [&](std::size_t, const Deviation&) { std::ofstream(folder.path("found")) << 1; },
+                           .ended = [](std::size_t, const JobResult&) {}};
+    const auto results = run_jobs(plan, {{&property, "shm"}}, 1, events);
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_EQ(results[0].counts.notes, std::vector<std::string>{"traffic: it came"});
+    EXPECT_EQ(results[0].deviations.size(), 1U) << "once";
+}
+
+TEST(Sightings, AFindingIsToldOnceItIsConfirmed) { EXPECT_EQ(refusals(false), 1U); }
+
+TEST(Sightings, WhatWasBeingConfirmedIsToldThoughTheProcessThatFoundItEnds) { EXPECT_EQ(refusals(true), 1U); }
+#endif
+
+}  // namespace
+}  // namespace selvage::conformance
