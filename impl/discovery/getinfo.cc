@@ -220,13 +220,13 @@ int answer(Query& query, InfoList& list) {
     return match_all(query, *table, list);
 }
 
-// FI_HMEM is a capability that is granted to who asks for it, or for whatever there is, and who registers such memory.
+// FI_HMEM is granted to who asks for it, and shown to who says that such memory will be registered. To show it to
+// whoever asks for nothing would double what most programs pay for discovery and never use.
 Query::Hmem hmem_of(const Query& query) {
     if (query.version < FI_VERSION(1, 9)) return Query::Hmem::No;
     const uint64_t caps = query.hints.info.caps;
     if (caps) return caps & FI_HMEM ? Query::Hmem::Only : Query::Hmem::No;
-    const bool ready = !query.registration_known || (query.hints.domain.mr_mode & FI_MR_HMEM);
-    return ready ? Query::Hmem::Too : Query::Hmem::No;
+    return query.hints.domain.mr_mode & FI_MR_HMEM ? Query::Hmem::Too : Query::Hmem::No;
 }
 
 inline int check_arguments(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags) {
