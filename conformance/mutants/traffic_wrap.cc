@@ -209,7 +209,12 @@ void wrap(fid_cntr* cntr, const TrafficHooks& hooks) {
 }
 }  // namespace
 
-EpWrap& wrap_of_endpoint(const fid_ep* ep) { return wrap_of<EpWrap>(ep); }
+// A library may do deferred work on a copy of its endpoint, which has our tables, too.
+EpWrap& wrap_of_endpoint(const fid_ep* ep) {
+    for (const auto& [wrapped, w] : wraps<EpWrap>())
+        if (wrapped == ep || ep->msg == &w->own_msg || ep->rma == &w->own_rma) return *w;
+    return wrap_of<EpWrap>(ep);
+}
 
 std::uint64_t bound_for(fid_cq* cq) { return wrap_of<CqWrap>(cq).bound; }
 std::uint64_t bound_for(fid_cntr* cntr) { return wrap_of<CntrWrap>(cntr).bound; }
