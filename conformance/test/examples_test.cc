@@ -98,7 +98,7 @@ TEST_P(ExamplesOf, AMutantThatBreaksTheClauseShowsWhatTheExampleSays) {
 }
 
 constexpr const char* kAreas[] = {"atomic.",  "cntr.", "cq.",  "domain.", "endpoint.", "fabric.",
-                                  "getinfo.", "msg.",  "rma.", "tagged.", "tostr."};
+                                  "getinfo.", "msg.",  "rma.", "tagged.", "tostr.",    "trigger."};
 INSTANTIATE_TEST_SUITE_P(Areas, ExamplesOf, testing::ValuesIn(kAreas),
                          [](const auto& area) { return std::string(area.param, std::strlen(area.param) - 1); });
 #endif
