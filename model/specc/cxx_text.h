@@ -20,6 +20,9 @@ inline std::string quoted(const std::string& s) {
     return out + "\"";
 }
 
+/// The same as a view that knows its length: a compiler that counts would count characters of long tables for ever.
+inline std::string viewed(const std::string& s) { return quoted(s) + "sv"; }
+
 /// A word as an enumerator: "names-itself" is NamesItself.
 inline std::string capital(const std::string& s) {
     std::string out;

@@ -133,7 +133,8 @@ const ExampleCase* example_case(const Spec& spec, const std::string& id) {
 std::string clause_table(const Spec& spec) {
     std::ostringstream o;
     o << kBanner << "#include \"model/spec/clause.h\"\n\n"
-      << includes(spec) << "\nnamespace selvage::model {\nnamespace {\n\n";
+      << includes(spec)
+      << "\nnamespace selvage::model {\nnamespace {\n\nusing namespace std::string_view_literals;\n\n";
     for (const auto& c : spec.clauses) {
         emit_list(o, "kSource_" + identifier(c.id), c.source);
         if (c.dispute) emit_list(o, "kSays_" + identifier(c.id), c.dispute->says);
@@ -146,19 +147,19 @@ std::string clause_table(const Spec& spec) {
     for (const auto& c : spec.clauses) {
         const auto id = identifier(c.id);
         const auto* e = example_case(spec, c.id);
-        o << "    {.clause = Clause::" << id << ", .id = " << quoted(c.id) << ", .title = " << quoted(c.title)
+        o << "    {.clause = Clause::" << id << ", .id = " << viewed(c.id) << ", .title = " << viewed(c.title)
           << ", .level = Level::" << capital(c.level) << ", .status = Status::" << (c.dispute ? "Disputed" : "Clear")
           << ",\n     .judges = Judges::" << (c.judges == "text" ? "String" : capital(c.judges))
           << ", .source = kSource_" << id << ", .since = " << version(c.since)
           << ", .until = " << (c.until.empty() ? "Version(~0U)" : version(c.until))
-          << ",\n     .promise = " << quoted(c.promise) << ",\n     .unseen = " << quoted(c.unseen)
-          << ",\n     .example_call = " << quoted(c.example ? c.example->call : "")
-          << ", .example_expect = " << quoted(c.example ? c.example->expect : "")
-          << ",\n     .example_case = " << quoted(e != nullptr ? e->text : "")
-          << ", .example_shows = " << quoted(e != nullptr ? e->shows : "")
+          << ",\n     .promise = " << viewed(c.promise) << ",\n     .unseen = " << viewed(c.unseen)
+          << ",\n     .example_call = " << viewed(c.example ? c.example->call : "")
+          << ", .example_expect = " << viewed(c.example ? c.example->expect : "")
+          << ",\n     .example_case = " << viewed(e != nullptr ? e->text : "")
+          << ", .example_shows = " << viewed(e != nullptr ? e->shows : "")
           << ",\n     .dispute_says = " << (c.dispute && !c.dispute->says.empty() ? "kSays_" + id : std::string("{}"))
-          << ", .dispute_reading = " << quoted(c.dispute ? c.dispute->reading : "")
-          << ",\n     .dispute_why = " << quoted(c.dispute ? c.dispute->why : "")
+          << ", .dispute_reading = " << viewed(c.dispute ? c.dispute->reading : "")
+          << ",\n     .dispute_why = " << viewed(c.dispute ? c.dispute->why : "")
           << ", .needs = " << (c.needs.empty() ? std::string("{}") : "kNeeds_" + id) << "},\n";
     }
     o << "};\n\n}  // namespace\n\nstd::span<const ClauseText> clauses() { return kClauses; }\n\n"
