@@ -220,13 +220,14 @@ int answer(Query& query, InfoList& list) {
     return match_all(query, *table, list);
 }
 
-// FI_HMEM is granted to who asks for it, and shown to who says that such memory will be registered. To show it to
-// whoever asks for nothing would double what most programs pay for discovery and never use.
+// FI_HMEM is for who says that such memory will be registered (FI_MR_HMEM): granted to who asks for it, and shown to
+// who asks for whatever there is. Shown to all, it would double what most programs pay for discovery and never use.
 Query::Hmem hmem_of(const Query& query) {
     if (query.version < FI_VERSION(1, 9)) return Query::Hmem::No;
-    const uint64_t caps = query.hints.info.caps;
-    if (caps) return caps & FI_HMEM ? Query::Hmem::Only : Query::Hmem::No;
-    return query.hints.domain.mr_mode & FI_MR_HMEM ? Query::Hmem::Too : Query::Hmem::No;
+    const InfoSet& hints = query.hints;
+    const uint64_t asked = hints.info.caps ? hints.info.caps : hints.tx.caps | hints.rx.caps;
+    if (asked & FI_HMEM) return Query::Hmem::Only;
+    return !hints.info.caps && hints.domain.mr_mode & FI_MR_HMEM ? Query::Hmem::Too : Query::Hmem::No;
 }
 
 inline int check_arguments(Layout layout, uint32_t version, const char* node, const char* service, uint64_t flags) {
@@ -257,7 +258,6 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     query.has_hints = hints != nullptr;
     query.nic_known = older(layout, layout_of_version(version)) >= Layout::V1_2;
     if (hints) query.hints.widen_from(*hints, older(layout, layout_of_version(version)));
-    query.registration_known = hints && hints->domain_attr;
     query.hmem = hmem_of(query);
     InfoList list;
     const int result = answer(query, list);

@@ -107,8 +107,7 @@ bool match_registration(Match& match) {
     const bool by_device = match.offer.mr_mode_kept && (requested & kByDevice) == kByDevice;
     out = by_device ? requested & match.offer.mr_mode_kept : alone;
     if (!match.hmem) return true;
-    // Who says nothing of registration is told.
-    if (match.query.registration_known && !(requested & FI_MR_HMEM)) {
+    if (!(requested & FI_MR_HMEM)) {
         return match.refuse("domain_attr.mr_mode", static_cast<unsigned>(requested), FI_MR_HMEM, FI_TYPE_MR_MODE);
     }
     out |= FI_MR_HMEM;

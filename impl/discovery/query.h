@@ -29,8 +29,7 @@ struct Query {
     const char* node = nullptr;
     const char* service = nullptr;
     bool has_hints = false;
-    bool nic_known = false;           // fi_info::nic belongs to the caller's layout: it will be released with the rest
-    bool registration_known = false;  // the hints have a domain_attr
+    bool nic_known = false;  // fi_info::nic belongs to the caller's layout: it will be released with the rest
     // Answers with FI_HMEM: none, as it is not asked for; beside those without it; or no others.
     enum class Hmem : uint8_t { No, Too, Only };
     Hmem hmem = Hmem::No;

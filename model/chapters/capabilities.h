@@ -69,11 +69,14 @@ inline bool well_formed(std::uint64_t caps) {
 /// The capabilities that the hints ask for; none where the call only asks which providers exist.
 inline std::uint64_t requested_caps(const Query& q) { return names_only(q) ? 0 : requested(q, Field::caps); }
 
-/// The application knows of memory of devices, and registers it or does not say: "FI_MR_HMEM is associated with the
-/// FI_HMEM capability" (fi_mr(3)), and both came with 1.9.
+/// The application says that it registers memory of devices: "FI_MR_HMEM is associated with the FI_HMEM capability"
+/// (fi_mr(3)), and both came with 1.9.
 inline bool registers_hmem(const Query& q) {
-    const bool says = q.hints && q.hints->has(Part::Domain);
-    return q.version >= Version(1, 9) && (!says || (requested(q, Field::domain_mr_mode) & FI_MR_HMEM) != 0);
+    return q.version >= Version(1, 9) && (requested(q, Field::domain_mr_mode) & FI_MR_HMEM) != 0;
+}
+/// FI_HMEM is all that is amiss, and may be: a provider may keep it for who registers such memory.
+inline bool may_lack_hmem(const Query& q, std::uint64_t missing) {
+    return (missing & FI_HMEM) != 0 && !registers_hmem(q);
 }
 
 /// match: some capabilities that are asked for, against all that the entry has.
@@ -84,7 +87,7 @@ inline Fit fit_caps(const MatchCase& c, std::uint64_t expected) {
     Evidence lacks = number(Field::caps, Relation::Contains, expected, c.entry.offer.caps);
     const bool declared = c.profile.origin == Origin::Declared;
     if (declared && (expected & ~(shown | c.entry.also_caps)) == 0) {
-        if ((expected & ~shown & FI_HMEM) == 0 || registers_hmem(c.query)) return Fit::fits();
+        if (!may_lack_hmem(c.query, expected & ~shown)) return Fit::fits();
         lacks.note = "for who registers such memory";
         return Fit::may(std::move(lacks));
     }

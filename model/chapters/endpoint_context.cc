@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "model/chapters/capabilities.h"
+
 namespace selvage::model::rules {
 
 const ContextSide kTransmit = {
@@ -227,7 +229,8 @@ Fit context_caps_granted(const MatchCase& c, const ContextSide& side) {
     const auto evidence = number(side.caps, Relation::Contains, expected, shown);
     const auto possible = shown | get(c.entry.most, side.caps) | c.entry.also_caps;
     if (c.profile.origin == Origin::Inferred || (expected & ~implied(possible)) == 0) {
-        const bool sure = c.profile.origin == Origin::Declared && (expected & ~possible) == 0;
+        const bool sure = c.profile.origin == Origin::Declared && (expected & ~possible) == 0 &&
+                          !may_lack_hmem(c.query, expected & ~shown);
         return sure ? Fit::fits() : Fit::may(evidence);
     }
     return Fit::no(evidence);

@@ -26,15 +26,36 @@ TEST(HmemQuery, IsGrantedToWhoRegistersSuchMemory) {
     }
 }
 
-TEST(HmemQuery, WhoSaysNothingOfRegistrationIsTold) {
+TEST(HmemQuery, WhoSaysNothingOfRegistrationIsRefused) {
     const InfoPtr hints = hmem_hints("shm");
     fi_domain_attr* attr = hints->domain_attr;
     hints->domain_attr = nullptr;
-    const Answer granted = getinfo(hints);
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
     hints->domain_attr = attr;
-    ASSERT_EQ(granted.result, 0);
-    EXPECT_EQ(granted.size(), 1U);
-    EXPECT_EQ(granted->domain_attr->mr_mode, FI_MR_HMEM);
+}
+
+// A context that is to have it asks for it, too.
+TEST(HmemQuery, IsGrantedToWhoAsksForItInAContextAlone) {
+    for (const bool transmits : {true, false}) {
+        const InfoPtr hints = make_hints("shm");
+        hints->domain_attr->mr_mode = FI_MR_HMEM;
+        (transmits ? hints->tx_attr->caps : hints->rx_attr->caps) = FI_HMEM;
+        const Answer answer = getinfo(hints);
+        ASSERT_EQ(answer.result, 0);
+        EXPECT_EQ(answer.size(), 1U);
+        EXPECT_TRUE(answer->caps & FI_HMEM);
+        EXPECT_TRUE((transmits ? answer->tx_attr->caps : answer->rx_attr->caps) & FI_HMEM);
+    }
+}
+
+// Datagrams go past the engine, and no other part of the library copies from and to such memory.
+TEST(HmemQuery, IsNotGrantedForDatagrams) {
+    const InfoPtr hints = make_hints("udp");
+    hints->ep_attr->type = FI_EP_DGRAM;
+    hints->domain_attr->mr_mode = FI_MR_HMEM;
+    ASSERT_EQ(getinfo(hints).result, 0);
+    hints->caps = FI_MSG | FI_HMEM;
+    EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
 }
 
 // Most programs never use it, and do not pay for it: what is asked for whatever there is gets it once FI_MR_HMEM is
