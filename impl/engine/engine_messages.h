@@ -36,7 +36,7 @@ public:
         if (size > kAtOnceMax) [[unlikely]]
             return 1;
         Guard guard(*this);
-        if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false, false)) return 1;
+        if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false)) return 1;
         reports.count(kSlotSend);  // no entry tells of it
         return 0;
     }
@@ -168,14 +168,11 @@ public:
     }
 
 private:
-    // `may_wait`: it may be left to the peer to pull.
     template <FrameOp Op>
     bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
-                  bool more, bool may_wait) {
+                  bool more) {
         Peer* peer = known_peer(to);
         if (!peer || !peer->may_send(units_of(size))) [[unlikely]]
-            return false;
-        if (may_wait && offers(*peer, size)) [[unlikely]]
             return false;
         const iovec range = range_of(bytes, size);
         const Header header{.size = static_cast<uint32_t>(size),
@@ -187,6 +184,18 @@ private:
         if (transport_.send(*peer, frame) != SendResult::Done) return false;
         peer->spend(units_of(size));
         return true;
+    }
+
+    // The peer is to pull it. A question of its own, and none for most transports, so that their shortest path is what
+    // it was.
+    bool is_left_to([[maybe_unused]] fi_addr_t to, [[maybe_unused]] size_t size) {
+        if constexpr (PullsMemory<T>) {
+            if (size < T::kPullMin) [[likely]]
+                return false;
+            Peer* peer = known_peer(to);
+            return peer && offers(*peer, size);
+        }
+        return false;
     }
 
     [[gnu::noinline]] ssize_t sent_inline(Peer& peer) {
@@ -203,8 +212,8 @@ private:
                        void* context, uint64_t flags) {
         if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
             Guard guard(*this);
-            if (may_complete(flags) && try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE, true))
-                [[likely]] {
+            if (may_complete(flags) && !is_left_to(to, size) &&
+                try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE)) [[likely]] {
                 reports.transmitted(flags, FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
                 return 0;
             }
