@@ -88,9 +88,11 @@ void add_capability_rows(const Row& row) {
     row.does("multi-recv-absent", "takes no FI_MULTI_RECV", {"getinfo.caps.multi-recv-flag"},
              [](Post& p) -> ssize_t { return is_recv(p) && (p.flags & FI_MULTI_RECV) != 0 ? -FI_EINVAL : go(p); });
     row.posts("directed-tagged-deaf", "receives tagged messages from anybody where one peer was named",
-              {"getinfo.caps.directed-recv-matches"}, [](Post& p) {
+              {"getinfo.caps.directed-recv-matches"},
+              [](Post& p) {
                   if (p.kind == Kind::TaggedRecv) p.addr = FI_ADDR_UNSPEC;
-              });
+              })
+        .cases = kMoreCases;
     row.delays("fence-late", "tells a fenced message before what went before it", {"getinfo.caps.fence-orders"},
                [](const fi_cq_tagged_entry& e) {
                    const Post* const p = posted_with(e.op_context);

@@ -130,9 +130,11 @@ void add_changed(const Row& row) {
                   if (is_recv(p) && p.iov.size() == 1 && p.iov[0].iov_len == 100) p.iov[0].iov_len = 90;
               });
     row.posts("directed-deaf", "receives from anybody where one peer was named",
-              {"msg.match.source", "tagged.match.source"}, [](Post& p) {
+              {"msg.match.source", "tagged.match.source"},
+              [](Post& p) {
                   if (is_recv(p)) p.addr = FI_ADDR_UNSPEC;
-              });
+              })
+        .cases = kMoreCases;
     row.posts("selective-mute", "tells nothing of what was asked for",
               {"msg.completion.selected", "tagged.completion.selected", "cq.entry.comes"}, [](Post& p) {
                   if (is_send(p)) p.flags &= ~FI_COMPLETION;
