@@ -297,7 +297,7 @@ private:
 
     // A page has those of the gravest findings, so that it loads at once.
     void program(const Deviation& d) {
-        constexpr std::size_t kMostBytes = 500'000;
+        constexpr std::size_t kMostBytes = 450'000;
         if (d.reproducer.empty()) return;
         const auto html = parts_.program_html(d.reproducer);
         if (program_bytes_ + html.size() > kMostBytes) {
