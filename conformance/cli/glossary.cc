@@ -1,3 +1,4 @@
+// See glossary.h.
 #include "conformance/cli/glossary.h"
 
 #include <fmt/format.h>

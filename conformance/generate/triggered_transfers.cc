@@ -1,3 +1,4 @@
+// See triggered_transfers.h.
 #include "conformance/generate/triggered_transfers.h"
 
 #include "conformance/generate/transfer_parts.h"

@@ -1,3 +1,4 @@
+// See starts.h.
 #include "model/traffic/starts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// See waits.h.
 #include "model/traffic/waits.h"
 
 namespace selvage::model::waits {
