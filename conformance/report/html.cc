@@ -289,7 +289,7 @@ private:
         if (d.program) item("Program", escape(program_text(*d.program)));
         if (!d.waived.empty()) item("Waived", escape(d.waived));
         if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
-        o_ << "</dl>\n<div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre class=\"wrap\">"
+        o_ << "</dl>\n<div class=\"code\"><button class=\"copy\">copy</button><pre class=\"wrap\">"
            << escape(describe(d.shown_by)) << "</pre></div>\n";
         program(d);
         o_ << "</div></details>\n";
@@ -297,7 +297,7 @@ private:
 
     // A page has those of the gravest findings, so that it loads at once.
     void program(const Deviation& d) {
-        constexpr std::size_t kMostBytes = 450'000;
+        constexpr std::size_t kMostBytes = 500'000;
         if (d.reproducer.empty()) return;
         const auto html = parts_.program_html(d.reproducer);
         if (program_bytes_ + html.size() > kMostBytes) {
@@ -307,7 +307,7 @@ private:
         }
         program_bytes_ += html.size();
         o_ << "<details class=\"code\"><summary>" << program_title(d)
-           << "</summary><div class=\"code\"><button class=\"copy\" type=\"button\">copy</button><pre>\n"
+           << "</summary><div class=\"code\"><button class=\"copy\">copy</button><pre>\n"
            << html << "</pre></div></details>\n";
     }
 
