@@ -92,4 +92,27 @@ void fill_engine_attrs(Offer& offer, fi_ep_type type, uint64_t reach) {
     offer.auth_key_max = kAuthKeyMax;
 }
 
+void restrict_to_datagrams(InfoSet& set, uint64_t caps) {
+    set.info.caps = caps;
+    set.tx.caps = context_caps(caps, kTransmitCaps);
+    set.rx.caps = context_caps(caps, kReceiveCaps);
+    set.tx.op_flags &= ~FI_DELIVERY_COMPLETE;
+    set.rx.op_flags &= ~FI_MULTI_RECV;
+    set.tx.msg_order = set.rx.msg_order = FI_ORDER_NONE;
+    set.tx.rma_iov_limit = 0;
+    set.ep.max_order_raw_size = set.ep.max_order_war_size = set.ep.max_order_waw_size = 0;
+    set.ep.mem_tag_format = 0;
+    set.domain.max_ep_stx_ctx = set.domain.max_ep_srx_ctx = 0;
+}
+
+void place_on(Offer& offer, const Provider& self, const InterfaceAddress& interface) {
+    offer.provider = &self;
+    offer.kind = interface.address.kind;
+    offer.source = interface.address;
+    offer.prefix = interface.prefix;
+    offer.interface = interface.index;
+    offer.set.info.addr_format = offer.kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+    write_subnet(interface.address, interface.prefix, offer.fabric_name, sizeof offer.fabric_name);
+}
+
 }  // namespace selvage::impl

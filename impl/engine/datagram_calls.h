@@ -8,6 +8,7 @@
 // which are inlined into fi_send and its kin.
 #pragma once
 
+#include "impl/base/create.h"
 #include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/engine/datagram.h"
@@ -127,5 +128,23 @@ private:
     static constexpr fi_ops_rma kNoRma = answering_rma<-FI_ENOSYS>();
     static constexpr fi_ops_atomic kNoAtomic = answering_atomic<-FI_ENOSYS>();
 };
+
+// Opens the path of an endpoint for datagrams. 0 or a negative fabric errno.
+template <typename Path>
+int start_datagrams(Endpoint& endpoint) {
+    // Contexts that endpoints share are of the engine; the offer has none.
+    if (endpoint.stx || endpoint.srx) return -FI_EINVAL;
+    auto* path = create<Path>();
+    if (!path) return -FI_ENOMEM;
+    int error = path->open(endpoint);
+    if (!error) error = path->attach();
+    if (error) {
+        destroy(path);
+        return error;
+    }
+    endpoint.path = path;
+    DatagramCalls<Path>::install(endpoint);
+    return 0;
+}
 
 }  // namespace selvage::impl

@@ -93,7 +93,7 @@ private:
     void greeted(const Greeting& greeting);
     void await_errors(Clock::time_point killed);
     size_t heap_allowed() const;
-    Holdings settled(const Holdings& before);
+    Holdings after_drain(const Holdings& before);
     void compare(const Holdings& before, const Holdings& after) const;
     std::string left_behind() const;
     void sweep() const;
@@ -211,7 +211,7 @@ void Survivor::kill_one(uint32_t id) {
 size_t Survivor::heap_allowed() const { return kHeapPerVictim * static_cast<size_t>(options_.kills) + kHeapUnderWay; }
 
 // The bystander may have sixteen messages of 512 KiB under way, which come and go; what is lost stays.
-Holdings Survivor::settled(const Holdings& before) {
+Holdings Survivor::after_drain(const Holdings& before) {
     const auto start = Clock::now();
     Holdings after = holdings();
     while (after.heap > before.heap + heap_allowed() && Clock::now() - start < milliseconds(5'000)) {
@@ -269,7 +269,7 @@ void Survivor::run() {
     // The connection of who died last may be about to be closed by another thread.
     until("closing the connections of the dead", milliseconds(5'000),
           [&] { return holdings().descriptors <= before.descriptors; });
-    compare(before, settled(before));
+    compare(before, after_drain(before));
     printf(
         "%s, %s progress: %d killed, %d of them under load (%d with nothing pending, told by the next call); %llu "
         "operations with them completed, %llu failed; the last error came %.1f ms after a death at most; %llu "

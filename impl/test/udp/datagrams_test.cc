@@ -153,10 +153,10 @@ TEST(UdpDatagrams, ADatagramLongerThanItsReceiveIsCutAndReported) {
 TEST(UdpDatagrams, ADatagramOfAStrangerTakesOneReceiveAndHasNoSource) {
     UdpSide a({.caps = kWithSource}), known({.caps = kWithSource});
     a.enable().insert(known.enable().address());
-    PlainSocket stranger;
+    PlainSocket unknown;
     std::string got(UdpSide::kMessageMax, '?');
     for (const size_t size : {size_t{0}, size_t{1}, size_t{2000}, UdpSide::kMessageMax}) {
-        stranger.send(a.address(), pattern(size));
+        unknown.send(a.address(), pattern(size));
         ASSERT_EQ(a.receive(got.data(), got.size()), 0);
         ASSERT_EQ(a.next(), 1) << size;
         EXPECT_EQ(a.entry.len, size);
@@ -167,18 +167,18 @@ TEST(UdpDatagrams, ADatagramOfAStrangerTakesOneReceiveAndHasNoSource) {
 
 TEST(UdpDatagrams, AnUnknownSourceIsAnErrorWithItsAddressWhereThatIsAskedFor) {
     UdpSide a({.caps = kWithSource | FI_SOURCE_ERR});
-    PlainSocket stranger;
-    stranger.send(a.enable().address(), "who?");
+    PlainSocket unknown;
+    unknown.send(a.enable().address(), "who?");
     char got[4];
     ASSERT_EQ(a.receive(got, sizeof got, &a), 0);
     ASSERT_EQ(a.next(), -FI_EAVAIL);
     EXPECT_EQ(a.error.err, FI_EADDRNOTAVAIL);
     EXPECT_EQ(a.error.len, 4u);
     ASSERT_EQ(a.error.err_data_size, sizeof(sockaddr_in));
-    EXPECT_EQ(memcmp(a.error.err_data, &stranger.address.v4, offsetof(sockaddr_in, sin_zero)), 0);
+    EXPECT_EQ(memcmp(a.error.err_data, &unknown.address.v4, offsetof(sockaddr_in, sin_zero)), 0);
     // Once it is known, it is no error.
-    const fi_addr_t from = a.insert(stranger.address);
-    stranger.send(a.address(), "me");
+    const fi_addr_t from = a.insert(unknown.address);
+    unknown.send(a.address(), "me");
     ASSERT_EQ(a.receive(got, sizeof got, &a), 0);
     EXPECT_EQ(a.next(), 1);
     EXPECT_EQ(a.source, from);

@@ -53,7 +53,7 @@ public:
         const unsigned c = pull_class(length);
         Class& own = classes_[c];
         if (++own.transfers % kTrial == 0) begin_trial(c);
-        if (!is_settled(c)) return true;
+        if (!is_measured(c)) return true;
         last_class_ = kNone;
         return false;
     }
@@ -101,7 +101,7 @@ private:
         cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
     }
 
-    bool is_settled(unsigned c) const {
+    bool is_measured(unsigned c) const {
         return classes_[c].cost[0].known == enough(c) && classes_[c].cost[1].known == enough(c);
     }
 

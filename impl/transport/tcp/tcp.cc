@@ -25,18 +25,11 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     if (!offer) return -FI_ENOMEM;
     // Nothing behind a loopback interface is remote.
     fill_engine_attrs(*offer, type, interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM);
-    const bool v4 = interface.address.kind == AddressKind::Inet;
-    offer->provider = &self;
-    offer->kind = interface.address.kind;
-    offer->source = interface.address;
-    offer->prefix = interface.prefix;
-    offer->interface = interface.index;
+    place_on(*offer, self, interface);
     offer->loopback = interface.loopback;
     offer->known_as = {FI_PROTO_SOCK_TCP, FI_PROTO_XNET};
     offer->set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
-    offer->set.info.addr_format = v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     snprintf(offer->domain_name, sizeof offer->domain_name, "%s", interface.name);
-    write_subnet(interface.address, interface.prefix, offer->fabric_name, sizeof offer->fabric_name);
     return 0;
 }
 

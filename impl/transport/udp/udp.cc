@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "impl/catalog/capabilities.h"
 #include "impl/catalog/engine_attrs.h"
 #include "impl/catalog/registry.h"
 #include "impl/config/param.h"
@@ -40,20 +39,12 @@ size_t payload_of(const InterfaceAddress& interface) {
 void make_datagrams(InfoSet& set, uint64_t reach, size_t payload) {
     const uint64_t caps =
         FI_MSG | FI_MULTICAST | FI_SEND | FI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_SHARED_AV | FI_AV_USER_ID | reach;
-    set.info.caps = caps;
-    set.tx.caps = context_caps(caps, kTransmitCaps);
-    set.rx.caps = context_caps(caps, kReceiveCaps);
-    set.tx.op_flags = (set.tx.op_flags & ~FI_DELIVERY_COMPLETE) | FI_MULTICAST;
-    set.rx.op_flags &= ~FI_MULTI_RECV;
-    set.tx.msg_order = set.rx.msg_order = FI_ORDER_NONE;
-    set.tx.rma_iov_limit = 0;
+    restrict_to_datagrams(set, caps);
+    set.tx.op_flags |= FI_MULTICAST;
     set.tx.inject_size = payload;  // every datagram is the kernel's when the call returns
     set.ep.protocol = FI_PROTO_UDP;
     set.ep.max_msg_size = payload;
-    set.ep.max_order_raw_size = set.ep.max_order_war_size = set.ep.max_order_waw_size = 0;
-    set.ep.mem_tag_format = 0;
     set.domain.cq_data_size = 0;
-    set.domain.max_ep_stx_ctx = set.domain.max_ep_srx_ctx = 0;
 }
 
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface) {
@@ -62,17 +53,11 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     const uint64_t reach = interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM;
     fill_engine_attrs(*offer, FI_EP_DGRAM, reach);
     make_datagrams(offer->set, reach, payload_of(interface));
-    offer->provider = &self;
-    offer->kind = interface.address.kind;
-    offer->source = interface.address;
-    offer->prefix = interface.prefix;
-    offer->interface = interface.index;
+    place_on(*offer, self, interface);
     offer->loopback = interface.loopback;
     offer->auth_key_max = 0;  // nobody asks before a datagram arrives
     offer->tx_size_max = offer->rx_size_max = kDatagramQueueMax;
-    offer->set.info.addr_format = offer->kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     snprintf(offer->domain_name, sizeof offer->domain_name, "%s", interface.name);
-    write_subnet(interface.address, interface.prefix, offer->fabric_name, sizeof offer->fabric_name);
     return 0;
 }
 

@@ -1,7 +1,6 @@
 // See udp_path.h: the calls of the application on an endpoint over UDP, and how such an endpoint starts.
 #include <sys/epoll.h>
 
-#include "impl/base/create.h"
 #include "impl/engine/datagram_calls.h"
 #include "impl/transport/udp/udp.h"
 #include "impl/transport/udp/udp_path.h"
@@ -76,21 +75,9 @@ inline ssize_t UdpPath::receive(const DatagramReceive& request) {
 namespace selvage::impl {
 
 int start_udp_endpoint(Endpoint& endpoint) {
-    // Contexts that endpoints share are of the engine; the offer has none.
-    if (endpoint.stx || endpoint.srx) return -FI_EINVAL;
     // Nobody asks before a datagram arrives, so a key would keep nobody out.
     if (endpoint.domain->attr.auth_key_size) return -FI_EINVAL;
-    auto* path = create<udp::UdpPath>();
-    if (!path) return -FI_ENOMEM;
-    int error = path->open(endpoint);
-    if (!error) error = path->attach();
-    if (error) {
-        destroy(path);
-        return error;
-    }
-    endpoint.path = path;
-    DatagramCalls<udp::UdpPath>::install(endpoint);
-    return 0;
+    return start_datagrams<udp::UdpPath>(endpoint);
 }
 
 }  // namespace selvage::impl

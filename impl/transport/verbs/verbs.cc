@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "impl/catalog/capabilities.h"
 #include "impl/catalog/engine_attrs.h"
 #include "impl/catalog/registry.h"
 #include "impl/config/log.h"
@@ -71,21 +70,12 @@ void make_datagrams(Offer& offer, const verbs::DevicePort& port) {
     offer.tx_size_max = offer.rx_size_max = most;
     InfoSet& set = offer.set;
     set.info.addr_format = FI_ADDR_IB_UD;
-    set.info.caps = kCaps;
-    set.tx.caps = context_caps(kCaps, kTransmitCaps);
-    set.rx.caps = context_caps(kCaps, kReceiveCaps);
-    set.tx.op_flags &= ~FI_DELIVERY_COMPLETE;
-    set.rx.op_flags &= ~FI_MULTI_RECV;
-    set.tx.msg_order = set.rx.msg_order = FI_ORDER_NONE;
-    set.tx.rma_iov_limit = 0;
+    restrict_to_datagrams(set, kCaps);
     set.tx.size = set.rx.size = std::min(verbs::kDatagramQueue, most);
     set.tx.inject_size = std::min(set.tx.inject_size, packet);
     set.ep.protocol = FI_PROTO_IB_UD;
     set.ep.max_msg_size = packet;
-    set.ep.max_order_raw_size = set.ep.max_order_war_size = set.ep.max_order_waw_size = 0;
-    set.ep.mem_tag_format = 0;
     set.domain.cq_data_size = sizeof(uint32_t);  // what a packet has a place for
-    set.domain.max_ep_stx_ctx = set.domain.max_ep_srx_ctx = 0;
 }
 
 int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress& interface,
@@ -93,26 +83,20 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     Offer* offer = table.add();
     if (!offer) return -FI_ENOMEM;
     fill_engine_attrs(*offer, type, FI_LOCAL_COMM | FI_REMOTE_COMM);
-    offer->provider = &self;
+    place_on(*offer, self, interface);
     // Addressed endpoints exist under the layered name only.
     offer->layered = type == FI_EP_RDM;
-    offer->kind = interface.address.kind;
-    offer->source = interface.address;
-    offer->prefix = interface.prefix;
-    offer->interface = interface.index;
     offer->reaches_own_only = true;
     if (type == FI_EP_MSG) offer->known_as = {FI_PROTO_RDMA_CM_IB_RC};
     if (type == FI_EP_RDM) offer->known_as = {FI_PROTO_RXM};
     offer->mr_mode_kept = kDeviceAccess;
     InfoSet& set = offer->set;
-    set.info.addr_format = offer->kind == AddressKind::Inet ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
     set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kAddressedProtocol;
     set.tx.msg_order &= ~kNotOrdered;
     set.rx.msg_order &= ~kNotOrdered;
     set.domain.ep_cnt = at_most(set.domain.ep_cnt, port.device_attr.max_qp);
     set.domain.mr_cnt = at_most(set.domain.mr_cnt, port.device_attr.max_mr);
     snprintf(offer->domain_name, sizeof offer->domain_name, "%s", port.device);
-    write_subnet(interface.address, interface.prefix, offer->fabric_name, sizeof offer->fabric_name);
     if (type == FI_EP_DGRAM) make_datagrams(*offer, port);
     verbs::describe_nic(port, interface.name, "/sys", &offer->nic);
     return 0;

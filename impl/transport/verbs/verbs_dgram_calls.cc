@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "impl/base/create.h"
 #include "impl/engine/datagram_calls.h"
 #include "impl/transport/verbs/verbs_dgram.h"
 
@@ -130,20 +129,6 @@ size_t DatagramPath::transmit_left() {
 
 namespace selvage::impl {
 
-int start_verbs_datagrams(Endpoint& endpoint) {
-    // Contexts that endpoints share are of the engine; the offer has none.
-    if (endpoint.stx || endpoint.srx) return -FI_EINVAL;
-    auto* path = create<verbs::DatagramPath>();
-    if (!path) return -FI_ENOMEM;
-    int error = path->open(endpoint);
-    if (!error) error = path->attach();
-    if (error) {
-        destroy(path);
-        return error;
-    }
-    endpoint.path = path;
-    DatagramCalls<verbs::DatagramPath>::install(endpoint);
-    return 0;
-}
+int start_verbs_datagrams(Endpoint& endpoint) { return start_datagrams<verbs::DatagramPath>(endpoint); }
 
 }  // namespace selvage::impl
