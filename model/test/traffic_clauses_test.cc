@@ -50,5 +50,21 @@ TEST(TrafficClauses, ThatHoldOnATalkLeaveItAloneAltogether) {
     }
 }
 
+// A receive took the second message, not the first: the order is broken, and nothing in its entry.
+TEST(TrafficClauses, HoldTheFieldsOfAnEntryAgainstTheMessageWhoseBytesCame) {
+    Talk k;
+    const int r = k.trecv(Side::B, 0, ~0ULL);
+    k.with_data(k.tsend(Side::A, 0x35), 77);
+    const int s = k.with_data(k.tsend(Side::A, 0x36), 78);
+    k.sent(s).received(r, s);
+    EXPECT_EQ(k.outcome(clause::tagged_match_order), Outcome::Broken);
+    EXPECT_EQ(k.outcome(clause::cq_data_received), Outcome::Holds);
+    EXPECT_EQ(k.outcome(clause::cq_tag_received), Outcome::Holds);
+    k.last().data = 77;
+    k.last().tag = 0x35;
+    EXPECT_EQ(k.outcome(clause::cq_data_received), Outcome::Broken) << "what the first one brought";
+    EXPECT_EQ(k.outcome(clause::cq_tag_received), Outcome::Broken) << "what the first one brought";
+}
+
 }  // namespace
 }  // namespace selvage::model::traffic_test

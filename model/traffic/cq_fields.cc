@@ -16,6 +16,12 @@ const Operation* message_of(const TrafficCase& c, int i) {
     return &operation(c, part(c, i).messages.front());
 }
 
+// The same, or the other one whose bytes came: which message a receive takes is for others to say.
+const Operation* message_of(const TrafficCase& c, int i, const Completion& x) {
+    const Operation* const m = message_of(c, i);
+    return m != nullptr && x.bytes_of >= 0 ? &operation(c, x.bytes_of) : m;
+}
+
 bool prefixed(const Traffic& t) { return t.info != nullptr && (t.info->mode & FI_MSG_PREFIX) != 0; }
 
 // As many bytes of remote data as the endpoint carries.
@@ -37,9 +43,8 @@ std::uint64_t tag_mask(const Traffic& t) {
 Ruling cq_len_received(const TrafficCase& c) {
     if (!has_flags(c.traffic) || prefixed(c.traffic)) return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
-        const Operation* m = message_of(c, i);
+        const Operation* const m = message_of(c, i, x);
         if (m == nullptr) return;
-        if (x.bytes_of >= 0) m = &operation(c, x.bytes_of);  // which message it is, is for others to say
         const std::uint64_t placed = std::min(m->length, operation(c, i).length);
         tour.see(x.length == placed, [&] {
             return compared(c, i, Observable::Length, Relation::Equals, placed, x.length,
@@ -69,7 +74,7 @@ Ruling cq_buf_multi_recv(const TrafficCase& c) {
 Ruling cq_data_received(const TrafficCase& c) {
     if (!has_data(c.traffic) || data_mask(c.traffic) == 0) return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
-        const Operation* m = message_of(c, i);
+        const Operation* const m = message_of(c, i, x);
         if (m == nullptr || !carries_data(*m) || (x.flags & FI_REMOTE_CQ_DATA) == 0) return;
         const std::uint64_t sent = m->data & data_mask(c.traffic);
         tour.see((x.data & data_mask(c.traffic)) == sent, [&] {
@@ -83,7 +88,7 @@ Ruling cq_tag_received(const TrafficCase& c) {
     return each_success(
         c, [](const Operation& o) { return plain_receive(o) && is_tagged(o); },
         [&](Tour& tour, int i, const Completion& x) {
-            const Operation* m = message_of(c, i);
+            const Operation* const m = message_of(c, i, x);
             if (m == nullptr) return;
             const std::uint64_t mask = tag_mask(c.traffic);
             tour.see((x.tag & mask) == (m->tag & mask), [&] {
