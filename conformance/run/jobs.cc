@@ -202,6 +202,22 @@ void wait_for(const std::vector<std::unique_ptr<Run>>& runs, const std::vector<s
     poll(waiting.data(), waiting.size(), static_cast<int>(kLook.count()));
 }
 
+// Indices of the jobs, those that take longest last.
+std::vector<std::size_t> by_property(const std::vector<Job>& jobs) {
+    std::vector<const Property*> properties;
+    const auto rank = [&properties](const Job& job) {
+        return std::find(properties.begin(), properties.end(), job.property) - properties.begin();
+    };
+    std::vector<std::size_t> out(jobs.size());
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        out[i] = i;
+        if (rank(jobs[i]) == std::ssize(properties)) properties.push_back(jobs[i].property);
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::size_t a, std::size_t b) { return rank(jobs[a]) < rank(jobs[b]); });
+    return out;
+}
+
 }  // namespace
 
 unsigned default_jobs() { return std::clamp(std::thread::hardware_concurrency(), 1U, kMostJobs); }
@@ -210,12 +226,15 @@ std::vector<JobResult> run_jobs(const Plan& plan, const std::vector<Job>& jobs, 
                                 const JobEvents& events) {
     std::vector<std::unique_ptr<Run>> runs;
     for (const Job& job : jobs) runs.push_back(std::make_unique<Run>(plan, job));
+    std::vector<std::size_t> left = by_property(jobs);
     std::vector<std::size_t> under_way;
-    for (std::size_t left = jobs.size(); left > 0 || !under_way.empty();) {
-        while (left > 0 && under_way.size() < at_once) {
-            under_way.push_back(--left);
-            events.began(left);
-            runs[left]->begin();
+    while (!left.empty() || !under_way.empty()) {
+        while (!left.empty() && under_way.size() < at_once) {
+            const std::size_t next = left.back();
+            left.pop_back();
+            under_way.push_back(next);
+            events.began(next);
+            runs[next]->begin();
         }
         wait_for(runs, under_way);
         std::erase_if(under_way, [&](std::size_t i) {

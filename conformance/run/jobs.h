@@ -42,7 +42,8 @@ struct JobEvents {
 /// Processors that this process may use, at most four.
 unsigned default_jobs();
 
-/// Runs all jobs, so many at once.  The last ones of the list begin first: they take longest.
+/// Runs all jobs, so many at once.  Those of the property that is last in the list begin first, on all providers: they
+/// take longest, and at the end one that is left alone leaves processors idle.
 /// @return their results, in the order of the list.
 std::vector<JobResult> run_jobs(const Plan& plan, const std::vector<Job>& jobs, unsigned at_once,
                                 const JobEvents& events);

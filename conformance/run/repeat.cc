@@ -71,20 +71,33 @@ std::vector<Because> pick(const std::vector<Because>& broken, const Because& exp
     return out;
 }
 
-std::vector<Because> Repeater::trial(const Case& c) {
+Repeater::Shown Repeater::run_alone(const Case& c) {
     alive_();
-    worker_of(context_.library()).renew();
-    std::vector<Because> broken;
+    Worker& worker = worker_of(context_.library());
+    worker.renew();
+    Shown out;
     Tally scratch;
-    probe(context_, c, scratch, broken);
-    loss_ = worker_of(context_.library()).loss();
-    return pick(broken, seen_->because.front());
+    probe(context_, c, scratch, out.broken);
+    out.loss = worker.loss();
+    out.hasty = worker.hasty();
+    out.ran = worker.ran();
+    return out;
+}
+
+std::vector<Because> Repeater::trial(const Case& c) {
+    if (!remembers_) {
+        shown_ = run_alone(c);
+    } else {
+        const auto [known, is_new] = memory_.try_emplace(print_case(c));
+        if (is_new) known->second = run_alone(c);
+        shown_ = known->second;
+    }
+    return pick(shown_.broken, seen_->because.front());
 }
 
 std::vector<Because> Repeater::counted_trial(const Case& c) {
     auto because = trial(c);
-    const Worker& worker = worker_of(context_.library());
-    if (worker.hasty() || (!worker.ran() && because.empty())) return because;
+    if (shown_.hasty || (!shown_.ran && because.empty())) return because;
     ++tries_.of;
     tries_.shown += because.empty() ? 0 : 1;
     return because;
@@ -105,7 +118,7 @@ void Repeater::make_smaller(Reduced& r, std::chrono::nanoseconds left) {
             return false;
         }
         r.because = std::move(because);
-        r.loss = loss_;
+        r.loss = shown_.loss;
         return true;
     };
     r.minimal = shrink(r.shown, still_shows, kBudget);
@@ -117,7 +130,7 @@ std::vector<Because> Repeater::each_time(const Case& c) {
     std::vector<Because> because;
     for (unsigned i = 0; i < kConfirmations; ++i) {
         because = counted_trial(c);
-        if (because.empty() || loss_ != Loss::None) break;
+        if (because.empty() || shown_.loss != Loss::None) break;
     }
     return because;
 }
@@ -149,7 +162,7 @@ bool Repeater::take(Reduced& r, Case c) {
     if (because.empty()) return false;
     r.shown = std::move(c);
     r.because = std::move(because);
-    r.loss = loss_;
+    r.loss = shown_.loss;
     return true;
 }
 
@@ -174,6 +187,7 @@ void Repeater::in_one_area(Reduced& r) {
 
 Reduced Repeater::reduce(const Sighting& seen, std::chrono::nanoseconds left) {
     seen_ = &seen;
+    remembers_ = true;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
     Worker& worker = worker_of(context_.library());
     worker.set_quick(seen.loss == Loss::Ended);
@@ -184,12 +198,13 @@ Reduced Repeater::reduce(const Sighting& seen, std::chrono::nanoseconds left) {
         out.shown.before = seen.history;
         out.because = counted_trial(out.shown);
     }
-    out.loss = loss_;
+    out.loss = shown_.loss;
     in_one_process(out);
     in_one_area(out);
     out.minimal = out.shown;
     if (!out.because.empty() && !context_.plan().first) make_smaller(out, left);
     out.tries = tries_;
+    remembers_ = false;
     worker.set_quick(false);
     worker.renew();
     return out;
@@ -206,7 +221,7 @@ Repeated Repeater::each_time(const Sighting& seen, const Reduced& reduced) {
         out.shown = reduced.shown;
         out.because = each_time(out.shown);
     }
-    out.loss = loss_;
+    out.loss = shown_.loss;
     worker.set_patient(false);
     worker.renew();
     return out;

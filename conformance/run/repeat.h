@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,7 +55,7 @@ class Repeater {
 public:
     /// @param alive called ahead of each trial.
     Repeater(TestContext& context, std::function<void()> alive) : context_(context), alive_(std::move(alive)) {}
-    /// Runs it again, and makes what shows it smaller.
+    /// Runs it again, and makes what shows it smaller.  What a case showed that was run for another sighting is known.
     /// @param left time for making it smaller.
     Reduced reduce(const Sighting& seen, std::chrono::nanoseconds left = kShrinkTime);
     /// With patience.  @return no link if it does not show each time.
@@ -65,6 +66,14 @@ public:
     Repeated run(const Sighting& seen) { return confirm(seen, reduce(seen)); }
 
 private:
+    /// What a case showed when it was run alone.
+    struct Shown {
+        std::vector<model::Because> broken;
+        Loss loss = Loss::None;
+        bool hasty = false;
+        bool ran = true;
+    };
+    Shown run_alone(const Case& c);
     /// Runs a case alone.  @return the links that are like the one of the sighting; none if it does not show.
     std::vector<model::Because> trial(const Case& c);
     /// The same, counted unless it was hasty.
@@ -81,7 +90,9 @@ private:
     std::function<void()> alive_;
     const Sighting* seen_ = nullptr;
     Tries tries_;
-    Loss loss_ = Loss::None;             ///< of the last trial
+    Shown shown_;             ///< by the last trial
+    bool remembers_ = false;  ///< what was run is not run again
+    std::map<std::string, Shown> memory_;
     std::set<std::string> at_times_;     ///< signatures of what was found to be intermittent
     std::chrono::nanoseconds trying_{};  ///< spent on what does not repeat
 };

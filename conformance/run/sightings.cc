@@ -1,6 +1,7 @@
 // See sightings.h.
 #include "conformance/run/sightings.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "conformance/drive/transfer/worker.h"
@@ -24,22 +25,33 @@ Sightings::Sightings(TestContext& context, Reporter& reporter, std::function<voi
       reporter_(reporter),
       repeater_(context, std::move(alive)),
       reductions_(kReductions,
-                  [this](const Candidate& c, Channel& channel) {
-                      send_reduced(context_, c, kShrinkTime - shrinking_, channel);
+                  [this](const TrialQueue::Group& group, Channel& channel) {
+                      send_reduced(context_, group, kShrinkTime - shrinking_, channel);
                   }),
-      confirmations_(kConfirmations,
-                     [this](const Candidate& c, Channel& channel) { send_confirmed(context_, c, channel); }) {}
+      confirmations_(kConfirmations, [this](const TrialQueue::Group& group, Channel& channel) {
+          send_confirmed(context_, group, channel);
+      }) {}
 
 void Sightings::take(const Sighting& seen, std::uint64_t at) {
+    std::vector<Sighting> group;
     for (const Because& b : seen.because) {
         if (reporter_.is_over()) return;
+        const bool may_be_explained =
+            seen.loss != Loss::None &&
+            std::any_of(group.begin(), group.end(), [&b](const Sighting& s) { return alike(s.because.front(), b); });
+        if (may_be_explained) reduce(group, at);
         if (!reporter_.is_expected(b) || is_explained(seen, b)) continue;
-        while (reporter_.novelty().is_open(b.clause)) conclude_reduction();
+        while (reporter_.novelty().is_open(b.clause)) {
+            if (reductions_.empty()) reduce(group, at);
+            conclude_reduction();
+        }
         if (!reporter_.novelty().worth_shrinking(b.clause)) continue;
-        Sighting one = seen;
-        one.because = pick(seen.because, b);
-        reduce(std::move(one), at);
+        reporter_.novelty().begin(b.clause);
+        group.push_back(seen);
+        group.back().because = pick(seen.because, b);
+        if (context_.plan().first) reduce(group, at);
     }
+    reduce(group, at);
 }
 
 // A loss that a known case explains is seen once more; nothing of it is tried again.
@@ -59,14 +71,19 @@ bool Sightings::is_explained(const Sighting& seen, const Because& broken) {
     return true;
 }
 
-void Sightings::reduce(Sighting seen, std::uint64_t at) {
+void Sightings::reduce(std::vector<Sighting>& group, std::uint64_t at) {
+    if (group.empty()) return;
     worker_of(context_.library()).renew();  // what comes next finds nothing of what broke a promise
     while (!reductions_.has_room()) conclude_reduction();
-    const std::uint64_t id = ++ids_;
-    // Of what was seen in haste nothing is told that was not confirmed.
-    if (!seen.hasty) reporter_.pend(id, seen.shown, seen.because);
-    reporter_.novelty().begin(seen.because.front().clause);
-    reductions_.begin({.sighting = std::move(seen), .reduced = {}, .id = id}, at);
+    TrialQueue::Group candidates;
+    for (Sighting& seen : group) {
+        const std::uint64_t id = ++ids_;
+        // Of what was seen in haste nothing is told that was not confirmed.
+        if (!seen.hasty) reporter_.pend(id, seen.shown, seen.because);
+        candidates.push_back({.sighting = std::move(seen), .reduced = {}, .id = id});
+    }
+    group.clear();
+    reductions_.begin(std::move(candidates), at);
     if (context_.plan().first) finish();
 }
 
@@ -101,7 +118,7 @@ void Sightings::confirm(Candidate candidate, std::uint64_t at) {
         return reporter_.conclude(candidate.id);
     reporter_.pend(candidate.id, r.minimal, r.because);
     while (!confirmations_.has_room()) conclude_confirmation();
-    confirmations_.begin(std::move(candidate), at);
+    confirmations_.begin({std::move(candidate)}, at);
 }
 
 void Sightings::conclude_confirmation() {

@@ -37,7 +37,8 @@ public:
     void finish();
 
 private:
-    void reduce(Sighting seen, std::uint64_t at);
+    /// Begins to make smaller what is in the group, and empties it.
+    void reduce(std::vector<Sighting>& group, std::uint64_t at);
     bool is_explained(const Sighting& seen, const model::Because& broken);
     void conclude_reduction();
     void confirm(Candidate candidate, std::uint64_t at);

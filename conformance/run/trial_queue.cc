@@ -17,6 +17,7 @@ namespace {
 constexpr int kLookMillis = 50;
 // What a record is, as its first letter.
 constexpr char kShown = 's', kMinimal = 'm', kCounts = 'c';
+constexpr std::string_view kEndOfResult = ".";
 
 // With a digit for what is lost.
 std::string record_of(char letter, Loss loss, std::vector<model::Because> because, Case shown) {
@@ -33,36 +34,57 @@ std::optional<Found> read(const std::string& record, Loss& loss) {
 
 }  // namespace
 
-void TrialQueue::begin(Candidate candidate, std::uint64_t at) {
-    Child child([&](Channel& channel) { work_(candidate, channel); }, kQuiet);
-    running_.push_back({std::move(candidate), std::move(child), at, {}});
+void TrialQueue::begin(Group group, std::uint64_t at) {
+    Child child([&](Channel& channel) { work_(group, channel); }, kQuiet);
+    running_.push_back({{std::move_iterator(group.begin()), std::move_iterator(group.end())}, std::move(child), at});
 }
 
 Candidate* TrialQueue::find(const std::function<bool(const Candidate&)>& is_so) {
-    const auto it =
-        std::find_if(running_.begin(), running_.end(), [&](const Running& r) { return is_so(r.candidate); });
-    return it == running_.end() ? nullptr : &it->candidate;
+    for (Running& r : running_)
+        for (Candidate& c : r.left)
+            if (is_so(c)) return &c;
+    return nullptr;
 }
 
 TrialQueue::Result TrialQueue::take() {
     Running& oldest = running_.front();
-    const auto keep = [&oldest](std::string_view record) { oldest.records.emplace_back(record); };
-    while (oldest.child.receive(keep)) {
+    const auto keep = [&oldest](std::string_view record) {
+        if (record == kEndOfResult)
+            oldest.results.push_back(std::exchange(oldest.records, {}));
+        else
+            oldest.records.emplace_back(record);
+    };
+    const auto goes_on = [&oldest, &keep] {
+        if (oldest.ended) return false;
         pollfd waiting = {oldest.child.descriptor(), POLLIN, 0};
         poll(&waiting, 1, kLookMillis);
+        oldest.ended = !oldest.child.receive(keep);
+        return !oldest.ended;
+    };
+    while (oldest.results.empty() && goes_on()) continue;
+    Result out{std::move(oldest.left.front()), {}};
+    oldest.left.pop_front();
+    if (!oldest.results.empty()) {
+        out.records = std::move(oldest.results.front());
+        oldest.results.pop_front();
     }
-    const Ending ending = oldest.child.end();
-    Result out{std::move(oldest.candidate), std::move(oldest.records)};
-    if (ending.kind != Ending::Kind::Done) out.records.clear();
-    running_.pop_front();
+    if (oldest.left.empty()) {
+        while (goes_on()) continue;
+        oldest.child.end();
+        running_.pop_front();
+    }
     return out;
 }
 
-void send_reduced(TestContext& context, const Candidate& candidate, std::chrono::nanoseconds left, Channel& channel) {
-    Worker& worker = worker_of(context.library());
-    worker.detach();
+void end_result(Channel& channel) { channel.send(std::string(kEndOfResult)); }
+
+namespace {
+
+void send_one_reduced(Worker& worker, Repeater& repeater, const Candidate& candidate, std::chrono::nanoseconds& left,
+                      Channel& channel) {
     const Experience before = worker.experience();
-    const Reduced r = Repeater(context, [&channel] { channel.doing(1); }).reduce(candidate.sighting, left);
+    const Reduced r = repeater.reduce(candidate.sighting, left);
+    left -= r.spent;
     const Experience after = worker.experience();
     std::ostringstream counts;
     counts << kCounts << r.tries.shown << ' ' << r.tries.of << ' ' << r.spent.count() << ' '
@@ -72,6 +94,19 @@ void send_reduced(TestContext& context, const Candidate& candidate, std::chrono:
     if (r.because.empty()) return;
     channel.send(record_of(kShown, r.loss, r.because, r.shown));
     channel.send(record_of(kMinimal, r.loss, r.because, r.minimal));
+}
+
+}  // namespace
+
+void send_reduced(TestContext& context, const TrialQueue::Group& group, std::chrono::nanoseconds left,
+                  Channel& channel) {
+    Worker& worker = worker_of(context.library());
+    worker.detach();
+    Repeater repeater(context, [&channel] { channel.doing(1); });
+    for (const Candidate& c : group) {
+        send_one_reduced(worker, repeater, c, left, channel);
+        end_result(channel);
+    }
 }
 
 Reduced read_reduced(const TrialQueue::Result& result, Experience& experience) {
@@ -93,11 +128,14 @@ Reduced read_reduced(const TrialQueue::Result& result, Experience& experience) {
     return out;
 }
 
-void send_confirmed(TestContext& context, const Candidate& candidate, Channel& channel) {
+void send_confirmed(TestContext& context, const TrialQueue::Group& group, Channel& channel) {
     worker_of(context.library()).detach();
     Repeater repeater(context, [&channel] { channel.doing(1); });
-    Repeated r = repeater.each_time(candidate.sighting, candidate.reduced);
-    if (!r.because.empty()) channel.send(record_of(kShown, r.loss, std::move(r.because), std::move(r.shown)));
+    for (const Candidate& c : group) {
+        Repeated r = repeater.each_time(c.sighting, c.reduced);
+        if (!r.because.empty()) channel.send(record_of(kShown, r.loss, std::move(r.because), std::move(r.shown)));
+        end_result(channel);
+    }
 }
 
 Repeated read_confirmed(const TrialQueue::Result& result) {

@@ -1,9 +1,10 @@
 // Trials of transfers beside the run that goes on and finds more: what is waited for in vain takes time and hardly a
 // processor.
 //
-// Each is a process of its own, with a worker of its own.  Invariant: what came of them is taken in the order in which
-// they began, when the run needs it or has come so many cases further, and never because it is there already.  So a
-// run depends on its seed, and on no clock.  The child's side; one thread.
+// The promises that one case broke are a group, tried in one process with a worker of its own, since the same smaller
+// cases are tried for each.  Invariant: what came of them is taken in the order in which they began, when the run needs
+// it or has come so many cases further, and never because it is there already.  So a run depends on its seed, and on no
+// clock.  The child's side; one thread.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +28,18 @@ struct Candidate {
 
 class TrialQueue {
 public:
-    /// Runs in the process of a trial; what it sends comes with the result.
-    using Work = std::function<void(const Candidate& candidate, Channel& channel)>;
+    using Group = std::vector<Candidate>;
+    /// Runs in the process of a group.  What it sends is the result of the first candidate up to end_result(), then of
+    /// the next one.
+    using Work = std::function<void(const Group& group, Channel& channel)>;
 
     TrialQueue(std::size_t at_once, Work work) : at_once_(at_once), work_(std::move(work)) {}
 
     [[nodiscard]] bool empty() const { return running_.empty(); }
     [[nodiscard]] bool has_room() const { return running_.size() < at_once_; }
-    /// REQUIRES: has_room().
+    /// REQUIRES: has_room(), !group.empty().
     /// @param at the case of the run that it is of.
-    void begin(Candidate candidate, std::uint64_t at);
+    void begin(Group group, std::uint64_t at);
     /// The case at which the oldest one began.  REQUIRES: !empty().
     [[nodiscard]] std::uint64_t oldest() const { return running_.front().at; }
     /// The first one that is so; nullptr: none.
@@ -44,32 +47,38 @@ public:
 
     struct Result {
         Candidate candidate;
-        std::vector<std::string> records;  ///< none if its process did not come to its end
+        std::vector<std::string> records;  ///< none if its process ended before its result did
     };
     /// Waits for the oldest one.  REQUIRES: !empty().
     Result take();
 
 private:
     struct Running {
-        Candidate candidate;
+        std::deque<Candidate> left;  ///< whose results were not taken
         Child child;
         std::uint64_t at;
-        std::vector<std::string> records;
+        std::deque<std::vector<std::string>> results{};  ///< of these, as far as they are whole
+        std::vector<std::string> records{};              ///< of the next result
+        bool ended = false;
     };
     std::size_t at_once_;
     Work work_;
     std::deque<Running> running_;
 };
 
-/// In the process of a trial: makes a sighting smaller, and sends what came of it.
+/// In the process of a group: all of a candidate's result was sent.
+void end_result(Channel& channel);
+
+/// In the process of a group: makes sightings smaller, and sends what came of each.
 /// @param left time for that.
-void send_reduced(TestContext& context, const Candidate& candidate, std::chrono::nanoseconds left, Channel& channel);
+void send_reduced(TestContext& context, const TrialQueue::Group& group, std::chrono::nanoseconds left,
+                  Channel& channel);
 /// What came of it.  If nothing is to be read, the sighting did not show again.
 /// @param experience receives what its worker has learnt of the library.
 Reduced read_reduced(const TrialQueue::Result& result, Experience& experience);
 
-/// The same, for finding out whether it shows each time.
-void send_confirmed(TestContext& context, const Candidate& candidate, Channel& channel);
+/// The same, for finding out whether they show each time.
+void send_confirmed(TestContext& context, const TrialQueue::Group& group, Channel& channel);
 Repeated read_confirmed(const TrialQueue::Result& result);
 
 }  // namespace selvage::conformance

@@ -119,5 +119,19 @@ TEST(Jobs, RunAtTheSameTimeAndReturnTheirResultsInTheOrderOfTheList) {
     EXPECT_EQ(ended.size(), 2U);
 }
 
+TEST(Jobs, BeginWithThePropertyThatIsLastInTheListOnAllProviders) {
+    const Folder folder;
+    std::ofstream(folder.path("there")) << "nobody is waited for";
+    Meets quick("quick", folder.path("a"), folder.path("there")), slow("slow", folder.path("b"), folder.path("there"));
+    Plan plan;
+    plan.library = broken_library("hostile");
+    std::vector<std::size_t> began;
+    const JobEvents events{.began = [&](std::size_t i) { began.push_back(i); },
+                           .at = [](std::size_t, std::uint64_t) {},
+                           .ended = [](std::size_t, const JobResult&) {}};
+    run_jobs(plan, {{&quick, "one"}, {&slow, "one"}, {&quick, "other"}, {&slow, "other"}}, 1, events);
+    EXPECT_EQ(began, (std::vector<std::size_t>{3, 1, 2, 0}));
+}
+
 }  // namespace
 }  // namespace selvage::conformance

@@ -10,9 +10,11 @@
 #include <fstream>
 
 #include "conformance/case/case_text.h"
+#include "conformance/drive/probe.h"
 #include "conformance/properties/property.h"
 #include "conformance/run/jobs.h"
 #include "conformance/run/novelty.h"
+#include "conformance/run/repeat.h"
 #include "conformance/run/runner.h"
 #include "conformance/run/trial_queue.h"
 #include "conformance/test/tool_util.h"
@@ -85,11 +87,12 @@ TEST(Novelty, WaitsForNothingThatDecidesNothing) {
 // ---- in which order ------------------------------------------------------------------------------------------------
 
 TEST(TrialQueue, GivesResultsInTheOrderInWhichTheirTrialsBegan) {
-    TrialQueue queue(2, [](const Candidate& c, Channel& channel) {
-        if (c.id == 1) usleep(200'000);
-        channel.send(std::to_string(c.id));
+    TrialQueue queue(2, [](const TrialQueue::Group& group, Channel& channel) {
+        if (group.front().id == 1) usleep(200'000);
+        channel.send(std::to_string(group.front().id));
+        end_result(channel);
     });
-    for (const std::uint64_t id : {1, 2}) queue.begin({.sighting = {}, .reduced = {}, .id = id}, 7 + id);
+    for (const std::uint64_t id : {1, 2}) queue.begin({{.sighting = {}, .reduced = {}, .id = id}}, 7 + id);
     EXPECT_FALSE(queue.has_room());
     EXPECT_EQ(queue.oldest(), 8U);
     EXPECT_EQ(queue.take().records, std::vector<std::string>{"1"});
@@ -98,16 +101,38 @@ TEST(TrialQueue, GivesResultsInTheOrderInWhichTheirTrialsBegan) {
 }
 
 TEST(TrialQueue, GivesNoRecordsOfATrialWhoseProcessEnds) {
-    TrialQueue queue(1, [](const Candidate&, Channel& channel) {
+    TrialQueue queue(1, [](const TrialQueue::Group&, Channel& channel) {
         channel.send("half of it");
         _exit(3);
     });
-    queue.begin({}, 0);
+    queue.begin({{}}, 0);
     const TrialQueue::Result result = queue.take();
     EXPECT_TRUE(result.records.empty());
     Experience none;
     EXPECT_TRUE(read_reduced(result, none).because.empty());
     EXPECT_TRUE(read_confirmed(result).because.empty());
+}
+
+TEST(TrialQueue, GivesTheWholeResultsOfAGroupWhoseProcessEndsInTheMiddle) {
+    TrialQueue queue(1, [](const TrialQueue::Group& group, Channel& channel) {
+        for (const Candidate& c : group) {
+            if (c.id == 3) _exit(3);
+            channel.send(std::to_string(c.id));
+            end_result(channel);
+        }
+    });
+    TrialQueue::Group group(4);
+    for (std::uint64_t id = 1; id <= group.size(); ++id) group[id - 1].id = id;
+    queue.begin(std::move(group), 9);
+    EXPECT_NE(queue.find([](const Candidate& c) { return c.id == 4; }), nullptr);
+    for (const char* const expected : {"1", "2"}) EXPECT_EQ(queue.take().records, std::vector<std::string>{expected});
+    for (const std::uint64_t id : {3, 4}) {
+        EXPECT_EQ(queue.oldest(), 9U);
+        const TrialQueue::Result result = queue.take();
+        EXPECT_EQ(result.candidate.id, id);
+        EXPECT_TRUE(result.records.empty());
+    }
+    EXPECT_TRUE(queue.empty());
 }
 
 // ---- what becomes of them ------------------------------------------------------------------------------------------
@@ -192,6 +217,50 @@ TEST(Sightings, AFindingIsPassedOnWhileItsPropertyGoesOn) {
     ASSERT_EQ(results.size(), 1U);
     EXPECT_EQ(results[0].counts.notes, std::vector<std::string>{"traffic: it came"});
     EXPECT_EQ(results[0].deviations.size(), 1U) << "once";
+}
+
+// Makes one sighting smaller, and then the same again.
+class ReducesTwice : public Property {
+public:
+    [[nodiscard]] std::string_view name() const override { return "traffic"; }
+    [[nodiscard]] std::string_view about() const override { return "two promises that one case breaks"; }
+    [[nodiscard]] std::uint64_t count(const Plan&) const override { return 1; }
+    void prepare(TestContext&) override {}
+    bool make(TestContext& context, std::uint64_t, Case&) override {
+        CaseFile file;
+        CaseError error;
+        if (!parse_case(kRefused, file, error)) return false;
+        Sighting seen;
+        seen.shown = file.shown;
+        model::Tally tally;
+        probe(context, file.shown, tally, seen.because);
+        seen.because = pick(seen.because, {.clause = Clause::msg_call_accepted, .evidence = {}});
+        int runs = 0;
+        Repeater repeater(context, [&runs] { ++runs; });
+        const Reduced first = repeater.reduce(seen);
+        const int once = runs;
+        const Reduced second = repeater.reduce(seen);
+        note_ = std::to_string(runs - once) + " more" + (once > 2 ? "" : ", few at first") +
+                (first.minimal == second.minimal ? "" : ", another case");
+        repeater.each_time(seen, second);
+        note_ += ", " + std::to_string(runs - once) + " to confirm";
+        return false;
+    }
+    [[nodiscard]] std::string note() const override { return note_; }
+
+private:
+    std::string note_ = "did not begin";
+};
+
+TEST(Sightings, WhatWasRunForOnePromiseIsKnownForAnotherButNotWhenItIsConfirmed) {
+    Plan plan;
+    plan.library = kLibrary;
+    ReducesTwice property;
+    ProviderResult result;
+    result.provider = "shm";
+    Report report;
+    run_property(plan, property, result, report, [](std::uint64_t, std::uint64_t) {});
+    EXPECT_EQ(result.notes, std::vector<std::string>{"traffic: 0 more, 2 to confirm"});
 }
 
 TEST(Sightings, AFindingIsToldOnceItIsConfirmed) { EXPECT_EQ(refusals(false), 1U); }
