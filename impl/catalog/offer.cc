@@ -6,6 +6,7 @@
 #include <new>
 
 #include "impl/base/create.h"
+#include "impl/catalog/duties.h"
 
 namespace selvage::impl {
 
@@ -95,7 +96,11 @@ Table* TableBuilder::finish() {
     if (!table_ && !grow()) return nullptr;
     Table* done = table_;
     table_ = nullptr;
-    for (size_t i = 0; i < done->size_; ++i) done->offers_[i].link();
+    const Duties& insisted = duties();
+    for (size_t i = 0; i < done->size_; ++i) {
+        if (insisted.any()) take_on(insisted, done->offers_[i]);
+        done->offers_[i].link();
+    }
     return done;
 }
 

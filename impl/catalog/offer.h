@@ -63,6 +63,9 @@ struct Offer {
     // Duties of memory registration that are left to an application that takes them on, since the device gains by them;
     // otherwise the engine does without.
     int mr_mode_kept = 0;
+    // What applications have to accept (duties.h), as bits of fi_info::mode and domain_attr.mr_mode.
+    uint64_t mode = 0;
+    int mr_mode = 0;
     // Offered once more with FI_HMEM, to applications that register memory of devices (FI_MR_HMEM).
     bool hmem = false;
     NicValues nic;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "impl/catalog/duties.h"
 #include "impl/config/log.h"
 
 namespace selvage::impl {
@@ -48,6 +49,13 @@ Sides sides_of(const Mismatch& why) {
 
 // Of bits those that are missing are enough: "caps lacks FI_ATOMIC".
 void summarise(const Offer& offer, const Mismatch& why, char* out, size_t size) {
+    if (why.is_duty) {
+        char missing[256];
+        describe(why, why.requested, missing, sizeof missing);
+        snprintf(out, size, "%s %s: the hints' %s lacks %s, which is insisted on", offer.provider->name,
+                 type_name(offer.set.ep.type), why.field, missing);
+        return;
+    }
     if (is_wide(why.type) && (why.requested & ~why.offered)) {
         char missing[256];
         describe(why, why.requested & ~why.offered, missing, sizeof missing);
@@ -61,6 +69,7 @@ void summarise(const Offer& offer, const Mismatch& why, char* out, size_t size) 
 }
 
 void explain_mismatch(const Offer& offer, const Mismatch& why) {
+    if (why.is_duty) return;  // the summary has said it
     const Sides sides = sides_of(why);
     log_for(offer.provider->name, FI_LOG_INFO, FI_LOG_CORE, "%s on %s: %s does not match: asked %s, offered %s",
             type_name(offer.set.ep.type), offer.domain_name, why.field, sides.requested, sides.offered);
@@ -70,7 +79,8 @@ void explain_mismatch(const Offer& offer, const Mismatch& why) {
 
 // A program may try hints until some are granted: that is nothing to warn of unless somebody looks into the log.
 bool Refusals::are_wanted() {
-    return log_enabled(FI_LOG_INFO, FI_LOG_CORE) || (log_level_is_set() && log_enabled(FI_LOG_WARN, FI_LOG_CORE));
+    static const bool looked_into = log_level_is_set() || duties().any();
+    return log_enabled(FI_LOG_INFO, FI_LOG_CORE) || (looked_into && log_enabled(FI_LOG_WARN, FI_LOG_CORE));
 }
 
 Refusals::Refusals() : wanted_(are_wanted()) {}

@@ -256,6 +256,7 @@ int get_info(Layout layout, uint32_t version, const char* node, const char* serv
     query.node = node;
     query.service = service;
     query.has_hints = hints != nullptr;
+    query.has_domain = hints && hints->domain_attr;
     query.nic_known = older(layout, layout_of_version(version)) >= Layout::V1_2;
     if (hints) query.hints.widen_from(*hints, older(layout, layout_of_version(version)));
     query.hmem = hmem_of(query);

@@ -24,11 +24,11 @@ bool match_offer(Match& match) {
     match.out.copy_from(match.offer.set);
     match.out.fabric.api_version = match.query.version;
     if (!match.query.nic_known) match.out.info.nic = nullptr;
-    // No mode is ever required, so none is left set whatever the application supports.
+    // No mode is required unless duties are insisted on, so none is left set whatever the application supports.
     match.out.info.mode = 0;
-    return match_endpoint(match) && match_capabilities(match) && match_transmit(match) && match_receive(match) &&
-           match_domain(match) && match_registration(match) && match_fabric(match) && match_addresses(match) &&
-           match_instances(match);
+    return match_endpoint(match) && match_capabilities(match) && (!match.offer.mode || match_mode(match)) &&
+           match_transmit(match) && match_receive(match) && match_domain(match) && match_registration(match) &&
+           match_fabric(match) && match_addresses(match) && match_instances(match);
 }
 
 }  // namespace selvage::impl

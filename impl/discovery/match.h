@@ -17,6 +17,7 @@ struct Mismatch {
 
     const char* field = nullptr;
     int type = kPlainNumber;  // an fi_type for bits and enums, or one of the above
+    bool is_duty = false;     // `requested` are bits that the offer requires and the hints lack
     uint64_t requested = 0;
     uint64_t offered = 0;
     const char* requested_text = nullptr;
@@ -59,6 +60,8 @@ bool match_instances(Match& match);      // match_fabric.cc
 bool match_endpoint_type(Match& match);  // match_endpoint.cc
 bool match_endpoint(Match& match);       // match_endpoint.cc
 bool match_capabilities(Match& match);   // match_capabilities.cc
+bool match_mode(Match& match);           // match_duties.cc
+bool match_duties(Match& match);         // match_duties.cc: of match_registration()
 bool match_transmit(Match& match);       // match_context.cc
 bool match_receive(Match& match);        // match_context.cc
 bool match_domain(Match& match);         // match_domain.cc

@@ -84,10 +84,12 @@ bool match_domain(Match& match) {
     return true;
 }
 
+namespace {
+
 // From 1.5 on mr_mode is a set of duties that the application can take on; none is needed, so all are cleared but those
 // that the device gains by. The two older values stand alone and are kept. Before 1.5 it is a choice between those two,
 // with zero for either.
-bool match_registration(Match& match) {
+bool match_way_of_registration(Match& match) {
     const int requested = match.hints().domain.mr_mode;
     int& out = match.out.domain.mr_mode;
     constexpr int kByDevice = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
@@ -112,6 +114,12 @@ bool match_registration(Match& match) {
     }
     out |= FI_MR_HMEM;
     return true;
+}
+
+}  // namespace
+
+bool match_registration(Match& match) {
+    return match_way_of_registration(match) && (!match.offer.mr_mode || match_duties(match));
 }
 
 }  // namespace selvage::impl

@@ -29,7 +29,8 @@ struct Query {
     const char* node = nullptr;
     const char* service = nullptr;
     bool has_hints = false;
-    bool nic_known = false;  // fi_info::nic belongs to the caller's layout: it will be released with the rest
+    bool has_domain = false;  // hints with attributes of the domain
+    bool nic_known = false;   // fi_info::nic belongs to the caller's layout: it will be released with the rest
     // Answers with FI_HMEM: none, as it is not asked for; beside those without it; or no others.
     enum class Hmem : uint8_t { No, Too, Only };
     Hmem hmem = Hmem::No;

@@ -132,6 +132,7 @@ int open_domain(Fabric& fabric, const fi_info& caller_info, fid_domain** result,
     domain->host = offer->kind == AddressKind::IbUd ? offer->host : offer->source;
     domain->interface = offer->interface;
     domain->caps = set.info.caps;
+    domain->duties = offer->mr_mode;
     domain->addr_format = set.info.addr_format ? set.info.addr_format : offer->set.info.addr_format;
     snprintf(domain->name, sizeof domain->name, "%s", offer->domain_name);
     int error = take_attributes(*domain, set.info, *offer);

@@ -22,6 +22,7 @@ struct Domain : DomainCore {
     SocketAddress host;  // the internet address of the interface
     unsigned interface = 0;
     void* device = nullptr;  // the provider's (MemoryOps)
+    int duties = 0;          // bits of mr_mode that are insisted on (mr_duties.h)
 
     // As opened.
     uint64_t caps = 0;  // fi_info::caps

@@ -1,11 +1,11 @@
 // See mr.h.
 #include "impl/domain/mr.h"
 
-#include <sys/random.h>
-
 #include <cstdlib>
 
 #include "impl/domain/domain.h"
+#include "impl/domain/mr_duties.h"
+#include "impl/domain/mr_keys.h"
 #include "impl/events/cntr.h"
 #include "impl/events/eq.h"
 
@@ -54,35 +54,17 @@ int check(const Domain& domain, const Request& request) {
     if (request.count > domain.attr.mr_iov_limit) return -FI_EINVAL;
     if (request.auth_key_size > sizeof MemoryRegion{}.auth_key) return -FI_EINVAL;
     if (request.auth_key_size && !request.auth_key) return -FI_EINVAL;
-    const size_t key_bytes = domain.attr.mr_key_size;
+    const size_t key_bytes = is_raw(domain) ? 0 : domain.attr.mr_key_size;
     const bool too_wide = key_bytes && key_bytes < sizeof request.key && request.key >> (key_bytes * 8);
     return too_wide && !domain.chooses_keys() ? -FI_EKEYREJECTED : 0;
 }
 
-bool random_key(uint64_t* key) {
-    return getrandom(key, sizeof *key, 0) == static_cast<ssize_t>(sizeof *key) && *key != FI_KEY_NOTAVAIL;
-}
-
 const MemoryOps* memory_ops(const Domain& domain) { return domain.fabric->provider->memory; }
-
-// Keys that the library chooses cannot be guessed by a peer that was not told.
-int enter(Domain& domain, MemoryRegion* region, uint64_t wanted) {
-    LockGuard guard(domain.lock);
-    region->descriptor.key = wanted;
-    if (!domain.chooses_keys()) return domain.regions.insert(region);
-    int result;
-    do {
-        if (!random_key(&region->descriptor.key)) return -FI_EAGAIN;
-        region->descriptor.key = (region->descriptor.key & ~region->key_mask) | region->key_bits;
-        result = domain.regions.insert(region);
-    } while (result == -FI_ENOKEY);
-    return result;
-}
 
 int close_region(fid* descriptor) {
     auto* region = object_of<MemoryRegion>(descriptor);
     if (!region->uses.close()) return -FI_EBUSY;
-    {
+    if (!region->awaits) {
         LockGuard guard(region->domain->lock);
         region->domain->regions.remove(region);
     }
@@ -131,32 +113,25 @@ int bind_counter(MemoryRegion* region, Counter* counter, uint64_t flags) {
 int bind_region(fid* descriptor, fid* other, uint64_t flags) {
     auto* region = object_of<MemoryRegion>(descriptor);
     if (!other) return -FI_EINVAL;
+    if (region->domain->duties) {
+        const int error = check_binding(*region, *other);
+        if (error) return error;
+    }
     if (other->fclass == FI_CLASS_CNTR) return bind_counter(region, object_of<Counter>(other), flags);
     if (other->fclass != FI_CLASS_EP) return -FI_EINVAL;
     if (flags) return -FI_EBADFLAGS;
     return bind_region_to(other, region);
 }
 
-int get_raw(const MemoryRegion& region, struct fi_mr_raw_attr* raw) {
-    if (!raw || !raw->key_size) return -FI_EINVAL;
-    if (raw->flags) return -FI_EBADFLAGS;
-    const size_t room = *raw->key_size;
-    *raw->key_size = sizeof region.descriptor.key;
-    if (room < sizeof region.descriptor.key || !raw->raw_key) return -FI_ETOOSMALL;
-    memcpy(raw->raw_key, &region.descriptor.key, sizeof region.descriptor.key);
-    if (raw->base_addr) *raw->base_addr = region.base;
-    return 0;
-}
-
 int control_region(fid* descriptor, int command, void* argument) {
     auto* region = object_of<MemoryRegion>(descriptor);
     switch (command) {
         case FI_GET_RAW_MR:
-            return get_raw(*region, static_cast<struct fi_mr_raw_attr*>(argument));
+            return get_raw_key(*region, static_cast<struct fi_mr_raw_attr*>(argument));
         case FI_ENABLE:
-            return 0;  // never disabled
-        case FI_REFRESH:
-            return argument ? 0 : -FI_EINVAL;  // nothing of the pages is remembered
+            return enable_region(region);
+        case FI_REFRESH:  // nothing of the pages is remembered
+            return argument ? call_came(region, kAwaitsRefresh) : -FI_EINVAL;
         default:
             return -FI_ENOSYS;
     }
@@ -174,6 +149,9 @@ int fill(const Domain& domain, const Request& request, MemoryRegion* region) {
     region->hmem = request.hmem;
     (request.hmem.ops ? region->hmem_access : region->access) = request.access;
     region->flags = request.flags;
+    region->key = request.key;
+    region->awaits = awaited_calls(domain, request.flags);
+    region->descriptor.key = domain.chooses_keys() || is_raw(domain) ? FI_KEY_NOTAVAIL : request.key;
     if (peers_use_addresses(domain)) region->base = reinterpret_cast<uintptr_t>(region->ranges[0].iov_base);
     region->auth_key_size = request.auth_key_size;
     if (request.auth_key_size) memcpy(region->auth_key, request.auth_key, request.auth_key_size);
@@ -190,7 +168,7 @@ int make_region(Domain& domain, const Request& request, MemoryRegion** result) {
         region->descriptor.mem_desc = region;
         const MemoryOps* memory = memory_ops(domain);
         if (memory) memory->add(domain, *region);
-        error = enter(domain, region, request.key);
+        if (!region->awaits) error = publish_key(domain, region);
         if (error && memory) memory->remove(domain, *region);
     }
     if (error) {
@@ -211,6 +189,7 @@ int register_region(fid* descriptor, const Request& request, fid_mr** result) {
     if (!descriptor || !result || descriptor->fclass != FI_CLASS_DOMAIN) return -FI_EINVAL;
     auto* domain = object_of<Domain>(descriptor);
     int error = check(*domain, request);
+    if (!error && (domain->duties & FI_MR_ALLOCATED)) error = check_allocated(request.ranges, request.count);
     if (error) return error;
     Use use(domain->uses);
     if (!use) return -FI_EINVAL;
@@ -301,15 +280,6 @@ int register_attributes(fid* descriptor, const fi_mr_attr* attr, uint64_t flags,
     return register_region(descriptor, request, result);
 }
 
-// Every key is the key itself: mapping copies it, and there is nothing to release.
-int map_raw(struct fi_mr_map_raw* map) {
-    if (!map || !map->raw_key || !map->key) return -FI_EINVAL;
-    if (map->flags) return -FI_EBADFLAGS;
-    if (map->key_size != sizeof *map->key) return -FI_EINVAL;
-    memcpy(map->key, map->raw_key, sizeof *map->key);
-    return 0;
-}
-
 }  // namespace
 
 const fi_ops_mr kMrOps = {
@@ -329,7 +299,7 @@ int domain_control(fid* descriptor, int command, void* argument) {
         case FI_FLUSH_WORK:
             return domain->work.flush(static_cast<fid_cntr*>(argument));
         case FI_MAP_RAW_MR:
-            return map_raw(static_cast<struct fi_mr_map_raw*>(argument));
+            return map_key(*domain, static_cast<struct fi_mr_map_raw*>(argument));
         case FI_UNMAP_KEY:
             return argument ? 0 : -FI_EINVAL;
         default:

@@ -1,7 +1,7 @@
 // The memory region: ranges of the process that peers may read or write under a key.
 //
-// The engine resolves (key, offset, length, access) through it. Regions are usable at once; the modes that would need a
-// later fi_mr_enable are never asked of the application, and enabling is then a formality.
+// The engine resolves (key, offset, length, access) through it. Regions are usable at once, and enabling is a
+// formality, unless the domain insists on more (mr_duties.h).
 #pragma once
 
 #include "impl/base/object.h"
@@ -35,6 +35,7 @@ struct MemoryRegion {
     uint64_t hmem_access = 0;
     Hmem hmem;  // where the memory is
     uint64_t flags = 0;
+    uint64_t key = FI_KEY_NOTAVAIL;
     uint64_t base = 0;  // the address that peers count from: 0, or that of the buffer
     size_t length = 0;  // of all ranges together
     size_t range_count = 0;
@@ -44,6 +45,8 @@ struct MemoryRegion {
     uint64_t key_bits = 0;
     size_t auth_key_size = 0;
     uint8_t auth_key[64] = {};
+    bool bound = false;                // to an endpoint, at some time
+    uint8_t awaits = 0;                // calls of the application before peers may use it (mr_duties.h)
     Counter* write_counter = nullptr;  // counts FI_REMOTE_WRITE; holds a use of it
 
     static MemoryRegion* of(fid_mr* mr) { return object_of<MemoryRegion>(mr); }

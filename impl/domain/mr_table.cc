@@ -25,8 +25,17 @@ MemoryRegion** MrTable::bucket(uint64_t key) const { return &buckets_[mix(key) &
 MemoryRegion* MrTable::find(uint64_t key) const {
     if (!bucket_count_) return nullptr;
     MemoryRegion* region = *bucket(key);
-    while (region && region->descriptor.key != key) region = region->next_in_bucket;
+    while (region && region->key != key) region = region->next_in_bucket;
     return region;
+}
+
+bool MrTable::holds(const MemoryRegion* region) const {
+    for (size_t i = 0; i < bucket_count_; ++i) {
+        const MemoryRegion* each = buckets_[i];
+        while (each && each != region) each = each->next_in_bucket;
+        if (each) return true;
+    }
+    return false;
 }
 
 bool MrTable::grow() {
@@ -36,7 +45,7 @@ bool MrTable::grow() {
     for (size_t i = 0; i < bucket_count_; ++i) {
         for (MemoryRegion* region = buckets_[i]; region;) {
             MemoryRegion* next = region->next_in_bucket;
-            MemoryRegion** home = &fresh[mix(region->descriptor.key) & (count - 1)];
+            MemoryRegion** home = &fresh[mix(region->key) & (count - 1)];
             region->next_in_bucket = *home;
             *home = region;
             region = next;
@@ -49,9 +58,9 @@ bool MrTable::grow() {
 }
 
 int MrTable::insert(MemoryRegion* region) {
-    if (find(region->descriptor.key)) return -FI_ENOKEY;
+    if (find(region->key)) return -FI_ENOKEY;
     if (size_ == bucket_count_ && !grow()) return -FI_ENOMEM;
-    MemoryRegion** home = bucket(region->descriptor.key);
+    MemoryRegion** home = bucket(region->key);
     region->next_in_bucket = *home;
     *home = region;
     ++size_;
@@ -59,7 +68,7 @@ int MrTable::insert(MemoryRegion* region) {
 }
 
 void MrTable::remove(MemoryRegion* region) {
-    MemoryRegion** link = bucket(region->descriptor.key);
+    MemoryRegion** link = bucket(region->key);
     while (*link && *link != region) link = &(*link)->next_in_bucket;
     if (!*link) return;
     *link = region->next_in_bucket;

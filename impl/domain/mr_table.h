@@ -17,6 +17,8 @@ public:
     MrTable& operator=(const MrTable&) = delete;
 
     MemoryRegion* find(uint64_t key) const;
+    // Whether it is one of them, whatever it points to. Takes time with their number.
+    bool holds(const MemoryRegion* region) const;
     // Returns 0, -FI_ENOKEY when the key is taken, -FI_ENOMEM.
     int insert(MemoryRegion* region);
     void remove(MemoryRegion* region);

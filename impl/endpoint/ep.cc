@@ -7,6 +7,7 @@
 #include "impl/endpoint/connect.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/endpoint_ops.h"
+#include "impl/endpoint/insisted.h"
 #include "impl/fabric/opened.h"
 
 namespace selvage::impl {
@@ -182,6 +183,7 @@ int close_endpoint(fid* descriptor) {
             endpoint->domain->region_counters.remove_path(endpoint->path);
             endpoint->domain->work.stop(*endpoint);
             endpoint->path->close();
+            if (endpoint->checks) drop_checks(*endpoint);
             endpoint->domain->work.forget(*endpoint);
         }
         destroy_connection(endpoint);

@@ -11,6 +11,7 @@
 namespace selvage::impl {
 
 struct AddressVector;
+struct Checks;
 class Connection;
 class DataPath;
 struct CompletionQueue;
@@ -75,6 +76,7 @@ struct Endpoint {
     StatRecord* stat = nullptr;        // while it is enabled; what the transport counts
     Connection* connection = nullptr;  // FI_EP_MSG (connect.h), from opening to closing
     EndpointWork* work = nullptr;      // from the first work for it on; protected by the lock of domain->work
+    Checks* checks = nullptr;          // while duties are insisted on, with `path` (insisted.h)
     Endpoint* aliases = nullptr;       // of a base, linked by next_alias
     Endpoint* next_alias = nullptr;
 

@@ -3,9 +3,11 @@
 
 #include "impl/av/av.h"
 #include "impl/catalog/capabilities.h"
+#include "impl/catalog/duties.h"
 #include "impl/domain/mr.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/ep.h"
+#include "impl/endpoint/insisted.h"
 #include "impl/endpoint/shared.h"
 #include "impl/events/cntr.h"
 #include "impl/events/cq.h"
@@ -34,6 +36,17 @@ void drop(Object** slot) {
     *slot = nullptr;
 }
 
+// With FI_RESTRICTED_COMP the endpoints of a queue or counter have the same capabilities.
+template <typename Object>
+int check_sharing(const Endpoint& endpoint, Object& object) {
+    if (!(duties().mode & FI_RESTRICTED_COMP)) return 0;
+    uint64_t served = 0;
+    if (object.served_caps.compare_exchange_strong(served, endpoint.caps) || served == endpoint.caps) return 0;
+    log_breach("fi_ep_bind", "FI_RESTRICTED_COMP", "fi_getinfo(3)",
+               "endpoints of other capabilities share the queue or counter");
+    return -FI_EINVAL;
+}
+
 int bind_cq(Endpoint* endpoint, CompletionQueue* cq, uint64_t flags) {
     if (flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) return -FI_EBADFLAGS;
     if (!(flags & (FI_TRANSMIT | FI_RECV))) return -FI_EBADFLAGS;
@@ -41,7 +54,8 @@ int bind_cq(Endpoint* endpoint, CompletionQueue* cq, uint64_t flags) {
     const bool transmit = flags & FI_TRANSMIT;
     const bool receive = flags & FI_RECV;
     if ((transmit && endpoint->tx_cq) || (receive && endpoint->rx_cq)) return -FI_EINVAL;
-    int error = transmit ? put(&endpoint->tx_cq, cq) : 0;
+    int error = check_sharing(*endpoint, *cq);
+    if (!error && transmit) error = put(&endpoint->tx_cq, cq);
     if (!error && receive) error = put(&endpoint->rx_cq, cq);
     if (error) return error;
     if (transmit) endpoint->selective_transmit = flags & FI_SELECTIVE_COMPLETION;
@@ -91,6 +105,7 @@ int bind_counter(Endpoint* endpoint, Counter* counter, uint64_t flags) {
     for (const SlotFlag& row : kSlotFlags) {
         if ((flags & row.flag) && endpoint->counters[row.slot]) return -FI_EINVAL;
     }
+    if (const int shared = check_sharing(*endpoint, *counter)) return shared;
     for (const SlotFlag& row : kSlotFlags) {
         const int error = flags & row.flag ? put_counter(endpoint, row.slot, counter) : 0;
         if (!error) continue;
@@ -152,6 +167,7 @@ void stop_path(Endpoint* endpoint) {
     if (!endpoint->path) return;
     endpoint->path->close();
     endpoint->path = nullptr;
+    if (endpoint->checks) drop_checks(*endpoint);
     init_endpoint_descriptor(endpoint, endpoint->descriptor.fid.context);
 }
 
@@ -179,6 +195,7 @@ int Endpoint::bind_region(MemoryRegion* region) {
     LockGuard guard(lock);
     *entry = {.next = regions, .region = region};
     regions = entry;
+    region->bound = true;
     return 0;
 }
 
@@ -214,6 +231,7 @@ int enable_endpoint(Endpoint* endpoint) {
     const Provider& provider = *endpoint->domain->fabric->provider;
     endpoint->settle_flags();
     int error = provider.start ? provider.start(*endpoint) : 0;
+    if (!error && endpoint->path && duties().on_calls()) error = put_checks_before(*endpoint);
     if (!error && endpoint->path) error = endpoint->domain->region_counters.add_path(endpoint->path);
     if (error) {
         stop_path(endpoint);

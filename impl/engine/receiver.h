@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "impl/av/av.h"
+#include "impl/catalog/duties.h"
 #include "impl/endpoint/ep.h"
 #include "impl/engine/copy_pool.h"
 #include "impl/engine/match_queue.h"
@@ -53,7 +54,7 @@ struct ReceiveContext {
     Receive* make(const ReceiveRequest& request, size_t capacity);
     void set_size(size_t promised) {
         size = promised;
-        limit = std::max(promised, kReceivesMax);
+        limit = duties().small ? promised : std::max(promised, kReceivesMax);
     }
     size_t left() const { return posted < size ? size - posted : 0; }
     // REQUIRES: !(receive->flags & kOnHmem)

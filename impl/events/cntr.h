@@ -37,6 +37,7 @@ struct Counter {
     // From the first work that names the counter to its closing (trigger/). Work that waits for it is counted in
     // `wait` as a waiter.
     std::atomic<CounterWork*> work{nullptr};
+    std::atomic<uint64_t> served_caps{0};  // of its endpoints, with FI_RESTRICTED_COMP (catalog/duties.h)
 
     // For the engine.
     void count(uint64_t successes) { add(value, successes); }

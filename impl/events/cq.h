@@ -73,7 +73,8 @@ struct CompletionQueue {
     CompletionRing ring;
     std::atomic<uint32_t> reads{0};  // since the last one that made progress
     IdleReads idle;
-    size_t reserved = 0;  // protected by ring_lock
+    size_t reserved = 0;                   // protected by ring_lock
+    std::atomic<uint64_t> served_caps{0};  // of its endpoints, with FI_RESTRICTED_COMP (catalog/duties.h)
 };
 
 ssize_t read_cq_error(fid_cq*, fi_cq_err_entry*, uint64_t flags);                                     // cq_error.cc

@@ -17,11 +17,11 @@ TEST(MrTableTest, FindsWhatWasInsertedAndNotRemoved) {
     std::vector<std::unique_ptr<MemoryRegion>> regions;
     for (uint64_t i = 0; i < 3000; ++i) {
         regions.push_back(std::make_unique<MemoryRegion>());
-        regions.back()->descriptor.key = i << 20;
+        regions.back()->key = i << 20;
         ASSERT_EQ(table.insert(regions.back().get()), 0);
     }
     MemoryRegion twin;
-    twin.descriptor.key = 5 << 20;
+    twin.key = 5 << 20;
     EXPECT_EQ(table.insert(&twin), -FI_ENOKEY);
     table.remove(regions[5].get());
     EXPECT_EQ(table.insert(&twin), 0);

@@ -36,6 +36,7 @@ const std::vector<Room>& rooms() {
         {"av", {"base", "net", "events", "domain", "discovery"}},
         {"endpoint", {"base", "net", "catalog", "progress", "fabric", "events", "domain", "av"}},
         {"trigger", {"events", "domain", "endpoint"}},
+        {"insist", {"base", "catalog", "domain", "endpoint", "events"}},
         {"engine", {"base", "config", "stat", "catalog", "events", "domain", "av", "endpoint"}},
         {"transport/net", {"base", "config", "stat", "net", "engine"}},
         {"transport/shm", {"base", "config", "stat", "net", "catalog", "progress", "av", "endpoint", "engine"}},

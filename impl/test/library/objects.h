@@ -45,9 +45,10 @@ struct Network {
     int result = 0;
 
     explicit Network(const char* provider = "shm", fi_ep_type type = FI_EP_RDM, uint32_t version = kVersion,
-                     uint64_t caps = 0, int mr_mode = 0) {
+                     uint64_t caps = 0, int mr_mode = 0, uint64_t mode = 0) {
         InfoPtr hints = make_hints(provider, type);
         hints->caps = caps;
+        hints->mode = mode;
         hints->domain_attr->mr_mode = mr_mode;
         Answer answer = getinfo(hints, nullptr, nullptr, 0, version);
         result = answer.result;

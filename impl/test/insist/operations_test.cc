@@ -1,0 +1,235 @@
+// What is found of operations while duties are insisted on.
+#include "impl/test/insist/insisting.h"
+
+namespace selvage::test {
+namespace {
+
+TEST(InsistedContext, OfAnOperationIsTheProvidersUntilItCompletes) {
+    insisting("context", [] {
+        InsistedPair both;
+        fi_context receives{}, sends{};
+        char in[8] = {};
+        ASSERT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &receives), 0);
+        EXPECT_NE(receives.internal[0], nullptr);
+        ASSERT_EQ(fi_send(both.a.ep.get(), "hello", 6, nullptr, both.a.peer, &sends), 0);
+        fi_cq_tagged_entry entry{};
+        ASSERT_EQ(next_entry(both, both.b, &entry), 1);
+        EXPECT_EQ(entry.op_context, &receives);
+        EXPECT_STREQ(in, "hello");
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(receives.internal[3]), 0xdbdbdbdbdbdbdbdb);
+        ASSERT_EQ(next_entry(both, both.a, &entry), 1);
+        EXPECT_EQ(entry.op_context, &sends);
+    });
+}
+
+TEST(InsistedContext, ThatIsMissingOrInUseIsRefused) {
+    const std::string log = insisting("context", [] {
+        InsistedPair both;
+        fi_context context{};
+        char in[8];
+        EXPECT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EINVAL);
+        EXPECT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &context), 0);
+        EXPECT_EQ(fi_tsend(both.b.ep.get(), in, sizeof in, nullptr, both.b.peer, 1, &context), -FI_EINVAL);
+    });
+    expect_line(log,
+                "fi_recv: FI_CONTEXT is insisted on (fi_getinfo(3)), and the context (nil) is no struct fi_context");
+    expect_line(log, "fi_tsend: FI_CONTEXT is insisted on");
+    expect_line(log, "is that of an operation under way (fi_recv)");
+}
+
+TEST(InsistedContext, ThatIsWrittenToFailsItsOperation) {
+    const std::string log = insisting("context2", [] {
+        InsistedPair both;
+        fi_context2 context{};
+        char in[8];
+        ASSERT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &context), 0);
+        context.internal[7] = nullptr;
+        ASSERT_EQ(fi_inject(both.a.ep.get(), "x", 1, both.a.peer), 0);
+        fi_cq_tagged_entry entry{};
+        ASSERT_EQ(next_entry(both, both.b, &entry), -FI_EAVAIL);
+        fi_cq_err_entry error{};
+        ASSERT_EQ(fi_cq_readerr(both.b.cq.get(), &error, 0), 1);
+        EXPECT_EQ(error.op_context, &context);
+        EXPECT_EQ(error.err, FI_EINVAL);
+        // It is the application's again.
+        EXPECT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &context), 0);
+    });
+    expect_line(log, "fi_recv: FI_CONTEXT2 is insisted on");
+    expect_line(log, "was written to before the operation completed");
+}
+
+TEST(InsistedContext, OfACancelledReceiveIsTheApplicationsAgain) {
+    insisting("context", [] {
+        InsistedPair both;
+        fi_context context{};
+        char in[8];
+        for (int i = 0; i < 2; ++i) {
+            ASSERT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &context), 0);
+            ASSERT_EQ(fi_cancel(both.b.ep.base(), &context), 0);
+            fi_cq_tagged_entry entry{};
+            ASSERT_EQ(next_entry(both, both.b, &entry), -FI_EAVAIL);
+            fi_cq_err_entry error{};
+            ASSERT_EQ(fi_cq_readerr(both.b.cq.get(), &error, 0), 1);
+            EXPECT_EQ(error.err, FI_ECANCELED);
+        }
+    });
+}
+
+TEST(InsistedPrefix, IsInFrontOfEveryMessage) {
+    insisting("msg_prefix", [] {
+        InsistedPair both;
+        const size_t prefix = both.network.info->ep_attr->msg_prefix_size;
+        ASSERT_EQ(prefix % 8, 0u);
+        ASSERT_GE(prefix, 8u);
+        char in[64] = {}, out[64] = {};
+        strcpy(out + prefix, "hello");
+        ASSERT_EQ(fi_trecv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+        ASSERT_EQ(fi_tsend(both.a.ep.get(), out, prefix + 6, nullptr, both.a.peer, 1, nullptr), 0);
+        EXPECT_NE(out[0], 0);  // the provider has used it
+        fi_cq_tagged_entry entry{};
+        ASSERT_EQ(next_entry(both, both.b, &entry), 1);
+        EXPECT_STREQ(in + prefix, "hello");
+        EXPECT_EQ(entry.len, 0u) << "a queue of contexts has no lengths";
+        ASSERT_EQ(next_entry(both, both.a, &entry), 1);
+        // A range of its own, and what injects.
+        iovec apart[2] = {{in, prefix}, {in + prefix + 1, 8}};
+        ASSERT_EQ(fi_recvv(both.b.ep.get(), apart, nullptr, 2, FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_inject(both.a.ep.get(), out, prefix + 6, both.a.peer), 0);
+        ASSERT_EQ(next_entry(both, both.b, &entry), 1);
+        EXPECT_STREQ(in + prefix + 1, "hello");
+    });
+}
+
+TEST(InsistedPrefix, CountsInTheLengthOfACompletion) {
+    insisting("msg_prefix", [] {
+        Network network("shm", FI_EP_RDM, kVersion, FI_MSG, kAllRegistration, kAllModes);
+        ASSERT_EQ(network.result, 0);
+        const size_t prefix = network.info->ep_attr->msg_prefix_size;
+        Opened<fid_cq> cq;
+        Opened<fid_av> av;
+        Opened<fid_ep> ep;
+        fi_cq_attr cq_attr{};
+        cq_attr.format = FI_CQ_FORMAT_MSG;
+        fi_av_attr av_attr{};
+        ASSERT_EQ(fi_cq_open(network.domain.get(), &cq_attr, cq.out(), nullptr), 0);
+        ASSERT_EQ(fi_av_open(network.domain.get(), &av_attr, av.out(), nullptr), 0);
+        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), ep.out(), nullptr), 0);
+        ASSERT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        ASSERT_EQ(fi_ep_bind(ep.get(), av.base(), 0), 0);
+        ASSERT_EQ(fi_enable(ep.get()), 0);
+        char name[256];
+        size_t length = sizeof name;
+        fi_addr_t self;
+        ASSERT_EQ(fi_getname(ep.base(), name, &length), 0);
+        ASSERT_EQ(fi_av_insert(av.get(), name, 1, &self, 0, nullptr), 1);
+        char buffer[64] = {};
+        ASSERT_EQ(fi_recv(ep.get(), buffer, sizeof buffer, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_inject(ep.get(), buffer, prefix + 5, self), 0);
+        fi_cq_msg_entry entry{};
+        ssize_t result = -FI_EAGAIN;
+        while (result == -FI_EAGAIN) result = fi_cq_read(cq.get(), &entry, 1);
+        ASSERT_EQ(result, 1);
+        EXPECT_EQ(entry.len, prefix + 5);
+    });
+}
+
+TEST(InsistedPrefix, ThatIsMissingIsRefused) {
+    const std::string log = insisting("msg_prefix", [] {
+        InsistedPair both;
+        char in[8];
+        EXPECT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EINVAL);
+        EXPECT_EQ(fi_inject(both.b.ep.get(), in, sizeof in, both.b.peer), -FI_EINVAL);
+    });
+    expect_line(log, "fi_recv: FI_MSG_PREFIX is insisted on (fi_msg(3)), and the first buffer is shorter");
+    expect_line(log, "fi_inject: FI_MSG_PREFIX is insisted on");
+}
+
+TEST(InsistedVector, ThatIsChangedFailsItsOperation) {
+    const std::string log = insisting("async_iov", [] {
+        InsistedPair both;
+        char in[8];
+        iovec halves[2] = {{in, 4}, {in + 4, 4}};
+        int kept = 0, changed = 0;
+        ASSERT_EQ(fi_recvv(both.b.ep.get(), halves, nullptr, 2, FI_ADDR_UNSPEC, &kept), 0);
+        iovec others[2] = {{in, 4}, {in + 4, 4}};
+        ASSERT_EQ(fi_recvv(both.b.ep.get(), others, nullptr, 2, FI_ADDR_UNSPEC, &changed), 0);
+        others[1] = {};
+        for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_inject(both.a.ep.get(), "x", 1, both.a.peer), 0);
+        fi_cq_tagged_entry entry{};
+        ASSERT_EQ(next_entry(both, both.b, &entry), 1);
+        EXPECT_EQ(entry.op_context, &kept);
+        ASSERT_EQ(next_entry(both, both.b, &entry), -FI_EAVAIL);
+        fi_cq_err_entry error{};
+        ASSERT_EQ(fi_cq_readerr(both.b.cq.get(), &error, 0), 1);
+        EXPECT_EQ(error.op_context, &changed);
+    });
+    expect_line(log, "fi_recvv: FI_ASYNC_IOV is insisted on (fi_getinfo(3)), and the vector or its descriptors were");
+}
+
+TEST(InsistedFlags, OfCompletionsAreThoseOfNotifications) {
+    insisting("notify_flags_only", [] {
+        Network network("shm", FI_EP_RDM, kVersion, FI_MSG, kAllRegistration, kAllModes);
+        ASSERT_EQ(network.result, 0);
+        Opened<fid_cq> cq;
+        fi_cq_attr attr{};
+        attr.format = FI_CQ_FORMAT_DATA;
+        Pair pair(network);
+        ASSERT_EQ(fi_cq_open(network.domain.get(), &attr, cq.out(), nullptr), 0);
+        Opened<fid_ep> ep;
+        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), ep.out(), nullptr), 0);
+        ASSERT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        ASSERT_EQ(fi_ep_bind(ep.get(), pair.a.av.base(), 0), 0);
+        ASSERT_EQ(fi_enable(ep.get()), 0);
+        char name[256];
+        size_t length = sizeof name;
+        fi_addr_t self;
+        ASSERT_EQ(fi_getname(ep.base(), name, &length), 0);
+        ASSERT_EQ(fi_av_insert(pair.a.av.get(), name, 1, &self, 0, nullptr), 1);
+        char in[8];
+        ASSERT_EQ(fi_recv(ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_injectdata(ep.get(), "x", 1, 7, self), 0);
+        fi_cq_data_entry entry{};
+        ssize_t result = -FI_EAGAIN;
+        while (result == -FI_EAGAIN) result = fi_cq_read(cq.get(), &entry, 1);
+        ASSERT_EQ(result, 1);
+        EXPECT_EQ(entry.flags, FI_REMOTE_CQ_DATA);
+        EXPECT_EQ(entry.data, 7u);
+        ep.close();
+    });
+}
+
+TEST(InsistedSharing, OfAQueueByEndpointsOfOtherCapabilitiesIsRefused) {
+    const std::string log = insisting("restricted_comp", [] {
+        Network network("shm", FI_EP_RDM, kVersion, FI_MSG | FI_RMA, kAllRegistration, kAllModes);
+        ASSERT_EQ(network.result, 0);
+        Opened<fid_cq> cq;
+        fi_cq_attr attr{};
+        ASSERT_EQ(fi_cq_open(network.domain.get(), &attr, cq.out(), nullptr), 0);
+        Opened<fid_ep> first, alike, other;
+        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), first.out(), nullptr), 0);
+        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), alike.out(), nullptr), 0);
+        network.info->caps = FI_MSG | FI_SEND | FI_RECV;
+        network.info->tx_attr->caps = network.info->rx_attr->caps = 0;
+        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), other.out(), nullptr), 0);
+        EXPECT_EQ(fi_ep_bind(first.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        EXPECT_EQ(fi_ep_bind(alike.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        EXPECT_EQ(fi_ep_bind(other.get(), cq.base(), FI_TRANSMIT | FI_RECV), -FI_EINVAL);
+    });
+    expect_line(log,
+                "fi_ep_bind: FI_RESTRICTED_COMP is insisted on (fi_getinfo(3)), and endpoints of other capabilities");
+}
+
+TEST(InsistedLimits, AreKept) {
+    insisting("small", [] {
+        InsistedPair both;
+        char in[8];
+        EXPECT_EQ(fi_inject(both.a.ep.get(), "x", 1, both.a.peer), -FI_EMSGSIZE);
+        EXPECT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+        EXPECT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EAGAIN);
+        const iovec halves[2] = {{in, 4}, {in + 4, 4}};
+        EXPECT_EQ(fi_sendv(both.a.ep.get(), halves, nullptr, 2, both.a.peer, nullptr), -FI_EINVAL);
+    });
+}
+
+}  // namespace
+}  // namespace selvage::test
