@@ -48,4 +48,14 @@ inline constexpr uint64_t kFlagRescan = uint64_t{1} << 35;                    //
 inline constexpr auto kCounterEventsBytes = static_cast<fi_cntr_events>(1);   // FI_CNTR_EVENTS_BYTES
 inline constexpr auto kProgressControlUnified = static_cast<fi_progress>(3);  // FI_PROGRESS_CONTROL_UNIFIED
 
+// Options of endpoints, all size_t.
+inline constexpr int kOptMaxMsgSize = 12;
+inline constexpr int kOptMaxTaggedSize = 13;
+inline constexpr int kOptMaxRmaSize = 14;
+inline constexpr int kOptMaxAtomicSize = 15;
+inline constexpr int kOptInjectMsgSize = 16;
+inline constexpr int kOptInjectTaggedSize = 17;
+inline constexpr int kOptInjectRmaSize = 18;
+inline constexpr int kOptInjectAtomicSize = 19;
+
 }  // namespace selvage::impl

@@ -59,6 +59,14 @@ struct Missing<Result (*)(Arguments...)> {
 template <typename Function>
 inline constexpr Function kMissing = Missing<Function>::call;
 
+// The answer of an object that does not have the command of fi_control(3). No value has a name here (FI_GET_VAL), and a
+// number may be no command at all.
+constexpr int without_command(int command) {
+    const bool is_command = command >= FI_GETFIDFLAG && command <= FI_EXPORT_FID;
+    return !is_command || command == FI_GET_VAL || command == FI_SET_VAL ? -FI_EINVAL : -FI_ENOSYS;
+}
+inline int control_without(fid*, int command, void*) { return without_command(command); }
+
 // The object that a descriptor is the first member of.
 template <typename Object, typename Descriptor>
 Object* object_of(Descriptor* descriptor) {
@@ -68,7 +76,7 @@ Object* object_of(Descriptor* descriptor) {
 // fid::ops with every entry filled.
 constexpr fi_ops make_fid_ops(decltype(fi_ops::close) close,
                               decltype(fi_ops::bind) bind = kMissing<decltype(fi_ops::bind)>,
-                              decltype(fi_ops::control) control = kMissing<decltype(fi_ops::control)>,
+                              decltype(fi_ops::control) control = control_without,
                               decltype(fi_ops::ops_open) ops_open = kMissing<decltype(fi_ops::ops_open)>,
                               decltype(fi_ops::ops_set) ops_set = kMissing<decltype(fi_ops::ops_set)>) {
     return {

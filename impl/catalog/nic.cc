@@ -36,7 +36,8 @@ int close_nic(fid* descriptor) {
 }
 
 int control_nic(fid* descriptor, int command, void* argument) {
-    if (command != FI_DUP) return -FI_ENOSYS;
+    if (command != FI_DUP) return without_command(command);
+    if (!argument) return -FI_EINVAL;
     fid_nic* copy = duplicate_nic(*object_of<fid_nic>(descriptor));
     if (!copy) return -FI_ENOMEM;
     *static_cast<fid_nic**>(argument) = copy;

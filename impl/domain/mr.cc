@@ -133,7 +133,7 @@ int control_region(fid* descriptor, int command, void* argument) {
         case FI_REFRESH:  // nothing of the pages is remembered
             return argument ? call_came(region, kAwaitsRefresh) : -FI_EINVAL;
         default:
-            return -FI_ENOSYS;
+            return without_command(command);
     }
 }
 
@@ -303,7 +303,7 @@ int domain_control(fid* descriptor, int command, void* argument) {
         case FI_UNMAP_KEY:
             return argument ? 0 : -FI_EINVAL;
         default:
-            return -FI_ENOSYS;
+            return without_command(command);
     }
 }
 

@@ -101,6 +101,8 @@ void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer)
     endpoint->shared_transmit = set.ep.tx_ctx_cnt == FI_SHARED_CONTEXT;
     endpoint->shared_receive = set.ep.rx_ctx_cnt == FI_SHARED_CONTEXT;
     endpoint->addr_format = endpoint->domain->addr_format;
+    endpoint->tx_size_max = offer.tx_size_max;
+    endpoint->rx_size_max = offer.rx_size_max;
     endpoint->max_msg_size = set.ep.max_msg_size ? set.ep.max_msg_size : offer.set.ep.max_msg_size;
 }
 

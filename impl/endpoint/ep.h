@@ -47,6 +47,8 @@ struct Endpoint {
     bool shared_receive = false;
     uint32_t addr_format = FI_FORMAT_UNSPEC;
     size_t max_msg_size = 0;
+    size_t tx_size_max = 0;  // the most that FI_OPT_TX_SIZE can ask for, and FI_OPT_RX_SIZE
+    size_t rx_size_max = 0;
 
     // What the calls that move data look at. `path` is there from fi_enable to fi_close; an alias has its base's.
     DataPath* path = nullptr;

@@ -1,7 +1,9 @@
 // Control of an endpoint: operation flags, options, names, aliases.
 #include <algorithm>
 
+#include "impl/base/abi_2x.h"
 #include "impl/catalog/capabilities.h"
+#include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/endpoint/ep.h"
@@ -81,6 +83,26 @@ int get_plain(Value current, void* value, size_t* length) {
     return put_option(&current, sizeof current, value, length);
 }
 
+// What 2.x asks of each type of operation: the limits are the same for all, and atomics have one of their own.
+int get_size_limit(const Endpoint& endpoint, int option, void* value, size_t* length) {
+    switch (option) {
+        case kOptMaxMsgSize:
+        case kOptMaxTaggedSize:
+        case kOptMaxRmaSize:
+            return get_plain(endpoint.max_msg_size, value, length);
+        case kOptMaxAtomicSize:
+            return get_plain(std::min(endpoint.max_msg_size, kAtomicBytesMax), value, length);
+        case kOptInjectMsgSize:
+        case kOptInjectTaggedSize:
+        case kOptInjectRmaSize:
+            return get_plain(endpoint.tx.inject_size, value, length);
+        case kOptInjectAtomicSize:
+            return get_plain(std::min(endpoint.tx.inject_size, kAtomicBytesMax), value, length);
+        default:
+            return -FI_ENOPROTOOPT;
+    }
+}
+
 int get_option(fid* descriptor, int level, int option, void* value, size_t* length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
@@ -101,7 +123,7 @@ int get_option(fid* descriptor, int level, int option, void* value, size_t* leng
         case FI_OPT_XPU_TRIGGER:
             return -FI_EOPNOTSUPP;
         default:
-            return -FI_ENOPROTOOPT;
+            return get_size_limit(*endpoint, option, value, length);
     }
 }
 
@@ -120,6 +142,15 @@ int set_p2p(const void* value, size_t length) {
     return choice == FI_HMEM_P2P_REQUIRED ? -FI_EOPNOTSUPP : 0;
 }
 
+// How many operations may be posted, up to the limit that fi_getinfo has, before the queues are made.
+int set_queue_size(const Endpoint& endpoint, size_t* size, size_t most, const void* value, size_t length) {
+    size_t requested;
+    if (!take(value, length, &requested) || !requested || requested > most) return -FI_EINVAL;
+    if (endpoint.enabled) return -FI_EOPBADSTATE;
+    *size = requested;
+    return 0;
+}
+
 int set_option(fid* descriptor, int level, int option, const void* value, size_t length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
@@ -130,7 +161,12 @@ int set_option(fid* descriptor, int level, int option, const void* value, size_t
         case FI_OPT_FI_HMEM_P2P:
             return set_p2p(value, length);
         case FI_OPT_CM_DATA_SIZE:
+        case FI_OPT_XPU_TRIGGER:
             return -FI_EINVAL;  // can be read only
+        case FI_OPT_TX_SIZE:
+            return set_queue_size(*endpoint, &endpoint->tx.size, endpoint->tx_size_max, value, length);
+        case FI_OPT_RX_SIZE:
+            return set_queue_size(*endpoint, &endpoint->rx.size, endpoint->rx_size_max, value, length);
         default:
             return -FI_ENOPROTOOPT;
     }
@@ -237,7 +273,7 @@ int control_endpoint(fid* descriptor, int command, void* argument) {
         case FI_ALIAS:
             return make_alias(endpoint, static_cast<struct fi_alias*>(argument));
         default:
-            return -FI_ENOSYS;
+            return without_command(command);
     }
 }
 

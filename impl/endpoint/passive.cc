@@ -124,7 +124,7 @@ int bind_passive(fid* descriptor, fid* other, uint64_t flags) {
 
 int control_passive(fid* descriptor, int command, void* argument) {
     auto* endpoint = object_of<PassiveEndpoint>(descriptor);
-    if (command != FI_BACKLOG) return -FI_ENOSYS;
+    if (command != FI_BACKLOG) return without_command(command);
     if (!argument) return -FI_EINVAL;
     LockGuard guard(endpoint->lock);
     endpoint->backlog = *static_cast<const int*>(argument);

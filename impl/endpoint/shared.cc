@@ -8,7 +8,11 @@
 namespace selvage::impl {
 namespace {
 
-constexpr fi_ops kTransmitFidOps = make_fid_ops(close_context<SharedTransmit>);
+// A shared context is usable as it is opened.
+int control_transmit(fid*, int command, void*) { return command == FI_ENABLE ? 0 : without_command(command); }
+
+constexpr fi_ops kTransmitFidOps =
+    make_fid_ops(close_context<SharedTransmit>, kMissing<decltype(fi_ops::bind)>, control_transmit);
 
 }  // namespace
 

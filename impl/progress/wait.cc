@@ -324,7 +324,7 @@ int WaitObject::get_wait(void* argument) {
 }
 
 int WaitObject::control(int command, void* argument) {
-    if (command != FI_GETWAIT && command != FI_GETWAITOBJ) return -FI_ENOSYS;
+    if (command != FI_GETWAIT && command != FI_GETWAITOBJ) return without_command(command);
     if (!argument) return -FI_EINVAL;
     if (command == FI_GETWAIT) return get_wait(argument);
     *static_cast<fi_wait_obj*>(argument) = kind_;
