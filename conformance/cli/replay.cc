@@ -57,6 +57,13 @@ std::vector<model::Because> chain_of(const Replayed& seen, model::Clause clause)
     return chain;
 }
 
+// A case that opens objects shows nothing where its call is not answered.
+bool was_judged(const Case& shown, const Replayed& seen) {
+    if (shown.kind != Case::Kind::Lifecycle && shown.kind != Case::Kind::Traffic) return true;
+    const auto& applied = seen.tally.applied;
+    return !seen.broken.empty() || std::any_of(applied.begin(), applied.end(), [](std::uint64_t n) { return n != 0; });
+}
+
 // A case that names its clause was made smaller when it was saved.
 bool wants_smaller(const Options& options, const ReadCase& read, const Replayed& seen) {
     return !seen.broken.empty() && !options.as_is && (options.shrink || read.bytes || !read.clause);
@@ -87,6 +94,10 @@ int replay_one(const Options& options, const std::string& file, ReadCase read, c
         seen = replay_case(options.plan, read.shown);
     }
     if (!seen.error.empty()) return could_not_run(seen.error);
+    // Bytes of a fuzzer often come to nothing.
+    if (!read.bytes && !was_judged(read.shown, seen))
+        return could_not_run(fmt::format("{}: nothing could be judged: {} offers nothing that the case can be run with",
+                                         file, printable(read.shown.provider)));
     bool shows = false;
     for (const auto& b : seen.broken) {
         const auto& clause = model::clause_text(b.clause);

@@ -106,6 +106,18 @@ TEST(BadInput, AGarbledCaseFileIsNamedWithItsLine) {
     expect_refusal({"replay", "-"}, "-", "selvage-case 1\nkind = riddle\n");
 }
 
+TEST(Replay, DoesNotCallKeptWhatCouldNotBeJudged) {
+    const Folder folder;
+    // Nobody answers its call, so nothing is opened.
+    const Ran ran = run_tool({"replay", folder.write("elsewhere.case",
+                                                     "selvage-case 1\nkind = lifecycle\nprovider = \"tcp\"\n"
+                                                     "call = version=1.17 hints={domain_attr.name=\"nowhere\"}\n"
+                                                     "fabric1 = open fabric offer=0\nclose fabric1\n")});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_TRUE(contains(ran.err, "nothing could be judged: tcp offers nothing")) << ran.err;
+    EXPECT_FALSE(contains(ran.out, "kept")) << ran.out;
+}
+
 TEST(BadInput, OneBadCaseFileAmongGoodOnesIsToldBeforeAnythingIsAsked) {
     const Folder folder;
     expect_refusal({"replay", folder.write("good.case", "version=1.17"), folder.write("bad.case", "version=x")},

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/explain/explain.h"
+#include "model/playground/history.h"
 #include "model/playground/vocabulary.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
@@ -12,13 +13,6 @@
 
 namespace selvage::model::playground {
 namespace {
-
-// Keys stay in the order in which they are written, the one of the header.
-using Json = nlohmann::ordered_json;
-
-Json could_not_read(const std::string& where, const std::string& message) {
-    return {{"error", message}, {"where", where}};
-}
 
 std::string_view word(Choice choice) {
     if (choice == Choice::No) return name(Verdict::Kind::MustRefuse);
@@ -40,6 +34,7 @@ public:
         : query_(query), profile_(profile), named_(named) {}
 
     Json json() {
+        if (profile_.only && *profile_.only != query_.version) return unknown();
         const Verdict verdict = expect(query_, world_, profile_);
         Json errors = Json::array();
         for (const int e : verdict.errnos) errors.push_back(print_error(e));
@@ -53,6 +48,18 @@ public:
     }
 
 private:
+    // The profile holds for callers of another version alone.
+    Json unknown() const {
+        const Json none = Json::array();
+        return {{"provider", profile_.provider},
+                {"verdict", name(Verdict::Kind::Unspecified)},
+                {"only", profile_.only->str()},
+                {"errors", none},
+                {"because", none},
+                {"entries", none},
+                {"proposals", none}};
+    }
+
     Json links(const std::vector<Because>& because, const Entry* entry) {
         Json out = Json::array();
         for (const auto& b : because) {
@@ -126,15 +133,6 @@ Json hints_json(const std::optional<Info>& hints) {
 
 Json text_json(const Text& text) { return text ? Json(*text) : Json(nullptr); }
 
-// A machine with one interface, for profiles that leave names open.
-void name_what_is_open(Profile& profile) {
-    for (auto& e : profile.entries) {
-        if (e.any_domain) e.offer.domain.name = "eth0";
-        if (e.any_fabric) e.offer.fabric.name = e.offer.domain.name == "lo" ? "127.0.0.0/8" : "192.0.2.0/24";
-        e.any_domain = e.any_fabric = false;
-    }
-}
-
 Json judge_call(const Json& profiles, const std::string& call) {
     Query query;
     TextError bad;
@@ -170,6 +168,7 @@ Json judge_call(const Json& profiles, const std::string& call) {
 Json answer_json(const Json& request) {
     if (!request.is_object()) return could_not_read("request", "a request is a JSON object");
     if (request.value("ask", Json()) == "vocabulary") return vocabulary();
+    if (request.contains("steps")) return answer_history(request);
     const auto profiles = request.find("profiles");
     const auto call = request.find("call");
     if (profiles == request.end() || !profiles->is_array()) return could_not_read("request", "needs \"profiles\"");
@@ -178,6 +177,14 @@ Json answer_json(const Json& request) {
 }
 
 }  // namespace
+
+void name_what_is_open(Profile& profile) {
+    for (auto& e : profile.entries) {
+        if (e.any_domain) e.offer.domain.name = "eth0";
+        if (e.any_fabric) e.offer.fabric.name = e.offer.domain.name == "lo" ? "127.0.0.0/8" : "192.0.2.0/24";
+        e.any_domain = e.any_fabric = false;
+    }
+}
 
 std::string answer(std::string_view request) {
     // Without exceptions, and text of any bytes: what is no UTF-8 is replaced.

@@ -78,6 +78,17 @@ TEST(Playground, ANameThatAProfileLeavesOpenIsGiven) {
     EXPECT_EQ(a["hints"]["domain_attr.name"], "eth0");
 }
 
+TEST(Playground, AProfileOfOneVersionSaysNothingOfOthers) {
+    const Json request = {{"profiles", {"api = \"1.17\"\n" + teaching()}},
+                          {"call", "version=1.18 hints={caps=FI_MSG}"}};
+    const Json other = ask(request)["profiles"][0];
+    EXPECT_EQ(other["verdict"], "unspecified");
+    EXPECT_EQ(other["only"], "1.17");
+    Json its_own = request;
+    its_own["call"] = "version=1.17 hints={caps=FI_MSG}";
+    EXPECT_EQ(ask(its_own)["profiles"][0]["verdict"], "granted");
+}
+
 TEST(Playground, WhatCannotBeReadIsAnErrorWithItsPlace) {
     const Json call = ask_teaching("version=1.17 hints={caps=FI_MGS}");
     EXPECT_EQ(call["where"], "call");

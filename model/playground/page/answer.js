@@ -48,6 +48,7 @@ function providerCard(judged, clauses, use) {
   const card = element("section", { className: `provider ${judged.verdict}` },
     element("h2", {}, judged.provider), element("span", { className: "verdict", textContent: verdictWords[judged.verdict] }),
     judged.verdict === "granted" ? `: ${granted} of ${judged.entries.length} offers` : "",
+    judged.only ? `: the profile holds for callers of ${judged.only} alone` : "",
     judged.errors.length ? ` with ${judged.errors.join(" or ")}` : "");
   const own = judged.because.filter((b) => !judged.entries.some((e) =>
     [...e.refuses, ...e.leaves_open].some((l) => l.clause === b.clause)));

@@ -15,11 +15,29 @@ function judge(call) {
   return ask({ profiles: chosen().map((name) => texts.get(name)), call });
 }
 
-// The state in the address: providers, profiles that were dropped, the call.
-function writeAddress(call) {
-  const state = new URLSearchParams({ providers: chosen().join(","), call });
+// The state in the address: the tab, providers, profiles that were dropped, the call.
+function addressOfHints() {
+  const state = new URLSearchParams({ providers: chosen().join(","), call: judged });
   for (const name of chosen()) if (dropped.has(name)) state.append("profile", JSON.stringify([name, texts.get(name)]));
-  history.replaceState(null, "", `#${state}`);
+  return state;
+}
+
+const tabs = { hints: addressOfHints, lifecycles: addressOfLifecycles };
+let judged = "";  // the call that is shown
+
+const tab = () => document.querySelector('[role="tab"][aria-selected="true"]').dataset.tab;
+
+function writeAddress() {
+  history.replaceState(null, "", `#${tabs[tab()]()}`);
+}
+
+function openTab(name) {
+  for (const button of document.querySelectorAll('[role="tab"]')) {
+    button.setAttribute("aria-selected", String(button.dataset.tab === name));
+    button.tabIndex = button.dataset.tab === name ? 0 : -1;
+    byId(button.dataset.tab).hidden = button.dataset.tab !== name;
+  }
+  if (name === "lifecycles") showLifecycles();
 }
 
 function show(answer, call) {
@@ -30,7 +48,8 @@ function show(answer, call) {
   byId("summary").className = worst(answer);
   byId("answers").replaceChildren(...answer.profiles.map((p) => providerCard(p, answer.clauses, use)));
   byId("c").textContent = inC(answer, vocabulary.fields);
-  writeAddress(call);
+  judged = call;
+  writeAddress();
 }
 
 function formChanged() {
@@ -49,17 +68,29 @@ function use(call) {
   show(answer, call);
 }
 
+// `selvage profile` writes those of several providers one after the other.
+function profilesOf(file, text) {
+  const each = text.split(/^(?=provider\s*=)/m).filter((t) => /^provider\s*=/m.test(t));
+  return each.length > 1 ? each.map((t) => [null, t]) : [[file.name.replace(/\.toml$/, ""), text]];
+}
+
 async function takeFiles(files) {
+  const errors = [];
   for (const file of files) {
-    const text = await file.text();
-    const answer = ask({ profiles: [text], call: "version=1.17" });
-    if ("error" in answer) {
-      byId("error").textContent = `${file.name}: ${answer.error}`;
-      continue;
+    for (const [name, text] of profilesOf(file, await file.text())) {
+      const answer = ask({ profiles: [text], call: `version=${byId("version").value}` });
+      if ("error" in answer) {
+        errors.push(`${file.name}: ${answer.error}`);
+        continue;
+      }
+      const [{ provider, only }] = answer.profiles;
+      takeProfile(name ?? provider, text);
+      if (only) byId("version").value = only;
     }
-    takeProfile(file.name.replace(/\.toml$/, ""), text);
   }
   formChanged();
+  openTab(tab());
+  if (errors.length) byId("error").textContent = errors.join("; ");
 }
 
 function takeProfile(name, text) {
@@ -71,6 +102,13 @@ function takeProfile(name, text) {
 function readAddress() {
   const state = new URLSearchParams(location.hash.slice(1));
   for (const p of state.getAll("profile")) takeProfile(...JSON.parse(p));
+  const name = state.get("tab") in tabs ? state.get("tab") : "hints";
+  if (name === "lifecycles") lifecyclesOfAddress(state);
+  openTab(name);
+  if (name === "hints" || !judged) hintsOfAddress(state);
+}
+
+function hintsOfAddress(state) {
   if (state.has("providers")) {
     const names = state.get("providers").split(",");
     byId("profiles").querySelectorAll("input").forEach((c) => (c.checked = names.includes(c.value)));
@@ -86,7 +124,8 @@ byId("call").addEventListener("input", () => use(byId("call").value));
 byId("clear").addEventListener("click", () => use(`version=${byId("version").value} hints={}`));
 byId("file").addEventListener("change", (event) => takeFiles(event.target.files));
 byId("summary").addEventListener("click", () => byId("answers").scrollIntoView({ behavior: "smooth" }));
-byId("copy").addEventListener("click", () => navigator.clipboard?.writeText(location.href));
+for (const button of document.querySelectorAll(".copy-link"))
+  button.addEventListener("click", () => navigator.clipboard?.writeText(location.href));
 byId("theme").addEventListener("click", () => {
   const now = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
@@ -101,5 +140,17 @@ document.addEventListener("drop", (event) => {
   byId("drop").classList.remove("over");
   takeFiles(event.dataTransfer.files);
 });
+for (const button of document.querySelectorAll('[role="tab"]')) {
+  button.addEventListener("click", () => {
+    openTab(button.dataset.tab);
+    writeAddress();
+  });
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const other = button.nextElementSibling ?? button.previousElementSibling;
+    other.click();
+    other.focus();
+  });
+}
 addEventListener("hashchange", readAddress);
 readAddress();
