@@ -80,9 +80,9 @@ int assumed(const Step& step, const Results& r, bool fails) {
 // Follows the steps of one request.
 class History {
 public:
-    History(const Profile& profile, const Entry& entry) : offer_(entry.offer) {
-        case_ = "selvage-case 1\nkind = lifecycle\nprovider = \"" + profile.provider +
-                "\"\ncall = " + print_call(call_for(entry, profile.provider)) + "\n";
+    /// @param call to which the offer is the first answer.
+    History(const std::string& provider, const Query& call, const Info& offer) : offer_(offer) {
+        case_ = "selvage-case 1\nkind = lifecycle\nprovider = \"" + provider + "\"\ncall = " + print_call(call) + "\n";
     }
 
     /// Takes a step.  @return false if it is none of the moves, or cannot fail as it says.
@@ -205,13 +205,12 @@ Json answer_history(const Json& request) {
         return could_not_read("profile 0", error);
     if (!index.is_number_unsigned() || index.get<std::uint64_t>() >= profile.entries.size())
         return could_not_read("request", "the profile has no such entry");
-    const Entry declared = profile.entries[index.get<std::size_t>()];
+    const Entry& entry = profile.entries[index.get<std::size_t>()];
+    const Query call = call_for(entry, profile.provider);
     Json entries = Json::array();
     for (const Entry& e : profile.entries) entries.push_back(entry_name(e));
     name_what_is_open(profile);
-    Entry entry = declared;
-    entry.offer = profile.entries[index.get<std::size_t>()].offer;
-    History history(profile, entry);
+    History history(profile.provider, call, entry.offer);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (!steps[i].is_string() || !history.take(steps[i].get<std::string>(), error))
             return could_not_read("step " + std::to_string(i + 1), error.empty() ? "a step is a text" : error);
