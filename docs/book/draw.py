@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the book's figures: states of an endpoint, matching, the rendezvous.
+"""Draws the book's figures: states of an endpoint, matching, the rendezvous, a chain of deferred work.
 
 usage: draw.py FOLDER            writes FOLDER/*.svg
        draw.py FOLDER --check    exits with 1 if a file there is not what would be written
@@ -118,10 +118,25 @@ def rendezvous():
     return d.svg()
 
 
+def chain():
+    d = Drawing(760, 205, "A chain of deferred work")
+    d.box(20, 70, 110, 50, "counter go", kind="other")
+    d.box(210, 70, 130, 50, "fi_send", "deferred")
+    d.box(430, 70, 110, 50, "counter done", kind="other")
+    d.box(610, 70, 130, 50, "add 10 to done", "deferred")
+    d.arrow((75, 30), (75, 68), words="fi_cntr_add", at=(82, 46), anchor="start")
+    d.arrow((130, 95), (208, 95), words="at 1: begins", at=(170, 86), kind="small")
+    d.arrow((340, 95), (428, 95), words="over: adds 1", at=(385, 86), kind="small")
+    d.arrow((540, 95), (608, 95), words="at 1", at=(574, 86), kind="small")
+    d.arrow((675, 120), (675, 155), (485, 155), (485, 122), words="11: the end of the chain", at=(580, 173), kind="small")
+    d.text(20, 198, "Boxes in blue are queued in advance; the program adds 1 to go, and makes progress.", "small", "start")
+    return d.svg()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     wrong = 0
-    for draw in (endpoint, matching, rendezvous):
+    for draw in (endpoint, matching, rendezvous, chain):
         file = folder / f"{draw.__name__}.svg"
         if sys.argv[2:] == ["--check"]:
             if not file.exists() or file.read_text() != draw():

@@ -51,36 +51,49 @@ static inline struct fi_info* choose(uint64_t caps) {
 //! [choose]
 
 //! [open]
-static inline struct endpoint open_endpoint(uint64_t caps) {
-    struct endpoint e = {.info = choose(caps)};
-    // Each object is made from the one above it, and of the same offer.
+// Each object is made from the one above it, and of the same offer.
+static inline struct endpoint open_domain(struct fi_info* info) {
+    struct endpoint e = {.info = info};
     expect(fi_fabric(e.info->fabric_attr, &e.fabric, NULL), 0, "fi_fabric");
     expect(fi_domain(e.fabric, e.info, &e.domain, NULL), 0, "fi_domain");
-    expect(fi_endpoint(e.domain, e.info, &e.ep, NULL), 0, "fi_endpoint");
+    return e;
+}
+
+static inline void add_endpoint(struct endpoint* e) {
+    expect(fi_endpoint(e->domain, e->info, &e->ep, NULL), 0, "fi_endpoint");
     //! [open]
 
     //! [bind]
     struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED};
     struct fi_av_attr av_attr = {.type = FI_AV_UNSPEC};
-    expect(fi_cq_open(e.domain, &cq_attr, &e.cq, NULL), 0, "fi_cq_open");
-    expect(fi_av_open(e.domain, &av_attr, &e.av, NULL), 0, "fi_av_open");
-    expect(fi_ep_bind(e.ep, &e.cq->fid, FI_TRANSMIT | FI_RECV), 0, "binding the completion queue");
-    expect(fi_ep_bind(e.ep, &e.av->fid, 0), 0, "binding the address vector");
+    expect(fi_cq_open(e->domain, &cq_attr, &e->cq, NULL), 0, "fi_cq_open");
+    expect(fi_av_open(e->domain, &av_attr, &e->av, NULL), 0, "fi_av_open");
+    expect(fi_ep_bind(e->ep, &e->cq->fid, FI_TRANSMIT | FI_RECV), 0, "binding the completion queue");
+    expect(fi_ep_bind(e->ep, &e->av->fid, 0), 0, "binding the address vector");
+}
+
+static inline struct endpoint open_endpoint(uint64_t caps) {
+    struct endpoint e = open_domain(choose(caps));
+    add_endpoint(&e);
     // From here on it sends and receives; nothing can be bound to it any more.
     expect(fi_enable(e.ep), 0, "fi_enable");
-    //! [bind]
     return e;
 }
+//! [bind]
 
 //! [close]
 // What was made last goes first: an object that another one uses answers -FI_EBUSY.
-static inline void close_endpoint(struct endpoint* e) {
-    expect(fi_close(&e->ep->fid), 0, "closing the endpoint");
+static inline void close_the_rest(struct endpoint* e) {
     expect(fi_close(&e->av->fid), 0, "closing the address vector");
     expect(fi_close(&e->cq->fid), 0, "closing the completion queue");
     expect(fi_close(&e->domain->fid), 0, "closing the domain");
     expect(fi_close(&e->fabric->fid), 0, "closing the fabric");
     fi_freeinfo(e->info);
+}
+
+static inline void close_endpoint(struct endpoint* e) {
+    expect(fi_close(&e->ep->fid), 0, "closing the endpoint");
+    close_the_rest(e);
 }
 //! [close]
 
