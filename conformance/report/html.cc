@@ -2,6 +2,7 @@
 // Everything that comes from outside goes through escape().
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "conformance/base/markup.h"
@@ -32,6 +33,7 @@ public:
         header();
         o_ << "<main>\n";
         providers();
+        tools();
         findings();
         matrix();
         coverage();
@@ -46,9 +48,12 @@ public:
     }
 
 private:
+    // A number, which leads to what it counts.
     void tile(std::string_view cls, std::uint64_t n, std::string_view what) {
-        o_ << "<div class=\"tile " << cls << (n == 0 ? " zero" : "") << "\"><b>" << grouped(n) << "</b><small>" << what
-           << "</small></div>\n";
+        const bool leads = n > 0 && !cls.empty();
+        o_ << (leads ? "<a href=\"#group-" + std::string(cls) + "\"" : std::string("<div")) << " class=\"tile " << cls
+           << (n == 0 ? " zero" : "") << "\"><b>" << grouped(n) << "</b><small>" << what << "</small></"
+           << (leads ? "a" : "div") << ">\n";
     }
 
     void header() {
@@ -96,20 +101,20 @@ private:
         o_ << "</tbody></table></div>\n";
     }
 
+    void tools() {
+        o_ << "<div class=\"tools\"><input id=\"filter\" type=\"search\" placeholder=\"Filter findings and clauses\" "
+              "aria-label=\"Filter findings and clauses\"><label><input id=\"only\" type=\"checkbox\"> only broken"
+              "</label><nav><a href=\"#findings\">findings</a><a href=\"#clauses\">clauses</a><a "
+              "href=\"#unreached\">unreached</a></nav></div>\n";
+    }
+
     void matrix() {
-        o_ << "<h2 id=\"clauses\">Clauses</h2>\n<div class=\"tools\"><input id=\"filter\" type=\"search\" "
-              "placeholder=\"Filter clauses and "
-           << "findings\" aria-label=\"Filter clauses and findings\"><label><input id=\"only\" type=\"checkbox\"> only "
-              "broken"
-           << "</label><span class=\"legend\"><span><span class=\"cell kept\">✓</span>kept</span><span><span "
-              "class=\"cell broken\">"
-           << "✕</span>broken</span><span><span class=\"cell broken disputed\">✕</span>weak or "
-              "disputed</span><span><span "
-           << "class=\"cell unreached\">○</span>unreached</span><span><span class=\"cell "
-              "unseen\">–</span>unseen</span></span>"
-           << "<nav><a href=\"#clauses\">clauses</a><a href=\"#unreached\">unreached</a><a "
-              "href=\"#findings\">findings</a></nav></div>\n<p id=\"nothing\" "
-              "class=\"empty\" hidden>No clause fits the filter.</p>\n";
+        o_ << "<h2 id=\"clauses\">Clauses</h2>\n<p class=\"legend\"><span><span class=\"cell kept\">✓</span>kept</span>"
+              "<span><span class=\"cell broken\">✕</span>broken</span><span><span class=\"cell broken "
+              "disputed\">✕</span>"
+              "weak or disputed</span><span><span class=\"cell unreached\">○</span>unreached</span><span><span "
+              "class=\"cell unseen\">–</span>unseen</span></p>\n<p id=\"nothing\" class=\"empty\" hidden>No clause "
+              "fits the filter.</p>\n";
         // Clauses are ordered by id, so a chapter (the first two words of an id) is a run of them.
         const auto clauses = model::clauses();
         for (std::size_t i = 0; i < clauses.size();) {
@@ -188,37 +193,40 @@ private:
         if (c.level != model::Level::Must) o_ << "<span class=\"tag\">" << model::name(c.level) << "</span>";
         if (c.status == model::Status::Disputed) o_ << "<span class=\"tag disputed\">disputed</span>";
         o_ << "<small>" << escape(c.title) << "</small></th>";
-        for (const auto& p : r_.providers) cell(c, p);
+        // Nobody's can be seen: the row has the reason.
+        if (c.judges == model::Judges::None && !r_.providers.empty())
+            o_ << "<td class=\"unseen\" colspan=\"" << r_.providers.size() << "\">–</td>";
+        else
+            for (const auto& p : r_.providers) cell(c, p);
         o_ << "</tr>\n";
     }
 
     void cell(const model::ClauseText& c, const ProviderResult& p) {
         const auto result = result_of(r_, p, c.clause);
-        if (result == ClauseResult::Unseen) {  // its row has the reason
-            o_ << "<td><span class=\"cell unseen\">–</span></td>";
-            return;
-        }
         const auto checked = p.tally.applied[static_cast<std::size_t>(c.clause)];
-        std::string title = p.provider + ": " + std::string(name(result));
+        std::string title;  // the script puts the provider before it
         if (result == ClauseResult::Unreached) {
             const auto reason = reason_of(r_, p, c.clause);
-            title += ": " + std::string(reason.empty() ? kNoReason : reason);
-        } else
-            title += ", checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
-        const char* symbol = result == ClauseResult::Kept ? "✓" : result == ClauseResult::Broken ? "✕" : "○";
-        std::string cls = "cell " + std::string(name(result));
-        std::string href;
-        for (std::size_t i = 0; i < all_.size() && result == ClauseResult::Broken; ++i) {
-            if (all_[i]->clause != c.clause || all_[i]->provider != p.provider) continue;
-            cls.append(" ").append(standing(*all_[i]));
-            href = anchors_[i];
-            break;
+            title += "unreached: " + escape(reason.empty() ? kNoReason : reason);
+        } else {
+            title += "checked " + std::to_string(checked) + (checked == 1 ? " time" : " times");
         }
-        const std::string attributes = " class=\"" + cls + "\" title=\"" + escape(title) + "\"";
-        if (href.empty())
-            o_ << "<td><span" << attributes << ">" << symbol << "</span></td>";
-        else
-            o_ << "<td><a href=\"#" << href << "\"" << attributes << ">" << symbol << "</a></td>";
+        if (result == ClauseResult::Broken) return broken_cell(c, p, title);
+        o_ << "<td class=\"" << name(result) << "\" title=\"" << title << "\">"
+           << (result == ClauseResult::Kept ? "✓" : "○") << "</td>";
+    }
+
+    // Leads to the first finding, the gravest.
+    void broken_cell(const model::ClauseText& c, const ProviderResult& p, const std::string& title) {
+        const auto first = std::find_if(all_.begin(), all_.end(), [&](const Deviation* d) {
+            return d->clause == c.clause && d->provider == p.provider;
+        });
+        if (first == all_.end()) {
+            o_ << "<td class=\"broken\" title=\"" << title << "; no finding has a case of it\">✕</td>";
+            return;
+        }
+        o_ << "<td class=\"broken " << standing(**first) << "\" title=\"" << title << "\"><a href=\"#"
+           << anchors_[static_cast<std::size_t>(first - all_.begin())] << "\">✕</a></td>";
     }
 
     void findings() {
@@ -226,13 +234,17 @@ private:
         if (all_.empty()) o_ << "<p class=\"empty\">No broken promise was found.</p>\n";
         if (const auto programs = programs_text(r_); !programs.empty())
             o_ << "<p class=\"dim\">" << escape(programs) << "</p>\n";
+        if (std::any_of(all_.begin(), all_.end(), [](const auto* d) { return !d->reproducer.empty(); }))
+            o_ << "<p class=\"dim\" id=\"programs\">This page has the C programs of the gravest: <code>selvage check "
+                  "--save FOLDER</code> writes all of them, and the .json form has them.</p>\n";
+        o_ << "<p id=\"no-finding\" class=\"empty\" hidden>No finding fits the filter.</p>\n";
         for (std::size_t i = 0; i < all_.size();) {
             const auto group = standing(*all_[i]);
             std::size_t end = i;
             std::map<model::Clause, std::vector<std::size_t>> by_promise;
             for (; end < all_.size() && standing(*all_[end]) == group; ++end)
                 by_promise[all_[end]->clause].push_back(end);
-            o_ << "<section class=\"group\"><h3>" << heading(group) << "</h3>\n";
+            o_ << "<section class=\"group\" id=\"group-" << group << "\"><h3>" << heading(group) << "</h3>\n";
             for (const auto& [clause, mine] : by_promise) promise(clause, mine, group);
             o_ << "</section>\n";
             i = end;
@@ -257,7 +269,19 @@ private:
         if (c.status == model::Status::Disputed)
             item("Reading", escape(c.dispute_reading) + " <span class=\"dim\">" + escape(c.dispute_why) + "</span>");
         o_ << "</dl></div>\n";
-        for (const auto i : mine) finding(*all_[i], anchors_[i], group);
+        std::set<std::string> shown;
+        std::size_t left_out = 0;
+        for (const auto i : mine) {
+            const bool first = shown.insert(all_[i]->provider).second;
+            const std::string html = finding(*all_[i], anchors_[i], group, first);
+            if (!first && (repeat_bytes_ += html.size()) > kMostRepeats)
+                ++left_out;
+            else
+                o_ << html;
+        }
+        if (left_out > 0)
+            o_ << "<p class=\"more dim\">" << left_out << " more of the same providers: the .json form has "
+               << (left_out == 1 ? "it" : "them") << ".</p>\n";
         o_ << "</details>\n";
     }
 
@@ -271,44 +295,44 @@ private:
         return "Waived: known and answered for";
     }
 
-    void finding(const Deviation& d, const std::string& anchor, std::string_view group) {
-        const auto& c = model::clause_text(d.clause);
-        std::string key = std::string(c.id) + " " + d.provider + " " + d.summary + " " + std::string(group) +
-                          (d.intermittent ? " intermittent" : "");
-        std::transform(key.begin(), key.end(), key.begin(),
-                       [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
-        o_ << "<details class=\"finding " << group << "\" id=\"" << anchor << "\" data-key=\"" << escape(key)
-           << "\"><summary><span class=\"line\"><span class=\"badge " << group << "\">" << group << "</span><code>"
-           << c.id << "</code><span class=\"badge prov\">" << (d.provider.empty() ? "library" : escape(d.provider))
-           << "</span><span class=\"dim\">version " << d.api_version.str() << ", seen " << d.seen
-           << (d.seen == 1 ? " time" : " times") << "</span>"
-           << (d.intermittent ? "<span class=\"badge prov\">intermittent</span>" : "") << "</span><p>"
-           << escape(d.summary) << "</p></summary>\n<div class=\"body\"><dl>";
-        if (!d.because.empty()) item("Because", chain(d));
-        if (d.intermittent) item("Repeats", escape(tries_text(*d.intermittent)) + ". " + escape(at_times_text(d)));
-        if (d.program) item("Program", escape(program_text(*d.program)));
-        if (!d.waived.empty()) item("Waived", escape(d.waived));
-        if (!d.saved_as.empty()) item("Saved as", "<code>" + escape(d.saved_as) + "</code>");
-        o_ << "</dl>\n<div class=\"code\"><button class=\"copy\">copy</button><pre class=\"wrap\">"
-           << escape(describe(d.shown_by)) << "</pre></div>\n";
-        program(d);
-        o_ << "</div></details>\n";
+    // `first`: of its promise and provider.
+    std::string finding(const Deviation& d, const std::string& anchor, std::string_view group, bool first) {
+        std::ostringstream o;
+        o << "<details class=\"finding " << group << "\" id=\"" << anchor
+          << "\"><summary><span class=\"line\"><span class=\"badge prov\">"
+          << (d.provider.empty() ? "library" : escape(d.provider)) << "</span><span class=\"dim\">version "
+          << d.api_version.str() << ", seen " << d.seen << (d.seen == 1 ? " time" : " times") << "</span>"
+          << (d.intermittent ? "<span class=\"badge prov\">intermittent</span>" : "") << "</span><p>"
+          << escape(d.summary) << "</p></summary>\n<div class=\"body\"><dl>";
+        if (!says_no_more_than_summary(d)) item(o, "Because", chain(d));
+        if (d.intermittent) item(o, "Repeats", escape(tries_text(*d.intermittent)) + ". " + escape(at_times_text(d)));
+        if (d.program) item(o, "Program", escape(program_text(*d.program)));
+        if (!d.waived.empty()) item(o, "Waived", escape(d.waived));
+        if (!d.saved_as.empty()) item(o, "Saved as", "<code>" + escape(d.saved_as) + "</code>");
+        o << "</dl>\n<div class=\"code\"><button class=\"copy\">copy</button><pre class=\"wrap\">"
+          << escape(describe(d.shown_by)) << "</pre></div>\n"
+          << program(d, first) << "</div></details>\n";
+        return o.str();
+    }
+
+    static bool says_no_more_than_summary(const Deviation& d) {
+        if (d.because.empty()) return true;
+        return d.because.size() == 1 &&
+               link_text(d.because.front()) == std::string(model::clause_text(d.clause).id) + ": " + d.summary;
     }
 
     // A page has those of the gravest findings, so that it loads at once.
-    void program(const Deviation& d) {
-        constexpr std::size_t kMostBytes = 500'000;
-        if (d.reproducer.empty()) return;
-        const auto html = parts_.program_html(d.reproducer);
-        if (program_bytes_ + html.size() > kMostBytes) {
-            o_ << "<p class=\"dim\">Its C program is too much for this page: <code>--save FOLDER</code> writes it, and "
-                  "the .json form has it.</p>\n";
-            return;
-        }
+    std::string program(const Deviation& d, bool first) {
+        if (d.reproducer.empty()) return {};
+        const auto html = first ? parts_.program_html(d.reproducer) : std::string();
+        if (!first || program_bytes_ + html.size() > kMostPrograms)
+            return !d.saved_as.empty()
+                       ? ""
+                       : "<p class=\"dim\">Its C program is <a href=\"#programs\">not on this page</a>.</p>\n";
         program_bytes_ += html.size();
-        o_ << "<details class=\"code\"><summary>" << program_title(d)
-           << "</summary><div class=\"code\"><button class=\"copy\">copy</button><pre>\n"
-           << html << "</pre></div></details>\n";
+        return "<details class=\"code\"><summary>" + std::string(program_title(d)) +
+               "</summary><div class=\"code\"><button class=\"copy\">copy</button><pre>\n" + html +
+               "</pre></div></details>\n";
     }
 
     static std::string_view program_title(const Deviation& d) {
@@ -316,8 +340,9 @@ private:
         return d.intermittent ? "C program that shows it at times" : "C program that shows it";
     }
 
-    void item(std::string_view term, const std::string& html) {
-        o_ << "<dt>" << term << "</dt><dd>" << html << "</dd>";
+    void item(std::string_view term, const std::string& html) { item(o_, term, html); }
+    static void item(std::ostream& o, std::string_view term, const std::string& html) {
+        o << "<dt>" << term << "</dt><dd>" << html << "</dd>";
     }
 
     static std::string sources(const model::ClauseText& c) {
@@ -340,7 +365,12 @@ private:
     std::vector<const Deviation*> all_;
     std::vector<std::string> anchors_;
     SharedParts parts_;
+    // So that a page of eight providers with all that they break has at most 2 MB: programs, and findings of a promise
+    // and a provider beyond the first.
+    static constexpr std::size_t kMostPrograms = 150'000;
+    static constexpr std::size_t kMostRepeats = 60'000;
     std::size_t program_bytes_ = 0;
+    std::size_t repeat_bytes_ = 0;
     std::ostringstream o_;
 };
 

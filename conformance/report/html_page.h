@@ -24,6 +24,7 @@ a{color:var(--link)}.dim{color:var(--dim)}.subject{margin:0;overflow-wrap:anywhe
 .subject span{white-space:nowrap;margin-right:1.1rem}.subject .path{white-space:normal}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:.7rem;margin:1.3rem 0 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.65rem .9rem}
+a.tile{color:inherit;text-decoration:none}a.tile:hover{border-color:currentColor}.more{margin:.2rem .9rem .7rem}
 .tile b{display:block;font-size:1.6rem;line-height:1.2;font-variant-numeric:tabular-nums}
 .tile small{color:var(--dim)}.tile.fatal b{color:var(--bad)}.tile.violation b,.tile.intermittent b{color:var(--bad)}.tile.disputed b,.tile.weakness b{color:var(--warn)}
 .tile.zero b{color:var(--dim);font-weight:500}
@@ -36,7 +37,7 @@ table{border-collapse:separate;border-spacing:0;width:100%}
 .bar i{display:block}.bar .k{background:var(--kept)}.bar .b{background:var(--bad)}.bar .n{background:var(--unseen);opacity:.55}
 .tools{position:sticky;top:0;z-index:5;background:var(--bg);padding:.7rem 0;display:flex;flex-wrap:wrap;gap:.6rem 1.1rem;align-items:center;border-bottom:1px solid var(--line);margin-bottom:.9rem}
 .tools input[type=search]{flex:1 1 220px;max-width:420px;font:inherit;padding:.45rem .7rem;border:1px solid var(--line);border-radius:8px;background:var(--card);color:inherit}
-.tools label{white-space:nowrap;cursor:pointer}.tools nav{margin-left:auto;white-space:nowrap}.tools nav a{margin-left:.9rem}.legend{display:flex;gap:.8rem;flex-wrap:wrap;font-size:.85rem;color:var(--dim)}
+.tools label{white-space:nowrap;cursor:pointer}.tools nav{margin-left:auto;white-space:nowrap}.tools nav a{margin-left:.9rem}.legend{display:flex;margin:0 0 .8rem;gap:.8rem;flex-wrap:wrap;font-size:.85rem;color:var(--dim)}
 .legend .cell{margin-right:.3rem}
 details.chapter{margin:0 0 .35rem;border:1px solid var(--line);border-radius:10px;background:var(--card);overflow:clip}
 details.chapter[open]{margin-bottom:.8rem}details.chapter>summary{padding:.38rem .9rem;cursor:pointer;font-weight:600;display:flex;gap:.8rem;align-items:baseline;list-style:none}
@@ -54,7 +55,7 @@ details.chapter>summary .dim{font-weight:400;font-size:.86rem}
 .cell{display:inline-block;min-width:1.75rem;line-height:1.45rem;border-radius:6px;font-weight:700;text-align:center;text-decoration:none;font-size:.9rem}
 .kept{color:var(--kept);background:var(--kept-bg)}.broken{color:var(--bad);background:var(--bad-bg)}.broken.fatal{color:var(--fatal);background:var(--fatal-bg)}
 .broken.disputed,.broken.weakness{color:var(--warn);background:var(--warn-bg)}.broken.waived{color:var(--dim);background:var(--none-bg)}
-a.broken{outline:1px solid currentColor;outline-offset:-1px;cursor:pointer}a.broken:hover{filter:brightness(.94)}
+.matrix td{font-weight:700}.matrix td.why{font-weight:400}.matrix td.broken a{color:inherit;display:block;text-decoration-thickness:1px}
 .matrix th small{display:block;color:var(--dim)}
 .matrix td.why{text-align:left;overflow-wrap:anywhere}
 .unreached{color:var(--none);background:var(--none-bg)}.unseen{color:var(--unseen)}
@@ -75,9 +76,9 @@ pre .part{display:inline-block;padding:.1rem 0}pre.wrap{white-space:pre-wrap;ove
 .code button{position:absolute;top:.45rem;right:.45rem;font:inherit;font-size:.8rem;padding:.15rem .7rem;border:1px solid var(--line);border-radius:6px;background:var(--card);color:inherit;cursor:pointer}
 .code summary{cursor:pointer;color:var(--link);margin-bottom:.4rem}.empty{padding:1.2rem;text-align:center;color:var(--dim)}
 [hidden]{display:none!important}footer{max-width:1180px;margin:2.5rem auto 0;padding:1rem 1.25rem 2rem;color:var(--dim);font-size:.86rem}
-@media(max-width:640px){body{font-size:14px}h1{font-size:1.4rem}main,header.top{padding-left:.8rem;padding-right:.8rem}
+@media(max-width:640px){html{scroll-padding-top:7rem}body{font-size:14px}h1{font-size:1.4rem}main,header.top{padding-left:.8rem;padding-right:.8rem}
 .body dl{grid-template-columns:1fr;gap:.1rem}.body dd{margin-bottom:.5rem}.matrix tbody th,.matrix thead th:first-child{min-width:150px;max-width:46vw;font-size:.86rem}
-.tools{gap:.45rem .8rem}.tools .legend{display:none}.tiles{grid-template-columns:repeat(3,1fr);gap:.5rem}.tile{padding:.5rem .6rem}.tile b{font-size:1.25rem}}
+.tools{gap:.45rem .8rem}.tiles{grid-template-columns:repeat(3,1fr);gap:.5rem}.tile{padding:.5rem .6rem}.tile b{font-size:1.25rem}}
 @media print{.tools{display:none}details>*{display:block}}
 )css";
 
@@ -94,7 +95,15 @@ inline constexpr std::string_view kPageScript = R"js(
     var head = r.querySelector("th");
     texts.set(r, (r.dataset.key + " " + head.textContent + " " + head.title).toLowerCase());
   });
-  findings.forEach(function (f) { texts.set(f, f.dataset.key); });
+  findings.forEach(function (f) {
+    var promise = f.closest(".promise").querySelector("summary");
+    texts.set(f, [promise.querySelector(".badge"), promise.querySelector("code"), f.querySelector("summary")]
+      .map(function (e) { return e.textContent; }).join(" ").toLowerCase());
+  });
+  document.querySelectorAll(".matrix table").forEach(function (table) {
+    var heads = table.tHead.rows[0].cells;
+    table.querySelectorAll("td[title]").forEach(function (c) { c.title = heads[c.cellIndex].textContent + ": " + c.title; });
+  });
   function update() {
     var words = box.value.toLowerCase().split(/\s+/).filter(Boolean), narrow = words.length > 0 || only.checked;
     function matches(e) { return words.every(function (w) { return texts.get(e).indexOf(w) >= 0; }); }
@@ -110,6 +119,7 @@ inline constexpr std::string_view kPageScript = R"js(
       if (words.length > 0 && !p.hidden) p.open = true;
     });
     groups.forEach(function (g) { g.hidden = !g.querySelector(".finding:not([hidden])"); });
+    document.getElementById("no-finding").hidden = findings.length === 0 || !!document.querySelector(".finding:not([hidden])");
     document.getElementById("nothing").hidden = !!document.querySelector("details.chapter:not([hidden])");
   }
   function follow() {

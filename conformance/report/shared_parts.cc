@@ -62,7 +62,7 @@ SharedParts::SharedParts(const std::vector<const Deviation*>& deviations) {
     }
 }
 
-std::string SharedParts::program_html(std::string_view program) const {
+std::string SharedParts::program_html(std::string_view program) {
     constexpr std::size_t kLeast = 160;  // bytes: what is shorter is no longer than the link to it
     std::string out;
     std::vector<std::size_t> run;
@@ -72,6 +72,7 @@ std::string SharedParts::program_html(std::string_view program) const {
         if (bytes < kLeast) {
             for (const auto n : run) out += escape(parts_[n]);
         } else {
+            linked_.insert(run.begin(), run.end());
             fmt::format_to(
                 std::back_inserter(out),
                 "<a class=\"part\" href=\"#part-{}\" data-parts=\"{}\">/* {} lines that programs share */</a>\n",
@@ -94,7 +95,7 @@ std::string SharedParts::program_html(std::string_view program) const {
 
 std::string SharedParts::parts_html() const {
     std::string out;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
+    for (const auto i : linked_)
         fmt::format_to(std::back_inserter(out), "<pre id=\"part-{}\">\n{}</pre>\n", i, escape(parts_[i]));
     return out;
 }

@@ -35,10 +35,10 @@ async function visit() {
     await picture(`${folder}/report-light.png`);
 
     // A broken cell leads to its finding, which opens.
-    const target = await evaluate('document.querySelector("a.broken").hash');
+    const target = await evaluate('document.querySelector("td.broken a").hash');
     assert.equal(await evaluate(`document.querySelector(${JSON.stringify(target)}).open`), false, "closed at first");
-    await evaluate('document.querySelector("details.chapter:has(a.broken)").open = true');
-    await click("a.broken");
+    await evaluate('document.querySelector("details.chapter:has(td.broken a)").open = true');
+    await click("td.broken a");
     await sleep(200);
     assert.equal(await evaluate(`document.querySelector(${JSON.stringify(target)}).open`), true, "opened by its cell");
     assert.ok(await evaluate(`document.querySelector(${JSON.stringify(target)}).checkVisibility()`));
@@ -57,7 +57,15 @@ async function visit() {
     await look("no clause speaks of this");
     assert.equal(await count("tr[data-key]"), 0);
     assert.ok(await count("#nothing"), "and the page says that there is none");
+    assert.ok(await count("#no-finding"), "and no finding");
     await look("");
+    assert.equal(await count("#no-finding"), 0);
+    // A tile leads to what it counts, which stands below the bar that stays in sight.
+    await click("a.tile");
+    await sleep(200);
+    const [top, bar] = await evaluate(`[document.querySelector(document.querySelector("a.tile").hash).getBoundingClientRect().top,
+        document.querySelector(".tools").getBoundingClientRect().bottom]`);
+    assert.ok(top >= bar - 1, `${top} is below ${bar}`);
     await click("#only");
     const shown = await count('tr[data-broken="0"]');
     assert.equal(shown, 0, "only broken ones are left");

@@ -292,13 +292,13 @@ TEST(ReportHtml, HasWhatProgramsShareOnceAndCopiesEachWhole) {
     deviations[1].reproducer = shared + "/* two */\n\n\n" + shared + "int main(void) { return 2; }";
     deviations[2].reproducer = "";
     const std::vector<const Deviation*> all = {&deviations[0], &deviations[1], &deviations[2]};
-    const SharedParts parts(all);
-    EXPECT_EQ(parts.parts_html().find("part-1"), std::string::npos) << "one part, once";
+    SharedParts parts(all);
     for (const auto& d : deviations) {
         const auto html = parts.program_html(d.reproducer);
         EXPECT_EQ(html.find("xxx"), std::string::npos) << html;
         EXPECT_EQ(put_together(html, parts.parts_html()), d.reproducer);
     }
+    EXPECT_EQ(parts.parts_html().find("part-1"), std::string::npos) << "one part, once";
 }
 
 TEST(ReportHtml, HasTheProgramsOfTheGravestFindingsWhereAllAreTooMuch) {
@@ -313,7 +313,7 @@ TEST(ReportHtml, HasTheProgramsOfTheGravestFindingsWhereAllAreTooMuch) {
     }
     const std::string page = report_html(r);
     EXPECT_NE(page.find("m999 */"), std::string::npos) << "the gravest";
-    EXPECT_NE(page.find("too much for this page"), std::string::npos);
+    EXPECT_NE(page.find("not on this page"), std::string::npos);
     for (auto& d : r.deviations) d.reproducer.clear();
     EXPECT_LT(page.size(), report_html(r).size() + 1'200'000) << "programs and what stands in for them";
 }
@@ -322,17 +322,23 @@ TEST(ReportHtml, OfEightProvidersIsAtMostTwoMegabytes) {
     Report r = sample();
     r.providers.push_back(provider("net;ofi_rxm", 8));
     const std::vector<Deviation> some = r.deviations;
-    for (const auto& p : r.providers) {  // each breaks one clause in twelve, and each finding has a program
-        for (std::size_t i = 0; i < model::kClauseCount; i += 12) {
+    for (const auto& p : r.providers) {  // each breaks one clause in seven, some of them often, as Debian's 1.17 does
+        for (std::size_t i = 0; i < model::kClauseCount; i += 7) {
             if (model::clauses()[i].judges == model::Judges::None) continue;
-            Deviation d = some[i % some.size()];
-            d.clause = model::clauses()[i].clause;
-            d.provider = p.provider;
-            r.deviations.push_back(d);
+            for (std::size_t n = 0; n <= i % 3; ++n) {
+                Deviation d = some[i % some.size()];
+                d.clause = model::clauses()[i].clause;
+                d.provider = p.provider;
+                d.saved_as = "0000-" + p.provider + "-of-a-clause.c";
+                d.shown_by.first.node = std::string(40, 'n');  // the case is as long as most are
+                r.deviations.push_back(std::move(d));
+            }
         }
     }
-    EXPECT_GT(r.deviations.size(), 400U);
-    EXPECT_LT(report_html(r).size(), 2'000'000U);
+    EXPECT_GT(r.deviations.size(), 1500U);
+    const std::string page = report_html(r);
+    EXPECT_LT(page.size(), 2'000'000U);
+    EXPECT_NE(page.find(" more of the same providers"), std::string::npos) << "what is left out is said";
 }
 
 TEST(ReportHtml, IsOneSafePage) {
