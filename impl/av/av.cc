@@ -12,6 +12,9 @@
 namespace selvage::impl {
 namespace {
 
+// More than there are contexts: programs that count the bits of the number take one more.
+constexpr int kContextBitsMax = 16;
+
 uint64_t open_flags(const Domain& domain) {
     constexpr uint64_t kAlways = FI_EVENT | FI_READ | FI_SYMMETRIC;
     return domain.version() >= kVersionOfGrownStructures ? kAlways | FI_AV_USER_ID : kAlways;
@@ -222,8 +225,9 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
     if (attr->flags & ~open_flags(*domain)) return -FI_EBADFLAGS;
     // An identifier is of one process; the vector of several.
     if ((attr->flags & FI_AV_USER_ID) && attr->name) return -FI_EBADFLAGS;
-    // Named receive contexts are not offered, so no bits of an address can name one.
-    if (attr->rx_ctx_bits) return -FI_EINVAL;
+    if (attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > (domain->fabric->provider->scales ? kContextBitsMax : 0)) {
+        return -FI_EINVAL;
+    }
     fi_av_type type;
     int error = choose_type(*domain, attr->type, &type);
     if (error) return error;
@@ -235,6 +239,7 @@ int domain_open_av(fid_domain* descriptor, fi_av_attr* attr, fid_av** result, vo
     av->type = type;
     av->async = attr->flags & FI_EVENT;
     av->user_ids = attr->flags & FI_AV_USER_ID;
+    av->context_bits = static_cast<unsigned>(attr->rx_ctx_bits);
     av->index.set_text(av->holds_text());
     error = open_store(av, *attr);
     if (error) {

@@ -7,10 +7,13 @@
 // Insertion is immediate; an AV opened with FI_EVENT reports through its event queue as if it were not.
 #pragma once
 
+#include <algorithm>
+
 #include "impl/av/av_index.h"
 #include "impl/av/av_store.h"
 #include "impl/base/object.h"
 #include "impl/domain/domain.h"
+#include "impl/net/context_id.h"
 
 namespace selvage::impl {
 
@@ -38,6 +41,8 @@ struct AddressVector {
     fi_av_type type = FI_AV_TABLE;
     bool async = false;     // FI_EVENT
     bool user_ids = false;  // FI_AV_USER_ID: see above
+    // Of the number that a transfer names, from the top: which receive context of a scalable endpoint (fi_rx_addr).
+    unsigned context_bits = 0;
     AvStore store;
     AvIndex index{store};      // used with the store's lock held
     EventQueue* eq = nullptr;  // bound; holds a use of it. Protected by the domain's lock.
@@ -46,17 +51,22 @@ struct AddressVector {
     size_t entry_size() const { return holds_text() ? kShmTextMax : sizeof(SocketAddress); }
 
     // For the engine and the transports, from any thread, in constant time.
-    // The address behind a number; false when there is none.
+    // The address behind a number, and of the context that the number names; false when there is none.
     bool find_address(fi_addr_t address, AvEntry* out);
-    // The number of an address, or FI_ADDR_NOTAVAIL; of an address with two identifiers of the user, either.
+    // The number of an address, or FI_ADDR_NOTAVAIL; of an address with two identifiers of the user, either. That of a
+    // context is its endpoint's.
     AvMatch match(const AvEntry& entry);
     fi_addr_t reverse(const AvEntry& entry) { return match(entry).reported; }
     // What completions report for a number that is in use.
     fi_addr_t reported(fi_addr_t address);
-    // What messages from a number that is in use are compared by.
+    // What messages from a number that is in use are compared by, whichever context it names.
     fi_addr_t compared(fi_addr_t address);
     // Changes with every insertion and removal, by any process; never UINT32_MAX. Read it before match().
     uint32_t generation() const { return store.generation(); }
+
+    // How many contexts a number can name, at most.
+    size_t contexts() const { return std::min(size_t{1} << context_bits, kContextsMax); }
+    fi_addr_t without_context(fi_addr_t address) const { return address & (~fi_addr_t{0} >> context_bits); }
 
     // With the store's lock held.
     int reserve(size_t count);

@@ -58,14 +58,25 @@ bool AddressVector::read(fi_addr_t address, AvEntry* out) {
 }
 
 bool AddressVector::find_address(fi_addr_t address, AvEntry* out) {
-    AvLock guard(store);
-    return read(address, out);
+    {
+        AvLock guard(store);
+        if (!read(without_context(address), out)) return false;
+    }
+    out->socket.context = 0;
+    if (!context_bits) return true;
+    const uint64_t context = address >> (64 - context_bits);
+    if (context >= kContextsMax) return false;
+    out->socket.context = receive_context(context);
+    return !holds_text() || add_context(receive_context(context), out->text);
 }
 
 AvMatch AddressVector::match(const AvEntry& entry) {
+    AvEntry plain = entry;
+    uint16_t context;
+    if (holds_text()) static_cast<void>(take_context(plain.text, &context));
     AvLock guard(store);
     AvMatch found;
-    found.address = index.find(stored_form(entry));
+    found.address = index.find(stored_form(plain));
     if (found.address == FI_ADDR_NOTAVAIL) return found;
     const uint64_t user_id = user_ids ? FI_ADDR_NOTAVAIL : store.user_id(found.address);
     found.reported = user_id == FI_ADDR_NOTAVAIL ? found.address : user_id;
@@ -80,6 +91,7 @@ fi_addr_t AddressVector::reported(fi_addr_t address) {
 }
 
 fi_addr_t AddressVector::compared(fi_addr_t address) {
+    address = without_context(address);
     if (!user_ids) return reported(address);
     AvLock guard(store);
     return store.holds(address) ? address : FI_ADDR_NOTAVAIL;

@@ -67,6 +67,12 @@ constexpr int without_command(int command) {
 }
 inline int control_without(fid*, int command, void*) { return without_command(command); }
 
+// Active endpoints: plain ones, scalable ones, and the contexts of these.
+constexpr bool is_active_endpoint(const fid& object) {
+    return object.fclass == FI_CLASS_EP || object.fclass == FI_CLASS_SEP || object.fclass == FI_CLASS_TX_CTX ||
+           object.fclass == FI_CLASS_RX_CTX;
+}
+
 // The object that a descriptor is the first member of.
 template <typename Object, typename Descriptor>
 Object* object_of(Descriptor* descriptor) {

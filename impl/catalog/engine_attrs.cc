@@ -2,6 +2,7 @@
 #include "impl/catalog/engine_attrs.h"
 
 #include "impl/catalog/capabilities.h"
+#include "impl/net/context_id.h"
 
 namespace selvage::impl {
 namespace {
@@ -90,6 +91,13 @@ void fill_engine_attrs(Offer& offer, fi_ep_type type, uint64_t reach) {
     offer.tx_size_max = kQueueMax;
     offer.rx_size_max = kQueueMax;
     offer.auth_key_max = kAuthKeyMax;
+}
+
+void offer_contexts(Offer& offer) {
+    offer.set.info.caps |= FI_NAMED_RX_CTX;
+    offer.set.tx.caps |= FI_NAMED_RX_CTX;
+    offer.set.domain.max_ep_tx_ctx = kContextsMax;
+    offer.set.domain.max_ep_rx_ctx = kContextsMax;
 }
 
 void restrict_to_datagrams(InfoSet& set, uint64_t caps) {

@@ -21,6 +21,7 @@ struct ConnectionOps;
 struct Domain;
 struct Endpoint;
 struct MemoryOps;
+struct ScalableEndpoint;
 
 // The bit of an endpoint type in Provider::endpoint_types.
 constexpr unsigned type_bit(fi_ep_type type) { return 1U << type; }
@@ -41,6 +42,9 @@ struct Provider {
     const ConnectionOps* connections = nullptr;  // with FI_EP_MSG (connect.h)
     const MemoryOps* memory = nullptr;           // of a device that knows memory regions (mr.h)
     bool binds_wildcard = false;                 // listens at every address of the machine where none is named
+    bool scales = false;                         // has scalable endpoints (scalable.h), of FI_EP_RDM
+    // What all contexts of one share: ScalableEndpoint::listener, and its address. nullptr: nothing.
+    int (*listen_for_contexts)(ScalableEndpoint& endpoint) = nullptr;
 
     bool offers(fi_ep_type type) const { return static_cast<unsigned>(type) < 32 && (endpoint_types >> type & 1U); }
 };

@@ -47,6 +47,7 @@ struct Domain : DomainCore {
 int domain_open_av(fid_domain*, fi_av_attr*, fid_av**, void* context);                      // av.cc
 int domain_open_endpoint(fid_domain*, fi_info*, fid_ep**, void* context);                   // ep.cc
 int domain_open_endpoint2(fid_domain*, fi_info*, fid_ep**, uint64_t flags, void* context);  // ep.cc
+int domain_open_scalable(fid_domain*, fi_info*, fid_ep**, void* context);                   // scalable.cc
 int domain_open_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void* context);        // shared.cc
 int domain_open_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void* context);          // engine/shared_receiver.cc
 int domain_query_atomic(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, uint64_t flags);  // atomic_types.cc

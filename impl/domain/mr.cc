@@ -118,7 +118,7 @@ int bind_region(fid* descriptor, fid* other, uint64_t flags) {
         if (error) return error;
     }
     if (other->fclass == FI_CLASS_CNTR) return bind_counter(region, object_of<Counter>(other), flags);
-    if (other->fclass != FI_CLASS_EP) return -FI_EINVAL;
+    if (!is_active_endpoint(*other)) return -FI_EINVAL;
     if (flags) return -FI_EBADFLAGS;
     return bind_region_to(other, region);
 }

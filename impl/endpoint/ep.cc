@@ -8,6 +8,7 @@
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/endpoint/insisted.h"
+#include "impl/endpoint/scalable.h"
 #include "impl/fabric/opened.h"
 
 namespace selvage::impl {
@@ -81,8 +82,12 @@ int check_limits(const InfoSet& set, const Domain& domain, const Offer& offer) {
     if (set.tx.iov_limit > offer.set.tx.iov_limit || set.rx.iov_limit > offer.set.rx.iov_limit) return -FI_EINVAL;
     if (set.tx.rma_iov_limit > offer.set.tx.rma_iov_limit) return -FI_EINVAL;
     if ((set.tx.op_flags & ~offer.set.tx.op_flags) || (set.rx.op_flags & ~offer.set.rx.op_flags)) return -FI_EBADFLAGS;
-    const auto counts = [](size_t requested) { return requested <= 1 || requested == FI_SHARED_CONTEXT; };
-    return counts(set.ep.tx_ctx_cnt) && counts(set.ep.rx_ctx_cnt) ? 0 : -FI_EINVAL;
+    const auto counts = [](size_t requested, size_t most) {
+        return requested <= most || requested == FI_SHARED_CONTEXT;
+    };
+    const fi_domain_attr& most = offer.set.domain;
+    return counts(set.ep.tx_ctx_cnt, most.max_ep_tx_ctx) && counts(set.ep.rx_ctx_cnt, most.max_ep_rx_ctx) ? 0
+                                                                                                          : -FI_EINVAL;
 }
 
 void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer) {
@@ -100,33 +105,27 @@ void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer)
     endpoint->min_multi_recv = kMinMultiRecv;
     endpoint->shared_transmit = set.ep.tx_ctx_cnt == FI_SHARED_CONTEXT;
     endpoint->shared_receive = set.ep.rx_ctx_cnt == FI_SHARED_CONTEXT;
+    const auto contexts = [](size_t count, bool shared) { return shared || !count ? 1 : count; };
+    endpoint->tx_contexts = contexts(set.ep.tx_ctx_cnt, endpoint->shared_transmit);
+    endpoint->rx_contexts = contexts(set.ep.rx_ctx_cnt, endpoint->shared_receive);
     endpoint->addr_format = endpoint->domain->addr_format;
     endpoint->tx_size_max = offer.tx_size_max;
     endpoint->rx_size_max = offer.rx_size_max;
     endpoint->max_msg_size = set.ep.max_msg_size ? set.ep.max_msg_size : offer.set.ep.max_msg_size;
 }
 
-int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* context) {
-    InfoSet set;
-    set.widen_from(info, layout_of_version(domain.version()));
-    const fi_ep_type type = type_of(set, info.ep_attr != nullptr);
-    TableRef table;
-    const int no_table = current_table(domain.fabric->provider->discover_follows_interfaces, &table);
+int current_offer(const Domain& domain, fi_ep_type type, TableRef* table, const Offer** offer) {
+    const int no_table = current_table(domain.fabric->provider->discover_follows_interfaces, table);
     if (no_table) return no_table;
-    const Offer* offer = find_offer(*table, domain, type);
-    if (!offer) return -FI_EINVAL;
-    int error = check_limits(set, domain, *offer);
-    if (error) return error;
-    if (!info.tx_attr) set.info.tx_attr = nullptr;
-    if (!info.rx_attr) set.info.rx_attr = nullptr;
+    *offer = find_offer(**table, domain, type);
+    return *offer ? 0 : -FI_EINVAL;
+}
 
+int open_endpoint(Domain& domain, const fi_info& info, fid_ep** result, void* context) {
     auto* endpoint = create<Endpoint>();
     if (!endpoint) return -FI_ENOMEM;
-    endpoint->domain = &domain;
-    endpoint->type = type;
-    take_attributes(endpoint, set, *offer);
-    error = take_address(endpoint, set.info);
-    if (!error && endpoint->connected_type()) error = open_connection(endpoint, set.info.handle);
+    int error = prepare_endpoint(endpoint, domain, info);
+    if (!error && endpoint->connected_type()) error = open_connection(endpoint, info.handle);
     if (error) {
         destroy(endpoint);
         return error;
@@ -143,7 +142,35 @@ void drop_alias(Endpoint* alias) {
     if (*link) *link = alias->next_alias;
 }
 
+// What it depends on.
+UseCount& parent_of(const Endpoint& endpoint) {
+    return endpoint.scalable ? endpoint.scalable->uses : endpoint.domain->uses;
+}
+
 }  // namespace
+
+int prepare_endpoint(Endpoint* endpoint, Domain& domain, const fi_info& info) {
+    InfoSet set;
+    set.widen_from(info, layout_of_version(domain.version()));
+    endpoint->domain = &domain;
+    endpoint->type = type_of(set, info.ep_attr != nullptr);
+    TableRef table;
+    const Offer* offer;
+    int error = current_offer(domain, endpoint->type, &table, &offer);
+    if (!error) error = check_limits(set, domain, *offer);
+    if (error) return error;
+    if (!info.tx_attr) set.info.tx_attr = nullptr;
+    if (!info.rx_attr) set.info.rx_attr = nullptr;
+    take_attributes(endpoint, set, *offer);
+    return take_address(endpoint, set.info);
+}
+
+int check_context_limits(const Endpoint& scalable, const InfoSet& set) {
+    TableRef table;
+    const Offer* offer;
+    const int error = current_offer(*scalable.domain, scalable.type, &table, &offer);
+    return error ? error : check_limits(set, *scalable.domain, *offer);
+}
 
 void Endpoint::settle_flags() {
     tx_always = base->selective_transmit ? 0 : FI_COMPLETION;
@@ -163,9 +190,12 @@ void share_path(const Endpoint& base, Endpoint* alias) {
 
 void init_endpoint_descriptor(Endpoint* endpoint, void* context) {
     fid_ep& descriptor = endpoint->descriptor;
-    init_fid(descriptor.fid, FI_CLASS_EP, context, kFidOps);
+    const Endpoint& base = *endpoint->base;
+    init_fid(descriptor.fid, base.fclass, context, kFidOps);
     descriptor.ops = const_cast<fi_ops_ep*>(&kEndpointOps);
-    descriptor.cm = const_cast<fi_ops_cm*>(endpoint->connected_type() ? &kConnectedCm : &kEndpointCm);
+    descriptor.cm = const_cast<fi_ops_cm*>(base.scalable           ? &kContextCm
+                                           : base.connected_type() ? &kConnectedCm
+                                                                   : &kEndpointCm);
     descriptor.msg = const_cast<fi_ops_msg*>(&kDisabledMsg);
     descriptor.rma = const_cast<fi_ops_rma*>(&kDisabledRma);
     descriptor.tagged = const_cast<fi_ops_tagged*>(&kDisabledTagged);
@@ -190,7 +220,8 @@ int close_endpoint(fid* descriptor) {
         }
         destroy_connection(endpoint);
         release_bindings(endpoint);
-        endpoint->domain->uses.release();
+        if (endpoint->scalable) forget_context(endpoint);
+        parent_of(*endpoint).release();
     }
     destroy(endpoint);
     return 0;

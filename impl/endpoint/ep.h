@@ -6,6 +6,7 @@
 
 #include "impl/base/lock.h"
 #include "impl/base/object.h"
+#include "impl/catalog/info_memory.h"
 #include "impl/domain/domain.h"
 
 namespace selvage::impl {
@@ -20,6 +21,7 @@ struct Counter;
 struct EventQueue;
 struct MemoryRegion;
 struct EndpointWork;
+struct ScalableEndpoint;
 struct SharedReceive;
 struct StatRecord;
 
@@ -36,7 +38,7 @@ struct BoundRegion {
 
 struct Endpoint {
     fid_ep descriptor{};
-    UseCount uses;  // aliases
+    UseCount uses;  // aliases; of a scalable endpoint: its contexts
     Endpoint* base = this;
     Domain* domain = nullptr;
     fi_ep_type type = FI_EP_UNSPEC;
@@ -82,6 +84,13 @@ struct Endpoint {
     Endpoint* aliases = nullptr;       // of a base, linked by next_alias
     Endpoint* next_alias = nullptr;
 
+    // Of scalable endpoints (scalable.h), from opening on.
+    size_t fclass = FI_CLASS_EP;  // or of a scalable endpoint, or of a context
+    size_t tx_contexts = 1;       // of a scalable endpoint
+    size_t rx_contexts = 1;
+    ScalableEndpoint* scalable = nullptr;  // of a context, which holds a use of it
+    uint16_t context = 0;                  // which one it is (net/context_id.h)
+
     bool connected_type() const { return type == FI_EP_MSG; }
     int bind_region(MemoryRegion* region);
     // After a change of tx_flags, rx_flags or of what is selective.
@@ -90,17 +99,23 @@ struct Endpoint {
     static Endpoint* of(fid_ep* ep) { return object_of<Endpoint>(ep); }
 };
 
-int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);      // ep_bind.cc
-void release_bindings(Endpoint* endpoint);                           // ep_bind.cc
-int enable_endpoint(Endpoint* endpoint);                             // ep_bind.cc
-int control_endpoint(fid* descriptor, int command, void* argument);  // ep_control.cc
-extern const fi_ops_ep kEndpointOps;                                 // ep_control.cc
-extern const fi_ops_cm kEndpointCm;                                  // ep_control.cc
+int bind_endpoint(fid* descriptor, fid* other, uint64_t flags);                                     // ep_bind.cc
+void release_bindings(Endpoint* endpoint);                                                          // ep_bind.cc
+int enable_endpoint(Endpoint* endpoint);                                                            // ep_bind.cc
+int control_endpoint(fid* descriptor, int command, void* argument);                                 // ep_control.cc
+extern const fi_ops_ep kEndpointOps;                                                                // ep_control.cc
+extern const fi_ops_cm kEndpointCm;                                                                 // ep_control.cc
+int get_endpoint_option(fid* descriptor, int level, int option, void* value, size_t* length);       // ep_control.cc
+int set_endpoint_option(fid* descriptor, int level, int option, const void* value, size_t length);  // ep_control.cc
 // Where peers reach it: its address, or that of its domain's interface while it listens at every address of the
 // machine.
 SocketAddress reachable_address(const Endpoint& endpoint);             // ep_control.cc
 int set_endpoint_name(fid* descriptor, void* address, size_t length);  // ep_control.cc
 int close_endpoint(fid* descriptor);                                   // ep.cc
+// What fi_endpoint and fi_scalable_ep do with a new object and what the caller asks for.
+int prepare_endpoint(Endpoint* endpoint, Domain& domain, const fi_info& info);  // ep.cc
+// Whether a context may have these attributes: what the offer cannot do is refused.
+int check_context_limits(const Endpoint& scalable, const InfoSet& set);  // ep.cc
 // The data path and its tables, from the base to an alias.
 void share_path(const Endpoint& base, Endpoint* alias);            // ep.cc
 void init_endpoint_descriptor(Endpoint* endpoint, void* context);  // ep.cc

@@ -8,6 +8,7 @@
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/ep.h"
 #include "impl/endpoint/insisted.h"
+#include "impl/endpoint/scalable.h"
 #include "impl/endpoint/shared.h"
 #include "impl/events/cntr.h"
 #include "impl/events/cq.h"
@@ -20,6 +21,9 @@ namespace {
 bool binds_late(const fid& other) {
     return other.fclass == FI_CLASS_EQ || other.fclass == FI_CLASS_CNTR || other.fclass == FI_CLASS_STX_CTX;
 }
+
+// Queues, counters and shared contexts are bound to its contexts.
+bool binds_to_scalable(const fid& other) { return other.fclass == FI_CLASS_AV || other.fclass == FI_CLASS_EQ; }
 
 // Takes a use of `object` into an empty slot.
 template <typename Object>
@@ -120,7 +124,8 @@ int bind_counter(Endpoint* endpoint, Counter* counter, uint64_t flags) {
 int bind_av(Endpoint* endpoint, AddressVector* av, uint64_t flags) {
     if (flags) return -FI_EBADFLAGS;
     if (av->domain != endpoint->domain) return -FI_EDOMAIN;
-    if (endpoint->connected_type()) return -FI_EINVAL;
+    // A context has its scalable endpoint's.
+    if (endpoint->connected_type() || endpoint->scalable) return -FI_EINVAL;
     return put(&endpoint->av, av);
 }
 
@@ -140,7 +145,8 @@ int bind_shared_transmit(Endpoint* endpoint, SharedTransmit* stx, uint64_t flags
 int bind_shared_receive(Endpoint* endpoint, SharedReceive* srx, uint64_t flags) {
     if (flags) return -FI_EBADFLAGS;
     if (srx->domain != endpoint->domain) return -FI_EDOMAIN;
-    return endpoint->shared_receive ? put(&endpoint->srx, srx) : -FI_EINVAL;
+    const bool may_share = endpoint->shared_receive || endpoint->fclass == FI_CLASS_RX_CTX;
+    return may_share ? put(&endpoint->srx, srx) : -FI_EINVAL;
 }
 
 int bind_any(Endpoint* endpoint, fid* other, uint64_t flags) {
@@ -181,6 +187,7 @@ int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
     }
     LockGuard guard(endpoint->lock);
     if (endpoint->enabled && !binds_late(*other)) return -FI_EOPBADSTATE;
+    if (endpoint->fclass == FI_CLASS_SEP && !binds_to_scalable(*other)) return -FI_EINVAL;
     return bind_any(endpoint, other, flags);
 }
 
@@ -218,6 +225,10 @@ void release_bindings(Endpoint* endpoint) {
 int enable_endpoint(Endpoint* endpoint) {
     LockGuard guard(endpoint->lock);
     if (endpoint->enabled) return 0;
+    if (endpoint->scalable) {
+        const int error = join_scalable(endpoint);
+        if (error) return error;
+    }
     if (endpoint->tx.caps && !endpoint->tx_cq) return -FI_ENOCQ;
     if ((endpoint->rx.caps & kMessageCaps) && !endpoint->rx_cq) return -FI_ENOCQ;
     // A mere target of RMA still needs a queue through which it makes progress.

@@ -8,6 +8,7 @@
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/endpoint/ep.h"
 #include "impl/endpoint/passive.h"
+#include "impl/endpoint/scalable.h"
 
 namespace selvage::impl {
 namespace {
@@ -183,6 +184,7 @@ int get_shm_name(const Endpoint& endpoint, void* address, size_t* length) {
 
 int get_name(fid* descriptor, void* address, size_t* length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
+    if (endpoint->scalable) endpoint = endpoint->scalable;
     LockGuard guard(endpoint->lock);
     if (endpoint->domain->kind == AddressKind::Shm) return get_shm_name(*endpoint, address, length);
     return export_address(reachable_address(*endpoint), endpoint->addr_format, address, length);
@@ -194,6 +196,7 @@ SocketAddress reachable_address(const Endpoint& endpoint) {
     if (!endpoint.address.is_wildcard()) return endpoint.address;
     SocketAddress address = endpoint.domain->source;
     address.set_port(endpoint.address.port());
+    address.context = endpoint.address.context;
     return address;
 }
 
@@ -256,10 +259,25 @@ constexpr fi_ops_cm make_cm() {
     return ops;
 }
 
+// The address is the scalable endpoint's.
+constexpr fi_ops_cm make_context_cm() {
+    fi_ops_cm ops = kMissingCm;
+    ops.getname = get_name;
+    return ops;
+}
+
 }  // namespace
 
 constinit const fi_ops_ep kEndpointOps = make_ops();
 constinit const fi_ops_cm kEndpointCm = make_cm();
+constinit const fi_ops_cm kContextCm = make_context_cm();
+
+int get_endpoint_option(fid* descriptor, int level, int option, void* value, size_t* length) {
+    return get_option(descriptor, level, option, value, length);
+}
+int set_endpoint_option(fid* descriptor, int level, int option, const void* value, size_t length) {
+    return set_option(descriptor, level, option, value, length);
+}
 
 int control_endpoint(fid* descriptor, int command, void* argument) {
     auto* endpoint = object_of<Endpoint>(descriptor);

@@ -42,7 +42,10 @@ public:
         options_ = engine_options(endpoint);
         if (options_.connected) peers_.ignore_addresses();
         av_ = options_.connected ? nullptr : endpoint.av;
-        if (av_) generation_word_ = av_->store.generation_word();
+        if (av_) {
+            generation_word_ = av_->store.generation_word();
+            peers_.split_addresses(av_->context_bits, av_->contexts());
+        }
         transmits_.set_limit(endpoint.tx.size);
         own_context_.set_size(endpoint.rx.size);
         own_context_.directed = !options_.connected && (endpoint.rx.caps & FI_DIRECTED_RECV);

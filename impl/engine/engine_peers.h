@@ -34,6 +34,7 @@ protected:
     int look_up(fi_addr_t to, Peer** peer) {
         if (options_.connected) to = 0;
         *peer = known_peer(to);
+        if (!*peer) *peer = peers_.find_named(to, av_generation());
         if (*peer) return 0;
         const int error = transport_.find_peer(to, peer);
         if (error) return error;

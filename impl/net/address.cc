@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "impl/net/context_id.h"
 #include "impl/text/tostr_addr.h"
 
 namespace selvage::impl {
@@ -254,7 +255,10 @@ size_t write_text_address(const SocketAddress& address, uint32_t scheme, char* o
     char zone[16] = "";
     if (!v4 && address.v6.sin6_scope_id) snprintf(zone, sizeof zone, "%%%u", address.v6.sin6_scope_id);
     const char* name = scheme == FI_SOCKADDR ? "fi_sockaddr" : v4 ? "fi_sockaddr_in" : "fi_sockaddr_in6";
-    const int length = snprintf(out, size, v4 ? "%s://%s%s:%u" : "%s://[%s%s]:%u", name, host, zone, address.port());
+    char context[8];
+    write_context(address.context, context);
+    const int length =
+        snprintf(out, size, v4 ? "%s://%s%s:%u%s" : "%s://[%s%s]:%u%s", name, host, zone, address.port(), context);
     return static_cast<size_t>(length) + 1;
 }
 

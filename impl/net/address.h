@@ -37,6 +37,7 @@ inline constexpr uint32_t kQueuePairMax = 0xffffff;
 // IbUd and says which member is valid, or None.
 struct SocketAddress {
     AddressKind kind = AddressKind::None;
+    uint16_t context = 0;  // of a scalable endpoint (context_id.h)
     union {
         sockaddr any;
         sockaddr_in v4;

@@ -30,7 +30,7 @@ int check_receive(const Endpoint& endpoint, uint64_t flags) {
 }
 
 int take_operation(Work* work, const Domain& domain, fid_ep* descriptor, const TransferCall& call) {
-    if (!descriptor || descriptor->fid.fclass != FI_CLASS_EP) return -FI_EINVAL;
+    if (!descriptor || !is_active_endpoint(descriptor->fid)) return -FI_EINVAL;
     const Endpoint& endpoint = *Endpoint::of(descriptor);
     if (endpoint.domain != &domain) return -FI_EDOMAIN;
     if (!endpoint.path) return -FI_EOPBADSTATE;

@@ -159,6 +159,38 @@ int ep_cycle(const Network& network, bool enabled) {
     return result ? result : ep.close();
 }
 
+// With a transmit and two receive contexts.
+int scalable_cycle(const Setting& s, bool enabled) {
+    const InfoPtr info(fi_dupinfo(s.rdm.info.get()));
+    if (!info) return -FI_ENOMEM;
+    info->ep_attr->rx_ctx_cnt = 2;
+    fi_cq_attr cq_attr{};
+    fi_av_attr av_attr{};
+    av_attr.rx_ctx_bits = 1;
+    Opened<fid_cq> cq;
+    Opened<fid_av> av;
+    Opened<fid_ep> ep, tx, rx, last_rx;
+    int result = fi_cq_open(s.domain(), &cq_attr, cq.out(), nullptr);
+    if (!result) result = fi_av_open(s.domain(), &av_attr, av.out(), nullptr);
+    if (!result) result = fi_scalable_ep(s.domain(), info.get(), ep.out(), nullptr);
+    if (!result) result = fi_scalable_ep_bind(ep.get(), av.base(), 0);
+    if (!result) result = fi_tx_context(ep.get(), 0, nullptr, tx.out(), nullptr);
+    if (!result) result = fi_rx_context(ep.get(), 0, nullptr, rx.out(), nullptr);
+    if (!result) result = fi_rx_context(ep.get(), 1, nullptr, last_rx.out(), nullptr);
+    if (!result) result = fi_ep_bind(tx.get(), cq.base(), FI_TRANSMIT);
+    for (const auto* context : {&rx, &last_rx}) {
+        if (!result) result = fi_ep_bind(context->get(), cq.base(), FI_RECV);
+    }
+    if (!result && enabled) result = fi_enable(ep.get());
+    for (const auto* context : {&tx, &rx, &last_rx}) {
+        if (!result && enabled) result = fi_enable(context->get());
+    }
+    for (auto* each : {&last_rx, &rx, &tx, &ep}) {
+        if (!result) result = each->close();
+    }
+    return result;
+}
+
 int alias_cycle(const Setting& s) {
     Opened<fid_ep> ep;
     Opened<fid_ep> alias;
@@ -235,6 +267,8 @@ std::vector<Cycle> all_cycles(const Setting& setting) {
     add("mr regattr", mr_attr_cycle);
     add("ep rdm", [](const Setting& s) { return ep_cycle(s.rdm, false); });
     add("ep rdm enabled", [](const Setting& s) { return ep_cycle(s.rdm, true); });
+    add("scalable ep", [](const Setting& s) { return scalable_cycle(s, false); });
+    add("scalable ep enabled", [](const Setting& s) { return scalable_cycle(s, true); });
     add("alias", alias_cycle);
     add("stx", stx_cycle);
     add("srx", srx_cycle);

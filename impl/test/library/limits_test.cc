@@ -70,7 +70,7 @@ int complain(const Setting& setting, const Cycle& cycle, const char* what, long 
 
 // With no descriptor to spare, with one, and so on, until it works: refused for want of descriptors, and none is kept.
 int with_few_descriptors(const Setting& setting, const Cycle& cycle) {
-    constexpr int kMost = 24;
+    constexpr int kMost = 48;
     const int before = open_files();
     const auto lowest = static_cast<rlim_t>(lowest_free_descriptor());
     for (int spare = 0; spare <= kMost; ++spare) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "impl/net/context_id.h"
 #include "impl/transport/near/near_name.h"
 #include "impl/transport/shm/region.h"
 
@@ -46,6 +47,23 @@ TEST(NearName, NamespacesAddressesAndPortsHaveNamesOfTheirOwn) {
     EXPECT_NE(name, name_of("fi_sockaddr_in://127.0.0.2:7471"));
     EXPECT_NE(name, name_of("fi_sockaddr_in://127.0.0.1:7471", {.device = 4, .inode = 4026531841}));
     EXPECT_NE(name, name_of("fi_sockaddr_in://127.0.0.1:7471", {.device = 5, .inode = 4026531840}));
+}
+
+TEST(NearName, ContextsOfAnAddressHaveNamesOfTheirOwn) {
+    SocketAddress address = parse("fi_sockaddr_in6://[fe80::1%2]:9000");
+    for (const uint16_t context :
+         {receive_context(0), receive_context(7), transmit_context(0), transmit_context(255)}) {
+        address.context = context;
+        char name[kShmTextMax];
+        ASSERT_TRUE(near::write_name(kSpace, address, name));
+        SocketAddress read;
+        ASSERT_TRUE(reads(name, &read)) << name;
+        EXPECT_TRUE(read.same_endpoint(address));
+        EXPECT_EQ(read.context, context);
+    }
+    SocketAddress read;
+    EXPECT_FALSE(reads(name_of("fi_sockaddr_in://127.0.0.1:7471") + "/0", &read));
+    EXPECT_FALSE(reads(name_of("fi_sockaddr_in://127.0.0.1:7471") + "/256", &read));
 }
 
 TEST(NearName, AnAddressOfNoSingleEndpointHasNone) {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "impl/net/context_id.h"
+
 namespace selvage::impl::near {
 namespace {
 
@@ -53,11 +55,14 @@ bool write_name(const Namespace& space, const SocketAddress& address, char (&out
         snprintf(out + begun, sizeof out - begun, "6-%x-%x-%llx-%llx", address.port(), address.v6.sin6_scope_id,
                  host.high, host.low);
     }
-    return true;
+    return add_context(address.context, out);
 }
 
 bool read_name(const Namespace& space, const char (&text)[kShmTextMax], SocketAddress* out) {
-    char again[kShmTextMax];
+    char again[kShmTextMax], plain[kShmTextMax];
+    uint16_t context;
+    memcpy(plain, text, sizeof plain);
+    if (!take_context(plain, &context)) return false;
     const size_t begun = write_beginning(space, again);
     const size_t length = strnlen(text, sizeof text);
     if (length == sizeof text || length < begun || memcmp(text, again, begun) != 0) return false;
@@ -65,16 +70,17 @@ bool read_name(const Namespace& space, const char (&text)[kShmTextMax], SocketAd
     uint32_t number;  // host or scope
     Halves host;
     SocketAddress address;
-    if (sscanf(text + begun, "4-%hx-%x", &port, &number) == 2) {
+    if (sscanf(plain + begun, "4-%hx-%x", &port, &number) == 2) {
         address = SocketAddress::wildcard(AddressKind::Inet, port);
         address.v4.sin_addr.s_addr = htonl(number);
-    } else if (sscanf(text + begun, "6-%hx-%x-%llx-%llx", &port, &number, &host.high, &host.low) == 4) {
+    } else if (sscanf(plain + begun, "6-%hx-%x-%llx-%llx", &port, &number, &host.high, &host.low) == 4) {
         address = SocketAddress::wildcard(AddressKind::Inet6, port);
         address.v6.sin6_scope_id = number;
         set_host(&address.v6, host);
     } else {
         return false;
     }
+    address.context = context;
     // One address has one name: whatever else was understood is none.
     if (!write_name(space, address, again) || strcmp(again, text) != 0) return false;
     *out = address;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "impl/net/context_id.h"
+
 namespace selvage::impl::net {
 namespace {
 
@@ -39,6 +41,21 @@ bool known(uint8_t type, uint8_t kind, uint16_t refusal) {
 }
 
 }  // namespace
+
+void put_contexts(const Contexts& contexts, Note* hello) {
+    if (!contexts.from && !contexts.to) return;
+    put16(hello->data, contexts.from);
+    put16(hello->data + 2, contexts.to);
+    hello->data_size = 4;
+}
+
+bool get_contexts(const Note& hello, Contexts* out) {
+    *out = {};
+    if (!hello.data_size) return true;
+    if (hello.data_size != 4) return false;
+    *out = {.from = get16(hello.data), .to = get16(hello.data + 2)};
+    return valid_context(out->from) && valid_context(out->to) && !is_transmit_context(out->to);
+}
 
 size_t write_note(const Note& note, uint8_t* out) {
     memset(out, 0, kNoteFixed);

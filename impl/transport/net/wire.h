@@ -4,7 +4,7 @@
 // A connection begins with a handshake of four notes; only then do frames flow, in both directions:
 //
 //   caller -> listener   Hello      who calls: kind of endpoint, port of its own listener, instance, a random number,
-//                                    private data (FI_EP_MSG)
+//                                    private data (FI_EP_MSG), contexts (FI_EP_RDM)
 //   listener -> caller   Challenge  a random number
 //   caller -> listener   Proof      digest of key, both notes
 //   listener -> caller   Welcome    digest of key, both notes, private data; or Reject with a reason
@@ -58,8 +58,18 @@ struct Note {
     uint64_t instance = 0;              // Hello, Welcome: of the endpoint, chosen at random
     uint8_t random[kRandomBytes] = {};  // Hello, Challenge
     uint8_t digest[kDigestBytes] = {};  // Proof, Welcome
-    uint8_t data[kPrivateMax] = {};     // Hello, Welcome, Reject
+    uint8_t data[kPrivateMax] = {};     // Hello, Welcome, Reject of FI_EP_MSG; Hello of FI_EP_RDM (Contexts)
 };
+
+// The contexts of scalable endpoints at both ends of a call (net/context_id.h): the data of a hello of FI_EP_RDM, where
+// one is not the first.
+struct Contexts {
+    uint16_t from = 0;
+    uint16_t to = 0;
+};
+void put_contexts(const Contexts& contexts, Note* hello);
+// False when the data says anything else.
+bool get_contexts(const Note& hello, Contexts* out);
 
 // Returns the length; `out` has kNoteMax bytes.
 size_t write_note(const Note& note, uint8_t* out);

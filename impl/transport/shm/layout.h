@@ -1,4 +1,5 @@
-// What lies in a shared-memory object of an endpoint: /dev/shm/selvage-shm-<uid>-<name>, mode 0600.
+// What lies in a shared-memory object of an endpoint: /dev/shm/selvage-shm-<uid>-<name>, mode 0600. A context of a
+// scalable endpoint has one of its own, "<name> <index>" or "<name> t<index>" (net/context_id.h).
 //
 //     0        RegionHeader (two pages): who owns it, words that senders and owner tell each other, states of slots
 //     8192     slot 0: SlotControl (one page), ring (64 KiB)

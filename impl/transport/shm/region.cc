@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "impl/base/random.h"
 #include "impl/config/log.h"
+#include "impl/net/context_id.h"
 #include "impl/transport/shm/forked.h"
 #include "impl/transport/shm/socket_file.h"
 
@@ -25,7 +27,10 @@ constexpr useconds_t kSweepPauseUs = 500;
 
 bool file_name(const char* text, char (&out)[kFileNameMax]) {
     const int length = snprintf(out, sizeof out, "/selvage-shm-%u-%s", geteuid(), text + kShmScheme.size());
-    return length > 0 && static_cast<size_t>(length) < sizeof out;
+    if (length <= 0 || static_cast<size_t>(length) >= sizeof out) return false;
+    // The slash before a context (context_id.h): no name of an endpoint has a space either.
+    std::replace(out + 1, out + length, '/', ' ');
+    return true;
 }
 
 struct flock lock_range(short type, int64_t byte) {
@@ -203,9 +208,12 @@ int allocate(int file, size_t offset, size_t bytes) {
 
 bool valid_text(const char (&text)[kShmTextMax]) {
     ParsedAddress parsed;
-    if (strnlen(text, sizeof text) == sizeof text) return false;
-    return read_address(FI_ADDR_STR, text, sizeof text, &parsed) && parsed.kind == AddressKind::Shm &&
-           strlen(parsed.shm) > kShmScheme.size() && strcmp(parsed.shm, text) == 0;
+    char plain[kShmTextMax];
+    uint16_t context;
+    memcpy(plain, text, sizeof plain);
+    if (!take_context(plain, &context)) return false;
+    return read_address(FI_ADDR_STR, plain, sizeof plain, &parsed) && parsed.kind == AddressKind::Shm &&
+           strlen(parsed.shm) > kShmScheme.size() && strcmp(parsed.shm, plain) == 0;
 }
 
 void hello_proof(Bytes key, const uint8_t (&owner)[kIdBytes], const uint8_t (&sender)[kIdBytes],

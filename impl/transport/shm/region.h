@@ -63,7 +63,7 @@ struct RemoteSlot {
 inline std::byte* ring_of(SlotControl* slot) { return reinterpret_cast<std::byte*>(slot) + kPage; }
 void unmap_slot(SlotControl* slot);
 
-// True if the text is an address as this provider makes them, with a name in it.
+// True if the text is an address as this provider makes them, with a name in it, and perhaps a context.
 bool valid_text(const char (&text)[kShmTextMax]);
 // There is a file of that address's region, whoever's it is.
 bool region_exists(const char* text);

@@ -17,6 +17,7 @@ int discover(const Provider& self, TableBuilder& table) {
     Offer* offer = table.add();
     if (!offer) return -FI_ENOMEM;
     fill_engine_attrs(*offer, FI_EP_RDM, FI_LOCAL_COMM);
+    offer_contexts(*offer);
     offer->provider = &self;
     offer->kind = AddressKind::Shm;
     offer->loopback = true;
@@ -39,6 +40,7 @@ const Provider kShmProvider = {
     .discover_follows_interfaces = false,
     .start = start_engine<ShmTransport>,
     .choose_address = shm::choose_text,
+    .scales = true,
 };
 
 }  // namespace selvage::impl

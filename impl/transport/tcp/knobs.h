@@ -37,6 +37,8 @@ inline constexpr size_t kHeldMax = 16;
 inline constexpr size_t kJoinMax = 512;
 // Send buffers and receive leftovers kept for reuse.
 inline constexpr size_t kSpareMax = 16;
+// Callers that the kernel keeps for a listener; its own limit cuts it.
+inline constexpr int kBacklog = 4096;
 // Peers that are read from without asking epoll first. A look at epoll costs 100 ns, however many peers it has, a read
 // that finds nothing 240: so it pays for the one peer that is likely to have something.
 inline constexpr size_t kHotMax = 1;

@@ -8,6 +8,7 @@
 #include "impl/catalog/registry.h"
 #include "impl/config/param.h"
 #include "impl/net/interfaces.h"
+#include "impl/transport/tcp/tcp_shared_listener.h"
 
 namespace selvage::impl {
 namespace {
@@ -26,6 +27,7 @@ int add_offer(const Provider& self, TableBuilder& table, const InterfaceAddress&
     // Nothing behind a loopback interface is remote.
     fill_engine_attrs(*offer, type, interface.loopback ? FI_LOCAL_COMM : FI_LOCAL_COMM | FI_REMOTE_COMM);
     place_on(*offer, self, interface);
+    if (type == FI_EP_RDM) offer_contexts(*offer);
     offer->loopback = interface.loopback;
     offer->known_as = {FI_PROTO_SOCK_TCP, FI_PROTO_XNET};
     offer->set.ep.protocol = type == FI_EP_MSG ? kMessageProtocol : kDatagramProtocol;
@@ -60,6 +62,8 @@ const Provider kTcpProvider = {
     .start = start_tcp_endpoint,
     .connections = &kTcpConnections,
     .binds_wildcard = true,
+    .scales = true,
+    .listen_for_contexts = tcp::listen_for_contexts,
 };
 
 }  // namespace selvage::impl

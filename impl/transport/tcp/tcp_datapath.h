@@ -135,6 +135,7 @@ size_t TcpTransport::poll_events(Sink& sink) {
             }
         }
     }
+    if (listener_) listener_->step();
     net::PendingConnection* callers = nullptr;
     if (setup) {
         LockGuard guard(setup_);

@@ -15,7 +15,10 @@ int TcpTransport::open(Endpoint& endpoint) {
     const net::Key key{domain.auth_key, domain.attr.auth_key_size};
     if (endpoint.connected_type()) return open_connected(endpoint.address, key);
     count_in(endpoint.stat);
-    const int error = open_datagram(endpoint.address, key);
+    ScalableEndpoint* scalable = endpoint.scalable;
+    const int error = scalable
+                          ? open_context(endpoint.address, static_cast<tcp::SharedListener*>(scalable->listener), key)
+                          : open_datagram(endpoint.address, key);
     if (error) return error;
     av_ = endpoint.av;
     endpoint.address = address_;

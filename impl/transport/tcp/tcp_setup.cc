@@ -62,6 +62,7 @@ int TcpTransport::start_dial(Peer& peer) {
         hello.data_size = static_cast<uint16_t>(private_size_);
         memcpy(hello.data, private_data_, private_size_);
     }
+    if (!connected_) put_contexts({.from = address_.context, .to = peer.remote.context}, &hello);
     SocketAddress from = address_;
     if (!connected_) from.set_port(0);
     int error = dial->start(from, peer.remote, hello);
@@ -318,6 +319,10 @@ void TcpTransport::look_at_dials(int64_t now) {
     }
 }
 
+net::PendingConnection* TcpTransport::next_caller() {
+    return listener_ ? listener_->next_caller(address_.context) : acceptor_.next_proved();
+}
+
 // One look at everything that is being set up. Callers that can be answered only after something is reported to the
 // engine are returned in a list; without one they are told to call again.
 void TcpTransport::step_setup(net::PendingConnection** callers) {
@@ -330,7 +335,7 @@ void TcpTransport::step_setup(net::PendingConnection** callers) {
         if (watched->watch == net::Watch::Pending) acceptor_.advance(static_cast<net::PendingConnection*>(watched));
         if (watched->watch == net::Watch::Peer) step_dial(*static_cast<Peer*>(watched));
     }
-    while (net::PendingConnection* pending = acceptor_.next_proved()) admit(pending, callers);
+    while (net::PendingConnection* pending = next_caller()) admit(pending, callers);
     const int64_t now = net::now_milliseconds();
     acceptor_.sweep(now);
     look_at_dials(now);
@@ -347,10 +352,21 @@ void TcpTransport::advance_setup() {
     step_setup(nullptr);
 }
 
+// Where he listens himself, and which context of his endpoint he is.
+SocketAddress TcpTransport::address_of_caller(const net::PendingConnection& pending) {
+    SocketAddress from = pending.from;
+    from.set_port(pending.hello.port);
+    net::Contexts named;
+    if (get_contexts(pending.hello, &named)) from.context = named.from;
+    return from;
+}
+
 // What to do with a caller who has sent a proof: None when the peer is to be his, or why not. `out`: the peer at his
 // address, which is made when it is not there.
 Refusal TcpTransport::judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner) {
     if (!pending.holds(key_)) return Refusal::Key;
+    net::Contexts named;
+    if (!get_contexts(pending.hello, &named) || named.to != address_.context) return Refusal::Gone;
     if (is_self(from)) return Refusal::Taken;  // nobody else listens there
     Peer* peer = *out;
     // An endpoint that closes finishes what it has begun, and begins nothing.
@@ -373,8 +389,7 @@ Refusal TcpTransport::judge(const net::PendingConnection& pending, const SocketA
 }
 
 void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection** callers) {
-    SocketAddress from = pending->from;
-    from.set_port(pending->hello.port);
+    const SocketAddress from = address_of_caller(*pending);
     Peer* peer = peers_.find(from);
     const bool known = peer;
     bool owner = false;
@@ -408,6 +423,7 @@ bool TcpTransport::enter_host(Peer& peer) {
     if (!host_limit_ || peer.host || peer.phase == Peer::Phase::Dialing) return true;
     SocketAddress address = peer.remote;
     address.set_port(0);
+    address.context = 0;
     tcp::CallingHost* host = hosts_.find(address);
     if (!host) host = hosts_.add(address);
     if (!host) return false;
@@ -425,9 +441,7 @@ void TcpTransport::leave_host(Peer& peer) {
 // A caller at an address whose peer is connected, and that has to be seen to first.
 TcpTransport::Peer* TcpTransport::connected_at(const net::PendingConnection& pending, bool* same) {
     LockGuard setup(setup_);
-    SocketAddress from = pending.from;
-    from.set_port(pending.hello.port);
-    Peer* peer = peers_.find(from);
+    Peer* peer = peers_.find(address_of_caller(pending));
     if (!peer || peer->phase != Peer::Phase::Up) return nullptr;
     *same = peer->instance == pending.hello.instance;
     return peer;

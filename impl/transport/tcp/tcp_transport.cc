@@ -17,12 +17,6 @@
 
 namespace selvage::impl {
 
-namespace {
-
-constexpr int kBacklog = 4096;  // the kernel's limit cuts it
-
-}  // namespace
-
 int TcpTransport::open_epoll(const net::Key& key) {
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) return -errno;
@@ -46,13 +40,34 @@ int TcpTransport::open_datagram(const SocketAddress& address, const net::Key& ke
     int error = open_epoll(key);
     if (error) return error;
     address_ = address;
-    error = acceptor_.open(&address_, kBacklog, setup_epoll_);
+    error = acceptor_.open(&address_, tcp::kBacklog, setup_epoll_);
     if (error) {
         close();
         return error;
     }
     host_limit_ = net::peers_per_host();
     // Without a thread, callers wait for the application, and frames in the engine until there is a connection.
+    (void)join_thread();
+    return 0;
+}
+
+int TcpTransport::open_context(const SocketAddress& address, tcp::SharedListener* listener, const net::Key& key) {
+    int error = open_epoll(key);
+    if (error) return error;
+    address_ = address;
+    host_limit_ = net::peers_per_host();
+    if (!is_transmit_context(address.context)) {  // nobody calls the others
+        int event = -1;
+        error = listener->enter(address.context, &event);
+        if (!error) {
+            listener_ = listener;
+            error = net::watch_socket(setup_epoll_, event, EPOLLIN, &callers_watch_);
+        }
+        if (error) {
+            close();
+            return error;
+        }
+    }
     (void)join_thread();
     return 0;
 }
@@ -69,6 +84,8 @@ void TcpTransport::close() {
     leave_flusher();
     if (arrivals_) linger();
     acceptor_.close();
+    if (listener_) listener_->leave(address_.context);
+    listener_ = nullptr;
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
         forget_dial(*peer);
         report_lost(*peer);

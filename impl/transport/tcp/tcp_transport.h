@@ -5,6 +5,9 @@
 // one with the lower instance number counts, and the other is refused; as no frame flows before a call was welcomed,
 // nothing is lost or overtaken. FI_EP_MSG: no listener; connect_to() or adopt() make the only peer.
 //
+// A context of a scalable endpoint: the same, but that it has no listener of its own (tcp_shared_listener.h), and its
+// calls name the contexts at both ends.
+//
 // Sending: the first frame after a progress goes out at once. What is sent to the same peer before the next progress,
 // or while the socket is busy, waits in the peer's send buffer and leaves in one call: at the next progress, when there
 // is enough of it, or by the flusher's thread when the application stops calling.
@@ -36,6 +39,7 @@
 #include "impl/transport/tcp/flusher.h"
 #include "impl/transport/tcp/knobs.h"
 #include "impl/transport/tcp/tcp_peer.h"
+#include "impl/transport/tcp/tcp_shared_listener.h"
 
 namespace selvage::impl {
 
@@ -74,6 +78,8 @@ public:
     // The same without an endpoint. `key` is used until close().
     int open_datagram(const SocketAddress& address, const net::Key& key);
     int open_connected(const SocketAddress& address, const net::Key& key);
+    // Of a context of a scalable endpoint; `listener` is that of the endpoint, and outlives this.
+    int open_context(const SocketAddress& address, tcp::SharedListener* listener, const net::Key& key);
     const SocketAddress& address() const { return address_; }
     int peer_at(const SocketAddress& address, Peer** out);
     // The peer at the address, unless it is down; nothing is dialed.
@@ -130,6 +136,8 @@ private:
     void look_at_dials(int64_t now);
     void step_setup(net::PendingConnection** callers);
     void advance_setup() override;
+    net::PendingConnection* next_caller();
+    static SocketAddress address_of_caller(const net::PendingConnection& pending);
     net::Refusal judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner);
     void admit(net::PendingConnection* pending, net::PendingConnection** callers);
     bool enter_host(Peer& peer);
@@ -249,7 +257,9 @@ private:
     size_t host_limit_ = 0;
     net::Watched timer_watch_{net::Watch::Timer};
     net::Watched setup_watch_{net::Watch::Setup};
+    net::Watched callers_watch_{net::Watch::Setup};
     net::Acceptor acceptor_{net::CallKind::ReliableDatagram};
+    tcp::SharedListener* listener_ = nullptr;  // of a receive context of a scalable endpoint
 };
 
 inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {
