@@ -219,8 +219,8 @@ int close_endpoint(fid* descriptor) {
             endpoint->domain->work.forget(*endpoint);
         }
         destroy_connection(endpoint);
-        release_bindings(endpoint);
         if (endpoint->scalable) forget_context(endpoint);
+        release_bindings(endpoint);
         parent_of(*endpoint).release();
     }
     destroy(endpoint);

@@ -6,13 +6,16 @@
 #include "impl/catalog/capabilities.h"
 #include "impl/catalog/offer.h"
 #include "impl/endpoint/endpoint_ops.h"
+#include "impl/events/cq.h"
 
 namespace selvage::impl {
 namespace {
 
+size_t index_of(const Endpoint& context) { return context.context & (kContextsMax - 1); }
+
 Endpoint*& slot_of(const Endpoint& context) {
     ScalableEndpoint& scalable = *context.scalable;
-    const size_t index = context.context & (kContextsMax - 1);
+    const size_t index = index_of(context);
     return is_transmit_context(context.context) ? scalable.transmits[index] : scalable.receives[index];
 }
 
@@ -24,6 +27,15 @@ int use_address(ScalableEndpoint& scalable) {
     const int error = listen ? listen(scalable) : 0;
     if (!error) scalable.enabled = true;
     return error;
+}
+
+// scalable.h, 3. With both locks. That of the same index before any other.
+void borrow_queue(Endpoint* context) {
+    if (context->rx_cq || context->tx_cq || (context->rx.caps & kMessageCaps)) return;
+    const auto& queues = context->scalable->queues;
+    CompletionQueue* queue = queues[index_of(*context)];
+    for (size_t i = 0; !queue && i < kContextsMax; ++i) queue = queues[i];
+    if (queue && queue->uses.acquire()) context->tx_cq = queue;
 }
 
 // Attributes of a context: those of the endpoint, but where the caller says otherwise. What is zero is not said; flags
@@ -234,6 +246,11 @@ int join_scalable(Endpoint* context) {
         if (!scalable.av->uses.acquire()) return -FI_ENOAV;
         context->av = scalable.av;
     }
+    if (is_transmit_context(context->context)) {
+        scalable.queues[index_of(*context)] = context->tx_cq;
+    } else {
+        borrow_queue(context);
+    }
     context->address = scalable.address;
     context->address.context = context->context;
     memcpy(context->shm_address, scalable.shm_address, sizeof context->shm_address);
@@ -243,6 +260,7 @@ int join_scalable(Endpoint* context) {
 void forget_context(Endpoint* context) {
     LockGuard guard(context->scalable->lock);
     slot_of(*context) = nullptr;
+    if (is_transmit_context(context->context)) context->scalable->queues[index_of(*context)] = nullptr;
 }
 
 int domain_open_scalable(fid_domain* descriptor, fi_info* info, fid_ep** result, void* context) {

@@ -8,6 +8,9 @@
 // 1. The address is in use from fi_enable of the endpoint or of its first context on, whichever comes first.
 // 2. A context takes its attributes, address and address vector from the endpoint; a use of it keeps that open.
 //
+// 3. A receive context that takes no messages may be bound to no queue: it makes progress with that of a transmit
+//    context, which has to be enabled before. Programs for one-sided transfers have such contexts.
+//
 // Lock order: a context's control lock, then the endpoint's.
 #pragma once
 
@@ -31,6 +34,7 @@ struct ScalableEndpoint : Endpoint {
     ContextListener* listener = nullptr;
     Endpoint* transmits[kContextsMax] = {};
     Endpoint* receives[kContextsMax] = {};
+    CompletionQueue* queues[kContextsMax] = {};  // of transmit contexts, from fi_enable on
 
     static ScalableEndpoint* of(fid_ep* ep) { return object_of<ScalableEndpoint>(ep); }
 };
@@ -39,7 +43,7 @@ extern const fi_ops_cm kContextCm;  // ep_control.cc
 
 // With the context's lock, when it is enabled: what it has from its endpoint. 0, or a negative fabric errno.
 int join_scalable(Endpoint* context);
-// When it is closed: its index is free.
+// When it is closed, and still bound: its index is free.
 void forget_context(Endpoint* context);
 
 }  // namespace selvage::impl

@@ -395,6 +395,32 @@ static void a_context_needs_what_is_bound(void) {
     EXPECT(fi_send(way->ep, from, 8, NULL, 0, NULL) < 0);
 }
 
+/* As Open MPI has them for one-sided transfers: its receive contexts are bound to nothing. */
+static void a_target_needs_no_queue(void) {
+    struct side c = {0};
+    struct way* way = &b.tx[0]; /* whose place in move() it takes */
+    struct fid_ep* target;
+    struct fi_av_attr av = {.type = FI_AV_TABLE};
+    fi_addr_t peer;
+    struct fi_info* memory_only = fi_dupinfo(info);
+    memory_only->caps = FI_RMA;
+    memory_only->tx_attr->caps = memory_only->rx_attr->caps = 0;
+    close_way(way);
+    DO(fi_scalable_ep(domain, memory_only, &c.sep, NULL));
+    DO(fi_av_open(domain, &av, &c.av, NULL));
+    DO(fi_scalable_ep_bind(c.sep, &c.av->fid, 0));
+    DO(fi_tx_context(c.sep, 0, NULL, &way->ep, NULL));
+    DO(fi_rx_context(c.sep, 0, NULL, &target, NULL));
+    bind_way(way, FI_TRANSMIT);
+    DO(fi_enable(way->ep));
+    DO(fi_enable(target));
+    DO(fi_enable(c.sep));
+    insert(&a, c.sep, &peer);
+    POST(fi_write(a.tx[0].ep, "written", 8, NULL, peer, base, fi_mr_key(region), &ids[0]));
+    AWAIT(a.tx[0].done == 1);
+    EXPECT(strcmp(memory, "written") == 0);
+}
+
 static void a_shared_receive_context_serves_one(void) {
     struct fid_ep* shared;
     struct way* way = &b.rx[0];
@@ -463,6 +489,7 @@ static const struct check {
     {"a context has aliases", a_context_has_aliases},
     {"a plain endpoint names contexts, and is answered", a_plain_endpoint_names_contexts},
     {"a context without an address vector is not enabled", a_context_needs_what_is_bound},
+    {"a target of remote access alone needs no queue", a_target_needs_no_queue},
     {"a shared receive context serves a receive context", a_shared_receive_context_serves_one},
     {"threads have contexts of their own", threads_have_contexts_of_their_own},
 };

@@ -32,5 +32,7 @@ void collectives(void);
 void one_sided(void);
 void dynamic(void);
 void spawning(void);
+/* With MPI_THREAD_MULTIPLE, which it has when it alone is named. */
+void threads(void);
 /* What a process does that spawning() has started. */
 void spawned(void);

@@ -58,7 +58,8 @@ static const struct {
              {"collectives", collectives, 0},
              {"one_sided", one_sided, 0},
              {"dynamic", dynamic, 0},
-             {"spawning", spawning, 1}};
+             {"spawning", spawning, 1},
+             {"threads", threads, 1}};
 
 static int wanted(size_t part, int count, char** names) {
     for (int i = 1; i < count; ++i) {
@@ -68,7 +69,9 @@ static int wanted(size_t part, int count, char** names) {
 }
 
 int main(int count, char** arguments) {
-    MPI_Init(&count, &arguments);
+    int level;
+    const int threaded = count == 2 && strcmp(arguments[1], "threads") == 0;
+    MPI_Init_thread(&count, &arguments, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     program_name = arguments[0];
