@@ -112,6 +112,8 @@ protected:
     ~EngineBase() = default;
 
     Peer* known_peer(fi_addr_t to) const { return peers_.find(to, av_generation()); }
+    // Where that finds nobody: the address may name a context of a scalable endpoint.
+    Peer* known_context(fi_addr_t to) const { return peers_.find_named(to, av_generation()); }
     static PeerState* state_in(const Peer& peer) { return static_cast<PeerState*>(peer.state); }
     Peer& peer_of(const PeerState& state) const { return static_cast<Peer&>(*state.peer); }
     // What has to wait for earlier operations of its peer takes the longer way.

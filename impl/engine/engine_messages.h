@@ -13,8 +13,8 @@ protected:
     using typename Base::Guard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::eager_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_peer,
-        Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
+    using Base::count_stat, Base::eager_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_context,
+        Base::known_peer, Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
     // From EnginePeers.
     using Base::look_up, Base::state_of;
     // From EnginePull.
@@ -172,6 +172,8 @@ private:
     bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                   bool more) {
         Peer* peer = known_peer(to);
+        if (!peer) [[unlikely]]
+            peer = known_context(to);
         if (!peer || !peer->may_send(units_of(size))) [[unlikely]]
             return false;
         const iovec range = range_of(bytes, size);
@@ -193,6 +195,7 @@ private:
             if (size < T::kPullMin) [[likely]]
                 return false;
             Peer* peer = known_peer(to);
+            if (!peer) peer = known_context(to);
             return peer && offers(*peer, size);
         }
         return false;

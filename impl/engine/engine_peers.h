@@ -13,8 +13,8 @@ class EnginePeers : public EngineCounting<T, Locked> {
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::av_, Base::av_generation, Base::known_peer, Base::options_, Base::peers_, Base::raw_address_of,
-        Base::states_, Base::transport_;
+    using Base::av_, Base::av_generation, Base::known_context, Base::known_peer, Base::options_, Base::peers_,
+        Base::raw_address_of, Base::states_, Base::transport_;
     // From EngineCounting.
     using Base::count_drop, Base::count_return, Base::lost_, Base::name_peer, Base::record_of;
 
@@ -34,7 +34,7 @@ protected:
     int look_up(fi_addr_t to, Peer** peer) {
         if (options_.connected) to = 0;
         *peer = known_peer(to);
-        if (!*peer) *peer = peers_.find_named(to, av_generation());
+        if (!*peer) *peer = known_context(to);
         if (*peer) return 0;
         const int error = transport_.find_peer(to, peer);
         if (error) return error;
