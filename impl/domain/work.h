@@ -7,6 +7,7 @@
 
 #include "impl/base/list.h"
 #include "impl/base/rdma.h"
+#include "impl/events/internal_operation.h"
 
 namespace selvage::impl {
 
@@ -40,7 +41,7 @@ struct Transfer {
     void* comparand_regions[kRangesMax];
 };
 
-struct Work {
+struct Work final : InternalOperation {
     enum class State : uint8_t { New, Waiting, Due, Starting, UnderWay };
 
     Work* next = nullptr;  // in the list of its state
@@ -62,6 +63,10 @@ struct Work {
     void* context = nullptr;        // of the operation
     const fi_deferred_work* request = nullptr;
     Transfer transfer;
+
+    // Of deferred work (trigger/deferred.cc).
+    void completed(const Completion& of_operation, CompletionQueue* queue) override;
+    void failed(const FailedCompletion& of_operation, CompletionQueue* queue) override;
 
     bool receives() const { return type == FI_OP_RECV || type == FI_OP_TRECV; }
     bool moves_counter() const { return type == FI_OP_CNTR_SET || type == FI_OP_CNTR_ADD; }

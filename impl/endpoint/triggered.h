@@ -1,15 +1,12 @@
 // What the engine knows of work that waits for counters (trigger/).
 //
 // Calls with FI_TRIGGER among their flags are handed to post_triggered(), so that what reaches an engine has the flag
-// for another reason: it is deferred work. Its context is the work; no entry and no counter of the endpoint tells of
-// it, but deferred_completed() or deferred_failed() is called in their place, with the endpoint's lock held.
+// for another reason: it is the library's own (events/internal_operation.h).
 #pragma once
 
-#include "impl/events/completion.h"
+#include "impl/base/rdma.h"
 
 namespace selvage::impl {
-
-struct CompletionQueue;
 
 // A call with its flags, in one form for all types.
 struct TransferCall {
@@ -21,9 +18,5 @@ struct TransferCall {
 };
 
 ssize_t post_triggered(fid_ep* descriptor, const TransferCall& call);  // trigger/triggered.cc
-
-// `queue`: where the endpoint's completions of this side go, or nullptr.
-void deferred_completed(const Completion& completion, CompletionQueue* queue);     // trigger/deferred.cc
-void deferred_failed(const FailedCompletion& completion, CompletionQueue* queue);  // trigger/deferred.cc
 
 }  // namespace selvage::impl

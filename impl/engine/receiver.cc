@@ -81,7 +81,7 @@ void Receiver::report(const Arrival& message, void* context, uint64_t flags, voi
         return;
     }
     if (flags & FI_TRIGGER) [[unlikely]]
-        return deferred_completed(completion, reports.receive);
+        return InternalOperation::of(context).completed(completion, reports.receive);
     if (requested) reports.receive->write(completion);
     reports.count(kSlotRecv);
 }

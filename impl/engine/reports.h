@@ -5,10 +5,10 @@
 #pragma once
 
 #include "impl/endpoint/ep.h"
-#include "impl/endpoint/triggered.h"
 #include "impl/events/cntr.h"
 #include "impl/events/completion.h"
 #include "impl/events/cq.h"
+#include "impl/events/internal_operation.h"
 
 namespace selvage::impl {
 
@@ -28,7 +28,7 @@ struct Reports {
     }
 
     // An operation of this side succeeded; `entry` has FI_COMPLETION when the queue is to tell, or FI_TRIGGER (without
-    // it) for deferred work (triggered.h).
+    // it) for the library's own (internal_operation.h).
     void transmitted(uint64_t entry, uint64_t flags, CounterSlot slot, void* context) {
         if (entry & FI_COMPLETION) [[likely]] {
             transmit->write({.context = context,
@@ -39,19 +39,19 @@ struct Reports {
                              .tag = 0,
                              .source = FI_ADDR_NOTAVAIL});
         } else if (entry & FI_TRIGGER) [[unlikely]] {
-            return deferred_transmitted(flags, context);
+            return internal_transmitted(flags, context);
         }
         count(slot);
     }
-    [[gnu::noinline, gnu::cold]] void deferred_transmitted(uint64_t flags, void* context) const {
-        deferred_completed(failure_of(flags, context, 0, 0).base, transmit);
+    [[gnu::noinline]] void internal_transmitted(uint64_t flags, void* context) const {
+        InternalOperation::of(context).completed(failure_of(flags, context, 0, 0).base, transmit);
     }
     void count(CounterSlot slot) {
         if (counters[slot]) [[unlikely]]
             counters[slot]->count(1);
     }
     void failed(CompletionQueue* queue, CounterSlot slot, const FailedCompletion& failure) {
-        if (failure.base.flags & FI_TRIGGER) return deferred_failed(failure, queue);
+        if (failure.base.flags & FI_TRIGGER) return InternalOperation::of(failure.base.context).failed(failure, queue);
         if (queue) queue->write_error(failure);
         if (failure.without_source != WithoutSource::Error) return count(slot);
         if (counters[slot]) counters[slot]->count_errors(1);

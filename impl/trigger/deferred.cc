@@ -93,15 +93,6 @@ bool may_be_cancelled(const Work& work) {
     return work.deferred && (work.state == Work::State::Waiting || work.state == Work::State::Due);
 }
 
-// The work of a completion, which is then one of the application's.
-template <typename Entry>
-Work* take_work(Entry* entry) {
-    auto* work = static_cast<Work*>(entry->context);
-    entry->context = work->context;
-    entry->flags &= ~FI_TRIGGER;
-    return work;
-}
-
 }  // namespace
 
 int WorkQueue::queue(Domain& domain, const fi_deferred_work* request) {
@@ -137,21 +128,24 @@ int WorkQueue::flush(const fid_cntr* trigger) {
     return 0;
 }
 
-void deferred_completed(const Completion& completion, CompletionQueue* queue) {
-    Completion entry = completion;
-    Work* work = take_work(&entry);
-    if (work->writes_entry && queue) queue->write(entry);
-    work->endpoint->domain->work.finish(work, false);
+// The entry is one of the application's.
+void Work::completed(const Completion& of_operation, CompletionQueue* queue) {
+    Completion entry = of_operation;
+    entry.context = context;
+    entry.flags &= ~FI_TRIGGER;
+    if (writes_entry && queue) queue->write(entry);
+    endpoint->domain->work.finish(this, false);
 }
 
 // An operation that failed is always in the queue (fi_cq(3)), where its error can be read.
-void deferred_failed(const FailedCompletion& completion, CompletionQueue* queue) {
-    FailedCompletion entry = completion;
-    Work* work = take_work(&entry.base);
+void Work::failed(const FailedCompletion& of_operation, CompletionQueue* queue) {
+    FailedCompletion entry = of_operation;
+    entry.base.context = context;
+    entry.base.flags &= ~FI_TRIGGER;
     const bool arrived = entry.without_source != WithoutSource::Error;
-    if (arrived && !work->writes_entry) entry.without_source = WithoutSource::Nothing;
+    if (arrived && !writes_entry) entry.without_source = WithoutSource::Nothing;
     if (queue) queue->write_error(entry);
-    work->endpoint->domain->work.finish(work, !arrived);
+    endpoint->domain->work.finish(this, !arrived);
 }
 
 }  // namespace selvage::impl

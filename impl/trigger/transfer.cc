@@ -146,7 +146,7 @@ int take_transfer(Work* work, const Endpoint& endpoint, const TransferCall& call
 ssize_t post_transfer(Work& work) {
     fid_ep* ep = work.deferred ? &work.endpoint->work->silent.descriptor : &work.endpoint->descriptor;
     Transfer& transfer = work.transfer;
-    void* const context = work.deferred ? &work : work.context;
+    void* const context = work.deferred ? work.as_context() : work.context;
     const uint64_t flags = work.flags;
     switch (work.type) {
         case FI_OP_RECV:
@@ -184,11 +184,11 @@ ssize_t post_transfer(Work& work) {
 
 void report_failure(Work& work, int error) {
     const TypeTraits traits = traits_of(work.type);
-    void* const context = work.deferred ? &work : work.context;
+    void* const context = work.deferred ? work.as_context() : work.context;
     const uint64_t tag = work.type == FI_OP_TRECV ? work.transfer.tagged.tag : 0;
     const FailedCompletion failure = failure_of(traits.completion, context, tag, error);
     CompletionQueue* queue = work.receives() ? work.endpoint->rx_cq : work.endpoint->tx_cq;
-    if (work.deferred) return deferred_failed(failure, queue);
+    if (work.deferred) return work.failed(failure, queue);
     if (queue) queue->write_error(failure);
     if (Counter* counter = work.endpoint->counters[traits.slot]) counter->count_errors(1);
 }
