@@ -1,5 +1,6 @@
 // See av.h: opening, closing, looking up, removing.
 #include "impl/av/av.h"
+#include "impl/av/av_set.h"
 #include "impl/base/abi_2x.h"
 
 #include <unistd.h>
@@ -176,7 +177,7 @@ constexpr AvOperations kAvOps = {
         .remove = remove_addresses,
         .lookup = look_up,
         .straddr = to_text,
-        .av_set = kMissing<decltype(fi_ops_av::av_set)>,
+        .av_set = open_av_set,
     },
     kMissing<decltype(AvOperations::insert_auth_key)>,
     kMissing<decltype(AvOperations::lookup_auth_key)>,

@@ -40,11 +40,12 @@ uint64_t free_extras(uint64_t requested, uint64_t granted, uint64_t offered) {
 
 bool match_capabilities(Match& match) {
     const uint64_t requested = match.hints().info.caps;
-    const uint64_t offered = match.hmem ? match.offer.caps() : match.offer.set.info.caps;
+    const uint64_t plain = match.offer.set.info.caps | (match.hmem && match.offer.hmem ? FI_HMEM : 0);
     if (requested == 0) {
-        match.out.info.caps = offered;
+        match.out.info.caps = plain;
         return !match.hmem || match.offer.hmem;
     }
+    const uint64_t offered = plain | (match.offer.collective ? FI_COLLECTIVE : 0);
     if (!match.subset("caps", requested, offered, kType)) return false;
     const uint64_t granted = with_implied_modifiers(requested);
     if (!has_companions(match, requested, granted)) return false;

@@ -74,7 +74,7 @@ constexpr fi_ops_domain kDomainOps = {
     .stx_ctx = domain_open_shared_transmit,
     .srx_ctx = domain_open_shared_receive,
     .query_atomic = domain_query_atomic,
-    .query_collective = kMissing<decltype(fi_ops_domain::query_collective)>,
+    .query_collective = domain_query_collective,
     .endpoint2 = domain_open_endpoint2,
 };
 

@@ -51,7 +51,9 @@ int domain_open_scalable(fid_domain*, fi_info*, fid_ep**, void* context);       
 int domain_open_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void* context);        // shared.cc
 int domain_open_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void* context);          // engine/shared_receiver.cc
 int domain_query_atomic(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, uint64_t flags);  // atomic_types.cc
-int domain_control(fid*, int command, void* argument);                                      // mr.cc
-extern const fi_ops_mr kMrOps;                                                              // mr.cc
+int domain_query_collective(fid_domain*, fi_collective_op, fi_collective_attr*,
+                            uint64_t flags);            // collective/calls.cc
+int domain_control(fid*, int command, void* argument);  // mr.cc
+extern const fi_ops_mr kMrOps;                          // mr.cc
 
 }  // namespace selvage::impl

@@ -10,6 +10,7 @@
 
 namespace selvage::impl {
 
+class Collectives;
 enum CounterSlot : uint8_t;
 struct Counter;
 
@@ -32,6 +33,8 @@ public:
     // inside, and nothing that completed is still unwritten.
     virtual void close() = 0;
 
+    // Of an endpoint with FI_COLLECTIVE; used with the lock held.
+    virtual Collectives* collectives() { return nullptr; }
     // Of an endpoint with FI_MULTICAST: fi_join(3).
     virtual int join(const void*, uint64_t, fid_mc**, void*) { return -FI_ENOSYS; }
 

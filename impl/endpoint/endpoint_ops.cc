@@ -11,21 +11,8 @@ constinit const fi_ops_msg kDisabledMsg = answering_msg<-FI_EOPBADSTATE>();
 constinit const fi_ops_tagged kDisabledTagged = answering_tagged<-FI_EOPBADSTATE>();
 constinit const fi_ops_rma kDisabledRma = answering_rma<-FI_EOPBADSTATE>();
 constinit const fi_ops_atomic kDisabledAtomic = answering_atomic<-FI_EOPBADSTATE>();
-
-const fi_ops_collective kMissingCollective = {
-    .size = sizeof(fi_ops_collective),
-    SELVAGE_MISSING(fi_ops_collective, barrier),
-    SELVAGE_MISSING(fi_ops_collective, broadcast),
-    SELVAGE_MISSING(fi_ops_collective, alltoall),
-    SELVAGE_MISSING(fi_ops_collective, allreduce),
-    SELVAGE_MISSING(fi_ops_collective, allgather),
-    SELVAGE_MISSING(fi_ops_collective, reduce_scatter),
-    SELVAGE_MISSING(fi_ops_collective, reduce),
-    SELVAGE_MISSING(fi_ops_collective, scatter),
-    SELVAGE_MISSING(fi_ops_collective, gather),
-    SELVAGE_MISSING(fi_ops_collective, msg),
-    SELVAGE_MISSING(fi_ops_collective, barrier2),
-};
+constinit const fi_ops_collective kMissingCollective = answering_collective<-FI_ENOSYS>();
+constinit const fi_ops_collective kDisabledCollective = answering_collective<-FI_EOPBADSTATE>();
 
 int put_option(const void* source, size_t size, void* value, size_t* length) {
     if (!length) return -FI_EINVAL;

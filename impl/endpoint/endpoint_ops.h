@@ -10,6 +10,7 @@ struct ConnectionOps;
 
 extern const fi_ops_msg kMissingMsg;
 extern const fi_ops_collective kMissingCollective;
+extern const fi_ops_collective kDisabledCollective;
 
 // The tables of an endpoint that is not enabled answer -FI_EOPBADSTATE. Questions about atomics are answered.
 extern const fi_ops_msg kDisabledMsg;
@@ -93,6 +94,24 @@ constexpr fi_ops_rma answering_rma() {
         .inject = kAnswering<Error, decltype(fi_ops_rma::inject)>,
         .writedata = kAnswering<Error, decltype(fi_ops_rma::writedata)>,
         .injectdata = kAnswering<Error, decltype(fi_ops_rma::injectdata)>,
+    };
+}
+
+template <int Error>
+constexpr fi_ops_collective answering_collective() {
+    return {
+        .size = sizeof(fi_ops_collective),
+        .barrier = kAnswering<Error, decltype(fi_ops_collective::barrier)>,
+        .broadcast = kAnswering<Error, decltype(fi_ops_collective::broadcast)>,
+        .alltoall = kAnswering<Error, decltype(fi_ops_collective::alltoall)>,
+        .allreduce = kAnswering<Error, decltype(fi_ops_collective::allreduce)>,
+        .allgather = kAnswering<Error, decltype(fi_ops_collective::allgather)>,
+        .reduce_scatter = kAnswering<Error, decltype(fi_ops_collective::reduce_scatter)>,
+        .reduce = kAnswering<Error, decltype(fi_ops_collective::reduce)>,
+        .scatter = kAnswering<Error, decltype(fi_ops_collective::scatter)>,
+        .gather = kAnswering<Error, decltype(fi_ops_collective::gather)>,
+        .msg = kAnswering<Error, decltype(fi_ops_collective::msg)>,
+        .barrier2 = kAnswering<Error, decltype(fi_ops_collective::barrier2)>,
     };
 }
 

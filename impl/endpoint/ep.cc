@@ -73,7 +73,7 @@ fi_ep_type type_of(const InfoSet& set, bool given) {
 
 // Attributes may have been edited since fi_getinfo; what the offer cannot do is refused here as it would be there.
 int check_limits(const InfoSet& set, const Domain& domain, const Offer& offer) {
-    const uint64_t offered = domain.caps & FI_HMEM ? offer.caps() : offer.set.info.caps;
+    const uint64_t offered = offer.set.info.caps | (offer.caps() & domain.caps & kOnRequestCaps);
     if ((set.info.caps | set.tx.caps | set.rx.caps) & ~offered) return -FI_EINVAL;
     if (set.tx.caps && !(set.tx.caps & kTransmitCaps)) return -FI_EINVAL;
     if (set.rx.caps && !(set.rx.caps & kReceiveCaps)) return -FI_EINVAL;
@@ -185,6 +185,7 @@ void share_path(const Endpoint& base, Endpoint* alias) {
     alias->descriptor.tagged = base.descriptor.tagged;
     alias->descriptor.rma = base.descriptor.rma;
     alias->descriptor.atomic = base.descriptor.atomic;
+    alias->descriptor.collective = base.descriptor.collective;
     alias->settle_flags();
 }
 
@@ -200,7 +201,8 @@ void init_endpoint_descriptor(Endpoint* endpoint, void* context) {
     descriptor.rma = const_cast<fi_ops_rma*>(&kDisabledRma);
     descriptor.tagged = const_cast<fi_ops_tagged*>(&kDisabledTagged);
     descriptor.atomic = const_cast<fi_ops_atomic*>(&kDisabledAtomic);
-    descriptor.collective = const_cast<fi_ops_collective*>(&kMissingCollective);
+    descriptor.collective =
+        const_cast<fi_ops_collective*>(endpoint->caps & FI_COLLECTIVE ? &kDisabledCollective : &kMissingCollective);
 }
 
 int close_endpoint(fid* descriptor) {

@@ -4,6 +4,7 @@
 #include "impl/base/abi_2x.h"
 #include "impl/catalog/capabilities.h"
 #include "impl/endpoint/atomic_types.h"
+#include "impl/endpoint/collective_calls.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/endpoint/ep.h"
@@ -236,8 +237,11 @@ ssize_t cancel(fid* descriptor, void* context) {
 }
 
 int join_group(fid_ep* descriptor, const void* address, uint64_t flags, fid_mc** result, void* context) {
-    const Endpoint* endpoint = Endpoint::of(descriptor)->base;
-    if (!(endpoint->caps & FI_MULTICAST)) return -FI_ENOSYS;
+    Endpoint* endpoint = Endpoint::of(descriptor)->base;
+    if (!(endpoint->caps & (flags & FI_COLLECTIVE ? FI_COLLECTIVE : FI_MULTICAST))) return -FI_ENOSYS;
+    if (flags & FI_COLLECTIVE) {
+        return endpoint->path ? join_collective(*endpoint, address, flags, result, context) : -FI_EOPBADSTATE;
+    }
     return endpoint->path ? endpoint->path->join(address, flags, result, context) : -FI_EOPBADSTATE;
 }
 

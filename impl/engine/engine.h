@@ -2,6 +2,7 @@
 #pragma once
 
 #include "impl/catalog/capabilities.h"
+#include "impl/endpoint/collective_calls.h"
 #include "impl/engine/engine_calls.h"
 #include "impl/engine/memory_calls.h"
 
@@ -22,6 +23,8 @@ void install_tables(Endpoint& endpoint) {
     ep.msg = const_cast<fi_ops_msg*>(&Messages::kMessageTables[has(FI_MSG, sends)][takes(FI_MSG)]);
     ep.tagged = const_cast<fi_ops_tagged*>(&Messages::kTaggedTables[has(FI_TAGGED, sends)][takes(FI_TAGGED)]);
     ep.rma = const_cast<fi_ops_rma*>(&Memory::kRmaTables[has(FI_RMA, reads)][has(FI_RMA, writes)]);
+    ep.collective =
+        const_cast<fi_ops_collective*>(endpoint.caps & FI_COLLECTIVE ? &kCollectiveOps : &kMissingCollective);
     ep.atomic = const_cast<fi_ops_atomic*>(&Memory::kAtomicTables[has(FI_ATOMIC, reads)][has(FI_ATOMIC, writes)]);
 }
 

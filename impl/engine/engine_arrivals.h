@@ -23,9 +23,10 @@ class EngineArrivals : public EngineAtomics<T, Locked> {
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::announced, Base::arrived, Base::context_, Base::eager_max, Base::fetching,
-        Base::kErrnoMax, Base::match, Base::options_, Base::peer_of, Base::receive_placed, Base::reports,
-        Base::state_in, Base::taken, Base::transport_;
+    using Base::count_stat, Base::announced, Base::arrived, Base::collective_, Base::collective_announced,
+        Base::collective_arrived, Base::collective_taken, Base::context_, Base::eager_max, Base::fetching,
+        Base::kErrnoMax, Base::match, Base::match_collective, Base::options_, Base::peer_of, Base::receive_placed,
+        Base::reports, Base::state_in, Base::taken, Base::transport_;
     // From EnginePeers.
     using Base::drop, Base::state_of;
     // From EngineResponder.
@@ -34,6 +35,8 @@ protected:
     using Base::came_in_parts, Base::fetch_pulled;
     // From EngineDirect.
     using Base::fetch_direct, Base::fetched, Base::place_directly, Base::send_long;
+    // From EngineCollectives.
+    using Base::on_abort;
     // From EngineSender.
     using Base::acknowledged, Base::answered, Base::fail, Base::resume, Base::transmits_;
     // From EngineRmaTarget.
@@ -77,6 +80,17 @@ public:
                 bool open;
                 receive = fetching(receive, message, *state, &open);
                 state->placing.kind = PlacementKind::Message;
+                state->placing.id = Pool<Receive>::id(receive);
+                placement->count = slice(receive->ranges, receive->range_count, 0, header.size, placement->ranges);
+                return true;
+            }
+            case FrameOp::Collective: {
+                Arrival message = arrival_of(header);
+                Receive* receive = collective_ ? match_collective(message, peer) : nullptr;
+                if (!receive || receive->capacity < header.size) break;
+                bool open;
+                receive = fetching(receive, message, *state, &open);
+                state->placing.kind = PlacementKind::Collective;
                 state->placing.id = Pool<Receive>::id(receive);
                 placement->count = slice(receive->ranges, receive->range_count, 0, header.size, placement->ranges);
                 return true;
@@ -131,6 +145,13 @@ public:
                 if (!receive) return;
                 receive_placed(receive, receive->message.reply_id);
                 taken(peer, header.size);
+                return;
+            }
+            case PlacementKind::Collective: {
+                Receive* receive = context_->receives.find(state->placing.id);
+                if (!receive) return;
+                receive_placed(receive, false);
+                collective_taken(peer, header.size);
                 return;
             }
             case PlacementKind::Segment: {
@@ -223,6 +244,12 @@ private:
                 return on_atomic(peer, header, payload);
             case FrameOp::Credit:
                 return on_credit(peer, header);
+            case FrameOp::Collective:
+                return on_collective(peer, header, payload);
+            case FrameOp::CollectiveRts:
+                return on_collective_announce(peer, header, payload);
+            case FrameOp::CollectiveAbort:
+                return on_abort(peer, header);
         }
         drop(peer, kBrokenProtocol);
     }
@@ -236,26 +263,49 @@ private:
             drop(peer, FI_ENOMEM);
     }
 
-    [[gnu::noinline]] void on_announce(Peer& peer, const Header& header, const std::byte* payload) {
-        Arrival message = arrival_of(header);  // its length is in the payload
+    // The length and the ranges are in the payload.
+    bool read_announcement(const Header& header, const std::byte* payload, Arrival* message,
+                           LocalRange (&ranges)[kRangesMax]) {
         PayloadReader reader(payload, header.size);
-        LocalRange ranges[kRangesMax];
         uint64_t total;
-        bool valid = options_.may_receive && message.reply_id && header.aux <= kRangesMax &&
-                     reader.take(&message.length) && reader.take(ranges, header.aux) && !reader.left() &&
-                     sum_lengths(ranges, header.aux, &total) && (!header.aux || total == message.length);
+        const bool valid = message->reply_id && header.aux <= kRangesMax && reader.take(&message->length) &&
+                           reader.take(ranges, header.aux) && !reader.left() &&
+                           sum_lengths(ranges, header.aux, &total) && (!header.aux || total == message->length);
+        if (!valid || !(header.flags & kFrameExported)) return valid;
+        return NativeRma<T> && header.aux == 2 && !ranges[1].length;
+    }
+
+    [[gnu::noinline]] void on_announce(Peer& peer, const Header& header, const std::byte* payload) {
+        Arrival message = arrival_of(header);
+        LocalRange ranges[kRangesMax];
+        bool valid = options_.may_receive && read_announcement(header, payload, &message, ranges);
         if (header.flags & kFrameCharged)
             valid = valid && PullsMemory<T> && header.aux && message.length <= eager_max(peer);
-        if (header.flags & kFrameExported) valid = valid && NativeRma<T> && header.aux == 2 && !ranges[1].length;
         if (!valid) return drop(peer, kBrokenProtocol);
         if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
+    }
+
+    [[gnu::noinline]] void on_collective(Peer& peer, const Header& header, const std::byte* payload) {
+        Arrival message = arrival_of(header);
+        message.tagged = true;
+        if (!collective_ || message.reply_id) return drop(peer, kBrokenProtocol);
+        if (!collective_arrived(message, payload, peer)) drop(peer, FI_ENOMEM);
+    }
+
+    [[gnu::noinline]] void on_collective_announce(Peer& peer, const Header& header, const std::byte* payload) {
+        Arrival message = arrival_of(header);
+        message.tagged = true;
+        LocalRange ranges[kRangesMax];
+        const bool valid =
+            collective_ && read_announcement(header, payload, &message, ranges) && !(header.flags & kFrameCharged);
+        if (!valid) return drop(peer, kBrokenProtocol);
+        if (!collective_announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
     }
 
     [[gnu::noinline]] void on_clear(Peer& peer, const Header& header) {
         Transmit* op = answered(peer, header.word[0]);
         const bool valid = op && op->way == Transmit::Way::Rts && op->stage == Transmit::Stage::Awaiting &&
-                           !op->wanted && !header.size &&
-                           (op->kind == Transmit::Kind::Message || op->kind == Transmit::Kind::Tagged) &&
+                           !op->wanted && !header.size && (is_message(*op) || op->kind == Transmit::Kind::Collective) &&
                            header.word[2] && header.word[2] <= op->length;
         if (!valid) return drop(peer, kBrokenProtocol);
         op->receive_id = header.word[1];
@@ -321,15 +371,17 @@ private:
 
     // Writes with data wait for units.
     [[gnu::noinline]] void on_credit(Peer& peer, const Header& header) {
-        const uint64_t units = header.word[0], announcements = header.word[1];
+        const uint64_t units = header.word[0], announcements = header.word[1], collective = header.word[2];
         PeerState* state = state_in(peer);
-        const bool valid = !header.size && (units || announcements) &&
+        const bool valid = !header.size && (units || announcements || collective) &&
+                           collective <= (state ? kCollectiveUnits - state->collective.left : 0) &&
                            units <= static_cast<uint64_t>(kWindowLimit - peer.units_left()) &&
                            announcements <= (state ? kAnnouncementsMost - state->sending.may_announce : 0);
         if (!valid) return drop(peer, kBrokenProtocol);
         peer.regain(static_cast<int>(units));
         if (!state) return;
         state->sending.may_announce += static_cast<uint32_t>(announcements);
+        state->collective.left += static_cast<uint32_t>(collective);
         resume(*state);
     }
 

@@ -11,6 +11,7 @@
 //   EngineAtomics              atomic operations                                           none
 //   EngineRma                  reads and writes, where they begin                          none
 //   EngineRmaTarget            reads and writes, where they end                            unread_; PeerState::write
+//   EngineCollectives          messages of collective groups                               collective_
 //   EngineMessages             messages, as they are sent                                  none
 //   EngineSender               operations: their order, turns and ends                     transmits_;
 //   PeerState::sending EngineDirect, EnginePull   long transfers and accesses without segments                none: the

@@ -31,7 +31,11 @@ class Engine final : public EngineArrivals<T, Locked>, private RegionUser {
     // From EngineStaging.
     using Base::release_buffers;
     // From EngineSender.
-    using Base::fail, Base::resume, Base::set_working, Base::transmits_, Base::work, Base::working_;
+    using Base::due_, Base::fail, Base::resume, Base::set_due, Base::set_working, Base::transmits_, Base::work,
+        Base::working_;
+    // From EngineCollectives and Receiver.
+    using Base::advance_collectives, Base::close_collective, Base::collective_, Base::has_collective_work,
+        Base::lose_collective_peer, Base::open_collectives;
     // From EngineRmaTarget.
     using Base::return_units, Base::revoke_placement, Base::unread_;
 
@@ -50,10 +54,13 @@ public:
         own_context_.set_size(endpoint.rx.size);
         own_context_.directed = !options_.connected && (endpoint.rx.caps & FI_DIRECTED_RECV);
         ReceiveContext* context = endpoint.srx ? &static_cast<SharedReceiver*>(endpoint.srx)->context : &own_context_;
+        int error = open_collectives(endpoint);
+        if (error) return error;
         open_stat();
-        const int error = transport_.open(endpoint);
+        error = transport_.open(endpoint);
         if (error) {
             close_stat();
+            close_collective();
             return error;
         }
         name_stat();
@@ -73,14 +80,14 @@ public:
         transport_.progress(*this);
         if (unread_.units()) [[unlikely]]
             return_units();
-        if (!working_.empty()) [[unlikely]]
-            work();
+        if (due_) [[unlikely]]
+            do_due();
         if constexpr (Locked) context_->lock.unlock();
     }
 
     bool arm() override {
         Guard guard(*this);
-        return working_.empty() && transport_.arm();
+        return working_.empty() && !has_collective_work() && transport_.arm();
     }
 
     // Two queues may ask at once, and the transport may make the descriptor only now.
@@ -131,6 +138,7 @@ public:
         log_stat();
         while (PeerState* state = states_.first()) drop_state(*state);
         close_receiver();
+        close_collective();
         close_stat();
         context_->lock.unlock();
         destroy(this);
@@ -140,6 +148,7 @@ public:
     void down(Peer& peer, int error) {
         peers_.forget();
         forget_peer(peer);
+        if (collective_) lose_collective_peer(peer, error);
         count_loss(peer, error);
         PeerState* state = state_in(peer);
         if (!state) return reset_window(peer);
@@ -169,6 +178,10 @@ public:
     }
 
 private:
+    [[gnu::noinline]] void do_due() {
+        work();
+        if (advance_collectives()) set_due();
+    }
     void detach() { reports.detach(*endpoint_, this); }
 
     void drop_state(PeerState& state) {

@@ -5,15 +5,15 @@
 // grants its memory to be pulled, or streams it.
 #pragma once
 
-#include "impl/engine/engine_messages.h"
+#include "impl/engine/engine_collectives.h"
 #include "impl/engine/hmem_targets.h"
 #include "impl/engine/unread_entries.h"
 
 namespace selvage::impl {
 
 template <Transport T, bool Locked>
-class EngineRmaTarget : public EngineMessages<T, Locked> {
-    using Base = EngineMessages<T, Locked>;
+class EngineRmaTarget : public EngineCollectives<T, Locked> {
+    using Base = EngineCollectives<T, Locked>;
 
 protected:
     using typename Base::Peer;

@@ -21,6 +21,8 @@ inline uint64_t completion_flags(const Transmit& op) {
             return FI_READ | FI_RMA;
         case Transmit::Kind::Atomic:
             return FI_ATOMIC | (op.fetches ? FI_READ : FI_WRITE);
+        case Transmit::Kind::Collective:
+            return FI_COLLECTIVE;
     }
     return 0;
 }
@@ -30,6 +32,7 @@ inline CounterSlot counter_slot(const Transmit& op) {
         case Transmit::Kind::Tagged:
             return kSlotSend;
         case Transmit::Kind::Write:
+        case Transmit::Kind::Collective:
             return kSlotWrite;
         case Transmit::Kind::Read:
             return kSlotRead;
@@ -101,7 +104,7 @@ protected:
                                              size_t length, Transmit** out) {
         PeerState* state = state_of(peer);
         if (!state) return -FI_ENOMEM;
-        Transmit* op = transmits_.take();
+        Transmit* op = kind == Transmit::Kind::Collective ? transmits_.take_beyond() : transmits_.take();
         if (!op) return -FI_EAGAIN;
         op->begin(kind, state, flags, context);
         op->begin_bytes(length);
@@ -141,6 +144,30 @@ protected:
         return 0;
     }
 
+    // Before all that was not begun, behind others that came this way.
+    void post_first(Transmit& op) {
+        PeerState& state = *op.peer;
+        Transmit* const unsent = state.sending.unsent;
+        if (!unsent) {
+            post(op);
+            return;
+        }
+        Transmit* position = unsent->previous;
+        for (Transmit* o = unsent; o && (o->kind == op.kind || o->stage == Transmit::Stage::Started); o = o->next) {
+            position = o;
+        }
+        if (position == unsent->previous) state.sending.unsent = &op;
+        state.sending.operations.insert_after(position, &op);
+        if (!state.blocked) drain(state);
+        refresh(state);
+    }
+    // Some that came this way wait.
+    static bool has_first(const PeerState& state) {
+        const Transmit* op = state.sending.unsent;
+        if (op && op->stage == Transmit::Stage::Started) op = op->next;
+        return op && op->kind == Transmit::Kind::Collective;
+    }
+
     void resume(PeerState& state) {
         if (!state.blocked && (state.sending.unsent || !state.sending.streams.empty())) drain(state);
     }
@@ -161,18 +188,23 @@ protected:
 
     // Peers whose streams used up their share of the last look.
     void work() {
+        due_ = false;
         PeerState* last = working_.last();
         for (PeerState* state = working_.first(); state;) {
             PeerState* next = state == last ? nullptr : state->next_working;
             state->blocked ? set_working(*state, false) : drain(*state);
             state = next;
         }
+        due_ |= !working_.empty();
     }
+    // The next progress has more to do than what arrives.
+    void set_due() { due_ = true; }
 
     void set_working(PeerState& state, bool working) {
         if (state.working == working) return;
         state.working = working;
         working ? working_.append(&state) : working_.remove(&state);
+        due_ |= working;
     }
 
     // The operation of this side that a peer speaks of.
@@ -207,6 +239,7 @@ protected:
     Pool<Transmit> transmits_;
     BounceBuffers bounces_;
     List<PeerState, &PeerState::next_working, &PeerState::previous_working> working_;
+    bool due_ = false;  // work() and what comes after it are to be called
 
 private:
     Step transmit(Peer& peer, PeerState& state, Transmit& op) {
@@ -228,7 +261,7 @@ private:
         }
         const Step step = op.way == Transmit::Way::Direct     ? Step::Sent
                           : op.way == Transmit::Way::Segments ? send_segments(peer, op)
-                                                              : send_whole(peer, op, (op.flags & FI_MORE) || op.next);
+                                                              : send_whole(peer, op, has_more(op));
         if (step != Step::Sent) return step;
         op.enter(op.expects_answer ? Transmit::Stage::Awaiting : Transmit::Stage::Answered);
         charge(state, op);
@@ -241,6 +274,10 @@ private:
         state.sending.unsent = op.next;
         finish_if_answered(op);
         return step;
+    }
+
+    static bool has_more(const Transmit& op) {
+        return (op.flags & FI_MORE) || (op.next && op.kind != Transmit::Kind::Collective);
     }
 
     Step send_whole(Peer& peer, Transmit& op, bool more) {
@@ -330,7 +367,7 @@ private:
         if (op.asked) refund(state, op);
         state.sending.relayed -= op.relayed;
         op.relayed = false;
-        if (!options_.strict) {
+        if (!options_.strict || op.kind == Transmit::Kind::Collective) {
             retire(op);
         } else {
             while (state.sending.operations.first() && state.sending.operations.first()->is_finished())

@@ -31,7 +31,7 @@ inline bool is_charged(const Arrival& message) { return message.frame_flags & kF
 
 // What an operation of this side is, and where it stands. Initialised as a whole when it begins.
 struct TransmitState {
-    enum class Kind : uint8_t { Message, Tagged, Write, Read, Atomic };
+    enum class Kind : uint8_t { Message, Tagged, Write, Read, Atomic, Collective };
     // How its bytes travel.
     enum class Way : uint8_t {
         Whole,     // in one frame
@@ -163,7 +163,7 @@ struct Receive {
     uint64_t ignore;
     fi_addr_t source;  // wanted, or FI_ADDR_UNSPEC
     void* context;
-    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_TRIGGER (triggered.h), kOnHmem
+    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_TRIGGER (internal_operation.h), FI_COLLECTIVE, kOnHmem
     bool tagged;
     bool posted;        // in the match queue
     bool released;      // a multi-receive buffer that is used up and waits for the messages arriving in it

@@ -13,7 +13,17 @@
 namespace selvage::impl {
 
 // Where the payload of the frame that arrives in pieces goes.
-enum class PlacementKind : uint8_t { None, Bounce, Message, Segment, Write, WriteSegment, ReadReply, LostWrite };
+enum class PlacementKind : uint8_t {
+    None,
+    Bounce,
+    Message,
+    Collective,
+    Segment,
+    Write,
+    WriteSegment,
+    ReadReply,
+    LostWrite
+};
 
 struct PeerState {
     explicit PeerState(PeerBase& p) : peer(&p) {}
@@ -55,6 +65,15 @@ struct PeerState {
         // With one, and being placed.
         List<Receive> arriving;
     } receiving;
+
+    // Messages of collectives (collective_receives.h): units that may still be sent, those of messages that are kept
+    // here without a receive, announcements that are, and units that are to be given back.
+    struct Collective {
+        uint32_t left = kCollectiveUnits;
+        uint32_t kept = 0;
+        uint32_t announced = 0;
+        uint32_t owed = 0;
+    } collective;
 
     // Of UnreadEntries: units of entries in the completion queue that the peer caused and the application has not read.
     uint32_t unread_units = 0;

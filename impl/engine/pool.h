@@ -27,12 +27,16 @@ public:
     // No more than so many at a time.
     void set_limit(size_t limit) { limit_ = limit; }
     size_t taken() const { return taken_; }
-    size_t left() const { return limit_ - taken_; }
+    size_t left() const { return taken_ < limit_ ? limit_ - taken_ : 0; }
 
     // nullptr when the limit is reached or memory is short.
     Item* take() {
-        if (taken_ == limit_) [[unlikely]]
+        if (taken_ >= limit_) [[unlikely]]
             return nullptr;
+        return take_beyond();
+    }
+    // The same, whatever the limit.
+    Item* take_beyond() {
         if (!free_ && !grow()) [[unlikely]]
             return nullptr;
         Item* item = free_;

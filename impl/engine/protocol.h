@@ -19,7 +19,11 @@
 //   ReadReply         reply id    offset        -            bytes
 //   ReadGrant         reply id    epoch         -            ranges of the target's memory (aux), to be pulled
 //   Atomic            reply id    AtomicWord    -            targets (aux), operands, comparands
-//   Credit            units       announcements -            -                  what more may be sent (window.h)
+//   Credit            units       announcements units        -                  what more may be sent (window.h); units
+//                                                            of collective messages (collective_receives.h)
+//   Collective        tag         data          -            the message, of a member of a collective group
+//   CollectiveRts     tag         data          reply id     as ...Rts
+//   CollectiveAbort   group       operation     error        -                  from this operation on all have failed
 //
 // A Write with aux 0 has its one target in words 1 and 2. A write or atomic whose reply id is 0 is answered, with
 // Ack, only when it failed.
@@ -46,6 +50,9 @@ enum class FrameOp : uint8_t {
     ReadGrant,
     Atomic,
     Credit,
+    Collective,
+    CollectiveRts,
+    CollectiveAbort,
 };
 
 // Header::flags.

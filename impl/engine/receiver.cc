@@ -108,7 +108,7 @@ void Receiver::report_failure(const Completion& completion, uint64_t length, int
 }
 
 bool Receiver::place(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer) {
-    if (strict_ && order_) [[unlikely]] {
+    if (order_ && is_ordered(*receive)) [[unlikely]] {
         // Others have to complete before: placed now, told later.
         PeerState* state = peer ? state_of(*peer) : nullptr;
         bool open = false;
@@ -133,7 +133,7 @@ bool Receiver::place(Receive* receive, const Arrival& message, const std::byte* 
         }
         if (message.reply_id) [[unlikely]]
             if (peer) reply(*peer, message.reply_id, error);
-        if (receive->posted) context_->match.unpost(receive);
+        if (receive->posted) unpost(receive);
         report(message, receive->context, receive->flags, buffer, error ? 0 : placed, error, peer);
         context_->give(receive);
         return false;
@@ -183,7 +183,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
                !use_copy(*context_, receive, std::min<uint64_t>(message.length, receive->capacity))) {
         return nullptr;
     }
-    if (!*open && receive->posted) context_->match.unpost(receive);
+    if (!*open && receive->posted) unpost(receive);
     part->owner = this;
     part->peer = &state;
     part->message = message;
@@ -195,7 +195,7 @@ Receive* Receiver::fetching(Receive* receive, const Arrival& message, PeerState&
     part->fetched = false;
     part->placement = false;
     state.receiving.arriving.append(part);
-    if (strict_) {
+    if (is_ordered(*part)) {
         part->next_in_order = nullptr;
         *order_end_ = part;
         order_end_ = &part->next_in_order;
@@ -213,7 +213,7 @@ bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBas
         reply(peer, message.reply_id, FI_ENOMEM);
         report(message, receive->context, receive->flags & kReported, nullptr, 0, FI_ENOMEM, &peer);
         if (receive->flags & FI_MULTI_RECV) return true;
-        if (receive->posted) context_->match.unpost(receive);
+        if (receive->posted) unpost(receive);
         context_->give(receive);
         return false;
     }
@@ -224,7 +224,7 @@ bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBas
 void Receiver::finish_receive(Receive* receive, int error) {
     receive->peer->receiving.arriving.remove(receive);
     receive->error = error;
-    if (!strict_) {
+    if (!is_ordered(*receive)) {
         conclude(receive);
         return;
     }

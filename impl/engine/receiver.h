@@ -35,6 +35,7 @@ struct ReceiveRequest {
 // sides, could else fill two contexts with what the other side comes to later.
 inline constexpr size_t kReceivesMax = 65536;
 
+struct CollectiveReceives;
 struct ReceiveContext;
 void free_hmem(ReceiveContext& context, Receive* receive);  // hmem_receive.cc
 
@@ -147,6 +148,7 @@ public:
     // Tells a peer of the units that it is owed, and what more it may announce (window.h).
     virtual void give_credit(PeerBase& peer) = 0;
     virtual void allow_announcements(PeerBase& peer, uint32_t more) = 0;
+    virtual void give_collective_credit(PeerBase& peer, uint32_t units) = 0;
 
     // A message whose receive is known, all of it or its announcement. True: the receive, a multi-receive buffer, has
     // room for more.
@@ -253,6 +255,21 @@ protected:
     // Of a peer that is down: if it comes again, both sides begin anew.
     void reset_window(PeerBase& peer);
     bool cancel_receive(void* context);
+
+    // Messages of collectives (receiver_collective.cc), on an endpoint with FI_COLLECTIVE. Whole ones and announcements
+    // as they arrive: false when memory is short, or the peer sends more than it may.
+    bool collective_arrived(Arrival& message, const std::byte* payload, PeerBase& peer);
+    bool collective_announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);
+    Receive* match_collective(Arrival& message, PeerBase& peer);
+    // A whole message has met its receive, or is not wanted.
+    void collective_taken(PeerBase& peer, uint64_t length);
+    // 0, -FI_ENOMEM, or -FI_ENOTCONN for a sender that is lost and has left nothing.
+    int post_collective(const ReceiveRequest& request, bool lost);
+    bool withdraw_collective(const void* context);
+    void discard_collective();
+    void lose_collective_peer(PeerBase& peer, int error);
+    void close_collective();
+    CollectiveReceives* collective_ = nullptr;
     void report(const Arrival& message, void* context, uint64_t flags, void* buffer, uint64_t placed, int error,
                 PeerBase* peer);
 
@@ -270,6 +287,16 @@ protected:
 
 private:
     bool arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
+    // It is in the queue of its sort.
+    void unpost(Receive* receive) {
+        if (receive->flags & FI_COLLECTIVE) [[unlikely]]
+            return unpost_collective(receive);
+        context_->match.unpost(receive);
+    }
+    void unpost_collective(Receive* receive);
+    Unexpected* keep_collective(const Arrival& message, PeerBase& peer, bool announced);
+    void let_go_collective(Unexpected* unexpected);
+    bool is_ordered(const Receive& receive) const { return strict_ && !(receive.flags & FI_COLLECTIVE); }
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
     // The whole message is there, and waits for its receive.
     void queue_whole(Unexpected* unexpected, PeerBase& peer);
@@ -285,6 +312,7 @@ private:
 
     uint32_t shared_units_ = 0;  // in use of kSharedUnits: what windows have grown by, and orphan_units_
     uint32_t orphan_units_ = 0;  // of kept messages whose peers are lost
+    uint32_t collective_orphan_units_ = 0;
     uint64_t orphans_logged_ = 0;
     bool source_errors_ = false;
     bool plain_ = true;                  // completions need neither order nor a source that is asked for

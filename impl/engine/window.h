@@ -51,6 +51,11 @@ inline constexpr uint64_t kAskedBytesMost = kAnswerBytesMost / 2;
 // More than a peer's operations, of which a context has at most 65,536, and each has one answer at a time.
 inline constexpr uint32_t kAnswersMost = 1 << 17;
 
+// Of collectives (collective_receives.h).
+inline constexpr uint32_t kCollectiveUnits = 256;  // 128 KiB
+inline constexpr uint32_t kCollectiveCredit = kCollectiveUnits / 4;
+inline constexpr uint32_t kCollectiveAnnouncements = 4096;
+
 constexpr int units_of(uint64_t length) { return 1 + static_cast<int>(length / kUnitBytes); }
 
 // What a window grows to: kWindowUsual, or what FI_UNEXPECTED_SIZE says, kWindowLimit at most.

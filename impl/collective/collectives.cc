@@ -1,0 +1,397 @@
+// See collectives.h.
+#include "impl/collective/collectives.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "impl/endpoint/atomic_types.h"
+#include "impl/endpoint/ep.h"
+#include "impl/events/eq.h"
+
+namespace selvage::impl {
+namespace {
+
+// Sends of a join have no bytes, so nobody has to wait for their end.
+class Ignored final : public InternalOperation {
+public:
+    void completed(const Completion&, CompletionQueue*) override {}
+    void failed(const FailedCompletion&, CompletionQueue*) override {}
+};
+Ignored ignored;
+
+uint64_t mix(uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31);
+}
+
+bool is_join(const CollectiveOperation& operation) { return operation.sequence == 0; }
+
+// The sequence, and what all members have to say alike.
+uint64_t message_data(const Shape& shape, const CollectiveCall& call, uint32_t sequence) {
+    uint64_t digest = mix(shape.unit + 1);
+    for (const uint64_t part : {uint64_t{shape.collective}, uint64_t{shape.root}, static_cast<uint64_t>(call.type),
+                                static_cast<uint64_t>(call.op)}) {
+        digest = mix(digest ^ part);
+    }
+    return (digest & ~uint64_t{UINT32_MAX}) | sequence;
+}
+
+void set_error(Event& event, int error) {
+    fi_eq_err_entry entry;
+    memcpy(&entry, event.payload(), sizeof entry);
+    entry.err = entry.prov_errno = error;
+    memcpy(event.payload(), &entry, sizeof entry);
+}
+
+bool has_root(fi_collective_op collective) {
+    return collective == FI_BROADCAST || collective == FI_REDUCE || collective == FI_SCATTER || collective == FI_GATHER;
+}
+
+}  // namespace
+
+Collectives::~Collectives() {
+    while (CollectiveOperation* operation = spare_) {
+        spare_ = operation->next;
+        destroy(operation);
+    }
+    free(groups_);
+    free(joins_);
+}
+
+Group* Collectives::find(fi_addr_t address) const {
+    const auto place = static_cast<size_t>(address & (kGroupsMost - 1));
+    Group* group = place < places_ ? groups_[place] : nullptr;
+    return group && group->descriptor.fi_addr == address ? group : nullptr;
+}
+
+// A free place, the last one at least.
+bool Collectives::make_room() {
+    if (std::find(groups_, groups_ + places_, nullptr) != groups_ + places_) return true;
+    if (places_ == kGroupsMost) return false;
+    auto** larger = static_cast<Group**>(realloc(groups_, (places_ + 1) * sizeof *groups_));
+    if (!larger) return false;
+    groups_ = larger;
+    groups_[places_++] = nullptr;
+    return true;
+}
+
+Collectives::Joins* Collectives::joins_of(uint64_t digest) {
+    auto* found = std::find_if(joins_, joins_ + joins_count_, [&](const Joins& j) { return j.digest == digest; });
+    if (found != joins_ + joins_count_) return found;
+    auto* larger = static_cast<Joins*>(realloc(joins_, (joins_count_ + 1) * sizeof *joins_));
+    if (!larger) return nullptr;
+    joins_ = larger;
+    joins_[joins_count_] = {.digest = digest, .count = 0};
+    return &joins_[joins_count_++];
+}
+
+int Collectives::enter(Group& group, bool meets) {
+    Joins* joins = make_room() ? joins_of(group.digest) : nullptr;
+    if (!joins) return -FI_ENOMEM;
+    group.id = mix(group.digest + joins->count * 0x9e3779b97f4a7c15ULL);
+    CollectiveOperation* join = nullptr;
+    if (meets) {
+        join = make_operation(group, {}, 0);
+        if (!join) return -FI_ENOMEM;
+    }
+    ++joins->count;
+    ++group.sequence;
+    Group** place = std::find(groups_, groups_ + places_, nullptr);
+    *place = &group;
+    // The number of a place is another one for each group that has it.
+    group.descriptor.fi_addr = kGroupAddress | (++serial_ * kGroupsMost + static_cast<size_t>(place - groups_));
+    group.owner = this;
+    for (const EarlyAbort& abort : early_) {
+        if (abort.id == group.id && group.find_source(abort.source) < group.size) {
+            fail(group, abort.sequence, abort.error);
+        }
+    }
+    if (join) {
+        group.operations.append(join);
+        run(group);
+    }
+    return 0;
+}
+
+int Collectives::leave(Group& group) {
+    if (CollectiveOperation* first = group.operations.first()) {
+        if (!is_join(*first)) return -FI_EBUSY;
+        fail(group, 0, FI_ECANCELED);
+        tell_others(group);
+        give_up(*first);
+        group.operations.remove(first);
+        free(first->spaces[2]);
+        first->next = spare_;
+        spare_ = first;
+        --operations_;
+    }
+    if (group.queued) ready_.remove(&group);
+    *std::find(groups_, groups_ + places_, &group) = nullptr;
+    if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from};
+    return 0;
+}
+
+CollectiveOperation* Collectives::make_operation(Group& group, const CollectiveCall& call, uint32_t root) {
+    CollectiveOperation* operation = spare_;
+    if (operation) {
+        spare_ = operation->next;
+    } else {
+        operation = create<CollectiveOperation>();
+        if (!operation) return nullptr;
+    }
+    const size_t element = std::max<size_t>(atomic_type_size(call.type), 1);
+    const Shape shape{.collective = call.collective,
+                      .members = group.size,
+                      .self = group.self,
+                      .root = root,
+                      .unit = call.count * element,
+                      .element = static_cast<uint32_t>(element)};
+    operation->plan = plan_of(shape);
+    std::byte* scratch = nullptr;
+    if (operation->plan.scratch) {
+        scratch = static_cast<std::byte*>(malloc(operation->plan.scratch));
+        if (!scratch) {
+            operation->next = spare_;
+            spare_ = operation;
+            return nullptr;
+        }
+    }
+    ++operations_;
+    operation->group = &group;
+    operation->sequence = group.sequence;
+    operation->data = message_data(shape, call, group.sequence);
+    operation->reducer = reducer_of(call.type, call.op);
+    operation->spaces[0] = static_cast<std::byte*>(const_cast<void*>(call.operand));
+    operation->spaces[1] = static_cast<std::byte*>(call.result);
+    operation->spaces[2] = scratch;
+    operation->context = call.context;
+    operation->flags = call.flags;
+    operation->error = 0;
+    operation->round_index = 0;
+    operation->outstanding = 0;
+    begin_round(*operation);
+    return operation;
+}
+
+ssize_t Collectives::post(const CollectiveCall& call) {
+    Group* group = find(call.group);
+    if (!group) return -FI_EINVAL;
+    if (!group->joined) return -FI_EOPBADSTATE;
+    if (group->error) return -group->error;
+    if (!(group->supported & FI_BARRIER_SET << call.collective)) return -FI_EOPNOTSUPP;
+    const uint32_t root = has_root(call.collective) ? group->find_address(call.root) : 0;
+    if (root == group->size) return -FI_EINVAL;
+    size_t bytes;
+    if (__builtin_mul_overflow(call.count, 2 * atomic_type_size(call.type) * group->size, &bytes)) return -FI_EMSGSIZE;
+    if (operations_ >= endpoint_.tx.size || !messages_.may_report(call.flags)) return -FI_EAGAIN;
+    CollectiveOperation* operation = make_operation(*group, call, root);
+    if (!operation) return -FI_ENOMEM;
+    if (!++group->sequence) group->sequence = 1;
+    group->operations.append(operation);
+    run(*group);
+    return 0;
+}
+
+void Collectives::begin_round(CollectiveOperation& operation) {
+    operation.started = 0;
+    operation.round.count = 0;
+    if (operation.round_index < operation.plan.rounds)
+        operation.round = round_of(operation.plan, operation.round_index);
+}
+
+int Collectives::start_step(CollectiveOperation& operation, uint32_t index) {
+    Group& group = *operation.group;
+    const Step& step = operation.round.steps[index];
+    MemberStep& state = operation.steps[index];
+    std::byte* const bytes = operation.spaces[static_cast<size_t>(step.part.space)] + step.part.offset;
+    const MemberAddress& member = group.members[step.member];
+    state.operation = &operation;
+    state.receives = step.kind == Step::Kind::Receive;
+    state.size = step.part.size;
+    state.data = operation.data;
+    state.pending = true;
+    ++operation.outstanding;
+    int error;
+    if (state.receives) {
+        error = messages_.receive_from(member, group.id + step.member, bytes, step.part.size, group.lost[step.member],
+                                       state);
+    } else if (group.lost[step.member]) {
+        error = -group.lost[step.member];
+    } else {
+        error = messages_.send_to(member, group.id + group.self, operation.data, bytes, step.part.size, state);
+    }
+    if (!error) return 0;
+    state.pending = false;
+    --operation.outstanding;
+    return error;
+}
+
+// False: some have to be tried again.
+bool Collectives::start_steps(CollectiveOperation& operation) {
+    for (; operation.started < operation.round.count && !operation.error; ++operation.started) {
+        if (operation.round.steps[operation.started].is_local()) continue;
+        const int error = start_step(operation, operation.started);
+        if (error == -FI_EAGAIN) return false;
+        if (error && !operation.error) operation.error = -error;
+    }
+    return true;
+}
+
+void Collectives::do_local_steps(CollectiveOperation& operation) {
+    const auto at = [&](const Part& part) { return operation.spaces[static_cast<size_t>(part.space)] + part.offset; };
+    for (uint32_t i = 0; i < operation.round.count; ++i) {
+        const Step& step = operation.round.steps[i];
+        if (!step.is_local()) continue;
+        std::byte* const to = at(step.part);
+        const std::byte* const first = at(step.first);
+        if (step.kind == Step::Kind::Reduce) {
+            operation.reducer(to, first, at(step.second), step.part.size / operation.plan.shape.element);
+        } else if (to != first) {
+            memmove(to, first, step.part.size);
+        }
+    }
+}
+
+// Moves the first operation. True when it is over; `again`: it has to be tried again by itself.
+bool Collectives::run_first(Group& group, bool* again) {
+    CollectiveOperation& operation = *group.operations.first();
+    for (;;) {
+        if (group.error && operation.sequence >= group.failed_from && !operation.error) operation.error = group.error;
+        if (operation.error) {
+            fail(group, operation.sequence, operation.error);
+            give_up(operation);
+            if (operation.outstanding) return false;
+            finish(operation);
+            return true;
+        }
+        if (!start_steps(operation)) *again = true;
+        if (operation.error) continue;
+        if (*again || operation.outstanding) return false;
+        do_local_steps(operation);
+        ++operation.round_index;
+        begin_round(operation);
+        if (operation.round_index < operation.plan.rounds) continue;
+        finish(operation);
+        return true;
+    }
+}
+
+void Collectives::run(Group& group) {
+    if (group.running) return;  // a step ended within the call that started it
+    group.running = true;
+    bool again = false;
+    while (group.operations.first() && run_first(group, &again)) again = false;
+    if (group.announce) tell_others(group);
+    group.running = false;
+    if (again) advance_soon(group);
+}
+
+bool Collectives::advance() {
+    // Those that have to be tried again come behind the last.
+    for (Group *group = ready_.first(), *last = ready_.last(); group;) {
+        const bool done = group == last;
+        ready_.remove(group);
+        group->queued = false;
+        run(*group);
+        group = done ? nullptr : ready_.first();
+    }
+    return !ready_.empty();
+}
+
+void Collectives::advance_soon(Group& group) {
+    if (group.queued || group.running) return;
+    group.queued = true;
+    ready_.append(&group);
+    messages_.request_advance();
+}
+
+void Collectives::fail(Group& group, uint32_t from, int error) {
+    if (group.error && group.failed_from <= from) return;
+    group.error = error;
+    group.failed_from = from;
+    group.announce = true;
+    messages_.discard_refused();
+    advance_soon(group);
+}
+
+// What is not under way never will be.
+void Collectives::give_up(CollectiveOperation& operation) {
+    for (uint32_t i = 0; i < operation.round.count; ++i) {
+        MemberStep& step = operation.steps[i];
+        if (i >= operation.started || operation.round.steps[i].is_local() || !step.pending) continue;
+        if (step.receives ? !messages_.withdraw(step) : !is_join(operation)) continue;
+        if (!step.receives) messages_.redirect(step, ignored);
+        step.pending = false;
+        --operation.outstanding;
+    }
+}
+
+void Collectives::tell_others(Group& group) {
+    group.announce = false;
+    for (uint32_t i = 0; i < group.size; ++i) {
+        if (i == group.self || group.lost[i]) continue;
+        messages_.send_abort(group.members[i], group.id, group.failed_from, group.error);
+    }
+}
+
+void Collectives::finish(CollectiveOperation& operation) {
+    Group& group = *operation.group;
+    group.operations.remove(&operation);
+    free(operation.spaces[2]);
+    operation.next = spare_;
+    spare_ = &operation;
+    --operations_;
+    if (!is_join(operation)) {
+        messages_.report_collective(operation.context, operation.flags, operation.error);
+        return;
+    }
+    group.joined = !operation.error;
+    Event*& event = operation.error ? group.refused_event : group.joined_event;
+    if (operation.error) set_error(*event, operation.error);
+    group.eq->push(event);
+    event = nullptr;
+}
+
+void Collectives::lost(fi_addr_t source, int error) {
+    for (size_t i = 0; i < places_; ++i) {
+        Group* group = groups_[i];
+        const uint32_t member = group ? group->find_source(source) : 0;
+        if (!group || member == group->size || group->lost[member]) continue;
+        group->lost[member] = error;
+        CollectiveOperation* operation = group->operations.first();
+        for (uint32_t s = 0; operation && s < operation->started; ++s) {
+            MemberStep& step = operation->steps[s];
+            const bool waits = operation->round.steps[s].kind == Step::Kind::Receive && step.pending &&
+                               operation->round.steps[s].member == member && messages_.withdraw(step);
+            if (!waits) continue;
+            step.pending = false;
+            --operation->outstanding;
+            if (!operation->error) operation->error = error;
+            advance_soon(*group);
+        }
+    }
+}
+
+void Collectives::aborted(uint64_t id, fi_addr_t source, uint32_t sequence, int error) {
+    bool known = false;
+    for (size_t i = 0; i < places_; ++i) {
+        Group* group = groups_[i];
+        if (!group || group->id != id) continue;
+        known = true;
+        if (group->find_source(source) < group->size) fail(*group, sequence, error);
+    }
+    if (!known) early_[next_early_++ % kRemembered] = {id, source, sequence, error};
+}
+
+bool Collectives::refuses(uint64_t tag, uint64_t data) const {
+    const uint32_t sequence = sequence_of(data);
+    for (size_t i = 0; i < places_; ++i) {
+        const Group* group = groups_[i];
+        if (group && group->error && group->covers(tag) && sequence >= group->failed_from) return true;
+    }
+    return std::ranges::any_of(
+        failed_, [&](const FailedGroup& group) { return tag - group.id < group.size && sequence >= group.from; });
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,122 @@
+// The collective operations of one endpoint: its groups, and the executor that runs schedules over messages between
+// members. The engine of an endpoint with FI_COLLECTIVE has one. All calls are made with the endpoint's lock held.
+//
+// A message carries a tag, which is the number of its group and the sender's place in it, and data, which is the number
+// of the operation and a digest of its arguments: members that call different things get an error, not each other's
+// bytes.
+//
+// Failure. What cannot be sent or received fails its operation, and with it all later ones of the group; earlier ones
+// are not touched. Whoever sees that tells all other members (send_abort), and who is told does the same, so it reaches
+// everybody who is connected to anybody. A member that is lost after it has sent all that an operation needs of it
+// breaks nothing: only who needs it fails. An operation that failed is complete when none of its messages is under way
+// any more, since they read and write the application's memory; members that failed answer what they no longer want.
+#pragma once
+
+#include "impl/collective/group.h"
+
+namespace selvage::impl {
+
+// A call, checked as far as that can be done without the group.
+struct CollectiveCall {
+    fi_collective_op collective = FI_BARRIER;
+    fi_addr_t group = FI_ADDR_NOTAVAIL;
+    fi_addr_t root = FI_ADDR_NOTAVAIL;  // of those that have one
+    const void* operand = nullptr;
+    void* result = nullptr;
+    size_t count = 0;  // of elements that a member gives or gets (Shape::unit)
+    fi_datatype type = FI_VOID;
+    fi_op op = FI_NOOP;
+    void* context = nullptr;
+    uint64_t flags = 0;
+};
+
+class Collectives {
+public:
+    // What fi_query_collective tells.
+    static constexpr size_t kBytesMost = size_t{1} << 32;
+    static constexpr size_t kMembersMost = size_t{1} << 16;
+
+    explicit Collectives(Endpoint& endpoint, MemberMessages& messages) : endpoint_(endpoint), messages_(messages) {}
+    ~Collectives();
+    Collectives(const Collectives&) = delete;
+    Collectives& operator=(const Collectives&) = delete;
+
+    // For the application. The group is entered; where its members have to meet first, that begins. 0 or a negative
+    // errno, and then the group is as it was.
+    int enter(Group& group, bool meets);
+    // Whether an address of a group was given out and is not closed.
+    bool knows(fi_addr_t address) const { return find(address) != nullptr; }
+    // -FI_EBUSY while an operation is under way.
+    int leave(Group& group);
+    ssize_t post(const CollectiveCall& call);
+
+    // For the engine.
+    // False: nothing is left to do now. In the calls below nothing is posted: that is done here.
+    bool advance();
+    bool has_work() const { return !ready_.empty(); }
+    void lost(fi_addr_t source, int error);
+    void aborted(uint64_t group, fi_addr_t source, uint32_t sequence, int error);
+    // A message that nobody will receive: its group, or its operation, has failed here.
+    bool refuses(uint64_t tag, uint64_t data) const;
+
+    // For the steps.
+    void advance_soon(Group& group);
+
+    static uint32_t sequence_of(uint64_t data) { return static_cast<uint32_t>(data); }
+
+private:
+    static constexpr size_t kGroupsMost = 4096;
+    static constexpr size_t kRemembered = 64;
+    // The number of a group stands for nothing else that transfers name.
+    static constexpr fi_addr_t kGroupAddress = fi_addr_t{1} << 63;
+
+    // Groups that failed and were closed, and aborts of groups that are not joined here yet. The oldest goes for
+    // another.
+    struct FailedGroup {
+        uint64_t id = 0;
+        uint32_t size = 0;
+        uint32_t from = 0;
+    };
+    struct EarlyAbort {
+        uint64_t id = 0;
+        fi_addr_t source = FI_ADDR_NOTAVAIL;
+        uint32_t sequence = 0;
+        int error = 0;
+    };
+    struct Joins {
+        uint64_t digest;
+        uint64_t count;
+    };
+
+    Group* find(fi_addr_t address) const;
+    bool make_room();
+    Joins* joins_of(uint64_t digest);
+    CollectiveOperation* make_operation(Group& group, const CollectiveCall& call, uint32_t root);
+    void run(Group& group);
+    bool run_first(Group& group, bool* again);
+    bool start_steps(CollectiveOperation& operation);
+    int start_step(CollectiveOperation& operation, uint32_t index);
+    void begin_round(CollectiveOperation& operation);
+    void do_local_steps(CollectiveOperation& operation);
+    void fail(Group& group, uint32_t from, int error);
+    void give_up(CollectiveOperation& operation);
+    void tell_others(Group& group);
+    void finish(CollectiveOperation& operation);
+
+    Endpoint& endpoint_;
+    MemberMessages& messages_;
+    Group** groups_ = nullptr;  // by place; free places are nullptr
+    size_t places_ = 0;
+    uint64_t serial_ = 0;  // of the last group
+    Joins* joins_ = nullptr;
+    size_t joins_count_ = 0;
+    List<Group> ready_;
+    CollectiveOperation* spare_ = nullptr;
+    size_t operations_ = 0;  // that are not spare
+    FailedGroup failed_[kRemembered];
+    size_t next_failed_ = 0;
+    EarlyAbort early_[kRemembered];
+    size_t next_early_ = 0;
+};
+
+}  // namespace selvage::impl

@@ -1,0 +1,43 @@
+// What collectives need of the engine below them: messages between the members of a group, in a matching space of their
+// own. All calls are made with the endpoint's lock held; an operation may complete within the call that starts it.
+#pragma once
+
+#include "impl/events/internal_operation.h"
+
+namespace selvage::impl {
+
+// A member as the endpoint knows it.
+struct MemberAddress {
+    fi_addr_t address;  // what transfers name
+    fi_addr_t source;   // what arrivals are compared by
+};
+
+class MemberMessages {
+public:
+    // Messages of one tag to one member arrive in the order of sending, and are received in the order of posting.
+    // `data` comes with the message. 0, -FI_EAGAIN for later, or another negative errno.
+    virtual int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
+                        InternalOperation& operation) = 0;
+    // The same. With `lost` the member is gone: only what it has sent before is received.
+    virtual int receive_from(const MemberAddress& member, uint64_t tag, void* bytes, size_t size, bool lost,
+                             InternalOperation& operation) = 0;
+    // A receive that has no message goes, without completion. False: it has one, or is complete.
+    virtual bool withdraw(InternalOperation& operation) = 0;
+    // Of a send that is under way nothing will be told to `operation`, but to `instead`.
+    virtual void redirect(InternalOperation& operation, InternalOperation& instead) = 0;
+    // Messages without a receive that Collectives::refuses() now are answered and go.
+    virtual void discard_refused() = 0;
+    // As far as the member is reached at once.
+    virtual void send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) = 0;
+
+    // There is something to do: the next progress calls Collectives::advance().
+    virtual void request_advance() = 0;
+    // The completion of a collective operation for the application. `flags` with FI_COMPLETION: an entry.
+    virtual bool may_report(uint64_t flags) = 0;
+    virtual void report_collective(void* context, uint64_t flags, int error) = 0;
+
+protected:
+    ~MemberMessages() = default;
+};
+
+}  // namespace selvage::impl

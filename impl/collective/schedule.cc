@@ -1,0 +1,333 @@
+// See schedule.h.
+#include "impl/collective/schedule.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace selvage::impl {
+namespace {
+
+// Where the ways of an operation cross, in bytes (docs/performance-shm.md).
+constexpr uint64_t kLongAllreduce = 32u << 10;
+constexpr uint64_t kLongBroadcast = 128u << 10;
+constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
+
+constexpr uint32_t kExchanges = 4;  // of Pairwise in a round
+constexpr uint32_t kTransfers = 8;  // of Linear in a round
+
+// Distances 1, 2, 4, ... that are less than n.
+uint32_t log_of(uint32_t n) { return static_cast<uint32_t>(std::bit_width(n - 1)); }
+uint32_t rounds_of(uint32_t steps, uint32_t in_a_round) { return (steps + in_a_round - 1) / in_a_round; }
+
+struct Member {
+    const Shape& shape;
+
+    uint32_t n() const { return shape.members; }
+    uint32_t self() const { return shape.self; }
+    // REQUIRES: distance <= n
+    uint32_t after(uint32_t distance) const { return (self() + distance) % n(); }
+    uint32_t before(uint32_t distance) const { return (self() + n() - distance) % n(); }
+    // Counted from the root, and back.
+    uint32_t relative() const { return (self() + n() - shape.root) % n(); }
+    uint32_t absolute(uint32_t relative) const { return (relative + shape.root) % n(); }
+
+    Part all(Space space) const { return {space, 0, shape.unit}; }
+    // `count` of the blocks that members give or get.
+    Part blocks(Space space, uint32_t index, uint32_t count = 1) const {
+        return {space, index * shape.unit, count * shape.unit};
+    }
+    // The data as one part for each member, as equal as whole elements can be: those from `begin` on, before `end`.
+    Part parts(Space space, uint32_t begin, uint32_t end) const {
+        const uint64_t from = part_offset(begin);
+        return {space, from, part_offset(end) - from};
+    }
+    Part part(Space space, uint32_t index) const { return parts(space, index, index + 1); }
+
+private:
+    uint64_t part_offset(uint32_t index) const {
+        const uint64_t elements = shape.unit / shape.element, each = elements / n(), more = elements % n();
+        return (each * index + std::min<uint64_t>(index, more)) * shape.element;
+    }
+};
+
+Part in_scratch(uint64_t offset, uint64_t size) { return {Space::Scratch, offset, size}; }
+
+void dissemination(const Member& m, uint32_t round, Round* out) {
+    const uint32_t distance = 1u << round;
+    out->signal(m.after(distance), m.before(distance));
+}
+
+// Largest distances first, so that a member has the data before it passes it on. `parts`: only what the members below
+// the receiver are to have.
+void broadcast_tree(const Member& m, uint32_t distance, bool in_parts, Round* out) {
+    const uint32_t relative = m.relative(), place = relative % (2 * distance);
+    const auto data = [&](uint32_t first) {
+        return in_parts ? m.parts(Space::Operand, first, std::min(first + distance, m.n())) : m.all(Space::Operand);
+    };
+    if (place == distance) {
+        out->receive(m.absolute(relative - distance), data(relative));
+    } else if (place == 0 && relative + distance < m.n()) {
+        out->send(m.absolute(relative + distance), data(relative + distance));
+    }
+}
+
+void broadcast_ring(const Member& m, uint32_t round, Round* out) {
+    const uint32_t n = m.n(), relative = m.relative();
+    out->receive(m.before(1), m.part(Space::Operand, (relative + n - round - 1) % n));
+    out->send(m.after(1), m.part(Space::Operand, (relative + n - round) % n));
+}
+
+void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
+    const uint32_t tree = log_of(m.n());
+    if (round < tree) {
+        broadcast_tree(m, 1u << (tree - round - 1), algorithm == Algorithm::ScatterRing, out);
+    } else {
+        broadcast_ring(m, round - tree, out);
+    }
+}
+
+// Smallest distances first. What has come together at a member is in the result of the root, and in scratch behind what
+// is received elsewhere.
+void reduce(const Member& m, uint32_t round, Round* out) {
+    if (m.n() == 1) return out->copy(m.all(Space::Result), m.all(Space::Operand));
+    const uint32_t distance = 1u << round, relative = m.relative(), place = relative % (2 * distance);
+    const uint64_t unit = m.shape.unit;
+    const bool begun = round && relative + 1 < m.n();
+    const Part sum = relative ? in_scratch(unit, unit) : m.all(Space::Result);
+    const Part mine = begun ? sum : m.all(Space::Operand);
+    if (place == distance) {
+        out->send(m.absolute(relative - distance), mine);
+    } else if (place == 0 && relative + distance < m.n()) {
+        out->receive(m.absolute(relative + distance), in_scratch(0, unit));
+        out->reduce(sum, mine, in_scratch(0, unit));
+    }
+}
+
+// Members beyond a power of two give their data to their neighbours first, and get the result from them.
+struct Folded {
+    explicit Folded(uint32_t n) : count(std::bit_floor(n)), extra(n - count) {}
+    uint32_t count;
+    uint32_t extra;
+
+    bool gives(uint32_t member) const { return member < 2 * extra && member % 2 == 0; }
+    bool takes(uint32_t member) const { return member < 2 * extra && member % 2; }
+    uint32_t number(uint32_t member) const { return member < 2 * extra ? member / 2 : member - extra; }
+    uint32_t member(uint32_t number) const { return number < extra ? 2 * number + 1 : number + extra; }
+    uint32_t rounds() const { return static_cast<uint32_t>(std::bit_width(count)) - 1 + (extra ? 2 : 0); }
+};
+
+// In the order of members, so that all of them have the same result to the last bit.
+void reduce_ordered(const Part& to, const Part& mine, const Part& other, bool other_first, Round* out) {
+    other_first ? out->reduce(to, other, mine) : out->reduce(to, mine, other);
+}
+
+void allreduce_doubling(const Member& m, uint32_t round, Round* out) {
+    if (m.n() == 1) return out->copy(m.all(Space::Result), m.all(Space::Operand));
+    const Folded folded(m.n());
+    const Part operand = m.all(Space::Operand), result = m.all(Space::Result), other = in_scratch(0, m.shape.unit);
+    const uint32_t self = m.self();
+    const bool first = round == 0, last = round + 1 == folded.rounds();
+    if (folded.extra && (first || last)) {
+        if (folded.gives(self)) {
+            first ? out->send(self + 1, operand) : out->receive(self + 1, result);
+        } else if (folded.takes(self)) {
+            if (last) return out->send(self - 1, result);
+            out->receive(self - 1, other);
+            out->reduce(result, other, operand);
+        } else if (first) {
+            out->copy(result, operand);
+        }
+        return;
+    }
+    if (folded.gives(self)) return;
+    const uint32_t number = folded.number(self);
+    const uint32_t partner = number ^ (1u << (folded.extra ? round - 1 : round));
+    const Part mine = first ? operand : result;
+    out->receive(folded.member(partner), other);
+    out->send(folded.member(partner), mine);
+    reduce_ordered(result, mine, other, partner < number, out);
+}
+
+void allreduce_ring(const Member& m, uint32_t round, Round* out) {
+    const uint32_t n = m.n(), self = m.self();
+    if (round < n - 1) {
+        const uint32_t sent = m.before(round), received = m.before(round + 1);
+        const Part other = in_scratch(0, m.part(Space::Result, received).size);
+        out->receive(m.before(1), other);
+        out->send(m.after(1), m.part(round ? Space::Result : Space::Operand, sent));
+        out->reduce(m.part(Space::Result, received), m.part(Space::Operand, received), other);
+        return;
+    }
+    round -= n - 1;
+    out->receive(m.before(1), m.part(Space::Result, (self + n - round) % n));
+    out->send(m.after(1), m.part(Space::Result, (self + n + 1 - round) % n));
+}
+
+void allgather_ring(const Member& m, uint32_t round, Round* out) {
+    if (!round) out->copy(m.blocks(Space::Result, m.self()), m.all(Space::Operand));
+    if (m.n() == 1) return;
+    out->receive(m.before(1), m.blocks(Space::Result, m.before(round + 1)));
+    out->send(m.after(1), round ? m.blocks(Space::Result, m.before(round)) : m.all(Space::Operand));
+}
+
+// Scratch has the blocks of the members from this one on.
+void allgather_bruck(const Member& m, uint32_t round, Round* out) {
+    const uint32_t n = m.n(), distance = 1u << round, count = std::min(distance, n - distance);
+    out->receive(m.after(distance), m.blocks(Space::Scratch, distance, count));
+    out->send(m.before(distance), round ? m.blocks(Space::Scratch, 0, count) : m.all(Space::Operand));
+    if (!round) out->copy(m.blocks(Space::Scratch, 0), m.all(Space::Operand));
+    if (2 * distance < n) return;
+    const uint32_t behind = n - m.self();
+    out->copy(m.blocks(Space::Result, m.self(), behind), m.blocks(Space::Scratch, 0, behind));
+    out->copy(m.blocks(Space::Result, 0, m.self()), m.blocks(Space::Scratch, behind, m.self()));
+}
+
+// Distances of this round: from the first on, before the last.
+struct Distances {
+    Distances(const Member& m, uint32_t round)
+        : begin(1 + round * kExchanges), end(std::min(begin + kExchanges, m.n())) {}
+    uint32_t begin;
+    uint32_t end;
+};
+
+void alltoall(const Member& m, uint32_t round, Round* out) {
+    const Distances distances(m, round);
+    for (uint32_t d = distances.begin; d < distances.end; ++d) {
+        out->receive(m.before(d), m.blocks(Space::Result, m.before(d)));
+        out->send(m.after(d), m.blocks(Space::Operand, m.after(d)));
+    }
+    if (!round) out->copy(m.blocks(Space::Result, m.self()), m.blocks(Space::Operand, m.self()));
+}
+
+void reduce_scatter(const Member& m, uint32_t round, Round* out) {
+    if (m.n() == 1) return out->copy(m.all(Space::Result), m.all(Space::Operand));
+    const Distances distances(m, round);
+    const auto received = [&](uint32_t d) { return m.blocks(Space::Scratch, d - distances.begin); };
+    for (uint32_t d = distances.begin; d < distances.end; ++d) {
+        out->receive(m.before(d), received(d));
+        out->send(m.after(d), m.blocks(Space::Operand, m.after(d)));
+    }
+    for (uint32_t d = distances.begin; d < distances.end; ++d) {
+        const Part sum = d == 1 ? m.blocks(Space::Operand, m.self()) : m.all(Space::Result);
+        out->reduce(m.all(Space::Result), sum, received(d));
+    }
+}
+
+void with_root(const Member& m, uint32_t round, bool scatters, Round* out) {
+    const uint32_t root = m.shape.root;
+    if (m.self() != root) {
+        scatters ? out->receive(root, m.all(Space::Result)) : out->send(root, m.all(Space::Operand));
+        return;
+    }
+    const uint32_t begin = 1 + round * kTransfers, end = std::min(begin + kTransfers, m.n());
+    for (uint32_t d = begin; d < end; ++d) {
+        const uint32_t member = m.absolute(d);
+        scatters ? out->send(member, m.blocks(Space::Operand, member))
+                 : out->receive(member, m.blocks(Space::Result, member));
+    }
+    if (round) return;
+    scatters ? out->copy(m.all(Space::Result), m.blocks(Space::Operand, root))
+             : out->copy(m.blocks(Space::Result, root), m.all(Space::Operand));
+}
+
+Algorithm choose(const Shape& shape) {
+    const bool crowd = shape.members > 2;
+    switch (shape.collective) {
+        case FI_BARRIER:
+            return Algorithm::Dissemination;
+        case FI_BROADCAST:
+            return crowd && shape.unit >= kLongBroadcast ? Algorithm::ScatterRing : Algorithm::Binomial;
+        case FI_REDUCE:
+            return Algorithm::Binomial;
+        case FI_ALLREDUCE:
+            return shape.unit >= kLongAllreduce && shape.members > 1 ? Algorithm::Ring : Algorithm::RecursiveDoubling;
+        case FI_ALLGATHER:
+            return crowd && shape.unit < kLongAllgather ? Algorithm::Bruck : Algorithm::Ring;
+        case FI_ALLTOALL:
+        case FI_REDUCE_SCATTER:
+            return Algorithm::Pairwise;
+        default:
+            return Algorithm::Linear;
+    }
+}
+
+uint32_t count_rounds(const Shape& shape, Algorithm algorithm) {
+    const uint32_t n = shape.members;
+    switch (algorithm) {
+        case Algorithm::Dissemination:
+            return log_of(n);
+        case Algorithm::Binomial:
+            return shape.collective == FI_REDUCE ? std::max(log_of(n), 1u) : log_of(n);
+        case Algorithm::ScatterRing:
+            return log_of(n) + n - 1;
+        case Algorithm::RecursiveDoubling:
+            return std::max(Folded(n).rounds(), 1u);
+        case Algorithm::Ring:
+            return shape.collective == FI_ALLREDUCE ? 2 * (n - 1) : std::max(n - 1, 1u);
+        case Algorithm::Bruck:
+            return log_of(n);
+        case Algorithm::Pairwise:
+            return std::max(rounds_of(n - 1, kExchanges), 1u);
+        case Algorithm::Linear:
+            return shape.self == shape.root ? std::max(rounds_of(n - 1, kTransfers), 1u) : 1;
+    }
+    return 0;
+}
+
+uint64_t count_scratch(const Shape& shape, Algorithm algorithm) {
+    const Member m{shape};
+    switch (shape.collective) {
+        case FI_REDUCE:
+            return 2 * shape.unit;
+        case FI_ALLREDUCE:
+            return algorithm == Algorithm::Ring ? m.part(Space::Result, 0).size : shape.unit;
+        case FI_ALLGATHER:
+            return algorithm == Algorithm::Bruck ? shape.members * shape.unit : 0;
+        case FI_REDUCE_SCATTER:
+            return std::min(shape.members - 1, kExchanges) * shape.unit;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace
+
+Plan plan_of(const Shape& shape, Algorithm algorithm) {
+    return {shape, algorithm, count_rounds(shape, algorithm), count_scratch(shape, algorithm)};
+}
+
+Plan plan_of(const Shape& shape) { return plan_of(shape, choose(shape)); }
+
+Round round_of(const Plan& plan, uint32_t round) {
+    const Member m{plan.shape};
+    Round out;
+    switch (plan.shape.collective) {
+        case FI_BARRIER:
+            dissemination(m, round, &out);
+            break;
+        case FI_BROADCAST:
+            broadcast(m, plan.algorithm, round, &out);
+            break;
+        case FI_REDUCE:
+            reduce(m, round, &out);
+            break;
+        case FI_ALLREDUCE:
+            plan.algorithm == Algorithm::Ring ? allreduce_ring(m, round, &out) : allreduce_doubling(m, round, &out);
+            break;
+        case FI_ALLGATHER:
+            plan.algorithm == Algorithm::Bruck ? allgather_bruck(m, round, &out) : allgather_ring(m, round, &out);
+            break;
+        case FI_ALLTOALL:
+            alltoall(m, round, &out);
+            break;
+        case FI_REDUCE_SCATTER:
+            reduce_scatter(m, round, &out);
+            break;
+        default:
+            with_root(m, round, plan.shape.collective == FI_SCATTER, &out);
+            break;
+    }
+    return out;
+}
+
+}  // namespace selvage::impl

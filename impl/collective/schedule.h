@@ -1,0 +1,96 @@
+// What one member of a group does in a collective operation, as plain values: pure functions of the operation, the
+// group and the member. Nothing here moves a byte; the executor (collectives.h) runs it over messages, and a test runs
+// it in a simulator.
+//
+// A plan has rounds. In a round all sends and receives are under way together; when all of them are complete, the local
+// steps (Copy, Reduce) are done in their order, and the next round begins. Between two members the order of sends is
+// the order of receives, over all rounds, and each message is as long as the receive for it: messages need no tags.
+//
+// Bytes are in three spaces: what the application gave to be read, where it wants the result, and memory of the library
+// (Plan::scratch bytes). Broadcast has its buffer in Operand, and writes there.
+#pragma once
+
+#include "impl/base/rdma.h"
+
+namespace selvage::impl {
+
+enum class Algorithm : uint8_t {
+    Dissemination,      // barrier: to and from members at distances 1, 2, 4, ...
+    Binomial,           // broadcast, reduce: down or up a tree
+    ScatterRing,        // broadcast: parts down a tree, then around a ring
+    RecursiveDoubling,  // allreduce: with partners at distances 1, 2, 4, ...
+    Ring,               // allgather: blocks go around; allreduce: they are reduced on their way, and go around again
+    Bruck,              // allgather: what is there doubles in each round
+    Pairwise,           // alltoall, reduce_scatter: each member with each other one
+    Linear,             // scatter, gather: the root with each member
+};
+
+// The operation as one member sees it. `unit`: bytes that a member gives or gets: all of the data for broadcast, reduce
+// and allreduce, else a block for one member.
+struct Shape {
+    fi_collective_op collective;
+    uint32_t members;
+    uint32_t self;
+    uint32_t root;
+    uint64_t unit;
+    uint32_t element;  // bytes of an element; parts of the data are made of whole ones
+};
+
+struct Plan {
+    Shape shape;
+    Algorithm algorithm;
+    uint32_t rounds;
+    uint64_t scratch;
+};
+
+enum class Space : uint8_t { Operand, Result, Scratch };
+
+struct Part {
+    Space space;
+    uint64_t offset;
+    uint64_t size;
+};
+
+struct Step {
+    enum class Kind : uint8_t { Send, Receive, Copy, Reduce };
+    Kind kind;
+    uint32_t member;  // Send, Receive
+    Part part;        // what is sent, or written
+    Part first;       // Copy: the source; Reduce: part = first op second
+    Part second;
+
+    bool is_local() const { return kind == Kind::Copy || kind == Kind::Reduce; }
+};
+
+struct Round {
+    static constexpr uint32_t kStepsMost = 12;
+
+    uint32_t count = 0;
+    Step steps[kStepsMost];  // the first `count` of them
+
+    void receive(uint32_t member, const Part& part) { add({Step::Kind::Receive, member, part, {}, {}}); }
+    void send(uint32_t member, const Part& part) { add({Step::Kind::Send, member, part, {}, {}}); }
+    void copy(const Part& to, const Part& from) { add({Step::Kind::Copy, 0, to, from, {}}); }
+    void reduce(const Part& to, const Part& first, const Part& second) {
+        add({Step::Kind::Reduce, 0, to, first, second});
+    }
+    // A barrier's messages have no bytes; of other operations what has none is left out, at both ends.
+    void signal(uint32_t to, uint32_t from) {
+        steps[count++] = {Step::Kind::Receive, from, {}, {}, {}};
+        steps[count++] = {Step::Kind::Send, to, {}, {}, {}};
+    }
+
+private:
+    void add(const Step& step) {
+        if (step.part.size) steps[count++] = step;
+    }
+};
+
+// REQUIRES: 0 < members, self < members, root < members, unit a multiple of element, and no product overflows.
+Plan plan_of(const Shape& shape);
+// The same, by an algorithm that the operation has.
+Plan plan_of(const Shape& shape, Algorithm algorithm);
+// REQUIRES: round < plan.rounds
+Round round_of(const Plan& plan, uint32_t round);
+
+}  // namespace selvage::impl

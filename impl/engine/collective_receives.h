@@ -1,0 +1,23 @@
+// What an endpoint with FI_COLLECTIVE has beside its receive context: receives for messages of collectives, and
+// messages that came before one. No receive of the application sees these, and nothing that it leaves unreceived is in
+// their way.
+//
+// What a peer may make this side keep is bounded (window.h), apart from messages of the application: kCollectiveUnits
+// of messages that travel whole, which the peer gets back as they meet their receives, and kCollectiveAnnouncements of
+// those for which it had none left. A member sends little ahead: its operations of a group run one after another.
+#pragma once
+
+#include "impl/collective/collectives.h"
+#include "impl/engine/match_queue.h"
+
+namespace selvage::impl {
+
+struct CollectiveReceives {
+    CollectiveReceives(Endpoint& endpoint, MemberMessages& messages) : executor(endpoint, messages) {}
+
+    Collectives executor;
+    MatchQueue match;
+    Pool<Unexpected> unexpected;
+};
+
+}  // namespace selvage::impl

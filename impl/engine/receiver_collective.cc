@@ -1,0 +1,176 @@
+// See receiver.h and collective_receives.h: messages of collectives meet their receives.
+#include <algorithm>
+
+#include "impl/engine/collective_receives.h"
+#include "impl/engine/memory.h"
+#include "impl/engine/receiver.h"
+
+namespace selvage::impl {
+
+void Receiver::unpost_collective(Receive* receive) { collective_->match.unpost(receive); }
+
+// Counts what the peer may send again.
+void Receiver::collective_taken(PeerBase& peer, uint64_t length) {
+    PeerState& state = *static_cast<PeerState*>(peer.state);
+    state.collective.owed += static_cast<uint32_t>(units_of(length));
+    if (state.collective.owed < kCollectiveCredit) return;
+    give_collective_credit(peer, state.collective.owed);
+    state.collective.owed = 0;
+}
+
+bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
+    if (!state_of(peer)) return false;
+    if (Receive* receive = match_collective(message, peer)) {
+        place(receive, message, payload, &peer);
+        collective_taken(peer, message.length);
+        return true;
+    }
+    if (collective_->executor.refuses(message.tag, message.data)) {
+        collective_taken(peer, message.length);
+        return true;
+    }
+    Unexpected* unexpected = keep_collective(message, peer, false);
+    if (!unexpected) return false;
+    if (message.length > Unexpected::kInline) {
+        unexpected->heap = static_cast<std::byte*>(malloc(message.length));
+        if (!unexpected->heap) {
+            collective_->unexpected.give(unexpected);
+            return false;
+        }
+    }
+    if (message.length) memcpy(unexpected->heap ? unexpected->heap : unexpected->bytes, payload, message.length);
+    collective_->match.keep(unexpected);
+    return true;
+}
+
+bool Receiver::collective_announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count) {
+    if (!state_of(peer)) return false;
+    if (Receive* receive = match_collective(message, peer)) {
+        place_announced(receive, message, peer, ranges, count);
+        return true;
+    }
+    if (collective_->executor.refuses(message.tag, message.data)) {
+        reply(peer, message.reply_id, FI_ECANCELED);
+        return true;
+    }
+    Unexpected* unexpected = keep_collective(message, peer, true);
+    if (!unexpected) return false;
+    unexpected->range_count = static_cast<uint16_t>(count);
+    memcpy(unexpected->ranges, ranges, count * sizeof *ranges);
+    collective_->match.keep(unexpected);
+    return true;
+}
+
+Receive* Receiver::match_collective(Arrival& message, PeerBase& peer) {
+    message.from = current_address(peer);
+    return collective_->match.find_posted(true, message.tag, [&] { return message.from; });
+}
+
+// nullptr when memory is short, or the peer sent more than it may.
+Unexpected* Receiver::keep_collective(const Arrival& message, PeerBase& peer, bool announced) {
+    PeerState& state = *static_cast<PeerState*>(peer.state);
+    uint32_t& held = announced ? state.collective.announced : state.collective.kept;
+    const uint32_t most = announced ? kCollectiveAnnouncements : kCollectiveUnits;
+    const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
+    if (units > most - held) {
+        over_budget_ = true;
+        return nullptr;
+    }
+    Unexpected* unexpected = collective_->unexpected.take();
+    if (!unexpected) return nullptr;
+    held += units;
+    unexpected->announced = announced;
+    unexpected->claimed = false;
+    unexpected->range_count = 0;
+    unexpected->error = 0;
+    unexpected->owner = this;
+    unexpected->peer = &peer;
+    unexpected->message = message;
+    unexpected->heap = nullptr;
+    return unexpected;
+}
+
+// It is in no queue any more.
+void Receiver::let_go_collective(Unexpected* unexpected) {
+    if (PeerBase* peer = unexpected->peer) {
+        PeerState& state = *static_cast<PeerState*>(peer->state);
+        if (unexpected->announced) {
+            --state.collective.announced;
+        } else {
+            state.collective.kept -= static_cast<uint32_t>(units_of(unexpected->message.length));
+            collective_taken(*peer, unexpected->message.length);
+        }
+    } else {
+        collective_orphan_units_ -= static_cast<uint32_t>(units_of(unexpected->message.length));
+    }
+    free(unexpected->heap);
+    collective_->unexpected.give(unexpected);
+}
+
+int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
+    Unexpected* unexpected = collective_->match.find_unexpected(
+        true, request.tag, 0, [&](Unexpected* message) { return source_of(message) == request.source; });
+    if (!unexpected && lost) return -FI_ENOTCONN;
+    Receive* receive = context_->make(request, request.ranges[0].iov_len);
+    if (!receive) return -FI_ENOMEM;
+    receive->flags |= FI_COLLECTIVE;
+    if (!unexpected) {
+        collective_->match.post(receive);
+        return 0;
+    }
+    collective_->match.forget(unexpected);
+    const Arrival message = unexpected->message;
+    if (unexpected->announced) {
+        place_announced(receive, message, *unexpected->peer, unexpected->ranges, unexpected->range_count);
+    } else {
+        place(receive, message, unexpected->payload(), unexpected->peer);
+    }
+    let_go_collective(unexpected);
+    return 0;
+}
+
+bool Receiver::withdraw_collective(const void* context) {
+    Receive* found = collective_->match.search_posted([&](const Receive* r) { return r->context == context; });
+    if (!found) return false;
+    collective_->match.unpost(found);
+    context_->give(found);
+    return true;
+}
+
+void Receiver::discard_collective() {
+    collective_->unexpected.for_each_taken([&](Unexpected* unexpected) {
+        const Arrival& message = unexpected->message;
+        if (!collective_->executor.refuses(message.tag, message.data)) return;
+        collective_->match.forget(unexpected);
+        if (unexpected->announced) reply(*unexpected->peer, message.reply_id, FI_ECANCELED);
+        let_go_collective(unexpected);
+    });
+}
+
+// Whole messages stay for their receives, as far as orphans may; the members learn that the sender is lost.
+void Receiver::lose_collective_peer(PeerBase& peer, int error) {
+    const fi_addr_t source = current_address(peer);
+    collective_->unexpected.for_each_taken([&](Unexpected* unexpected) {
+        if (unexpected->peer != &peer) return;
+        const auto units = static_cast<uint32_t>(units_of(unexpected->message.length));
+        if (!unexpected->announced && collective_orphan_units_ + units <= kOrphanUnits) {
+            unexpected->message.from = source;
+            unexpected->peer = nullptr;
+            collective_orphan_units_ += units;
+            return;
+        }
+        collective_->match.forget(unexpected);
+        free(unexpected->heap);
+        collective_->unexpected.give(unexpected);
+    });
+    collective_->executor.lost(source, error);
+}
+
+void Receiver::close_collective() {
+    if (!collective_) return;
+    collective_->unexpected.for_each_taken([&](Unexpected* unexpected) { free(unexpected->heap); });
+    destroy(collective_);
+    collective_ = nullptr;
+}
+
+}  // namespace selvage::impl

@@ -1,0 +1,249 @@
+// The schedules of collectives, run by a simulator for groups of 1 to 33 members: every operation by every algorithm
+// that it has, held against what the page says that each member gets. Members go on in a random order, and messages
+// between two members wait in a queue, as the engine's do.
+#include "impl/collective/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace selvage::impl {
+namespace {
+
+// Elements are sums of terms, one for each member and place, so that what is added twice or is missing shows.
+using Element = uint64_t;
+Element term(uint32_t member, uint64_t place) {
+    return (uint64_t{1} << (member % 60)) + (place + 1) * 1000003 * (member + 1);
+}
+
+struct Simulation;
+
+struct SimulatedMember {
+    Plan plan;
+    std::vector<Element> spaces[3];
+    uint32_t round = 0;
+    Round steps;
+    bool begun = false;
+    std::vector<bool> ended;
+
+    Element* at(const Part& part) {
+        EXPECT_EQ(part.offset % sizeof(Element), 0u);
+        std::vector<Element>& space = spaces[static_cast<size_t>(part.space)];
+        EXPECT_LE((part.offset + part.size) / sizeof(Element), space.size());
+        return space.data() + part.offset / sizeof(Element);
+    }
+};
+
+class Simulation {
+public:
+    Simulation(fi_collective_op collective, std::optional<Algorithm> algorithm, uint32_t members, uint32_t root,
+               uint64_t count)
+        : random_(members * 131 + root), count_(count) {
+        for (uint32_t self = 0; self < members; ++self) {
+            const Shape shape{collective, members, self, root, count * sizeof(Element), sizeof(Element)};
+            SimulatedMember& m = members_.emplace_back();
+            m.plan = algorithm ? plan_of(shape, *algorithm) : plan_of(shape);
+            m.spaces[0].resize(count * members);
+            m.spaces[1].resize(count * members);
+            m.spaces[2].resize(m.plan.scratch / sizeof(Element));
+            for (uint64_t i = 0; i < count * members; ++i) m.spaces[0][i] = term(self, i);
+        }
+    }
+
+    // False: they wait for each other.
+    bool run() {
+        size_t left = members_.size(), idle = 0;
+        while (left && idle < 100 * members_.size()) {
+            const auto chosen = static_cast<uint32_t>(random_() % members_.size());
+            SimulatedMember& m = members_[chosen];
+            if (m.round == m.plan.rounds && !m.begun) {
+                if (over_.insert(chosen).second) --left;
+                ++idle;
+                continue;
+            }
+            idle = move(chosen) ? 0 : idle + 1;
+        }
+        for (const auto& [pair, messages] : between_) EXPECT_TRUE(messages.empty()) << "left over";
+        return !left;
+    }
+
+    const std::vector<Element>& result(uint32_t member) const { return members_[member].spaces[1]; }
+    const std::vector<Element>& operand(uint32_t member) const { return members_[member].spaces[0]; }
+
+private:
+    // One step of a member, if there is one that can be done.
+    bool move(uint32_t self) {
+        SimulatedMember& m = members_[self];
+        if (!m.begun) {
+            m.steps = round_of(m.plan, m.round);
+            EXPECT_LE(m.steps.count, Round::kStepsMost);
+            m.ended.assign(m.steps.count, false);
+            m.begun = true;
+            for (uint32_t i = 0; i < m.steps.count; ++i) {
+                const Step& step = m.steps.steps[i];
+                if (step.kind != Step::Kind::Send) continue;
+                EXPECT_NE(step.member, self);
+                const Element* from = m.at(step.part);
+                between_[{self, step.member}].emplace_back(from, from + step.part.size / sizeof(Element));
+                m.ended[i] = true;
+            }
+            return true;
+        }
+        // Receives from one member are in their order; those of several are not.
+        std::set<uint32_t> waiting;
+        bool all = true;
+        for (uint32_t i = 0; i < m.steps.count; ++i) {
+            const Step& step = m.steps.steps[i];
+            if (step.kind != Step::Kind::Receive || m.ended[i]) continue;
+            auto& messages = between_[{step.member, self}];
+            if (waiting.contains(step.member) || messages.empty()) {
+                waiting.insert(step.member);
+                all = false;
+                continue;
+            }
+            EXPECT_EQ(messages.front().size() * sizeof(Element), step.part.size);
+            std::ranges::copy(messages.front(), m.at(step.part));
+            messages.pop_front();
+            m.ended[i] = true;
+            return true;
+        }
+        if (!all) return false;
+        for (uint32_t i = 0; i < m.steps.count; ++i) {
+            const Step& step = m.steps.steps[i];
+            if (!step.is_local()) continue;
+            Element* to = m.at(step.part);
+            for (size_t e = 0; e < step.part.size / sizeof(Element); ++e) {
+                to[e] =
+                    step.kind == Step::Kind::Copy ? m.at(step.first)[e] : m.at(step.first)[e] + m.at(step.second)[e];
+            }
+        }
+        ++m.round;
+        m.begun = false;
+        return true;
+    }
+
+    std::mt19937_64 random_;
+    uint64_t count_;
+    std::vector<SimulatedMember> members_;
+    std::map<std::pair<uint32_t, uint32_t>, std::deque<std::vector<Element>>> between_;
+    std::set<uint32_t> over_;
+};
+
+struct Way {
+    fi_collective_op collective;
+    std::optional<Algorithm> algorithm;
+};
+const Way kWays[] = {
+    {FI_BARRIER, {}},
+    {FI_BROADCAST, Algorithm::Binomial},
+    {FI_BROADCAST, Algorithm::ScatterRing},
+    {FI_ALLTOALL, {}},
+    {FI_ALLREDUCE, Algorithm::RecursiveDoubling},
+    {FI_ALLREDUCE, Algorithm::Ring},
+    {FI_ALLGATHER, Algorithm::Bruck},
+    {FI_ALLGATHER, Algorithm::Ring},
+    {FI_REDUCE_SCATTER, {}},
+    {FI_REDUCE, {}},
+    {FI_SCATTER, {}},
+    {FI_GATHER, {}},
+};
+
+// What a member gets at a place, or nothing if nothing is written there.
+std::optional<Element> expected(const Way& way, uint32_t n, uint32_t self, uint32_t root, uint64_t count, uint64_t i) {
+    const auto sum = [&](uint64_t place) {
+        Element all = 0;
+        for (uint32_t m = 0; m < n; ++m) all += term(m, place);
+        return all;
+    };
+    switch (way.collective) {
+        case FI_BROADCAST:
+            return i < count ? std::optional(term(root, i)) : std::nullopt;
+        case FI_ALLREDUCE:
+            return i < count ? std::optional(sum(i)) : std::nullopt;
+        case FI_REDUCE:
+            return i < count && self == root ? std::optional(sum(i)) : std::nullopt;
+        case FI_REDUCE_SCATTER:
+            return i < count ? std::optional(sum(self * count + i)) : std::nullopt;
+        case FI_SCATTER:
+            return i < count ? std::optional(term(root, self * count + i)) : std::nullopt;
+        case FI_ALLTOALL:
+            return term(static_cast<uint32_t>(i / count), self * count + i % count);
+        case FI_ALLGATHER:
+            return term(static_cast<uint32_t>(i / count), i % count);
+        case FI_GATHER:
+            return self == root ? std::optional(term(static_cast<uint32_t>(i / count), i % count)) : std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+void hold_against_page(const Way& way, uint32_t n, uint32_t root, uint64_t count) {
+    SCOPED_TRACE(testing::Message() << "collective " << way.collective << " of " << n << ", root " << root << ", count "
+                                    << count << ", algorithm "
+                                    << (way.algorithm ? static_cast<int>(*way.algorithm) : -1));
+    Simulation simulation(way.collective, way.algorithm, n, root, count);
+    ASSERT_TRUE(simulation.run()) << "members wait for each other";
+    for (uint32_t self = 0; self < n; ++self) {
+        const auto& got = way.collective == FI_BROADCAST ? simulation.operand(self) : simulation.result(self);
+        for (uint64_t i = 0; i < count * n; ++i) {
+            const std::optional<Element> is = expected(way, n, self, root, count, i);
+            if (!is) continue;
+            ASSERT_EQ(got[i], *is) << "member " << self << ", place " << i;
+        }
+    }
+}
+
+TEST(Schedule, EachMemberGetsWhatThePageSaysInGroupsOfOneToThirtyThree) {
+    for (uint32_t n = 1; n <= 33; ++n) {
+        for (const Way& way : kWays) {
+            if (n == 1 && way.algorithm) continue;  // the next test has what is chosen for one
+            // More members than elements, as many, and some more.
+            for (const uint64_t count : {uint64_t{1}, uint64_t{n}, uint64_t{2 * n + 3}}) {
+                hold_against_page(way, n, 0, count);
+                hold_against_page(way, n, n - 1, count);
+                hold_against_page(way, n, n / 2, count);
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+}
+
+TEST(Schedule, WhatIsChosenForEachSizeIsRight) {
+    for (const uint32_t n : {1u, 2u, 3u, 4u, 7u, 8u}) {
+        for (const Way& way : kWays) {
+            for (const uint64_t count : {0, 1, 600, 5000, 17000}) {
+                hold_against_page({way.collective, {}}, n, n - 1, count);
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+}
+
+// No member is through before every other one has begun: what a member has received tells of those that it heard of.
+TEST(Schedule, ABarrierHearsOfEverybody) {
+    for (uint32_t n = 1; n <= 33; ++n) {
+        std::vector<std::set<uint32_t>> known(n);
+        for (uint32_t self = 0; self < n; ++self) known[self].insert(self);
+        const uint32_t rounds = plan_of({FI_BARRIER, n, 0, 0, 0, 1}).rounds;
+        for (uint32_t round = 0; round < rounds; ++round) {
+            const auto before = known;
+            for (uint32_t self = 0; self < n; ++self) {
+                const Round steps = round_of(plan_of({FI_BARRIER, n, self, 0, 0, 1}), round);
+                for (uint32_t i = 0; i < steps.count; ++i) {
+                    if (steps.steps[i].kind != Step::Kind::Receive) continue;
+                    known[self].insert(before[steps.steps[i].member].begin(), before[steps.steps[i].member].end());
+                }
+            }
+        }
+        for (uint32_t self = 0; self < n; ++self) EXPECT_EQ(known[self].size(), n) << n;
+    }
+}
+
+}  // namespace
+}  // namespace selvage::impl
