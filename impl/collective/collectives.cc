@@ -128,7 +128,7 @@ int Collectives::leave(Group& group) {
     }
     if (group.queued) ready_.remove(&group);
     *std::find(groups_, groups_ + places_, &group) = nullptr;
-    if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from};
+    if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from, group.error};
     return 0;
 }
 
@@ -384,14 +384,16 @@ void Collectives::aborted(uint64_t id, fi_addr_t source, uint32_t sequence, int 
     if (!known) early_[next_early_++ % kRemembered] = {id, source, sequence, error};
 }
 
-bool Collectives::refuses(uint64_t tag, uint64_t data) const {
+int Collectives::refusal(uint64_t tag, uint64_t data) const {
     const uint32_t sequence = sequence_of(data);
     for (size_t i = 0; i < places_; ++i) {
         const Group* group = groups_[i];
-        if (group && group->error && group->covers(tag) && sequence >= group->failed_from) return true;
+        if (group && group->error && group->covers(tag) && sequence >= group->failed_from) return group->error;
     }
-    return std::ranges::any_of(
-        failed_, [&](const FailedGroup& group) { return tag - group.id < group.size && sequence >= group.from; });
+    for (const FailedGroup& group : failed_) {
+        if (tag - group.id < group.size && sequence >= group.from) return group.error;
+    }
+    return 0;
 }
 
 }  // namespace selvage::impl

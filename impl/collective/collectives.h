@@ -56,8 +56,8 @@ public:
     bool has_work() const { return !ready_.empty(); }
     void lost(fi_addr_t source, int error);
     void aborted(uint64_t group, fi_addr_t source, uint32_t sequence, int error);
-    // A message that nobody will receive: its group, or its operation, has failed here.
-    bool refuses(uint64_t tag, uint64_t data) const;
+    // Why nobody will receive a message: the error with which its operation has failed here, or 0.
+    int refusal(uint64_t tag, uint64_t data) const;
 
     // For the steps.
     void advance_soon(Group& group);
@@ -76,6 +76,7 @@ private:
         uint64_t id = 0;
         uint32_t size = 0;
         uint32_t from = 0;
+        int error = 0;
     };
     struct EarlyAbort {
         uint64_t id = 0;

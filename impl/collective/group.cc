@@ -94,6 +94,8 @@ void MemberStep::completed(const Completion& completion, CompletionQueue*) {
     ended(receives && (completion.data != data || completion.length != size) ? FI_EINVAL : 0);
 }
 
-void MemberStep::failed(const FailedCompletion& completion, CompletionQueue*) { ended(completion.error); }
+void MemberStep::failed(const FailedCompletion& completion, CompletionQueue*) {
+    ended(completion.error == FI_ETRUNC ? FI_EINVAL : completion.error);
+}
 
 }  // namespace selvage::impl

@@ -25,7 +25,7 @@ public:
     virtual bool withdraw(InternalOperation& operation) = 0;
     // Of a send that is under way nothing will be told to `operation`, but to `instead`.
     virtual void redirect(InternalOperation& operation, InternalOperation& instead) = 0;
-    // Messages without a receive that Collectives::refuses() now are answered and go.
+    // Messages without a receive that Collectives::refusal() names are answered and go.
     virtual void discard_refused() = 0;
     // As far as the member is reached at once.
     virtual void send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) = 0;

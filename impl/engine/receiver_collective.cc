@@ -25,7 +25,7 @@ bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, Pe
         collective_taken(peer, message.length);
         return true;
     }
-    if (collective_->executor.refuses(message.tag, message.data)) {
+    if (collective_->executor.refusal(message.tag, message.data)) {
         collective_taken(peer, message.length);
         return true;
     }
@@ -49,8 +49,8 @@ bool Receiver::collective_announced(Arrival& message, PeerBase& peer, const Loca
         place_announced(receive, message, peer, ranges, count);
         return true;
     }
-    if (collective_->executor.refuses(message.tag, message.data)) {
-        reply(peer, message.reply_id, FI_ECANCELED);
+    if (const int error = collective_->executor.refusal(message.tag, message.data)) {
+        reply(peer, message.reply_id, error);
         return true;
     }
     Unexpected* unexpected = keep_collective(message, peer, true);
@@ -140,9 +140,10 @@ bool Receiver::withdraw_collective(const void* context) {
 void Receiver::discard_collective() {
     collective_->unexpected.for_each_taken([&](Unexpected* unexpected) {
         const Arrival& message = unexpected->message;
-        if (!collective_->executor.refuses(message.tag, message.data)) return;
+        const int error = collective_->executor.refusal(message.tag, message.data);
+        if (!error) return;
         collective_->match.forget(unexpected);
-        if (unexpected->announced) reply(*unexpected->peer, message.reply_id, FI_ECANCELED);
+        if (unexpected->announced) reply(*unexpected->peer, message.reply_id, error);
         let_go_collective(unexpected);
     });
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "loaded.h"
@@ -33,6 +34,8 @@ static struct shared {
     pthread_barrier_t meeting;
     char addresses[kMembersMost][kAddressMost];
     volatile int entered[kMembersMost];
+    volatile int last;      /* the operation before the one in which a member is killed */
+    struct timespec killed; /* when it was */
 } * shared;
 
 static const char* provider;
@@ -66,9 +69,9 @@ static void give_up(const char* what, long result) {
 /* Posts, as often as it takes. */
 #define POST(call)                                                             \
     do {                                                                       \
-        long posted;                                                           \
-        while ((posted = (long)(call)) == -FI_EAGAIN) fi_cq_read(cq, NULL, 0); \
-        if (posted) give_up(#call, posted);                                    \
+        long answer;                                                           \
+        while ((answer = (long)(call)) == -FI_EAGAIN) fi_cq_read(cq, NULL, 0); \
+        if (answer) give_up(#call, answer);                                    \
     } while (0)
 
 static struct fi_info* wanted(void) {
@@ -441,6 +444,253 @@ static void what_is_supported_can_be_asked(void) {
     EXPECT(attr.datatype_attr.size == 8 && attr.datatype_attr.count && attr.max_members >= (size_t)members);
 }
 
+/* As many as are taken: the windows of the peers are full, or the context is. */
+static void the_applications_messages_are_not_in_the_way(void) {
+    enum { kSize = 1024, kMost = 30000 };
+    static char bytes[kSize];
+    int context, sent = 0, left = 0, own;
+    struct fi_cq_tagged_entry entry;
+    const fi_addr_t next = addresses[(self + 1) % members];
+    join_all();
+    for (int idle = 0; sent < kMost && idle < 200;) {
+        const ssize_t posted = fi_send(ep, bytes, kSize, NULL, next, &own);
+        idle = posted ? idle + 1 : 0;
+        if (!posted) ++sent;
+        while (posted == -FI_EAGAIN && fi_cq_read(cq, &entry, 1) == 1) ++left;
+    }
+    meet();
+    POST(fi_allreduce(ep, from, 1, NULL, to, NULL, group, FI_UINT64, FI_SUM, 0, &context));
+    for (;;) {
+        const ssize_t read = fi_cq_read(cq, &entry, 1);
+        if (read != -FI_EAGAIN && read != 1) give_up("fi_cq_read", read);
+        if (read != 1) continue;
+        if (entry.op_context == &context) break;
+        ++left;
+    }
+    shared->entered[self] = sent;
+    meet();
+    const int expected = shared->entered[(self + members - 1) % members];
+    int posted = 0, received = 0;
+    while (received < expected || left < sent) {
+        if (posted < expected && fi_recv(ep, bytes, kSize, NULL, FI_ADDR_UNSPEC, &context) == 0) ++posted;
+        const ssize_t read = fi_cq_read(cq, &entry, 1);
+        if (read != -FI_EAGAIN && read != 1) give_up("fi_cq_read", read);
+        if (read == 1) entry.op_context == &own ? ++left : ++received;
+    }
+    POST(fi_barrier(ep, group, &context));
+    await(&context);
+    leave_all();
+}
+
+static void a_root_is_far_ahead(void) {
+    enum { kMany = 600 };
+    static int contexts[kMany];
+    join_all();
+    if (self) usleep(200000);
+    for (size_t i = 0, done = 0; done < kMany;) {
+        const size_t size = i % 3 ? 20 : 3000;
+        uint64_t* const data = from + (i % kMany) * 3000;
+        if (i < kMany) {
+            for (size_t e = 0; e < size; ++e) data[e] = self ? 0 : value((int)i, e);
+            const ssize_t posted = fi_broadcast(ep, data, size, NULL, group, addresses[0], FI_UINT64, 0, &contexts[i]);
+            if (posted != -FI_EAGAIN) DO(posted);
+            if (!posted) ++i;
+            if (!posted && i < kMany) continue;
+        }
+        await(&contexts[done]);
+        const size_t had = done % 3 ? 20 : 3000;
+        for (size_t e = 0; e < had; ++e) EXPECT(from[done * 3000 + e] == value((int)done, e));
+        ++done;
+    }
+    leave_all();
+}
+
+static void joins_cross(void) {
+    struct fid_av_set *whole = every(1), *most = every(1);
+    struct fid_mc *first = NULL, *second = NULL;
+    fi_addr_t address;
+    int context, in_most = self < members - 1;
+    DO(fi_av_set_remove(most, addresses[members - 1]));
+    for (int turn = 0; turn < 2; ++turn) {
+        if ((turn + self) % 2) {
+            DO(fi_av_set_addr(whole, &address));
+            DO(fi_join_collective(ep, address, whole, 0, &first, NULL));
+            usleep(1000);
+        } else if (in_most) {
+            DO(fi_av_set_addr(most, &address));
+            DO(fi_join_collective(ep, address, most, 0, &second, NULL));
+        }
+    }
+    await_join(first, NULL);
+    if (in_most) await_join(second, NULL);
+    if (in_most) POST(fi_barrier(ep, fi_mc_addr(second), &context));
+    if (in_most) await(&context);
+    POST(fi_barrier(ep, fi_mc_addr(first), &context));
+    await(&context);
+    DO(fi_close(&first->fid));
+    if (in_most) DO(fi_close(&second->fid));
+    DO(fi_close(&whole->fid));
+    DO(fi_close(&most->fid));
+}
+
+static void members_that_disagree_get_an_error(void) {
+    int context;
+    struct fi_cq_tagged_entry entry;
+    struct fi_cq_err_entry error = {0};
+    ssize_t read;
+    join_all();
+    const size_t count = self ? 2 : 1;
+    const ssize_t posted = fi_allreduce(ep, from, count, NULL, to, NULL, group, FI_UINT64, FI_SUM, 0, &context);
+    EXPECT(!posted || posted == -FI_EINVAL); /* which others have noticed before */
+    if (!posted) {
+        while ((read = fi_cq_read(cq, &entry, 1)) == -FI_EAGAIN) {
+        }
+        EXPECT(read == -FI_EAVAIL && fi_cq_readerr(cq, &error, 0) == 1);
+        EXPECT(error.op_context == &context && error.err == FI_EINVAL);
+    }
+    EXPECT(fi_barrier(ep, group, &context) == -FI_EINVAL);
+    meet();
+    leave_all();
+    /* The members can meet anew. */
+    join_all();
+    POST(fi_barrier(ep, group, &context));
+    await(&context);
+    leave_all();
+}
+
+static void bad_calls_are_refused(void) {
+    struct fid_mc* mc;
+    fi_addr_t address;
+    int context;
+    join_all();
+    DO(fi_av_set_addr(all, &address));
+    EXPECT(fi_barrier(ep, addresses[0], &context) == -FI_EINVAL);
+    EXPECT(fi_barrier(ep, address, &context) == -FI_EINVAL);
+    EXPECT(fi_broadcast(ep, from, 1, NULL, group, FI_ADDR_UNSPEC, FI_UINT64, 0, &context) == -FI_EINVAL);
+    EXPECT(fi_broadcast(ep, from, 1, NULL, group, addresses[0], FI_VOID, 0, &context) == -FI_EOPNOTSUPP);
+    EXPECT(fi_allreduce(ep, from, 1, NULL, to, NULL, group, FI_DOUBLE, FI_BOR, 0, &context) == -FI_EOPNOTSUPP);
+    EXPECT(fi_allreduce(ep, from, 1, NULL, to, NULL, group, FI_UINT64, FI_SUM, FI_PEEK, &context) == -FI_EBADFLAGS);
+    EXPECT(fi_allgather(ep, from, SIZE_MAX / 8, NULL, to, NULL, group, FI_UINT64, 0, &context) == -FI_EMSGSIZE);
+    EXPECT(fi_join_collective(ep, address + 77777, all, 0, &mc, NULL) == -FI_EINVAL);
+    EXPECT(fi_join_collective(ep, address, NULL, 0, &mc, NULL) == -FI_EINVAL);
+    EXPECT(fi_close(&ep->fid) == -FI_EBUSY);
+    POST(fi_barrier(ep, group, &context));
+    await(&context);
+    leave_all();
+}
+
+static void a_set_says_what_its_groups_do(void) {
+    struct fi_av_set_attr attr = {
+        .start_addr = FI_ADDR_NOTAVAIL, .end_addr = FI_ADDR_NOTAVAIL, .flags = FI_UNIVERSE | FI_BARRIER_SET};
+    struct fid_av_set* set;
+    int context;
+    DO(fi_av_set(av, &attr, &set, NULL));
+    struct fid_mc* mc = join(set);
+    EXPECT(fi_allgather(ep, from, 1, NULL, to, NULL, fi_mc_addr(mc), FI_UINT64, 0, &context) == -FI_EOPNOTSUPP);
+    POST(fi_barrier(ep, fi_mc_addr(mc), &context));
+    await(&context);
+    DO(fi_close(&mc->fid));
+    DO(fi_close(&set->fid));
+}
+
+static void the_application_brings_the_members_together(void) {
+    struct fid_mc* mc;
+    int context;
+    all = every(1);
+    meet();
+    DO(fi_join_collective(ep, FI_ADDR_NOTAVAIL, all, 0, &mc, NULL));
+    await_join(mc, NULL);
+    for (size_t i = 0; i < 10; ++i) from[i] = value(self, i);
+    POST(fi_allreduce(ep, from, 10, NULL, to, NULL, fi_mc_addr(mc), FI_UINT64, FI_SUM, 0, &context));
+    await(&context);
+    for (size_t i = 0; i < 10; ++i) EXPECT(to[i] == sum_of(i));
+    DO(fi_close(&mc->fid));
+    DO(fi_close(&all->fid));
+}
+
+/* Members that are killed. The others get an error, from a call or as an entry, and none of them waits for ever. */
+static int victim; /* the member that is killed in this check, or -1 */
+static void die_now(void) {
+    clock_gettime(CLOCK_MONOTONIC, (struct timespec*)&shared->killed);
+    raise(SIGKILL);
+}
+static void expect_soon(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    EXPECT(now.tv_sec - shared->killed.tv_sec < 10);
+}
+/* The result of an operation of that number: 0, or a negative errno. */
+static long operate(int number) {
+    static int context;
+    const size_t size = number % 3 == 0 ? LARGE : 10;
+    const fi_addr_t root = addresses[number % members];
+    long posted;
+    do {
+        if (number % 5 == 0)
+            posted = fi_barrier(ep, group, &context);
+        else if (number % 5 == 1)
+            posted = fi_allreduce(ep, from, size, NULL, to, NULL, group, FI_UINT64, FI_SUM, 0, &context);
+        else if (number % 5 == 2)
+            posted = fi_broadcast(ep, from, size, NULL, group, root, FI_UINT64, 0, &context);
+        else if (number % 5 == 3)
+            posted = fi_alltoall(ep, from, size, NULL, to, NULL, group, FI_UINT64, 0, &context);
+        else
+            posted = fi_gather(ep, from, size, NULL, to, NULL, group, root, FI_UINT64, 0, &context);
+        if (posted == -FI_EAGAIN) fi_cq_read(cq, NULL, 0);
+    } while (posted == -FI_EAGAIN);
+    if (posted) return posted;
+    if (victim == self && number == shared->last + 1) die_now();
+    struct fi_cq_tagged_entry entry;
+    ssize_t read;
+    while ((read = fi_cq_read(cq, &entry, 1)) == -FI_EAGAIN) {
+    }
+    if (read == -FI_EAVAIL) {
+        struct fi_cq_err_entry error = {0};
+        EXPECT(fi_cq_readerr(cq, &error, 0) == 1);
+        EXPECT(error.op_context == &context && error.err > 0);
+        return -error.err;
+    }
+    EXPECT(read == 1 && entry.op_context == &context);
+    return 0;
+}
+static void go_on_until_an_error(int last, int in_operation) {
+    join_all();
+    shared->last = in_operation ? last : -2;
+    for (int number = 0;; ++number) {
+        if (self == victim && number == last && !in_operation) die_now();
+        const long result = operate(number);
+        if (!result) continue;
+        expect_soon();
+        break;
+    }
+    EXPECT(fi_barrier(ep, group, NULL) < 0);
+    leave_all();
+}
+static void one_is_killed_between_operations(void) { go_on_until_an_error(20 + victim, 0); }
+static void one_is_killed_in_a_barrier(void) { go_on_until_an_error(19, 1); }
+static void one_is_killed_in_a_long_allreduce(void) { go_on_until_an_error(20, 1); }
+static void one_is_killed_in_a_long_gather(void) { go_on_until_an_error(8, 1); }
+static void one_is_killed_before_it_joins(void) {
+    struct fi_eq_entry entry;
+    struct fi_eq_err_entry error = {0};
+    struct fid_mc* mc;
+    fi_addr_t address;
+    uint32_t event;
+    ssize_t read;
+    if (self == victim) die_now();
+    all = every(1);
+    DO(fi_av_set_addr(all, &address));
+    DO(fi_join_collective(ep, address, all, 0, &mc, NULL));
+    while ((read = fi_eq_read(eq, &event, &entry, sizeof entry, 0)) == -FI_EAGAIN) {
+    }
+    EXPECT(read == -FI_EAVAIL);
+    EXPECT(fi_eq_readerr(eq, &error, 0) == sizeof error);
+    EXPECT(error.fid == &mc->fid && error.err > 0);
+    expect_soon();
+    DO(fi_close(&mc->fid));
+    DO(fi_close(&all->fid));
+}
+
 static size_t members_of(struct fid_av_set* set) {
     /* A set tells of its members by what can be removed from it. */
     size_t count = 0;
@@ -495,6 +745,21 @@ static const struct check {
     {"a group is joined again", a_group_is_joined_again},
     {"many operations are under way", many_are_under_way},
     {"receives get no message of a collective", receives_get_no_collective_messages},
+    {"the application's messages are not in the way", the_applications_messages_are_not_in_the_way},
+    {"a root is far ahead of the others", a_root_is_far_ahead},
+    {"joins of groups cross", joins_cross},
+    {"members that disagree get an error", members_that_disagree_get_an_error},
+    {"bad calls are refused", bad_calls_are_refused},
+    {"a set says what its groups do", a_set_says_what_its_groups_do},
+    {"the application brings the members together", the_application_brings_the_members_together},
+};
+/* Each with each member in turn as the victim. */
+static const struct check kills[] = {
+    {"one is killed between operations", one_is_killed_between_operations},
+    {"one is killed in a barrier", one_is_killed_in_a_barrier},
+    {"one is killed in a long allreduce", one_is_killed_in_a_long_allreduce},
+    {"one is killed in a long gather", one_is_killed_in_a_long_gather},
+    {"one is killed before it joins", one_is_killed_before_it_joins},
 };
 
 static int run(const struct check* check) {
@@ -509,7 +774,7 @@ static int run(const struct check* check) {
     for (self = 0; self < members; ++self) {
         pids[self] = fork();
         if (pids[self]) continue;
-        alarm(60);
+        alarm(victim >= 0 ? 20 : 60);
         open_all();
         check->run();
         close_all();
@@ -523,7 +788,7 @@ static int run(const struct check* check) {
         for (int i = 0; i < members; ++i) {
             if (pids[i] == ended) pids[i] = 0;
         }
-        if (!result || worst) continue;
+        if (!result || worst || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)) continue;
         /* One that gave up leaves the others waiting. */
         worst = result;
         usleep(100000);
@@ -531,6 +796,7 @@ static int run(const struct check* check) {
             if (pids[i]) kill(pids[i], SIGKILL);
         }
     }
+    if (victim >= 0 && !worst && victim < members - 1) return 0;
     printf("%-12s %s", !worst ? "kept" : worst == kUnsupported ? "not there" : "NOT KEPT", check->what);
     if (worst > 128) printf(" (%s)", strsignal(worst - 128));
     printf("\n");
@@ -552,9 +818,13 @@ int main(int argc, char** argv) {
         return 77;
     }
     fi_freeinfo(found);
+    victim = -1;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
-        if (argc > 5 && !strstr(checks[i].what, argv[5])) continue;
-        broken |= run(&checks[i]);
+        if (argc <= 5 || strstr(checks[i].what, argv[5])) broken |= run(&checks[i]);
+    }
+    for (size_t i = 0; i < sizeof kills / sizeof *kills && members > 1; ++i) {
+        if (argc > 5 && !strstr(kills[i].what, argv[5])) continue;
+        for (victim = 0; victim < members; ++victim) broken |= run(&kills[i]);
     }
     return broken;
 }

@@ -1,0 +1,329 @@
+// Collectives over the engine: what a transport may do to them, what a peer may cost, and who may end a group.
+#include <array>
+#include <memory>
+
+#include "impl/av/av_set.h"
+#include "impl/collective/collectives.h"
+#include "impl/test/engine/pair.h"
+
+namespace selvage::impl::test {
+namespace {
+
+Setting collective(size_t transmit_size = 64) {
+    Setting setting;
+    setting.caps |= FI_COLLECTIVE;
+    setting.transmit_size = transmit_size;
+    return setting;
+}
+
+// A node with an event queue, and a group of all.
+class MemberNode : public Node {
+public:
+    MemberNode(const char* name, const Setting& setting) : Node(name, setting) {
+        domain.caps |= FI_COLLECTIVE;
+        fi_eq_attr attr{};
+        EXPECT_EQ(fabric_open_eq(&fabric.descriptor, &attr, &eq, nullptr), 0);
+        EXPECT_EQ(fi_ep_bind(ep, &eq->fid, 0), 0);
+    }
+    ~MemberNode() {
+        EXPECT_TRUE(!mc || fi_close(&mc->fid) == 0);
+        if (set) fi_close(&set->fid);
+        close();
+        fi_close(&eq->fid);
+    }
+    void join() {
+        fi_av_set_attr attr{};
+        attr.start_addr = attr.end_addr = FI_ADDR_NOTAVAIL;
+        fi_addr_t address;
+        ASSERT_EQ(fi_av_set(av, &attr, &set, nullptr), 0);
+        for (const fi_addr_t member : members) ASSERT_EQ(fi_av_set_insert(set, member), 0);
+        ASSERT_EQ(fi_av_set_addr(set, &address), 0);
+        ASSERT_EQ(fi_join_collective(ep, address, set, 0, &mc, nullptr), 0);
+    }
+    bool has_joined() {
+        fi_eq_entry entry;
+        uint32_t event = 0;
+        return fi_eq_read(eq, &event, &entry, sizeof entry, 0) == sizeof entry && event == FI_JOIN_COMPLETE;
+    }
+    fi_addr_t group() const { return fi_mc_addr(mc); }
+
+    fid_eq* eq = nullptr;
+    fid_av_set* set = nullptr;
+    fid_mc* mc = nullptr;
+    std::vector<fi_addr_t> members;
+};
+
+// Three members, who know each other in one order.
+struct Trio {
+    explicit Trio(const Setting& setting = collective()) {
+        for (const char* name : {"a", "b", "c"}) nodes.push_back(std::make_unique<MemberNode>(name, setting));
+        for (auto& node : nodes) {
+            for (auto& other : nodes) node->members.push_back(node->knows(*other));
+        }
+        net.inspect = [this](Packet& packet) {
+            if (packet.header.op == static_cast<uint8_t>(FrameOp::Collective)) last_tag = packet.header.word[0];
+            return true;
+        };
+    }
+    void progress() {
+        for (auto& node : nodes) node->progress();
+    }
+    void join_all() {
+        for (auto& node : nodes) node->join();
+        std::array<bool, 3> joined{};
+        for (int i = 0; i < 200; ++i) {
+            for (size_t n = 0; n < 3; ++n) joined[n] |= nodes[n]->has_joined();
+        }
+        ASSERT_TRUE(joined[0] && joined[1] && joined[2]);
+    }
+    // What each member's next entry says: 1, or the negative of its error; 0 when there is none.
+    std::array<int, 3> outcomes(int rounds = 2000) {
+        std::array<int, 3> results{};
+        for (int i = 0; i < rounds && !(results[0] && results[1] && results[2]); ++i) {
+            for (size_t n = 0; n < 3; ++n) {
+                fi_cq_tagged_entry entry;
+                if (results[n]) {
+                    nodes[n]->progress();
+                    continue;
+                }
+                const ssize_t read = nodes[n]->read(&entry);
+                results[n] = read < 0 ? -nodes[n]->read_error().err : static_cast<int>(read);
+                EXPECT_TRUE(read != 1 || (entry.flags & FI_COLLECTIVE));
+            }
+        }
+        return results;
+    }
+    MemberNode& operator[](size_t n) { return *nodes[n]; }
+
+    FakeNet net;
+    uint64_t last_tag = 0;  // of the collective frames
+    std::vector<std::unique_ptr<MemberNode>> nodes;
+};
+constexpr std::array<int, 3> kAllComplete{1, 1, 1};
+
+void reduce_everywhere(Trio& trio, size_t count) {
+    std::vector<uint64_t> from[3], to[3];
+    for (size_t n = 0; n < 3; ++n) {
+        from[n].assign(count, n + 1);
+        to[n].assign(count, 0);
+        ASSERT_EQ(fi_allreduce(trio[n].ep, from[n].data(), count, nullptr, to[n].data(), nullptr, trio[n].group(),
+                               FI_UINT64, FI_SUM, 0, nullptr),
+                  0);
+    }
+    ASSERT_EQ(trio.outcomes(), kAllComplete);
+    for (const auto& result : to) EXPECT_EQ(result, std::vector<uint64_t>(count, 6));
+}
+
+// Eager, announced, and in parts.
+void reduce_all_sizes(Trio& trio) {
+    trio.join_all();
+    for (const size_t count : {1, 60, 200, 3000, 20000}) reduce_everywhere(trio, count);
+}
+
+TEST(EngineCollective, RunsOverATransportThatHoldsPayloads) {
+    Trio trio;
+    trio.net.holds = true;
+    reduce_all_sizes(trio);
+}
+TEST(EngineCollective, RunsOverATransportThatDeliversInPieces) {
+    Trio trio;
+    trio.net.pieces_above = 0;
+    reduce_all_sizes(trio);
+}
+TEST(EngineCollective, RunsOverATransportWithRoomForOneFrame) {
+    Trio trio;
+    trio.net.capacity = 1;
+    reduce_all_sizes(trio);
+}
+TEST(EngineCollective, RunsWherePeersPull) {
+    Setting setting = collective();
+    setting.pulls = true;
+    Trio trio(setting);
+    reduce_all_sizes(trio);
+    EXPECT_GT(trio.net.pulled, 0u);
+}
+TEST(EngineCollective, RunsWhereCompletionsAreInStrictOrder) {
+    Setting setting = collective();
+    setting.comp_order = FI_ORDER_STRICT;
+    Trio trio(setting);
+    reduce_all_sizes(trio);
+}
+
+// Their units come back.
+TEST(EngineCollective, ShortMessagesAreNeverAnnounced) {
+    Trio trio;
+    trio.join_all();
+    size_t announced = 0;
+    trio.net.inspect = [&](Packet& packet) {
+        announced += packet.header.op == static_cast<uint8_t>(FrameOp::CollectiveRts);
+        return true;
+    };
+    for (uint32_t i = 0; i < 3 * kCollectiveUnits; ++i) reduce_everywhere(trio, 1);
+    EXPECT_EQ(announced, 0u);
+}
+
+TEST(EngineCollective, GoesBeforeOperationsThatWait) {
+    Trio trio(collective(4));
+    trio.join_all();
+    // Nobody receives these, so they fill the context of their sender.
+    std::vector<char> large(100'000);
+    for (size_t n = 0; n < 3; ++n) {
+        ssize_t posted;
+        while ((posted = fi_send(trio[n].ep, large.data(), large.size(), nullptr, trio[n].members[(n + 1) % 3],
+                                 nullptr)) == 0) {
+        }
+        ASSERT_EQ(posted, -FI_EAGAIN);
+    }
+    for (size_t n = 0; n < 3; ++n) ASSERT_EQ(fi_barrier(trio[n].ep, trio[n].group(), nullptr), 0);
+    EXPECT_EQ(trio.outcomes(), kAllComplete);
+    EXPECT_EQ(trio[0].endpoint.path->transmit_left(), 0u);
+}
+
+TEST(EngineCollective, ALostMemberFailsTheOperationOfAll) {
+    Trio trio;
+    trio.join_all();
+    for (size_t n = 0; n < 2; ++n) ASSERT_EQ(fi_barrier(trio[n].ep, trio[n].group(), nullptr), 0);
+    auto& transport = trio[0].transport<false>();
+    transport.cut(*transport.peer_called(trio[2].endpoint.shm_address), FI_ECONNRESET);
+    const auto outcomes = trio.outcomes(200);
+    EXPECT_EQ(outcomes[0], -FI_ECONNRESET);
+    EXPECT_EQ(outcomes[1], -FI_ECONNRESET);  // which has lost nobody
+    EXPECT_EQ(fi_barrier(trio[1].ep, trio[1].group(), nullptr), -FI_ECONNRESET);
+    EXPECT_EQ(fi_barrier(trio[2].ep, trio[2].group(), nullptr), -FI_ECONNRESET);
+}
+
+// A member that has done its part may go.
+TEST(EngineCollective, AMemberThatIsLostLaterBreaksNothing) {
+    Trio trio;
+    trio.join_all();
+    uint64_t data[3] = {7, 0, 0};
+    ASSERT_EQ(
+        fi_broadcast(trio[0].ep, &data[0], 1, nullptr, trio[0].group(), trio[0].members[0], FI_UINT64, 0, nullptr), 0);
+    for (int i = 0; i < 10; ++i) trio.progress();
+    auto& transport = trio[0].transport<false>();
+    for (size_t n = 1; n < 3; ++n) transport.cut(*transport.peer_called(trio[n].endpoint.shm_address));
+    for (int i = 0; i < 10; ++i) trio.progress();
+    for (size_t n = 1; n < 3; ++n) {
+        ASSERT_EQ(
+            fi_broadcast(trio[n].ep, &data[n], 1, nullptr, trio[n].group(), trio[n].members[0], FI_UINT64, 0, nullptr),
+            0);
+    }
+    trio.outcomes(50);
+    EXPECT_EQ(data[1], 7u);
+    EXPECT_EQ(data[2], 7u);
+}
+
+Header frame(FrameOp op, uint64_t tag, uint64_t second, uint64_t third, size_t size = 0) {
+    return {.size = static_cast<uint32_t>(size),
+            .op = static_cast<uint8_t>(op),
+            .flags = 0,
+            .aux = 0,
+            .word = {tag, second, third}};
+}
+bool is_dropped(Trio& trio, const Header& header, size_t times, const std::vector<std::byte>& bytes = {}) {
+    auto& transport = trio[0].transport<false>();
+    auto* to = transport.peer_called(trio[1].endpoint.shm_address);
+    for (size_t i = 0; i < times && !to->closing; ++i) {
+        transport.forge(*to, header, bytes);
+        trio[1].progress();
+    }
+    return to->closing;
+}
+
+TEST(EngineCollective, APeerThatSendsMoreThanItMayIsDropped) {
+    {
+        Trio trio;
+        trio.join_all();
+        EXPECT_FALSE(is_dropped(trio, frame(FrameOp::Collective, 4711, 1, 0), kCollectiveUnits));
+        EXPECT_TRUE(is_dropped(trio, frame(FrameOp::Collective, 4711, 1, 0), 1));
+    }
+    Trio trio;
+    trio.join_all();
+    const uint64_t length = 100;
+    std::vector<std::byte> bytes(sizeof length);
+    memcpy(bytes.data(), &length, sizeof length);
+    const Header announcement = frame(FrameOp::CollectiveRts, 4711, 1, 1, sizeof length);
+    EXPECT_FALSE(is_dropped(trio, announcement, kCollectiveAnnouncements, bytes));
+    EXPECT_TRUE(is_dropped(trio, announcement, 1, bytes));
+}
+
+TEST(EngineCollective, FramesThatMakeNoSenseDropTheirPeer) {
+    const Header frames[] = {
+        frame(FrameOp::CollectiveRts, 1, 1, 0, 8),                 // nobody to answer
+        frame(FrameOp::CollectiveRts, 1, 1, 1),                    // no length
+        frame(FrameOp::Collective, 1, 1, 1),                       // an answer that nobody gives
+        frame(FrameOp::CollectiveAbort, 1, 1, 0),                  // no error
+        frame(FrameOp::CollectiveAbort, 1, uint64_t{1} << 32, 5),  // no operation
+        frame(FrameOp::CollectiveAbort, 1, 1, 5, 8),               // a payload
+        frame(FrameOp::Credit, 0, 0, kCollectiveUnits + 1),        // more than was taken
+    };
+    for (const Header& header : frames) {
+        Trio trio;
+        trio.join_all();
+        EXPECT_TRUE(is_dropped(trio, header, 1, std::vector<std::byte>(header.size))) << int{header.op};
+    }
+    // Of an endpoint without the capability.
+    Pair pair;
+    char byte = 1;
+    ASSERT_EQ(fi_send(pair.a.ep, &byte, 1, nullptr, pair.to_b, nullptr), 0);
+    pair.settle();
+    auto& transport = pair.a.transport<false>();
+    auto* to = transport.peer_called(pair.b.endpoint.shm_address);
+    transport.forge(*to, frame(FrameOp::Collective, 1, 1, 0));
+    pair.b.endpoint.path->progress();
+    EXPECT_TRUE(to->closing);
+    pair.settle();
+}
+
+TEST(EngineCollective, MembersAloneEndAGroup) {
+    Trio trio;
+    trio.join_all();
+    MemberNode outsider("d", collective());
+    const fi_addr_t to_b = outsider.knows(trio[1]);
+    char byte = 1;
+    ASSERT_EQ(fi_send(outsider.ep, &byte, 1, nullptr, to_b, nullptr), 0);
+    for (int i = 0; i < 20; ++i) outsider.progress(), trio.progress();
+    auto& transport = outsider.transport<false>();
+    auto* peer = transport.peer_called(trio[1].endpoint.shm_address);
+    // The number of the group, from the tag of one of its members.
+    for (uint64_t place = 0; place < 3; ++place) {
+        transport.forge(*peer, frame(FrameOp::CollectiveAbort, trio.last_tag - place, 0, FI_EIO));
+    }
+    for (int i = 0; i < 20; ++i) outsider.progress(), trio.progress();
+    for (size_t n = 0; n < 3; ++n) ASSERT_EQ(fi_barrier(trio[n].ep, trio[n].group(), nullptr), 0);
+    EXPECT_EQ(trio.outcomes(), kAllComplete);
+    // The same by a member.
+    auto& own = trio[0].transport<false>();
+    for (uint64_t place = 0; place < 3; ++place) {
+        own.forge(*own.peer_called(trio[1].endpoint.shm_address),
+                  frame(FrameOp::CollectiveAbort, trio.last_tag - place, 0, FI_EIO));
+    }
+    trio.progress();
+    EXPECT_EQ(fi_barrier(trio[1].ep, trio[1].group(), nullptr), -FI_EIO);
+    for (int i = 0; i < 20; ++i) trio.progress();
+    EXPECT_EQ(fi_barrier(trio[2].ep, trio[2].group(), nullptr), -FI_EIO);
+}
+
+TEST(EngineCollective, AGroupThatFailedBeforeItIsJoinedIsRefused) {
+    Trio trio;
+    trio[0].join();
+    trio[1].join();
+    for (int i = 0; i < 20; ++i) trio.progress();
+    EXPECT_EQ(fi_close(&trio[0].mc->fid), 0);  // gives the join up
+    trio[0].mc = nullptr;
+    for (int i = 0; i < 20; ++i) trio.progress();
+    trio[2].join();
+    for (int i = 0; i < 20; ++i) trio.progress();
+    for (size_t n = 1; n < 3; ++n) {
+        fi_eq_entry entry;
+        uint32_t event;
+        fi_eq_err_entry error{};
+        EXPECT_EQ(fi_eq_read(trio[n].eq, &event, &entry, sizeof entry, 0), -FI_EAVAIL);
+        EXPECT_EQ(fi_eq_readerr(trio[n].eq, &error, 0), static_cast<ssize_t>(sizeof error));
+        EXPECT_EQ(error.err, FI_ECANCELED);
+        EXPECT_EQ(error.fid, &trio[n].mc->fid);
+    }
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
