@@ -29,10 +29,9 @@ bool on_device(const Endpoint& endpoint, void* desc) {
 // The flags of atomics that mean something for a group. Every completion says that the buffers are free again.
 constexpr uint64_t kFlags = FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE;
 
-ssize_t post(fid_ep* descriptor, CollectiveCall call, uint64_t flags) {
+ssize_t post(fid_ep* descriptor, const CollectiveCall& call) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
-    if (flags & ~kFlags) return -FI_EBADFLAGS;
-    call.flags = flags & FI_COMPLETION;
+    if (call.flags & ~kFlags) return -FI_EBADFLAGS;
     DataPath& path = *endpoint->path;
     path.lock();
     const ssize_t result = path.collectives()->post(call);
@@ -41,17 +40,18 @@ ssize_t post(fid_ep* descriptor, CollectiveCall call, uint64_t flags) {
 }
 
 // One that moves data.
-ssize_t post_data(fid_ep* descriptor, const CollectiveCall& call, void* desc, void* result_desc, uint64_t flags) {
+ssize_t post_data(fid_ep* descriptor, const CollectiveCall& call, void* desc, void* result_desc) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
     if (!atomic_type_size(call.type)) return -FI_EOPNOTSUPP;
     if (reduces(call.collective) && !reducer_of(call.type, call.op)) return -FI_EOPNOTSUPP;
     if (on_device(*endpoint, desc) || on_device(*endpoint, result_desc)) return -FI_EOPNOTSUPP;
-    return post(descriptor, call, flags | endpoint->tx_always);
+    return post(descriptor, call);
 }
 
 ssize_t barrier2(fid_ep* ep, fi_addr_t group, uint64_t flags, void* context) {
-    return post(ep, {.collective = FI_BARRIER, .group = group, .context = context},
-                flags | Endpoint::of(ep)->tx_always);
+    return post(
+        ep,
+        {.collective = FI_BARRIER, .group = group, .context = context, .flags = flags | Endpoint::of(ep)->tx_always});
 }
 ssize_t barrier(fid_ep* ep, fi_addr_t group, void* context) {
     return barrier2(ep, group, Endpoint::of(ep)->tx_defaults & FI_COMPLETION, context);
@@ -65,8 +65,9 @@ ssize_t broadcast(fid_ep* ep, void* buffer, size_t count, void* desc, fi_addr_t 
                       .operand = buffer,
                       .count = count,
                       .type = type,
-                      .context = context},
-                     desc, nullptr, flags);
+                      .context = context,
+                      .flags = flags | Endpoint::of(ep)->tx_always},
+                     desc, nullptr);
 }
 
 // Those without root and operation.
@@ -80,8 +81,9 @@ ssize_t exchange(fid_ep* ep, const void* operand, size_t count, void* desc, void
                       .result = result,
                       .count = count,
                       .type = type,
-                      .context = context},
-                     desc, result_desc, flags);
+                      .context = context,
+                      .flags = flags | Endpoint::of(ep)->tx_always},
+                     desc, result_desc);
 }
 template <fi_collective_op Collective>
 ssize_t reduction(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
@@ -94,8 +96,9 @@ ssize_t reduction(fid_ep* ep, const void* operand, size_t count, void* desc, voi
                       .count = count,
                       .type = type,
                       .op = op,
-                      .context = context},
-                     desc, result_desc, flags);
+                      .context = context,
+                      .flags = flags | Endpoint::of(ep)->tx_always},
+                     desc, result_desc);
 }
 template <fi_collective_op Collective>
 ssize_t with_root(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
@@ -108,8 +111,9 @@ ssize_t with_root(fid_ep* ep, const void* operand, size_t count, void* desc, voi
                       .result = result,
                       .count = count,
                       .type = type,
-                      .context = context},
-                     desc, result_desc, flags);
+                      .context = context,
+                      .flags = flags | Endpoint::of(ep)->tx_always},
+                     desc, result_desc);
 }
 ssize_t reduce_to_root(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
                        fi_addr_t group, fi_addr_t root, fi_datatype type, fi_op op, uint64_t flags, void* context) {
@@ -122,8 +126,9 @@ ssize_t reduce_to_root(fid_ep* ep, const void* operand, size_t count, void* desc
                       .count = count,
                       .type = type,
                       .op = op,
-                      .context = context},
-                     desc, result_desc, flags);
+                      .context = context,
+                      .flags = flags | Endpoint::of(ep)->tx_always},
+                     desc, result_desc);
 }
 
 // Any of them by its structure: vectors of one range.
@@ -145,9 +150,10 @@ ssize_t message(fid_ep* ep, const fi_msg_collective* message, fi_ioc* results, v
                       .count = scatters ? result.count : operand.count,
                       .type = message->datatype,
                       .op = message->op,
-                      .context = message->context},
+                      .context = message->context,
+                      .flags = flags | Endpoint::of(ep)->tx_always},
                      message->desc && message->iov_count ? message->desc[0] : nullptr,
-                     result_descs && result_count ? result_descs[0] : nullptr, flags);
+                     result_descs && result_count ? result_descs[0] : nullptr);
 }
 
 }  // namespace

@@ -29,11 +29,9 @@ bool is_join(const CollectiveOperation& operation) { return operation.sequence =
 
 // The sequence, and what all members have to say alike.
 uint64_t message_data(const Shape& shape, const CollectiveCall& call, uint32_t sequence) {
-    uint64_t digest = mix(shape.unit + 1);
-    for (const uint64_t part : {uint64_t{shape.collective}, uint64_t{shape.root}, static_cast<uint64_t>(call.type),
-                                static_cast<uint64_t>(call.op)}) {
-        digest = mix(digest ^ part);
-    }
+    const uint64_t kinds = uint64_t{shape.collective} | static_cast<uint64_t>(call.type) << 8 |
+                           static_cast<uint64_t>(call.op) << 24 | uint64_t{shape.root} << 40;
+    const uint64_t digest = mix(kinds ^ shape.unit * 0x9e3779b97f4a7c15ULL);
     return (digest & ~uint64_t{UINT32_MAX}) | sequence;
 }
 
@@ -197,7 +195,7 @@ void Collectives::begin_round(CollectiveOperation& operation) {
     operation.started = 0;
     operation.round.count = 0;
     if (operation.round_index < operation.plan.rounds)
-        operation.round = round_of(operation.plan, operation.round_index);
+        make_round(operation.plan, operation.round_index, &operation.round);
 }
 
 int Collectives::start_step(CollectiveOperation& operation, uint32_t index) {

@@ -298,36 +298,35 @@ Plan plan_of(const Shape& shape, Algorithm algorithm) {
 
 Plan plan_of(const Shape& shape) { return plan_of(shape, choose(shape)); }
 
-Round round_of(const Plan& plan, uint32_t round) {
+void make_round(const Plan& plan, uint32_t round, Round* out) {
     const Member m{plan.shape};
-    Round out;
+    out->count = 0;
     switch (plan.shape.collective) {
         case FI_BARRIER:
-            dissemination(m, round, &out);
+            dissemination(m, round, out);
             break;
         case FI_BROADCAST:
-            broadcast(m, plan.algorithm, round, &out);
+            broadcast(m, plan.algorithm, round, out);
             break;
         case FI_REDUCE:
-            reduce(m, round, &out);
+            reduce(m, round, out);
             break;
         case FI_ALLREDUCE:
-            plan.algorithm == Algorithm::Ring ? allreduce_ring(m, round, &out) : allreduce_doubling(m, round, &out);
+            plan.algorithm == Algorithm::Ring ? allreduce_ring(m, round, out) : allreduce_doubling(m, round, out);
             break;
         case FI_ALLGATHER:
-            plan.algorithm == Algorithm::Bruck ? allgather_bruck(m, round, &out) : allgather_ring(m, round, &out);
+            plan.algorithm == Algorithm::Bruck ? allgather_bruck(m, round, out) : allgather_ring(m, round, out);
             break;
         case FI_ALLTOALL:
-            alltoall(m, round, &out);
+            alltoall(m, round, out);
             break;
         case FI_REDUCE_SCATTER:
-            reduce_scatter(m, round, &out);
+            reduce_scatter(m, round, out);
             break;
         default:
-            with_root(m, round, plan.shape.collective == FI_SCATTER, &out);
+            with_root(m, round, plan.shape.collective == FI_SCATTER, out);
             break;
     }
-    return out;
 }
 
 }  // namespace selvage::impl

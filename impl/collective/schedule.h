@@ -91,6 +91,6 @@ Plan plan_of(const Shape& shape);
 // The same, by an algorithm that the operation has.
 Plan plan_of(const Shape& shape, Algorithm algorithm);
 // REQUIRES: round < plan.rounds
-Round round_of(const Plan& plan, uint32_t round);
+void make_round(const Plan& plan, uint32_t round, Round* out);
 
 }  // namespace selvage::impl

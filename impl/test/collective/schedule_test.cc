@@ -81,7 +81,7 @@ private:
     bool move(uint32_t self) {
         SimulatedMember& m = members_[self];
         if (!m.begun) {
-            m.steps = round_of(m.plan, m.round);
+            make_round(m.plan, m.round, &m.steps);
             EXPECT_LE(m.steps.count, Round::kStepsMost);
             m.ended.assign(m.steps.count, false);
             m.begun = true;
@@ -234,7 +234,8 @@ TEST(Schedule, ABarrierHearsOfEverybody) {
         for (uint32_t round = 0; round < rounds; ++round) {
             const auto before = known;
             for (uint32_t self = 0; self < n; ++self) {
-                const Round steps = round_of(plan_of({FI_BARRIER, n, self, 0, 0, 1}), round);
+                Round steps;
+                make_round(plan_of({FI_BARRIER, n, self, 0, 0, 1}), round, &steps);
                 for (uint32_t i = 0; i < steps.count; ++i) {
                     if (steps.steps[i].kind != Step::Kind::Receive) continue;
                     known[self].insert(before[steps.steps[i].member].begin(), before[steps.steps[i].member].end());
