@@ -40,6 +40,7 @@ int accepted_registration(const Match& match) {
 bool match_mode(Match& match) {
     uint64_t required = match.offer.mode;
     if (!(match.out.info.caps & kMessageCaps)) required &= ~FI_MSG_PREFIX;
+    if (!(match.out.info.caps & FI_MSG)) required &= ~FI_RX_CQ_DATA;
     if (!(required & FI_MSG_PREFIX)) match.out.ep.msg_prefix_size = 0;
     const InfoSet& hints = match.hints();
     uint64_t mode = required;

@@ -226,6 +226,8 @@ protected:
     void event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data, bool entry) {
         if (options_.rma_events) reports.count(slot);
         if (!entry) return;
+        if (options_.data_takes_receive) [[unlikely]]
+            return take_receive(peer, data);
         if (!reports.receive) return taken(peer, 0);
         if (!keep_unread(peer)) return drop(peer, kBrokenProtocol);
         reports.receive->write({.context = nullptr,
@@ -235,6 +237,12 @@ protected:
                                 .data = data,
                                 .tag = 0,
                                 .source = sources_ ? reported(address_of(peer)) : FI_ADDR_NOTAVAIL});
+    }
+
+    // With FI_RX_CQ_DATA: the data come as those of a message without bytes would.
+    [[gnu::noinline, gnu::cold]] void take_receive(Peer& peer, uint64_t data) {
+        Arrival message{.frame_flags = kFrameHasData, .data = data};
+        if (!this->arrived(message, nullptr, peer)) drop(peer, FI_ENOMEM);
     }
 
     [[gnu::noinline]] void return_units() {

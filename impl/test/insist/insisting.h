@@ -71,6 +71,39 @@ inline ssize_t next_entry(InsistedPair& both, Side& side, fi_cq_tagged_entry* en
     return result;
 }
 
+// An endpoint that knows itself, with a queue of one format.
+struct Mirror {
+    Network network;
+    Opened<fid_cq> cq;
+    Opened<fid_av> av;
+    Opened<fid_mr> region;
+    Opened<fid_ep> ep;
+    fi_addr_t self = FI_ADDR_NOTAVAIL;
+
+    explicit Mirror(fi_cq_format format, uint64_t caps = FI_MSG)
+        : network("shm", FI_EP_RDM, kVersion, caps, kAllRegistration, kAllModes) {
+        EXPECT_EQ(network.result, 0);
+        fi_cq_attr cq_attr{};
+        cq_attr.format = format;
+        fi_av_attr av_attr{};
+        char name[256];
+        size_t length = sizeof name;
+        EXPECT_EQ(fi_cq_open(network.domain.get(), &cq_attr, cq.out(), nullptr), 0);
+        EXPECT_EQ(fi_av_open(network.domain.get(), &av_attr, av.out(), nullptr), 0);
+        EXPECT_EQ(fi_endpoint(network.domain.get(), network.info.get(), ep.out(), nullptr), 0);
+        EXPECT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        EXPECT_EQ(fi_ep_bind(ep.get(), av.base(), 0), 0);
+        EXPECT_EQ(fi_enable(ep.get()), 0);
+        EXPECT_EQ(fi_getname(ep.base(), name, &length), 0);
+        EXPECT_EQ(fi_av_insert(av.get(), name, 1, &self, 0, nullptr), 1);
+    }
+    ssize_t next(void* entry) {
+        ssize_t result = -FI_EAGAIN;
+        for (int i = 0; i < 100000 && result == -FI_EAGAIN; ++i) result = fi_cq_read(cq.get(), entry, 1);
+        return result;
+    }
+};
+
 inline void expect_line(const std::string& log, const char* text) {
     EXPECT_NE(log.find(text), std::string::npos) << "no line with: " << text << "\nin: " << log;
 }

@@ -102,33 +102,13 @@ TEST(InsistedPrefix, IsInFrontOfEveryMessage) {
 
 TEST(InsistedPrefix, CountsInTheLengthOfACompletion) {
     insisting("msg_prefix", [] {
-        Network network("shm", FI_EP_RDM, kVersion, FI_MSG, kAllRegistration, kAllModes);
-        ASSERT_EQ(network.result, 0);
-        const size_t prefix = network.info->ep_attr->msg_prefix_size;
-        Opened<fid_cq> cq;
-        Opened<fid_av> av;
-        Opened<fid_ep> ep;
-        fi_cq_attr cq_attr{};
-        cq_attr.format = FI_CQ_FORMAT_MSG;
-        fi_av_attr av_attr{};
-        ASSERT_EQ(fi_cq_open(network.domain.get(), &cq_attr, cq.out(), nullptr), 0);
-        ASSERT_EQ(fi_av_open(network.domain.get(), &av_attr, av.out(), nullptr), 0);
-        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), ep.out(), nullptr), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), av.base(), 0), 0);
-        ASSERT_EQ(fi_enable(ep.get()), 0);
-        char name[256];
-        size_t length = sizeof name;
-        fi_addr_t self;
-        ASSERT_EQ(fi_getname(ep.base(), name, &length), 0);
-        ASSERT_EQ(fi_av_insert(av.get(), name, 1, &self, 0, nullptr), 1);
+        Mirror mirror(FI_CQ_FORMAT_MSG);
+        const size_t prefix = mirror.network.info->ep_attr->msg_prefix_size;
         char buffer[64] = {};
-        ASSERT_EQ(fi_recv(ep.get(), buffer, sizeof buffer, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-        ASSERT_EQ(fi_inject(ep.get(), buffer, prefix + 5, self), 0);
+        ASSERT_EQ(fi_recv(mirror.ep.get(), buffer, sizeof buffer, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_inject(mirror.ep.get(), buffer, prefix + 5, mirror.self), 0);
         fi_cq_msg_entry entry{};
-        ssize_t result = -FI_EAGAIN;
-        while (result == -FI_EAGAIN) result = fi_cq_read(cq.get(), &entry, 1);
-        ASSERT_EQ(result, 1);
+        ASSERT_EQ(mirror.next(&entry), 1);
         EXPECT_EQ(entry.len, prefix + 5);
     });
 }
@@ -168,33 +148,42 @@ TEST(InsistedVector, ThatIsChangedFailsItsOperation) {
 
 TEST(InsistedFlags, OfCompletionsAreThoseOfNotifications) {
     insisting("notify_flags_only", [] {
-        Network network("shm", FI_EP_RDM, kVersion, FI_MSG, kAllRegistration, kAllModes);
-        ASSERT_EQ(network.result, 0);
-        Opened<fid_cq> cq;
-        fi_cq_attr attr{};
-        attr.format = FI_CQ_FORMAT_DATA;
-        Pair pair(network);
-        ASSERT_EQ(fi_cq_open(network.domain.get(), &attr, cq.out(), nullptr), 0);
-        Opened<fid_ep> ep;
-        ASSERT_EQ(fi_endpoint(network.domain.get(), network.info.get(), ep.out(), nullptr), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), pair.a.av.base(), 0), 0);
-        ASSERT_EQ(fi_enable(ep.get()), 0);
-        char name[256];
-        size_t length = sizeof name;
-        fi_addr_t self;
-        ASSERT_EQ(fi_getname(ep.base(), name, &length), 0);
-        ASSERT_EQ(fi_av_insert(pair.a.av.get(), name, 1, &self, 0, nullptr), 1);
+        Mirror mirror(FI_CQ_FORMAT_DATA);
         char in[8];
-        ASSERT_EQ(fi_recv(ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-        ASSERT_EQ(fi_injectdata(ep.get(), "x", 1, 7, self), 0);
+        ASSERT_EQ(fi_recv(mirror.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+        ASSERT_EQ(fi_injectdata(mirror.ep.get(), "x", 1, 7, mirror.self), 0);
         fi_cq_data_entry entry{};
-        ssize_t result = -FI_EAGAIN;
-        while (result == -FI_EAGAIN) result = fi_cq_read(cq.get(), &entry, 1);
-        ASSERT_EQ(result, 1);
+        ASSERT_EQ(mirror.next(&entry), 1);
         EXPECT_EQ(entry.flags, FI_REMOTE_CQ_DATA);
         EXPECT_EQ(entry.data, 7u);
-        ep.close();
+    });
+}
+
+TEST(InsistedData, OfAWriteTakesAReceive) {
+    insisting("rx_cq_data", [] {
+        Mirror mirror(FI_CQ_FORMAT_TAGGED, FI_MSG | FI_RMA);
+        char target[8] = {}, in[8] = "kept";
+        int receive = 0, next_receive = 0;
+        ASSERT_EQ(fi_mr_reg(mirror.network.domain.get(), target, sizeof target, FI_REMOTE_WRITE, 0, 77, 0,
+                            mirror.region.out(), nullptr),
+                  0);
+        ASSERT_EQ(fi_recv(mirror.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &receive), 0);
+        ASSERT_EQ(fi_inject_writedata(mirror.ep.get(), "first", 6, 7, mirror.self, 0, 77), 0);
+        fi_cq_tagged_entry entry{};
+        ASSERT_EQ(mirror.next(&entry), 1);
+        EXPECT_EQ(entry.op_context, &receive);
+        EXPECT_EQ(entry.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+        EXPECT_EQ(entry.data, 7u);
+        EXPECT_STREQ(target, "first");
+        EXPECT_STREQ(in, "kept");
+        // The next has to wait for one.
+        ASSERT_EQ(fi_inject_writedata(mirror.ep.get(), "again", 6, 8, mirror.self, 0, 77), 0);
+        for (int i = 0; i < 1000; ++i) ASSERT_EQ(fi_cq_read(mirror.cq.get(), &entry, 1), -FI_EAGAIN);
+        EXPECT_STREQ(target, "again");
+        ASSERT_EQ(fi_recv(mirror.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &next_receive), 0);
+        ASSERT_EQ(mirror.next(&entry), 1);
+        EXPECT_EQ(entry.op_context, &next_receive);
+        EXPECT_EQ(entry.data, 8u);
     });
 }
 
