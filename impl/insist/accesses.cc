@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "impl/endpoint/atomic_types.h"
+#include "impl/endpoint/insisted.h"
 #include "impl/insist/insist.h"
 
 namespace selvage::impl {
@@ -26,10 +27,10 @@ LookedAtCall looked_at(const char* name, fid_ep* ep, const iovec* ranges, void* 
 ssize_t access(const char* name, fid_ep* ep, bool writes, const fi_msg_rma* message, uint64_t flags) {
     if (!message) return -FI_EINVAL;
     const fi_ops_rma& plain = *Checks::of(ep).rma;
-    const auto forward = [&] {
-        return writes ? plain.writemsg(ep, message, flags) : plain.readmsg(ep, message, flags);
+    const auto forward = [&, given = flags & ~kStartsTriggered] {
+        return writes ? plain.writemsg(ep, message, given) : plain.readmsg(ep, message, given);
     };
-    if ((flags & FI_TRIGGER) && !is_own_work(ep)) return forward();
+    if ((flags & FI_TRIGGER) && !starts_work(ep, flags)) return forward();
     const LookedAtCall call =
         looked_at(name, ep, message->msg_iov, message->desc, message->iov_count, message->context, flags);
     const int error = check_regions(call, writes ? FI_WRITE : FI_READ);
@@ -105,9 +106,10 @@ static_assert(sizeof(fi_ioc) == sizeof(iovec));
 
 template <typename Forward>
 ssize_t atomic(const char* name, fid_ep* ep, const fi_msg_atomic* message, const Elements& compare,
-               const Elements& results, uint64_t flags, Forward forward) {
+               const Elements& results, uint64_t flags, Forward post) {
     if (!message) return -FI_EINVAL;
-    if ((flags & FI_TRIGGER) && !is_own_work(ep)) return forward();
+    const auto forward = [&] { return post(flags & ~kStartsTriggered); };
+    if ((flags & FI_TRIGGER) && !starts_work(ep, flags)) return forward();
     const Elements operands{message->msg_iov, message->desc, message->op == FI_ATOMIC_READ ? 0 : message->iov_count};
     int error = check_elements(name, ep, operands, message->datatype, flags, FI_WRITE);
     if (!error) error = check_elements(name, ep, compare, message->datatype, flags, FI_WRITE);
@@ -119,18 +121,19 @@ ssize_t atomic(const char* name, fid_ep* ep, const fi_msg_atomic* message, const
 
 ssize_t basemsg_as(const char* name, fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
     return atomic(name, ep, message, {}, {}, flags,
-                  [&] { return Checks::of(ep).atomic->writemsg(ep, message, flags); });
+                  [&](uint64_t given) { return Checks::of(ep).atomic->writemsg(ep, message, given); });
 }
 ssize_t fetchmsg_as(const char* name, fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void** regions,
                     size_t count, uint64_t flags) {
-    return atomic(name, ep, message, {}, {results, regions, count}, flags,
-                  [&] { return Checks::of(ep).atomic->readwritemsg(ep, message, results, regions, count, flags); });
+    return atomic(name, ep, message, {}, {results, regions, count}, flags, [&](uint64_t given) {
+        return Checks::of(ep).atomic->readwritemsg(ep, message, results, regions, count, given);
+    });
 }
 ssize_t comparemsg_as(const char* name, fid_ep* ep, const fi_msg_atomic* message, const Elements& compare,
                       fi_ioc* results, void** regions, size_t count, uint64_t flags) {
-    return atomic(name, ep, message, compare, {results, regions, count}, flags, [&] {
+    return atomic(name, ep, message, compare, {results, regions, count}, flags, [&](uint64_t given) {
         return Checks::of(ep).atomic->compwritemsg(ep, message, compare.parts, compare.regions, compare.count, results,
-                                                   regions, count, flags);
+                                                   regions, count, given);
     });
 }
 
@@ -142,7 +145,7 @@ struct AtomicCall {
     AtomicCall(const fi_ioc* parts, void** regions, size_t count, const fi_ioc* counted, size_t counted_count,
                fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context)
         : message{}, target{.addr = address, .count = 0, .key = key} {
-        for (size_t i = 0; counted && i < counted_count; ++i) target.count += counted[i].count;
+        for (size_t i = 0; counted && i < std::min(counted_count, kPartsMax); ++i) target.count += counted[i].count;
         message.msg_iov = parts;
         message.desc = regions;
         message.iov_count = count;

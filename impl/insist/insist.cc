@@ -42,7 +42,9 @@ void check_queue(CompletionQueue* queue) {
 
 }  // namespace
 
-bool is_own_work(fid_ep* ep) { return Endpoint::of(ep)->tx_always & FI_TRIGGER; }
+bool starts_work(fid_ep* ep, uint64_t flags) {
+    return (flags & kStartsTriggered) || (Endpoint::of(ep)->tx_always & FI_TRIGGER);
+}
 
 int check_regions(const LookedAtCall& call, uint64_t access) {
     if (!(duties().mr_mode & FI_MR_LOCAL) || (call.flags & FI_INJECT) || !call.ranges) return 0;
@@ -61,7 +63,8 @@ int begin(const LookedAtCall& call, InsistedOperation** operation) {
     const Endpoint& endpoint = *Endpoint::of(call.ep);
     const uint64_t always = call.receives ? endpoint.rx_always : endpoint.tx_always;
     if (!(duties().mode & (FI_CONTEXT | FI_CONTEXT2 | FI_ASYNC_IOV))) return 0;
-    if (!((call.flags | always) & FI_COMPLETION) || (call.flags & kNoOperation) || is_own_work(call.ep)) return 0;
+    if (!((call.flags | always) & FI_COMPLETION) || (call.flags & kNoOperation) || starts_work(call.ep, call.flags))
+        return 0;
     const Endpoint& base = *endpoint.base;
     return begin_operation({.name = call.name,
                             .endpoint = &base,

@@ -44,8 +44,9 @@ struct LookedAtCall {
     bool receives;
 };
 
-// Work of the library itself (trigger/) on the endpoint: its context is none of the application's.
-bool is_own_work(fid_ep* ep);
+// Whether trigger/ starts work that it has kept, deferred or triggered: neither the context nor the vectors of the call
+// are the application's.
+bool starts_work(fid_ep* ep, uint64_t flags);
 
 // With FI_MR_LOCAL: each range is in the region that its desc names, which gives `access`. 0 or -FI_EINVAL.
 int check_regions(const LookedAtCall& call, uint64_t access);

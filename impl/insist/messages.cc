@@ -1,6 +1,7 @@
 // Sends and receives of endpoints with checks (insist.h): FI_MSG_PREFIX, FI_MR_LOCAL, and what begin() looks at.
 #include "impl/catalog/duties.h"
 #include "impl/endpoint/endpoint_ops.h"
+#include "impl/endpoint/insisted.h"
 #include "impl/insist/insist.h"
 
 namespace selvage::impl {
@@ -88,11 +89,11 @@ struct Tagged {
 // Either direction of either interface.
 template <typename Interface, bool Receives>
 ssize_t post(const char* name, fid_ep* ep, Message message, uint64_t flags) {
-    const auto forward = [&] {
-        return Receives ? Interface::receive(ep, message, flags) : Interface::send(ep, message, flags);
+    const auto forward = [&, given = flags & ~kStartsTriggered] {
+        return Receives ? Interface::receive(ep, message, given) : Interface::send(ep, message, given);
     };
     // What waits for a counter comes back here when it starts.
-    if ((flags & FI_TRIGGER) && !is_own_work(ep)) return forward();
+    if ((flags & FI_TRIGGER) && !starts_work(ep, flags)) return forward();
     const LookedAtCall call{.name = name,
                             .ep = ep,
                             .ranges = message.ranges,

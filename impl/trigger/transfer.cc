@@ -1,6 +1,8 @@
 // See transfer.h.
 #include "impl/trigger/transfer.h"
 
+#include "impl/endpoint/insisted.h"
+
 #include "impl/endpoint/atomic_types.h"
 #include "impl/events/cntr.h"
 #include "impl/events/cq.h"
@@ -147,7 +149,7 @@ ssize_t post_transfer(Work& work) {
     fid_ep* ep = work.deferred ? &work.endpoint->work->silent.descriptor : &work.endpoint->descriptor;
     Transfer& transfer = work.transfer;
     void* const context = work.deferred ? work.as_context() : work.context;
-    const uint64_t flags = work.flags;
+    const uint64_t flags = work.flags | (work.endpoint->checks && !work.deferred ? kStartsTriggered : 0);
     switch (work.type) {
         case FI_OP_RECV:
             transfer.message.context = context;

@@ -1,4 +1,6 @@
 // What is found of operations while duties are insisted on.
+#include <rdma/fi_trigger.h>
+
 #include "impl/test/insist/insisting.h"
 
 namespace selvage::test {
@@ -144,6 +146,44 @@ TEST(InsistedVector, ThatIsChangedFailsItsOperation) {
         EXPECT_EQ(error.op_context, &changed);
     });
     expect_line(log, "fi_recvv: FI_ASYNC_IOV is insisted on (fi_getinfo(3)), and the vector or its descriptors were");
+}
+
+TEST(InsistedVector, OfWhatWaitsForACounterIsTheLibrarysAndSoIsItsContext) {
+    const std::string log = insisting("context,async_iov,msg_prefix", [] {
+        InsistedPair both(FI_MSG | FI_TRIGGER);
+        const size_t prefix = both.network.info->ep_attr->msg_prefix_size;
+        Opened<fid_cntr> counter;
+        ASSERT_EQ(fi_cntr_open(both.network.domain.get(), nullptr, counter.out(), nullptr), 0);
+        char in[64] = {}, out[64] = {};
+        strcpy(out + prefix, "hello");
+        fi_context receives{};
+        ASSERT_EQ(fi_recv(both.b.ep.get(), in, sizeof in, nullptr, FI_ADDR_UNSPEC, &receives), 0);
+        fi_triggered_context condition{};
+        condition.event_type = FI_TRIGGER_THRESHOLD;
+        condition.trigger.threshold = {.cntr = counter.get(), .threshold = 1};
+        {
+            iovec parts[2] = {{out, prefix}, {out + prefix, 6}};
+            fi_msg message{};
+            message.msg_iov = parts;
+            message.iov_count = 2;
+            message.addr = both.a.peer;
+            message.context = &condition;
+            ASSERT_EQ(fi_sendmsg(both.a.ep.get(), &message, FI_TRIGGER), 0);
+            parts[0] = parts[1] = {};
+        }
+        fi_cq_tagged_entry entry{};
+        for (int i = 0; i < 100; ++i) both.pair.progress();
+        ASSERT_EQ(fi_cq_read(both.b.cq.get(), &entry, 1), -FI_EAGAIN);
+        ASSERT_EQ(fi_cntr_add(counter.get(), 1), 0);
+        ASSERT_EQ(next_entry(both, both.b, &entry), 1);
+        EXPECT_STREQ(in + prefix, "hello");
+        ASSERT_EQ(next_entry(both, both.a, &entry), 1);
+        EXPECT_EQ(entry.op_context, &condition);
+        EXPECT_EQ(condition.event_type, FI_TRIGGER_THRESHOLD);
+        both.a.ep.close();
+        both.b.ep.close();
+    });
+    EXPECT_EQ(log, "");
 }
 
 TEST(InsistedFlags, OfCompletionsAreThoseOfNotifications) {
