@@ -92,6 +92,16 @@ TEST(InsistingOffers, HaveSmallLimits) {
     });
 }
 
+TEST(InsistingOffers, WithAPrefixHaveNoBuffersOfManyMessages) {
+    insisting("msg_prefix", [] {
+        const Answer offer = ask(kAllModes, 0);
+        ASSERT_EQ(offer.result, 0);
+        EXPECT_FALSE(offer->caps & FI_MULTI_RECV);
+        EXPECT_FALSE(offer->rx_attr->caps & FI_MULTI_RECV);
+        EXPECT_EQ(offer->ep_attr->msg_prefix_size, 24u);
+    });
+}
+
 TEST(InsistingOffers, NameWhatIsNoDuty) {
     const std::string log = insisting("context,politeness", [] { EXPECT_EQ(ask(0, 0).result, -FI_ENODATA); });
     expect_line(log, "FI_SELVAGE_INSIST: politeness is no duty; known are all, context, context2, msg_prefix");
