@@ -9,7 +9,7 @@ namespace {
 
 // Where the ways of an operation cross, in bytes (docs/performance-shm.md).
 constexpr uint64_t kLongAllreduce = 32u << 10;
-constexpr uint64_t kLongBroadcast = 128u << 10;
+constexpr uint64_t kLongBroadcast = 4u << 20;
 constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
 
 constexpr uint32_t kExchanges = 4;  // of Pairwise in a round
@@ -57,17 +57,36 @@ void dissemination(const Member& m, uint32_t round, Round* out) {
     out->signal(m.after(distance), m.before(distance));
 }
 
-// Largest distances first, so that a member has the data before it passes it on. `parts`: only what the members below
-// the receiver are to have.
-void broadcast_tree(const Member& m, uint32_t distance, bool in_parts, Round* out) {
-    const uint32_t relative = m.relative(), place = relative % (2 * distance);
-    const auto data = [&](uint32_t first) {
-        return in_parts ? m.parts(Space::Operand, first, std::min(first + distance, m.n())) : m.all(Space::Operand);
+// A tree from the root: a member has those below it whose distance is less than the lowest bit of its own number, the
+// farthest first, since they have most to pass on.
+struct TreeNode {
+    explicit TreeNode(const Member& m)
+        : relative(m.relative()), reach(relative ? relative & -relative : std::bit_ceil(m.n())) {
+        for (uint32_t d = reach / 2; d; d /= 2) children += relative + d < m.n();
+    }
+    uint32_t relative;
+    uint32_t reach;  // of itself and all below it
+    uint32_t children = 0;
+
+    uint32_t receives() const { return relative ? 1 : 0; }
+    uint32_t rounds() const { return receives() + rounds_of(children, kTransfers); }
+};
+
+// `in_parts`: only what a member and those below it are to have.
+void broadcast_tree(const Member& m, const TreeNode& node, uint32_t round, bool in_parts, Round* out) {
+    const auto data = [&](uint32_t first, uint32_t reach) {
+        return in_parts ? m.parts(Space::Operand, first, std::min(first + reach, m.n())) : m.all(Space::Operand);
     };
-    if (place == distance) {
-        out->receive(m.absolute(relative - distance), data(relative));
-    } else if (place == 0 && relative + distance < m.n()) {
-        out->send(m.absolute(relative + distance), data(relative + distance));
+    if (round < node.receives()) {
+        return out->receive(m.absolute(node.relative - node.reach), data(node.relative, node.reach));
+    }
+    const uint32_t begin = (round - node.receives()) * kTransfers;
+    uint32_t child = 0;
+    for (uint32_t d = node.reach / 2; d; d /= 2) {
+        if (node.relative + d >= m.n()) continue;
+        const bool now = child >= begin && child < begin + kTransfers;
+        if (now) out->send(m.absolute(node.relative + d), data(node.relative + d, d));
+        ++child;
     }
 }
 
@@ -78,11 +97,11 @@ void broadcast_ring(const Member& m, uint32_t round, Round* out) {
 }
 
 void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
-    const uint32_t tree = log_of(m.n());
-    if (round < tree) {
-        broadcast_tree(m, 1u << (tree - round - 1), algorithm == Algorithm::ScatterRing, out);
+    const TreeNode node(m);
+    if (round < node.rounds()) {
+        broadcast_tree(m, node, round, algorithm == Algorithm::ScatterRing, out);
     } else {
-        broadcast_ring(m, round - tree, out);
+        broadcast_ring(m, round - node.rounds(), out);
     }
 }
 
@@ -257,9 +276,9 @@ uint32_t count_rounds(const Shape& shape, Algorithm algorithm) {
         case Algorithm::Dissemination:
             return log_of(n);
         case Algorithm::Binomial:
-            return shape.collective == FI_REDUCE ? std::max(log_of(n), 1u) : log_of(n);
+            return shape.collective == FI_REDUCE ? std::max(log_of(n), 1u) : TreeNode(Member{shape}).rounds();
         case Algorithm::ScatterRing:
-            return log_of(n) + n - 1;
+            return TreeNode(Member{shape}).rounds() + n - 1;
         case Algorithm::RecursiveDoubling:
             return std::max(Folded(n).rounds(), 1u);
         case Algorithm::Ring:
