@@ -8,7 +8,7 @@ namespace selvage::impl {
 namespace {
 
 // Where the ways of an operation cross, in bytes (docs/performance-shm.md).
-constexpr uint64_t kLongAllreduce = 32u << 10;
+constexpr uint64_t kLongAllreduce = 64u << 10;  // for each member: a ring has more rounds the more there are
 constexpr uint64_t kLongBroadcast = 4u << 20;
 constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
 
@@ -259,7 +259,8 @@ Algorithm choose(const Shape& shape) {
         case FI_REDUCE:
             return Algorithm::Binomial;
         case FI_ALLREDUCE:
-            return shape.unit >= kLongAllreduce && shape.members > 1 ? Algorithm::Ring : Algorithm::RecursiveDoubling;
+            return shape.unit >= kLongAllreduce * shape.members && shape.members > 1 ? Algorithm::Ring
+                                                                                     : Algorithm::RecursiveDoubling;
         case FI_ALLGATHER:
             return crowd && shape.unit < kLongAllgather ? Algorithm::Bruck : Algorithm::Ring;
         case FI_ALLTOALL:
