@@ -1,5 +1,6 @@
 // Memory runs out at every possible point of every call: an error, nothing leaked, everything still usable.
 #include <gtest/gtest.h>
+#include <rdma/fi_collective.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,50 @@ TEST(OutOfMemory, DupInfo) {
     const Answer info = getinfo(make_hints("tcp"));
     fail_each("fi_dupinfo", [&] { return InfoPtr(fi_dupinfo(info.get())) ? 0 : -FI_ENOMEM; });
     fail_each("fi_allocinfo", [] { return InfoPtr(fi_allocinfo()) ? 0 : -FI_ENOMEM; });
+}
+
+// From an endpoint to the result of an operation, in a group of one.
+int reduce_alone(const Network& setup) {
+    Opened<fid_eq> eq;
+    Opened<fid_cq> cq;
+    Opened<fid_av> av;
+    Opened<fid_ep> ep;
+    Opened<fid_av_set> set;
+    Opened<fid_mc> group;
+    fi_av_attr av_attr{};
+    fi_av_set_attr attr{};
+    attr.start_addr = attr.end_addr = FI_ADDR_NOTAVAIL;
+    attr.flags = FI_UNIVERSE;
+    char name[256];
+    size_t length = sizeof name;
+    const void* names = name;
+    fi_addr_t self, address;
+    fi_cq_tagged_entry entry;
+    uint64_t from = 3, to = 0;
+    int result = fi_eq_open(setup.fabric.get(), nullptr, eq.out(), nullptr);
+    if (!result) result = fi_cq_open(setup.domain.get(), nullptr, cq.out(), nullptr);
+    if (!result) result = fi_av_open(setup.domain.get(), &av_attr, av.out(), nullptr);
+    if (!result) result = fi_endpoint(setup.domain.get(), setup.info.get(), ep.out(), nullptr);
+    if (!result) result = fi_ep_bind(ep.get(), &eq->fid, 0);
+    if (!result) result = fi_ep_bind(ep.get(), &cq->fid, FI_TRANSMIT | FI_RECV);
+    if (!result) result = fi_ep_bind(ep.get(), &av->fid, 0);
+    if (!result) result = fi_enable(ep.get());
+    if (!result) result = fi_getname(&ep->fid, name, &length);
+    if (!result) result = fi_av_insert(av.get(), &names, 1, &self, 0, nullptr) == 1 ? 0 : -FI_ENOMEM;
+    if (!result) result = fi_av_set(av.get(), &attr, set.out(), nullptr);
+    if (!result) result = fi_av_set_addr(set.get(), &address);
+    if (!result) result = fi_join_collective(ep.get(), address, set.get(), 0, group.out(), nullptr);
+    if (result) return result;
+    result = static_cast<int>(fi_allreduce(ep.get(), &from, 1, nullptr, &to, nullptr, fi_mc_addr(group.get()),
+                                           FI_UINT64, FI_SUM, 0, nullptr));
+    if (!result) result = fi_cq_read(cq.get(), &entry, 1) == 1 && to == 3 ? 0 : -FI_EIO;
+    return result;
+}
+
+TEST(OutOfMemory, Collectives) {
+    Network setup("shm", FI_EP_RDM, kVersion, FI_MSG | FI_COLLECTIVE);
+    ASSERT_EQ(setup.result, 0);
+    fail_each("collectives", [&] { return reduce_alone(setup); });
 }
 
 TEST(OutOfMemory, Objects) {
