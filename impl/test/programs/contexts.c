@@ -244,6 +244,15 @@ static void a_receive_is_directed_at_the_endpoint(void) {
     POST(fi_send(a.tx[7].ep, "direct", 7, NULL, context_of(&a, 1), &ids[1]));
     AWAIT(b.rx[1].done == 1);
     EXPECT(strcmp(to, "direct") == 0);
+    /* Whichever of its contexts the address names; and not from others. */
+    fi_addr_t self;
+    insert(&b, b.sep, &self);
+    DO(fi_recv(b.rx[1].ep, to, 8, NULL, context_of(&b, 3), &ids[0]));
+    POST(fi_send(b.tx[0].ep, "own", 4, NULL, fi_rx_addr(self, 1, kBits), &ids[2]));
+    let_pass();
+    POST(fi_send(a.tx[7].ep, "again", 6, NULL, context_of(&a, 1), &ids[1]));
+    AWAIT(b.rx[1].done == 2);
+    EXPECT(strcmp(to, "again") == 0);
 }
 
 static void memory_is_reached_by_each_context(void) {
@@ -334,7 +343,7 @@ static void a_context_has_attributes_of_its_own(void) {
     pass(1, 1, 8);
     EXPECT(fi_write(a.tx[1].ep, from, 8, NULL, a.peer, base, fi_mr_key(region), &ids[0]) < 0);
     close_way(&a.tx[2]);
-    attr.caps = FI_MSG | FI_MULTICAST;
+    attr.caps = FI_MSG | FI_TRIGGER; /* which the endpoint was not opened with */
     EXPECT(fi_tx_context(a.sep, 2, &attr, &ep, NULL) < 0);
 }
 
