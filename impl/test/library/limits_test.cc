@@ -204,6 +204,38 @@ TEST(Limits, AFullDevShmRefusesAddressVectorsAndKeepsTheirAddresses) {
     });
 }
 
+TEST(Limits, AFullDevShmRefusesContextsAndKeepsTheOthers) {
+    in_child([] {
+        if (!impl::test::use_own_shm("size=64k")) return kSkipped;
+        const Setting setting("shm");
+        const InfoPtr info(fi_dupinfo(setting.rdm.info.get()));
+        info->ep_attr->tx_ctx_cnt = 64;
+        fi_cq_attr cq_attr{};
+        fi_av_attr av_attr{};
+        Opened<fid_cq> cq;
+        Opened<fid_av> av;
+        Opened<fid_ep> ep, contexts[64];
+        if (fi_cq_open(setting.domain(), &cq_attr, cq.out(), nullptr)) return 1;
+        if (fi_av_open(setting.domain(), &av_attr, av.out(), nullptr)) return 1;
+        if (fi_scalable_ep(setting.domain(), info.get(), ep.out(), nullptr)) return 1;
+        if (fi_scalable_ep_bind(ep.get(), av.base(), 0)) return 1;
+        const auto open = [&](int index) {
+            Opened<fid_ep>& context = contexts[index];
+            int error = fi_tx_context(ep.get(), index, nullptr, context.out(), nullptr);
+            if (!error) error = fi_ep_bind(context.get(), cq.base(), FI_TRANSMIT);
+            if (!error) error = fi_enable(context.get());
+            if (error) context.close();
+            return error;
+        };
+        int enabled = 0, error = 0;
+        while (enabled < 64 && !(error = open(enabled))) ++enabled;
+        if (error != -FI_ENOSPC || !enabled) return 2;
+        if (open(63) != -FI_ENOSPC) return 3;
+        if (contexts[0].close() || open(63)) return 4;
+        return open(0) == -FI_ENOSPC ? 0 : 5;
+    });
+}
+
 bool run(const char* command) { return system(command) == 0; }
 
 bool add_interface() {

@@ -105,6 +105,15 @@ TEST(TcpContexts, SendersOfOneAddressAreToldApart) {
     EXPECT_EQ(host.contexts[0].peers_up(), 4u);
 }
 
+TEST(TcpContexts, HaveAddressesOfTheirOwn) {
+    SocketAddress one = loopback(7), other = loopback(7);
+    one.context = receive_context(1);
+    other.context = transmit_context(1);
+    EXPECT_FALSE(net::same_address(one, other));
+    EXPECT_TRUE(net::same_address(one, one));
+    EXPECT_TRUE(one.same_endpoint(other)) << "for an address vector they are one";
+}
+
 TEST(TcpContexts, WhatIsNotThereYetIsToBeCalledAgain) {
     Host host;
     EXPECT_EQ(call(host, hello_of(0, 2)), net::Refusal::Busy);
