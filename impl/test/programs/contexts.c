@@ -1,7 +1,7 @@
 /* Scalable endpoints, as fi_endpoint(3) and fi_av(3) tell of them. Plain C, nothing but the interface: it runs on any
  * libfabric that has them.
  *
- *   contexts PROVIDER FOLDER
+ *   contexts PROVIDER FOLDER [automatic]
  *
  * FOLDER is where the libfabric that runs is expected. Each check is a process of its own with two scalable endpoints
  * that are opened for it; a line says what became of it. The result is 1 if one was not kept, 77 if there are none.
@@ -46,6 +46,7 @@ struct side {
 };
 
 static const char* provider;
+static int automatic;
 static struct fi_info* info;
 static struct fid_fabric* fabric;
 static struct fid_domain* domain;
@@ -77,6 +78,7 @@ static struct fi_info* wanted(void) {
     hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_NAMED_RX_CTX | FI_SOURCE | FI_DIRECTED_RECV;
     hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_LOCAL;
     hints->domain_attr->threading = FI_THREAD_SAFE;
+    hints->domain_attr->data_progress = automatic ? FI_PROGRESS_AUTO : FI_PROGRESS_UNSPEC;
     hints->fabric_attr->prov_name = strdup(provider);
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     const int result =
@@ -526,6 +528,7 @@ int main(int argc, char** argv) {
     int broken = 0;
     if (argc < 3 || !loaded_from(argv[2])) return 2;
     provider = argv[1];
+    automatic = argc > 3 && strcmp(argv[3], "automatic") == 0;
     struct fi_info* found = wanted();
     if (!found) {
         printf("%s has no scalable endpoints\n", provider);
