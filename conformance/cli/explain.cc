@@ -1,9 +1,11 @@
 // selvage explain: why hints are refused, a line for each provider, and the smallest change that is granted; with --all
-// by clause and entry.
+// by clause and entry.  The providers are a library's, or those of declared profiles.
 #include "conformance/explain/summary.h"
 
 #include <fmt/format.h>
+#include <rdma/fi_errno.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -16,6 +18,7 @@
 #include "model/explain/explain.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
+#include "model/text/profile_text.h"
 
 namespace selvage::conformance {
 namespace {
@@ -26,6 +29,7 @@ using namespace std::chrono_literals;
 struct Options {
     Plan plan;
     std::vector<std::string> providers;
+    std::vector<std::string> profiles;  // files
     std::string version;
     std::string hints;
     std::string node, service, flags;
@@ -80,17 +84,18 @@ bool read_call(const Options& o, Version library, Query& q, std::string& error) 
     return true;
 }
 
-// A child's report, line by line, as the parent prints it.
+// A report, line by line; a child's is printed by its parent.
 class Teller {
 public:
-    explicit Teller(Channel& channel) : channel_(channel) {}
+    explicit Teller(std::function<void(const std::string&)> print) : print_(std::move(print)) {}
+    explicit Teller(Channel& channel) : print_([&channel](const std::string& line) { channel.send(line); }) {}
     template <typename... Args>
     void say(fmt::format_string<Args...> format, Args&&... args) {
-        channel_.send(fmt::format(format, std::forward<Args>(args)...));
+        print_(fmt::format(format, std::forward<Args>(args)...));
     }
 
 private:
-    Channel& channel_;
+    std::function<void(const std::string&)> print_;
 };
 
 // What was asked for in the field of a link, and what the entry offers there.
@@ -145,24 +150,25 @@ bool offers_any(const Answer& a, const std::string& provider) {
 
 // What one provider makes of a call.
 struct Answered {
-    std::unique_ptr<TestContext> context;
+    std::string provider;
     Verdict verdict;
     std::vector<Explained> entries;
     std::vector<Info> offers;          // of this provider, in the library's answer
     std::vector<std::string> others;   // that are in the answer, too
     std::optional<Proposal> proposal;  // the smallest change, where it refuses
     int ret = 0;
+    bool declared = false;  // by a profile: no library was asked
 
     [[nodiscard]] bool refused() const { return offers.empty(); }
 };
 
-Answered query_provider(std::unique_ptr<TestContext> context, const Query& query) {
+Answered query_provider(TestContext& context, const Query& query) {
     Answered out;
-    const std::string& provider = context->provider();
-    const Profile& profile = context->profile(query.version);
-    out.verdict = expect(query, context->world(), profile);
-    out.entries = explain(query, context->world(), profile);
-    Answer answer = context->single().issue(query).answer;
+    const std::string& provider = out.provider = context.provider();
+    const Profile& profile = context.profile(query.version);
+    out.verdict = expect(query, context.world(), profile);
+    out.entries = explain(query, context.world(), profile);
+    Answer answer = context.single().issue(query).answer;
     out.ret = answer.ret;
     for (auto& o : answer.offers) {
         const auto name = o.fabric.prov_name.value_or("");
@@ -174,24 +180,49 @@ Answered query_provider(std::unique_ptr<TestContext> context, const Query& query
     }
     if (out.refused()) {
         const auto granted = [&](const Query& q, const std::string& name) {
-            return offers_any(context->single().issue(q).answer, name);
+            return offers_any(context.single().issue(q).answer, name);
         };
-        auto proposals = propose(query, context->world(), out.entries, granted, 1);
+        auto proposals = propose(query, context.world(), out.entries, granted, 1);
         if (!proposals.empty()) out.proposal = std::move(proposals.front());
     }
-    out.context = std::move(context);
     return out;
 }
 
+// The same by what a provider is declared to offer.
+Answered judge_profile(const Profile& profile, const Query& query) {
+    const World world;
+    Answered out;
+    out.declared = true;
+    out.provider = profile.provider;
+    out.verdict = expect(query, world, profile);
+    out.entries = explain(query, world, profile);
+    const auto is_granted = [&](const Query& q) { return expect(q, world, profile).kind == Verdict::Kind::Granted; };
+    for (const auto i : out.verdict.granting) out.offers.push_back(profile.entries[i].offer);
+    if (!is_granted(query)) out.offers.clear();
+    if (!out.refused()) return out;
+    out.ret = -(out.verdict.errnos.empty() ? FI_ENODATA : out.verdict.errnos.front());
+    auto proposals = propose(
+        query, world, out.entries, [&](const Query& q, const std::string&) { return is_granted(q); }, 1);
+    if (!proposals.empty()) out.proposal = std::move(proposals.front());
+    return out;
+}
+
+// By a rule for all providers, not by what this one offers.
+bool is_call_refused(const Answered& a) {
+    const auto refuses = [](const Explained& e) { return e.matching.choice == model::Choice::No; };
+    const bool by_offers = a.declared && !a.entries.empty() && std::all_of(a.entries.begin(), a.entries.end(), refuses);
+    return a.verdict.kind == Verdict::Kind::MustRefuse && !a.verdict.because.empty() && !by_offers;
+}
+
 std::string reason(const Query& query, const Answered& a) {
-    if (a.verdict.kind == Verdict::Kind::MustRefuse && !a.verdict.because.empty())
-        return printable(print_evidence(a.verdict.because.front().evidence));
+    if (is_call_refused(a)) return printable(print_evidence(a.verdict.because.front().evidence));
     if (a.entries.empty()) return fmt::format("offers nothing here to callers of version {}", query.version.str());
     const auto found = obstacles(query, a.entries, a.proposal ? &*a.proposal : nullptr);
     std::string out;
     for (std::size_t i = 0; i < std::min(found.size(), kObstaclesShown); ++i)
         out += (i ? "; " : "") + printable(found[i]);
     if (found.size() > kObstaclesShown) out += fmt::format("; and {} more", found.size() - kObstaclesShown);
+    if (a.declared && a.verdict.kind == Verdict::Kind::MayRefuse) return "may be refused: " + out;
     if (a.verdict.kind == Verdict::Kind::Granted)
         return out + (out.empty() ? "" : "; ") + "a deviation: the text demands an offer";
     return out.empty() ? "refuses for no reason that is known" : out;
@@ -219,15 +250,16 @@ void tell_verdict(Teller& tell, const std::vector<Answered>& answers) {
 
 void tell_summary(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
     std::size_t width = 0;
-    for (const auto& a : answers) width = std::max(width, printable(a.context->provider()).size());
+    for (const auto& a : answers) width = std::max(width, printable(a.provider).size());
     bool any_unrequested = false;
     for (const auto& a : answers) {
-        const auto name = fmt::format("{:<{}}", printable(a.context->provider()), width);
+        const auto name = fmt::format("{:<{}}", printable(a.provider), width);
         if (a.refused()) {
             tell.say("  {}  {}", name, reason(query, a));
             continue;
         }
-        const auto unrequested = unrequested_capabilities(query, a.offers);
+        // A profile has all that an offer can do, not what it answers.
+        const auto unrequested = a.declared ? std::string() : unrequested_capabilities(query, a.offers);
         any_unrequested = any_unrequested || !unrequested.empty();
         tell.say("  {}  granted by {} offer{}{}{}", name, a.offers.size(), a.offers.size() == 1 ? "" : "s",
                  unrequested.empty() ? "" : "; unasked: ", unrequested);
@@ -276,6 +308,14 @@ std::vector<Explained> tell_provider(Teller& tell, TestContext& context, const Q
     return explained;
 }
 
+void tell_answers(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
+    tell_verdict(tell, answers);
+    tell_summary(tell, query, answers);
+    if (std::any_of(answers.begin(), answers.end(), [](const Answered& a) { return !a.refused(); })) return;
+    tell.say("");
+    tell_best(tell, answers);
+}
+
 void work_in_short(const Options& options, const std::vector<std::string>& providers, const Query& query,
                    Channel& channel) {
     Teller tell(channel);
@@ -284,14 +324,9 @@ void work_in_short(const Options& options, const std::vector<std::string>& provi
     for (const auto& p : providers) {
         auto context = TestContext::open(options.plan, p, error);
         if (!context) return;
-        answers.push_back(query_provider(std::move(context), query));
+        answers.push_back(query_provider(*context, query));
     }
-    tell_verdict(tell, answers);
-    tell_summary(tell, query, answers);
-    if (std::all_of(answers.begin(), answers.end(), [](const Answered& a) { return a.refused(); })) {
-        tell.say("");
-        tell_best(tell, answers);
-    }
+    tell_answers(tell, query, answers);
     tell.say("");
     tell.say("--all shows each offer of each provider, with the clauses");
 }
@@ -363,8 +398,35 @@ int explain_program(Options options) {
     return kKept;
 }
 
+// The call by declared profiles: no library is needed.
+int explain_profiles(const Options& options) {
+    std::vector<Answered> answers;
+    Query query;
+    std::string error;
+    if (!read_call(options, kNewest, query, error)) return could_not_run(error);
+    for (const auto& file : options.profiles) {
+        std::string text;
+        Profile profile;
+        if (!read_file(file, text, error)) return could_not_run(error);
+        if (!parse_profile(text, query.version, profile, error)) return could_not_run(file + ": " + error);
+        if (profile.only && *profile.only != query.version)
+            return could_not_run(fmt::format("{}: holds for callers of version {} alone: --version {}", file,
+                                             profile.only->str(), profile.only->str()));
+        name_what_is_open(profile);
+        answers.push_back(judge_profile(profile, query));
+    }
+    Teller tell([](const std::string& line) { fmt::print("{}\n", line); });
+    tell.say("{}\n", tinted(printable(print_call(query)), Tint::Bold));
+    if (options.all)
+        for (const auto& a : answers)
+            for (const auto& e : a.entries) tell_entry(tell, query, e);
+    tell_answers(tell, query, answers);
+    return kKept;
+}
+
 int explain_call(const Options& options) {
     if (!options.program.empty()) return explain_program(options);
+    if (!options.profiles.empty()) return explain_profiles(options);
     const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
     Query query;
@@ -381,6 +443,10 @@ void add_explain(CLI::App& app, Run& run) {
     auto* command = app.add_subcommand("explain", "why a library grants or refuses hints, and what to change");
     add_library_option(*command, options->plan.library);
     command->add_option("--provider", options->providers, "only this provider (again for more)")->type_name("NAME");
+    auto* profiles = command
+                         ->add_option("--profile", options->profiles,
+                                      "by what a profile declares, without a library (again for more)")
+                         ->type_name("FILE");
     command->add_option("--version", options->version, "API version of the call (default: the library's)")
         ->type_name("MAJOR.MINOR");
     auto* program =
@@ -396,10 +462,13 @@ void add_explain(CLI::App& app, Run& run) {
     command->add_option("--call", options->call, "a whole call as text instead; - is standard input");
     for (const char* other : {"--version", "--hints", "--node", "--service", "--flags", "--call"})
         program->excludes(command->get_option(other));
+    for (const char* other : {"--library", "--provider", "--from-program"})
+        profiles->excludes(command->get_option(other));
     command->add_flag("--all", options->all, "each offer of each provider with the clauses that grant or refuse it");
     command->footer(
         "A field that is not named is not asked for; mode bits that are not named are not supported.\n"
         "Example:  selvage explain --provider tcp --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
+        "          selvage explain --profile vendor.toml --hints 'ep_attr.type=FI_EP_RDM'\n"
         "          selvage explain --from-program 'mpirun -n 2 ./solver input.txt'");
     command->callback([options, &run] { run = [options] { return explain_call(*options); }; });
 }

@@ -59,9 +59,11 @@ std::set<Field> mend_all(Query& q, const World& world, const Profile& profile, c
         const Matching m = match(q, world, profile, entry);
         if (m.refuses.empty() && m.leaves_open.empty()) break;
         bool any = false;
+        std::set<Field> seen;  // two clauses may speak of one field
         for (const auto* list : {&m.refuses, &m.leaves_open}) {
             for (const auto& b : *list) {
                 const Field f = b.evidence.field;
+                if (!seen.insert(f).second) continue;
                 const bool again = changed.contains(f);
                 if (again ? forget(q, f) : mend(q, f, entry)) {
                     changed.insert(f);
@@ -133,8 +135,9 @@ std::vector<Proposal> propose(const Query& query, const World& world, const std:
             }
         }
         take_back_bits(q, query, changed, [&](const Query& smaller) { return try_it(smaller, e.provider); });
-        Proposal p{
-            .query = q, .changes = {}, .granted_by = e.provider + " " + print_field(e.entry.offer, Field::ep_type)};
+        // The change of type may have been taken back: then another entry grants it.
+        const Info& granting = q.hints && q.hints->ep.type != 0 ? *q.hints : e.entry.offer;
+        Proposal p{.query = q, .changes = {}, .granted_by = e.provider + " " + print_field(granting, Field::ep_type)};
         for (const Field f : changed) p.changes.push_back({f, shown(query, f), shown(q, f)});
         const bool told = std::any_of(out.begin(), out.end(), [&](const Proposal& o) { return o.query == p.query; });
         if (!told) out.push_back(std::move(p));

@@ -178,14 +178,6 @@ Json answer_json(const Json& request) {
 
 }  // namespace
 
-void name_what_is_open(Profile& profile) {
-    for (auto& e : profile.entries) {
-        if (e.any_domain) e.offer.domain.name = "eth0";
-        if (e.any_fabric) e.offer.fabric.name = e.offer.domain.name == "lo" ? "127.0.0.0/8" : "192.0.2.0/24";
-        e.any_domain = e.any_fabric = false;
-    }
-}
-
 std::string answer(std::string_view request) {
     // Without exceptions, and text of any bytes: what is no UTF-8 is replaced.
     const Json read = Json::parse(request, nullptr, false);

@@ -29,6 +29,8 @@ std::vector<std::string> diff_profiles(const Profile& declared, const Profile& s
 /// The profile for the machine it is used on: each name that is left open becomes those that were seen, and entries
 /// take the address that was seen with them.  An open entry that nothing seen fits is left out.
 Profile fill_in_names(const Profile& declared, const Profile& seen);
+/// Gives names to what is left open where no machine is at hand: those of one with a single interface.
+void name_what_is_open(Profile& profile);
 
 /// The bit that stands for an enum value where Entry::most holds a set of them: the place of the value's word in its
 /// family.  Zero for a value without a word.
