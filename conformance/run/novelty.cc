@@ -9,7 +9,7 @@ namespace {
 using namespace model;
 
 constexpr unsigned kMostShrunk = 40;  // cases of one clause that are shrunk at most
-constexpr unsigned kMostBarren = 6;   // and in a row without a new finding
+constexpr unsigned kMostBarren = 6;   // and in a row that come to known findings
 constexpr std::size_t kMostKept = 6;  // findings of one clause that are told
 
 }  // namespace
@@ -33,6 +33,11 @@ bool Novelty::is_new(Clause clause, const std::string& signature) {
     if (s.signatures.size() >= kMostKept || !s.signatures.insert(signature).second) return false;
     s.barren = s.under_way;
     return true;
+}
+
+void Novelty::came_to_nothing(Clause clause) {
+    Seen& s = seen_[clause];
+    if (s.barren > s.under_way) --s.barren;
 }
 
 std::string signature(const Because& because, const Case& shown, bool intermittent) {

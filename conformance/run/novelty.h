@@ -22,13 +22,15 @@ public:
     void end(model::Clause clause) { --seen_[clause].under_way; }
     /// Notes a shrunk case.  True if nothing like it was seen before.
     bool is_new(model::Clause clause, const std::string& signature);
+    /// Nothing was seen, after all: it says nothing of what is still to come.
+    void came_to_nothing(model::Clause clause);
     /// It was none.
     void forget(model::Clause clause, const std::string& signature) { seen_[clause].signatures.erase(signature); }
 
 private:
     struct Seen {
         unsigned shrunk = 0;
-        unsigned barren = 0;     // shrunk in a row without anything new, as far as is known
+        unsigned barren = 0;     // shrunk in a row to what was known, as far as is known
         unsigned under_way = 0;  // of them those that are being shrunk
         std::set<std::string> signatures;
     };

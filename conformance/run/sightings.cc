@@ -98,7 +98,7 @@ void Sightings::conclude_reduction() {
     reporter_.novelty().end(c.sighting.because.front().clause);
     const std::uint64_t id = c.id;
     if (may_be_confirmed_beside(c.reduced)) return confirm(std::move(c), at);
-    tell_repeated(repeater_.confirm(c.sighting, c.reduced));
+    tell_repeated(c.sighting, repeater_.confirm(c.sighting, c.reduced));
     reporter_.conclude(id);
 }
 
@@ -130,15 +130,15 @@ void Sightings::conclude_confirmation() {
     if (r.because.empty()) {
         const Because& first = c.reduced.because.front();
         reporter_.novelty().forget(first.clause, signature(first, c.reduced.minimal));
-        tell_repeated(repeater_.confirm(c.sighting, c.reduced));
+        tell_repeated(c.sighting, repeater_.confirm(c.sighting, c.reduced));
     } else {
         for (std::uint64_t i = 0; i <= c.again; ++i) reporter_.pass_on(r.shown, r.because, std::nullopt);
     }
     reporter_.conclude(c.id);
 }
 
-void Sightings::tell_repeated(Repeated r) {
-    if (r.because.empty()) return;
+void Sightings::tell_repeated(const Sighting& seen, Repeated r) {
+    if (r.because.empty()) return reporter_.novelty().came_to_nothing(seen.because.front().clause);
     if (!r.intermittent && r.shown.before.empty()) learnt_.learn({r.loss, r.shown, r.because});
     reporter_.send(std::move(r.shown), std::move(r.because), r.intermittent);
 }

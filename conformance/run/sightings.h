@@ -44,7 +44,7 @@ private:
     void confirm(Candidate candidate, std::uint64_t at);
     [[nodiscard]] bool may_be_confirmed_beside(const Reduced& r) const;
     void conclude_confirmation();
-    void tell_repeated(Repeated r);
+    void tell_repeated(const Sighting& seen, Repeated r);
 
     TestContext& context_;
     Reporter& reporter_;

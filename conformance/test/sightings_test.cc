@@ -29,8 +29,15 @@ using model::Clause;
 
 struct Shrunk {
     Clause clause;
-    std::string signature;  // of what it is made smaller to
+    std::string signature;  // of what it is made smaller to; empty: it does not show again
 };
+
+void conclude(Novelty& novelty, const Shrunk& shrunk) {
+    if (shrunk.signature.empty())
+        novelty.came_to_nothing(shrunk.clause);
+    else
+        novelty.is_new(shrunk.clause, shrunk.signature);
+}
 
 using Stream = std::vector<Shrunk>;
 
@@ -41,7 +48,7 @@ std::vector<std::size_t> one_by_one(const Stream& stream) {
     for (std::size_t i = 0; i < stream.size(); ++i) {
         if (!novelty.worth_shrinking(stream[i].clause)) continue;
         out.push_back(i);
-        novelty.is_new(stream[i].clause, stream[i].signature);
+        conclude(novelty, stream[i]);
     }
     return out;
 }
@@ -51,27 +58,37 @@ std::vector<std::size_t> beside_the_run(const Stream& stream, std::size_t later)
     Novelty novelty;
     std::vector<std::size_t> out;
     std::deque<Shrunk> under_way;
-    const auto conclude = [&] {
+    const auto conclude_oldest = [&] {
         novelty.end(under_way.front().clause);
-        novelty.is_new(under_way.front().clause, under_way.front().signature);
+        conclude(novelty, under_way.front());
         under_way.pop_front();
     };
     for (std::size_t i = 0; i < stream.size(); ++i) {
-        while (novelty.is_open(stream[i].clause)) conclude();
+        while (novelty.is_open(stream[i].clause)) conclude_oldest();
         if (!novelty.worth_shrinking(stream[i].clause)) continue;
         out.push_back(i);
         novelty.begin(stream[i].clause);
         under_way.push_back(stream[i]);
-        if (under_way.size() > later) conclude();
+        if (under_way.size() > later) conclude_oldest();
     }
     return out;
 }
 
 RC_GTEST_PROP(Novelty, DecidesBesideTheRunAsItDoesOneByOne, ()) {
     Stream stream;
-    for (int n = *rc::gen::inRange(0, 120); n > 0; --n)
-        stream.push_back({static_cast<Clause>(*rc::gen::inRange(0, 3)), std::to_string(*rc::gen::inRange(0, 9))});
+    for (int n = *rc::gen::inRange(0, 120); n > 0; --n) {
+        const int signature = *rc::gen::inRange(-3, 9);
+        stream.push_back(
+            {static_cast<Clause>(*rc::gen::inRange(0, 3)), signature < 0 ? "" : std::to_string(signature)});
+    }
     RC_ASSERT(beside_the_run(stream, *rc::gen::inRange<std::size_t>(0, 40)) == one_by_one(stream));
+}
+
+TEST(Novelty, GoesOnWhereOnlyWhatDidNotShowAgainWasSeen) {
+    const Stream vain(20, {Clause{}, ""});
+    EXPECT_EQ(one_by_one(vain).size(), vain.size()) << "none of them is a finding, and the next one may be";
+    const Stream known(20, {Clause{}, "the same"});
+    EXPECT_LT(one_by_one(known).size(), 10U);
 }
 
 TEST(Novelty, WaitsForNothingThatDecidesNothing) {
