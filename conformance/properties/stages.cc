@@ -51,6 +51,15 @@ bool widen(TestContext& context, TrafficStage& s) {
     return s.offer.caps != offered;
 }
 
+// Asks for completions in strict order, of each side that grants them.
+void order_completions(TestContext& context, TrafficStage& s) {
+    for (const Field order : {Field::tx_comp_order, Field::rx_comp_order}) {
+        TrafficStage more = s;
+        set(*more.query.hints, order, FI_ORDER_STRICT);
+        if (find_entry(context, more)) s = std::move(more);
+    }
+}
+
 // Of a provider with addresses of the internet, finds the entry that reaches the other machine.
 bool reaches_peer(TestContext& context, TrafficStage& s) {
     const std::uint64_t format = s.offer.addr_format;
@@ -83,6 +92,7 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         s.query.hints->caps = s.offer.caps & kNeededCaps;
         s.narrow = true;
         if (!find_entry(context, s)) continue;
+        order_completions(context, s);
         s.setups.resize(1);
         out.push_back(s);
     }

@@ -80,6 +80,15 @@ TEST(Coverage, EachMustClauseOnOurOwnShmIsReachedOrHasAReason) {
 TEST(Coverage, EachMustClauseOnOurOwnTcpIsReachedOrHasAReason) {
     expect_no_gaps(run_short({"--library", SELVAGE_OWN_LIBRARY, "--provider", "tcp"}));
 }
+
+// A declared profile has more than is inferred: what is granted to those alone who ask.
+TEST(Coverage, EachMustClauseOnWhatOursDeclaresIsReachedOrHasAReason) {
+    for (const std::string provider : {"shm", "tcp", "udp"}) {
+        const std::string file = SELVAGE_TRANSPORTS "/" + provider + "/" + provider + ".toml";
+        const auto forms = run_short({"--library", SELVAGE_OWN_LIBRARY, "--provider", provider, "--profile", file});
+        EXPECT_EQ(joined(gaps(forms.data)), "") << provider;
+    }
+}
 #endif
 
 // Debian's ofi_rxm has atomics, sources and directed receives for those alone who ask.
