@@ -50,11 +50,11 @@ std::vector<std::string> properties_for(Judges judges) {
 
 // What the run itself says, without a look at the library.
 std::string reason_of_run(const Plan& plan, Version library, const ProviderResult& result, const ClauseText& c) {
-    if (!wants(plan, c.clause)) return "the run was told to judge other clauses only";
+    if (!wants(plan, c.clause)) return std::string(kOtherClauses);
     if (c.since > library)
         return fmt::format("holds from version {} on; the library is of {}", c.since.str(), library.str());
     for (const auto& name : properties_for(c.judges))
-        if (!result.finished.contains(name)) return fmt::format("the property {} was not run to its end", name);
+        if (!result.finished.contains(name)) return fmt::format("{}{}", kNotToItsEnd, name);
     return {};
 }
 

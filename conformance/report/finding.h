@@ -118,6 +118,13 @@ ClauseResult result_of(const Report& report, const ProviderResult& provider, mod
 /// Why a clause is Unreached or Unseen on a provider; empty for others, and for unreached ones that nothing explains.
 std::string_view reason_of(const Report& report, const ProviderResult& provider, model::Clause clause);
 
+/// What reasons begin with that say nothing of the library: the run did not look.
+inline constexpr std::string_view kOtherClauses = "the run was told to judge other clauses only";
+inline constexpr std::string_view kNotToItsEnd = "not run to its end: the property ";
+inline bool says_not_looked(std::string_view reason) {
+    return reason.starts_with(kOtherClauses) || reason.starts_with(kNotToItsEnd);
+}
+
 /// How many deviations have programs that came to each result, by ProgramRun::Result.
 std::array<std::uint64_t, 4> program_counts(const Report& report);
 /// The counts as one sentence, "78 of 80 findings are shown by their C programs, 2 are not"; empty: none was asked for.

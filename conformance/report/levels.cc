@@ -81,7 +81,8 @@ LevelVerdict verdict_on(const Report& report, const ProviderResult& provider, co
         if (result == ClauseResult::Broken)
             (is_waived(report, provider.provider, c.clause) ? out.waived : out.broken).push_back(c.clause);
         const bool has_to = std::find(level.reaches.begin(), level.reaches.end(), c.clause) != level.reaches.end();
-        if (result == ClauseResult::Unreached && (has_to || reason_of(report, provider, c.clause).empty()))
+        const auto reason = reason_of(report, provider, c.clause);
+        if (result == ClauseResult::Unreached && (has_to || reason.empty() || says_not_looked(reason)))
             out.unreached.push_back(c.clause);
     }
     return out;

@@ -25,7 +25,7 @@ std::span<const ConformanceLevel> conformance_levels();
 struct LevelVerdict {
     std::vector<model::Clause> broken;     ///< and not waived
     std::vector<model::Clause> waived;     ///< broken, and answered for: it does not conform without them
-    std::vector<model::Clause> unreached;  ///< without a reason, or though the level has to reach it
+    std::vector<model::Clause> unreached;  ///< without a reason of the library's, or though the level has to reach it
 
     [[nodiscard]] bool conforms() const { return broken.empty() && waived.empty() && unreached.empty(); }
 };

@@ -368,7 +368,7 @@ TEST(FirstDeviation, EndsItsPropertyAndIsNotMadeSmaller) {
         EXPECT_FALSE(r.deviations.at(0).intermittent) << ran.out;
         bool said = false;
         for (const auto& [clause, reason] : r.providers[0].reasons)
-            said = said || reason == "the property traffic was not run to its end";
+            said = said || reason == "not run to its end: the property traffic";
         EXPECT_TRUE(said);
     }
     EXPECT_LT(judged[1], judged[0]);

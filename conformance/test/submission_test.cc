@@ -67,6 +67,15 @@ TEST(Levels, WhatNothingReachedNeedsAReasonAndSomePromisesHaveToBeReached) {
     EXPECT_EQ(levels_text(r, r.providers[0]), "conforms to core, one-sided") << "it has no messages";
 }
 
+TEST(Levels, AreNotReachedByARunThatDidNotLook) {
+    for (const std::string& reason : {std::string(kOtherClauses), std::string(kNotToItsEnd) + "pairs"}) {
+        Report r = all_kept();
+        r.providers[0].tally.applied[number("getinfo.memory.dup-equal")] = 0;
+        r.providers[0].reasons[model::find_clause("getinfo.memory.dup-equal")->clause] = reason;
+        EXPECT_EQ(levels_text(r, r.providers[0]), "conforms to no level") << reason;
+    }
+}
+
 TEST(Levels, AreNotReachedByWaivers) {
     Report r = all_kept();
     Deviation d;
