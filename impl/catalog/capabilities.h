@@ -29,9 +29,6 @@ inline constexpr uint64_t kReceiveCaps = FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC
                                          FI_VARIABLE_MSG | FI_MULTI_RECV | FI_SOURCE | FI_RMA_EVENT | FI_SOURCE_ERR |
                                          FI_COLLECTIVE | FI_XPU_TRIGGER;
 
-// Those that cost something, and that most programs never use: granted to who asks for them by name.
-inline constexpr uint64_t kOnRequestCaps = FI_HMEM | FI_COLLECTIVE;
-
 // Operation flags that fi_endpoint(3) defines as defaults of a context.
 inline constexpr uint64_t kTransmitOpFlags = FI_COMMIT_COMPLETE | FI_COMPLETION | FI_DELIVERY_COMPLETE | FI_INJECT |
                                              FI_INJECT_COMPLETE | FI_MULTICAST | FI_TRANSMIT_COMPLETE;

@@ -83,12 +83,12 @@ void fill_domain(DomainAttr& domain, uint64_t caps) {
 
 void fill_engine_attrs(Offer& offer, fi_ep_type type, uint64_t reach) {
     offer.set.info.caps = (type == FI_EP_MSG ? kConnectedCaps : kAddressedCaps) | reach;
+    if (type == FI_EP_RDM) offer.set.info.caps |= FI_COLLECTIVE;
     fill_contexts(offer.set);
     fill_endpoint(offer.set.ep, type);
     // The domain is one for every endpoint type on it.
     fill_domain(offer.set.domain, reach | FI_SHARED_AV);
     offer.hmem = type != FI_EP_DGRAM;  // datagrams go past the engine, which copies
-    offer.collective = type == FI_EP_RDM;
     offer.tx_size_max = kQueueMax;
     offer.rx_size_max = kQueueMax;
     offer.auth_key_max = kAuthKeyMax;

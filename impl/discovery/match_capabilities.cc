@@ -40,12 +40,9 @@ uint64_t free_extras(uint64_t requested, uint64_t granted, uint64_t offered) {
 
 bool match_capabilities(Match& match) {
     const uint64_t requested = match.hints().info.caps;
-    const uint64_t plain = match.offer.set.info.caps | (match.hmem && match.offer.hmem ? FI_HMEM : 0);
-    const uint64_t offered = plain | (match.offer.collective ? FI_COLLECTIVE : 0);
+    const uint64_t offered = match.offer.set.info.caps | (match.hmem && match.offer.hmem ? FI_HMEM : 0);
     if (requested == 0) {
-        // Contexts may name what their endpoint does not.
-        const uint64_t by_context = (match.hints().tx.caps | match.hints().rx.caps) & FI_COLLECTIVE;
-        match.out.info.caps = plain | (offered & by_context);
+        match.out.info.caps = offered;
         return !match.hmem || match.offer.hmem;
     }
     if (!match.subset("caps", requested, offered, kType)) return false;
