@@ -29,8 +29,9 @@ bool on_device(const Endpoint& endpoint, void* desc) {
 // The flags of atomics that mean something for a group. Every completion says that the buffers are free again.
 constexpr uint64_t kFlags = FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE;
 
-ssize_t post(fid_ep* descriptor, const CollectiveCall& call) {
+ssize_t post(fid_ep* descriptor, CollectiveCall call) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
+    call.flags |= endpoint->tx_always;
     if (call.flags & ~kFlags) return -FI_EBADFLAGS;
     DataPath& path = *endpoint->path;
     path.lock();
@@ -49,86 +50,49 @@ ssize_t post_data(fid_ep* descriptor, const CollectiveCall& call, void* desc, vo
 }
 
 ssize_t barrier2(fid_ep* ep, fi_addr_t group, uint64_t flags, void* context) {
-    return post(
-        ep,
-        {.collective = FI_BARRIER, .group = group, .context = context, .flags = flags | Endpoint::of(ep)->tx_always});
+    return post(ep, {.collective = FI_BARRIER, .group = group, .context = context, .flags = flags});
 }
 ssize_t barrier(fid_ep* ep, fi_addr_t group, void* context) {
     return barrier2(ep, group, Endpoint::of(ep)->tx_defaults & FI_COMPLETION, context);
 }
-ssize_t broadcast(fid_ep* ep, void* buffer, size_t count, void* desc, fi_addr_t group, fi_addr_t root, fi_datatype type,
-                  uint64_t flags, void* context) {
+// With a root and a reduction; a collective that lacks one does not look at it.
+template <fi_collective_op Collective>
+ssize_t reduce_to_root(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
+                       fi_addr_t group, fi_addr_t root, fi_datatype type, fi_op op, uint64_t flags, void* context) {
     return post_data(ep,
-                     {.collective = FI_BROADCAST,
+                     {.collective = Collective,
                       .group = group,
                       .root = root,
-                      .operand = buffer,
-                      .count = count,
-                      .type = type,
-                      .context = context,
-                      .flags = flags | Endpoint::of(ep)->tx_always},
-                     desc, nullptr);
-}
-
-// Those without root and operation.
-template <fi_collective_op Collective>
-ssize_t exchange(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
-                 fi_addr_t group, fi_datatype type, uint64_t flags, void* context) {
-    return post_data(ep,
-                     {.collective = Collective,
-                      .group = group,
-                      .operand = operand,
-                      .result = result,
-                      .count = count,
-                      .type = type,
-                      .context = context,
-                      .flags = flags | Endpoint::of(ep)->tx_always},
-                     desc, result_desc);
-}
-template <fi_collective_op Collective>
-ssize_t reduction(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
-                  fi_addr_t group, fi_datatype type, fi_op op, uint64_t flags, void* context) {
-    return post_data(ep,
-                     {.collective = Collective,
-                      .group = group,
                       .operand = operand,
                       .result = result,
                       .count = count,
                       .type = type,
                       .op = op,
                       .context = context,
-                      .flags = flags | Endpoint::of(ep)->tx_always},
+                      .flags = flags},
                      desc, result_desc);
 }
 template <fi_collective_op Collective>
 ssize_t with_root(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
                   fi_addr_t group, fi_addr_t root, fi_datatype type, uint64_t flags, void* context) {
-    return post_data(ep,
-                     {.collective = Collective,
-                      .group = group,
-                      .root = root,
-                      .operand = operand,
-                      .result = result,
-                      .count = count,
-                      .type = type,
-                      .context = context,
-                      .flags = flags | Endpoint::of(ep)->tx_always},
-                     desc, result_desc);
+    return reduce_to_root<Collective>(ep, operand, count, desc, result, result_desc, group, root, type, FI_NOOP, flags,
+                                      context);
 }
-ssize_t reduce_to_root(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
-                       fi_addr_t group, fi_addr_t root, fi_datatype type, fi_op op, uint64_t flags, void* context) {
-    return post_data(ep,
-                     {.collective = FI_REDUCE,
-                      .group = group,
-                      .root = root,
-                      .operand = operand,
-                      .result = result,
-                      .count = count,
-                      .type = type,
-                      .op = op,
-                      .context = context,
-                      .flags = flags | Endpoint::of(ep)->tx_always},
-                     desc, result_desc);
+template <fi_collective_op Collective>
+ssize_t reduction(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
+                  fi_addr_t group, fi_datatype type, fi_op op, uint64_t flags, void* context) {
+    return reduce_to_root<Collective>(ep, operand, count, desc, result, result_desc, group, FI_ADDR_NOTAVAIL, type, op,
+                                      flags, context);
+}
+template <fi_collective_op Collective>
+ssize_t exchange(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
+                 fi_addr_t group, fi_datatype type, uint64_t flags, void* context) {
+    return with_root<Collective>(ep, operand, count, desc, result, result_desc, group, FI_ADDR_NOTAVAIL, type, flags,
+                                 context);
+}
+ssize_t broadcast(fid_ep* ep, void* buffer, size_t count, void* desc, fi_addr_t group, fi_addr_t root, fi_datatype type,
+                  uint64_t flags, void* context) {
+    return with_root<FI_BROADCAST>(ep, buffer, count, desc, nullptr, nullptr, group, root, type, flags, context);
 }
 
 // Any of them by its structure: vectors of one range.
@@ -151,7 +115,7 @@ ssize_t message(fid_ep* ep, const fi_msg_collective* message, fi_ioc* results, v
                       .type = message->datatype,
                       .op = message->op,
                       .context = message->context,
-                      .flags = flags | Endpoint::of(ep)->tx_always},
+                      .flags = flags},
                      message->desc && message->iov_count ? message->desc[0] : nullptr,
                      result_descs && result_count ? result_descs[0] : nullptr);
 }
@@ -166,7 +130,7 @@ constinit const fi_ops_collective kCollectiveOps = {
     .allreduce = reduction<FI_ALLREDUCE>,
     .allgather = exchange<FI_ALLGATHER>,
     .reduce_scatter = reduction<FI_REDUCE_SCATTER>,
-    .reduce = reduce_to_root,
+    .reduce = reduce_to_root<FI_REDUCE>,
     .scatter = with_root<FI_SCATTER>,
     .gather = with_root<FI_GATHER>,
     .msg = message,
