@@ -107,4 +107,61 @@ Value next(Value old, Value operand, Value compare) {
         return static_cast<Value>((operand & compare) | (old & ~compare));
 }
 
+// A function for each datatype and each of its operations below `Make::kOps`: Make::function<Op, Value>, which is a
+// Make::Function.
+template <typename Make>
+class AtomicTable {
+public:
+    using Function = typename Make::Function;
+
+    // nullptr: the datatype does not have the operation.
+    static Function find(fi_datatype type, fi_op op) {
+        if (static_cast<size_t>(op) >= Make::kOps) return nullptr;
+        for (const Row& candidate : kRows) {
+            if (candidate.type == type) return candidate.functions[op];
+        }
+        return nullptr;
+    }
+
+private:
+    struct Row {
+        fi_datatype type;
+        Function functions[Make::kOps];
+    };
+
+    template <typename Value, size_t... Ops>
+    static constexpr Row make_row(fi_datatype type, std::index_sequence<Ops...>) {
+        return {type, {[]() -> Function {
+                    if constexpr (kind_has(kind_of<Value>, static_cast<fi_op>(Ops))) {
+                        return Make::template function<static_cast<fi_op>(Ops), Value>;
+                    } else {
+                        return nullptr;
+                    }
+                }()...}};
+    }
+    template <typename Value>
+    static constexpr Row row(fi_datatype type) {
+        return make_row<Value>(type, std::make_index_sequence<Make::kOps>{});
+    }
+
+    static constexpr Row kRows[] = {
+        row<int8_t>(FI_INT8),
+        row<uint8_t>(FI_UINT8),
+        row<int16_t>(FI_INT16),
+        row<uint16_t>(FI_UINT16),
+        row<int32_t>(FI_INT32),
+        row<uint32_t>(FI_UINT32),
+        row<int64_t>(FI_INT64),
+        row<uint64_t>(FI_UINT64),
+        row<__int128>(FI_INT128),
+        row<unsigned __int128>(FI_UINT128),
+        row<float>(FI_FLOAT),
+        row<double>(FI_DOUBLE),
+        row<long double>(FI_LONG_DOUBLE),
+        row<Complex<float>>(FI_FLOAT_COMPLEX),
+        row<Complex<double>>(FI_DOUBLE_COMPLEX),
+        row<Complex<long double>>(FI_LONG_DOUBLE_COMPLEX),
+    };
+};
+
 }  // namespace selvage::impl

@@ -70,61 +70,18 @@ void apply(std::byte* target, const std::byte* operands, const std::byte* compar
     }
 }
 
-using Kernel = void (*)(std::byte*, const std::byte*, const std::byte*, std::byte*, size_t);
-constexpr size_t kOps = FI_MSWAP + 1;
-
-struct Row {
-    fi_datatype type;
-    Kernel kernels[kOps];
+struct Kernels {
+    static constexpr size_t kOps = FI_MSWAP + 1;
+    using Function = void (*)(std::byte*, const std::byte*, const std::byte*, std::byte*, size_t);
+    template <fi_op Op, typename Value>
+    static constexpr Function function = apply<Op, Value>;
 };
-
-template <typename Value, size_t... Ops>
-constexpr Row make_row(fi_datatype type, std::index_sequence<Ops...>) {
-    return {type, {[]() -> Kernel {
-                if constexpr (kind_has(kind_of<Value>, static_cast<fi_op>(Ops))) {
-                    return apply<static_cast<fi_op>(Ops), Value>;
-                } else {
-                    return nullptr;
-                }
-            }()...}};
-}
-template <typename Value>
-constexpr Row row(fi_datatype type) {
-    return make_row<Value>(type, std::make_index_sequence<kOps>{});
-}
-
-constexpr Row kRows[] = {
-    row<int8_t>(FI_INT8),
-    row<uint8_t>(FI_UINT8),
-    row<int16_t>(FI_INT16),
-    row<uint16_t>(FI_UINT16),
-    row<int32_t>(FI_INT32),
-    row<uint32_t>(FI_UINT32),
-    row<int64_t>(FI_INT64),
-    row<uint64_t>(FI_UINT64),
-    row<__int128>(FI_INT128),
-    row<unsigned __int128>(FI_UINT128),
-    row<float>(FI_FLOAT),
-    row<double>(FI_DOUBLE),
-    row<long double>(FI_LONG_DOUBLE),
-    row<Complex<float>>(FI_FLOAT_COMPLEX),
-    row<Complex<double>>(FI_DOUBLE_COMPLEX),
-    row<Complex<long double>>(FI_LONG_DOUBLE_COMPLEX),
-};
-
-Kernel kernel_of(fi_datatype type, fi_op op) {
-    if (static_cast<size_t>(op) >= kOps) return nullptr;
-    for (const Row& candidate : kRows) {
-        if (candidate.type == type) return candidate.kernels[op];
-    }
-    return nullptr;
-}
 
 }  // namespace
 
 void apply_atomic(fi_datatype type, fi_op op, const Resolved& target, const std::byte* operand,
                   const std::byte* compare, std::byte* result, size_t count) {
-    const Kernel kernel = kernel_of(type, op);
+    const Kernels::Function kernel = AtomicTable<Kernels>::find(type, op);
     const size_t size = atomic_type_size(type);
     if (!kernel || !size) return;
     size_t done = 0;
