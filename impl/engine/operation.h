@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cassert>
+#include <cstdlib>
+#include <cstring>
 
 #include "impl/engine/pool.h"
 #include "impl/engine/protocol.h"
@@ -214,6 +216,15 @@ struct Unexpected {
     };
 
     const std::byte* payload() const { return heap ? heap : bytes; }
+    // The whole message comes with it. False: memory is short.
+    bool copy_payload(const std::byte* from) {
+        if (message.length > kInline) {
+            heap = static_cast<std::byte*>(malloc(message.length));
+            if (!heap) return false;
+        }
+        if (message.length) memcpy(heap ? heap : bytes, from, message.length);
+        return true;
+    }
 };
 
 // Something that has to be said to a peer in answer, and could not be sent at once.

@@ -259,20 +259,16 @@ void Receiver::conclude(Receive* receive) {
     if (last) context_->give(parent);
 }
 
-// nullptr when memory is short, or the peer sent more than it may.
-Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announced) {
-    PeerState* state = state_of(peer);
-    if (!state) return nullptr;
-    uint32_t& held = announced ? state->receiving.announcements : state->receiving.unexpected_units;
-    const uint32_t most = announced ? state->receiving.announcements_most : peer.window();
+Unexpected* Receiver::make_unexpected(Pool<Unexpected>& pool, const Arrival& message, PeerBase& peer, bool announced,
+                                      uint32_t* held, uint32_t most) {
     const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
-    if (units > most - held) {
+    if (units > most - *held) {
         over_budget_ = true;
         return nullptr;
     }
-    Unexpected* unexpected = context_->unexpected.take();
+    Unexpected* unexpected = pool.take();
     if (!unexpected) return nullptr;
-    held += units;
+    *held += units;
     unexpected->announced = announced;
     unexpected->claimed = false;
     unexpected->range_count = 0;
@@ -281,6 +277,17 @@ Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announce
     unexpected->peer = &peer;
     unexpected->message = message;
     unexpected->heap = nullptr;
+    return unexpected;
+}
+
+// As make_unexpected().
+Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announced) {
+    PeerState* state = state_of(peer);
+    if (!state) return nullptr;
+    uint32_t& held = announced ? state->receiving.announcements : state->receiving.unexpected_units;
+    const uint32_t most = announced ? state->receiving.announcements_most : peer.window();
+    Unexpected* unexpected = make_unexpected(context_->unexpected, message, peer, announced, &held, most);
+    if (!unexpected) return nullptr;
     count_unexpected(state, *unexpected, true);
     count_stat(peer, Stat::Unexpected);
     if (announced && held * 4 >= most * 3) widen_announcements(*state);
@@ -331,14 +338,10 @@ bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const
     }
     Unexpected* unexpected = keep(message, peer, false);
     if (!unexpected) return false;
-    if (message.length > Unexpected::kInline) {
-        unexpected->heap = static_cast<std::byte*>(malloc(message.length));
-        if (!unexpected->heap) {
-            let_go(unexpected);
-            return false;
-        }
+    if (!unexpected->copy_payload(payload)) {
+        let_go(unexpected);
+        return false;
     }
-    if (message.length) memcpy(unexpected->heap ? unexpected->heap : unexpected->bytes, payload, message.length);
     queue_whole(unexpected, peer);
     return true;
 }

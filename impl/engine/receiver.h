@@ -298,6 +298,10 @@ private:
     void let_go_collective(Unexpected* unexpected);
     bool is_ordered(const Receive& receive) const { return strict_ && !(receive.flags & FI_COLLECTIVE); }
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
+    // Takes one that is in no queue yet. `held`: what its peer makes this side keep, of which there may be `most`.
+    // nullptr when memory is short, or the peer sent more than it may.
+    Unexpected* make_unexpected(Pool<Unexpected>& pool, const Arrival& message, PeerBase& peer, bool announced,
+                                uint32_t* held, uint32_t most);
     // The whole message is there, and waits for its receive.
     void queue_whole(Unexpected* unexpected, PeerBase& peer);
     std::byte* pulled_copy(const Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);

@@ -31,14 +31,10 @@ bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, Pe
     }
     Unexpected* unexpected = keep_collective(message, peer, false);
     if (!unexpected) return false;
-    if (message.length > Unexpected::kInline) {
-        unexpected->heap = static_cast<std::byte*>(malloc(message.length));
-        if (!unexpected->heap) {
-            collective_->unexpected.give(unexpected);
-            return false;
-        }
+    if (!unexpected->copy_payload(payload)) {
+        collective_->unexpected.give(unexpected);
+        return false;
     }
-    if (message.length) memcpy(unexpected->heap ? unexpected->heap : unexpected->bytes, payload, message.length);
     collective_->match.keep(unexpected);
     return true;
 }
@@ -66,28 +62,12 @@ Receive* Receiver::match_collective(Arrival& message, PeerBase& peer) {
     return collective_->match.find_posted(true, message.tag, [&] { return message.from; });
 }
 
-// nullptr when memory is short, or the peer sent more than it may.
+// As make_unexpected().
 Unexpected* Receiver::keep_collective(const Arrival& message, PeerBase& peer, bool announced) {
     PeerState& state = *static_cast<PeerState*>(peer.state);
     uint32_t& held = announced ? state.collective.announced : state.collective.kept;
     const uint32_t most = announced ? kCollectiveAnnouncements : kCollectiveUnits;
-    const auto units = announced ? 1U : static_cast<uint32_t>(units_of(message.length));
-    if (units > most - held) {
-        over_budget_ = true;
-        return nullptr;
-    }
-    Unexpected* unexpected = collective_->unexpected.take();
-    if (!unexpected) return nullptr;
-    held += units;
-    unexpected->announced = announced;
-    unexpected->claimed = false;
-    unexpected->range_count = 0;
-    unexpected->error = 0;
-    unexpected->owner = this;
-    unexpected->peer = &peer;
-    unexpected->message = message;
-    unexpected->heap = nullptr;
-    return unexpected;
+    return make_unexpected(collective_->unexpected, message, peer, announced, &held, most);
 }
 
 // It is in no queue any more.
