@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loaded.h"
+#include "checks.h"
 
 enum { kMembersMost = 64, kAddressMost = 256, kUnsupported = 76 };
 #define LARGE ((size_t)60000) /* elements */
@@ -57,15 +57,6 @@ static void give_up(const char* what, long result) {
     fflush(stdout);
     _exit(unsupported ? kUnsupported : 1);
 }
-#define DO(call)                                    \
-    do {                                            \
-        const long returned = (long)(call);         \
-        if (returned < 0) give_up(#call, returned); \
-    } while (0)
-#define EXPECT(condition)                         \
-    do {                                          \
-        if (!(condition)) give_up(#condition, 0); \
-    } while (0)
 /* Posts, as often as it takes. */
 #define POST(call)                                                             \
     do {                                                                       \
@@ -722,10 +713,7 @@ static void sets_have_their_operations(void) {
     DO(fi_close(&first->fid));
 }
 
-static const struct check {
-    const char* what;
-    void (*run)(void);
-} checks[] = {
+static const struct check checks[] = {
     {"sets are united, intersected, subtracted", sets_have_their_operations},
     {"what is supported can be asked", what_is_supported_can_be_asked},
     {"members join a group", members_join},

@@ -16,14 +16,12 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "loaded.h"
+#include "checks.h"
 
 enum { kContexts = 8, kBits = 4, kBytes = 64, kRounds = 300 };
 #define LARGE ((size_t)1 << 20)
@@ -60,15 +58,6 @@ static void give_up(const char* what, long result) {
     printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
     exit(1);
 }
-#define DO(call)                                    \
-    do {                                            \
-        const long returned = (long)(call);         \
-        if (returned < 0) give_up(#call, returned); \
-    } while (0)
-#define EXPECT(condition)                         \
-    do {                                          \
-        if (!(condition)) give_up(#condition, 0); \
-    } while (0)
 
 static struct fi_info* wanted(void) {
     struct fi_info* hints = fi_allocinfo();
@@ -477,10 +466,7 @@ static void threads_have_contexts_of_their_own(void) {
     for (int i = 0; i < kContexts; ++i) EXPECT(fi_cntr_read(b.rx[i].counter) == kRounds);
 }
 
-static const struct check {
-    const char* what;
-    void (*run)(void);
-} checks[] = {
+static const struct check checks[] = {
     {"a message that names a context reaches it", each_context_is_reached},
     {"each transmit context reaches each receive context", all_pairs_are_reached},
     {"a message that names no context reaches the first", unnamed_goes_to_the_first},
@@ -505,25 +491,6 @@ static const struct check {
     {"threads have contexts of their own", threads_have_contexts_of_their_own},
 };
 
-/* In a process of its own, which may hang or crash. */
-static int run(const struct check* check) {
-    int status;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(30);
-        open_all();
-        check->run();
-        exit(0);
-    }
-    waitpid(child, &status, 0);
-    const int kept = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    printf("%-8s %s", kept ? "kept" : "NOT KEPT", check->what);
-    if (WIFSIGNALED(status)) printf(" (%s)", strsignal(WTERMSIG(status)));
-    printf("\n");
-    return !kept;
-}
-
 int main(int argc, char** argv) {
     int broken = 0;
     if (argc < 3 || !loaded_from(argv[2])) return 2;
@@ -535,6 +502,6 @@ int main(int argc, char** argv) {
         return 77;
     }
     fi_freeinfo(found);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run(&checks[i]);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run_apart(&checks[i], open_all);
     return broken;
 }

@@ -17,14 +17,12 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <rdma/fi_trigger.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "loaded.h"
+#include "checks.h"
 
 enum { kEntries = 64, kBytes = 256, kChain = 2000, kThreads = 4, kAdds = 500, kMany = 3000 };
 #define LARGE ((size_t)1 << 20)
@@ -61,15 +59,6 @@ static void give_up(const char* what, long result) {
     printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
     exit(1);
 }
-#define DO(call)                                    \
-    do {                                            \
-        const long returned = (long)(call);         \
-        if (returned < 0) give_up(#call, returned); \
-    } while (0)
-#define EXPECT(condition)                         \
-    do {                                          \
-        if (!(condition)) give_up(#condition, 0); \
-    } while (0)
 
 static struct fi_info* wanted(void) {
     struct fi_info* hints = fi_allocinfo();
@@ -695,10 +684,7 @@ static void threads_share_it(void) {
     free(contexts);
 }
 
-static const struct check {
-    const char* what;
-    void (*run)(void);
-} checks[] = {
+static const struct check checks[] = {
     {"a send waits for its counter, and its buffer is not read before", send_waits},
     {"a send whose threshold is reached starts at once", send_starts_at_once},
     {"thresholds, then the order of posting, are the order", thresholds_are_the_order},
@@ -734,25 +720,6 @@ static const struct check {
     {"threads share counters and work", threads_share_it},
 };
 
-/* In a process of its own, which may hang or crash. */
-static int run(const struct check* check) {
-    int status;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(30);
-        open_all();
-        check->run();
-        exit(0);
-    }
-    waitpid(child, &status, 0);
-    const int kept = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    printf("%-8s %s", kept ? "kept" : "NOT KEPT", check->what);
-    if (WIFSIGNALED(status)) printf(" (%s)", strsignal(WTERMSIG(status)));
-    printf("\n");
-    return !kept;
-}
-
 int main(int argc, char** argv) {
     int broken = 0;
     if (argc < 3 || !loaded_from(argv[2])) return 2;
@@ -764,6 +731,6 @@ int main(int argc, char** argv) {
         return 77;
     }
     fi_freeinfo(found);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run(&checks[i]);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run_apart(&checks[i], open_all);
     return broken;
 }
