@@ -47,14 +47,7 @@ int take_prefix(const char* name, uint64_t flags, Message* message, iovec* range
 }
 
 struct Plain {
-    static ssize_t send(fid_ep* ep, const Message& message, uint64_t flags) {
-        const fi_msg structure = of(message);
-        return Checks::of(ep).msg->sendmsg(ep, &structure, flags);
-    }
-    static ssize_t receive(fid_ep* ep, const Message& message, uint64_t flags) {
-        const fi_msg structure = of(message);
-        return Checks::of(ep).msg->recvmsg(ep, &structure, flags);
-    }
+    static const fi_ops_msg& calls(fid_ep* ep) { return *Checks::of(ep).msg; }
     static fi_msg of(const Message& message) {
         return {.msg_iov = message.ranges,
                 .desc = message.regions,
@@ -66,14 +59,7 @@ struct Plain {
 };
 
 struct Tagged {
-    static ssize_t send(fid_ep* ep, const Message& message, uint64_t flags) {
-        const fi_msg_tagged structure = of(message);
-        return Checks::of(ep).tagged->sendmsg(ep, &structure, flags);
-    }
-    static ssize_t receive(fid_ep* ep, const Message& message, uint64_t flags) {
-        const fi_msg_tagged structure = of(message);
-        return Checks::of(ep).tagged->recvmsg(ep, &structure, flags);
-    }
+    static const fi_ops_tagged& calls(fid_ep* ep) { return *Checks::of(ep).tagged; }
     static fi_msg_tagged of(const Message& message) {
         return {.msg_iov = message.ranges,
                 .desc = message.regions,
@@ -90,7 +76,9 @@ struct Tagged {
 template <typename Interface, bool Receives>
 ssize_t post(const char* name, fid_ep* ep, Message message, uint64_t flags) {
     const auto forward = [&, given = flags & ~kStartsTriggered] {
-        return Receives ? Interface::receive(ep, message, given) : Interface::send(ep, message, given);
+        const auto structure = Interface::of(message);
+        const auto& calls = Interface::calls(ep);
+        return Receives ? calls.recvmsg(ep, &structure, given) : calls.sendmsg(ep, &structure, given);
     };
     // What waits for a counter comes back here when it starts.
     if ((flags & FI_TRIGGER) && !starts_work(ep, flags)) return forward();
