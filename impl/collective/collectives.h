@@ -6,7 +6,7 @@
 // bytes.
 //
 // Failure. What cannot be sent or received fails its operation, and with it all later ones of the group; earlier ones
-// are not touched. Whoever sees that tells all other members (send_abort), and who is told does the same, so it reaches
+// are not touched. Whoever sees that sends it to all other members (send_abort), as does who receives it, so it reaches
 // everybody who is connected to anybody. A member that is lost after it has sent all that an operation needs of it
 // breaks nothing: only who needs it fails. An operation that failed is complete when none of its messages is under way
 // any more, since they read and write the application's memory; members that failed answer what they no longer want.

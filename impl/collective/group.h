@@ -76,7 +76,7 @@ struct Group {
     bool joined = false;
     bool queued = false;    // in the list of those that have something to do
     bool running = false;   // an operation is being moved
-    bool announce = false;  // the others are to be told of the failure
+    bool announce = false;  // the failure is still to be sent to the others
     // From this operation on all fail.
     int error = 0;
     uint32_t failed_from = 0;

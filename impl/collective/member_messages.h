@@ -23,7 +23,7 @@ public:
                              InternalOperation& operation) = 0;
     // A receive that has no message goes, without completion. False: it has one, or is complete.
     virtual bool withdraw(InternalOperation& operation) = 0;
-    // Of a send that is under way nothing will be told to `operation`, but to `instead`.
+    // The end of a send that is under way is reported to `instead`, and no longer to `operation`.
     virtual void redirect(InternalOperation& operation, InternalOperation& instead) = 0;
     // Messages without a receive that Collectives::refusal() names are answered and go.
     virtual void discard_refused() = 0;

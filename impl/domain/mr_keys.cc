@@ -17,7 +17,7 @@ bool random_key(uint64_t* key) {
     return getrandom(key, sizeof *key, 0) == static_cast<ssize_t>(sizeof *key) && *key != FI_KEY_NOTAVAIL;
 }
 
-// Keys that the library chooses cannot be guessed by a peer that was not told.
+// Keys that the library chooses cannot be guessed by a peer that was not given them.
 int insert(Domain& domain, MemoryRegion* region) {
     LockGuard guard(domain.lock);
     if (!domain.chooses_keys()) return domain.regions.insert(region);
