@@ -2,6 +2,7 @@
 #include <csignal>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "conformance/mutants/transfers_history.h"
 
@@ -13,8 +14,9 @@ struct Carried {
     std::map<const fid_ep*, unsigned> sent;         // messages
     std::map<const fid_cq*, unsigned> told;         // entries of transmits
     std::map<const fid_cntr*, unsigned> looked_at;  // reads of a counter since the first atomic
-    unsigned messages = 0, reads = 0;
-    bool tagged = false, atomic = false;
+    unsigned messages = 0, tags = 0, reads = 0, writes = 0;
+    bool tagged = false, atomic = false, cancelled = false, failed = false;
+    std::uint64_t data = 0;  // what went with the last message that had any
 };
 Carried& carried() {
     static Carried all;
@@ -61,10 +63,71 @@ void add_messages(const Row& row) {
         .cases = kMoreCases;
 }
 
+void add_tags_and_data(const Row& row) {
+    row.add("history-tag-drifts", "changes the tag of a message behind four that had tags", {"tagged.match.tag"},
+            posts([](Post& p) -> ssize_t {
+                if (p.kind == Kind::TaggedSend && ++carried().tags % 5 == 0) p.tag ^= 1;
+                return go(p);
+            }));
+    row.add("history-data-stays", "sends the data of the message before instead of a message's own",
+            {"cq.data.received"}, posts([](Post& p) -> ssize_t {
+                if (is_send(p) && p.with_data) std::swap(p.data, carried().data);
+                return go(p);
+            }))
+        .cases = kMoreCases;
+}
+
+void add_memory(const Row& row) {
+    row.add("history-write-short", "writes a byte less behind five writes", {"rma.write.whole"},
+            posts([](Post& p) -> ssize_t {
+                if (p.kind == Kind::Write && ++carried().writes > 5) cut(p, 1);
+                return go(p);
+            }));
+    row.add("history-sum-joins", "joins bits where it should add, once something was read",
+            {"atomic.update.stored", "atomic.update.fetched"}, posts([](Post& p) -> ssize_t {
+                carried().reads += p.kind == Kind::Read ? 1 : 0;
+                if (is_atomic(p) && p.op == FI_SUM && carried().reads > 0) p.op = FI_BOR;
+                return go(p);
+            }))
+        .cases = kMoreCases;
+}
+
+void add_behind_failures(const Row& row) {
+    TrafficHooks h = posts([](Post& p) -> ssize_t {
+        if (is_send(p) && p.length() > 0 && carried().cancelled) spoil(p);
+        return go(p);
+    });
+    h.cancel = [](fid_ep* ep, void* context, ssize_t (*base)(fid_ep*, void*)) {
+        carried().cancelled = true;
+        return base(ep, context);
+    };
+    row.add("history-cancel-spoils", "changes a byte of each message behind a cancelled receive",
+            {"msg.send.whole", "tagged.send.whole", "msg.inject.whole", "tagged.inject.whole", "msg.vector.whole",
+             "tagged.vector.whole"},
+            h)
+        .cases = kMoreCases;
+    h = forgetting();
+    h.error = [](fid_cq*, fi_cq_err_entry*, ssize_t ret) {
+        carried().failed = carried().failed || ret == 1;
+        return ret;
+    };
+    h.read = [](Reading& r) {
+        for (auto& entry : r.entries) {
+            if (carried().failed && (entry.flags & FI_RECV) != 0) ++entry.len;
+        }
+    };
+    row.add("history-error-lengthens", "tells a length that is too long of what is received behind an error",
+            {"cq.len.received"}, h)
+        .cases = kMoreCases;
+}
+
 }  // namespace
 
 void add_history_rows(const Row& row) {
     add_messages(row);
+    add_tags_and_data(row);
+    add_memory(row);
+    add_behind_failures(row);
     TrafficHooks h = forgetting();
     h.read = [](Reading& r) {
         if (r.ret <= 0 || (bound_for(r.cq) & FI_TRANSMIT) == 0) return;
