@@ -48,6 +48,8 @@ for count in 2 8; do
     echo "one-sided calls by remote memory access:"
     run "$count" one_sided --mca osc rdma --mca btl ofi,self --mca btl_ofi_provider_include "$provider"
 done
+echo "threads on one endpoint:"
+run 2 threads --mca osc pt2pt --mca btl self
 # Scalable endpoints; then a context for each communicator, and a thread for each of these. (Grouped, one-sided calls by
 # osc pt2pt hang on Debian's libfabric as well.)
 contexts=(--mca osc pt2pt --mca btl self --mca mtl_ofi_enable_sep 1 --mca mtl_ofi_num_ctxts 8)

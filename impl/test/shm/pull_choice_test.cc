@@ -18,6 +18,7 @@ struct Traffic {
     uint64_t ring = 100'000;   // nanoseconds per transfer
     uint64_t kernel = 50'000;  // likewise
     int timed = 0;             // transfers for which the clock was read
+    uint64_t switches = 0;     // to threads of others
 
     bool pulls(uint64_t bytes) const { return says_pull(choice.word(), bytes); }
     // Returns how many of them were read.
@@ -28,7 +29,7 @@ struct Traffic {
             now += pull ? kernel : ring;
             if (choice.counts(bytes)) {
                 ++timed;
-                choice.finished(pull ? Way::Kernel : Way::Ring, bytes, bytes, now);
+                choice.finished(pull ? Way::Kernel : Way::Ring, bytes, bytes, {now, switches});
             }
             read += pull;
         }
@@ -37,13 +38,56 @@ struct Traffic {
 };
 
 constexpr uint64_t kLength = 1 << 20;
+constexpr uint64_t kShort = 8 << 10;
 
 TEST(ShmPullChoice, NothingIsReadBeforeThatIsAllowed) {
     Traffic t;
-    EXPECT_EQ(t.transfers(100, kLength), 0);
+    EXPECT_EQ(t.transfers(100, kShort), 0);
     t.choice.allow();
-    EXPECT_TRUE(t.pulls(kLength)) << "the ring is known by now";
-    EXPECT_FALSE(t.pulls(2 * kLength)) << "but not for all sizes";
+    EXPECT_TRUE(t.pulls(kShort)) << "the ring is known by now";
+    EXPECT_FALSE(t.pulls(2 * kShort)) << "but not for all sizes";
+}
+
+TEST(ShmPullChoice, WhatIsLongerThanTheRingIsReadAtFirst) {
+    Traffic t;
+    t.choice.allow();
+    EXPECT_TRUE(t.pulls(kLength));
+    EXPECT_FALSE(t.pulls(kShort)) << "it is through the ring at once, whether or not the peer runs";
+}
+
+// Each piece of a ring would wait for a turn of the scheduler.
+TEST(ShmPullChoice, WhereOthersRunMeanwhileLongTransfersAreReadAndTheRingIsNotTried) {
+    Traffic t;
+    t.choice.allow();
+    t.ring = t.kernel = 20'000'000;
+    for (int i = 0; i < 900; ++i) {
+        ++t.switches;
+        t.ring = i % 4 ? 10'000'000 : 40'000'000;
+        EXPECT_EQ(t.transfers(1, kLength), 1) << i;
+    }
+}
+
+TEST(ShmPullChoice, ASwitchNowAndThenIsNoCrowd) {
+    Traffic t;
+    t.choice.allow();
+    t.kernel = 150'000;
+    for (int i = 0; i < 900; ++i) {
+        t.switches += i % 8 == 0;
+        t.transfers(1, kLength);
+    }
+    EXPECT_FALSE(t.pulls(kLength));
+}
+
+// Neither class has two transfers in a row.
+TEST(ShmPullChoice, SizesThatTakeTurnsAreMeasuredAsWell) {
+    Traffic t;
+    t.kernel = 150'000;
+    t.choice.allow();
+    int read = 0;
+    for (int i = 0; i < 500; ++i) read += t.transfers(1, kLength) + t.transfers(1, kShort);
+    EXPECT_FALSE(t.pulls(kLength));
+    EXPECT_FALSE(t.pulls(kShort));
+    EXPECT_LT(read, 100);
 }
 
 TEST(ShmPullChoice, ShortTransfersAreNeverRead) {
@@ -76,7 +120,7 @@ TEST(ShmPullChoice, TransfersThatEndTogetherAreNotTakenForFastOnes) {
             }
             const uint64_t moved = i ? kLength / 1000 : 4 * kLength - 3 * kLength / 1000;
             t.now += t.ring * moved / kLength;
-            if (t.choice.counts(kLength)) t.choice.finished(Way::Ring, kLength, moved, t.now);
+            if (t.choice.counts(kLength)) t.choice.finished(Way::Ring, kLength, moved, {t.now, 0});
         }
     }
     EXPECT_GT(read, 3'800);

@@ -262,10 +262,11 @@ protected:
 TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
     EXPECT_FALSE(a_.offers(*b_seen_, 1 << 20));
     ASSERT_TRUE(progress_until(b_, sink_, [&] { return b_.can_pull(*a_seen_); }));
-    EXPECT_FALSE(a_.offers(*b_seen_, 1 << 20)) << "what the ring costs is not known";
-    come_in_parts(1 << 20);
-    EXPECT_TRUE(a_.offers(*b_seen_, 1 << 20));
-    EXPECT_FALSE(a_.offers(*b_seen_, 256 << 10));
+    EXPECT_TRUE(a_.offers(*b_seen_, 1 << 20)) << "it is longer than the ring";
+    EXPECT_FALSE(a_.offers(*b_seen_, 8 << 10)) << "what the ring costs is not known";
+    come_in_parts(8 << 10);
+    EXPECT_TRUE(a_.offers(*b_seen_, 8 << 10));
+    EXPECT_FALSE(a_.offers(*b_seen_, 16 << 10));
     EXPECT_FALSE(a_.offers(*b_seen_, 100));
 }
 

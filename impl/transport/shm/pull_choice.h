@@ -3,8 +3,13 @@
 // Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
 // cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: from the end of one
 // transfer to the end of the next, per class of size, the time and the bytes that came meanwhile. Those are not always
-// the transfer's own: several may come in pieces side by side, and end together. Once both ways are known the clock is
-// not read any more, until after many transfers both are measured anew.
+// the transfer's own: several may come in pieces side by side, and end together. So a span ends no sooner than a whole
+// transfer's bytes have come: it has all the waiting in it that they took. Once both ways are known the clock is not
+// read any more, until after many transfers both are measured anew.
+//
+// What is longer than the ring changes hands several times on its way through it. Where more threads want to run than
+// there are processors each time costs turns of the scheduler, and all that is measured there is how long others ran.
+// So for these the kernel comes first, and the ring is not tried where other threads ran in half of the spans or more.
 //
 // Private to the endpoint that reads; its word() is what the peer is told. No thread of its own, no clock of its own.
 #pragma once
@@ -13,6 +18,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include "impl/transport/shm/layout.h"
 
 namespace selvage::impl::shm {
 
@@ -51,26 +58,46 @@ public:
     // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be told when.
     bool counts(uint64_t length) {
         const unsigned c = pull_class(length);
-        Class& own = classes_[c];
-        if (++own.transfers % kTrial == 0) begin_trial(c);
-        if (!is_measured(c)) return true;
-        last_class_ = kNone;
-        return false;
+        if (++classes_[c].transfers % kTrial == 0) begin_trial(c);
+        if (!is_measured(c)) {
+            watched_ = kWatched;
+        } else if (watched_) {
+            --watched_;
+        }
+        if (!watched_) is_span_ = false;
+        return watched_ > 0;
     }
 
-    // It has come at this time in nanoseconds; since the one before, `moved` bytes have come in all.
-    void finished(Way way, uint64_t length, uint64_t moved, uint64_t now) {
+    struct Moment {
+        uint64_t nanoseconds;
+        uint64_t switches;  // how often threads of this process had to make room for others
+    };
+
+    // It has come at this moment; since the one before, `moved` bytes have come in all.
+    void finished(Way way, uint64_t length, uint64_t moved, const Moment& now) {
         const unsigned c = pull_class(length);
-        // What the first, or the first after another size, came after is not known.
-        if (c == last_class_ && moved) note(classes_[c].cost[way == Way::Kernel], enough(c), now - last_, moved);
+        // What the first one came after is not known.
+        if (is_span_) {
+            moved_ += moved;
+            if (moved_ < length) return;
+            if (!is_measured(c)) {
+                Cost& cost = classes_[c].cost[way == Way::Kernel];
+                if (cost.known < enough(c)) cost.crowded += now.switches != last_.switches;
+                note(cost, enough(c), now.nanoseconds - last_.nanoseconds, moved_);
+            }
+        }
         last_ = now;
-        last_class_ = c;
+        is_span_ = true;
+        moved_ = 0;
         decide(c);
     }
 
 private:
     static constexpr uint32_t kTrial = 1024;  // transfers after which both are measured anew
-    static constexpr unsigned kNone = kPullClasses;
+    static constexpr uint32_t kWatched = 8;   // of other classes behind one that is to be measured: they end its spans
+
+    // Longer than the ring.
+    static constexpr bool is_long(unsigned c) { return c >= pull_class(kRingBytes); }
 
     // Transfers that say what a way costs. Long ones are few, and what disturbs one is a smaller part of it.
     static constexpr uint32_t enough(unsigned c) {
@@ -80,7 +107,8 @@ private:
     // Nanoseconds per byte, from one transfer to the next.
     struct Cost {
         float mean = 0;
-        uint32_t known = 0;  // transfers that it is made of, up to enough(c)
+        uint32_t known = 0;    // transfers that it is made of, up to enough(c)
+        uint32_t crowded = 0;  // spans in which others ran
     };
     struct Class {
         Cost cost[2];  // by Way
@@ -92,7 +120,8 @@ private:
         constexpr float kSlow = 4;
         const float now = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
         if (!cost.known) {
-            cost = {.mean = now, .known = 1};
+            cost.mean = now;
+            cost.known = 1;
             return;
         }
         if (cost.known < most) ++cost.known;
@@ -101,28 +130,39 @@ private:
         cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
     }
 
-    bool is_measured(unsigned c) const {
-        return classes_[c].cost[0].known == enough(c) && classes_[c].cost[1].known == enough(c);
+    bool is_measured(unsigned c) const { return is_known(c, Way::Ring) && is_known(c, Way::Kernel); }
+
+    bool is_known(unsigned c, Way way) const {
+        return classes_[c].cost[way == Way::Kernel].known == enough(c) || (way == Way::Ring && waits_for_turns(c));
+    }
+
+    bool waits_for_turns(unsigned c) const {
+        const auto& [ring, kernel] = classes_[c].cost;
+        const uint32_t crowded = ring.crowded + kernel.crowded;
+        return is_long(c) && crowded > 1 && 2 * crowded >= ring.known + kernel.known;
     }
 
     void begin_trial(unsigned c) {
         classes_[c].cost[0] = classes_[c].cost[1] = {};
-        last_class_ = kNone;
         decide(c);
     }
 
-    // First the ring is measured, then the kernel.
+    // First the one way is measured, then the other, then the better one is taken.
     void decide(unsigned c) {
         const auto& [ring, kernel] = classes_[c].cost;
-        const bool pull = ring.known == enough(c) && (kernel.known < enough(c) || kernel.mean < ring.mean);
+        const bool is_better = kernel.mean < ring.mean || waits_for_turns(c);
+        const bool is_next = is_long(c) ? !is_known(c, Way::Kernel) : is_known(c, Way::Ring);
+        const bool pull = is_measured(c) ? is_better : is_next;
         const uint32_t bit = 1U << c;
         word_ = allowed_ && pull ? word_ | bit : word_ & ~bit;
     }
 
     bool allowed_ = false;
     uint32_t word_ = 0;
-    unsigned last_class_ = kNone;  // whose transfer came last, if its time is known
-    uint64_t last_ = 0;            // that time
+    uint32_t watched_ = 0;  // transfers of any class whose end is still looked at
+    bool is_span_ = false;  // the end of the transfer that came last is known
+    Moment last_{};         // that moment
+    uint64_t moved_ = 0;    // bytes since, of transfers that were too few for a span
     Class classes_[kPullClasses];
 };
 

@@ -2,6 +2,8 @@
 //
 // Nothing that a peer says is followed here: the process is the kernel's word (introductions.h), an address is handed
 // to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read.
+#include <sys/resource.h>
+
 #include "impl/config/log.h"
 #include "impl/progress/wait.h"
 #include "impl/transport/shm/other_memory.h"
@@ -77,9 +79,18 @@ void ShmTransport::came_in_parts(Peer& peer, size_t length) {
     finished(peer, shm::PullChoice::Way::Ring, length, (peer.in.position - peer.in.measured) * shm::kLine);
 }
 
+namespace {
+
+uint64_t switches() {
+    rusage use;
+    return getrusage(RUSAGE_SELF, &use) ? 0 : static_cast<uint64_t>(use.ru_nivcsw);
+}
+
+}  // namespace
+
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
     if (!peer.choice.counts(length)) return;
-    peer.choice.finished(way, length, moved, static_cast<uint64_t>(monotonic_nanoseconds()));
+    peer.choice.finished(way, length, moved, {static_cast<uint64_t>(monotonic_nanoseconds()), switches()});
     peer.in.measured = peer.in.position;
     tell_choice(peer);
 }
