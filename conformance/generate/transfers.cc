@@ -543,7 +543,8 @@ std::vector<TransferSequence> setups(const Info& entry) {
         e.transmit_flags = e.receive_flags = FI_COMPLETION;
         e.counters = counters;
     });
-    add([](TransferSequence& e) { e.transmit_flags = FI_DELIVERY_COMPLETE; });
+    // It "applies only to reliable endpoints" (fi_cq(3)).
+    if (entry.ep.type != FI_EP_DGRAM) add([](TransferSequence& e) { e.transmit_flags = FI_DELIVERY_COMPLETE; });
     add([](TransferSequence& e) { e.transmit_flags = FI_TRANSMIT_COMPLETE; });
     // Without resource management, filling a queue is the application's own fault.
     if (entry.domain.resource_mgmt == FI_RM_ENABLED) add([](TransferSequence& e) { e.queue_size = 4; });

@@ -86,6 +86,18 @@ TEST(TrafficText, ReadsBackEverySystematicExchange) {
     EXPECT_GT(seen, 2000U);
 }
 
+TEST(Setups, AskForDeliveryOfReliableEndpointsAlone) {
+    const auto asks = [](const model::Info& info) {
+        return std::ranges::any_of(
+            setups(info), [](const TransferSequence& e) { return (e.transmit_flags & FI_DELIVERY_COMPLETE) != 0; });
+    };
+    auto info = able();
+    info.ep.type = FI_EP_RDM;
+    EXPECT_TRUE(asks(info));
+    info.ep.type = FI_EP_DGRAM;
+    EXPECT_FALSE(asks(info)) << "fi_cq(3): \"This completion mode applies only to reliable endpoints.\"";
+}
+
 TEST(TrafficText, TellsWhatIsWrongWithAnOperation) {
     Operation o;
     CaseError error;
