@@ -103,6 +103,8 @@ void take_attributes(Endpoint* endpoint, const InfoSet& set, const Offer& offer)
     endpoint->tx_flags = set.tx.op_flags;
     endpoint->rx_flags = set.rx.op_flags;
     endpoint->min_multi_recv = kMinMultiRecv;
+    endpoint->rx.mode |= set.info.mode & FI_BUFFERED_RECV;
+    endpoint->buffered = Endpoint::buffers(endpoint->rx);
     endpoint->shared_transmit = set.ep.tx_ctx_cnt == FI_SHARED_CONTEXT;
     endpoint->shared_receive = set.ep.rx_ctx_cnt == FI_SHARED_CONTEXT;
     const auto contexts = [](size_t count, bool shared) { return shared || !count ? 1 : count; };

@@ -8,6 +8,7 @@
 #include "impl/base/object.h"
 #include "impl/catalog/info_memory.h"
 #include "impl/domain/domain.h"
+#include "impl/endpoint/buffered_options.h"
 
 namespace selvage::impl {
 
@@ -66,6 +67,8 @@ struct Endpoint {
     uint64_t tx_flags = 0;  // FI_SETOPSFLAG
     uint64_t rx_flags = 0;
     size_t min_multi_recv = 0;
+    bool buffered = false;  // messages are received in buffers of the library (FI_BUFFERED_RECV, FI_VARIABLE_MSG)
+    BufferedOptions buffered_options;
     bool selective_transmit = false;
     bool selective_receive = false;
     // Bound objects; the endpoint holds a use of each.
@@ -95,6 +98,10 @@ struct Endpoint {
     int bind_region(MemoryRegion* region);
     // After a change of tx_flags, rx_flags or of what is selective.
     void settle_flags();
+    // Whether receives with these attributes are buffered.
+    static bool buffers(const fi_rx_attr& attr) {
+        return (attr.mode & FI_BUFFERED_RECV) || (attr.caps & FI_VARIABLE_MSG);
+    }
 
     static Endpoint* of(fid_ep* ep) { return object_of<Endpoint>(ep); }
 };

@@ -124,6 +124,10 @@ int get_option(fid* descriptor, int level, int option, void* value, size_t* leng
             return get_plain(static_cast<int>(FI_HMEM_P2P_DISABLED), value, length);
         case FI_OPT_XPU_TRIGGER:
             return -FI_EOPNOTSUPP;
+        case FI_OPT_BUFFERED_LIMIT:
+        case FI_OPT_BUFFERED_MIN:
+            if (!endpoint->buffered) return -FI_ENOPROTOOPT;
+            return get_plain(endpoint->buffered_options.get(option), value, length);
         default:
             return get_size_limit(*endpoint, option, value, length);
     }
@@ -153,6 +157,14 @@ int set_queue_size(const Endpoint& endpoint, size_t* size, size_t most, const vo
     return 0;
 }
 
+// How much of a message is there when it is notified.
+int set_buffered(Endpoint& endpoint, int option, const void* value, size_t length) {
+    size_t requested;
+    if (!endpoint.buffered) return -FI_ENOPROTOOPT;
+    if (!take(value, length, &requested)) return -FI_EINVAL;
+    return endpoint.enabled ? -FI_EOPBADSTATE : endpoint.buffered_options.set(option, requested);
+}
+
 int set_option(fid* descriptor, int level, int option, const void* value, size_t length) {
     Endpoint* endpoint = object_of<Endpoint>(descriptor)->base;
     if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
@@ -169,6 +181,9 @@ int set_option(fid* descriptor, int level, int option, const void* value, size_t
             return set_queue_size(*endpoint, &endpoint->tx.size, endpoint->tx_size_max, value, length);
         case FI_OPT_RX_SIZE:
             return set_queue_size(*endpoint, &endpoint->rx.size, endpoint->rx_size_max, value, length);
+        case FI_OPT_BUFFERED_LIMIT:
+        case FI_OPT_BUFFERED_MIN:
+            return set_buffered(*endpoint, option, value, length);
         default:
             return -FI_ENOPROTOOPT;
     }

@@ -106,6 +106,7 @@ int take_attributes(Endpoint* context, fi_rx_attr* attr) {
         *attr = context->rx;
     }
     context->rx_flags = context->rx.op_flags;
+    context->buffered = Endpoint::buffers(context->rx);
     context->caps = (scalable.caps & ~kReceiveCaps) | context->rx.caps;
     return 0;
 }
@@ -123,6 +124,7 @@ Endpoint* make_context(ScalableEndpoint& scalable, size_t fclass, uint16_t numbe
     context->max_msg_size = scalable.max_msg_size;
     LockGuard guard(scalable.lock);
     context->min_multi_recv = scalable.min_multi_recv;
+    context->buffered_options = scalable.buffered_options;
     return context;
 }
 

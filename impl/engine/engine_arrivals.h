@@ -208,7 +208,7 @@ protected:
         } else {
             static_cast<void>(ranges), static_cast<void>(count);
         }
-        if (fetch_direct(peer, *receive, ranges)) return;
+        if (!(receive->flags & kForBuffer) && fetch_direct(peer, *receive, ranges)) return;
         clear(peer, *receive);
         if ((receive->message.frame_flags & kFrameExported) && receive->cleared) count_stat(peer, Stat::InFrames);
     }
@@ -310,8 +310,9 @@ private:
         if (!valid) return drop(peer, kBrokenProtocol);
         op->receive_id = header.word[1];
         op->wanted = header.word[2];
+        op->first_bytes = header.flags & kFrameFirstBytes;
         PeerState& state = *op->peer;
-        if (!(header.flags & kFrameDirect)) {
+        if (!(header.flags & kFrameDirect) || op->first_bytes) {
             state.sending.streams.append(op);
         } else if (!send_long(peer, *op)) {
             return drop(peer, kBrokenProtocol);
@@ -321,10 +322,13 @@ private:
 
     // The sender is to send it.
     void clear(Peer& peer, Receive& receive) {
-        receive.cleared = !place_directly(peer, receive);
+        const bool first_bytes = (receive.flags & kForBuffer) && receive.wanted < receive.message.length;
+        receive.cleared = (receive.flags & kForBuffer) || !place_directly(peer, receive);
         const Header header{.size = 0,
                             .op = static_cast<uint8_t>(FrameOp::Cts),
-                            .flags = receive.placement ? kFrameDirect : uint8_t{0},
+                            .flags = first_bytes         ? kFrameFirstBytes
+                                     : receive.placement ? kFrameDirect
+                                                         : uint8_t{0},
                             .aux = 0,
                             .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
         respond(peer, header, nullptr);

@@ -351,7 +351,12 @@ private:
         const bool ended = op.offset == op.wanted;
         if (!ended && !op.next_stream) return step;
         state.sending.streams.remove(&op);
-        if (!ended) state.sending.streams.append(&op);
+        if (!ended) {
+            state.sending.streams.append(&op);
+        } else if (op.first_bytes) {
+            op.first_bytes = false;
+            op.offset = op.wanted = 0;
+        }
         return step;
     }
 

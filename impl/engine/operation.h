@@ -85,6 +85,7 @@ struct TransmitState {
     bool fetches = false;         // an atomic with results
     bool large = false;           // a read that later writes have to wait for
     bool direct = false;          // the device may do it, where it reaches the peer
+    bool first_bytes = false;     // what the peer cleared is the beginning: it clears all, or answers, later
     bool relayed = false;         // an access that the peer's engine does: counted in PeerState
     uint32_t held = 0;            // frames whose payload the transport still reads
     // While it is under way: bytes of the answer that the peer has to copy, or 1 for an announcement.
@@ -154,7 +155,10 @@ struct Transmit : TransmitState, TransmitBytes {
 // from others by one test.
 inline constexpr uint64_t kOnHmem = FI_REMOTE_WRITE;
 
-// A posted receive, or a message that is being placed into a multi-receive buffer.
+// The same: it fills a buffer of the library with a message that is to be notified (buffered_receives.h).
+inline constexpr uint64_t kForBuffer = FI_REMOTE_READ;
+
+// A posted receive, or a message that is being placed into a multi-receive buffer, or into one of the library's.
 struct Receive {
     Receive* next;
     Receive* previous;  // in a list of the match queue, later in PeerState::receiving
@@ -165,7 +169,8 @@ struct Receive {
     uint64_t ignore;
     fi_addr_t source;  // wanted, or FI_ADDR_UNSPEC
     void* context;
-    uint64_t flags;  // FI_COMPLETION, FI_MULTI_RECV, FI_TRIGGER (internal_operation.h), FI_COLLECTIVE, kOnHmem
+    // FI_COMPLETION, FI_MULTI_RECV, FI_CLAIM, FI_TRIGGER (internal_operation.h), FI_COLLECTIVE, kOnHmem, kForBuffer
+    uint64_t flags;
     bool tagged;
     bool posted;        // in the match queue
     bool released;      // a multi-receive buffer that is used up and waits for the messages arriving in it
@@ -192,9 +197,16 @@ struct Receive {
     HmemReceive* hmem;  // with kOnHmem; malloc'ed
 };
 
-// A message that arrived before a receive for it was posted.
+// A message that arrived before a receive for it was posted, or one that is received in a buffer of the library's.
 struct Unexpected {
     static constexpr size_t kInline = 256;
+    // Where it is, with buffered receives (buffered_receives.h).
+    enum class Buffering : uint8_t {
+        None,      // it waits for a receive, or is claimed
+        Queued,    // to be notified: earlier messages are before it, or the budget is used up
+        Filling,   // the same; its bytes are on their way
+        Notified,  // the application has been told, and is to claim or discard it
+    };
 
     Unexpected* next;
     Unexpected* previous;  // in arrival order, with or without tags
@@ -202,14 +214,18 @@ struct Unexpected {
     Unexpected* previous_in_bucket;
     uint32_t index;
     uint32_t generation;
-    bool announced;        // only the announcement is here
-    bool claimed;          // by FI_PEEK | FI_CLAIM: kept for one receive
+    bool announced;  // only the announcement is here
+    bool claimed;    // by FI_PEEK | FI_CLAIM, or with buffering: kept for one receive
+    bool fetched;    // announced, and its bytes are in `heap`: all of them, and the sender was answered
+    Buffering buffering;
     uint16_t range_count;  // of the sender's memory, in `ranges`
     int error;             // of a claimed message whose sender died before it could be fetched
     Receiver* owner;
     PeerBase* peer;  // nullptr once it is down
     Arrival message;
-    std::byte* heap;  // the payload, when it is longer than kInline
+    std::byte* heap;         // the payload, when it is longer than kInline; with buffering what of it was fetched
+    size_t budget;           // bytes in `heap` that count in BufferedReceives::used
+    fi_recv_context notice;  // what names it to the application, once it is Notified
     union {
         std::byte bytes[kInline];
         LocalRange ranges[kRangesMax];

@@ -61,6 +61,17 @@ public:
         Item* item = &slabs_[index / kSlab][index % kSlab];
         return item->generation == generation ? item : nullptr;
     }
+    // The item that is taken and has this at `offset` from its beginning, or nullptr: the address may be anything.
+    Item* find_by_part(const void* part, size_t offset) const {
+        const auto at = reinterpret_cast<uintptr_t>(part);
+        for (uint32_t i = slab_count_; i-- > 0;) {
+            const auto first = reinterpret_cast<uintptr_t>(slabs_[i]) + offset;
+            if (at < first || at - first >= kSlab * sizeof(Item) || (at - first) % sizeof(Item)) continue;
+            Item* item = &slabs_[i][(at - first) / sizeof(Item)];
+            return item->generation & 1 ? item : nullptr;
+        }
+        return nullptr;
+    }
     template <typename Visit>
     void for_each_taken(Visit visit) {
         for (uint32_t i = 0; i < slab_count_ * kSlab; ++i) {

@@ -65,6 +65,8 @@ inline constexpr uint8_t kFrameExported = 16;  // an announced message can be re
 // it does, and no Ack follows but with kFrameConfirm.
 inline constexpr uint8_t kFrameDirect = 32;
 inline constexpr uint8_t kFrameConfirm = 64;
+// A Cts: the bytes that it wants are the first of the message, and another Cts follows, or an Ack.
+inline constexpr uint8_t kFrameFirstBytes = 1;
 
 // A ...Rts: units were spent on the message as on one that travels whole (window.h), so the receiver pulls it before
 // there is a receive.

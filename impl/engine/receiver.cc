@@ -10,8 +10,15 @@
 namespace selvage::impl {
 namespace {
 
+// It was to be notified, and its sender is down before all that it needs was fetched. Nobody knows of it.
+bool is_lost(const Unexpected& message) {
+    using Buffering = Unexpected::Buffering;
+    const bool awaited = message.buffering == Buffering::Queued || message.buffering == Buffering::Filling;
+    return awaited && message.announced && !message.fetched;
+}
+
 // What a report has of the flags of a receive.
-constexpr uint64_t kReported = FI_COMPLETION | FI_TRIGGER;
+constexpr uint64_t kReported = FI_COMPLETION | FI_TRIGGER | FI_CLAIM;
 
 }  // namespace
 
@@ -24,8 +31,24 @@ void Receiver::open_receiver(Endpoint& endpoint, ReceiveContext* context) {
     source_errors_ = endpoint.caps & FI_SOURCE_ERR;
     strict_ = endpoint.rx.comp_order & FI_ORDER_STRICT;
     user_ids_ = endpoint.av && endpoint.av->user_ids ? endpoint.av : nullptr;
+    descriptor_ = &endpoint.descriptor;
+    if (endpoint.buffered && !context->buffered.on) {
+        if (!endpoint.srx) context->buffered.options = endpoint.buffered_options;
+        context->buffer_receives();
+    }
     plain_ = !strict_ && !source_errors_ && !user_ids_;
+    for (Receiver* each = context->first; each; each = each->next_receiver) each->plain_ &= !context->buffered.on;
     reports.open(endpoint);
+}
+
+void Receiver::free_unexpected(Unexpected* unexpected) {
+    using Buffering = Unexpected::Buffering;
+    BufferedReceives& buffered = context_->buffered;
+    if (unexpected->buffering == Buffering::Queued || unexpected->buffering == Buffering::Filling)
+        buffered.queue.remove(unexpected);
+    buffered.used -= unexpected->budget;
+    free(unexpected->heap);
+    context_->unexpected.give(unexpected);
 }
 
 // What this endpoint received goes with it, and so do receives of a shared context that are being filled.
@@ -36,8 +59,7 @@ void Receiver::close_receiver() {
     context_->unexpected.for_each_taken([&](Unexpected* message) {
         if (message->owner != this) return;
         if (!message->claimed) context_->match.forget(message);
-        free(message->heap);
-        context_->unexpected.give(message);
+        free_unexpected(message);
     });
     context_->receives.for_each_taken([&](Receive* receive) {
         if (receive->owner != this) return;
@@ -45,6 +67,7 @@ void Receiver::close_receiver() {
         context_->give(receive);
         if (parent && --parent->arriving == 0 && parent->released) context_->give(parent);
     });
+    if (context_->first) notify_buffered(*context_);
 }
 
 // The same address as raw bytes or text, as fi_av_insert takes it; returns its length.
@@ -68,7 +91,7 @@ void Receiver::report(const Arrival& message, void* context, uint64_t flags, voi
     const fi_addr_t source = sources_ ? (peer ? current_address(*peer) : message.from) : FI_ADDR_NOTAVAIL;
     const Completion completion{
         .context = context,
-        .flags = received_flags(message) | (flags & (FI_MULTI_RECV | FI_TRIGGER)),
+        .flags = received_flags(message) | (flags & (FI_MULTI_RECV | FI_TRIGGER | FI_MORE | FI_CLAIM)),
         .length = placed,
         .buffer = buffer,
         .data = message.data,
@@ -222,6 +245,7 @@ bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBas
 }
 
 void Receiver::finish_receive(Receive* receive, int error) {
+    if (receive->flags & kForBuffer) return buffer_lost(receive, error);
     receive->peer->receiving.arriving.remove(receive);
     receive->error = error;
     if (!is_ordered(*receive)) {
@@ -271,6 +295,9 @@ Unexpected* Receiver::make_unexpected(Pool<Unexpected>& pool, const Arrival& mes
     *held += units;
     unexpected->announced = announced;
     unexpected->claimed = false;
+    unexpected->fetched = false;
+    unexpected->buffering = Unexpected::Buffering::None;
+    unexpected->budget = 0;
     unexpected->range_count = 0;
     unexpected->error = 0;
     unexpected->owner = this;
@@ -326,12 +353,11 @@ void Receiver::let_go(Unexpected* unexpected) {
         orphan_units_ -= units;
         shared_units_ -= units;
     }
-    free(unexpected->heap);
-    context_->unexpected.give(unexpected);
+    free_unexpected(unexpected);
 }
 
 bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer) {
-    if (receive) {
+    if (receive && !context_->buffered.takes(message.tagged, true)) {
         place(receive, message, payload, &peer);
         taken(peer, message.length);
         return true;
@@ -342,13 +368,17 @@ bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const
         let_go(unexpected);
         return false;
     }
-    queue_whole(unexpected, peer);
+    queue_whole(unexpected, receive, peer);
     return true;
 }
 
-void Receiver::queue_whole(Unexpected* unexpected, PeerBase& peer) {
+void Receiver::queue_whole(Unexpected* unexpected, Receive* receive, PeerBase& peer) {
     Arrival& message = unexpected->message;
-    context_->match.keep(unexpected);
+    if (context_->buffered.takes(message.tagged, receive)) {
+        buffer(unexpected, receive);
+    } else {
+        context_->match.keep(unexpected);
+    }
     if (!message.reply_id || (message.frame_flags & kFrameOnMatch)) return;
     reply(peer, message.reply_id, 0);
     message.reply_id = 0;
@@ -363,31 +393,37 @@ std::byte* Receiver::pulled_copy(const Arrival& message, PeerBase& peer, const L
 }
 
 // The sender completes, as it does with a message that came whole.
-bool Receiver::keep_copy(const Arrival& message, std::byte* copy, PeerBase& peer) {
+bool Receiver::keep_copy(const Arrival& message, std::byte* copy, Receive* receive, PeerBase& peer) {
     Unexpected* unexpected = keep(message, peer, false);
     if (!unexpected) {
         free(copy);
         return false;
     }
     unexpected->heap = copy;
-    queue_whole(unexpected, peer);
+    queue_whole(unexpected, receive, peer);
     return true;
 }
 
 bool Receiver::announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count) {
-    if (Receive* receive = match(message, peer)) {
+    Receive* receive = match(message, peer);
+    const bool notified = context_->buffered.takes(message.tagged, receive);
+    if (receive && !notified) {
         place_announced(receive, message, peer, ranges, count);
         if (is_charged(message)) taken(peer, message.length);
         return true;
     }
     if (is_charged(message)) {
-        if (std::byte* copy = pulled_copy(message, peer, ranges, count)) return keep_copy(message, copy, peer);
+        if (std::byte* copy = pulled_copy(message, peer, ranges, count)) return keep_copy(message, copy, receive, peer);
     }
     Unexpected* unexpected = keep(message, peer, true);
     if (!unexpected) return false;
     unexpected->range_count = static_cast<uint16_t>(count);
     memcpy(unexpected->ranges, ranges, count * sizeof *ranges);
-    context_->match.keep(unexpected);
+    if (notified) {
+        buffer(unexpected, receive);
+    } else {
+        context_->match.keep(unexpected);
+    }
     return true;
 }
 
@@ -398,7 +434,7 @@ bool Receiver::take(Receive* receive, Unexpected* unexpected) {
     if (unexpected->error) {
         report(message, receive->context, receive->flags & kReported, nullptr, 0, unexpected->error, peer);
         context_->give(receive);
-    } else if (unexpected->announced) {
+    } else if (unexpected->announced && !unexpected->fetched) {
         open = place_announced(receive, message, *peer, unexpected->ranges, unexpected->range_count);
     } else {
         open = place(receive, message, unexpected->payload(), peer);
@@ -422,14 +458,15 @@ void Receiver::forget_peer(PeerBase& peer) {
         if (unexpected->peer != &peer) return;
         unexpected->message.from = address_of(peer);
         unexpected->peer = nullptr;
-        if (unexpected->announced && unexpected->claimed) unexpected->error = FI_ECONNRESET;
+        if (is_lost(*unexpected)) return buffering_failed(unexpected, FI_ECONNRESET);
+        if (unexpected->announced && unexpected->claimed && !unexpected->fetched) unexpected->error = FI_ECONNRESET;
         if (unexpected->announced ? unexpected->claimed : keep_orphan(*unexpected)) return;
         discarded += !unexpected->announced;
         count_unexpected(nullptr, *unexpected, false);
         context_->match.forget(unexpected);
-        free(unexpected->heap);
-        context_->unexpected.give(unexpected);
+        free_unexpected(unexpected);
     });
+    if (context_->buffered.on) notify_buffered(*context_);
     if (!discarded) return;
     count_stat(peer, Stat::OverBudget);
     if (!log_turn(&orphans_logged_)) return;

@@ -9,6 +9,7 @@
 #include "impl/av/av.h"
 #include "impl/catalog/duties.h"
 #include "impl/endpoint/ep.h"
+#include "impl/engine/buffered_receives.h"
 #include "impl/engine/copy_pool.h"
 #include "impl/engine/match_queue.h"
 #include "impl/engine/peer_state.h"
@@ -45,17 +46,24 @@ struct ReceiveContext {
     Pool<Receive> receives;
     Pool<Unexpected> unexpected;
     size_t size = 0;    // receives that may be posted, as rx_attr promises
-    size_t limit = 0;   // and as many as are taken
+    size_t most = 0;    // and as many as are taken
+    size_t limit = 0;   // `most` where post_receive() may post a receive itself; 0 with buffered receives
     size_t posted = 0;  // those that are in use
     bool directed = false;
-    CopyPool copies;            // of messages from and to memory of devices
+    CopyPool copies;  // of messages from and to memory of devices
+    BufferedReceives buffered;
     Receiver* first = nullptr;  // the endpoints that receive through it
 
     // A receive that is not in the queue yet; nullptr when memory is short.
     Receive* make(const ReceiveRequest& request, size_t capacity);
     void set_size(size_t promised) {
         size = promised;
-        limit = duties().small ? promised : std::max(promised, kReceivesMax);
+        most = duties().small ? promised : std::max(promised, kReceivesMax);
+        limit = buffered.on ? 0 : most;
+    }
+    void buffer_receives() {
+        buffered.on = true;
+        limit = 0;
     }
     size_t left() const { return posted < size ? size - posted : 0; }
     // REQUIRES: !(receive->flags & kOnHmem)
@@ -117,6 +125,9 @@ inline Receive* ReceiveContext::make(const ReceiveRequest& request, size_t capac
     return receive;
 }
 
+// With buffered receives: notifies what can be, after something has arrived or has been claimed or discarded.
+void notify_buffered(ReceiveContext& context);  // receiver_buffered.cc
+
 // Posts a receive, or answers from what has arrived already.
 ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request);
 
@@ -160,6 +171,12 @@ public:
     void peek(const ReceiveRequest& request, Unexpected* message);
     void peek_failed(const ReceiveRequest& request, int error);
     void discard(Unexpected* message);
+    // To be notified (buffered_receives.h). `receive`: that it has met, of a tagged message, which goes.
+    void buffer(Unexpected* message, Receive* receive);
+    // It is its turn, and all that it needs is here.
+    void notify(Unexpected* message);
+    // Begins to fetch the bytes that it needs. False: there is no room for them before others are claimed or discarded.
+    bool fill(Unexpected* message);
 
     fi_addr_t source_of(Unexpected* message) {
         if (message->peer) message->message.from = address_of(*message->peer);
@@ -239,6 +256,8 @@ protected:
     Receive* fetching(Receive* receive, const Arrival& message, PeerState& state, bool* open);
     // Every byte that was wanted is here: the sender is told, where it waits for that, and the receive is complete.
     void receive_placed(Receive* receive, bool answers) {
+        if (receive->flags & kForBuffer) [[unlikely]]
+            return buffer_filled(receive);
         const int error = receive->flags & kOnHmem ? land(*receive) : 0;
         if (answers) reply(*receive->peer->peer, receive->message.reply_id, error);
         finish_receive(receive, error);
@@ -296,16 +315,23 @@ private:
     void unpost_collective(Receive* receive);
     Unexpected* keep_collective(const Arrival& message, PeerBase& peer, bool announced);
     void let_go_collective(Unexpected* unexpected);
-    bool is_ordered(const Receive& receive) const { return strict_ && !(receive.flags & FI_COLLECTIVE); }
+    bool is_ordered(const Receive& receive) const { return strict_ && !(receive.flags & (FI_COLLECTIVE | kForBuffer)); }
+    // A receive into one of the library's buffers has all that it was for, or nothing more will come.
+    void buffer_filled(Receive* receive);
+    void buffer_lost(Receive* receive, int error);
+    // A message that was to be notified cannot be: whoever waits for it is told.
+    void buffering_failed(Unexpected* message, int error);
+    // Its record goes.
+    void free_unexpected(Unexpected* message);
     Unexpected* keep(const Arrival& message, PeerBase& peer, bool announced);
     // Takes one that is in no queue yet. `held`: what its peer makes this side keep, of which there may be `most`.
     // nullptr when memory is short, or the peer sent more than it may.
     Unexpected* make_unexpected(Pool<Unexpected>& pool, const Arrival& message, PeerBase& peer, bool announced,
                                 uint32_t* held, uint32_t most);
-    // The whole message is there, and waits for its receive.
-    void queue_whole(Unexpected* unexpected, PeerBase& peer);
+    // The whole message is there, and waits for its receive; or is notified, and has met `receive`.
+    void queue_whole(Unexpected* unexpected, Receive* receive, PeerBase& peer);
     std::byte* pulled_copy(const Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);
-    bool keep_copy(const Arrival& message, std::byte* copy, PeerBase& peer);
+    bool keep_copy(const Arrival& message, std::byte* copy, Receive* receive, PeerBase& peer);
     void let_go(Unexpected* message);
     bool keep_orphan(const Unexpected& message);
     void count_unexpected(PeerState* state, const Unexpected& message, bool added);
@@ -319,6 +345,7 @@ private:
     uint32_t collective_orphan_units_ = 0;
     uint64_t orphans_logged_ = 0;
     bool source_errors_ = false;
+    fid_ep* descriptor_ = nullptr;       // the endpoint's
     bool plain_ = true;                  // completions need neither order nor a source that is asked for
     AddressVector* user_ids_ = nullptr;  // the address vector, if completions report what it says of an address
     bool strict_ = false;                // completions in the order of matching

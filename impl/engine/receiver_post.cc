@@ -22,7 +22,8 @@ Unexpected* claimed(const ReceiveContext& context, const ReceiveRequest& request
     if (!request.context) return nullptr;
     const auto* claim = static_cast<const Claim*>(request.context);
     Unexpected* unexpected = context.unexpected.find(reinterpret_cast<uintptr_t>(claim->id));
-    return unexpected && unexpected->claimed && unexpected->message.tagged == request.tagged ? unexpected : nullptr;
+    const bool is_claimed = unexpected && unexpected->claimed && unexpected->buffering == Unexpected::Buffering::None;
+    return is_claimed && unexpected->message.tagged == request.tagged ? unexpected : nullptr;
 }
 
 ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
@@ -35,6 +36,14 @@ ssize_t peek(ReceiveContext& context, const ReceiveRequest& request) {
     if (!context.first) return -FI_EOPBADSTATE;
     context.first->peek_failed(request, FI_ENOMSG);
     return 0;
+}
+
+// The message that a notice names, which is the library's; what the application gives may be any address.
+Unexpected* notified(const ReceiveContext& context, const ReceiveRequest& request) {
+    if (!context.buffered.on || !request.context) return nullptr;
+    Unexpected* unexpected = context.unexpected.find_by_part(request.context, offsetof(Unexpected, notice));
+    const bool is_notified = unexpected && unexpected->buffering == Unexpected::Buffering::Notified;
+    return is_notified && unexpected->message.tagged == request.tagged ? unexpected : nullptr;
 }
 
 Receive* make_receive(ReceiveContext& context, const ReceiveRequest& request, size_t capacity) {
@@ -59,18 +68,61 @@ ssize_t claim(ReceiveContext& context, const ReceiveRequest& request, size_t cap
     return 0;
 }
 
+// The end of a message that was notified.
+ssize_t take_notified(ReceiveContext& context, const ReceiveRequest& request, size_t capacity, Unexpected* unexpected) {
+    if (request.flags & FI_DISCARD) {
+        unexpected->owner->discard(unexpected);
+    } else {
+        Receive* receive = make_receive(context, request, capacity);
+        if (!receive) return -FI_EAGAIN;
+        receive->flags = (receive->flags & ~FI_MULTI_RECV) | FI_CLAIM;
+        receive->context = unexpected->notice.context;
+        unexpected->owner->take(receive, unexpected);
+    }
+    notify_buffered(context);
+    return 0;
+}
+
+// Of a buffered receive for a tag the buffers count for nothing, and so do those of what is discarded.
+ReceiveRequest without_buffers(const ReceiveRequest& request) {
+    ReceiveRequest bare = request;
+    bare.ranges = nullptr;
+    bare.count = 0;
+    bare.flags &= ~(FI_MULTI_RECV | kOnHmem);
+    bare.region = nullptr;
+    return bare;
+}
+
+ssize_t post_buffered(ReceiveContext& context, const ReceiveRequest& given) {
+    const ReceiveRequest request = without_buffers(given);
+    if (context.posted >= context.most) return -FI_EAGAIN;
+    Receive* receive = context.make(request, 0);
+    if (!receive) return -FI_EAGAIN;
+    if (Unexpected* unexpected = find(context, request)) {
+        context.match.forget(unexpected);
+        unexpected->owner->buffer(unexpected, receive);
+    } else {
+        context.match.post(receive);
+    }
+    return 0;
+}
+
 }  // namespace
 
-ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& request) {
+ssize_t post_any_receive(ReceiveContext& context, const ReceiveRequest& given) {
+    const ReceiveRequest request = given.flags & FI_DISCARD ? without_buffers(given) : given;
+    constexpr uint64_t kOfKnown = FI_PEEK | FI_CLAIM | FI_DISCARD;
+    if (context.buffered.on && request.tagged && !(request.flags & kOfKnown)) return post_buffered(context, request);
     if (request.count > kRangesMax || (request.count && !request.ranges)) return -FI_EINVAL;
     size_t capacity;
     if (!total_of(request.ranges, request.count, &capacity)) return -FI_EINVAL;
-    if (request.flags & (FI_PEEK | FI_CLAIM | FI_DISCARD)) [[unlikely]] {
+    if (request.flags & kOfKnown) [[unlikely]] {
         if (request.flags & FI_PEEK) return peek(context, request);
+        if (Unexpected* known = notified(context, request)) return take_notified(context, request, capacity, known);
         return request.flags & FI_CLAIM ? claim(context, request, capacity) : -FI_EINVAL;
     }
     if ((request.flags & FI_MULTI_RECV) && request.count != 1) return -FI_EINVAL;
-    if (context.posted >= context.limit) return -FI_EAGAIN;
+    if (context.posted >= context.most) return -FI_EAGAIN;
     Receive* receive = make_receive(context, request, capacity);
     if (!receive) return -FI_EAGAIN;
     while (Unexpected* unexpected = find(context, request)) {

@@ -93,13 +93,29 @@ ssize_t left(fid_ep* ep) {
 }
 
 int get_option(fid* descriptor, int level, int option, void* value, size_t* length) {
-    const auto* shared = object_of<SharedReceiver>(descriptor);
+    auto* shared = object_of<SharedReceiver>(descriptor);
+    if (level == FI_OPT_ENDPOINT && BufferedOptions::is_named_by(option) && shared->context.buffered.on) {
+        LockGuard guard(shared->context.lock);
+        const size_t current = shared->context.buffered.options.get(option);
+        return put_option(&current, sizeof current, value, length);
+    }
     if (level != FI_OPT_ENDPOINT || option != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
     return put_option(&shared->min_multi_recv, sizeof shared->min_multi_recv, value, length);
 }
 
+// Until an endpoint that receives through the context is enabled.
+int set_buffered(ReceiveContext& context, int option, const void* value, size_t length) {
+    size_t requested;
+    if (!value || length != sizeof requested) return -FI_EINVAL;
+    memcpy(&requested, value, sizeof requested);
+    LockGuard guard(context.lock);
+    return context.first ? -FI_EOPBADSTATE : context.buffered.options.set(option, requested);
+}
+
 int set_option(fid* descriptor, int level, int option, const void* value, size_t length) {
     auto* shared = object_of<SharedReceiver>(descriptor);
+    if (level == FI_OPT_ENDPOINT && BufferedOptions::is_named_by(option) && shared->context.buffered.on)
+        return set_buffered(shared->context, option, value, length);
     if (level != FI_OPT_ENDPOINT || option != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
     if (!value || length != sizeof shared->min_multi_recv) return -FI_EINVAL;
     memcpy(&shared->min_multi_recv, value, length);

@@ -38,6 +38,7 @@ int domain_open_shared_receive(fid_domain* descriptor, fi_rx_attr* attr, fid_ep*
     shared->locked = domain->attr.threading != FI_THREAD_DOMAIN || !domain->serialised();
     shared->min_multi_recv = kMinMultiRecv;
     shared->context.set_size(shared->attr.size);
+    if (Endpoint::buffers(shared->attr)) shared->context.buffer_receives();
     shared->context.directed = shared->attr.caps & FI_DIRECTED_RECV;
     fid_ep& ep = shared->descriptor;
     init_fid(ep.fid, FI_CLASS_SRX_CTX, context, kReceiveFidOps);

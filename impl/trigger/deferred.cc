@@ -24,9 +24,10 @@ int take_counter_change(Work* work, const Domain& domain, const fi_deferred_work
 }
 
 // What is complete more than once, or looks at messages, does not count as one completion. A shared receive context has
-// the receives of all its endpoints, and may outlive this one.
+// the receives of all its endpoints, and may outlive this one. A buffered receive is complete when its message is
+// claimed.
 int check_receive(const Endpoint& endpoint, uint64_t flags) {
-    return endpoint.base->srx || (flags & FI_MULTI_RECV) ? -FI_ENOSYS : 0;
+    return endpoint.base->srx || endpoint.base->buffered || (flags & FI_MULTI_RECV) ? -FI_ENOSYS : 0;
 }
 
 int take_operation(Work* work, const Domain& domain, fid_ep* descriptor, const TransferCall& call) {

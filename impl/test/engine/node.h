@@ -29,6 +29,8 @@ struct Setting {
     size_t transmit_size = 64;
     size_t receive_size = 1000;
     size_t cq_size = 1024;
+    uint64_t mode = 0;
+    BufferedOptions buffered = {};
     bool pulls = false;
     bool shared = false;    // receives through a shared context
     bool counters = false;  // all of them
@@ -73,6 +75,9 @@ public:
         endpoint.rx.size = setting.receive_size;
         endpoint.rx.iov_limit = 8;
         endpoint.rx.comp_order = setting.comp_order;
+        endpoint.rx.mode = setting.mode;
+        endpoint.buffered = Endpoint::buffers(endpoint.rx);
+        endpoint.buffered_options = setting.buffered;
         endpoint.max_msg_size = SIZE_MAX;
         endpoint.tx_flags = setting.op_flags;
         endpoint.min_multi_recv = kMinMultiRecv;
@@ -86,6 +91,7 @@ public:
             endpoint.shared_receive = true;
             fi_rx_attr attr{};
             attr.size = setting.receive_size;
+            attr.mode = setting.mode;
             EXPECT_EQ(domain_open_shared_receive(&domain.descriptor, &attr, &srx, nullptr), 0);
             EXPECT_EQ(fi_ep_bind(ep, &srx->fid, 0), 0);
         }
