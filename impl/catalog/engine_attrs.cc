@@ -88,6 +88,7 @@ void fill_engine_attrs(Offer& offer, fi_ep_type type, uint64_t reach) {
     fill_endpoint(offer.set.ep, type);
     // The domain is one for every endpoint type on it.
     fill_domain(offer.set.domain, reach | FI_SHARED_AV);
+    if (type != FI_EP_DGRAM) offer.by_name = FI_VARIABLE_MSG;
     offer.hmem = type != FI_EP_DGRAM;  // datagrams go past the engine, which copies
     offer.tx_size_max = kQueueMax;
     offer.rx_size_max = kQueueMax;

@@ -72,6 +72,9 @@ struct Offer {
     int mr_mode = 0;
     // Offered once more with FI_HMEM, to applications that register memory of devices (FI_MR_HMEM).
     bool hmem = false;
+    // Capabilities that change what the calls do, and so are granted to who names them: hints without any capability,
+    // which stand for all others, do not get these.
+    uint64_t by_name = 0;
     NicValues nic;
     std::array<uint32_t, 2>
         known_as{};              // protocols of other libraries that a hint may name in place of set.ep.protocol
@@ -81,7 +84,7 @@ struct Offer {
     char source_text[kAddressBytesMax] = {};  // shm: the address as text
 
     // All that it can do.
-    uint64_t caps() const { return set.info.caps | (hmem ? FI_HMEM : 0); }
+    uint64_t caps() const { return set.info.caps | by_name | (hmem ? FI_HMEM : 0); }
     bool reaches_others() const { return set.info.caps & FI_REMOTE_COMM; }
     bool has_protocol(uint32_t protocol) const {
         return protocol && (protocol == set.ep.protocol || std::ranges::find(known_as, protocol) != known_as.end());

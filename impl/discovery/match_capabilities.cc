@@ -22,6 +22,12 @@ bool has_companions(Match& match, uint64_t requested, uint64_t granted) {
     if ((requested & FI_MULTICAST) && !(requested & companion)) {
         return match.refuse("caps", requested, requested & ~FI_MULTICAST, kType);
     }
+    if ((requested & FI_VARIABLE_MSG) && !(requested & kMessageCaps)) {
+        return match.refuse("caps", requested, requested & ~FI_VARIABLE_MSG, kType);
+    }
+    if ((requested & FI_RMA_PMEM) && !(requested & FI_RMA)) {
+        return match.refuse("caps", requested, requested & ~FI_RMA_PMEM, kType);
+    }
     if ((requested & FI_RMA_EVENT) && !(granted & (FI_REMOTE_READ | FI_REMOTE_WRITE))) {
         return match.refuse("caps", requested, requested & ~FI_RMA_EVENT, kType);
     }
@@ -42,10 +48,10 @@ bool match_capabilities(Match& match) {
     const uint64_t requested = match.hints().info.caps;
     const uint64_t offered = match.offer.set.info.caps | (match.hmem && match.offer.hmem ? FI_HMEM : 0);
     if (requested == 0) {
-        match.out.info.caps = offered;
+        match.out.info.caps = offered | (match.hints().rx.caps & match.offer.by_name);
         return !match.hmem || match.offer.hmem;
     }
-    if (!match.subset("caps", requested, offered, kType)) return false;
+    if (!match.subset("caps", requested, offered | match.offer.by_name, kType)) return false;
     const uint64_t granted = with_implied_modifiers(requested);
     if (!has_companions(match, requested, granted)) return false;
     match.out.info.caps = granted | free_extras(requested, granted, offered);

@@ -73,7 +73,7 @@ fi_ep_type type_of(const InfoSet& set, bool given) {
 
 // Attributes may have been edited since fi_getinfo; what the offer cannot do is refused here as it would be there.
 int check_limits(const InfoSet& set, const Domain& domain, const Offer& offer) {
-    const uint64_t offered = offer.set.info.caps | (offer.caps() & domain.caps & FI_HMEM);
+    const uint64_t offered = offer.set.info.caps | offer.by_name | (offer.caps() & domain.caps & FI_HMEM);
     if ((set.info.caps | set.tx.caps | set.rx.caps) & ~offered) return -FI_EINVAL;
     if (set.tx.caps && !(set.tx.caps & kTransmitCaps)) return -FI_EINVAL;
     if (set.rx.caps && !(set.rx.caps & kReceiveCaps)) return -FI_EINVAL;

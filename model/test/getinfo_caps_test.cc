@@ -65,6 +65,10 @@ TEST(GetinfoCaps, ZeroIsAnsweredWithWhatIsSupported) {
 TEST(GetinfoCaps, ZeroCoversWhatIsGranted) {
     EXPECT_EQ(by_caps(getinfo_caps_zero_covers, FI_RMA, granted(with_caps(FI_RMA)), 0, granted(rdm())), Holds);
     EXPECT_EQ(by_caps(getinfo_caps_zero_covers, FI_ATOMIC, granted(with_caps(FI_ATOMIC)), 0, granted(rdm())), Broken);
+    EXPECT_EQ(by_caps(getinfo_caps_zero_covers, FI_MSG | FI_VARIABLE_MSG, granted(with_caps(FI_MSG | FI_VARIABLE_MSG)),
+                      0, granted(rdm())),
+              Holds)
+        << "it is for who names it";
     EXPECT_EQ(by_caps(getinfo_caps_zero_covers, 0, granted(rdm()), FI_ATOMIC, granted(with_caps(FI_ATOMIC))), Broken);
     EXPECT_EQ(by_caps(getinfo_caps_zero_covers, FI_MSG, granted(msg()), 0, granted(rdm())), NotApplicable)
         << "another endpoint";

@@ -176,6 +176,33 @@ TEST(Options, OfEndpointsAnswerEachNameOfTheHeaders) {
     }
 }
 
+TEST(Options, OfBufferedReceivesAreThereWithTheMode) {
+    Network network("shm", FI_EP_RDM, kVersion, FI_MSG | FI_VARIABLE_MSG);
+    ASSERT_EQ(network.result, 0);
+    Pair pair(network);
+    fid* ep = pair.a.ep.base();
+    for (const int option : {FI_OPT_BUFFERED_LIMIT, FI_OPT_BUFFERED_MIN}) {
+        size_t value = 0, length = sizeof value;
+        ASSERT_EQ(fi_getopt(ep, FI_OPT_ENDPOINT, option, &value, &length), 0);
+        EXPECT_EQ(value, option == FI_OPT_BUFFERED_LIMIT ? 16384u : 0u);
+        value = 500;
+        EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, option, &value, length), 0);
+        value = 0;
+        ASSERT_EQ(fi_getopt(ep, FI_OPT_ENDPOINT, option, &value, &length), 0);
+        EXPECT_EQ(value, 500u);
+        value = SIZE_MAX / 2;
+        EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, option, &value, length), -FI_EMSGSIZE);
+        value = SIZE_MAX;
+        EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, option, &value, length), 0);
+        ASSERT_EQ(fi_getopt(ep, FI_OPT_ENDPOINT, option, &value, &length), 0);
+        EXPECT_EQ(value, size_t{1} << 20) << "the most";
+        EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, option, &value, 1), -FI_EINVAL);
+    }
+    pair.enable();
+    const size_t value = 1;
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, FI_OPT_BUFFERED_LIMIT, &value, sizeof value), -FI_EOPBADSTATE);
+}
+
 TEST(Options, OfPassiveEndpointsAndSharedContextsAreFewer) {
     Every every;
     expect_options(every.pep.base(), {{FI_OPT_CM_DATA_SIZE, 0, -FI_EINVAL},

@@ -80,7 +80,7 @@ TEST(GetInfo, CapabilitiesThatCannotBe) {
     for (const uint64_t caps :
          {uint64_t{FI_READ}, uint64_t{FI_MSG | FI_REMOTE_WRITE}, uint64_t{FI_MSG | FI_SOURCE_ERR},
           uint64_t{FI_MSG | FI_RMA_EVENT}, uint64_t{FI_RMA | FI_READ | FI_RMA_EVENT}, uint64_t{FI_HMEM | FI_MSG},
-          uint64_t{FI_MSG | FI_MULTICAST}, uint64_t{FI_MSG | FI_VARIABLE_MSG}, uint64_t{FI_RMA | FI_RMA_PMEM}}) {
+          uint64_t{FI_MSG | FI_MULTICAST}, uint64_t{FI_RMA | FI_VARIABLE_MSG}, uint64_t{FI_ATOMIC | FI_RMA_PMEM}}) {
         hints->caps = caps;
         EXPECT_EQ(getinfo(hints).result, -FI_ENODATA) << std::hex << caps;
     }
@@ -91,6 +91,38 @@ TEST(GetInfo, CapabilitiesThatCannotBe) {
     hints = make_hints("shm");
     hints->caps = FI_MSG | FI_REMOTE_COMM;
     EXPECT_EQ(getinfo(hints).result, -FI_ENODATA);
+}
+
+TEST(GetInfo, VariableMessagesAreForWhoNamesThem) {
+    for (const char* provider : {"shm", "tcp"}) {
+        for (const fi_ep_type type : {FI_EP_RDM, FI_EP_MSG}) {
+            if (type == FI_EP_MSG && strcmp(provider, "shm") == 0) continue;
+            InfoPtr hints = make_hints(provider, type);
+            hints->caps = FI_MSG | FI_VARIABLE_MSG;
+            const Answer granted = getinfo(hints);
+            ASSERT_EQ(granted.result, 0) << provider;
+            EXPECT_TRUE(granted->caps & FI_VARIABLE_MSG);
+            EXPECT_TRUE(granted->rx_attr->caps & FI_VARIABLE_MSG);
+            EXPECT_FALSE(granted->tx_attr->caps & FI_VARIABLE_MSG);
+            // An application that asks for whatever there is receives into its own buffers.
+            hints->caps = 0;
+            const Answer all = getinfo(hints);
+            ASSERT_EQ(all.result, 0);
+            EXPECT_FALSE(all->caps & FI_VARIABLE_MSG);
+            hints->rx_attr->caps = FI_MSG | FI_VARIABLE_MSG;
+            const Answer by_context = getinfo(hints);
+            ASSERT_EQ(by_context.result, 0);
+            EXPECT_TRUE(by_context->caps & FI_VARIABLE_MSG);
+        }
+    }
+}
+
+TEST(GetInfo, BufferedReceivesAreRequiredOfNobody) {
+    InfoPtr hints = make_hints("shm");
+    hints->mode = ~uint64_t{0};
+    const Answer answer = getinfo(hints);
+    ASSERT_EQ(answer.result, 0);
+    EXPECT_EQ(answer->mode, 0u);
 }
 
 TEST(GetInfo, OneReachAskedForOpensNoOther) {

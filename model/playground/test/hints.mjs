@@ -12,12 +12,12 @@ await visit(...process.argv.slice(2), async ({ evaluate, screen, read, value, cl
     assert.match(await read("#summary"), /^granted: shm, tcp$/, "what the page begins with is granted");
     await picture("hints-light");
 
-    await click(box("caps", "FI_VARIABLE_MSG"));
-    assert.match(await value("#call"), /caps=FI_MSG\|FI_RMA\|FI_VARIABLE_MSG/);
+    await click(box("caps", "FI_MULTICAST"));
+    assert.match(await value("#call"), /caps=FI_MSG\|FI_RMA\|FI_MULTICAST/);
     assert.match(await read("#summary"), /^refused: shm, tcp$/);
     assert.match(await read("#answers"), /getinfo\.caps\.requested-fits/, "the clause that refuses is named");
-    assert.match(await read(".change"), /caps: FI_MSG\|FI_RMA\|FI_VARIABLE_MSG → FI_MSG\|FI_RMA/, "the smallest change");
-    assert.match(await read("#c"), /hints->caps = FI_MSG \| FI_RMA \| FI_VARIABLE_MSG;/);
+    assert.match(await read(".change"), /caps: FI_MSG\|FI_RMA\|FI_MULTICAST → FI_MSG\|FI_RMA/, "the smallest change");
+    assert.match(await read("#c"), /hints->caps = FI_MSG \| FI_RMA \| FI_MULTICAST;/);
     await screen(1280, 900, "dark");
     await picture("hints-dark");
     await fitsAPhone();
@@ -27,7 +27,7 @@ await visit(...process.argv.slice(2), async ({ evaluate, screen, read, value, cl
     const link = await evaluate("location.href");
     await click(".change button");
     assert.match(await read("#summary"), /^granted: shm, tcp$/, "the change that was proposed is granted");
-    assert.equal(await evaluate(`document.querySelector('${box("caps", "FI_VARIABLE_MSG")}').checked`), false);
+    assert.equal(await evaluate(`document.querySelector('${box("caps", "FI_MULTICAST")}').checked`), false);
 
     await go(link);
     assert.match(await read("#summary"), /^refused: shm, tcp$/, "a link holds the hints");
