@@ -29,6 +29,7 @@ constexpr Word kWords[] = {
     {"msg_prefix", {.mode = FI_MSG_PREFIX}},
     {"async_iov", {.mode = FI_ASYNC_IOV}},
     {"rx_cq_data", {.mode = FI_RX_CQ_DATA}},
+    {"buffered_recv", {.mode = FI_BUFFERED_RECV}},
     {"notify_flags_only", {.mode = FI_NOTIFY_FLAGS_ONLY}},
     {"restricted_comp", {.mode = FI_RESTRICTED_COMP}},
     {"mr_local", {.mr_mode = FI_MR_LOCAL}},

@@ -41,6 +41,9 @@ bool match_mode(Match& match) {
     uint64_t required = match.offer.mode;
     if (!(match.out.info.caps & kMessageCaps)) required &= ~FI_MSG_PREFIX;
     if (!(match.out.info.caps & FI_MSG)) required &= ~FI_RX_CQ_DATA;
+    // Datagrams lie in buffers of the application.
+    const bool buffers = (match.out.info.caps & kMessageCaps) && (match.out.info.caps & FI_RECV);
+    if (!buffers || match.out.ep.type == FI_EP_DGRAM) required &= ~FI_BUFFERED_RECV;
     if (!(required & FI_MSG_PREFIX)) match.out.ep.msg_prefix_size = 0;
     const InfoSet& hints = match.hints();
     uint64_t mode = required;

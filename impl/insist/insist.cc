@@ -46,6 +46,8 @@ bool starts_work(fid_ep* ep, uint64_t flags) {
     return (flags & kStartsTriggered) || (Endpoint::of(ep)->tx_always & FI_TRIGGER);
 }
 
+bool buffers_receives(fid_ep* ep) { return (duties().mode & FI_BUFFERED_RECV) && Endpoint::of(ep)->base->buffered; }
+
 int check_regions(const LookedAtCall& call, uint64_t access) {
     if (!(duties().mr_mode & FI_MR_LOCAL) || (call.flags & FI_INJECT) || !call.ranges) return 0;
     for (size_t i = 0; i < call.count; ++i) {
@@ -63,6 +65,8 @@ int begin(const LookedAtCall& call, InsistedOperation** operation) {
     const Endpoint& endpoint = *Endpoint::of(call.ep);
     const uint64_t always = call.receives ? endpoint.rx_always : endpoint.tx_always;
     if (!(duties().mode & (FI_CONTEXT | FI_CONTEXT2 | FI_ASYNC_IOV))) return 0;
+    // Its context comes back in a notice, or not at all.
+    if (call.receives && buffers_receives(call.ep)) return 0;
     if (!((call.flags | always) & FI_COMPLETION) || (call.flags & kNoOperation) || starts_work(call.ep, call.flags))
         return 0;
     const Endpoint& base = *endpoint.base;

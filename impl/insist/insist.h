@@ -48,6 +48,9 @@ struct LookedAtCall {
 // are the application's.
 bool starts_work(fid_ep* ep, uint64_t flags);
 
+// With FI_BUFFERED_RECV, on an endpoint that took it on: messages are notified, and then claimed or discarded.
+bool buffers_receives(fid_ep* ep);
+
 // With FI_MR_LOCAL: each range is in the region that its desc names, which gives `access`. 0 or -FI_EINVAL.
 int check_regions(const LookedAtCall& call, uint64_t access);
 

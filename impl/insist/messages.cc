@@ -1,4 +1,6 @@
 // Sends and receives of endpoints with checks (insist.h): FI_MSG_PREFIX, FI_MR_LOCAL, and what begin() looks at.
+#include <type_traits>
+
 #include "impl/catalog/duties.h"
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/endpoint/insisted.h"
@@ -46,6 +48,18 @@ int take_prefix(const char* name, uint64_t flags, Message* message, iovec* range
     return 0;
 }
 
+// With FI_BUFFERED_RECV: messages without a tag come without a receive, and what ends one names its notice.
+bool is_uncalled_for(const char* name, bool tagged, uint64_t flags) {
+    if (tagged || (flags & (FI_PEEK | FI_CLAIM | FI_DISCARD))) return false;
+    log_breach(name, "FI_BUFFERED_RECV", "fi_msg(3)", "the receive claims or discards nothing");
+    return true;
+}
+ssize_t look_at_claim(const char* name, uint64_t flags, ssize_t result) {
+    if (result == -FI_EINVAL && !(flags & FI_PEEK) && (flags & (FI_CLAIM | FI_DISCARD)))
+        log_breach(name, "FI_BUFFERED_RECV", "fi_msg(3)", "the context is of no message that waits to be claimed");
+    return result;
+}
+
 struct Plain {
     static const fi_ops_msg& calls(fid_ep* ep) { return *Checks::of(ep).msg; }
     static fi_msg of(const Message& message) {
@@ -90,10 +104,15 @@ ssize_t post(const char* name, fid_ep* ep, Message message, uint64_t flags) {
                             .context = message.context,
                             .flags = flags,
                             .receives = Receives};
-    int error = check_regions(call, Receives ? FI_RECV : FI_SEND);
+    const bool buffered = Receives && buffers_receives(ep);
+    if (buffered && is_uncalled_for(name, std::is_same_v<Interface, Tagged>, flags)) return -FI_EINVAL;
+    const bool has_buffers = !buffered || (flags & FI_CLAIM);
+    int error = has_buffers ? check_regions(call, Receives ? FI_RECV : FI_SEND) : 0;
     iovec ranges[kRangesMax];
-    if (!error && wants_prefix()) error = take_prefix(name, flags, &message, ranges);
-    return error ? error : hand_on(call, forward);
+    if (!error && has_buffers && wants_prefix()) error = take_prefix(name, flags, &message, ranges);
+    if (error) return error;
+    const ssize_t result = hand_on(call, forward);
+    return buffered ? look_at_claim(name, flags, result) : result;
 }
 
 uint64_t sending(fid_ep* ep) { return Endpoint::of(ep)->tx_defaults; }

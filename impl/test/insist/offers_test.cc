@@ -15,6 +15,7 @@ constexpr Word kWords[] = {
     {"msg_prefix", FI_MSG_PREFIX, 0},
     {"async_iov", FI_ASYNC_IOV, 0},
     {"rx_cq_data", FI_RX_CQ_DATA, 0},
+    {"buffered_recv", FI_BUFFERED_RECV, 0},
     {"notify_flags_only", FI_NOTIFY_FLAGS_ONLY, 0},
     {"restricted_comp", FI_RESTRICTED_COMP, 0},
     {"mr_local", 0, FI_MR_LOCAL},

@@ -260,5 +260,47 @@ TEST(InsistedLimits, AreKept) {
     });
 }
 
+TEST(InsistingBufferedReceives, DeliverIntoTheLibrarysBuffersAndRefuseOtherReceives) {
+    const std::string log = insisting("buffered_recv", [] {
+        Mirror mirror(FI_CQ_FORMAT_TAGGED);
+        ASSERT_EQ(mirror.network.info->mode, FI_BUFFERED_RECV);
+        ASSERT_EQ(mirror.network.info->rx_attr->mode, FI_BUFFERED_RECV);
+        char got[8] = {};
+        EXPECT_EQ(fi_recv(mirror.ep.get(), got, sizeof got, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EINVAL);
+        ASSERT_EQ(fi_inject(mirror.ep.get(), "message", 8, mirror.self), 0);
+        fi_cq_tagged_entry entry;
+        ASSERT_EQ(mirror.next(&entry), 1);
+        EXPECT_STREQ(static_cast<const char*>(entry.buf), "message");
+        const iovec range{got, sizeof got};
+        fi_msg claim{&range, nullptr, 1, FI_ADDR_UNSPEC, &claim, 0};
+        EXPECT_EQ(fi_recvmsg(mirror.ep.get(), &claim, FI_CLAIM), -FI_EINVAL) << "it is no notice";
+        claim.context = entry.op_context;
+        ASSERT_EQ(fi_recvmsg(mirror.ep.get(), &claim, FI_CLAIM), 0);
+        ASSERT_EQ(mirror.next(&entry), 1);
+        EXPECT_TRUE(entry.flags & FI_CLAIM);
+        EXPECT_STREQ(got, "message");
+    });
+    expect_line(log,
+                "fi_recv: FI_BUFFERED_RECV is insisted on (fi_msg(3)), and the receive claims or discards nothing");
+    expect_line(log, "fi_recvmsg: FI_BUFFERED_RECV is insisted on (fi_msg(3)), and the context is of no message");
+}
+
+TEST(InsistingBufferedReceives, AreKeptBesideOtherDuties) {
+    insisting("buffered_recv,context,mr_local,msg_prefix", [] {
+        Mirror mirror(FI_CQ_FORMAT_TAGGED, FI_MSG | FI_TAGGED);
+        fi_context context{};
+        ASSERT_EQ(fi_trecv(mirror.ep.get(), nullptr, 0, nullptr, FI_ADDR_UNSPEC, 5, 0, &context), 0);
+        char bytes[32] = {};
+        memcpy(bytes + 24, "message", 8);
+        ASSERT_EQ(fi_tinject(mirror.ep.get(), bytes, sizeof bytes, mirror.self, 5), 0);
+        fi_cq_tagged_entry entry;
+        ASSERT_EQ(mirror.next(&entry), 1);
+        EXPECT_EQ(static_cast<fi_recv_context*>(entry.op_context)->context, &context);
+        EXPECT_STREQ(static_cast<const char*>(entry.buf), "message");
+        const fi_msg_tagged discard{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 0, 0, entry.op_context, 0};
+        EXPECT_EQ(fi_trecvmsg(mirror.ep.get(), &discard, FI_DISCARD), 0);
+    });
+}
+
 }  // namespace
 }  // namespace selvage::test
