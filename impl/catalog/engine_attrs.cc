@@ -20,7 +20,7 @@ constexpr uint64_t kAnyTag = 0xaaaaaaaaaaaaaaaaULL;  // 64 fields of one bit
 constexpr size_t kAnySize = SIZE_MAX;
 
 constexpr uint64_t kConnectedCaps =
-    kMessageCaps | kMemoryCaps | kModifiers | FI_MULTI_RECV | FI_RMA_EVENT | FI_FENCE | FI_TRIGGER;
+    kMessageCaps | kMemoryCaps | kModifiers | FI_MULTI_RECV | FI_RMA_EVENT | FI_RMA_PMEM | FI_FENCE | FI_TRIGGER;
 constexpr uint64_t kAddressedCaps =
     kConnectedCaps | FI_DIRECTED_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_SHARED_AV | FI_AV_USER_ID;
 

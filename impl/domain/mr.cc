@@ -1,11 +1,13 @@
 // See mr.h.
 #include "impl/domain/mr.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "impl/domain/domain.h"
 #include "impl/domain/mr_duties.h"
 #include "impl/domain/mr_keys.h"
+#include "impl/domain/persistent_memory.h"
 #include "impl/events/cntr.h"
 #include "impl/events/eq.h"
 
@@ -13,7 +15,7 @@ namespace selvage::impl {
 namespace {
 
 constexpr uint64_t kAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_COLLECTIVE;
-constexpr uint64_t kFlags = FI_RMA_EVENT;
+constexpr uint64_t kFlags = FI_RMA_EVENT | FI_RMA_PMEM;
 // In a domain with FI_HMEM.
 constexpr uint64_t kHmemFlags = FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC;
 
@@ -56,7 +58,10 @@ int check(const Domain& domain, const Request& request) {
     if (request.auth_key_size && !request.auth_key) return -FI_EINVAL;
     const size_t key_bytes = is_raw(domain) ? 0 : domain.attr.mr_key_size;
     const bool too_wide = key_bytes && key_bytes < sizeof request.key && request.key >> (key_bytes * 8);
-    return too_wide && !domain.chooses_keys() ? -FI_EKEYREJECTED : 0;
+    if (too_wide && !domain.chooses_keys()) return -FI_EKEYREJECTED;
+    const bool lasts =
+        !(request.flags & FI_RMA_PMEM) || std::all_of(request.ranges, request.ranges + request.count, is_persistent);
+    return lasts ? 0 : -FI_EINVAL;
 }
 
 const MemoryOps* memory_ops(const Domain& domain) { return domain.fabric->provider->memory; }

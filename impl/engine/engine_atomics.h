@@ -45,9 +45,9 @@ protected:
     using Base::begin_transmit, Base::bounces_, Base::check_flags, Base::may_complete, Base::post, Base::refuse,
         Base::transmits_;
     // From EngineRmaTarget.
-    using Base::access_failed, Base::event, Base::on_hmem, Base::resolve;
+    using Base::access_failed, Base::check_commit, Base::event, Base::on_hmem, Base::resolve;
     // From EngineRma.
-    using Base::may_be_quiet;
+    using Base::commit_flag, Base::may_be_quiet, Base::without_commit;
 
 public:
     ssize_t atomic(const AtomicRequest& request) {
@@ -88,7 +88,7 @@ public:
                               .count = static_cast<uint32_t>(elements)};
         op->header = {.size = static_cast<uint32_t>(op->prefix_size + operands + compares),
                       .op = static_cast<uint8_t>(FrameOp::Atomic),
-                      .flags = 0,
+                      .flags = commit_flag(request.flags),
                       .aux = static_cast<uint16_t>(request.target_count),
                       .word = {op->expects_answer ? transmits_.id(op) : 0, word.pack(), 0}};
         if (!op->expects_answer) ++op->peer->sending.quiet;
@@ -118,7 +118,9 @@ protected:
         if (!valid) return drop(peer, kBrokenProtocol);
         const uint64_t access = (fetches ? FI_REMOTE_READ : 0) | (op == FI_ATOMIC_READ ? 0 : FI_REMOTE_WRITE);
         Resolved memory;
-        const int error = resolve(targets, header.aux, access, &memory);
+        int error = resolve(targets, header.aux, access, &memory);
+        const bool commits = header.flags & kFrameCommit;
+        if (!error && commits) error = check_commit(memory);
         if (error) return access_failed(peer, header.word[0], error, true);
         std::byte results[kAtomicBytesMax];
         const AtomicOperation operation{.type = type,
@@ -133,6 +135,8 @@ protected:
         } else {
             apply_atomic(type, op, memory, operation.operand, operation.compare, operation.result, word.count);
         }
+        if (const int failed = commits ? flush_persistent(memory) : 0)
+            return access_failed(peer, header.word[0], failed, true);
         if (options_.rma_events && op != FI_ATOMIC_READ) {
             count_region_writes(*endpoint_->domain, options_.domain_locked, targets, header.aux);
         }
@@ -169,7 +173,8 @@ private:
             return -FI_EINVAL;
         }
         if (request.flags & FI_TAGGED) return -FI_EOPNOTSUPP;
-        return check_flags(request.flags, *elements * atomic_type_size(request.type));
+        return check_flags(reads ? request.flags : without_commit(request.flags),
+                           *elements * atomic_type_size(request.type));
     }
 
     bool take_operands(Transmit& op, const AtomicRequest& request, size_t size, bool copied) {

@@ -229,7 +229,8 @@ private:
     }
     // Without length no key is looked at; delivery is what the peer's engine confirms.
     bool may_be_direct(uint64_t flags, size_t length) const {
-        return options_.direct && length && length <= UINT32_MAX && !(flags & FI_DELIVERY_COMPLETE);
+        return options_.direct && length && length <= UINT32_MAX &&
+               !(flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE));
     }
 };
 

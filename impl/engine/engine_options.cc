@@ -24,6 +24,7 @@ EngineOptions engine_options(const Endpoint& endpoint) {
             .ordered_accesses = (order & kAccesses) != 0,
             .direct = !(order & kAfterSends),
             .rma_events = (endpoint.caps & FI_RMA_EVENT) != 0,
+            .commits = (endpoint.tx.caps & FI_RMA_PMEM) != 0,
             .data_takes_receive = (duties().mode & FI_RX_CQ_DATA) && (endpoint.rx.caps & FI_MSG) && endpoint.rx_cq,
             .names_regions = (domain.mr_mode & FI_MR_LOCAL) != 0,
             .bounded = domain.resource_mgmt == FI_RM_ENABLED && endpoint.tx_cq,

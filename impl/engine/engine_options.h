@@ -17,6 +17,7 @@ struct EngineOptions {
     bool ordered_accesses = false;      // one access after another
     bool direct = false;                // a device may access memory, as far as order goes
     bool rma_events = false;            // FI_RMA_EVENT
+    bool commits = false;               // FI_RMA_PMEM
     bool data_takes_receive = false;    // FI_RX_CQ_DATA is insisted on (catalog/duties.h)
     bool names_regions = false;         // FI_MR_LOCAL
     bool bounded = false;               // FI_RM_ENABLED: the queue may not be overrun

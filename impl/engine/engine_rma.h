@@ -53,7 +53,7 @@ public:
         if (remote != length) return -FI_EINVAL;
         // A read has no data to copy at the call.
         const uint64_t flags = request.write ? request.flags : request.flags & ~FI_INJECT;
-        const ssize_t invalid = check_flags(flags, length);
+        const ssize_t invalid = check_flags(request.write ? without_commit(flags) : flags, length);
         if (invalid) return invalid;
 
         Guard guard(*this);
@@ -114,13 +114,17 @@ protected:
     // Nothing is reported of it, or that its bytes were taken is all that was asked for, and no counter counts it: the
     // target answers only when it fails (decisions.md, "Completed, and refused later").
     bool may_be_quiet(uint64_t flags) const {
-        constexpr uint64_t kAnswered = FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE;
+        constexpr uint64_t kAnswered = FI_FENCE | FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE | FI_COMMIT_COMPLETE;
         // Later accesses by the device have to know when it is done.
         if (NativeRma<T>) return false;
         const bool unreported = (flags & (FI_INJECT | FI_COMPLETION)) == FI_INJECT;
         return (unreported || (flags & FI_INJECT_COMPLETE)) && !(flags & kAnswered) && !reports.counters[kSlotWrite] &&
                !options_.strict;
     }
+
+    // FI_COMMIT_COMPLETE is a flag of what writes to persistent memory, where the endpoint has FI_RMA_PMEM.
+    uint64_t without_commit(uint64_t flags) const { return options_.commits ? flags & ~FI_COMMIT_COMPLETE : flags; }
+    static uint8_t commit_flag(uint64_t flags) { return flags & FI_COMMIT_COMPLETE ? kFrameCommit : uint8_t{0}; }
 
     Transmit* expected_read(Peer& peer, const Header& header) {
         Transmit* op = answered(peer, header.word[0]);
@@ -215,7 +219,7 @@ private:
         header = {
             .size = static_cast<uint32_t>(op.length),
             .op = static_cast<uint8_t>(FrameOp::Write),
-            .flags = static_cast<uint8_t>(request.has_data ? kFrameHasData : 0),
+            .flags = static_cast<uint8_t>((request.has_data ? kFrameHasData : 0) | commit_flag(request.flags)),
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
         const bool whole = op.length <= whole_max(peer);

@@ -7,6 +7,7 @@
 
 #include "impl/engine/engine_collectives.h"
 #include "impl/engine/hmem_targets.h"
+#include "impl/engine/persistent_targets.h"
 #include "impl/engine/unread_entries.h"
 
 namespace selvage::impl {
@@ -34,7 +35,7 @@ protected:
 
     // The usual one has one target, in one piece of memory.
     [[gnu::noinline]] void on_write(Peer& peer, const Header& header, const std::byte* payload) {
-        if (!header.aux && !(header.flags & kFrameHasData) && !options_.rma_events &&
+        if (!header.aux && !(header.flags & (kFrameHasData | kFrameCommit)) && !options_.rma_events &&
             (options_.access_caps & FI_REMOTE_WRITE)) [[likely]] {
             const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
             if (std::byte* at = resolve_piece(*endpoint_->domain, options_.domain_locked, target, FI_REMOTE_WRITE))
@@ -71,6 +72,7 @@ protected:
         write.target_count = header.aux;
         Resolved memory;
         write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
+        if (!write.error && (header.flags & kFrameCommit)) write.error = check_commit(memory);
         if (!write.error && source_count) {
             if constexpr (PullsMemory<T>) {
                 write.error = pull_write(peer, write, sources, source_count, memory);
@@ -143,7 +145,7 @@ protected:
 
     bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement) {
         static_cast<void>(peer);
-        if (header.aux || (header.flags & kFrameHasData)) return false;
+        if (header.aux || (header.flags & (kFrameHasData | kFrameCommit))) return false;
         const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
         Resolved memory;
         if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
@@ -222,6 +224,9 @@ protected:
         return false;
     }
 
+    // Whether FI_COMMIT_COMPLETE can be kept there: 0 or a positive fabric errno.
+    static int check_commit(const Resolved& memory) { return on_hmem(memory) ? FI_EINVAL : check_persistent(memory); }
+
     // What the target's application learns of an access.
     void event(Peer& peer, CounterSlot slot, uint64_t flags, uint64_t length, uint64_t data, bool entry) {
         if (options_.rma_events) reports.count(slot);
@@ -270,13 +275,17 @@ private:
         }
         if (!sum_lengths(targets, count, &total) || total != reader.left()) return drop(peer, kBrokenProtocol);
         Resolved memory;
-        const int error = resolve(targets, count, FI_REMOTE_WRITE, &memory);
+        const bool commits = header.flags & kFrameCommit;
+        int error = resolve(targets, count, FI_REMOTE_WRITE, &memory);
+        if (!error && commits) error = check_commit(memory);
         if (error) return write_failed(peer, header.word[0], header.flags, error);
         if (on_hmem(memory)) {
             const int failed = write_hmem_targets(*endpoint_->domain, targets, count, 0, reader.rest(), total);
             if (failed) return write_failed(peer, header.word[0], header.flags, failed);
         } else {
             scatter(memory.pieces, memory.count, 0, reader.rest(), total);
+            if (commits) error = flush_persistent(memory);
+            if (error) return write_failed(peer, header.word[0], header.flags, error);
         }
         write_done(peer, header, targets, count, total, data);
     }
@@ -307,8 +316,18 @@ private:
 
     // All of an announced write is where it belongs.
     [[gnu::noinline]] void write_placed(Peer& peer, const PeerState::Write& write) {
+        if (const int error = write.frame_flags & kFrameCommit ? commit(write) : 0)
+            return write_failed(peer, write.reply_id, write.frame_flags, error);
         const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
         write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+    }
+
+    // Its regions may have been closed since the last of its bytes was placed.
+    int commit(const PeerState::Write& write) {
+        Resolved memory;
+        int error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
+        if (!error) error = check_commit(memory);
+        return error ? error : flush_persistent(memory);
     }
 
     // The bytes of an announced write. 0 or a positive errno: kPullFailed when the initiator is to send them.

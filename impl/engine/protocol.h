@@ -75,6 +75,9 @@ inline constexpr uint8_t kFrameCharged = 4;
 // A Read that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 
+// A Write, WriteRts or Atomic: durable before it is answered or reported (FI_COMMIT_COMPLETE).
+inline constexpr uint8_t kFrameCommit = 128;
+
 // Of a Ack: the target could not pull the sources of an announced write.
 inline constexpr int kPullFailed = FI_EAGAIN;
 

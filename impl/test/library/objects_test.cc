@@ -261,7 +261,9 @@ TEST(MemoryRegionTest, KeysOfTheApplication) {
     fid_mr* other = nullptr;
     EXPECT_EQ(fi_mr_reg(setup.domain.get(), buffer, 1, FI_REMOTE_READ, 0, 7, 0, &other, nullptr), -FI_ENOKEY);
     EXPECT_EQ(fi_mr_reg(setup.domain.get(), buffer, 1, FI_REMOTE_READ, 1, 8, 0, &other, nullptr), -FI_EINVAL);
-    EXPECT_EQ(fi_mr_reg(setup.domain.get(), buffer, 1, FI_REMOTE_READ, 0, 8, FI_RMA_PMEM, &other, nullptr),
+    EXPECT_EQ(fi_mr_reg(setup.domain.get(), buffer, 1, FI_REMOTE_READ, 0, 8, FI_RMA_PMEM, &other, nullptr), -FI_EINVAL)
+        << "a stack is not persistent";
+    EXPECT_EQ(fi_mr_reg(setup.domain.get(), buffer, 1, FI_REMOTE_READ, 0, 8, FI_MULTICAST, &other, nullptr),
               -FI_EBADFLAGS);
     EXPECT_EQ(fi_close(setup.domain.base()), -FI_EBUSY);
     uint64_t base = 1;
