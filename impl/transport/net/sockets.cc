@@ -2,6 +2,7 @@
 #include "impl/transport/net/sockets.h"
 
 #include <netinet/tcp.h>
+#include <rdma/fabric.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <time.h>
@@ -122,6 +123,37 @@ void tune_connected(int socket) {
     if (!local_address(socket).same_host(remote_address(socket))) return;
     constexpr char kPlain[] = "reno";
     (void)setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kPlain, sizeof kPlain - 1);
+}
+
+int dscp_of(uint32_t tclass) {
+    if ((tclass & ~0x3fU) == FI_TC_DSCP) return static_cast<int>(tclass & 0x3f);
+    switch (tclass) {
+        case FI_TC_BEST_EFFORT:
+            return 0;  // DF
+        case FI_TC_LOW_LATENCY:
+            return 46;  // EF
+        case FI_TC_DEDICATED_ACCESS:
+            return 40;  // CS5
+        case FI_TC_BULK_DATA:
+            return 10;  // AF11
+        case FI_TC_SCAVENGER:
+            return 1;  // LE
+        case FI_TC_NETWORK_CTRL:
+            return 48;  // CS6
+        default:
+            return -1;
+    }
+}
+
+void set_traffic_class(int socket, AddressKind kind, uint32_t tclass) {
+    const int dscp = dscp_of(tclass);
+    if (dscp < 0) return;
+    // The two bits below are those of congestion notification, the kernel's.
+    if (kind == AddressKind::Inet6) {
+        set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, dscp << 2);
+    } else {
+        set_option(socket, IPPROTO_IP, IP_TOS, dscp << 2);
+    }
 }
 
 SocketAddress from_storage(const sockaddr_storage& storage) {

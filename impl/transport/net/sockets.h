@@ -38,6 +38,12 @@ void tune_stream(int socket);
 // congestion control that paces (BBR) would halve the bandwidth; reno is in every kernel and allowed to everybody.
 void tune_connected(int socket);
 
+// What the IP header has of a traffic class (fi_endpoint(3)): a DSCP value as it is, or what RFC 4594 and RFC 8622 have
+// for a label. -1 of FI_TC_UNSPEC, and of what is none.
+int dscp_of(uint32_t tclass);
+// What the socket sends from now on has it; the kernel's default stays if there is none.
+void set_traffic_class(int socket, AddressKind kind, uint32_t tclass);
+
 // System calls of the hot path, without the C library's cancellation points: a thread that is cancelled inside would
 // keep locks, and in a program with several threads each point costs some 20 ns. Results as the kernel gives them:
 // bytes or a negative errno.

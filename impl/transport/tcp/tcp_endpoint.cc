@@ -13,6 +13,7 @@ static_assert(tcp::kPiecesMax >= Resolved::kPieces && tcp::kPiecesMax >= 1 + 2 *
 int TcpTransport::open(Endpoint& endpoint) {
     const Domain& domain = *endpoint.domain;
     const net::Key key{domain.auth_key, domain.attr.auth_key_size};
+    set_traffic_class(endpoint.tx.tclass ? endpoint.tx.tclass : domain.attr.tclass);
     if (endpoint.connected_type()) return open_connected(endpoint.address, key);
     count_in(endpoint.stat);
     ScalableEndpoint* scalable = endpoint.scalable;

@@ -244,6 +244,7 @@ bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint3
         return false;
     }
     net::tune_connected(socket);
+    net::set_traffic_class(socket, address_.kind, tclass_);
     peer.rx = socket;
     {
         SpinGuard guard(guard_);

@@ -62,6 +62,8 @@ public:
 
     int open(Endpoint& endpoint);
     void close();
+    // Of connections from now on: the endpoint's, or else the domain's (fi_endpoint(3)).
+    void set_traffic_class(uint32_t tclass) { tclass_ = tclass; }
     int find_peer(fi_addr_t to, Peer** out);
     SendResult send(Peer& peer, const Frame& frame);
     template <typename Sink>
@@ -249,6 +251,7 @@ private:
     uint8_t private_data_[net::kPrivateMax];  // of connect_to
     size_t private_size_ = 0;
     AddressVector* av_ = nullptr;
+    uint32_t tclass_ = FI_TC_UNSPEC;  // of all connections
     uint64_t instance_ = 0;
     SocketAddress address_;
     net::Key key_;

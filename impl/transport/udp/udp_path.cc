@@ -34,6 +34,7 @@ int UdpPath::open_socket() {
     constexpr int kOn = 1;
     if (address.kind == AddressKind::Inet6 && setsockopt(socket_, IPPROTO_IPV6, IPV6_V6ONLY, &kOn, sizeof kOn))
         return -errno;
+    net::set_traffic_class(socket_, address.kind, endpoint_->tx.tclass ? endpoint_->tx.tclass : domain.attr.tclass);
     const int error = choose_interface(socket_, domain);
     if (error && (endpoint_->caps & FI_MULTICAST)) return error;
     if (bind(socket_, &address.any, static_cast<socklen_t>(address.length()))) return -errno;
