@@ -414,6 +414,27 @@ TEST(GetInfo, HintAddressesAreRead) {
     EXPECT_EQ(ntohs(static_cast<const sockaddr_in*>(named->src_addr)->sin_port), 9);
 }
 
+TEST(GetInfo, TheNeutralFormatIsAnsweredForEachFamilyOfSockets) {
+    for (const char* provider : {"tcp", "udp"}) {
+        for (const char* node : {"127.0.0.1", "::1"}) {
+            const InfoPtr hints = make_hints(provider);
+            hints->addr_format = FI_SOCKADDR;
+            const Answer answer = getinfo(hints, node, "7", FI_SOURCE | FI_NUMERICHOST);
+            const bool has_v6 = access("/proc/net/if_inet6", R_OK) == 0;
+            if (answer.result && strcmp(node, "::1") == 0 && !has_v6) continue;
+            ASSERT_EQ(answer.result, 0) << provider << " " << node;
+            EXPECT_EQ(answer->addr_format, static_cast<uint32_t>(FI_SOCKADDR));
+            const int family = strcmp(node, "::1") == 0 ? AF_INET6 : AF_INET;
+            EXPECT_EQ(static_cast<const sockaddr*>(answer->src_addr)->sa_family, family) << provider << " " << node;
+            hints->addr_format = FI_SOCKADDR_IB;
+            EXPECT_EQ(getinfo(hints).result, -FI_ENODATA) << "of a device's own addresses";
+        }
+    }
+    const InfoPtr memory = make_hints("shm");
+    memory->addr_format = FI_SOCKADDR;
+    EXPECT_EQ(getinfo(memory).result, -FI_ENODATA) << "it has no sockets";
+}
+
 TEST(GetInfo, HintsAreNotWritten) {
     InfoPtr hints = make_hints("tcp", FI_EP_RDM);
     hints->caps = FI_MSG;
