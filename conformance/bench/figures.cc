@@ -49,6 +49,8 @@ std::string in_words(const Workload& w) {
     const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
     if (w.goal.times > 0) add(fmt::format(">= {:g}x", w.goal.times));
     if (w.goal.floor > 0) add(fmt::format("{} {:g} of floor", less_is_better(w.quantity) ? "<=" : ">=", w.goal.floor));
+    if (w.goal.beside > 0)
+        add(fmt::format("{} {:g} of {}", less_is_better(w.quantity) ? "<=" : ">=", w.goal.beside, w.beside));
     if (w.goal.instructions > 0) add(fmt::format("< {:g} instr", w.goal.instructions));
     return out;
 }

@@ -1,8 +1,8 @@
 // Earlier runs of a benchmark in a file, one JSON object a line, and what got slower since.
 //
-// Machines differ from day to day, and so do times; what is compared is how many times as good A is as B, in runs
-// beside the same B on processors that stand the same, and instructions, which repeat to the digit.  Pure but for the
-// file.
+// Machines differ from day to day, and so do times; what is compared is how many times as good A is as a rival, in
+// runs beside the same rival on processors that stand the same, and instructions, which repeat to the digit.  Pure but
+// for the file.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace selvage::conformance::bench {
 /// A figure of a row beside those of earlier runs.
 struct Change {
     std::string name;           ///< of the row
-    bool instructions = false;  ///< per call; else the ratio to B
+    std::string rival = {};     ///< that the ratio is to
+    bool instructions = false;  ///< per call; else the ratio to the rival
     double now = 0;
     double now_least = 0;  ///< of this run's pairs
     double now_most = 0;
@@ -28,7 +29,7 @@ struct Change {
 
 struct Comparison {
     std::size_t runs = 0;     ///< that it was compared with
-    std::size_t unlike = 0;   ///< of the suite, but beside another library or on other processors
+    std::size_t unlike = 0;   ///< of the suite, but beside other rivals or on other processors
     std::string first, last;  ///< when those runs were
     std::vector<Change> slower, faster;
 };

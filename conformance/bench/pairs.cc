@@ -8,6 +8,7 @@
 
 #include "conformance/base/child.h"
 #include "conformance/bench/subject.h"
+#include "conformance/bench/tools.h"
 #include "model/value/version.h"
 
 namespace selvage::conformance::bench {
@@ -95,6 +96,7 @@ double times_as_good(Quantity quantity, double ours, double theirs) {
 }
 
 std::string identify(Side& side) {
+    if (side.tool != nullptr) return side.tool->identify(side);
     return run_one(
         [&](Channel& channel) {
             const auto library = open_for_measuring(side.path);
@@ -110,49 +112,72 @@ std::string identify(Side& side) {
         });
 }
 
-double Result::instruction_ratio() const {
+std::string identity_of(const Side& side) {
+    return side.tool != nullptr ? fmt::format("{} {}", side.tool->name, side.version) : side.build_id;
+}
+
+bool has_counterpart(const Side& side, const Workload& workload) {
+    return side.tool == nullptr || side.tool->has(workload);
+}
+
+double Result::instruction_ratio(std::size_t rival) const {
     const auto& a = sides[0].instructions;
-    const auto& b = sides[1].instructions;
+    const auto& b = sides[rival].instructions;
     return a && b && *a > 0 ? *b / *a : 0;
 }
 
 Met Result::met() const {
     const Goal& goal = workload->goal;
-    const auto& [a, b] = sides;
     if (!goal.any()) return Met::NoGoal;
+    const Measured& a = sides[0];
+    const Measured b = judge != 0 && judge < sides.size() ? sides[judge] : Measured{};
     const bool no_slower = goal.times <= 1;  // than a library that may not be able to do it at all
     if (!a.error.empty()) return no_slower && goal.floor <= 0 && !b.error.empty() ? Met::NoGoal : Met::No;
     if (goal.below > 0 && !reaches(workload->quantity, a.summary.median, goal.below)) return Met::No;
     if (goal.instructions > 0 && a.instructions && *a.instructions >= goal.instructions) return Met::No;
-    if (goal.floor > 0 && floor_ratios[0] > 0 && !within(workload->quantity, floor_ratios[0], goal.floor))
+    if (goal.floor > 0 && a.floor_ratio > 0 && !within(workload->quantity, a.floor_ratio, goal.floor)) return Met::No;
+    if (goal.beside > 0 && a.beside_ratio > 0 && !within(workload->quantity, a.beside_ratio, goal.beside))
         return Met::No;
-    if (goal.times > 0 && ratio > 0 && ratio < goal.times) return Met::No;
-    const bool no_ratio = goal.times > 0 && ratio <= 0 && !(no_slower && !b.error.empty());
-    const bool no_floor = goal.floor > 0 && floor_ratios[0] <= 0;
+    if (goal.times > 0 && b.ratio > 0 && b.ratio < goal.times) return Met::No;
+    const bool no_ratio = goal.times > 0 && b.ratio <= 0 && !(no_slower && !b.error.empty());
+    const bool no_floor = (goal.floor > 0 && a.floor_ratio <= 0) || (goal.beside > 0 && a.beside_ratio <= 0);
     const bool no_count = goal.instructions > 0 && !a.instructions;
     return no_ratio || no_floor || no_count ? Met::Unknown : Met::Yes;
 }
 
-Result run_pairs(const Workload& workload, const std::array<Side, 2>& sides, unsigned pairs, const Effort& effort,
-                 const std::function<void()>& at) {
+Result empty_result(const Workload& workload, Sides sides) {
     Result result;
     result.workload = &workload;
-    std::array<std::vector<std::vector<double>>, 2> runs;
+    result.sides.resize(sides.size());
+    const auto library = std::find_if(sides.begin() + (sides.empty() ? 0 : 1), sides.end(),
+                                      [](const Side& s) { return s.tool == nullptr; });
+    result.judge = library != sides.end() ? static_cast<std::size_t>(library - sides.begin()) : 0;
+    return result;
+}
+
+Result run_pairs(const Workload& workload, Sides sides, unsigned pairs, const Effort& effort,
+                 const std::function<void()>& at) {
+    Result result = empty_result(workload, sides);
+    std::vector<std::vector<std::vector<double>>> runs(sides.size());  // by side and pair
     for (unsigned pair = 0; pair < pairs; ++pair) {
-        std::array<double, 2> medians{};
-        for (std::size_t s = 0; s < 2; ++s) {
-            std::string& error = result.sides[s].error;
-            if (error.empty()) {
-                runs[s].push_back(measure(workload, sides[s], effort, error));
-                medians[s] = median(runs[s].back());
+        double first = 0;
+        for (std::size_t s = 0; s < sides.size(); ++s) {
+            Measured& side = result.sides[s];
+            double value = 0;
+            if (side.error.empty() && sides[s].tool == nullptr) {
+                runs[s].push_back(measure(workload, sides[s], effort, side.error));
+                value = median(runs[s].back());
             }
+            if (s == 0) first = value;
+            const double ratio = s == 0 ? 0 : times_as_good(workload.quantity, first, value);
+            if (ratio > 0) side.ratios.push_back(ratio);
             at();
         }
-        const double ratio = times_as_good(workload.quantity, medians[0], medians[1]);
-        if (ratio > 0) result.ratios.push_back(ratio);
     }
-    for (std::size_t s = 0; s < 2; ++s) result.sides[s].summary = summarise(runs[s]);
-    result.ratio = median(result.ratios);
+    for (std::size_t s = 0; s < sides.size(); ++s) {
+        result.sides[s].summary = summarise(runs[s]);
+        result.sides[s].ratio = median(result.sides[s].ratios);
+    }
     return result;
 }
 

@@ -22,7 +22,7 @@ Tint tint_of(Met met) {
 
 /// A column of the table.
 struct Column {
-    const char* head;
+    std::string head;
     std::function<std::string(const Result&)> cell;
 };
 
@@ -35,8 +35,13 @@ std::vector<Column> columns_of(const Bench& bench, bool tail) {
         return [s](const Result& r) { return in_units(r.workload->quantity, r.sides[s].summary.p99); };
     };
     const auto count = [](std::size_t s) { return [s](const Result& r) { return as_count(r.sides[s].instructions); }; };
-    std::vector<Column> out = {{"A", median(0)}, {"B", median(1)}};
-    out.push_back({"ratio", [](const Result& r) { return as_ratio(r.ratio); }});
+    const std::size_t sides = bench.sides.size();
+    // With one rival "ratio", with more "by B", "by ucx".
+    const auto by = [&](std::size_t s, const char* alone) { return sides == 2 ? alone : "by " + bench.sides[s].name; };
+    std::vector<Column> out;
+    for (std::size_t s = 0; s < sides; ++s) out.push_back({bench.sides[s].name, median(s)});
+    for (std::size_t s = 1; s < sides; ++s)
+        out.push_back({by(s, "ratio"), [s](const Result& r) { return as_ratio(r.sides[s].ratio); }});
     if (any([](const Result& r) { return r.workload->round_trip; })) {
         out.push_back({"A one way", [](const Result& r) {
                            const double half = r.workload->round_trip ? r.sides[0].summary.median / 2 : 0;
@@ -45,16 +50,19 @@ std::vector<Column> columns_of(const Bench& bench, bool tail) {
     }
     if (any([](const Result& r) { return r.floor > 0; })) {
         out.push_back({"floor", [](const Result& r) { return in_units(r.workload->quantity, r.floor); }});
-        out.push_back({"A/floor", [](const Result& r) { return as_ratio(r.floor_ratios[0]); }});
+        out.push_back({"A/floor", [](const Result& r) { return as_ratio(r.sides[0].floor_ratio); }});
     }
-    if (tail) {
-        out.push_back({"A p99", p99(0)});
-        out.push_back({"B p99", p99(1)});
-    }
-    if (bench.floors.empty() || any([](const Result& r) { return r.instruction_ratio() > 0; })) {
-        out.push_back({"A instr/call", count(0)});
-        out.push_back({"B instr/call", count(1)});
-        out.push_back({"ratio", [](const Result& r) { return as_ratio(r.instruction_ratio()); }});
+    if (any([](const Result& r) { return r.sides[0].beside_ratio > 0; }))
+        out.push_back({"A/beside", [](const Result& r) { return as_ratio(r.sides[0].beside_ratio); }});
+    for (std::size_t s = 0; tail && s < sides; ++s) out.push_back({bench.sides[s].name + " p99", p99(s)});
+    if (!has_peers(bench) || any([](const Result& r) { return r.sides[0].instructions.has_value(); })) {
+        for (std::size_t s = 0; s < sides; ++s) {
+            if (bench.sides[s].tool == nullptr) out.push_back({bench.sides[s].name + " instr/call", count(s)});
+        }
+        for (std::size_t s = 1; s < sides; ++s) {
+            if (bench.sides[s].tool == nullptr)
+                out.push_back({by(s, "ratio"), [s](const Result& r) { return as_ratio(r.instruction_ratio(s)); }});
+        }
     }
     out.push_back({"goal", verdict});
     return out;
@@ -85,6 +93,7 @@ std::string aligned(const std::vector<Row>& rows, const std::vector<Tint>& tints
 /// What a workload's rows stand under; empty where there are no headings.
 std::string heading(const Workload& w) {
     if (w.place.provider.empty()) return {};
+    if (w.members > 0) return fmt::format("{}, {} processes", w.place.provider, w.members);
     if (w.round_trip || w.place.kind == "latency") return w.place.provider + ", there and back";
     return fmt::format("{}, {}", w.place.provider, w.place.kind);
 }
@@ -103,11 +112,13 @@ std::string floors_text(const Bench& bench) {
 
 /// What two processes stood on, and whether the machine kept still.
 std::string setting_text(const Bench& bench) {
-    if (bench.floors.empty()) return {};
+    if (!has_peers(bench)) return {};
     std::string out = bench.placement;
     if (bench.setting.realtime) out += "; under SCHED_FIFO while measuring";
-    out += fmt::format("; {} pairs measured anew as the floor moved by more than {:.0f} %", bench.again,
-                       (kSteady - 1) * 100);
+    if (!bench.floors.empty()) {
+        out += fmt::format("; {} pairs measured anew as the floor moved by more than {:.0f} %", bench.again,
+                           (kSteady - 1) * 100);
+    }
     if (bench.unsteady > 0) out += fmt::format(", {} kept although it did", bench.unsteady);
     return out + "\n";
 }
@@ -116,12 +127,12 @@ std::string setting_text(const Bench& bench) {
 std::string errors_text(const Bench& bench) {
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
     for (const auto& r : bench.results) {
-        for (std::size_t s = 0; s < 2; ++s) {
+        for (std::size_t s = 0; s < r.sides.size(); ++s) {
             if (r.sides[s].error.empty()) continue;
-            std::string why = fmt::format("{}: {}", s == 0 ? "A" : "B", r.sides[s].error);
+            std::string why = fmt::format("{}: {}", bench.sides[s].name, r.sides[s].error);
             auto found = std::find_if(reasons.begin(), reasons.end(), [&](const auto& e) { return e.first == why; });
             if (found == reasons.end()) found = reasons.emplace(found, std::move(why), std::vector<std::string>{});
-            found->second.push_back(bench.floors.empty() ? r.workload->title : r.workload->name);
+            found->second.push_back(has_peers(bench) ? r.workload->name : r.workload->title);
         }
     }
     constexpr std::size_t kShown = 3;
@@ -131,6 +142,26 @@ std::string errors_text(const Bench& bench) {
         for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) names += (i == 0 ? "" : ", ") + rows[i];
         if (rows.size() > kShown) names += fmt::format(" and {} more", rows.size() - kShown);
         out += printable(fmt::format("{}, {}\n", names, why));
+    }
+    return out;
+}
+
+/// What is told of each rival: over how many rows A is ahead, and the rows where it is not.
+std::string rivals_text(const Bench& bench) {
+    std::string out;
+    for (std::size_t s = 1; s < bench.sides.size(); ++s) {
+        std::vector<double> ratios;
+        std::string behind;
+        for (const auto& r : bench.results) {
+            const double ratio = r.sides[s].ratio;
+            if (ratio <= 0) continue;
+            ratios.push_back(ratio);
+            if (ratio < 1)
+                behind += fmt::format("{}{} {}", behind.empty() ? "" : ", ", r.workload->name, as_ratio(ratio));
+        }
+        if (ratios.empty()) continue;
+        out += printable(fmt::format("beside {}: {} rows, median {}; below 1: {}\n", bench.sides[s].name, ratios.size(),
+                                     as_ratio(median(ratios)), behind.empty() ? "none" : behind));
     }
     return out;
 }
@@ -147,10 +178,9 @@ std::string goals_text(const Bench& bench) {
 
 std::string as_table(const Bench& bench, bool tail) {
     std::string out;
-    for (std::size_t s = 0; s < 2; ++s) {
-        out += printable(
-            fmt::format("{}  {} (version {})\n", s == 0 ? "A" : "B", bench.sides[s].resolved, bench.sides[s].version));
-    }
+    for (const auto& side : bench.sides)
+        out += printable(fmt::format("{}  {} (version {})\n", side.name, side.resolved, side.version));
+    for (const auto& l : bench.left_out) out += printable(fmt::format("{} is left out: {}\n", l.name, l.why));
     out += setting_text(bench);
     out += fmt::format("{} pairs of runs; medians; ratio: how many times as good A is, by pairs\n\n", bench.pairs);
     const auto columns = columns_of(bench, tail);
@@ -171,9 +201,9 @@ std::string as_table(const Bench& bench, bool tail) {
     }
     out += aligned(rows, tints) + floors_text(bench);
     const std::string errors = errors_text(bench);
-    if (!errors.empty()) out += (bench.floors.empty() ? "" : "\n") + errors;
+    if (!errors.empty()) out += (has_peers(bench) ? "\n" : "") + errors;
     if (!bench.not_counted.empty()) out += "instr/call: " + bench.not_counted + "\n";
-    if (!bench.floors.empty()) out += "\n" + goals_text(bench);
+    if (has_peers(bench)) out += "\n" + rivals_text(bench) + goals_text(bench);
     return out;
 }
 

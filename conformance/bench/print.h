@@ -1,7 +1,6 @@
 // Results of a benchmark: a table and a page for people, JSON for programs.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
 
@@ -13,7 +12,8 @@ namespace selvage::conformance::bench {
 struct Bench {
     std::string suite;
     unsigned pairs = 0;
-    std::array<Side, 2> sides;
+    std::vector<Side> sides;        ///< the library under test, then its rivals
+    std::vector<LeftOut> left_out;  ///< rivals that can't be used
     std::vector<Result> results;
     std::vector<Floor> floors;
     Setting setting;
@@ -22,6 +22,9 @@ struct Bench {
     unsigned unsteady = 0;    ///< pairs that were kept although the floor moved
     std::string not_counted;  ///< why there are no instruction counts; empty if there are
 };
+
+/// Whether two processes and more take part, and so stand somewhere.
+inline bool has_peers(const Bench& bench) { return !bench.floors.empty() || !bench.placement.empty(); }
 
 /// @param tail with the 99th percentile.
 std::string as_table(const Bench& bench, bool tail);

@@ -9,6 +9,7 @@
 #include "conformance/base/child.h"
 #include "conformance/bench/subject.h"
 #include "conformance/bench/suites.h"
+#include "conformance/bench/tools.h"
 
 namespace selvage::conformance::bench {
 namespace {
@@ -150,25 +151,26 @@ double floor_beside(const std::string& name, const Seen& before, const Seen& aft
 /// All runs of one provider's rows.
 class Group {
 public:
-    Group(const Suite& suite, std::vector<const Workload*> rows, std::vector<const Workload*> floors,
-          const std::array<Side, 2>& sides, const Setting& setting, const std::function<void()>& at)
+    Group(const Suite& suite, std::vector<const Workload*> rows, std::vector<const Workload*> floors, Sides sides,
+          const Setting& setting, const std::function<void()>& at)
         : suite_(suite),
           rows_(std::move(rows)),
           floors_(std::move(floors)),
           sides_(sides),
           setting_(setting),
           at_(at),
-          results_(rows_.size()),
-          runs_(rows_.size()),
-          floor_ratios_(rows_.size()),
+          runs_(rows_.size(), std::vector<SideRuns>(sides.size())),
           floor_values_(rows_.size()),
-          floor_runs_(floors_.size()) {}
+          floor_runs_(floors_.size()) {
+        for (const auto* row : rows_) results_.push_back(empty_result(*row, sides_));
+    }
 
     void run(unsigned pairs, SessionResults& out) {
         Seen before = floor();
         unsigned again = 0;
         for (unsigned pair = 0; pair < pairs;) {
-            const std::array<Seen, 2> seen = {side(0), side(1)};
+            std::vector<Seen> seen;
+            for (std::size_t s = 0; s < sides_.size(); ++s) seen.push_back(side(s));
             Seen after = floor();
             const bool same = same_machine(floors_, before, after);
             if (!same && again < pairs) {
@@ -185,6 +187,12 @@ public:
     }
 
 private:
+    /// Of one row and side.
+    struct SideRuns {
+        std::vector<std::vector<double>> samples;  // by pair
+        std::vector<double> floor_ratios, beside_ratios;
+    };
+
     Seen floor() {
         if (floors_.empty()) return {};
         Seen seen = run_session(suite_.floor_session, {}, floors_, setting_, [] {});
@@ -194,17 +202,18 @@ private:
         return seen;
     }
 
-    /// Rows that failed once are not tried again.
+    /// Rows that failed once are not tried again, and those without a counterpart never.
     Seen side(std::size_t s) {
         std::vector<const Workload*> rows;
         for (std::size_t r = 0; r < rows_.size(); ++r) {
-            if (results_[r].sides[s].error.empty()) {
+            if (results_[r].sides[s].error.empty() && has_counterpart(sides_[s], *rows_[r])) {
                 rows.push_back(rows_[r]);
             } else {
                 at_();
             }
         }
-        Seen seen = run_session(suite_.session, sides_[s].path, rows, setting_, at_);
+        const Session session = sides_[s].tool != nullptr ? sides_[s].tool->session : suite_.session;
+        Seen seen = run_session(session, sides_[s].path, rows, setting_, at_);
         for (std::size_t r = 0; r < rows_.size(); ++r) {
             if (const auto e = seen.errors.find(rows_[r]->name); e != seen.errors.end())
                 results_[r].sides[s].error = e->second;
@@ -212,33 +221,37 @@ private:
         return seen;
     }
 
-    void keep(const std::array<Seen, 2>& seen, const Seen& before, const Seen& after) {
+    void keep(std::span<const Seen> seen, const Seen& before, const Seen& after) {
         for (std::size_t r = 0; r < rows_.size(); ++r) {
             const Workload& w = *rows_[r];
-            std::array<double, 2> medians{};
-            const double beside = w.floor.empty() ? 0 : floor_beside(w.floor, before, after);
-            if (beside > 0) floor_values_[r].push_back(beside);
-            for (std::size_t s = 0; s < 2; ++s) {
+            const double floor = w.floor.empty() ? 0 : floor_beside(w.floor, before, after);
+            if (floor > 0) floor_values_[r].push_back(floor);
+            const double first = median_of(seen[0], w.name);
+            for (std::size_t s = 0; s < seen.size(); ++s) {
                 const auto found = seen[s].samples.find(w.name);
                 if (found == seen[s].samples.end()) continue;
-                runs_[r][s].push_back(found->second);
-                medians[s] = median(found->second);
-                if (beside > 0) floor_ratios_[r][s].push_back(medians[s] / beside);
+                SideRuns& runs = runs_[r][s];
+                runs.samples.push_back(found->second);
+                const double value = median(found->second);
+                if (floor > 0) runs.floor_ratios.push_back(value / floor);
+                if (const double other = median_of(seen[s], w.beside); other > 0)
+                    runs.beside_ratios.push_back(value / other);
+                const double ratio = s == 0 ? 0 : times_as_good(w.quantity, first, value);
+                if (ratio > 0) results_[r].sides[s].ratios.push_back(ratio);
             }
-            if (const double ratio = times_as_good(w.quantity, medians[0], medians[1]); ratio > 0)
-                results_[r].ratios.push_back(ratio);
         }
     }
 
     void sum_up(SessionResults& out) {
         for (std::size_t r = 0; r < rows_.size(); ++r) {
             Result& result = results_[r];
-            result.workload = rows_[r];
-            for (std::size_t s = 0; s < 2; ++s) {
-                result.sides[s].summary = summarise(runs_[r][s]);
-                result.floor_ratios[s] = median(floor_ratios_[r][s]);
+            for (std::size_t s = 0; s < sides_.size(); ++s) {
+                Measured& side = result.sides[s];
+                side.summary = summarise(runs_[r][s].samples);
+                side.ratio = median(side.ratios);
+                side.floor_ratio = median(runs_[r][s].floor_ratios);
+                side.beside_ratio = median(runs_[r][s].beside_ratios);
             }
-            result.ratio = median(result.ratios);
             result.floor = median(floor_values_[r]);
             out.results.push_back(std::move(result));
         }
@@ -253,14 +266,13 @@ private:
     const Suite& suite_;
     std::vector<const Workload*> rows_;
     std::vector<const Workload*> floors_;
-    const std::array<Side, 2>& sides_;
+    const Sides sides_;
     const Setting& setting_;
     const std::function<void()>& at_;
     std::vector<Result> results_;
-    std::vector<std::array<std::vector<std::vector<double>>, 2>> runs_;  // by row, side and pair
-    std::vector<std::array<std::vector<double>, 2>> floor_ratios_;       // by row, side and pair
-    std::vector<std::vector<double>> floor_values_;                      // by row and pair
-    std::vector<std::vector<std::vector<double>>> floor_runs_;           // by floor and run
+    std::vector<std::vector<SideRuns>> runs_;                   // by row and side
+    std::vector<std::vector<double>> floor_values_;             // by row and pair
+    std::vector<std::vector<std::vector<double>>> floor_runs_;  // by floor and run
 };
 
 std::vector<const Workload*> of_provider(std::span<const Workload> all, const std::string& provider) {
@@ -289,8 +301,7 @@ bool same_machine(Rows floors, const Seen& before, const Seen& after) {
 }
 
 SessionResults run_sessions(const Suite& suite, std::span<const Workload> workloads, std::span<const Workload> floors,
-                            const std::array<Side, 2>& sides, unsigned pairs, const Setting& setting,
-                            const std::function<void()>& at,
+                            Sides sides, unsigned pairs, const Setting& setting, const std::function<void()>& at,
                             const std::function<void(const std::string& provider)>& over) {
     SessionResults out;
     std::vector<std::string> providers;  // in the order of the plan

@@ -1,11 +1,11 @@
 // Workloads that are measured one after another in one process, since making ready takes longer than measuring.
 //
 // A session runs in a child.  It tells each workload that it begins, then its samples or why there are none; should the
-// child die or hang, that workload is at fault and another child measures the rest.  Pairs are runs F A B F A B F: the
-// floor stands on both sides of each pair, and a pair on whose sides it differs much is measured anew.
+// child die or hang, that workload is at fault and another child measures the rest.  Pairs are runs F A B F A B F, with
+// more rivals F A B C F A B C F: the floor stands on both sides of each pair, and a pair on whose sides it differs much
+// is measured anew.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <span>
@@ -60,8 +60,7 @@ bool same_machine(Rows floors, const Seen& before, const Seen& after);
 struct Suite;
 /// @param at told after each row of each run; `over` after each provider, with its name.
 SessionResults run_sessions(const Suite& suite, std::span<const Workload> workloads, std::span<const Workload> floors,
-                            const std::array<Side, 2>& sides, unsigned pairs, const Setting& setting,
-                            const std::function<void()>& at,
+                            Sides sides, unsigned pairs, const Setting& setting, const std::function<void()>& at,
                             const std::function<void(const std::string& provider)>& over);
 
 }  // namespace selvage::conformance::bench

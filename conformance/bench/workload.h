@@ -14,7 +14,7 @@
 
 namespace selvage::conformance::bench {
 
-/// What a sample is, and so which of two libraries is ahead.
+/// What a sample is, and so which of two sides is ahead.
 enum class Quantity : std::uint8_t {
     Time,      ///< nanoseconds; less is better
     Rate,      ///< bytes per second; more is better
@@ -30,13 +30,14 @@ struct Effort {
     std::chrono::milliseconds time{30};
 };
 
-/// What is asked of the first library.  0: nothing.
+/// What is asked of the library under test.  0: nothing.
 struct Goal {
     double below = 0;         ///< its median, in the unit of the quantity: below for times, above for rates
-    double times = 0;         ///< how many times as good as the other library it is, at least
+    double times = 0;         ///< how many times as good as the first rival that is a library, at least
     double floor = 0;         ///< its median by that of the floor: at most for times, at least for rates
+    double beside = 0;        ///< its median by that of the row beside: as for the floor
     double instructions = 0;  ///< its instructions per call: fewer than that
-    [[nodiscard]] bool any() const { return below > 0 || times > 0 || floor > 0 || instructions > 0; }
+    [[nodiscard]] bool any() const { return below > 0 || times > 0 || floor > 0 || beside > 0 || instructions > 0; }
 };
 
 /// Where a workload stands among others like it, for plots and programs.  Empty where it stands alone.
@@ -69,6 +70,8 @@ struct Workload {
     Goal goal = {};
     Place place = {};
     std::string floor = {};   ///< name of the floor that it is held against; empty: none
+    std::string beside = {};  ///< name of another row of the same library that it is held against; empty: none
+    int members = 0;          ///< how many processes take part; 0: two
     bool round_trip = false;  ///< half of it is one way
     bool quick = true;        ///< among those of a short run
     bool steady = false;      ///< a floor that tells whether the machine was the same before and after

@@ -1,4 +1,4 @@
-// selvage bench SUITE: what two libraries cost, side by side, in one run.
+// selvage bench SUITE: what a library and its rivals cost, side by side, in one run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "conformance/base/terminal.h"
 #include "conformance/bench/cores.h"
@@ -14,6 +15,7 @@
 #include "conformance/bench/pairs.h"
 #include "conformance/bench/print.h"
 #include "conformance/bench/suites.h"
+#include "conformance/bench/tools.h"
 #include "conformance/cli/commands.h"
 
 namespace selvage::conformance {
@@ -24,7 +26,7 @@ namespace fs = std::filesystem;
 struct Options {
     std::string suite;
     std::string library;
-    std::string against;
+    std::vector<std::string> against;
     std::vector<std::string> only;
     std::vector<int> cores;
     std::string report;
@@ -79,7 +81,7 @@ std::string known_names(const std::vector<bench::Workload>& workloads) {
     return fmt::format("{}", fmt::join(known, ", "));
 }
 
-/// Keeps those that were named.  @return why that can't be, as one line.
+/// Keeps those that were named, and the rows that they are held against.  @return why that can't be, as one line.
 std::string choose(std::vector<bench::Workload>& workloads, const Options& options) {
     for (const auto& name : options.only) {
         const auto meant = [&](const bench::Workload& w) { return is_meant(w, name); };
@@ -87,11 +89,16 @@ std::string choose(std::vector<bench::Workload>& workloads, const Options& optio
             return fmt::format("--only {}: there is no such workload (there are {})", name, known_names(workloads));
         }
     }
-    std::erase_if(workloads, [&](const bench::Workload& w) {
+    const auto is_chosen = [&](const bench::Workload& w) {
         const auto named = [&](const std::string& name) { return is_meant(w, name); };
-        if (options.quick && !w.quick) return true;
-        return !options.only.empty() && std::none_of(options.only.begin(), options.only.end(), named);
-    });
+        if (options.quick && !w.quick) return false;
+        return options.only.empty() || std::any_of(options.only.begin(), options.only.end(), named);
+    };
+    std::set<std::string> kept;
+    for (const auto& w : workloads) {
+        if (is_chosen(w)) kept.insert({w.name, w.beside});
+    }
+    std::erase_if(workloads, [&](const bench::Workload& w) { return !kept.contains(w.name); });
     return workloads.empty() ? "nothing is left to measure" : "";
 }
 
@@ -113,7 +120,7 @@ void measure(const Options& options, const std::vector<bench::Workload>& workloa
              const std::vector<bench::Workload>& floors, bench::Bench& out) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     Progress progress(options.quiet);
-    const std::uint64_t total = std::uint64_t{2} * options.pairs * workloads.size();
+    const std::uint64_t total = out.sides.size() * options.pairs * workloads.size();
     std::uint64_t done = 0;
     progress.expect(total);
     const auto step = progress.begin("measuring", total);
@@ -147,9 +154,10 @@ void count(const Options& options, const std::vector<bench::Workload>& workloads
     }
     if (names.empty()) return;
     Progress progress(options.quiet);
-    progress.expect(2);
-    const auto step = progress.begin("counting instructions", 2);
-    for (std::size_t s = 0; s < 2 && out.not_counted.empty(); ++s) {
+    progress.expect(out.sides.size());
+    const auto step = progress.begin("counting instructions", out.sides.size());
+    for (std::size_t s = 0; s < out.sides.size() && out.not_counted.empty(); ++s) {
+        if (out.sides[s].tool != nullptr) continue;
         const auto counts = bench::count_instructions(options.suite, out.sides[s].path, names);
         out.not_counted = counts.why_not;
         for (auto& r : out.results) {
@@ -190,6 +198,35 @@ std::string look_back(const Options& options, const bench::Bench& bench, bool& s
     return bench::append_run(options.history, bench, bench::now_in_words());
 }
 
+/// A rival as it was asked for: a tool's name, or a library.
+bench::Side rival_named(const std::string& what, std::size_t number) {
+    bench::Side side;
+    side.tool = bench::find_tool(what);
+    side.name = side.tool != nullptr ? side.tool->name : std::string(1, static_cast<char>('A' + number % 26));
+    side.path = side.tool != nullptr ? what : full_name(what);
+    return side;
+}
+
+/// The library under test and its rivals; those that can't be used are left out.
+/// @return why that can't be, as one line: the library is none, or no rival is left.
+std::string find_sides(const Options& options, const std::string& library, bench::Bench& out) {
+    bench::Side first = {.name = "A", .path = full_name(library)};
+    if (auto error = bench::identify(first); !error.empty()) return error;
+    out.sides.push_back(std::move(first));
+    const bool has_peer = bench::find_suite(options.suite)->session != nullptr;
+    for (const auto& what : options.against.empty() ? std::vector<std::string>{""} : options.against) {
+        bench::Side rival = rival_named(what, out.sides.size());
+        std::string error = rival.tool != nullptr && !has_peer ? "it has no counterpart of this suite's rows" : "";
+        if (error.empty()) error = bench::identify(rival);
+        if (error.empty()) {
+            out.sides.push_back(std::move(rival));
+        } else {
+            out.left_out.push_back({what, error});
+        }
+    }
+    return out.sides.size() > 1 ? "" : out.left_out.front().why;
+}
+
 int run_bench(const Options& options) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     setenv("FI_SELVAGE_LOCAL", "0", 0);  // rows of tcp stand beside raw TCP, so they are of sockets if nothing is said
@@ -204,11 +241,7 @@ int run_bench(const Options& options) {
     bench.setting.effort.time = std::chrono::milliseconds(options.milliseconds);
     bench.setting.realtime = options.realtime;
     if (const auto error = place(options, bench); !error.empty()) return could_not_run(error);
-    bench.sides[0].path = full_name(first);
-    bench.sides[1].path = full_name(options.against);
-    for (auto& side : bench.sides) {
-        if (const auto error = bench::identify(side); !error.empty()) return could_not_run(error);
-    }
+    if (const auto error = find_sides(options, first, bench); !error.empty()) return could_not_run(error);
     measure(options, workloads, floors, bench);
     count(options, workloads, bench);
     if (std::string error; !options.report.empty() && !write_file(options.report, bench::as_page(bench), error))
@@ -217,6 +250,14 @@ int run_bench(const Options& options) {
     bool slower = false;
     if (const auto error = look_back(options, bench, slower); !error.empty()) return could_not_run(error);
     return slower || (options.require_goals && !all_goals_met(bench)) ? kDeviates : kKept;
+}
+
+/// "ucx (what it is), openmpi (what it is)"
+std::string known_tools() {
+    std::string out;
+    for (const auto& tool : bench::tools())
+        out += fmt::format("{}{} ({})", out.empty() ? "" : " or ", tool.name, tool.about);
+    return out;
 }
 
 /// Options of suites whose workloads have a peer.
@@ -240,8 +281,10 @@ void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {
         ->type_name("SO");
     command
         ->add_option("--against", options->against,
-                     "B: the library to compare with (default: the one the loader finds)")
-        ->type_name("SO");
+                     fmt::format("a rival: a library (default: the one the loader finds){}; again for more",
+                                 peers ? fmt::format(", or {}", known_tools()) : ""))
+        ->type_name(peers ? "SO|TOOL" : "SO")
+        ->allow_extra_args(false);
     auto* pairs = command
                       ->add_option("--pairs", options->pairs,
                                    fmt::format("runs of each library, in turn (default: {})", options->pairs))
@@ -298,7 +341,7 @@ void add_bench_count(CLI::App& app, Run& run) {
 }  // namespace
 
 void add_bench(CLI::App& app, Run& run) {
-    auto* command = app.add_subcommand("bench", "what two libraries cost, side by side");
+    auto* command = app.add_subcommand("bench", "what a library and its rivals cost, side by side");
     command->require_subcommand(1);
     command->footer(
         "Examples:  selvage bench transfer --report bench.html       all of it, in some four minutes\n"
@@ -306,6 +349,7 @@ void add_bench(CLI::App& app, Run& run) {
         "           selvage bench transfer --only tcp.tagged --tail  with the 99th percentile\n"
         "           FI_SELVAGE_LOCAL=1 selvage bench transfer --only tcp     tcp as neighbours have it: in memory\n"
         "           selvage bench getinfo --only copy --pairs 31 --json\n"
+        "           selvage bench transfer --only shm --against libfabric.so.1 --against ucx --against openmpi\n"
         "           selvage bench transfer --only shm --history runs.jsonl        remember this run\n"
         "           selvage bench transfer --only shm --compare runs.jsonl        what is slower since");
     for (const auto& suite : bench::suites()) add_suite(*command, suite, run);

@@ -24,12 +24,13 @@ protected:
     bench::Bench run(std::vector<double> ratios, double instructions = 100, const std::string& against = "b1") const {
         bench::Bench out;
         out.suite = "transfer";
-        out.sides[1].build_id = against;
+        out.sides = {{.name = "A"}, {.name = "B", .build_id = against}};
         bench::Result r;
         r.workload = &workload;
-        r.ratios = std::move(ratios);
-        r.ratio = bench::median(r.ratios);
-        r.sides[0].summary.median = 1;
+        r.sides.resize(2);
+        r.sides[1].ratio = bench::median(ratios);
+        r.sides[1].ratios = std::move(ratios);
+        for (auto& side : r.sides) side.summary = {1, 1, 1};
         r.sides[0].instructions = instructions;
         out.results.push_back(std::move(r));
         return out;

@@ -57,9 +57,10 @@ TEST(BenchStatistics, RunsWeighTheSameHoweverManySamplesTheyHave) {
 bench::Result result_of(const bench::Workload& workload, double a, double b, double ratio) {
     bench::Result r;
     r.workload = &workload;
+    r.sides.resize(2);
     r.sides[0].summary.median = a;
     r.sides[1].summary.median = b;
-    r.ratio = ratio;
+    r.sides[1].ratio = ratio;
     return r;
 }
 
@@ -89,6 +90,7 @@ TEST(BenchTable, RatesAndTimesHaveTheirUnits) {
     rate.title = "a stream";
     rate.quantity = bench::Quantity::Rate;
     bench::Bench all;
+    all.sides = {{.name = "A"}, {.name = "B"}};
     all.results = {result_of(time, 1234, 5.5e6, 4457), result_of(rate, 2.5e9, 1e6, 2500)};
     const std::string table = bench::as_table(all, false);
     for (const char* part : {"1.23 us", "5.50 ms", "4457x", "2.50 GB/s", "1.00 MB/s"}) {
@@ -114,8 +116,8 @@ TEST(BenchTool, ALibraryThatCannotDoAWorkloadIsToldAndTheOtherMeasured) {
         {"--library", kSystem, "--against", broken_library("hostile"), "--only", "shm", "--no-count", "--json"}));
     ASSERT_TRUE(found.contains("shm"));
     EXPECT_GT(found.at("shm")["a"]["median"], 0);
-    EXPECT_TRUE(found.at("shm")["b"].contains("error")) << found.at("shm");
-    EXPECT_FALSE(found.at("shm").contains("ratio"));
+    EXPECT_TRUE(found.at("shm")["rivals"][0].contains("error")) << found.at("shm");
+    EXPECT_FALSE(found.at("shm")["rivals"][0].contains("ratio"));
 }
 
 TEST(BenchTool, AMissedGoalFailsOnlyWhereGoalsAreRequired) {
@@ -135,8 +137,9 @@ TEST(BenchTool, ALibraryBesideItselfTakesTheSameInstructions) {
     const auto found = workloads_of(ran);
     for (const char* name : {"copy", "tostr"}) {
         ASSERT_TRUE(found.contains(name));
-        ASSERT_TRUE(found.at(name).contains("instruction_ratio")) << found.at(name);
-        EXPECT_NEAR(found.at(name)["instruction_ratio"], 1, 1e-3) << name;
+        const json& rival = found.at(name)["rivals"][0];
+        ASSERT_TRUE(rival.contains("instruction_ratio")) << found.at(name);
+        EXPECT_NEAR(rival["instruction_ratio"], 1, 1e-3) << name;
     }
 }
 
@@ -156,14 +159,14 @@ TEST(BenchTool, TheBundledLibraryTakesFarFewerInstructionsThanTheSystems) {
     const auto found = workloads_of(ran);
     for (const auto& [name, w] : found) {
         EXPECT_TRUE(w["a"].contains("median")) << w;
-        EXPECT_TRUE(w["b"].contains("median")) << w;
+        EXPECT_TRUE(w["rivals"][0].contains("median")) << w;
     }
     if (!counts(ran)) GTEST_SKIP() << json::parse(ran.out)["not_counted"];
     for (const auto& least : kLeast) {
         ASSERT_TRUE(found.contains(least.workload)) << least.workload;
         const json& w = found.at(least.workload);
-        ASSERT_TRUE(w.contains("instruction_ratio")) << w;
-        EXPECT_GE(w["instruction_ratio"], least.times) << w;
+        ASSERT_TRUE(w["rivals"][0].contains("instruction_ratio")) << w;
+        EXPECT_GE(w["rivals"][0]["instruction_ratio"], least.times) << w;
     }
 }
 

@@ -26,11 +26,11 @@ using nlohmann::json;
 const std::string kBroken = SELVAGE_BROKEN_DIR;
 
 // A run as short as can be, with JSON.
-Ran run_transfer(std::vector<std::string> more) {
+Ran run_transfer(std::vector<std::string> more, const Environment& environment = {}) {
     std::vector<std::string> arguments = {"bench", "transfer",       "--quick", "--pairs",
                                           "1",     "--milliseconds", "1",       "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_tool(arguments, {}, {}, std::chrono::seconds(240));
+    return run_tool(arguments, environment, {}, std::chrono::seconds(240));
 }
 
 json parsed(const Ran& ran) {
@@ -123,9 +123,10 @@ TEST(BenchSession, AFloorThatMovesByMoreThanItsShareIsAnotherMachine) {
 bench::Result result_of(const Workload& workload, double ratio, double of_floor) {
     bench::Result r;
     r.workload = &workload;
+    r.sides.resize(2);
     r.sides[0].summary.median = 1;
-    r.ratio = ratio;
-    r.floor_ratios[0] = of_floor;
+    r.sides[0].floor_ratio = of_floor;
+    r.sides[1].ratio = ratio;
     return r;
 }
 
@@ -193,7 +194,7 @@ TEST(BenchPlot, ACurveHasAPointForEachSize) {
 TEST(BenchPage, WhatALibrarySaysIsTextAndNoMarkup) {
     const Workload w{.name = "w", .title = "<b>title</b>"};
     bench::Bench all;
-    all.sides[0].resolved = "<script>alert(1)</script>";
+    all.sides = {{.name = "A", .resolved = "<script>alert(1)</script>"}, {.name = "B"}};
     all.results = {result_of(w, 1, 1)};
     all.results[0].sides[1].error = "<i>\x01";
     const std::string page = bench::as_page(all);
@@ -209,9 +210,10 @@ TEST_F(BenchTransfer, EveryOperationOfSharedMemoryIsMeasuredOnBothLibraries) {
     for (const auto& w : bench::transfer::transfer_workloads()) {
         if (!w.quick || w.place.provider != "shm") continue;
         ASSERT_TRUE(rows.contains(w.name)) << w.name;
-        for (const char* side : {"a", "b"}) EXPECT_TRUE(rows.at(w.name)[side].contains("median")) << rows.at(w.name);
+        EXPECT_TRUE(rows.at(w.name)["a"].contains("median")) << rows.at(w.name);
+        EXPECT_TRUE(rows.at(w.name)["rivals"][0].contains("median")) << rows.at(w.name);
     }
-    EXPECT_TRUE(rows.at("shm.tagged.latency.8")["floor"].contains("a"));
+    EXPECT_TRUE(rows.at("shm.tagged.latency.8")["a"].contains("by_floor"));
     const auto floors = by_name(all["floors"]);
     for (const char* name : {"shm.floor.line", "shm.floor.memcpy.65536", "shm.floor.vmread.65536"})
         EXPECT_GT(floors.at(name)["median"], 0) << name;
@@ -232,9 +234,9 @@ TEST_F(BenchTransfer, TcpIsMeasuredConnectedAndUnconnected) {
         EXPECT_TRUE(row["a"].contains("median")) << row;
         // Debian's library has no tags on connected endpoints of tcp, and says so.
         if (name == "tcp-msg.tagged.latency.8") continue;
-        EXPECT_TRUE(row["b"].contains("median")) << row;
+        EXPECT_TRUE(row["rivals"][0].contains("median")) << row;
     }
-    EXPECT_TRUE(contains(rows.at("tcp-msg.tagged.latency.8")["b"].value("error", ""), "-61"));
+    EXPECT_TRUE(contains(rows.at("tcp-msg.tagged.latency.8")["rivals"][0].value("error", ""), "-61"));
     const auto floors = by_name(all["floors"]);
     for (const char* name : {"tcp.floor.latency.8", "tcp.floor.bandwidth.65536", "tcp-msg.floor.latency.8"})
         EXPECT_GT(floors.at(name)["median"], 0) << name;
@@ -256,7 +258,7 @@ TEST_F(BenchTransfer, ALibraryThatCannotTransferIsToldInEveryRow) {
     ASSERT_EQ(all["workloads"].size(), 4U);
     for (const auto& row : all["workloads"]) {
         EXPECT_TRUE(row["a"].contains("median")) << row;
-        EXPECT_TRUE(row["b"].contains("error")) << row;
+        EXPECT_TRUE(row["rivals"][0].contains("error")) << row;
     }
 }
 
@@ -292,10 +294,76 @@ TEST_F(BenchTransfer, ASmallMessageTakesFarFewerInstructionsThanWithTheSystemsLi
     const json all = parsed(ran);
     if (all.contains("not_counted")) GTEST_SKIP() << all["not_counted"];
     for (const auto& row : all["workloads"]) {
-        ASSERT_TRUE(row.contains("instruction_ratio")) << row;
-        EXPECT_GE(row["instruction_ratio"], 1.5) << row;
+        ASSERT_TRUE(row["rivals"][0].contains("instruction_ratio")) << row;
+        EXPECT_GE(row["rivals"][0]["instruction_ratio"], 1.5) << row;
         EXPECT_LE(row["a"]["instructions"], 300) << row;
     }
+}
+
+// Programs in a folder that is all of PATH.
+class Programs {
+public:
+    void add(const char* name, const std::string& script) {
+        const std::string file = folder_.write(name, "#!/bin/sh\n" + script);
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    }
+    [[nodiscard]] Environment environment() const { return {"PATH=" + folder_.path("")}; }
+
+private:
+    Folder folder_;
+};
+
+// Listens, knows one test, and does two million of it in a second.
+constexpr const char* kUcx = R"sh(case "$*" in
+127.0.0.1*-t\ tag_lat*) echo 2000,0.5,0.5,0.5,15.7,15.7,1900000,2000000 ;;
+127.0.0.1*) echo "no such test"; exit 1 ;;
+*) echo "[1.5] Waiting for connection..."; exec /bin/sleep 20 ;;
+esac
+)sh";
+
+TEST_F(BenchTransfer, RivalsAreMeasuredByTheirToolsAndOneThatIsMissingIsLeftOut) {
+    Programs programs;
+    programs.add("ucx_perftest", kUcx);
+    const Ran ran = run_transfer({"--library", "libfabric.so.1", "--against", "libfabric.so.1", "--against", "ucx",
+                                  "--against", "openmpi", "--only", "shm.tagged.latency.8", "--only",
+                                  "shm.msg.latency.8", "--only", "shm.write.latency.8", "--no-count", "--json"},
+                                 programs.environment());
+    const json all = parsed(ran);
+    ASSERT_EQ(all["rivals"].size(), 2U) << all;
+    EXPECT_EQ(all["rivals"][1]["tool"], "ucx");
+    EXPECT_EQ(all["left_out"][0]["name"], "openmpi");
+    EXPECT_TRUE(contains(all["left_out"][0]["why"].get<std::string>(), "not installed"));
+    const auto rows = by_name(all["workloads"]);
+    EXPECT_EQ(rows.at("shm.tagged.latency.8")["rivals"][1].value("median", 0.0), 1000) << "twice the time one way";
+    EXPECT_TRUE(contains(rows.at("shm.msg.latency.8")["rivals"][1].value("error", ""), "no such test"));
+    EXPECT_EQ(rows.at("shm.write.latency.8")["rivals"][1], json::object()) << "no counterpart";
+    for (const auto& [name, row] : rows) EXPECT_TRUE(row["rivals"][0].contains("median")) << row;
+}
+
+TEST_F(BenchTransfer, ARivalWhoseProgramDiesLosesTheRowThatItWasAt) {
+    Programs programs;
+    programs.add("mpicc", "exit 0\n");
+    programs.add("mpirun", R"sh(if [ "$1" = --version ]; then echo "mpirun (Open MPI) 4.1.4"; exit 0; fi
+echo begin 0; echo samples 0 500 500 500; echo begin 1; echo "a rank fell"; exit 1
+)sh");
+    const Ran ran = run_transfer(
+        {"--library", "libfabric.so.1", "--against", "openmpi", "--only", "shm.tagged.latency", "--no-count", "--json"},
+        programs.environment());
+    const auto rows = by_name(parsed(ran)["workloads"]);
+    EXPECT_EQ(rows.at("shm.tagged.latency.8")["rivals"][0].value("median", 0.0), 500);
+    EXPECT_TRUE(contains(rows.at("shm.tagged.latency.4096")["rivals"][0].value("error", ""), "a rank fell"));
+    EXPECT_EQ(rows.at("shm.tagged.latency.65536")["rivals"][0].value("median", 0.0), 500);
+}
+
+TEST_F(BenchTransfer, RealRivalsAreMeasuredWhereTheyAreInstalled) {
+    const Ran ran = run_transfer({"--library", "libfabric.so.1", "--against", "libfabric.so.1", "--against", "ucx",
+                                  "--against", "openmpi", "--only", "shm.tagged.latency.8", "--no-count", "--json"});
+    const json all = parsed(ran);
+    for (std::size_t rival = 1; rival < all["rivals"].size(); ++rival) {
+        const json& measured = all["workloads"][0]["rivals"][rival];
+        EXPECT_GT(measured.value("median", 0.0), 0) << measured;
+    }
+    if (all["rivals"].size() < 3) GTEST_SKIP() << all["left_out"];
 }
 
 TEST(BenchTransferTool, WhatItCannotDoIsOneLine) {
