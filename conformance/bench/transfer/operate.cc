@@ -15,6 +15,12 @@ ssize_t issue(Port& p, const Ground& g, std::size_t size, void* context) {
     void* const desc = g.descriptor();
     if constexpr (Chosen == Operation::Message) return fi_send(p.ep, g.out(), size, desc, p.peer, context);
     if constexpr (Chosen == Operation::Tagged) return fi_tsend(p.ep, g.out(), size, desc, p.peer, kTag, context);
+    if constexpr (Chosen == Operation::Triggered) {
+        const iovec from = {g.out(), size};
+        void* descriptors[] = {desc};
+        const fi_msg message = {&from, descriptors, 1, p.peer, p.waiting_context(context), 0};
+        return fi_sendmsg(p.ep, &message, FI_TRIGGER | FI_COMPLETION);
+    }
     const std::uint64_t in = p.peer_base + Ground::kHalf;
     if constexpr (Chosen == Operation::Write)
         return fi_write(p.ep, g.out(), size, desc, p.peer, in, p.peer_key, context);
@@ -56,6 +62,10 @@ struct Poster {
             return fi_recv(port.ep, ground.in(), size, desc, FI_ADDR_UNSPEC, context);
         });
     }
+    /// What waits begins now.  To be called behind one or more `put`.
+    void start() {
+        if constexpr (Chosen == Operation::Triggered) port.trigger();
+    }
     void flush() { port.await(port.sent, posted); }
     void settle_but(std::uint64_t left) { port.await(port.sent, posted - std::min(left, posted)); }
 };
@@ -74,6 +84,8 @@ auto with(Port& port, Operation operation, Work work) {
             return work(Poster<Operation::TakenWrite>{port});
         case Operation::Read:
             return work(Poster<Operation::Read>{port});
+        case Operation::Triggered:
+            return work(Poster<Operation::Triggered>{port});
         case Operation::FetchAdd:
             return work(Poster<Operation::FetchAdd>{port});
         case Operation::CompareSwap:
@@ -91,6 +103,7 @@ std::vector<double> ping(Port& port, const Item& item, const Blocks& blocks) {
         std::uint64_t received = port.received;
         auto samples = time_blocks(blocks, [&] {
             poster.put(item.size);
+            poster.start();
             port.await(port.received, ++received);
             if (--left > 0) poster.take(item.size);
             poster.settle_but(kWindow);
@@ -109,6 +122,7 @@ void echo(Port& port, const Order& order) {
             port.await(port.received, ++received);
             if (left > 1) poster.take(order.size);
             poster.put(order.size);
+            poster.start();
             poster.settle_but(kWindow);
         }
         poster.flush();
@@ -125,6 +139,7 @@ std::vector<double> stream(Port& port, const Item& item, const Blocks& blocks) {
         std::uint64_t received = port.received;
         return time_blocks(blocks, [&] {
             for (std::size_t i = 0; i < window; ++i) poster.put(item.size);
+            poster.start();
             poster.flush();
             port.await(port.received, ++received);
             if (--left > 0) poster.take(kAnswer);
@@ -144,6 +159,7 @@ void drain(Port& port, const Order& order) {
             port.await(port.received, received += order.window);
             if (left > 1) take_window();
             poster.put(kAnswer);
+            poster.start();
             poster.flush();
         }
     });

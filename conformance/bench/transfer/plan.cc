@@ -37,6 +37,7 @@ constexpr std::array kOperations = {
     OperationName{Operation::Write, "write", "RMA write"},
     OperationName{Operation::Read, "read", "RMA read"},
     OperationName{Operation::TakenWrite, "write-inject-complete", "RMA write, FI_INJECT_COMPLETE"},
+    OperationName{Operation::Triggered, "triggered", "message, FI_TRIGGER"},
     OperationName{Operation::FetchAdd, "fetch-add", "fetch and add"},
     OperationName{Operation::CompareSwap, "compare-swap", "compare and swap"},
 };
@@ -86,12 +87,15 @@ const std::array kGoals = {
     RowGoal{"tcp.write.bandwidth.65536", {.times = 1.5}},
     RowGoal{"tcp.read.bandwidth.65536", {.times = 1.5}},
     RowGoal{"udp.msg.latency.8", {.times = 1, .floor = 1.1}},
+    RowGoal{"udp.msg.rate.8", {.times = 1, .floor = 1}},
     RowGoal{"verbs.msg.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs.tagged.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs-msg.msg.latency.8", {.times = 1, .floor = 1.15}},
     RowGoal{"verbs-unregistered.msg.latency.8", {.times = 1, .floor = 1.15}},
 };
 constexpr Goal kNoSlower{.times = 1};
+/// A message that waits for a counter costs at most so many times what a plain one does.
+constexpr Goal kAsPlain{.beside = 1.2};
 
 Goal goal_of(const std::string& name) {
     const auto* found = std::find_if(kGoals.begin(), kGoals.end(), [&](const RowGoal& g) { return name == g.row; });
@@ -182,6 +186,15 @@ void add_datagrams(const Provider& provider, std::vector<Workload>& out) {
     out.push_back(row(provider, kOperations[0], Kind::Rate, 8));
 }
 
+/// Beside the same messages that wait for nothing.
+void add_triggered(const Provider& provider, Kind kind, std::vector<Workload>& out) {
+    if (provider.type != FI_EP_RDM) return;
+    out.push_back(row(provider, kOperations[5], kind, 8));
+    out.back().beside = fmt::format("{}.msg.{}.8", provider.name, name_of(kind));
+    out.back().goal = kAsPlain;
+    if (kind == Kind::Rate) out.back().goal.beside = 1 / kAsPlain.beside;
+}
+
 void add_provider(const Provider& provider, std::vector<Workload>& out) {
     if (over_datagrams(provider)) return add_datagrams(provider, out);
     for (const Kind kind : {Kind::Latency, Kind::Bandwidth}) {
@@ -191,12 +204,14 @@ void add_provider(const Provider& provider, std::vector<Workload>& out) {
         if (kind != Kind::Latency) continue;
         for (const std::size_t size : kQuickSizes) out.push_back(row(provider, kOperations[4], kind, size));
         for (const auto& operation : std::span(kOperations).last(2)) out.push_back(row(provider, operation, kind, 8));
+        add_triggered(provider, kind, out);
     }
     for (const auto& operation : std::span(kOperations).first(2)) {
         out.push_back(row(provider, operation, Kind::Rate, 8));
         const bool counted = std::string_view(provider.name) == "shm";
         if (counted) out.back().ready = ready_to_count(out.back());
     }
+    add_triggered(provider, Kind::Rate, out);
     if (provider.type == FI_EP_RDM) add_crowd(provider, out);
 }
 
@@ -237,6 +252,8 @@ std::uint64_t caps_of(Operation operation) {
         case Operation::TakenWrite:
         case Operation::Read:
             return FI_MSG | FI_RMA;
+        case Operation::Triggered:
+            return FI_MSG | FI_TRIGGER;
         case Operation::FetchAdd:
         case Operation::CompareSwap:
             break;

@@ -13,6 +13,7 @@ enum class Operation : std::uint8_t {
     Tagged,
     Write,
     TakenWrite,  ///< complete once its buffer may be used again: FI_INJECT_COMPLETE
+    Triggered,   ///< a message that waits for a counter: FI_TRIGGER; the counter is moved once a window is posted
     Read,
     FetchAdd,
     CompareSwap,
@@ -48,7 +49,9 @@ Item item_of(const Workload& row);
 /// Capabilities that a program asks for that does this operation alone.
 std::uint64_t caps_of(Operation operation);
 /// Two processes take part by calls; otherwise the far one only makes progress.
-inline bool two_sided(Operation o) { return o == Operation::Message || o == Operation::Tagged; }
+inline bool two_sided(Operation o) {
+    return o == Operation::Message || o == Operation::Tagged || o == Operation::Triggered;
+}
 
 /// How many senders, idle peers, and endpoints whose memory is measured.
 inline constexpr std::size_t kSenders = 8;

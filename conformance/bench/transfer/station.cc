@@ -25,6 +25,7 @@ fi_info* make_hints(const Entries& entries, const Request& request) {
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = request.type;
     hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    if (request.contexts != 0) hints->ep_attr->tx_ctx_cnt = hints->ep_attr->rx_ctx_cnt = request.contexts;
     if (request.registers) hints->domain_attr->mr_mode |= FI_MR_LOCAL;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
@@ -97,6 +98,15 @@ void Port::open_queue() {
     }
     ground_->must(result, "fi_cq_open");
     cq_.reset(made);
+    if ((ground_->info->caps & FI_TRIGGER) != 0) open_trigger();
+}
+
+void Port::open_trigger() {
+    fi_cntr_attr attr = {};
+    attr.events = FI_CNTR_EVENTS_COMP;
+    fid_cntr* made = nullptr;
+    ground_->must(fi_cntr_open(ground_->domain.get(), &attr, &made, nullptr), "fi_cntr_open");
+    trigger_.reset(made);
 }
 
 void Port::bind_and_enable(fi_info* info) {

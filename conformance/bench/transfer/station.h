@@ -13,6 +13,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_trigger.h>
 
 #include <array>
 #include <cstddef>
@@ -43,6 +44,7 @@ struct Request {
     fi_ep_type type = FI_EP_RDM;
     std::uint64_t caps = 0;
     bool registers = true;
+    std::size_t contexts = 0;  ///< transmit and receive contexts of a scalable endpoint; 0: not asked for
 };
 
 class Ground {
@@ -137,6 +139,18 @@ public:
     void* in_context() { return &in_contexts_[taken_++ % kContexts]; }
     static constexpr std::size_t kContexts = 2 * kWindow;
 
+    /// The same context for an operation that waits until trigger() is called; REQUIRES: FI_TRIGGER was asked for.
+    void* waiting_context(void* context) {
+        auto* const waiting = static_cast<fi_triggered_context*>(context);
+        waiting->event_type = FI_TRIGGER_THRESHOLD;
+        waiting->trigger.threshold = {trigger_.get(), triggered_ + 1};
+        return waiting;
+    }
+    void trigger() {
+        ++triggered_;
+        ground_->must(fi_cntr_add(trigger_.get(), 1), "fi_cntr_add");
+    }
+
     [[nodiscard]] const Ground& ground() const { return *ground_; }
     [[nodiscard]] Link& link() const { return *link_; }
     [[nodiscard]] fid_cq* queue() const { return cq_.get(); }
@@ -152,6 +166,7 @@ private:
 
     [[nodiscard]] unsigned broken(ssize_t result);
     void open_queue();
+    void open_trigger();
     void bind_and_enable(fi_info* info);
     void open_events();
     fi_info* await_event(std::uint32_t expected);
@@ -161,6 +176,8 @@ private:
     Owned<fid_eq> eq_;
     Owned<fid_pep> pep_;
     Owned<fid_cq> cq_;
+    Owned<fid_cntr> trigger_;      // where FI_TRIGGER was asked for
+    std::uint64_t triggered_ = 0;  // its value
     Owned<fid_av> av_;
     Owned<fid_ep> ep_;
     std::size_t stride_ = sizeof(fi_cq_tagged_entry);  // of entries
