@@ -1,6 +1,7 @@
 // See suites.h.
 #include "conformance/bench/suites.h"
 
+#include "conformance/bench/collective/session.h"
 #include "conformance/bench/getinfo.h"
 #include "conformance/bench/transfer/floor.h"
 #include "conformance/bench/transfer/plan.h"
@@ -14,6 +15,8 @@ constexpr Suite kSuites[] = {
     {"transfer",
      "what messages cost: latency, bandwidth and rate over shm, tcp and verbs, beside what the machine allows",
      transfer::transfer_workloads, transfer::transfer_session, transfer::transfer_floors, transfer::floor_session},
+    {"collective", "what collective operations cost among two and four processes, over shm and tcp",
+     collective::collective_workloads, collective::collective_session},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/bench/pairs.h"
+#include "conformance/bench/plot.h"
 #include "conformance/bench/print.h"
 #include "conformance/bench/statistics.h"
 #include "conformance/test/subject_util.h"
@@ -96,6 +97,18 @@ TEST(BenchTable, RatesAndTimesHaveTheirUnits) {
     for (const char* part : {"1.23 us", "5.50 ms", "4457x", "2.50 GB/s", "1.00 MB/s"}) {
         EXPECT_TRUE(contains(table, part)) << part << " in\n" << table;
     }
+}
+
+TEST(BenchPlot, ACurveHasAPointForEachSize) {
+    const std::string svg =
+        bench::plot("a plot", bench::Quantity::Rate, {{"A", "a", {{1, 1e6}, {64, 1e9}, {4096, 9e9}}}});
+    std::size_t circles = 0;
+    for (auto at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1)) ++circles;
+    EXPECT_EQ(circles, 3U) << svg;
+    EXPECT_TRUE(contains(svg, "A, 4 KiB: 9.00 GB/s"));
+    EXPECT_FALSE(contains(svg, "nan"));
+    EXPECT_FALSE(contains(svg, "inf"));
+    EXPECT_EQ(bench::plot("nothing", bench::Quantity::Rate, {{"A", "a", {}}}), "");
 }
 
 TEST(BenchTool, WhatItCannotDoIsOneLine) {

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "conformance/bench/plot.h"
 #include "conformance/bench/print.h"
 #include "conformance/bench/session.h"
 #include "conformance/bench/transfer/plan.h"
@@ -179,18 +178,6 @@ TEST(BenchPlan, EveryRowSaysWhatItIsAndIsHeldAgainstAFloorThatIsMeasured) {
     std::size_t with_floor = 0;
     for (const auto& w : bench::transfer::transfer_workloads()) with_floor += w.goal.floor > 0 ? 1 : 0;
     EXPECT_EQ(with_floor, 5U);
-}
-
-TEST(BenchPlot, ACurveHasAPointForEachSize) {
-    const std::string svg =
-        bench::plot("a plot", bench::Quantity::Rate, {{"A", "a", {{1, 1e6}, {64, 1e9}, {4096, 9e9}}}});
-    std::size_t circles = 0;
-    for (auto at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1)) ++circles;
-    EXPECT_EQ(circles, 3U) << svg;
-    EXPECT_TRUE(contains(svg, "A, 4 KiB: 9.00 GB/s"));
-    EXPECT_FALSE(contains(svg, "nan"));
-    EXPECT_FALSE(contains(svg, "inf"));
-    EXPECT_EQ(bench::plot("nothing", bench::Quantity::Rate, {{"A", "a", {}}}), "");
 }
 
 TEST(BenchPage, WhatALibrarySaysIsTextAndNoMarkup) {
@@ -367,6 +354,21 @@ TEST_F(BenchTransfer, RealRivalsAreMeasuredWhereTheyAreInstalled) {
         EXPECT_GT(measured.value("median", 0.0), 0) << measured;
     }
     if (all["rivals"].size() < 3) GTEST_SKIP() << all["left_out"];
+}
+
+// Expects that the bundled library can do all rows of a suite that begin so.
+void expect_measured(const char* suite, std::vector<std::string> only, std::size_t rows) {
+    std::vector<std::string> arguments = {"bench", suite, "--pairs", "1", "--milliseconds", "1", "--quiet", "--json"};
+    for (auto& name : only) arguments.insert(arguments.end(), {"--only", std::move(name)});
+    const Ran ran = run_tool(arguments, {}, {}, std::chrono::seconds(240));
+    if (lacks_own(ran)) GTEST_SKIP() << "the bundled library is not built";
+    const json all = parsed(ran);
+    EXPECT_EQ(all["workloads"].size(), rows);
+    for (const auto& row : all["workloads"]) EXPECT_TRUE(row["a"].contains("median")) << row;
+}
+
+TEST_F(BenchTransfer, CollectiveOperationsAreMeasuredAmongTwoAndFourProcesses) {
+    expect_measured("collective", {"shm.barrier", "shm.allreduce.2.8", "tcp.alltoall.4.8"}, 4);
 }
 
 TEST(BenchTransferTool, WhatItCannotDoIsOneLine) {
