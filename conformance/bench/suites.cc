@@ -2,6 +2,7 @@
 #include "conformance/bench/suites.h"
 
 #include "conformance/bench/collective/session.h"
+#include "conformance/bench/contexts/session.h"
 #include "conformance/bench/getinfo.h"
 #include "conformance/bench/transfer/floor.h"
 #include "conformance/bench/transfer/plan.h"
@@ -17,6 +18,8 @@ constexpr Suite kSuites[] = {
      transfer::transfer_workloads, transfer::transfer_session, transfer::transfer_floors, transfer::floor_session},
     {"collective", "what collective operations cost among two and four processes, over shm and tcp",
      collective::collective_workloads, collective::collective_session},
+    {"contexts", "what contexts of one scalable endpoint cost beside as many endpoints, over shm and tcp",
+     contexts::context_workloads, contexts::context_session},
 };
 
 }  // namespace

@@ -371,6 +371,10 @@ TEST_F(BenchTransfer, CollectiveOperationsAreMeasuredAmongTwoAndFourProcesses) {
     expect_measured("collective", {"shm.barrier", "shm.allreduce.2.8", "tcp.alltoall.4.8"}, 4);
 }
 
+TEST_F(BenchTransfer, ContextsAreMeasuredBesideAsManyEndpoints) {
+    expect_measured("contexts", {"shm.contexts.64", "tcp.contexts.8"}, 4);
+}
+
 TEST(BenchTransferTool, WhatItCannotDoIsOneLine) {
     for (const auto& [arguments, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
              {{"--only", "shm.taged"}, "shm.tagged"},
