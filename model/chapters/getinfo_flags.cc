@@ -80,8 +80,15 @@ Ruling getinfo_flags_numeric_same_answers(const PairCase& c) {
 
 Ruling getinfo_flags_attr_only_once_each(const AnswerCase& c) {
     if (!names_only(c.query) || c.answer.ret != 0) return Ruling::not_applicable();
+    // Of a provider that the hints name: what stands beside it is found where it is asked for itself.
+    const auto is_requested = [&](const Info& o) {
+        return c.query.hints && c.query.hints->fabric.prov_name &&
+               o.fabric.prov_name == c.query.hints->fabric.prov_name;
+    };
+    const bool is_named = std::ranges::any_of(c.answer.offers, is_requested);
     std::set<std::string_view> seen;
     for (const Info& o : c.answer.offers) {
+        if (is_named && !is_requested(o)) continue;
         if (!o.fabric.prov_name || seen.insert(*o.fabric.prov_name).second) continue;
         return Ruling::broken(
             observed(Observable::ProvidersOnce,

@@ -79,9 +79,14 @@ inline Ruling empty_close(const Step& s, ObjectClass kind, bool had_children) {
 }
 
 /// What is on an object of class `kind`, and is used by nothing else, can be closed.  While something uses it the close
-/// may be refused, but it returns.
+/// may be refused, but it returns; so does any close behind such a refusal.
 inline Ruling child_close(const Step& s, ObjectClass kind) {
-    if (s.verb != Verb::Close || !calm(s) || s.target() == nullptr) return Ruling::not_applicable();
+    if (s.verb != Verb::Close || s.before == nullptr || s.target() == nullptr) return Ruling::not_applicable();
+    // What follows a refused close of a domain or fabric has clauses of its own (whole_after_busy).
+    const Object* refused = s.before->first_refused();
+    const bool on_child =
+        refused != nullptr && refused->kind != ObjectClass::Domain && refused->kind != ObjectClass::Fabric;
+    if (!calm(s) && (s.returned() || !on_child)) return Ruling::not_applicable();
     const Object* parent = s.before->find_open(static_cast<std::uint64_t>(s.target()->parent));
     // Domains have clauses of their own.
     if (parent == nullptr || parent->kind != kind || s.target()->kind == ObjectClass::Domain)

@@ -69,6 +69,17 @@ TEST(GetinfoFlags, ListNamesEachProviderOnce) {
     EXPECT_EQ(answer(getinfo_flags_attr_only_once_each, nothing(), granted(named("tcp"), named("tcp"))), NotApplicable);
 }
 
+TEST(GetinfoFlags, AListForOneProviderIsNotChargedForAnother) {
+    Query q = kList;
+    q.hints = named("tcp");
+    const auto judged = [&](auto... offers) {
+        return answer(getinfo_flags_attr_only_once_each, q, granted(named(offers)...));
+    };
+    EXPECT_EQ(judged("tcp", "tcp;ofi_rxm", "tcp;ofi_rxm"), Holds);
+    EXPECT_EQ(judged("tcp", "tcp;ofi_rxm", "tcp"), Broken);
+    EXPECT_EQ(judged("tcp;ofi_rxm", "tcp;ofi_rxm"), Broken) << "it is all that the name brings";
+}
+
 TEST(GetinfoFlags, ListNamesEveryProvider) {
     const auto judged = [](const Answer& plain, const Answer& list) {
         return pair(getinfo_flags_attr_only_every_provider, MetamorphicRelation::Reordered, nothing(), plain, kList,

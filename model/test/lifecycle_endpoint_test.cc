@@ -128,6 +128,17 @@ TEST_F(ConnectedEndpoints, NeedAnEventQueueAndNoAddresses) {
     EXPECT_HOLDS(endpoint_enable_bound, enable());
 }
 
+// It is no matter of fi_getinfo that they do not.
+TEST_F(Endpoints, ClosesBehindARefusedOneReturn) {
+    bound(cq, kBoth);
+    s.take(s.close(cq, -FI_EBUSY));
+    for (const int object : {cq, ep}) {
+        EXPECT_BROKEN(domain_close_child, crashing(s.close(object)));
+        EXPECT_VACUOUS(domain_close_child, s.close(object, -FI_EBUSY));
+        EXPECT_VACUOUS(domain_close_child, s.close(object));
+    }
+}
+
 TEST_F(Endpoints, WhatIsBoundIsBusy) {
     const int av = on_domain(ObjectClass::Av);
     const int cntr = on_domain(ObjectClass::Cntr);

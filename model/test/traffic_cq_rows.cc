@@ -86,6 +86,13 @@ Talk overrun(std::uint64_t olen) {
     k.last().overflow = olen;
     return k;
 }
+// Of two messages the later one came first, it seems.
+Talk overrun_by_either(std::uint64_t olen) {
+    return but(overrun(olen), [](Talk& k) {
+        const int s = k.send(A, 4000);
+        k.sent(s);
+    });
+}
 Talk many(std::int64_t offset) {
     Talk k;
     const int r = k.message(k.recv(B, 1000), FI_MULTI_RECV);
@@ -165,6 +172,8 @@ Rows field_rows() {
         HOLDS(cq_olen_discarded, "thirty bytes", overrun(30)),
         BREAKS(cq_olen_discarded, "the message's length", overrun(130)),
         SKIPS(cq_olen_discarded, "nothing was truncated", pair()),
+        SKIPS(cq_olen_discarded, "what the other message left over", overrun_by_either(3900)),
+        BREAKS(cq_olen_discarded, "of neither message", overrun_by_either(77)),
         HOLDS(cq_overrun_told, "an error", overrun(30)),
         BREAKS(cq_overrun_told, "more than the buffer holds",
                but(pair(130, 100), [](Talk& k) { k.last().length = 130; })),

@@ -72,6 +72,12 @@ Talk not_brought(Transfer how) {
         k.op(0).local = Seen::Untouched;
     });
 }
+Talk begun() { return brought_by(Transfer::TriggerError, 4); }
+Talk with_counters(Talk k, std::uint64_t got) {
+    k.t.counters = true;
+    k.t.counted[1].recv = got;
+    return k;
+}
 Talk two(std::uint64_t threshold, std::uint64_t other, int first) {
     Talk k;
     const int receives[] = {k.recv(B), k.recv(B)};
@@ -110,6 +116,10 @@ Rows work_rows() {
         HOLDS(trigger_work_errors, "an error brings it", brought_by(Transfer::TriggerError, 4)),
         BREAKS(trigger_work_errors, "an error does not bring it", not_brought(Transfer::TriggerError)),
         SKIPS(trigger_work_errors, "no errors", queued()),
+        HOLDS(cntr_count_recv, "the message came", with_counters(begun(), 1)),
+        BREAKS(cntr_count_recv, "it came, and was not counted", with_counters(begun(), 0)),
+        HOLDS(cntr_count_recv, "what it waits for did not bring it",
+              with_counters(not_brought(Transfer::TriggerError), 0)),
         HOLDS(trigger_work_counter, "work adds to the counter", brought_by(Transfer::Trigger, 4)),
         HOLDS(trigger_work_counter, "work sets the counter", brought_by(Transfer::TriggerSet, 4)),
         BREAKS(trigger_work_counter, "begun before the work has added", brought_by(Transfer::Trigger, 3)),

@@ -1,6 +1,8 @@
 // Counters: spec/clauses/cntr.toml.
 //
 // What was posted bounds a counter from above; once all is done and nothing failed, it must have counted all of it.
+#include <algorithm>
+
 #include "model/traffic/traffic_rules.h"
 
 namespace selvage::model::clause {
@@ -57,6 +59,17 @@ Ruling counts(const TrafficCase& c, const Counts& counter, DueOf&& due) {
 // Whether work that asks for an entry counts, too, is left open (fi_trigger(3)).
 void leave_out_work(Due& d, const Operation& o) { d.known = d.known && (o.flags & FI_COMPLETION) == 0; }
 
+// What waits for a counter has begun, as far as its effects tell.  That it does not, once it is due, breaks what
+// fi_trigger(3) says of it, and no counter.
+bool has_begun(const TrafficCase& c, int i) {
+    const auto is_touched = [](Seen s) { return s != Seen::NotLooked && s != Seen::Untouched; };
+    const Operation& o = operation(c, i);
+    if (!waits_for_counter(o) || !part(c, i).entries.empty()) return true;
+    if (!sends(o)) return is_touched(o.local) || is_touched(o.remote);
+    const int by = part(c, i).partner;
+    return by >= 0 && (!part(c, by).entries.empty() || is_touched(operation(c, by).local));
+}
+
 /// @param at_target they are counted there, and work is as everything else
 template <typename Concerns>
 Due initiated(const TrafficCase& c, Side s, Concerns&& concerns, bool at_target = false) {
@@ -69,7 +82,7 @@ Due initiated(const TrafficCase& c, Side s, Concerns&& concerns, bool at_target 
             continue;
         }
         ++d.count;
-        if (sends(o) && !part(c, i).sure) d.known = false;
+        if ((sends(o) && !part(c, i).sure) || !has_begun(c, i)) d.known = false;
     }
     return d;
 }
@@ -86,11 +99,12 @@ Due received(const TrafficCase& c, Side s) {
         if (o.side == s && (peeks(o) || discards(o))) d.known = false;
         if (o.side != s && o.what == Transfer::Write && carries_data(o)) d.known = false;
         if (o.side != s || !receives(o)) continue;
-        if (!part(c, i).sure) d.known = false;
+        const auto& taken = part(c, i).messages;
+        if (!part(c, i).sure || !std::ranges::all_of(taken, [&](int m) { return has_begun(c, m); })) d.known = false;
         if (is_work(o))
             leave_out_work(d, o);
         else
-            d.count += part(c, i).messages.size();
+            d.count += taken.size();
     }
     return d;
 }
