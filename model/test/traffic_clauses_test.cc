@@ -50,6 +50,33 @@ TEST(TrafficClauses, ThatHoldOnATalkLeaveItAloneAltogether) {
     }
 }
 
+// The receive that waits for another source has the message, and the one that it was for is left without.
+TEST(TrafficClauses, DoNotChargeAMessageForTheReceiveThatTookIt) {
+    Talk k;
+    const int directed = k.recv(Side::B);
+    k.op(directed).from_any = false;
+    k.op(directed).from_other = true;
+    const int s = k.send(Side::A);
+    k.received(directed, s).sent(s);
+    k.op(k.recv(Side::B)).local = Seen::Untouched;
+    EXPECT_EQ(k.outcome(clause::msg_match_source), Outcome::Broken);
+    EXPECT_EQ(k.outcome(clause::msg_send_whole), Outcome::NotApplicable);
+    EXPECT_EQ(k.outcome(clause::cq_entry_comes), Outcome::Holds);
+}
+
+// An error was to bring a deferred send to its start, and did not.
+TEST(TrafficClauses, DoNotChargeACounterForWorkThatDidNotBegin) {
+    Talk k;
+    k.op(k.recv(Side::B)).local = Seen::Untouched;
+    const int s = k.message(k.send(Side::A), 0);
+    k.op(s).deferred = true;
+    k.op(s).threshold = 1;
+    k.op(k.plain(Transfer::TriggerError, Side::A, 0)).count = 1;
+    k.t.counters = true;
+    EXPECT_EQ(k.outcome(clause::trigger_work_errors), Outcome::Broken);
+    EXPECT_EQ(k.outcome(clause::cntr_count_recv), Outcome::Holds) << "that of the sender, who receives nothing";
+}
+
 // A receive took the second message, not the first: the order is broken, and nothing in its entry.
 TEST(TrafficClauses, HoldTheFieldsOfAnEntryAgainstTheMessageWhoseBytesCame) {
     Talk k;

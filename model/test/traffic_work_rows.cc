@@ -118,8 +118,6 @@ Rows work_rows() {
         SKIPS(trigger_work_errors, "no errors", queued()),
         HOLDS(cntr_count_recv, "the message came", with_counters(begun(), 1)),
         BREAKS(cntr_count_recv, "it came, and was not counted", with_counters(begun(), 0)),
-        HOLDS(cntr_count_recv, "what it waits for did not bring it",
-              with_counters(not_brought(Transfer::TriggerError), 0)),
         HOLDS(trigger_work_counter, "work adds to the counter", brought_by(Transfer::Trigger, 4)),
         HOLDS(trigger_work_counter, "work sets the counter", brought_by(Transfer::TriggerSet, 4)),
         BREAKS(trigger_work_counter, "begun before the work has added", brought_by(Transfer::Trigger, 3)),

@@ -190,12 +190,29 @@ bool nothing_amiss(const TrafficCase& c) {
     return true;
 }
 
+// Another receive has taken the message: what is broken is how messages are matched, and the receive that waits for it
+// waits in good faith.
+bool is_in_another(const TrafficCase& c, int message, int receive) {
+    const auto has_it = [&](const Completion& x) {
+        return x.bytes_of == message && x.operation >= 0 && x.operation != receive;
+    };
+    if (std::any_of(c.traffic.entries.begin(), c.traffic.entries.end(), has_it)) return true;
+    for (int k = 0; k < operation_count(c); ++k)
+        if (k != receive && receives(operation(c, k)) && operation(c, k).bytes_of == message) return true;
+    return false;
+}
+
+bool any_in_another(const TrafficCase& c, int receive) {
+    const auto& taken = part(c, receive).messages;
+    return std::any_of(taken.begin(), taken.end(), [&](int m) { return is_in_another(c, m, receive); });
+}
+
 Ruling entries_come(const TrafficCase& c, const char* what) {
     if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
-        if (due == 0 || !part(c, i).sure || hangs_on_counter(c, i)) continue;
+        if (due == 0 || !part(c, i).sure || hangs_on_counter(c, i) || any_in_another(c, i)) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
             return compared(c, i, Observable::Entries, Relation::AtLeast, due, part(c, i).entries.size(), what);
         });
@@ -340,6 +357,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             const Seen seen = seen_of(c, r, k, bytes_of);
             if (!done || seen == Seen::NotLooked) continue;
             if (seen == Seen::Untouched && waits_for_counter(s)) continue;  // that it begins is promised elsewhere
+            if (seen == Seen::Untouched && is_in_another(c, taken[k], r)) continue;
             tour.see(seen == Seen::Whole, [&] {
                 return about(c, r, Observable::Buffer, Relation::Equals,
                              "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen), {taken[k]});
