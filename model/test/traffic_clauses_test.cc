@@ -77,6 +77,33 @@ TEST(TrafficClauses, DoNotChargeACounterForWorkThatDidNotBegin) {
     EXPECT_EQ(k.outcome(clause::cntr_count_recv), Outcome::Holds) << "that of the sender, who receives nothing";
 }
 
+// Of two messages the one came first that has no data (or, the other way round, the one that has).
+TEST(TrafficClauses, DoNotChargeTheDataOfAMessageThatAnotherOneOvertook) {
+    for (const bool first_has : {true, false}) {
+        Talk k;
+        const int r = k.recv(Side::B);
+        const int due = k.send(Side::A), came = k.send(Side::A, 20);
+        k.with_data(first_has ? due : came, 5);
+        k.sent(came).received(r, came);
+        EXPECT_EQ(k.outcome(clause::msg_match_order), Outcome::Broken);
+        EXPECT_NE(k.outcome(clause::msg_data_carried), Outcome::Broken) << first_has;
+        EXPECT_NE(k.outcome(clause::cq_flags_remote_cq_data), Outcome::Broken) << first_has;
+        EXPECT_NE(k.outcome(clause::cq_len_received), Outcome::Broken) << first_has;
+    }
+}
+
+// A receive took an empty message in the place of one with bytes and data.
+TEST(TrafficClauses, DoNotChargeTheEntryOfAnEmptyMessageForThatOfAnother) {
+    Talk k;
+    const int r = k.recv(Side::B);
+    k.with_data(k.send(Side::A), 5);
+    const int empty = k.send(Side::A, 0);
+    k.sent(empty).received(r, empty);
+    k.last().seen = k.op(r).local = Seen::Untouched;
+    EXPECT_NE(k.outcome(clause::msg_data_carried), Outcome::Broken);
+    EXPECT_NE(k.outcome(clause::cq_len_received), Outcome::Broken);
+}
+
 // A receive took the second message, not the first: the order is broken, and nothing in its entry.
 TEST(TrafficClauses, HoldTheFieldsOfAnEntryAgainstTheMessageWhoseBytesCame) {
     Talk k;
@@ -85,6 +112,7 @@ TEST(TrafficClauses, HoldTheFieldsOfAnEntryAgainstTheMessageWhoseBytesCame) {
     const int s = k.with_data(k.tsend(Side::A, 0x36), 78);
     k.sent(s).received(r, s);
     EXPECT_EQ(k.outcome(clause::tagged_match_order), Outcome::Broken);
+    EXPECT_EQ(k.outcome(clause::cq_flags_remote_cq_data), Outcome::Holds);
     EXPECT_EQ(k.outcome(clause::cq_data_received), Outcome::Holds);
     EXPECT_EQ(k.outcome(clause::cq_tag_received), Outcome::Holds);
     k.last().data = 77;

@@ -11,15 +11,9 @@ namespace {
 bool plain_receive(const Operation& o) { return receives(o) && !peeks(o) && !discards(o); }
 
 // The one message of a receive that takes one; nullptr if that is not known.
-const Operation* message_of(const TrafficCase& c, int i) {
+const Operation* due_message(const TrafficCase& c, int i) {
     if (!part(c, i).sure || part(c, i).messages.size() != 1 || takes_many(c.traffic, operation(c, i))) return nullptr;
     return &operation(c, part(c, i).messages.front());
-}
-
-// The same, or the other one whose bytes came: which message a receive takes is for others to say.
-const Operation* message_of(const TrafficCase& c, int i, const Completion& x) {
-    const Operation* const m = message_of(c, i);
-    return m != nullptr && x.bytes_of >= 0 ? &operation(c, x.bytes_of) : m;
 }
 
 bool prefixed(const Traffic& t) { return t.info != nullptr && (t.info->mode & FI_MSG_PREFIX) != 0; }
@@ -43,9 +37,9 @@ std::uint64_t tag_mask(const Traffic& t) {
 Ruling cq_len_received(const TrafficCase& c) {
     if (!has_flags(c.traffic) || prefixed(c.traffic)) return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
-        const Operation* const m = message_of(c, i, x);
-        if (m == nullptr) return;
-        const std::uint64_t placed = std::min(m->length, operation(c, i).length);
+        const int m = message_of(c, i, x);
+        if (m < 0) return;
+        const std::uint64_t placed = std::min(operation(c, m).length, operation(c, i).length);
         tour.see(x.length == placed, [&] {
             return compared(c, i, Observable::Length, Relation::Equals, placed, x.length,
                             "len is not how many bytes were placed in the buffer");
@@ -74,9 +68,9 @@ Ruling cq_buf_multi_recv(const TrafficCase& c) {
 Ruling cq_data_received(const TrafficCase& c) {
     if (!has_data(c.traffic) || data_mask(c.traffic) == 0) return Ruling::not_applicable();
     return each_success(c, plain_receive, [&](Tour& tour, int i, const Completion& x) {
-        const Operation* const m = message_of(c, i, x);
-        if (m == nullptr || !carries_data(*m) || (x.flags & FI_REMOTE_CQ_DATA) == 0) return;
-        const std::uint64_t sent = m->data & data_mask(c.traffic);
+        const int m = message_of(c, i, x);
+        if (m < 0 || !carries_data(operation(c, m)) || (x.flags & FI_REMOTE_CQ_DATA) == 0) return;
+        const std::uint64_t sent = operation(c, m).data & data_mask(c.traffic);
         tour.see((x.data & data_mask(c.traffic)) == sent, [&] {
             return compared(c, i, Observable::Data, Relation::Equals, sent, x.data, "not the data that the peer sent");
         });
@@ -88,11 +82,12 @@ Ruling cq_tag_received(const TrafficCase& c) {
     return each_success(
         c, [](const Operation& o) { return plain_receive(o) && is_tagged(o); },
         [&](Tour& tour, int i, const Completion& x) {
-            const Operation* const m = message_of(c, i, x);
-            if (m == nullptr) return;
+            const int m = message_of(c, i, x);
+            if (m < 0) return;
+            const std::uint64_t sent = operation(c, m).tag;
             const std::uint64_t mask = tag_mask(c.traffic);
-            tour.see((x.tag & mask) == (m->tag & mask), [&] {
-                return compared(c, i, Observable::Tag, Relation::Equals, m->tag, x.tag,
+            tour.see((x.tag & mask) == (sent & mask), [&] {
+                return compared(c, i, Observable::Tag, Relation::Equals, sent, x.tag,
                                 "not the tag that came with the message");
             });
         });
@@ -114,7 +109,7 @@ Ruling cq_olen_discarded(const TrafficCase& c) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         if (!plain_receive(operation(c, i))) continue;
-        const Operation* m = message_of(c, i);
+        const Operation* m = due_message(c, i);
         for (const int e : part(c, i).entries) {
             const Completion& x = entry(c, e);
             if (m == nullptr || x.error != FI_ETRUNC || m->length <= operation(c, i).length) continue;
@@ -133,7 +128,7 @@ Ruling cq_overrun_told(const TrafficCase& c) {
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
-        const Operation* m = plain_receive(o) ? message_of(c, i) : nullptr;
+        const Operation* m = plain_receive(o) ? due_message(c, i) : nullptr;
         if (m == nullptr || m->length <= o.length) continue;
         for (const int e : part(c, i).entries) {
             const Completion& x = entry(c, e);

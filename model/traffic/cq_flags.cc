@@ -1,9 +1,10 @@
 // Flags of an entry: spec/clauses/cq_flags.toml.
-#include "model/traffic/traffic_rules.h"
+#include "model/traffic/shapes.h"
 
 namespace selvage::model::clause {
 
 using namespace rules;
+using namespace shapes;
 
 namespace {
 
@@ -125,9 +126,8 @@ Ruling cq_flags_remote_unasked(const TrafficCase& c) {
 Ruling cq_flags_remote_cq_data(const TrafficCase& c) {
     if (!has_flags(c.traffic)) return Ruling::not_applicable();
     return each_success(c, receives, [&](Tour& tour, int i, const Completion& x) {
-        const auto& p = part(c, i);
-        const int m = peeks(operation(c, i)) ? p.partner : p.messages.size() == 1 ? p.messages.front() : -1;
-        if (m < 0 || !p.sure || takes_many(c.traffic, operation(c, i))) return;
+        const int m = message_of(c, i, x);
+        if (m < 0) return;
         const bool carried = carries_data(operation(c, m));
         if (!carried && (x.flags & FI_REMOTE_CQ_DATA) == 0) return;
         // That data is there is for each area to say; here only that none is invented.

@@ -342,6 +342,20 @@ Ruling fence_holds(const TrafficCase& c, Kind kind) {
     return tour.ruling();
 }
 
+int message_of(const TrafficCase& c, int receive, const Completion& entry) {
+    const auto& p = part(c, receive);
+    const Operation& o = operation(c, receive);
+    const int due = peeks(o) ? p.partner : p.messages.size() == 1 ? p.messages.front() : -1;
+    if (due < 0 || !p.sure || takes_many(c.traffic, o)) return -1;
+    if (entry.bytes_of >= 0 || entry.seen != Seen::Untouched || operation(c, due).length == 0)
+        return entry.bytes_of >= 0 ? entry.bytes_of : due;
+    // One without bytes may have come in its place.
+    const bool has_empty = std::ranges::any_of(c.traffic.operations, [&](const Operation& s) {
+        return sends(s) && s.side != o.side && s.length == 0 && is_tagged(s) == is_tagged(o);
+    });
+    return has_empty ? -1 : due;
+}
+
 Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&, const Operation&)) {
     if (!c.account->returned) return Ruling::not_applicable();
     Tour tour;
@@ -452,7 +466,7 @@ Ruling data_is_carried(const TrafficCase& c, Kind kind) {
             takes_many(c.traffic, operation(c, r)))
             continue;
         for (const int e : part(c, r).entries) {
-            if (entry(c, e).error != 0) continue;
+            if (entry(c, e).error != 0 || message_of(c, r, entry(c, e)) != i) continue;
             tour.see((entry(c, e).flags & FI_REMOTE_CQ_DATA) != 0, [&] {
                 return compared(c, r, Observable::Flags, Relation::Contains, FI_REMOTE_CQ_DATA, entry(c, e).flags,
                                 "the data that came with " + name_of(c, i) + " is not told", {i});

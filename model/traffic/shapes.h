@@ -10,6 +10,10 @@ namespace selvage::model::shapes {
 
 using Kind = bool (*)(const Operation&);
 
+/// The message that an entry of success of a receive is about: the one whose bytes came, else the one that was due.
+/// Which of them the receive had to take is for others to say.  -1: that cannot be told.
+int message_of(const TrafficCase& c, int receive, const Completion& entry);
+
 /// Calls come back: no crash, no hang, no exit.
 Ruling comes_back(const TrafficCase& c, Kind kind);
 /// What is within all limits is accepted.
