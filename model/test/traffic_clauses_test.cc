@@ -99,9 +99,26 @@ TEST(TrafficClauses, DoNotChargeTheEntryOfAnEmptyMessageForThatOfAnother) {
     k.with_data(k.send(Side::A), 5);
     const int empty = k.send(Side::A, 0);
     k.sent(empty).received(r, empty);
-    k.last().seen = k.op(r).local = Seen::Untouched;
-    EXPECT_NE(k.outcome(clause::msg_data_carried), Outcome::Broken);
-    EXPECT_NE(k.outcome(clause::cq_len_received), Outcome::Broken);
+    for (const Seen seen : {Seen::Untouched, Seen::NotLooked}) {
+        k.last().seen = seen;
+        k.op(r).local = Seen::Untouched;
+        EXPECT_NE(k.outcome(clause::msg_data_carried), Outcome::Broken);
+        EXPECT_NE(k.outcome(clause::cq_len_received), Outcome::Broken);
+        EXPECT_NE(k.outcome(clause::msg_send_whole), Outcome::Broken);
+    }
+}
+
+TEST(TrafficClauses, DoNotChargeTheBytesOfAMessageThatAnotherOneOvertook) {
+    Talk k;
+    const int r = k.recv(Side::B);
+    k.send(Side::A);
+    const int came = k.send(Side::A, 20);
+    k.sent(came).received(r, came);
+    k.last().seen = k.op(r).local = Seen::Foreign;
+    EXPECT_EQ(k.outcome(clause::msg_match_order), Outcome::Broken);
+    EXPECT_NE(k.outcome(clause::msg_send_whole), Outcome::Broken);
+    k.last().bytes_of = k.op(r).bytes_of = -1;
+    EXPECT_EQ(k.outcome(clause::msg_send_whole), Outcome::Broken) << "bytes of nobody";
 }
 
 // A receive took the second message, not the first: the order is broken, and nothing in its entry.

@@ -347,14 +347,27 @@ int message_of(const TrafficCase& c, int receive, const Completion& entry) {
     const Operation& o = operation(c, receive);
     const int due = peeks(o) ? p.partner : p.messages.size() == 1 ? p.messages.front() : -1;
     if (due < 0 || !p.sure || takes_many(c.traffic, o)) return -1;
-    if (entry.bytes_of >= 0 || entry.seen != Seen::Untouched || operation(c, due).length == 0)
-        return entry.bytes_of >= 0 ? entry.bytes_of : due;
+    if (entry.bytes_of >= 0) return entry.bytes_of;
+    const bool has_bytes = entry.seen != Seen::Untouched && entry.seen != Seen::NotLooked;
+    if (has_bytes || operation(c, due).length == 0) return due;
     // One without bytes may have come in its place.
     const bool has_empty = std::ranges::any_of(c.traffic.operations, [&](const Operation& s) {
         return sends(s) && s.side != o.side && s.length == 0 && is_tagged(s) == is_tagged(o);
     });
     return has_empty ? -1 : due;
 }
+
+namespace {
+
+// The receive took another message than the one that was due, or may have: its bytes are not those of that one.
+bool is_another(const TrafficCase& c, int receive, int due, int bytes_of) {
+    if (bytes_of >= 0) return bytes_of != due;
+    const auto told = messages_told(c, receive);
+    return told.size() == 1 && !takes_many(c.traffic, operation(c, receive)) &&
+           message_of(c, receive, entry(c, told.front())) != due;
+}
+
+}  // namespace
 
 Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&, const Operation&)) {
     if (!c.account->returned) return Ruling::not_applicable();
@@ -372,6 +385,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             if (!done || seen == Seen::NotLooked) continue;
             if (seen == Seen::Untouched && waits_for_counter(s)) continue;  // that it begins is promised elsewhere
             if (seen == Seen::Untouched && is_in_another(c, taken[k], r)) continue;
+            if (is_another(c, r, taken[k], bytes_of)) continue;
             tour.see(seen == Seen::Whole, [&] {
                 return about(c, r, Observable::Buffer, Relation::Equals,
                              "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen), {taken[k]});
