@@ -64,6 +64,20 @@ TEST(TrafficClauses, DoNotChargeAMessageForTheReceiveThatTookIt) {
     EXPECT_EQ(k.outcome(clause::cq_entry_comes), Outcome::Holds);
 }
 
+// A stream may hold a write back behind a message that nobody takes, and the write is complete once its bytes are
+// taken.
+TEST(TrafficClauses, DoNotChargeAWriteBehindAMessageThatNobodyTakes) {
+    Talk k;
+    k.sent(k.send(Side::A));
+    const int w = k.write(Side::A);
+    k.sent(w);
+    k.op(w).remote = Seen::Untouched;
+    EXPECT_NE(k.outcome(clause::getinfo_caps_remote_write_serves), Outcome::Broken);
+    EXPECT_NE(k.outcome(clause::domain_mr_scalable_offsets), Outcome::Broken);
+    k.op(k.recv(Side::B)).local = Seen::Whole;
+    EXPECT_EQ(k.outcome(clause::getinfo_caps_remote_write_serves), Outcome::Broken);
+}
+
 // An error was to bring a deferred send to its start, and did not.
 TEST(TrafficClauses, DoNotChargeACounterForWorkThatDidNotBegin) {
     Talk k;

@@ -28,7 +28,7 @@ Ruling is_served(const TrafficCase& c, bool (*kind)(const Operation&), Seen Oper
             });
         }
         const bool looked = o.*effect != Seen::NotLooked && o.length > 0 && is_alone(c, i);
-        if (!looked || !succeeded(c, i) || !is_whole(c) || !c.account->calm || is_atomic(o)) continue;
+        if (!looked || !succeeded(c, i) || !all_has_come(c) || is_atomic(o)) continue;
         tour.see(o.*effect != Seen::Untouched, [&] {
             return about(c, i, fetches(o) ? Observable::Result : Observable::Target, Relation::Equals,
                          "it succeeded, and did nothing");

@@ -36,9 +36,7 @@ struct Counts {
     std::uint64_t Counted::*value;
 };
 
-bool stands_still(const TrafficCase& c) {
-    return c.traffic.counters && is_whole(c) && c.account->calm && !c.account->left && is_reliable(c.traffic);
-}
+bool stands_still(const TrafficCase& c) { return c.traffic.counters && all_has_come(c) && is_reliable(c.traffic); }
 
 // `due` tells how many of a side must be counted.
 template <typename DueOf>
@@ -137,7 +135,7 @@ Ruling cntr_count_remote_write(const TrafficCase& c) {
 
 // Work is counted by the counter that it names, whatever the endpoint is bound to.
 Ruling trigger_work_counted(const TrafficCase& c) {
-    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (const Side s : kSides) {
         std::uint64_t due = 0, begun = 0;

@@ -158,7 +158,7 @@ Ruling cq_error_code(const TrafficCase& c) {
 }
 
 Ruling cq_error_unselected(const TrafficCase& c) {
-    if (!is_whole(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!is_whole(c) || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);

@@ -113,8 +113,7 @@ Ruling domain_mr_endpoint_registration(const TrafficCase& c) {
 }
 
 Ruling domain_mr_scalable_offsets(const TrafficCase& c) {
-    if (info_of(c) == nullptr || (info_of(c)->domain.mr_mode & (FI_MR_VIRT_ADDR | kBasic)) != 0 || !is_whole(c) ||
-        !c.account->calm) {
+    if (info_of(c) == nullptr || (info_of(c)->domain.mr_mode & (FI_MR_VIRT_ADDR | kBasic)) != 0 || !all_has_come(c)) {
         return Ruling::not_applicable();
     }
     Tour tour;

@@ -32,8 +32,7 @@ int replaced_by(const TrafficCase& c, int i) {
 Ruling endpoint_order_size_kept(const TrafficCase& c) {
     const Traffic& t = c.traffic;
     const bool promised = ordered(t, FI_ORDER_WAW) || ordered(t, FI_ORDER_RMA_WAW);
-    if (!promised || !is_reliable(t) || !is_whole(c) || !c.account->calm || c.account->left)
-        return Ruling::not_applicable();
+    if (!promised || !is_reliable(t) || !all_has_come(c)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         if (!is_ordered_write(c, i) || operation(c, i).remote == Seen::NotLooked) continue;

@@ -107,8 +107,7 @@ bool is_only_receive(const TrafficCase& c, int i) {
 }
 
 bool told_all(const TrafficCase& c, int i) {
-    return is_whole(c) && c.account->calm && !part(c, i).cancel &&
-           reporting(c.traffic, operation(c, i)) == Reporting::Yes;
+    return all_has_come(c) && !part(c, i).cancel && reporting(c.traffic, operation(c, i)) == Reporting::Yes;
 }
 
 }  // namespace
@@ -166,7 +165,7 @@ Ruling msg_multi_recv_kept(const TrafficCase& c) {
 }
 
 Ruling msg_multi_recv_release_told(const TrafficCase& c) {
-    if (!c.traffic.selective_receive || !is_whole(c) || !c.account->calm) return Ruling::not_applicable();
+    if (!c.traffic.selective_receive || !all_has_come(c)) return Ruling::not_applicable();
     return each_buffer(c, [&](Tour& tour, int i, const Buffer& b) {
         if (reporting(c.traffic, operation(c, i)) != Reporting::No || !is_only_receive(c, i)) return;
         // Consumed for certain: messages of more bytes than may be left over.  What took nothing may wait for more.

@@ -110,7 +110,7 @@ Ruling rma_target_silent(const TrafficCase& c) {
 }
 
 Ruling rma_data_told(const TrafficCase& c) {
-    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (const Side s : kSides) {
         const auto due = data_entries_due(c.traffic, *c.account, s);

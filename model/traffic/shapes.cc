@@ -208,7 +208,7 @@ bool any_in_another(const TrafficCase& c, int receive) {
 }
 
 Ruling entries_come(const TrafficCase& c, const char* what) {
-    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
@@ -300,7 +300,7 @@ Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
 }
 
 Ruling selected_is_reported(const TrafficCase& c, Kind kind) {
-    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
@@ -379,7 +379,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             const Operation& s = operation(c, taken[k]);
             if (s.length == 0 || s.length > operation(c, r).length) continue;
             if (!concerns(c.traffic, s, operation(c, r))) continue;
-            const bool done = !messages_told(c, r).empty() || (is_whole(c) && c.account->calm && !c.account->left);
+            const bool done = !messages_told(c, r).empty() || all_has_come(c);
             int bytes_of = -1;
             const Seen seen = seen_of(c, r, k, bytes_of);
             if (!done || seen == Seen::NotLooked) continue;
@@ -498,7 +498,7 @@ Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, con
         if (!updates(o) || !accepted(o) || !concerns(c.traffic, o) || o.length == 0 || o.remote == Seen::NotLooked ||
             !is_alone(c, i) || failed(c, i) || part(c, i).start < 0)
             continue;
-        const bool done = is_whole(c) && c.account->calm && !c.account->left;
+        const bool done = all_has_come(c);
         if (!done || (o.remote == Seen::Untouched && waits_for_counter(o))) continue;
         tour.see(o.remote == Seen::Whole, [&] {
             return about(c, i, Observable::Target, Relation::Equals,
@@ -553,7 +553,8 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
         if (!kind(o) || is_work(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o))
             continue;
         if (o.ret == -FI_EAGAIN || o.length == 0) continue;
-        const bool known = !part(c, i).entries.empty() || (c.traffic.drained && !waits_behind_fence(c, i));
+        const bool known =
+            !part(c, i).entries.empty() || (c.traffic.drained && !c.account->left && !waits_behind_fence(c, i));
         // The error of an inject call belongs to no context; nor does one that comes after the entry of a success.
         const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),
                                         [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });

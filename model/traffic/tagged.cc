@@ -151,7 +151,7 @@ Ruling tagged_peek_buffer(const TrafficCase& c) {
 }
 
 Ruling tagged_peek_leaves_message(const TrafficCase& c) {
-    if (!is_whole(c) || !c.account->calm || c.account->left) return Ruling::not_applicable();
+    if (!all_has_come(c)) return Ruling::not_applicable();
     return each_peek(c, [&](Tour& tour, int i, const Completion* x) {
         const int m = part(c, i).partner;
         if (x == nullptr || x->error != 0 || m < 0 || (operation(c, i).flags & (FI_CLAIM | FI_DISCARD)) != 0) return;

@@ -79,6 +79,10 @@ inline Evidence crash(const TrafficCase& c) {
 /// All that came of the traffic is known: its calls came back and nothing more was to come.
 inline bool is_whole(const TrafficCase& c) { return c.account->returned && c.traffic.drained; }
 
+/// The same, nothing went wrong that may make other operations go wrong, and no message without a receive may keep
+/// others waiting: what is not there will not come.
+inline bool all_has_come(const TrafficCase& c) { return is_whole(c) && c.account->calm && !c.account->left; }
+
 /// Gathers the rulings on single operations or entries: broken by the first that is, and vacuous without any.
 class Tour {
 public:

@@ -13,7 +13,7 @@ Ruling trigger_wait_threshold(const TrafficCase& c) {
 Ruling trigger_start_reached(const TrafficCase& c) {
     const auto& all = c.traffic.operations;
     if (is_lost_in_counter(c) && std::none_of(all.begin(), all.end(), is_work)) return Ruling::broken(crash(c));
-    if (!is_whole(c) || !c.account->calm || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         if (!is_triggered(operation(c, i)) || part(c, i).start < 0) continue;

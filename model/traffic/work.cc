@@ -60,7 +60,7 @@ void see_done(const TrafficCase& c, Tour& tour, int i) {
 }
 
 Ruling comes_of_it(const TrafficCase& c, Concerns concerns) {
-    if (!is_whole(c) || !c.account->calm || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i)
         if (accepted(operation(c, i)) && concerns(c, i) && part(c, i).start >= 0) see_done(c, tour, i);
@@ -113,7 +113,7 @@ Ruling trigger_work_silent(const TrafficCase& c) {
 }
 
 Ruling trigger_work_reported(const TrafficCase& c) {
-    if (!is_whole(c) || !c.account->calm || c.account->left || !is_reliable(c.traffic)) return Ruling::not_applicable();
+    if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
         const std::uint64_t due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
