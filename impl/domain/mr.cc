@@ -1,7 +1,6 @@
 // See mr.h.
 #include "impl/domain/mr.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "impl/domain/domain.h"
@@ -59,9 +58,11 @@ int check(const Domain& domain, const Request& request) {
     const size_t key_bytes = is_raw(domain) ? 0 : domain.attr.mr_key_size;
     const bool too_wide = key_bytes && key_bytes < sizeof request.key && request.key >> (key_bytes * 8);
     if (too_wide && !domain.chooses_keys()) return -FI_EKEYREJECTED;
-    const bool lasts =
-        !(request.flags & FI_RMA_PMEM) || std::all_of(request.ranges, request.ranges + request.count, is_persistent);
-    return lasts ? 0 : -FI_EINVAL;
+    int error = 0;
+    for (size_t i = 0; i < request.count && !error && (request.flags & FI_RMA_PMEM); ++i) {
+        error = check_persistent_memory(request.ranges[i]);
+    }
+    return error;
 }
 
 const MemoryOps* memory_ops(const Domain& domain) { return domain.fabric->provider->memory; }

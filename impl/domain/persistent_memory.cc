@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -51,13 +52,14 @@ bool is_durable_file(const char* path) {
 
 }  // namespace
 
-bool is_persistent(const iovec& range) {
+int check_persistent_memory(const iovec& range) {
     const std::unique_ptr<FILE, CloseFile> maps(fopen("/proc/self/maps", "re"));
-    if (!maps) return false;
+    if (!maps) return errno == ENOMEM ? -FI_ENOMEM : -FI_EINVAL;
     uintptr_t at = reinterpret_cast<uintptr_t>(range.iov_base);
     const uintptr_t end = at + range.iov_len;
     char* line = nullptr;
     size_t room = 0;
+    errno = 0;
     // The lines are in the order of their addresses.
     while (at < end && getline(&line, &room, maps.get()) > 0) {
         Mapping mapping;
@@ -65,8 +67,10 @@ bool is_persistent(const iovec& range) {
         if (mapping.begin > at || !mapping.shared || !is_durable_file(mapping.path)) break;
         at = mapping.end;
     }
+    const bool short_of_memory = !feof(maps.get()) && errno == ENOMEM;
     free(line);
-    return at >= end;
+    if (at >= end) return 0;
+    return short_of_memory ? -FI_ENOMEM : -FI_EINVAL;
 }
 
 }  // namespace selvage::impl

@@ -54,7 +54,7 @@ public:
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
     void remove() { unlink(path_.c_str()); }
-    bool lasts() const { return is_persistent({bytes, kSize}); }
+    bool lasts() const { return check_persistent_memory({bytes, kSize}) == 0; }
 
     unsigned char* bytes;
 
@@ -105,15 +105,15 @@ struct Persistent : Pair {
 TEST(PersistentMemory, IsThatOfFilesWhichOutliveTheMachine) {
     MappedFile file(on_disk());
     ASSERT_TRUE(file.lasts()) << "the tests are to run in a directory on a disk";
-    EXPECT_TRUE(is_persistent({file.bytes + 100, 1}));
-    EXPECT_TRUE(is_persistent({file.bytes, 0}));
-    EXPECT_FALSE(is_persistent({file.bytes, kSize + 4096 * 16})) << "beyond its end";
+    EXPECT_FALSE(check_persistent_memory({file.bytes + 100, 1}));
+    EXPECT_FALSE(check_persistent_memory({file.bytes, 0}));
+    EXPECT_EQ(-FI_EINVAL, check_persistent_memory({file.bytes, kSize + 4096 * 16})) << "beyond its end";
     EXPECT_FALSE(MappedFile(on_disk(), MAP_PRIVATE).lasts());
     EXPECT_FALSE(MappedFile("/dev/shm").lasts());
     Bytes heap(kSize);
-    EXPECT_FALSE(is_persistent({heap.data(), heap.size()}));
+    EXPECT_EQ(-FI_EINVAL, check_persistent_memory({heap.data(), heap.size()}));
     void* anonymous = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT_FALSE(is_persistent({anonymous, kSize}));
+    EXPECT_EQ(-FI_EINVAL, check_persistent_memory({anonymous, kSize}));
     munmap(anonymous, kSize);
     file.remove();
     EXPECT_FALSE(file.lasts()) << "its file is gone with the process";

@@ -1,10 +1,12 @@
 // Memory runs out at every possible point of every call: an error, nothing leaked, everything still usable.
 #include <gtest/gtest.h>
 #include <rdma/fi_collective.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
+#include <vector>
 
 #include "impl/test/library/allocation.h"
 #include "impl/test/library/objects.h"
@@ -109,6 +111,93 @@ TEST(OutOfMemory, Collectives) {
     Network setup("shm", FI_EP_RDM, kVersion, FI_MSG | FI_COLLECTIVE);
     ASSERT_EQ(setup.result, 0);
     fail_each("collectives", [&] { return reduce_alone(setup); });
+}
+
+// As fail_each(), of calls whose blocks can't be counted: the transport of messages has some of aligned_alloc.
+void survive_each(const char* name, const std::function<int()>& call) {
+    if (!allocation_control()) GTEST_SKIP() << "the sanitizer owns the allocator";
+    ASSERT_EQ(call(), 0) << name;
+    for (size_t n = 1; n < kMostAllocations; ++n) {
+        fail_allocation(n);
+        const int result = call();
+        const bool failed = allocation_failed();
+        fail_allocation(0);
+        ASSERT_TRUE(result == 0 || (failed && result == -FI_ENOMEM)) << name << ", allocation " << n << ": " << result;
+        if (!failed) return;
+    }
+    FAIL() << name << " allocates without end";
+}
+
+// A message to itself, as long as `size`, which is notified and then claimed. What can't be kept of it is an error of
+// one of the two sides.
+int receive_buffered(const Network& setup, std::vector<char>& bytes, bool claims) {
+    Opened<fid_cq> cq;
+    Opened<fid_av> av;
+    Opened<fid_ep> ep;
+    fi_av_attr av_attr{};
+    fi_cq_attr cq_attr{};
+    cq_attr.format = FI_CQ_FORMAT_MSG;
+    char name[256];
+    size_t length = sizeof name;
+    const size_t limit = SIZE_MAX;
+    fi_addr_t self = FI_ADDR_NOTAVAIL;
+    int result = fi_cq_open(setup.domain.get(), &cq_attr, cq.out(), nullptr);
+    if (!result) result = fi_av_open(setup.domain.get(), &av_attr, av.out(), nullptr);
+    if (!result) result = fi_endpoint(setup.domain.get(), setup.info.get(), ep.out(), nullptr);
+    if (!result) result = fi_ep_bind(ep.get(), &cq->fid, FI_TRANSMIT | FI_RECV);
+    if (!result) result = fi_ep_bind(ep.get(), &av->fid, 0);
+    if (!result) result = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_BUFFERED_LIMIT, &limit, sizeof limit);
+    if (!result) result = fi_enable(ep.get());
+    if (!result) result = fi_getname(&ep->fid, name, &length);
+    if (!result) result = fi_av_insert(av.get(), name, 1, &self, 0, nullptr) == 1 ? 0 : -FI_ENOMEM;
+    const iovec range{bytes.data(), bytes.size()};
+    const fi_msg message{&range, nullptr, 1, self, nullptr, 0};
+    // The sender is told of what its peer could not keep.
+    if (!result) result = static_cast<int>(fi_sendmsg(ep.get(), &message, FI_DELIVERY_COMPLETE));
+    if (result == -FI_EAGAIN) result = -FI_ENOMEM;
+    bool done = false;
+    for (int turn = 0; !result && !done; ++turn) {
+        fi_cq_msg_entry entry;
+        fi_cq_err_entry error{};
+        const ssize_t got = fi_cq_read(cq.get(), &entry, 1);
+        if (got == -FI_EAVAIL && fi_cq_readerr(cq.get(), &error, 0) == 1) result = -error.err;
+        if (turn == 10000) result = -FI_ETIMEDOUT;
+        if (got != 1 || !(entry.flags & FI_RECV)) continue;
+        done = !claims || (entry.flags & FI_CLAIM);
+        if (done) continue;
+        const fi_msg claim{&range, nullptr, 1, FI_ADDR_UNSPEC, entry.op_context, 0};
+        result = static_cast<int>(fi_recvmsg(ep.get(), &claim, FI_CLAIM));
+        if (result == -FI_EAGAIN) result = -FI_ENOMEM;
+    }
+    if (ep.get()) ep.close();
+    return result;
+}
+
+TEST(OutOfMemory, BufferedReceives) {
+    Network setup("shm", FI_EP_RDM, kVersion, FI_MSG | FI_VARIABLE_MSG);
+    ASSERT_EQ(setup.result, 0);
+    for (const size_t size : {size_t{8}, size_t{3000}, size_t{500000}}) {
+        std::vector<char> bytes(size);
+        survive_each("a message that is claimed", [&] { return receive_buffered(setup, bytes, true); });
+        survive_each("a message that nobody claims", [&] { return receive_buffered(setup, bytes, false); });
+    }
+}
+
+TEST(OutOfMemory, PersistentRegions) {
+    Network setup("shm", FI_EP_RDM, kVersion, FI_RMA | FI_RMA_PMEM);
+    ASSERT_EQ(setup.result, 0);
+    char name[] = "selvage-pmem-XXXXXX";
+    const int file = mkstemp(name);
+    ASSERT_EQ(ftruncate(file, 4096), 0);
+    void* bytes = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ASSERT_NE(bytes, MAP_FAILED);
+    fail_each("fi_mr_reg with FI_RMA_PMEM", [&] {
+        Opened<fid_mr> o;
+        return fi_mr_reg(setup.domain.get(), bytes, 4096, FI_REMOTE_WRITE, 0, 3, FI_RMA_PMEM, o.out(), nullptr);
+    });
+    munmap(bytes, 4096);
+    close(file);
+    unlink(name);
 }
 
 TEST(OutOfMemory, Objects) {
