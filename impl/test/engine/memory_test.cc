@@ -429,5 +429,23 @@ TEST_F(Atomics, PermissionAndInjection) {
     EXPECT_EQ(pair.a.read(&entry), 0);
 }
 
+// fi_atomic(3) lets a provider say that it has none (README.md, "Capabilities").
+TEST_F(Atomics, OnTaggedBuffersAreUnsupportedInTheQueryAndInTheCalls) {
+    const uint64_t one = 1;
+    uint64_t result = 0;
+    const fi_ioc operand{const_cast<uint64_t*>(&one), 1};
+    fi_ioc results{&result, 1};
+    const fi_rma_ioc target{0, 1, 5};
+    const fi_msg_atomic message{&operand, nullptr, 1, pair.to_b, &target, 1, FI_UINT64, FI_SUM, nullptr, 0};
+    fi_atomic_attr attr{};
+    for (const uint64_t form : {uint64_t{0}, uint64_t{FI_FETCH_ATOMIC}, uint64_t{FI_COMPARE_ATOMIC}}) {
+        const fi_op op = form == FI_COMPARE_ATOMIC ? FI_CSWAP : FI_SUM;
+        EXPECT_EQ(domain_query_atomic(&pair.a.domain.descriptor, FI_UINT64, op, &attr, form | FI_TAGGED),
+                  -FI_EOPNOTSUPP);
+    }
+    EXPECT_EQ(fi_atomicmsg(pair.a.ep, &message, FI_TAGGED), -FI_EOPNOTSUPP);
+    EXPECT_EQ(fi_fetch_atomicmsg(pair.a.ep, &message, &results, nullptr, 1, FI_TAGGED), -FI_EOPNOTSUPP);
+}
+
 }  // namespace
 }  // namespace selvage::impl::test
