@@ -391,7 +391,7 @@ TEST(EngineBuffered, ClosingWithNoticesThatNobodyClaimedIsClean) {
         setting.mode = FI_BUFFERED_RECV;
         setting.buffered.limit = 20000;
         Buffered pair(setting);
-        for (const size_t size : {10, 300, 15000, 50000}) {
+        for (const size_t size : {10u, 300u, 15000u, 50000u}) {
             const Bytes bytes = pattern(size);
             pair.send(bytes);
         }
