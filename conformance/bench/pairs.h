@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,7 +30,8 @@ struct Side {
     std::string resolved = {};
     std::string version = {};
     std::string build_id = {};
-    const Tool* tool = nullptr;  ///< nullptr: a library
+    const Tool* tool = nullptr;             ///< nullptr: a library
+    std::shared_ptr<const void> made = {};  ///< what the tool has made for itself; gone with the last copy
 };
 using Sides = std::span<const Side>;
 

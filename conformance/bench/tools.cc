@@ -9,8 +9,12 @@ namespace {
 
 constexpr Tool kTools[] = {
     {"ucx", "by ucx_perftest", rival::identify_ucx, rival::ucx_has, rival::ucx_session},
+    {"ucx-app", "the same, accessing memory that the application has", rival::identify_ucx, rival::ucx_accesses,
+     rival::ucx_app_session},
     {"openmpi", "by an MPI program, compiled with mpicc", rival::identify_openmpi, rival::openmpi_has,
      rival::openmpi_session},
+    {"openmpi-app", "the same, accessing memory that the application has", rival::identify_openmpi,
+     rival::openmpi_accesses, rival::openmpi_app_session},
 };
 
 }  // namespace

@@ -36,6 +36,16 @@ TEST(BenchRivals, ARowWithoutACounterpartIsNotAskedFor) {
     EXPECT_FALSE(bench::rival::openmpi_has(w));
 }
 
+TEST(BenchRivals, MemoryOfTheApplicationIsAskedForInRowsThatAccessSome) {
+    Workload w{.name = "w", .title = "w", .place = {"shm", "read", "latency", 8}};
+    for (const char* name : {"ucx-app", "openmpi-app"}) {
+        w.place.operation = "read";
+        EXPECT_TRUE(bench::find_tool(name)->has(w)) << name;
+        w.place.operation = "tagged";
+        EXPECT_FALSE(bench::find_tool(name)->has(w)) << name;
+    }
+}
+
 const bench::Tool& ucx() { return *bench::find_tool("ucx"); }
 
 // A beside B and ucx at two sizes: faster than B, slower than ucx at the second.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -336,9 +337,13 @@ TEST_F(BenchTransfer, ARivalWhoseProgramDiesLosesTheRowThatItWasAt) {
     programs.add("mpirun", R"sh(if [ "$1" = --version ]; then echo "mpirun (Open MPI) 4.1.4"; exit 0; fi
 echo begin 0; echo samples 0 500 500 500; echo begin 1; echo "a rank fell"; exit 1
 )sh");
+    const Folder temporary;
+    Environment environment = programs.environment();
+    environment.push_back("TMPDIR=" + temporary.path(""));
     const Ran ran = run_transfer(
         {"--library", "libfabric.so.1", "--against", "openmpi", "--only", "shm.tagged.latency", "--no-count", "--json"},
-        programs.environment());
+        environment);
+    EXPECT_TRUE(std::filesystem::is_empty(temporary.path(""))) << "the program that it compiled";
     const auto rows = by_name(parsed(ran)["workloads"]);
     EXPECT_EQ(rows.at("shm.tagged.latency.8")["rivals"][0].value("median", 0.0), 500);
     EXPECT_TRUE(contains(rows.at("shm.tagged.latency.4096")["rivals"][0].value("error", ""), "a rank fell"));

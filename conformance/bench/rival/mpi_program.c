@@ -1,8 +1,9 @@
 /* What `selvage bench --against openmpi` runs: rows of the benchmark by MPI's calls. It is carried in the tool as text
  * and compiled with the mpicc of the machine.
  *
- *   mpirun -n MEMBERS mpi_program MILLISECONDS REALTIME CORES ROW...
+ *   mpirun -n MEMBERS mpi_program MILLISECONDS REALTIME CORES MEMORY ROW...
  *
+ * MEMORY is what one-sided calls access: "own" is MPI's (MPI_Win_allocate), "app" the program's (MPI_Win_create).
  * CORES are "0,1": rank r is pinned to the r-th, again from the first when there are more ranks; "-" pins nothing. A
  * row is OPERATION:KIND:SIZE:WINDOW. Rank 0 prints, for the i-th row, "begin I", then "samples I" and nanoseconds of a
  * turn: an operation, one there and back, or a window with its answer; or "cannot I WHY".
@@ -166,7 +167,7 @@ static int parse(const char* text, struct row* row) {
 }
 
 int main(int argc, char** argv) {
-    enum { kFirstRow = 4 };
+    enum { kFirstRow = 5 };
     alarm(kLifetime);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &self);
@@ -179,7 +180,12 @@ int main(int argc, char** argv) {
     to = malloc(LARGEST * (size_t)members);
     memset(from, 1, LARGEST * (size_t)members);
     memset(to, 1, LARGEST * (size_t)members);
-    MPI_Win_allocate((MPI_Aint)LARGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &window);
+    if (is(argv[4], "own")) {
+        MPI_Win_allocate((MPI_Aint)LARGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &window);
+    } else {
+        exposed = malloc(LARGEST);
+        MPI_Win_create(exposed, (MPI_Aint)LARGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    }
     memset(exposed, 1, LARGEST);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     MPI_Barrier(MPI_COMM_WORLD);

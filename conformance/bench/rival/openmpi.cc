@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "conformance/bench/rival/process.h"
@@ -26,11 +27,15 @@ namespace fs = std::filesystem;
 /// From line to line of the program, or it is given up.
 constexpr std::chrono::milliseconds kLimit = 20s;
 
-/// The compiled program, for as long as this process lives.
+/// The compiled program, and the folder that it lies in.
 class Program {
 public:
+    Program() = default;
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
     ~Program() {
         std::error_code ignored;
+        // Children have a copy, which is not theirs to end.
         if (!folder_.empty() && owner_ == getpid()) fs::remove_all(folder_, ignored);
     }
     /// @return why not; empty if it is there.
@@ -54,7 +59,7 @@ private:
 
 bool is_collective(const Workload& w) { return w.place.kind == "collective"; }
 
-Command mpirun(const std::string& program, Rows rows, const Setting& setting) {
+Command mpirun(const std::string& program, bool of_application, Rows rows, const Setting& setting) {
     const Workload& first = *rows.front();
     const bool tcp = first.place.provider == "tcp";
     const int ranks = first.members > 0 ? first.members : 2;
@@ -64,12 +69,12 @@ Command mpirun(const std::string& program, Rows rows, const Setting& setting) {
     command.words = {"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"};
     command.words.insert(command.words.end(),
                          {fmt::format("{}", ranks), program, fmt::format("{}", setting.effort.time.count()),
-                          setting.realtime ? "1" : "0", cores});
+                          setting.realtime ? "1" : "0", cores, of_application ? "app" : "own"});
     // Only this machine takes part, whatever a batch system says of others.
     command.environment = {"OMPI_MCA_plm=isolated",
                            "OMPI_MCA_pml=ob1",
                            tcp ? "OMPI_MCA_btl=self,tcp" : "OMPI_MCA_btl=self,vader",
-                           tcp ? "OMPI_MCA_osc=^pt2pt" : "OMPI_MCA_osc=sm",
+                           tcp || of_application ? "OMPI_MCA_osc=^sm,pt2pt" : "OMPI_MCA_osc=sm",
                            "OMPI_MCA_btl_tcp_if_include=lo",
                            "OMPI_MCA_btl_base_warn_component_unused=0"};
     for (const auto* row : rows) {
@@ -107,8 +112,8 @@ bool take(const std::string& line, Rows rows, const Tell& tell) {
     return true;
 }
 
-void measure(const std::string& program, Rows rows, const Setting& setting, const Tell& tell) {
-    Process run(mpirun(program, rows, setting));
+void measure(const Command& command, Rows rows, const Tell& tell) {
+    Process run(command);
     std::string why;
     for (std::string line; run.read_line(line, after(kLimit));) {
         const bool ours = take(line, rows, tell);
@@ -117,6 +122,19 @@ void measure(const std::string& program, Rows rows, const Setting& setting, cons
     }
     const std::string end = run.end(after(5s));
     if (!end.empty()) throw CannotMeasure(fmt::format("mpirun {}{}{}", end, why.empty() ? "" : ": ", why));
+}
+
+/// Those of each number of ranks in one run.
+void measure_all(const std::string& program, bool of_application, Rows rows, const Setting& setting, const Tell& tell) {
+    std::vector<const Workload*> left(rows.begin(), rows.end());
+    while (!left.empty()) {
+        const int members = left.front()->members;
+        const auto others =
+            std::stable_partition(left.begin(), left.end(), [&](const Workload* w) { return w->members == members; });
+        const Rows now(left.data(), static_cast<std::size_t>(others - left.begin()));
+        measure(mpirun(program, of_application, now, setting), now, tell);
+        left.erase(left.begin(), others);
+    }
 }
 
 }  // namespace
@@ -145,21 +163,23 @@ std::string identify_openmpi(Side& side) {
     if (at == std::string::npos) return "mpirun is not Open MPI's";
     side.version = lines[0].substr(at + kName.size());
     side.resolved = find_program("mpirun");
-    static Program program;
-    if (auto error = program.compile(); !error.empty()) return error;
-    side.path = program.file();
+    const auto program = std::make_shared<Program>();
+    if (auto error = program->compile(); !error.empty()) return error;
+    side.path = program->file();
+    side.made = program;
     return {};
 }
 
+bool openmpi_accesses(const Workload& w) {
+    return openmpi_has(w) && !is_collective(w) && w.place.operation != "tagged";
+}
+
 void openmpi_session(const std::string& program, Rows rows, const Setting& setting, const Tell& tell) {
-    std::vector<const Workload*> left(rows.begin(), rows.end());
-    while (!left.empty()) {
-        const int members = left.front()->members;
-        const auto others =
-            std::stable_partition(left.begin(), left.end(), [&](const Workload* w) { return w->members == members; });
-        measure(program, Rows(left.data(), static_cast<std::size_t>(others - left.begin())), setting, tell);
-        left.erase(left.begin(), others);
-    }
+    measure_all(program, false, rows, setting, tell);
+}
+
+void openmpi_app_session(const std::string& program, Rows rows, const Setting& setting, const Tell& tell) {
+    measure_all(program, true, rows, setting, tell);
 }
 
 }  // namespace selvage::conformance::bench::rival

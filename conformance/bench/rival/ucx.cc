@@ -30,6 +30,7 @@ struct Counterpart {
     const char* kind;
     const char* test;
     bool ping_pong = false;
+    bool one_sided = false;
 };
 constexpr std::array kCounterparts = {
     Counterpart{"tagged", "latency", "tag_lat", true},
@@ -39,12 +40,12 @@ constexpr std::array kCounterparts = {
     Counterpart{"msg", "bandwidth", "ucp_am_bw"},
     Counterpart{"msg", "rate", "ucp_am_bw"},
     // A put of UCX is over once its buffer may be used again.
-    Counterpart{"write-inject-complete", "latency", "ucp_put_bw"},
-    Counterpart{"write", "bandwidth", "ucp_put_bw"},
-    Counterpart{"read", "latency", "ucp_get"},
-    Counterpart{"read", "bandwidth", "ucp_get"},
-    Counterpart{"fetch-add", "latency", "ucp_fadd"},
-    Counterpart{"compare-swap", "latency", "ucp_cswap"},
+    Counterpart{"write-inject-complete", "latency", "ucp_put_bw", false, true},
+    Counterpart{"write", "bandwidth", "ucp_put_bw", false, true},
+    Counterpart{"read", "latency", "ucp_get", false, true},
+    Counterpart{"read", "bandwidth", "ucp_get", false, true},
+    Counterpart{"fetch-add", "latency", "ucp_fadd", false, true},
+    Counterpart{"compare-swap", "latency", "ucp_cswap", false, true},
 };
 
 const Counterpart* counterpart_of(const Workload& w) {
@@ -55,9 +56,15 @@ const Counterpart* counterpart_of(const Workload& w) {
     return found != kCounterparts.end() ? found : nullptr;
 }
 
-std::vector<std::string> environment_of(const Workload& w) {
-    if (w.place.provider == "tcp") return {"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo", "UCX_WARN_UNUSED_ENV_VARS=n"};
-    return {"UCX_TLS=posix,sysv,cma,self", "UCX_WARN_UNUSED_ENV_VARS=n"};
+std::vector<std::string> environment_of(const Workload& w, bool of_application) {
+    std::vector<std::string> out = {"UCX_WARN_UNUSED_ENV_VARS=n"};
+    if (w.place.provider == "tcp") {
+        out.insert(out.end(), {"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"});
+    } else {
+        out.emplace_back("UCX_TLS=posix,sysv,cma,self");
+    }
+    if (of_application) out.emplace_back("UCX_ALLOC_PRIO=heap");
+    return out;
 }
 
 std::uint64_t iterations_of(const Workload& w, const Effort& effort) {
@@ -82,10 +89,11 @@ int free_port() {
 }
 
 /// Operations per second.
-double rate_of(const std::string& program, const Workload& w, const Counterpart& test, const Setting& setting) {
+double rate_of(const Command& tool, const Workload& w, const Counterpart& test, const Setting& setting) {
+    const std::string& program = tool.words.front();
     const Deadline deadline = after(kLimit);
     const std::string port = fmt::format("{}", free_port());
-    Command server = {{program, "-p", port}, environment_of(w), setting.cores[1], setting.realtime};
+    const Command server = {{program, "-p", port}, tool.environment, setting.cores[1], setting.realtime};
     Process far(server);
     for (std::string line; line.find("Waiting for connection") == std::string::npos;) {
         if (!far.read_line(line, deadline)) throw CannotMeasure("ucx_perftest does not listen: " + far.last_line());
@@ -93,7 +101,7 @@ double rate_of(const std::string& program, const Workload& w, const Counterpart&
     const std::uint64_t iterations = iterations_of(w, setting.effort);
     const bool alone = w.place.kind == "latency";
     Command client = {{program, "127.0.0.1", "-p", port, "-f", "-v", "-t", test.test},
-                      environment_of(w),
+                      tool.environment,
                       setting.cores[0],
                       setting.realtime};
     const std::pair<const char*, std::uint64_t> numbers[] = {
@@ -118,6 +126,20 @@ double sample_of(const Workload& w, const Counterpart& test, double rate) {
     if (w.quantity == Quantity::Messages) return rate;
     if (w.quantity == Quantity::Rate) return rate * static_cast<double>(w.place.size);
     return (test.ping_pong && w.round_trip ? 2 : 1) * 1e9 / rate;
+}
+
+void measure(const std::string& program, bool of_application, Rows rows, const Setting& setting, const Tell& tell) {
+    for (const auto* row : rows) {
+        tell.begin(*row);
+        try {
+            const Counterpart& test = *counterpart_of(*row);
+            const Command tool = {{program}, environment_of(*row, of_application)};
+            const double sample = sample_of(*row, test, rate_of(tool, *row, test, setting));
+            tell.samples(*row, {&sample, 1});
+        } catch (const CannotMeasure& e) {
+            tell.cannot(*row, e.what());
+        }
+    }
 }
 
 }  // namespace
@@ -161,17 +183,17 @@ std::string identify_ucx(Side& side) {
     return {};
 }
 
+bool ucx_accesses(const Workload& workload) {
+    const Counterpart* const counterpart = counterpart_of(workload);
+    return counterpart != nullptr && counterpart->one_sided;
+}
+
 void ucx_session(const std::string& program, Rows rows, const Setting& setting, const Tell& tell) {
-    for (const auto* row : rows) {
-        tell.begin(*row);
-        try {
-            const Counterpart& test = *counterpart_of(*row);
-            const double sample = sample_of(*row, test, rate_of(program, *row, test, setting));
-            tell.samples(*row, {&sample, 1});
-        } catch (const CannotMeasure& e) {
-            tell.cannot(*row, e.what());
-        }
-    }
+    measure(program, false, rows, setting, tell);
+}
+
+void ucx_app_session(const std::string& program, Rows rows, const Setting& setting, const Tell& tell) {
+    measure(program, true, rows, setting, tell);
 }
 
 }  // namespace selvage::conformance::bench::rival
