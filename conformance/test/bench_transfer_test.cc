@@ -254,11 +254,11 @@ TEST_F(BenchTransfer, ALibraryThatCannotTransferIsToldInEveryRow) {
 }
 
 TEST_F(BenchTransfer, AGoalThatIsMissedFailsOnlyWhereGoalsAreRequired) {
-    // Debian's library sends a tenth of the small messages that it should be ahead of fourfold, so it can't meet the
-    // goal on any day; against itself least of all.
-    std::vector<std::string> arguments = {"--library", "libfabric.so.1", "--only", "shm.tagged.rate.8", "--no-count"};
+    // Debian's library takes some 700 instructions for what shall take 150, however busy the machine is.
+    std::vector<std::string> arguments = {"--library", "libfabric.so.1", "--only", "shm.tagged.rate.8"};
     const Ran told = run_transfer(arguments);
     EXPECT_EQ(told.status, 0) << told.err;
+    if (contains(told.out, "instr/call:")) GTEST_SKIP() << "instructions are not counted";
     EXPECT_TRUE(contains(told.out, "MISSED")) << told.out;
     EXPECT_TRUE(contains(told.out, "1 missed")) << told.out;
     arguments.emplace_back("--require-goals");
