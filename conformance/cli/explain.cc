@@ -1,11 +1,8 @@
 // selvage explain: why hints are refused, a line for each provider, and the smallest change that is granted; with --all
 // by clause and entry.  The providers are a library's, or those of declared profiles.
-#include "conformance/explain/summary.h"
-
 #include <fmt/format.h>
-#include <rdma/fi_errno.h>
 
-#include <functional>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -13,10 +10,10 @@
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/refused_calls.h"
+#include "conformance/explain/print_explanation.h"
 #include "conformance/run/runner.h"
 #include "conformance/trace/trace.h"
 #include "model/explain/explain.h"
-#include "model/spec/clause.h"
 #include "model/text/call_text.h"
 #include "model/text/profile_text.h"
 
@@ -37,8 +34,6 @@ struct Options {
     std::string program;
     bool all = false;
 };
-
-constexpr std::size_t kObstaclesShown = 2;
 
 // One line: what is wrong, and the text around it with an arrow at the place.
 std::string point_at(const std::string& what, const std::string& text, const TextError& error) {
@@ -84,241 +79,9 @@ bool read_call(const Options& o, Version library, Query& q, std::string& error) 
     return true;
 }
 
-// A report, line by line; a child's is printed by its parent.
-class Teller {
-public:
-    explicit Teller(std::function<void(const std::string&)> print) : print_(std::move(print)) {}
-    explicit Teller(Channel& channel) : print_([&channel](const std::string& line) { channel.send(line); }) {}
-    template <typename... Args>
-    void say(fmt::format_string<Args...> format, Args&&... args) {
-        print_(fmt::format(format, std::forward<Args>(args)...));
-    }
-
-private:
-    std::function<void(const std::string&)> print_;
-};
-
-// What was asked for in the field of a link, and what the entry offers there.
-std::string requested_and_offered(const Query& q, const Entry& entry, Field f) {
-    if (!is_number(f) && !is_text(f)) return {};
-    const auto requested = q.hints ? print_field(*q.hints, f) : std::string("NULL hints");
-    return printable(fmt::format("{}: asked {}, offered {}", row(f).path, requested, print_field(entry.offer, f)));
-}
-
-void tell_entry(Teller& tell, const Query& q, const Explained& e) {
-    const auto where =
-        printable(fmt::format("{} {} {} {}", e.provider, print_field(e.entry.offer, Field::ep_type),
-                              print_field(e.entry.offer, Field::addr_format), e.entry.offer.domain.name.value_or("-")));
-    switch (e.matching.choice) {
-        case model::Choice::No:
-            tell.say("{} {}", tinted("refused", Tint::Bad), where);
-            break;
-        case model::Choice::May:
-            tell.say("{} {}", tinted("open   ", Tint::Warn), where);
-            break;
-        default:
-            tell.say("{} {}", tinted("granted", Tint::Good), where);
-            break;
-    }
-    for (const auto* list : {&e.matching.refuses, &e.matching.leaves_open}) {
-        for (const auto& b : *list) {
-            tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
-            const auto sides = requested_and_offered(q, e.entry, b.evidence.field);
-            if (!sides.empty()) tell.say("        {}", sides);
-            if (list == &e.matching.refuses) tell.say("        {}", tinted(clause_text(b.clause).promise, Tint::Dim));
-        }
-    }
-}
-
-void tell_all_proposals(Teller& tell, const std::string& provider, const std::vector<Proposal>& proposals) {
-    if (proposals.empty()) {
-        tell.say("no change was found that {} grants", printable(provider));
-        return;
-    }
-    tell.say("smallest changes that {} grants:", printable(provider));
-    for (const auto& p : proposals) {
-        tell.say("  {}", tinted(printable(p.granted_by), Tint::Bold));
-        for (const auto& c : p.changes)
-            tell.say("    {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
-        tell.say("    {}", tinted(printable(print_call(p.query)), Tint::Dim));
-    }
-}
-
-bool offers_any(const Answer& a, const std::string& provider) {
-    return std::any_of(a.offers.begin(), a.offers.end(), [&](const Info& o) { return offer_is_of(o, provider); });
-}
-
-// What one provider makes of a call.
-struct Answered {
-    std::string provider;
-    Verdict verdict;
-    std::vector<Explained> entries;
-    std::vector<Info> offers;          // of this provider, in the library's answer
-    std::vector<std::string> others;   // that are in the answer, too
-    std::optional<Proposal> proposal;  // the smallest change, where it refuses
-    int ret = 0;
-    bool declared = false;  // by a profile: no library was asked
-
-    [[nodiscard]] bool refused() const { return offers.empty(); }
-};
-
-Answered query_provider(TestContext& context, const Query& query) {
-    Answered out;
-    const std::string& provider = out.provider = context.provider();
-    const Profile& profile = context.profile(query.version);
-    out.verdict = expect(query, context.world(), profile);
-    out.entries = explain(query, context.world(), profile);
-    Answer answer = context.single().issue(query).answer;
-    out.ret = answer.ret;
-    for (auto& o : answer.offers) {
-        const auto name = o.fabric.prov_name.value_or("");
-        if (offer_is_of(o, provider)) {
-            out.offers.push_back(std::move(o));
-        } else if (std::find(out.others.begin(), out.others.end(), name) == out.others.end()) {
-            out.others.push_back(name);
-        }
-    }
-    if (out.refused()) {
-        const auto granted = [&](const Query& q, const std::string& name) {
-            return offers_any(context.single().issue(q).answer, name);
-        };
-        auto proposals = propose(query, context.world(), out.entries, granted, 1);
-        if (!proposals.empty()) out.proposal = std::move(proposals.front());
-    }
-    return out;
-}
-
-// The same by what a provider is declared to offer.
-Answered judge_profile(const Profile& profile, const Query& query) {
-    const World world;
-    Answered out;
-    out.declared = true;
-    out.provider = profile.provider;
-    out.verdict = expect(query, world, profile);
-    out.entries = explain(query, world, profile);
-    const auto is_granted = [&](const Query& q) { return expect(q, world, profile).kind == Verdict::Kind::Granted; };
-    for (const auto i : out.verdict.granting) out.offers.push_back(profile.entries[i].offer);
-    if (!is_granted(query)) out.offers.clear();
-    if (!out.refused()) return out;
-    out.ret = -(out.verdict.errnos.empty() ? FI_ENODATA : out.verdict.errnos.front());
-    auto proposals = propose(
-        query, world, out.entries, [&](const Query& q, const std::string&) { return is_granted(q); }, 1);
-    if (!proposals.empty()) out.proposal = std::move(proposals.front());
-    return out;
-}
-
-// By a rule for all providers, not by what this one offers.
-bool is_call_refused(const Answered& a) {
-    const auto refuses = [](const Explained& e) { return e.matching.choice == model::Choice::No; };
-    const bool by_offers = a.declared && !a.entries.empty() && std::all_of(a.entries.begin(), a.entries.end(), refuses);
-    return a.verdict.kind == Verdict::Kind::MustRefuse && !a.verdict.because.empty() && !by_offers;
-}
-
-std::string reason(const Query& query, const Answered& a) {
-    if (is_call_refused(a)) return printable(print_evidence(a.verdict.because.front().evidence));
-    if (a.entries.empty()) return fmt::format("offers nothing here to callers of version {}", query.version.str());
-    const auto found = obstacles(query, a.entries, a.proposal ? &*a.proposal : nullptr);
-    std::string out;
-    for (std::size_t i = 0; i < std::min(found.size(), kObstaclesShown); ++i)
-        out += (i ? "; " : "") + printable(found[i]);
-    if (found.size() > kObstaclesShown) out += fmt::format("; and {} more", found.size() - kObstaclesShown);
-    if (a.declared && a.verdict.kind == Verdict::Kind::MayRefuse) return "may be refused: " + out;
-    if (a.verdict.kind == Verdict::Kind::Granted)
-        return out + (out.empty() ? "" : "; ") + "a deviation: the text demands an offer";
-    return out.empty() ? "refuses for no reason that is known" : out;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string out;
-    for (const auto& n : names) out += (out.empty() ? "" : ", ") + printable(n);
-    return out;
-}
-
-void tell_verdict(Teller& tell, const std::vector<Answered>& answers) {
-    const auto granting = std::count_if(answers.begin(), answers.end(), [](const Answered& a) { return !a.refused(); });
-    const auto refused = tinted("refused", Tint::Bad);
-    if (answers.empty()) {
-        tell.say("{}: the library has no providers", refused);
-    } else if (granting) {
-        tell.say("{} by {} of {} providers", tinted("granted", Tint::Good), granting, answers.size());
-    } else if (answers.front().ret != 0) {
-        tell.say("{}: fi_getinfo answers -{}", refused, print_error(answers.front().ret));
-    } else {
-        tell.say("{}, and granted by others: {}", refused, joined(answers.front().others));
-    }
-}
-
-void tell_summary(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
-    std::size_t width = 0;
-    for (const auto& a : answers) width = std::max(width, printable(a.provider).size());
-    bool any_unrequested = false;
-    for (const auto& a : answers) {
-        const auto name = fmt::format("{:<{}}", printable(a.provider), width);
-        if (a.refused()) {
-            tell.say("  {}  {}", name, reason(query, a));
-            continue;
-        }
-        // A profile has all that an offer can do, not what it answers.
-        const auto unrequested = a.declared ? std::string() : unrequested_capabilities(query, a.offers);
-        any_unrequested = any_unrequested || !unrequested.empty();
-        tell.say("  {}  granted by {} offer{}{}{}", name, a.offers.size(), a.offers.size() == 1 ? "" : "s",
-                 unrequested.empty() ? "" : "; unasked: ", unrequested);
-    }
-    if (any_unrequested) tell.say("  (implied: by what was asked; secondary: a provider may add what costs nothing)");
-}
-
-// The smallest change of all, as a table, as the C lines to change and as hints.
-void tell_best(Teller& tell, const std::vector<Answered>& answers) {
-    const Proposal* best = nullptr;
-    for (const auto& a : answers) {
-        if (a.proposal && (!best || a.proposal->changes.size() < best->changes.size())) best = &*a.proposal;
-    }
-    if (!best) return tell.say("no change was found that is granted");
-    tell.say("smallest change that is granted, by {}:", tinted(printable(best->granted_by), Tint::Bold));
-    for (const auto& c : best->changes) {
-        tell.say("  {}: {} -> {}", row(c.field).path, printable(c.before), printable(c.after));
-        const auto statement = printable(c_statement(best->query, c.field));
-        if (!statement.empty()) tell.say("      {}", statement);
-    }
-    tell.say("  {}", tinted(printable(print_call(best->query)), Tint::Dim));
-}
-
-// Entry by entry, then what it answers.  @return its entries, if it refuses.
-std::vector<Explained> tell_provider(Teller& tell, TestContext& context, const Query& query) {
-    const std::string name = printable(context.provider());
-    const Profile& profile = context.profile(query.version);
-    const Verdict verdict = expect(query, context.world(), profile);
-    if (verdict.kind == Verdict::Kind::MustRefuse) {
-        tell.say("{} {}: the call itself", tinted("refused", Tint::Bad), name);
-        for (const auto& b : verdict.because) {
-            tell.say("    {}: {}", clause_text(b.clause).id, printable(print_evidence(b.evidence)));
-        }
-    }
-    if (profile.entries.empty()) {
-        tell.say("{} {}: it offers nothing to callers of version {}", tinted("refused", Tint::Bad), name,
-                 query.version.str());
-    }
-    auto explained = explain(query, context.world(), profile);
-    for (const auto& e : explained) tell_entry(tell, query, e);
-    const Answer answer = context.single().issue(query).answer;
-    if (offers_any(answer, context.provider())) return {};
-    if (verdict.kind == Verdict::Kind::Granted) {
-        tell.say("{} {} refuses this call, though the text demands an offer", tinted("deviation", Tint::Bad), name);
-    }
-    return explained;
-}
-
-void tell_answers(Teller& tell, const Query& query, const std::vector<Answered>& answers) {
-    tell_verdict(tell, answers);
-    tell_summary(tell, query, answers);
-    if (std::any_of(answers.begin(), answers.end(), [](const Answered& a) { return !a.refused(); })) return;
-    tell.say("");
-    tell_best(tell, answers);
-}
-
 void work_in_short(const Options& options, const std::vector<std::string>& providers, const Query& query,
                    Channel& channel) {
-    Teller tell(channel);
+    LineWriter out(channel);
     std::vector<Answered> answers;
     std::string error;
     for (const auto& p : providers) {
@@ -326,24 +89,24 @@ void work_in_short(const Options& options, const std::vector<std::string>& provi
         if (!context) return;
         answers.push_back(query_provider(*context, query));
     }
-    tell_answers(tell, query, answers);
-    tell.say("");
-    tell.say("--all shows each offer of each provider, with the clauses");
+    print_answers(out, query, answers);
+    out.line("");
+    out.line("--all shows each offer of each provider, with the clauses");
 }
 
 void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
     if (!options.all) return work_in_short(options, providers, query, channel);
-    Teller tell(channel);
+    LineWriter out(channel);
     std::vector<std::pair<std::unique_ptr<TestContext>, std::vector<Explained>>> refusing;
     std::string error;
     for (const auto& p : providers) {
         auto context = TestContext::open(options.plan, p, error);
         if (!context) return;
-        auto explained = tell_provider(tell, *context, query);
+        auto explained = print_provider(out, *context, query);
         if (p == providers.back()) {
             const Answer answer = context->single().issue(query).answer;
-            tell.say("");
-            tell.say("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret),
+            out.line("");
+            out.line("the library answers {} with {} offers", answer.ret == 0 ? "0" : print_error(answer.ret),
                      answer.offers.size());
         }
         if (!explained.empty()) refusing.emplace_back(std::move(context), std::move(explained));
@@ -352,8 +115,8 @@ void work(const Options& options, const std::vector<std::string>& providers, con
         const auto granted = [&](const Query& q, const std::string& name) {
             return offers_any(context->single().issue(q).answer, name);
         };
-        tell_all_proposals(tell, context->provider(),
-                           propose(query, context->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
+        print_proposals(out, context->provider(),
+                        propose(query, context->world(), explained, granted, refusing.size() == 1 ? 4 : 1));
     }
 }
 
@@ -415,12 +178,12 @@ int explain_profiles(const Options& options) {
         name_what_is_open(profile);
         answers.push_back(judge_profile(profile, query));
     }
-    Teller tell([](const std::string& line) { fmt::print("{}\n", line); });
-    tell.say("{}\n", tinted(printable(print_call(query)), Tint::Bold));
+    LineWriter out([](const std::string& line) { fmt::print("{}\n", line); });
+    out.line("{}\n", tinted(printable(print_call(query)), Tint::Bold));
     if (options.all)
         for (const auto& a : answers)
-            for (const auto& e : a.entries) tell_entry(tell, query, e);
-    tell_answers(tell, query, answers);
+            for (const auto& e : a.entries) print_entry(out, query, e);
+    print_answers(out, query, answers);
     return kKept;
 }
 

@@ -34,7 +34,7 @@ const std::vector<Room>& rooms() {
         {"run", {"base", "case", "generate", "drive", "properties", "shrink", "report", "reproduce"}},
         {"convict", {"base", "report"}},
         {"coverage", {"base", "harness", "drive", "report", "run"}},
-        {"explain", {"reproduce"}},
+        {"explain", {"base", "drive", "reproduce"}},
         {"trace", {"case"}},
         {"record", {"harness", "trace"}},
         {"play", {"case", "harness", "runtime", "trace", "record"}},
