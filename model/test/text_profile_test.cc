@@ -133,7 +133,7 @@ TEST(ProfileText, SaysTheLineAndTheReason) {
               std::string::npos);
     const std::string head = "provider = \"x\"\n[[entry]]\n";
     for (const auto& [text, reason] : std::vector<std::pair<std::string, std::string>>{
-             {"caps = [\"FI_MGS\"]", "line 3: unknown word 'FI_MGS' of caps; the nearest of caps: FI_MSG"},
+             {"caps = [\"FI_MGS\"]", "line 3: caps: unknown word 'FI_MGS' of caps; the nearest of caps: FI_MSG"},
              {"caps = \"FI_MSG\"", "line 3: caps is a list of names of caps"},
              {"caps = [1]", "caps is a list of names of caps; each is a string"},
              {"tx_attr = 1", "tx_attr is a table of fields"},

@@ -1,7 +1,5 @@
-// Reads declared profiles with toml++.  Every unknown key is an error, so that a misspelt one cannot be silently lost.
+// Reads declared profiles.  Every unknown key is an error, so that a misspelt one cannot be silently lost.
 // Without exceptions, which WebAssembly lacks: the first failure is kept, and what is read after it does not count.
-#include "model/specc/toml.h"
-
 #include <bitset>
 #include <optional>
 #include <set>
@@ -9,6 +7,7 @@
 #include "model/text/address_text.h"
 #include "model/text/call_text.h"
 #include "model/text/profile_text.h"
+#include "model/text/profile_tree.h"
 #include "model/text/value_text.h"
 
 namespace selvage::model {
@@ -17,14 +16,30 @@ namespace {
 // The first failure of a profile.
 class Failure {
 public:
+    explicit Failure(const ProfileTree& tree) : tree_(tree) {}
     void note(const toml::node& at, const std::string& what) {
-        if (message_.empty()) message_ = "line " + std::to_string(at.source().begin.line) + ": " + what;
+        if (message_.empty()) message_ = "line " + std::to_string(tree_.line_of(at)) + ": " + what;
     }
+    /// A value of the wrong type: what it should be, and what it is.
+    void note_type(const toml::node& at, const std::string& what);
     [[nodiscard]] const std::string& message() const { return message_; }  ///< empty if there was none
 
 private:
+    const ProfileTree& tree_;
     std::string message_;
 };
+
+// A value as messages show it.
+std::string value_text(const toml::node& node) {
+    if (const auto text = node.value_exact<std::string>()) return shown(*text);
+    if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+    if (const auto number = node.value_exact<double>()) return "the fraction " + std::to_string(*number);
+    if (const auto yes = node.value_exact<bool>()) return *yes ? "true" : "false";
+    if (node.is_array()) return "a list";
+    return node.is_table() ? "a table" : "a date";
+}
+
+void Failure::note_type(const toml::node& at, const std::string& what) { note(at, what + ", not " + value_text(at)); }
 
 bool is_part_table(std::string_view name) {
     const auto* part = find_part(name);
@@ -40,22 +55,25 @@ std::string nearest_path(std::string_view path) {
     return nearest(path, paths);
 }
 
-std::uint64_t word_value(const toml::node& at, Family family, const std::string& name, Failure& failure) {
+std::uint64_t word_value(const toml::node& at, const FieldRow& field, const std::string& name, Failure& failure) {
     std::uint64_t value = 0;
     TextError error;
-    if (!parse_value(family, name, value, error)) failure.note(at, error.message);
+    if (!parse_value(field.family, name, value, error))
+        failure.note(at, std::string(field.path) + ": " + error.message);
     return value;
 }
 
 std::uint64_t number_value(const toml::node& node, const FieldRow& field, Failure& failure) {
     const std::string path(field.path);
     if (const auto whole = node.value_exact<std::int64_t>()) {
-        if (*whole < 0) failure.note(node, path + " can't be negative; \"max\" is the largest value");
+        if (*whole < 0)
+            failure.note(node,
+                         path + " can't be negative, as " + value_text(node) + " is; \"max\" is the largest value");
         return static_cast<std::uint64_t>(*whole);
     }
     const auto spelt = node.value_exact<std::string>();
     if (!spelt) {
-        failure.note(node, path + " is a number, or a string such as \"max\" or \"0xff\"");
+        failure.note_type(node, path + " is a number, or a string such as \"max\" or \"0xff\"");
         return 0;
     }
     Scanner in(*spelt);
@@ -70,11 +88,11 @@ template <typename Special, typename Join>
 void each_name(const toml::node& node, const FieldRow& field, Failure& failure, Special special, Join join) {
     const auto* list = node.as_array();
     const auto shape = std::string(field.path) + " is a list of names of " + std::string(family_name(field.family));
-    if (list == nullptr) return failure.note(node, shape);
+    if (list == nullptr) return failure.note_type(node, shape);
     for (const auto& item : *list) {
         const auto name = item.value_exact<std::string>();
-        if (!name) return failure.note(item, shape + "; each is a string");
-        join(item, special(item) ? 0 : word_value(item, field.family, *name, failure));
+        if (!name) return failure.note_type(item, shape + "; each is a string");
+        join(item, special(item) ? 0 : word_value(item, field, *name, failure));
     }
 }
 
@@ -86,13 +104,13 @@ std::uint64_t bits_value(const toml::node& node, const FieldRow& field, Failure&
 }
 
 // A string, or { bytes = "hex:…" } for what is no UTF-8.
-std::string text_value(const toml::node& node, std::string_view name, Failure& failure) {
+std::string string_value(const toml::node& node, std::string_view name, Failure& failure) {
     if (const auto value = node.value_exact<std::string>()) return *value;
     const auto* table = node.as_table();
     const auto* bytes = table != nullptr && table->size() == 1 ? table->get("bytes") : nullptr;
     const auto spelt = bytes != nullptr ? bytes->value_exact<std::string>() : std::nullopt;
     if (!spelt) {
-        failure.note(node, std::string(name) + " is a string, or { bytes = \"hex:...\" }");
+        failure.note_type(node, std::string(name) + " is a string, or { bytes = \"hex:...\" }");
         return {};
     }
     Scanner in(*spelt);
@@ -122,7 +140,7 @@ public:
 private:
     void part(std::string_view name, const toml::node& node) {
         const auto* table = node.as_table();
-        if (table == nullptr) return failure_.note(node, std::string(name) + " is a table of fields");
+        if (table == nullptr) return failure_.note_type(node, std::string(name) + " is a table of fields");
         for (const auto& [key, value] : *table) field(std::string(name) + '.' + std::string(key.str()), value);
     }
 
@@ -158,7 +176,7 @@ void read_offer_field(Entry& entry, const FieldRow& field, const toml::node& nod
     if (field.form == Form::String && is_any(node, field.field, failure))
         (field.field == Field::domain_name ? entry.any_domain : entry.any_fabric) = true;
     else if (field.form == Form::String)
-        text(offer, field.field) = text_value(node, field.path, failure);
+        text(offer, field.field) = string_value(node, field.path, failure);
     else if (field.form == Form::Bits)
         set(offer, field.field, bits_value(node, field, failure));
     else
@@ -191,7 +209,7 @@ void read_limit(Entry& entry, const FieldRow& field, const toml::node& node, Fai
 
 const toml::table* table_of(const toml::table& parent, std::string_view key, Failure& failure) {
     const auto* node = parent.get(key);
-    if (node != nullptr && !node->is_table()) failure.note(*node, "'" + std::string(key) + "' is a table");
+    if (node != nullptr && !node->is_table()) failure.note_type(*node, "'" + std::string(key) + "' is a table");
     return node != nullptr ? node->as_table() : nullptr;
 }
 
@@ -213,7 +231,7 @@ Entry read_entry(const toml::table& table, Failure& failure) {
                 [&](const FieldRow& field, const toml::node& node) { read_offer_field(entry, field, node, failure); });
     fields.table(table, {"name", "limits", "needs"});
     if (const auto* name = table.get("name"); name != nullptr && !name->is_string())
-        failure.note(*name, "'name' is a string");
+        failure.note_type(*name, "'name' is a string");
     entry.needed_mode = entry.offer.mode;
     entry.needed_mr_mode = entry.offer.domain.mr_mode;
     if (const auto* needs = table_of(table, "needs", failure)) read_needs(*needs, entry, failure);
@@ -225,10 +243,10 @@ Entry read_entry(const toml::table& table, Failure& failure) {
 
 void read_entries(const toml::node& node, Profile& out, Failure& failure) {
     const auto* list = node.as_array();
-    if (list == nullptr) return failure.note(node, "'entry' is a list of tables: write [[entry]]");
+    if (list == nullptr) return failure.note_type(node, "'entry' is a list of tables (TOML: [[entry]])");
     for (const auto& item : *list) {
         const auto* table = item.as_table();
-        if (table == nullptr) return failure.note(item, "'entry' is a list of tables: write [[entry]]");
+        if (table == nullptr) return failure.note_type(item, "'entry' is a list of tables (TOML: [[entry]])");
         out.entries.push_back(read_entry(*table, failure));
     }
 }
@@ -236,7 +254,8 @@ void read_entries(const toml::node& node, Profile& out, Failure& failure) {
 Version version_value(const toml::node& node, Failure& failure) {
     const auto spelt = node.value_exact<std::string>();
     Version version;
-    if (!spelt || !parse_version(*spelt, version)) failure.note(node, "api is a version in quotes, such as \"1.17\"");
+    if (!spelt || !parse_version(*spelt, version))
+        failure.note_type(node, "api is a version in quotes, such as \"1.17\"");
     return version;
 }
 
@@ -248,7 +267,7 @@ Profile read_profile(const toml::table& root, Failure& failure) {
         failure.note(root, "needs provider = \"name\"");
         return out;
     }
-    out.provider = text_value(*provider, "provider", failure);
+    out.provider = string_value(*provider, "provider", failure);
     for (const auto& [key, node] : root) {
         if (key.str() == "entry")
             read_entries(node, out, failure);
@@ -260,26 +279,6 @@ Profile read_profile(const toml::table& root, Failure& failure) {
     return out;
 }
 
-// What toml++ makes of the text: a table, or nothing and the reason.
-std::optional<toml::table> parse_toml(std::string_view text, std::string& error) {
-    const auto reason = [](const toml::parse_error& bad) {
-        return "line " + std::to_string(bad.source().begin.line) + ": " + std::string(bad.description());
-    };
-#if TOML_EXCEPTIONS
-    try {
-        return toml::parse(text);
-    } catch (const toml::parse_error& bad) {
-        error = reason(bad);
-        return {};
-    }
-#else
-    toml::parse_result result = toml::parse(text);
-    if (result) return std::move(result).table();
-    error = reason(result.error());
-    return {};
-#endif
-}
-
 std::string one_line(std::string text) {
     for (auto& c : text)
         if (c == '\n' || c == '\r') c = ' ';
@@ -288,11 +287,35 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-bool parse_profile(std::string_view toml, Version version, Profile& out, std::string& error) {
+bool read_toml_tree(std::string_view text, ProfileTree& out, std::string& error) {
+    const auto reason = [](const toml::parse_error& bad) {
+        return "line " + std::to_string(bad.source().begin.line) + ": " + std::string(bad.description());
+    };
+#if TOML_EXCEPTIONS
+    try {
+        out.root = toml::parse(text);
+        return true;
+    } catch (const toml::parse_error& bad) {
+        error = reason(bad);
+        return false;
+    }
+#else
+    toml::parse_result result = toml::parse(text);
+    if (result) {
+        out.root = std::move(result).table();
+        return true;
+    }
+    error = reason(result.error());
+    return false;
+#endif
+}
+
+bool parse_profile(std::string_view text, Version version, Profile& out, std::string& error) {
+    ProfileTree tree;
     std::string bad;
-    Failure failure;
-    if (const auto table = parse_toml(toml, bad)) {
-        Profile read = read_profile(*table, failure);
+    if (is_json(text) ? read_json_tree(text, tree, bad) : read_toml_tree(text, tree, bad)) {
+        Failure failure(tree);
+        Profile read = read_profile(tree.root, failure);
         bad = failure.message();
         if (bad.empty()) {
             out = std::move(read);

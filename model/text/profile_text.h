@@ -1,4 +1,5 @@
-// Declared profiles: a provider's offers as TOML (docs/formats.md), read from and printed to strings.  No I/O.
+// Declared profiles: a provider's offers as TOML or JSON (docs/formats.md), read from strings, and printed as TOML.  No
+// I/O.
 //
 // What the file says lands in an Entry like this:
 //   the fields of an entry    Entry::offer, all five parts present
@@ -17,9 +18,10 @@
 
 namespace selvage::model {
 
-/// Reads a declared profile, for callers of `version` (a profile that names a version holds for that one alone).
-/// @return false and a one-line message with line number on error.
-bool parse_profile(std::string_view toml, Version version, Profile& out, std::string& error);
+/// Reads a declared profile, for callers of `version` (a profile that names a version holds for that one alone).  A
+/// text that begins with a brace is JSON.
+/// @return false and a one-line message on error: the line, the field, its value and what it may be.
+bool parse_profile(std::string_view text, Version version, Profile& out, std::string& error);
 /// Prints a profile in the same form.  Version, origin, objects, addresses and keys are not part of the form.
 std::string print_profile(const Profile& profile);
 /// Differences between two profiles, one line each, entries paired by endpoint type, protocol, format and domain.
