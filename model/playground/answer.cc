@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/explain/explain.h"
+#include "model/playground/case_file.h"
 #include "model/playground/history.h"
 #include "model/playground/vocabulary.h"
 #include "model/spec/clause.h"
@@ -168,6 +169,7 @@ Json judge_call(const Json& profiles, const std::string& call) {
 Json answer_json(const Json& request) {
     if (!request.is_object()) return could_not_read("request", "a request is a JSON object");
     if (request.value("ask", Json()) == "vocabulary") return vocabulary();
+    if (request.contains("case")) return answer_case(request);
     if (request.contains("steps")) return answer_history(request);
     const auto profiles = request.find("profiles");
     const auto call = request.find("call");

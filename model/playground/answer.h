@@ -3,6 +3,7 @@
 //   {"ask": "vocabulary"}                       the words of the interface, the fields of hints, for the form
 //   {"profiles": ["TOML", ...], "call": "..."}  how each profile stands to a call (model/text/call_text.h has its form)
 //   {"profile": "TOML", "steps": [...], ...}    what a history of objects leads to (history.h)
+//   {"case": "TEXT", "profiles": {...}}         the history that a case file tells (case_file.h)
 //
 // The second is answered with the call as it was understood ("call", "version", "node", "service", "flags", "hints"),
 // and for each profile with its provider, the verdict of the text, each entry with the clauses that refuse it or leave

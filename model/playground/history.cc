@@ -4,9 +4,11 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "model/lifecycle/results.h"
+#include "model/playground/case_step.h"
 #include "model/playground/moves.h"
 #include "model/spec/clause.h"
 #include "model/text/call_text.h"
@@ -89,10 +91,10 @@ public:
     bool take(std::string line, std::string& error) {
         const bool fails = line.starts_with("!");
         if (fails) line.erase(0, 1);
-        const auto all = moves(life_, offer_);
-        const auto move = std::find_if(all.begin(), all.end(), [&](const Move& m) { return m.line == line; });
-        if (move == all.end()) {
-            error = "\"" + line + "\" is nothing that can be done here";
+        std::string why;
+        const auto move = find_move(line, why);
+        if (!move) {
+            error = "\"" + line + "\" is nothing that can be done here: " + why;
             return false;
         }
         const Results r = allowed_results(move->step);
@@ -128,6 +130,13 @@ public:
     }
 
 private:
+    // One that is listed, else one that a case file may have.
+    std::optional<Move> find_move(const std::string& line, std::string& why) const {
+        for (Move& m : moves(life_, offer_))
+            if (m.line == line) return std::move(m);
+        return read_step(line, life_, offer_, why);
+    }
+
     Json described(const Move& m, const Results& r) {
         for (const auto& b : r.because) named_.insert(b.clause);
         return {{"step", m.line},

@@ -2,7 +2,7 @@
 //
 //   {"profile": "TOML", "entry": N, "steps": ["fabric1 = open fabric offer=0", "!close fabric1", ...]}
 //
-// A step is a line of a case file (docs/formats.md), one of those that the state before it allows.  Where the text
+// A step is a line of a case file (docs/formats.md) that the state before it allows.  Where the text
 // leaves the result open it is taken to succeed, with "!" in front of it to fail.  Answered with the entries of the
 // profile, each step with what the text says of its result, the objects, the moves that there are now with the same,
 // and the history as a case file.

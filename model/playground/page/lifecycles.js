@@ -99,6 +99,21 @@ function showLifecycles() {
   writeAddress();
 }
 
+const caseNote = byId("case-note").textContent;
+
+// The history that a case file tells takes the place of the one that is shown; a file that is wrong changes nothing.
+function takeCase(text) {
+  byId("show-case").open = true;
+  byId("case-in").value = text;
+  const answer = ask({ case: text, profiles: Object.fromEntries(texts) });
+  const failed = "error" in answer;
+  byId("case-error").textContent = failed ? `${answer.where}: ${answer.error}` : "";
+  byId("case-note").textContent = answer.note ?? caseNote;
+  if (failed) return;
+  choosePlace(answer.profile, answer.entry);
+  changeSteps(answer.steps, 0);
+}
+
 // Of the address: provider, entry, steps; and the other way.
 function lifecyclesOfAddress(state) {
   if (texts.has(state.get("provider"))) life.provider = state.get("provider");
@@ -119,3 +134,8 @@ byId("entry").addEventListener("change", () => choosePlace(life.provider, Number
 byId("undo").addEventListener("click", () => changeSteps(life.steps.slice(0, -1)));
 byId("restart").addEventListener("click", () => changeSteps([], 0));
 byId("copy-case").addEventListener("click", () => navigator.clipboard?.writeText(byId("case").value));
+byId("take-case").addEventListener("click", () => takeCase(byId("case-in").value));
+byId("case-file").addEventListener("change", async (event) => {
+  for (const file of event.target.files) takeCase(await file.text());
+  event.target.value = "";
+});

@@ -71,13 +71,19 @@ function use(call) {
 // `selvage profile` writes those of several providers one after the other.
 function profilesOf(file, text) {
   const each = text.split(/^(?=provider\s*=)/m).filter((t) => /^provider\s*=/m.test(t));
-  return each.length > 1 ? each.map((t) => [null, t]) : [[file.name.replace(/\.toml$/, ""), text]];
+  return each.length > 1 ? each.map((t) => [null, t]) : [[file.name.replace(/\.(toml|json)$/, ""), text]];
 }
 
 async function takeFiles(files) {
   const errors = [];
   for (const file of files) {
-    for (const [name, text] of profilesOf(file, await file.text())) {
+    const content = await file.text();
+    if (content.startsWith("selvage-case ")) {
+      openTab("lifecycles");
+      takeCase(content);
+      return;
+    }
+    for (const [name, text] of profilesOf(file, content)) {
       const answer = ask({ profiles: [text], call: `version=${byId("version").value}` });
       if ("error" in answer) {
         errors.push(`${file.name}: ${answer.error}`);

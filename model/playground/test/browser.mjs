@@ -31,14 +31,15 @@ export async function visit(page, chromium, folder, steps) {
             const wide = await evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
             assert.equal(wide, 0, "nothing is wider than a phone");
         },
-        loaded: async () => {
-            const done = 'document.readyState === "complete" && !!document.getElementById("summary")?.textContent';
+        /// Waits for what comes after a promise of the page: a file that is read.
+        until: async (condition) => {
             for (let i = 0; i < 200; ++i) {
-                if (await evaluate(done)) return;
+                if (await evaluate(condition)) return;
                 await sleep(50);
             }
-            throw new Error("the page did not answer");
+            throw new Error(`the page did not come to ${condition}`);
         },
+        loaded: () => reader.until('document.readyState === "complete" && !!document.getElementById("summary")?.textContent'),
         reload: async () => {
             await browser.send("Page.reload");
             await sleep(200);

@@ -2,12 +2,11 @@
 // dropped, the address is opened again.  Leaves screenshots: light, dark, phone.
 // usage: hints.mjs PAGE CHROMIUM FOLDER
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { visit } from "./browser.mjs";
 
 const box = (path, word) => `input[data-path="${path}"][value="${word}"]`;
 
-await visit(...process.argv.slice(2), async ({ evaluate, screen, read, value, click, choose, picture, go, fitsAPhone, reload }) => {
+await visit(...process.argv.slice(2), async ({ evaluate, screen, read, value, click, choose, picture, go, fitsAPhone, reload, until }) => {
     await screen(1280, 900, "light");
     assert.match(await read("#summary"), /^granted: shm, tcp$/, "what the page begins with is granted");
     await picture("hints-light");
@@ -45,13 +44,13 @@ await visit(...process.argv.slice(2), async ({ evaluate, screen, read, value, cl
     // Drag and drop of profiles of one's own, as `selvage profile` writes them: of several providers in one file, for
     // callers of one version.
     const profile = (name) => `provider = "${name}"\napi = "1.16"\n\n[[entry]]\ncaps = ["FI_MSG"]\n[entry.ep_attr]\ntype = "FI_EP_DGRAM"\n`;
-    const drop = async (text) => {
+    const drop = async (text, where, expected) => {
         await evaluate(`{ const data = new DataTransfer();
             data.items.add(new File([${JSON.stringify(text)}], "mine.toml"));
             document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })); }`);
-        await sleep(100);
+        await until(`${expected}.test(document.querySelector("${where}").textContent)`);
     };
-    await drop("# what there is\n" + profile("mine") + profile("mine;too"));
+    await drop("# what there is\n" + profile("mine") + profile("mine;too"), "#summary", /mine;too/);
     assert.equal(await value("#version"), "1.16", "the version that they are of is chosen");
     await choose("#call", "version=1.16 hints={caps=FI_MSG, ep_attr.type=FI_EP_DGRAM}");
     assert.match(await read("#summary"), /granted: mine, mine;too/, "dropped profiles are judged");
@@ -59,6 +58,9 @@ await visit(...process.argv.slice(2), async ({ evaluate, screen, read, value, cl
     assert.match(await read("#summary"), /granted: mine, mine;too/, "and lie in the link");
     await choose("#version", "1.17");
     assert.match(await read("#summary"), /not known: mine, mine;too/, "of callers of other versions they say nothing");
-    await drop("provider = 1");
-    assert.match(await read("#error"), /^mine\.toml: /, "what can't be read is said");
+    await drop(`{"provider": "of-json", "entry": [{"caps": ["FI_MSG"], "ep_attr": {"type": "FI_EP_DGRAM"}}]}`,
+        "#summary", /granted: of-json/);
+    await drop(`{"provider": "of-json",\n "entry": [{"caps": ["FI_MGS"]}]}`,
+        "#error", /^mine\.toml: line 2: caps: .*FI_MGS/);
+    await drop("provider = 1", "#error", /^mine\.toml: line 1: provider is a string, .*, not 1/);
 });
