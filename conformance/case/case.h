@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/group/group.h"
 #include "model/judge/cases.h"
 #include "model/traffic/traffic.h"
 #include "model/value/query.h"
@@ -85,9 +86,10 @@ struct Case {
         Lifecycle,    ///< a sequence of actions
         Text,         ///< fi_tostr, fi_tostr_r
         Traffic,      ///< a program of operations
+        Group,        ///< what a few endpoints do together
     } kind = Kind::Call;
     std::string provider;  ///< whose answer is judged
-    model::Query first;    ///< Call, Pair, SideEffects, Lifecycle, Traffic (the call whose answer is opened)
+    model::Query first;    ///< Call, Pair, SideEffects, Lifecycle, Traffic, Group (the call whose answer is opened)
     model::Query second;   ///< Pair
     model::MetamorphicRelation metamorphic = model::MetamorphicRelation::Repeated;
     int fed_back = -1;                                               ///< Pair, FedBack: which offer
@@ -97,6 +99,7 @@ struct Case {
     std::vector<Action> actions;                                     ///< Lifecycle
     StringProbe string;                                              ///< Text
     TransferSequence sequence;                                       ///< Traffic
+    model::GroupScript group;                                        ///< Group
     /// Traffic: what the pair carried before the exchange that is judged, oldest first; opened with the same set-up.
     std::vector<std::vector<model::Operation>> before;
     bool operator==(const Case&) const = default;

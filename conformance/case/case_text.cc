@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "conformance/case/action_text.h"
+#include "conformance/case/group_text.h"
 #include "conformance/case/names.h"
 #include "conformance/case/quoted.h"
 #include "conformance/case/traffic_text.h"
@@ -167,6 +168,7 @@ private:
         if (key == "act") return word(find_act(value), c.act, value, all_acts());
         if (key == "fail-allocation") return number(value, c.fail_allocation);
         if (key == "env") return string(value, c.env_provider);
+        if (key == "group") return parse_group(value, c.group, error_);
         bool known = false;
         if (parse_exchange_key(key, value, c.sequence, error_, known) || known) return error_.message.empty();
         return read_string_key(key, value);
@@ -183,12 +185,13 @@ private:
         if (key == "info") return hints(value, s.info);
         if (key == "data") return choice(value, "null", "value", s.data_null);
         if (key == "concurrent") return choice(value, "yes", "no", s.concurrent);
-        return fail(key,
-                    "no such key; known are clause, kind, provider, call, first, second, relation, fed-back, act, "
-                    "fail-allocation, env, type, function, length, value, info, data, concurrent, entry, format, "
-                    "transmit-flags, receive-flags, min-multi-recv, queue-size, selective, counters, actions, "
-                    "operations, before and "
-                    "then");
+        return fail(
+            key,
+            "no such key; known are clause, kind, provider, call, first, second, relation, fed-back, act, "
+            "fail-allocation, env, group, type, function, length, value, info, data, concurrent, entry, format, "
+            "transmit-flags, receive-flags, min-multi-recv, queue-size, selective, counters, actions, "
+            "operations, before and "
+            "then");
     }
 
     bool read_clause(std::string_view value) {
@@ -283,6 +286,7 @@ std::string print_case(const Case& c, std::optional<model::Clause> clause, std::
     print_actions(out, c);
     print_string_probe(out, c);
     print_transfers(out, c);
+    if (c.kind == Case::Kind::Group) put(out, "group", print_group(c.group));
     return out;
 }
 

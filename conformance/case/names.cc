@@ -6,6 +6,8 @@
 namespace selvage::conformance {
 namespace {
 
+using model::AddressSet;
+using model::GroupAct;
 using model::MetamorphicRelation;
 using model::SideEffects;
 
@@ -22,6 +24,7 @@ constexpr std::array kKinds = {
     Row<Case::Kind>{Case::Kind::Lifecycle, "lifecycle"},
     Row<Case::Kind>{Case::Kind::Text, "text"},
     Row<Case::Kind>{Case::Kind::Traffic, "traffic"},
+    Row<Case::Kind>{Case::Kind::Group, "group"},
 };
 
 constexpr std::array kMetamorphicRelations = {
@@ -48,6 +51,19 @@ constexpr std::array kActs = {
     Row<SideEffects::Act>{SideEffects::Act::ProvAttrOnly, "prov-attr-only"},
     Row<SideEffects::Act>{SideEffects::Act::OpenAnswer, "open-answer"},
     Row<SideEffects::Act>{SideEffects::Act::Other, "other"},
+};
+
+constexpr std::array kGroupActs = {
+    Row<GroupAct>{GroupAct::Collective, "collective"}, Row<GroupAct>{GroupAct::NamedContexts, "named-contexts"},
+    Row<GroupAct>{GroupAct::Multicast, "multicast"},   Row<GroupAct>{GroupAct::UnknownSender, "unknown-sender"},
+    Row<GroupAct>{GroupAct::UserIds, "user-ids"},      Row<GroupAct>{GroupAct::OtherKeys, "other-keys"},
+};
+
+constexpr std::array kAddressSets = {
+    Row<AddressSet>{AddressSet::Range, "range"},         Row<AddressSet>{AddressSet::Universe, "universe"},
+    Row<AddressSet>{AddressSet::Stride, "stride"},       Row<AddressSet>{AddressSet::Insert, "insert"},
+    Row<AddressSet>{AddressSet::Remove, "remove"},       Row<AddressSet>{AddressSet::Union, "union"},
+    Row<AddressSet>{AddressSet::Intersect, "intersect"}, Row<AddressSet>{AddressSet::Diff, "diff"},
 };
 
 using enum Action::Verb;
@@ -99,6 +115,9 @@ std::string_view name(Case::Kind kind) { return word_of(kKinds, kind); }
 std::string_view name(MetamorphicRelation metamorphic) { return word_of(kMetamorphicRelations, metamorphic); }
 std::string_view name(SideEffects::Act act) { return word_of(kActs, act); }
 
+std::string_view name(GroupAct act) { return word_of(kGroupActs, act); }
+std::string_view name(AddressSet set) { return word_of(kAddressSets, set); }
+
 std::span<const VerbRow> verbs() { return kVerbs; }
 const VerbRow& verb_row(Action::Verb verb) {
     for (const auto& r : kVerbs)
@@ -111,6 +130,8 @@ std::optional<MetamorphicRelation> find_relation(std::string_view word) {
     return value_of<MetamorphicRelation>(kMetamorphicRelations, word);
 }
 std::optional<SideEffects::Act> find_act(std::string_view word) { return value_of<SideEffects::Act>(kActs, word); }
+std::optional<GroupAct> find_group_act(std::string_view word) { return value_of<GroupAct>(kGroupActs, word); }
+std::optional<AddressSet> find_address_set(std::string_view word) { return value_of<AddressSet>(kAddressSets, word); }
 std::string all_kinds() { return all_of(kKinds); }
 std::string all_relations() { return all_of(kMetamorphicRelations); }
 std::string all_acts() { return all_of(kActs); }

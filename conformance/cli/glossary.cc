@@ -21,6 +21,7 @@ constexpr Word kWords[] = {
     {"pair", "two queries that differ in one thing, and their answers"},
     {"lifecycle", "objects that are opened, bound, used and closed, in some order"},
     {"side-effects", "what a call does besides answering: memory, threads, signals, time"},
+    {"group", "what a few endpoints did together by a fixed script: events, entries and results of each"},
     {"traffic", "the operations between two endpoints, and every entry, counter and byte that came of them"},
 };
 

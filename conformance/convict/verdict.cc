@@ -48,7 +48,8 @@ std::string last_line(const std::string& output) {
 // Of a transfer or an object's life, what is judged is not that it crashes: a crash there is another finding.
 bool crash_shows(const Deviation& d) {
     return d.grade == Grade::Fatal ||
-           (d.shown_by.kind != Case::Kind::Traffic && d.shown_by.kind != Case::Kind::Lifecycle);
+           (d.shown_by.kind != Case::Kind::Traffic && d.shown_by.kind != Case::Kind::Lifecycle &&
+            d.shown_by.kind != Case::Kind::Group);
 }
 
 Verdict of_hang(const Deviation& d) {

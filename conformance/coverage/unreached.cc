@@ -42,6 +42,8 @@ std::vector<std::string> properties_for(Judges judges) {
             return {"strings"};
         case Judges::Traffic:
             return {"traffic"};
+        case Judges::Group:
+            return {"groups"};
         case Judges::None:
             break;
     }

@@ -112,6 +112,8 @@ void probe(TestContext& context, const Case& c, Tally& tally, std::vector<Becaus
             return probe_text(context, c, tally, broken);
         case Case::Kind::Traffic:
             return probe_traffic(context, c, tally, broken);
+        case Case::Kind::Group:
+            return probe_group(context, c, tally, broken);
     }
 }
 

@@ -25,6 +25,7 @@ void probe_side_effects(TestContext& context, const Case& c, model::Tally& tally
 void probe_life(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_text(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 void probe_traffic(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
+void probe_group(TestContext& context, const Case& c, model::Tally& tally, std::vector<model::Because>& broken);
 
 /// How many bytes, its NUL not among them, fi_tostr_r writes for a probe where there is room; 0 if it cannot tell.
 std::size_t text_length(TestContext& context, const StringProbe& p);

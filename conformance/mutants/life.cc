@@ -131,6 +131,10 @@ int open_ep(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) {
     Wrap& w = wrap_of(&domain->fid);
     return child(w, w.domain->endpoint(domain, info, ep, context), FI_CLASS_EP, &domain->fid, ep);
 }
+int open_scalable(fid_domain* domain, fi_info* info, fid_ep** sep, void* context) {
+    Wrap& w = wrap_of(&domain->fid);
+    return child(w, w.domain->scalable_ep(domain, info, sep, context), FI_CLASS_SEP, &domain->fid, sep);
+}
 int open_eq(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** eq, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
     return child(w, w.fabric->eq_open(fabric, attr, eq, context), FI_CLASS_EQ, &fabric->fid, eq);
@@ -157,6 +161,7 @@ int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
         w->own_domain.av_open = open_av;
         w->own_domain.cntr_open = open_cntr;
         w->own_domain.endpoint = open_ep;
+        w->own_domain.scalable_ep = open_scalable;
         (*domain)->ops = &w->own_domain;
         w->mr = (*domain)->mr;
         w->own_mr = *w->mr;
@@ -171,7 +176,12 @@ int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
 
 int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
-    const int ret = child(w, w.fabric->domain(fabric, info, domain, context), FI_CLASS_DOMAIN, &fabric->fid, domain);
+    fi_info changed = *info;
+    fi_domain_attr attr = *info->domain_attr;
+    changed.domain_attr = &attr;
+    if (w.hooks->opening) w.hooks->opening(changed);
+    const int ret = child(w, w.fabric->domain(fabric, w.hooks->opening ? &changed : info, domain, context),
+                          FI_CLASS_DOMAIN, &fabric->fid, domain);
     return domain_opened(*w.hooks, ret, domain);
 }
 
@@ -182,7 +192,7 @@ int open_domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::ui
     return domain_opened(*w.hooks, ret, domain);
 }
 
-bool any(const LifeHooks& h) { return h.opened || h.close || h.child || h.bound || h.ops; }
+bool any(const LifeHooks& h) { return h.opened || h.close || h.child || h.bound || h.ops || h.opening; }
 
 }  // namespace
 

@@ -31,6 +31,7 @@ Table make_table() {
     add_lives(table);
     add_pairs(table);
     add_transfers(table);
+    add_groups(table);
     return table;
 }
 

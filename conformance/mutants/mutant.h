@@ -42,6 +42,8 @@ struct LifeHooks {
     std::function<int(int ret, fid** opened)> opened;
     /// Instead of fi_close on a fabric or domain.
     std::function<int(fid* object, int (*close)(fid*))> close;
+    /// Ahead of fi_domain, on a copy of what it is given.
+    std::function<void(fi_info& info)> opening;
     /// After another object was opened on a fabric or domain; `kind` is its class, `made` the object.
     std::function<int(int ret, std::size_t kind, fid* on, fid* made)> child;
     std::function<int(int ret, fid* domain, fid* bound, std::uint64_t flags)> bound;
@@ -123,6 +125,7 @@ void add_lives(Table& table);
 void add_pairs(Table& table);
 void add_specials(Table& table);
 void add_transfers(Table& table);
+void add_groups(Table& table);
 
 // Shapes that most mutations have.
 

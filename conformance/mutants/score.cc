@@ -165,7 +165,7 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
                                           "--processes",
                                           std::to_string(processes)};
     // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
-    if (how.property == "traffic") {
+    if (how.property == "traffic" || how.property == "groups") {
         for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});
         // One is enough: the clean library has none (tell_clean), which is tried to the end of all cases.
         if (!how.clauses.empty()) arguments.emplace_back("--first");
@@ -263,11 +263,12 @@ std::string joined(const std::vector<std::string>& words) {
     return out;
 }
 
-// The clean library breaks nothing by a transfer under the conditions that mutants of transfers are tried in.
+// The clean library breaks nothing by a transfer, or in a group, under the conditions that mutants of these are tried
+// in.
 std::size_t tell_clean(Clean& clean, const std::vector<const Mutant*>& mutants) {
     std::set<Deviation> all;
     for (const Mutant* m : mutants) {
-        if (m->property != "traffic") continue;
+        if (m->property != "traffic" && m->property != "groups") continue;
         const Findings& found = clean.under(*m);
         all.insert(found.begin(), found.end());
     }

@@ -1,4 +1,5 @@
 // The list of all properties: adding one is one line here.
+#include "conformance/properties/groups.h"
 #include "conformance/properties/lifecycles.h"
 #include "conformance/properties/property.h"
 #include "conformance/properties/queries.h"
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Property>> all_properties() {
     out.push_back(make_lifecycles());
     out.push_back(make_strings());
     out.push_back(make_traffic());
+    out.push_back(make_groups());
     return out;
 }
 

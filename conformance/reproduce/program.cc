@@ -152,6 +152,9 @@ std::string c_program(const Case& shown, model::Clause clause, const std::vector
         case Case::Kind::Traffic:
             emit_traffic(p);
             break;
+        case Case::Kind::Group:
+            emit_group(p);
+            break;
     }
     return p.render();
 }

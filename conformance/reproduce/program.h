@@ -92,5 +92,6 @@ void emit_side_effects(Program& p);
 void emit_life(Program& p);
 void emit_text(Program& p);
 void emit_traffic(Program& p);
+void emit_group(Program& p);
 
 }  // namespace selvage::conformance

@@ -75,6 +75,12 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
             out += ":" + std::to_string(static_cast<unsigned>(o.what)) + "/" + std::to_string(o.flags);
         }
     }
+    if (shown.kind == Case::Kind::Group) {
+        const GroupScript& g = shown.group;
+        for (const std::uint64_t n :
+             {static_cast<std::uint64_t>(g.act), static_cast<std::uint64_t>(g.set), g.operation})
+            out += ":" + std::to_string(n);
+    }
     for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));
     return out;
 }
@@ -89,7 +95,8 @@ bool alike(const Because& a, const Because& b) {
     // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
     const auto refused = [](const Because& x) {
         const Evidence& e = x.evidence;
-        if (clause_text(x.clause).judges == Judges::Traffic) return false;
+        const Judges judges = clause_text(x.clause).judges;
+        if (judges == Judges::Traffic || judges == Judges::Group) return false;
         return (e.field == Field::call_return && e.relation == Relation::Equals && e.expected == 0) ||
                (e.field == Field::call_count && e.relation == Relation::AtLeast && e.expected == 1);
     };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "conformance/case/names.h"
+#include "conformance/shrink/smaller_group.h"
 #include "conformance/shrink/smaller_traffic.h"
 #include "model/value/field.h"
 
@@ -232,6 +233,11 @@ Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::
     if (kind == Case::Kind::Traffic) {
         const auto attempt = [&s](const Case& c) { return s.attempt(c); };
         while (any && !s.spent()) any = shrink_sequence([&s]() -> const Case& { return s.best(); }, attempt);
+    }
+    if (kind == Case::Kind::Group) {
+        const auto attempt = [&s](const Case& c) { return s.attempt(c); };
+        while (any && !s.spent()) any = shrink_group([&s]() -> const Case& { return s.best(); }, attempt);
+        any = true;
     }
     while (any && !s.spent()) {
         any = shrink_actions(s);

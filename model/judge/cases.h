@@ -133,5 +133,6 @@ struct TextCase {
 
 struct Step;         // `lifecycle`: see model/lifecycle/step.h
 struct TrafficCase;  // `traffic`: see model/traffic/traffic.h
+struct GroupCase;    // `group`: see model/group/group.h
 
 }  // namespace selvage::model

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/group/group.h"
 #include "model/traffic/account.h"
 #include "model_gen/predicates.h"
 
@@ -410,6 +411,10 @@ void judge(const Step& step, Tally& tally, std::vector<Because>& broken) {
 void judge_traffic(const TrafficCase& traffic, Tally& tally, std::vector<Because>& broken) {
     const Account account = account_of(traffic.traffic);
     judge_all(traffic_predicates(), TrafficCase{traffic.traffic, &account}, traffic.traffic.version, tally, broken);
+}
+
+void judge_group(const GroupCase& group, Tally& tally, std::vector<Because>& broken) {
+    judge_all(group_predicates(), group, group.version, tally, broken);
 }
 
 }  // namespace selvage::model

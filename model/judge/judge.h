@@ -70,6 +70,8 @@ void judge(const TextCase& text, Tally& tally, std::vector<Because>& broken);
 void judge(const Step& step, Tally& tally, std::vector<Because>& broken);
 /// Judges what went between two endpoints by the traffic clauses.
 void judge_traffic(const TrafficCase& traffic, Tally& tally, std::vector<Because>& broken);
+/// Judges what a few endpoints did together by the group clauses.
+void judge_group(const GroupCase& group, Tally& tally, std::vector<Because>& broken);
 
 /// The offers of an answer that belong to a provider.  Name filters are matched as fi_fabric(3) says: "tcp" names the
 /// core provider and what is layered over it only where the layers are named too.

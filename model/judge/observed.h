@@ -54,6 +54,11 @@ enum class Observable : std::uint8_t {
     Errors,           ///< errors that all counters of a side tell of
     TransmitErrors,   ///< those of all but the one of receives
 
+    // Of endpoints that do something together.
+    GroupOpening,  ///< that they open
+    MemberFact,    ///< a number about a member; Observed::operations: the round, the member, its model::GroupFact
+    MemberValue,   ///< a value of its result; the round, the member, which one
+
     // Of calls of fi_getinfo.  `Returned` and `Refusal` are theirs as well.
     ListEnd,        ///< that the list of the answer has one
     Offers,         ///< whether the provider offers anything: it must not

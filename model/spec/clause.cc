@@ -23,8 +23,8 @@ std::string_view name(Status status) {
 }
 
 std::string_view name(Judges judges) {
-    constexpr std::array<std::string_view, 10> kNames = {"query",        "match",     "offer", "answer",  "pair",
-                                                         "side-effects", "lifecycle", "text",  "traffic", "none"};
+    constexpr std::array<std::string_view, 11> kNames = {
+        "query", "match", "offer", "answer", "pair", "side-effects", "lifecycle", "text", "traffic", "group", "none"};
     return kNames[static_cast<std::size_t>(judges)];
 }
 

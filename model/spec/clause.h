@@ -13,7 +13,19 @@ namespace selvage::model {
 
 enum class Level : std::uint8_t { Must, Should, May };
 enum class Status : std::uint8_t { Clear, Disputed };
-enum class Judges : std::uint8_t { Query, Match, Offer, Answer, Pair, SideEffects, Lifecycle, String, Traffic, None };
+enum class Judges : std::uint8_t {
+    Query,
+    Match,
+    Offer,
+    Answer,
+    Pair,
+    SideEffects,
+    Lifecycle,
+    String,
+    Traffic,
+    Group,
+    None
+};
 
 /// One promise, as spec/clauses/ states it.
 struct ClauseText {

@@ -18,8 +18,8 @@ bool one_of(const std::string& s, const std::array<const char*, N>& allowed) {
 }
 
 constexpr std::array kLevels = {"must", "should", "may"};
-constexpr std::array kKinds = {"query",        "match",     "offer", "answer",  "pair",
-                               "side-effects", "lifecycle", "text",  "traffic", "none"};
+constexpr std::array kKinds = {"query",     "match", "offer",   "answer", "pair", "side-effects",
+                               "lifecycle", "text",  "traffic", "group",  "none"};
 constexpr std::array kProse = {"heading", "declaration", "introduction", "rationale",
                                "advice",  "reference",   "example",      "definition"};
 constexpr std::size_t kTitleLength = 60;  // a title fits on a line beside an id
@@ -28,7 +28,8 @@ constexpr std::array kExpect = {"granted", "refused", "may-be-refused"};
 void check_clause(const Clause& c, const std::set<std::string>& sentences, Problems& out) {
     const auto say = [&](const std::string& what) { out.push_back(c.file + ": " + c.id + ": " + what); };
     static const std::regex id_form(
-        "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr|trigger)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
+        "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr|trigger|"
+        "collective|av-set)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
     if (!std::regex_match(c.id, id_form)) say("an id is area.topic.words, lower case");
     if (c.title.size() > kTitleLength || c.title.ends_with('.'))
         say("title '" + c.title + "' is no short line without a full stop");

@@ -46,6 +46,7 @@ constexpr KindRow kKinds[] = {
     {"query", "Demand", "QueryCase"},   {"match", "Fit", "MatchCase"},   {"offer", "Ruling", "OfferCase"},
     {"answer", "Ruling", "AnswerCase"}, {"pair", "Ruling", "PairCase"},  {"side-effects", "Ruling", "SideEffects"},
     {"text", "Ruling", "TextCase"},     {"lifecycle", "Ruling", "Step"}, {"traffic", "Ruling", "TrafficCase"},
+    {"group", "Ruling", "GroupCase"},
 };
 
 std::string clause_ids(const Spec& spec) {

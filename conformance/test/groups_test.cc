@@ -1,0 +1,82 @@
+// What a few endpoints do together: its line in case files, how it is made smaller, its programs.
+#include <gtest/gtest.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+#include "conformance/case/case_text.h"
+#include "conformance/generate/groups.h"
+#include "conformance/reproduce/reproduce.h"
+#include "conformance/shrink/shrink.h"
+#include "conformance/test/tool_util.h"
+
+namespace selvage::conformance {
+namespace {
+
+using model::GroupScript;
+
+Case group_case(const GroupScript& script) {
+    Case c;
+    c.kind = Case::Kind::Group;
+    c.provider = "shm";
+    c.group = script;
+    return c;
+}
+
+TEST(Groups, ALineOfACaseFileSaysAllOfAScript) {
+    for (const GroupScript& s : collective_scripts()) {
+        CaseFile read;
+        CaseError error;
+        ASSERT_TRUE(parse_case(print_case(group_case(s)), read, error)) << error.str();
+        EXPECT_EQ(read.shown, group_case(s)) << print_case(read.shown);
+    }
+}
+
+TEST(Groups, ScriptsWithoutMembersOrWithTooManyAreRefused) {
+    for (const char* line : {"collective members=1", "collective members=5", "collective members=3 root=3",
+                             "collective members=3 late=3", "collective members=2 count=0", "dance members=2",
+                             "collective members=2 set=heap", "collective members=2 colour=1"}) {
+        CaseFile read;
+        CaseError error;
+        EXPECT_FALSE(parse_case("selvage-case 1\nkind = group\ngroup = " + std::string(line) + "\n", read, error))
+            << line;
+    }
+}
+
+TEST(Groups, RandomScriptsAreOnesThatACaseFileMayHold) {
+    Rng rng(7, "groups", 1);
+    for (int i = 0; i < 500; ++i) {
+        const Case c = group_case(random_collective(rng));
+        CaseFile read;
+        CaseError error;
+        ASSERT_TRUE(parse_case(print_case(c), read, error)) << error.str() << print_case(c);
+        EXPECT_EQ(read.shown, c);
+    }
+}
+
+TEST(Groups, ShrinkingLeavesWhatTheDeviationNeeds) {
+    GroupScript s;
+    s.members = 4;
+    s.operation = FI_ALLREDUCE;
+    s.datatype = FI_UINT8;
+    s.op = FI_MAX;
+    s.count = 600;
+    s.late = 1;
+    const auto shows = [](const Case& c) { return c.group.operation == FI_ALLREDUCE && c.group.count >= 3; };
+    const GroupScript small = shrink(group_case(s), shows, 200).group;
+    EXPECT_EQ(small.members, 2U);
+    EXPECT_LE(small.count, 4U);
+    EXPECT_EQ(small.late, model::kNobodyLate);
+    EXPECT_EQ(small.datatype, FI_UINT64);
+}
+
+#ifdef SELVAGE_MUTANT_FOLDER
+TEST(Groups, AMutantIsConvictedByItsProgram) {
+    const Ran ran = run_tool({"check", "--library", SELVAGE_MUTANT_FOLDER "/libmutant-set-union-idle.so", "--provider",
+                              "shm", "--cases", "100", "--clause", "av-set.union", "--quiet"});
+    EXPECT_EQ(ran.status, 1) << ran.err;
+    EXPECT_TRUE(contains(ran.out, "its program shows it")) << ran.out;
+}
+#endif
+
+}  // namespace
+}  // namespace selvage::conformance
