@@ -35,9 +35,10 @@ void place(const Command& command) {
     if (!command.realtime) return;
     const rlimit limit = {kRealtimeLimit, kRealtimeLimit};
     setrlimit(RLIMIT_RTTIME, &limit);
+    // In turn with threads of its own: one of them may be waited for.
     sched_param parameters = {};
     parameters.sched_priority = 1;
-    sched_setscheduler(0, SCHED_FIFO, &parameters);
+    sched_setscheduler(0, SCHED_RR, &parameters);
 }
 
 [[noreturn]] void become(const Command& command, int output, pid_t parent) {

@@ -22,7 +22,7 @@ struct Command {
     std::vector<std::string> words;        ///< the program, found by PATH, and its arguments
     std::vector<std::string> environment;  ///< "NAME=value", beside what this process has
     int core = -1;                         ///< where it is pinned; -1: not
-    bool realtime = false;                 ///< under SCHED_FIFO, where that is allowed
+    bool realtime = false;                 ///< before all others (SCHED_RR), where that is allowed
 };
 
 class Process {
