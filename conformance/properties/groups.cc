@@ -129,7 +129,8 @@ private:
     }
 
     void add_user_ids(TestContext& context) {
-        add(context, asks(context, FI_EP_RDM, FI_MSG | FI_SOURCE | FI_AV_USER_ID), GroupAct::UserIds, 2);
+        for (const std::uint64_t type : {FI_EP_RDM, FI_EP_DGRAM})
+            add(context, asks(context, type, FI_MSG | FI_SOURCE | FI_AV_USER_ID), GroupAct::UserIds, 2);
     }
 
     void add_other_keys(TestContext& context) {
