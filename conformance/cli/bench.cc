@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 
@@ -181,6 +182,13 @@ std::string place(const Options& options, bench::Bench& out) {
     auto cores = options.cores;
     if (cores.empty()) cores = bench::cores_allowed();
     if (cores.size() < 2) return "two cores are needed, one for each process (--cores A,B)";
+    const auto allowed = bench::cores_allowed();
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (std::find(allowed.begin(), allowed.end(), cores[i]) == allowed.end())
+            return fmt::format("--cores {}: this process may not use it (it may use {})", cores[i],
+                               fmt::join(allowed, ","));
+    }
+    if (cores[0] == cores[1]) return fmt::format("--cores {},{}: two different cores are needed", cores[0], cores[1]);
     out.setting.cores = {cores[0], cores[1]};
     out.placement = bench::placement_of(out.setting.cores);
     return {};
@@ -227,6 +235,18 @@ std::string find_sides(const Options& options, const std::string& library, bench
     return out.sides.size() > 1 ? "" : out.left_out.front().why;
 }
 
+/// Finds out before the run, not after it, that a file can't be read or written.  @return why, as one line.
+std::string check_files(const Options& options, const bench::Bench& bench) {
+    if (!options.compare.empty()) {
+        bench::Comparison ignored;
+        if (auto error = bench::compare_with(options.compare, bench, ignored); !error.empty()) return error;
+    }
+    for (const auto& path : {options.report, options.history}) {
+        if (!path.empty() && !std::ofstream(path, std::ios::app)) return fmt::format("{}: can't be written", path);
+    }
+    return {};
+}
+
 int run_bench(const Options& options) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     setenv("FI_SELVAGE_LOCAL", "0", 0);  // rows of tcp stand beside raw TCP, so they are of sockets if nothing is said
@@ -242,11 +262,12 @@ int run_bench(const Options& options) {
     bench.setting.realtime = options.realtime;
     if (const auto error = place(options, bench); !error.empty()) return could_not_run(error);
     if (const auto error = find_sides(options, first, bench); !error.empty()) return could_not_run(error);
+    if (const auto error = check_files(options, bench); !error.empty()) return could_not_run(error);
     measure(options, workloads, floors, bench);
     count(options, workloads, bench);
+    fmt::print("{}", options.json ? bench::as_json(bench) : bench::as_table(bench, options.tail));
     if (std::string error; !options.report.empty() && !write_file(options.report, bench::as_page(bench), error))
         return could_not_run(error);
-    fmt::print("{}", options.json ? bench::as_json(bench) : bench::as_table(bench, options.tail));
     bool slower = false;
     if (const auto error = look_back(options, bench, slower); !error.empty()) return could_not_run(error);
     return slower || (options.require_goals && !all_goals_met(bench)) ? kDeviates : kKept;

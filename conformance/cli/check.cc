@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -279,6 +281,15 @@ int check(Options& options) {
     return status;
 }
 
+// Why the text is no seed; empty if it is one.  CLI11 takes the largest number for one that is too large.
+std::string no_seed(const std::string& text) {
+    char* end = nullptr;
+    errno = 0;
+    std::strtoull(text.c_str(), &end, 0);
+    const bool whole = !text.empty() && text.front() != '-' && *end == '\0' && errno == 0;
+    return whole ? std::string() : "a seed is a whole number from 0 to 2^64 - 1, not " + text;
+}
+
 }  // namespace
 
 bool has_deviation(const Report& report, bool strict) {
@@ -300,7 +311,7 @@ void add_check(CLI::App& app, Run& run) {
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
     command->add_option("--seed", options->plan.seed, "the same seed makes the same cases")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(no_seed);
     command->add_option("--clause", options->plan.clauses, "judge only clauses whose id begins so (again for more)")
         ->type_name("PREFIX");
     command

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -92,6 +95,14 @@ static void keep_addresses(char** argv) {
     execv("/proc/self/exe", argv);
 }
 
+// What was printed and is lost is no answer.
+static int with_output_written(int status) {
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    return could_not_run(fmt::format("standard output can't be written{}{}", errno != 0 ? ": " : "",
+                                     errno != 0 ? std::strerror(errno) : ""));
+}
+
 }  // namespace selvage::conformance
 
 // What cannot even be told ends the process.
@@ -132,14 +143,14 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& e) {
-        return app.exit(e);
+        return with_output_written(app.exit(e));
     } catch (const CLI::CallForVersion& e) {
-        return app.exit(e);
+        return with_output_written(app.exit(e));
     } catch (const CLI::ParseError& e) {
         return could_not_run(fmt::format("{} (selvage --help tells the options)", e.what()));
     }
     try {
-        return run();
+        return with_output_written(run());
     } catch (const std::exception& e) {
         return could_not_run(e.what());
     }

@@ -33,11 +33,23 @@ void prepend(const char* variable, const std::string& value) {
     setenv(variable, all.c_str(), 1);
 }
 
+// Why no trace can be written there, as one line; empty if one can.  The program would run, and its trace be lost.
+std::string no_output(const std::string& output) {
+    std::error_code ignored;
+    const std::filesystem::path file(output);
+    const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    if (output.empty() || std::filesystem::is_directory(file, ignored))
+        return fmt::format("--output {}: is a folder, not a file", output.empty() ? "\"\"" : output);
+    if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+    return fmt::format("--output {}: can't be written ({})", output, std::strerror(errno));
+}
+
 }  // namespace
 
 std::string become_recorded(const Recording& recording) {
     const std::string recorder = find_recorder();
     if (recorder.empty()) return "libselvage-record.so is not beside this program";
+    if (auto why = no_output(recording.output); !why.empty()) return why;
     if (!recording.library.empty()) {
         std::error_code error;
         static_cast<void>(std::filesystem::canonical(recording.library, error));

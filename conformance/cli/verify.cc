@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "conformance/base/terminal.h"
@@ -58,7 +59,17 @@ int replay_sample(const Options& options, const Report& report) {
     return shown == sample.size() ? kKept : kDeviates;
 }
 
+// Why the folder is no result at all, as one line; empty if it may be one.
+std::string no_submission(const std::string& folder) {
+    std::error_code failed;
+    if (!std::filesystem::is_directory(folder, failed)) return folder + ": is no folder";
+    if (!std::filesystem::exists(folder + "/MANIFEST", failed))
+        return folder + ": has no MANIFEST; selvage check --submission writes one with the result";
+    return {};
+}
+
 int verify(const Options& options) {
+    if (const auto why = no_submission(options.folder); !why.empty()) return could_not_run(why);
     Report report;
     std::string error;
     if (!verify_submission(options.folder, report, error)) {
@@ -82,7 +93,9 @@ void add_verify(CLI::App& app, Run& run) {
         ->add_option("--library", options->plan.library,
                      "the library that was judged: a sample of findings is replayed on it")
         ->type_name("SO");
-    command->add_option("--sample", options->sample, "how many findings to replay")->capture_default_str();
+    command->add_option("--sample", options->sample, "how many findings to replay")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
     command->footer(
         "Looked at are the digest of each file, the report in all its forms, the verdicts and the badges, which must\n"
         "follow from the report; with --library its build id, and whether cases still show what is said of them.\n\n"

@@ -11,20 +11,6 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-// Runs the tool and expects one line on stderr that holds `says`, nothing on stdout, and exit 2.
-void expect_refusal(const Arguments& arguments, const std::string& says, std::string_view input = {}) {
-    std::string command;
-    for (const auto& a : arguments) command += a + " ";
-    SCOPED_TRACE(command);
-    const Ran ran = run_tool(arguments, {}, input);
-    EXPECT_EQ(ran.status, 2);
-    EXPECT_EQ(lines_of(ran.err), 1U) << ran.err;
-    EXPECT_TRUE(contains(ran.err, says)) << ran.err;
-    EXPECT_TRUE(ran.err.starts_with("selvage: ")) << ran.err;
-    EXPECT_FALSE(has_escapes(ran.err)) << ran.err;
-    EXPECT_EQ(ran.out, "");
-}
-
 const Arguments kQuick = {
     "check", "--no-compiler", "--provider", "shm", "--cases", "20", "--clause", "getinfo.caps.msg-both-ways"};
 

@@ -48,12 +48,14 @@ TEST(Machines, AThirdTaskIsRefused) {
     EXPECT_NE(error.find("HOST:PORT"), std::string::npos);
 }
 
-TEST(Machines, AnAddressMayHoldColons) {
+TEST(Machines, AnAddressMayHoldColonsAndHasAPort) {
     HostPort at;
     ASSERT_TRUE(parse_host_port("[::1]:7471", at));
     EXPECT_EQ(at.host, "::1");
     EXPECT_EQ(at.port, "7471");
     EXPECT_FALSE(parse_host_port("node2:", at));
+    EXPECT_FALSE(parse_host_port("node2:65536", at));
+    EXPECT_FALSE(parse_host_port("node2:99999999999999999999", at));
 }
 
 #ifdef SELVAGE_OWN_LIBRARY
@@ -113,6 +115,14 @@ TEST(Machines, NobodyAnswersWhereNoAgentIs) {
     EXPECT_EQ(connect_to_agent("127.0.0.1:" + free_port(), AgentSession::WholeRun, std::chrono::milliseconds(1), error),
               -1);
     EXPECT_NE(error, "");
+}
+
+TEST(Machines, ANameThatNobodyHasIsNotWaitedFor) {
+    std::string error;
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(connect_to_agent("no such host:7471", AgentSession::WholeRun, std::chrono::hours(1), error), -1);
+    EXPECT_TRUE(error.starts_with("no such host:7471: ")) << error;
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::minutes(1));
 }
 
 #ifdef SELVAGE_MUTANT_FOLDER

@@ -135,4 +135,17 @@ bool has_escapes(std::string_view text) {
                        [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
 }
 
+void expect_refusal(const std::vector<std::string>& arguments, std::string_view says, std::string_view input) {
+    std::string command;
+    for (const auto& a : arguments) command += a + " ";
+    SCOPED_TRACE(command);
+    const Ran ran = run_tool(arguments, {}, input);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(lines_of(ran.err), 1U) << ran.err;
+    EXPECT_TRUE(contains(ran.err, says)) << ran.err;
+    EXPECT_TRUE(ran.err.starts_with("selvage: ")) << ran.err;
+    EXPECT_FALSE(has_escapes(ran.err)) << ran.err;
+    EXPECT_EQ(ran.out, "");
+}
+
 }  // namespace selvage::conformance

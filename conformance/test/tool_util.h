@@ -32,6 +32,9 @@ Ran run_program(const std::vector<std::string>& command, const Environment& envi
 Ran run_tool(std::vector<std::string> arguments, const Environment& environment = {}, std::string_view input = {},
              std::chrono::seconds limit = std::chrono::seconds(120));
 
+/// Runs the tool and expects one line on stderr that holds `says`, nothing on stdout, and exit 2.
+void expect_refusal(const std::vector<std::string>& arguments, std::string_view says, std::string_view input = {});
+
 /// A folder that goes when the test ends.
 class Folder {
 public:

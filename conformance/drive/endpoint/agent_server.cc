@@ -34,14 +34,19 @@ constexpr auto kGrace = std::chrono::seconds(1);  // for an agent whose driver i
 constexpr int kRunIsOver = 42;                    // how the session of a run ends
 constexpr int kOtherEnd = 1;
 
-// Tries each address of a name.  @return a socket, or -1 and an error.
+constexpr int kNoSuchName = -2;  // no waiting helps
+
+// Tries each address of a name.  @return a socket, or -1 and an error; kNoSuchName for a name that nobody has.
 int for_each_address(const HostPort& at, int flags, std::string& error,
                      const std::function<bool(int socket, const addrinfo&)>& use) {
     addrinfo hints = {}, *list = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = flags;
     const int bad = getaddrinfo(at.host.empty() ? nullptr : at.host.c_str(), at.port.c_str(), &hints, &list);
-    if (bad != 0) return error = at.host + ":" + at.port + ": " + gai_strerror(bad), -1;
+    if (bad != 0) {
+        error = at.host + ":" + at.port + ": " + gai_strerror(bad);
+        return bad == EAI_NONAME || bad == EAI_SERVICE ? kNoSuchName : -1;
+    }
     int out = -1;
     for (const addrinfo* a = list; a != nullptr && out < 0; a = a->ai_next) {
         const int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
@@ -133,6 +138,9 @@ bool parse_host_port(const std::string& text, HostPort& out) {
     if (cut == std::string::npos || cut + 1 == text.size()) return false;
     out.host = text.substr(0, cut);
     out.port = text.substr(cut + 1);
+    // The C library takes 99999 as 34463.
+    const bool digits = out.port.find_first_not_of("0123456789") == std::string::npos;
+    if (digits && (out.port.size() > 5 || std::stoul(out.port) > 65535)) return false;
     if (out.host.starts_with('[') && out.host.ends_with(']')) out.host = out.host.substr(1, out.host.size() - 2);
     return true;
 }
@@ -184,7 +192,7 @@ int connect_to_agent(const std::string& peer, AgentSession session, std::chrono:
             close(fd);
             error = peer + ": nothing there answers as an agent of this kit";
         }
-        if (Clock::now() > until) return -1;
+        if (fd == kNoSuchName || Clock::now() > until) return -1;
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
 }
