@@ -72,7 +72,7 @@ TEST(Groups, ShrinkingLeavesWhatTheDeviationNeeds) {
 #ifdef SELVAGE_MUTANT_FOLDER
 TEST(Groups, AMutantIsConvictedByItsProgram) {
     const Ran ran = run_tool({"check", "--library", SELVAGE_MUTANT_FOLDER "/libmutant-set-union-idle.so", "--provider",
-                              "shm", "--cases", "100", "--clause", "av-set.union", "--quiet"});
+                              "shm", "--cases", "100", "--clause", "av-set.union", "--verbose"});
     EXPECT_EQ(ran.status, 1) << ran.err;
     EXPECT_TRUE(contains(ran.out, "its program shows it")) << ran.out;
 }
