@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <mutex>
 
 #include "conformance/base/leftovers.h"
 #include "conformance/base/starved.h"
@@ -117,32 +116,14 @@ bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::str
     return true;
 }
 
-// As long as one of these lives, this process is the reaper of its descendants.
-class Reaping {
-public:
-    Reaping() {
-        const std::lock_guard lock(mutex);
-        if (count++ == 0) prctl(PR_SET_CHILD_SUBREAPER, 1);
-    }
-    ~Reaping() {
-        const std::lock_guard lock(mutex);
-        if (--count == 0) prctl(PR_SET_CHILD_SUBREAPER, 0);
-    }
-    Reaping(const Reaping&) = delete;
-    Reaping& operator=(const Reaping&) = delete;
-
-private:
-    static inline std::mutex mutex;
-    static inline int count = 0;
-};
-
 // Kills what is left of the group, and waits until all of it is gone.  @return how its leader ended.
 int end_group(pid_t leader) {
-    kill(-leader, SIGKILL);  // its id is not given out again as long as a process is in it
-    int status = 0, of_others = 0;
+    constexpr int kLooks = 1000;  // where the reaper of orphans does its work, few are needed
+    kill(-leader, SIGKILL);       // its id is not given out again as long as a process is in it
+    int status = 0;
     while (waitpid(leader, &status, 0) < 0 && errno == EINTR) continue;
-    // Orphans are this process's own by now, each as its parent ends.
-    while (waitpid(-leader, &of_others, 0) > 0 || errno == EINTR) continue;
+    // Orphans go to the system's reaper: were it this process, it would have those of all that it starts.
+    for (int i = 0; i < kLooks && kill(-leader, 0) == 0; ++i) poll(nullptr, 0, 1);
     return status;
 }
 
@@ -172,7 +153,6 @@ RunResult run_bounded(const BoundedCommand& command) {
     const auto arguments = pointers(command.arguments);
     const auto environment = pointers(command.environment);
     const Start start{arguments.data(), environment.data(), command.directory.c_str(), written.get(), other.get()};
-    const Reaping reaping;
     const pid_t pid = fork();
     if (pid < 0) return failed();
     if (pid == 0) become(start);

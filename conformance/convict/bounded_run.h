@@ -1,8 +1,8 @@
 // Runs a program to its end, or to the end of its time, and keeps the last of what it printed.
 //
-// The program gets a process group of its own.  When it has ended, what it left there is killed and waited for, for
-// which this process is the reaper of orphans among its descendants meanwhile.  Standard input is /dev/null, standard
-// output and error are one pipe; it writes no core file, and dies with the thread that started it.  Any thread.
+// The program gets a process group of its own.  When it has ended, what it left there is killed, and waited for, a
+// second at most: orphans are the system's to reap.  Standard input is /dev/null, standard output and error are one
+// pipe; it writes no core file, and dies with the thread that started it.  Any thread.
 #pragma once
 
 #include <chrono>

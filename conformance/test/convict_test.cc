@@ -2,11 +2,15 @@
 // them.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "conformance/case/case_text.h"
 #include "conformance/convict/bounded_run.h"
@@ -83,6 +87,21 @@ TEST(BoundedRun, SleepIsNoWorkAndAWordBeginsItAnew) {
     const RunResult r = run_working(
         "i=0; while [ $i -lt 40 ]; do n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo $i; i=$((i+1)); done");
     EXPECT_EQ(r.kind, RunResult::Kind::Exited) << r.output;
+}
+
+// They would stay as zombies, thousands of them behind a long check.
+TEST(BoundedRun, TheOrphansOfOtherChildrenAreNotTakenIn) {
+    std::thread running([] { EXPECT_EQ(run_shell("sleep 0.5").kind, RunResult::Kind::Exited); });
+    std::this_thread::sleep_for(100ms);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (fork() == 0) usleep(50'000);
+        _exit(0);
+    }
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    running.join();
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the orphan is this process's now";
+    EXPECT_EQ(errno, ECHILD);
 }
 
 TEST(BoundedRun, ChildrenThatAProgramLeavesBehindAreKilled) {
