@@ -181,6 +181,19 @@ void add_user_ids(const Profile& profile, std::vector<Query>& out) {
     }
 }
 
+// One structure of zeros beside the provider's name: it asks for nothing.
+void add_lone_structures(const Profile& profile, std::vector<Query>& out) {
+    for (const Part part : {Part::Tx, Part::Rx, Part::Ep, Part::Domain}) {
+        Query q = base_call(profile);
+        Info hints;
+        hints.add(part);
+        hints.add(Part::Fabric);
+        hints.fabric.prov_name = q.hints->fabric.prov_name;
+        q.hints = std::move(hints);
+        out.push_back(std::move(q));
+    }
+}
+
 }  // namespace
 
 std::vector<Query> pointed_queries(const Profile& profile) {
@@ -198,6 +211,7 @@ std::vector<Query> pointed_queries(const Profile& profile) {
     add_flag_combinations(profile, out);
     add_versions(profile, out);
     add_user_ids(profile, out);
+    add_lone_structures(profile, out);
     return out;
 }
 
