@@ -54,6 +54,7 @@ static struct fid_mr* region;
 static uint64_t base; /* of the region, for the initiator */
 static _Alignas(8) char from[LARGE], to[LARGE];
 static _Alignas(8) char memory[kBytes]; /* the region */
+static const char passed[8] = "passed", untagged[8] = "one", tagged_3[8] = "two";
 
 static void give_up(const char* what, long result) {
     printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
@@ -316,7 +317,7 @@ static void a_receive_sets_off_a_send(void) {
     DO(fi_recv(a.ep, from, 8, NULL, FI_ADDR_UNSPEC, NULL));
     post(1);
     DO(send_at(&context, 0));
-    DO(fi_send(b.ep, "passed", 8, NULL, b.peer, NULL));
+    DO(fi_send(b.ep, passed, sizeof passed, NULL, b.peer, NULL));
     AWAIT(b.count == 2);
     EXPECT(strcmp(to, "passed") == 0);
 }
@@ -479,8 +480,8 @@ static void deferred_receives(void) {
     struct fi_deferred_work first = work_for(FI_OP_RECV, &operation, 1), second = work_for(FI_OP_TRECV, &tagged, 2);
     DO(queue(&first));
     DO(queue(&second));
-    DO(fi_send(a.ep, "one", 8, NULL, a.peer, NULL));
-    DO(fi_tsend(a.ep, "two", 8, NULL, a.peer, 3, NULL));
+    DO(fi_send(a.ep, untagged, sizeof untagged, NULL, a.peer, NULL));
+    DO(fi_tsend(a.ep, tagged_3, sizeof tagged_3, NULL, a.peer, 3, NULL));
     let_pass();
     EXPECT(fi_cntr_read(done) == 0 && *to == 0);
     DO(fi_cntr_add(trigger, 1));
@@ -560,7 +561,7 @@ static void a_chain_of_transfers(void) { /* a receive sets off a send, whose com
     DO(fi_recv(a.ep, from, 8, NULL, FI_ADDR_UNSPEC, NULL));
     DO(queue(&works[0]));
     DO(queue(&works[1]));
-    DO(fi_send(b.ep, "passed", 8, NULL, b.peer, NULL));
+    DO(fi_send(b.ep, passed, sizeof passed, NULL, b.peer, NULL));
     AWAIT(b.count == 3 && fi_cntr_read(trigger) == 1);
     EXPECT(strcmp(to, "passed") == 0 && strcmp(to + 8, "passed") == 0);
 }
@@ -652,13 +653,14 @@ static void* adds(void* unused) {
     return unused;
 }
 static struct fi_op_cntr add_one = {.value = 1}; /* to `done` */
-static void* queues(void* unused) {
+static void* queues(void* unused) {              /* returns the work: it is the application's until it is done */
+    (void)unused;
     struct fi_deferred_work* works = calloc(kAdds, sizeof *works);
     for (int i = 0; i < kAdds; ++i) {
         works[i] = work_for(FI_OP_CNTR_ADD, &add_one, (uint64_t)i * kThreads);
         DO(queue(&works[i]));
     }
-    return unused ? works : NULL; /* it is the application's until it is done: never freed here */
+    return works;
 }
 static void* sends(void* contexts) {
     struct fi_triggered_context2* context = contexts;
@@ -680,7 +682,11 @@ static void threads_share_it(void) {
     for (int i = 0; i < kThreads; ++i) pthread_create(&threads[kThreads + i], NULL, queues, NULL);
     pthread_create(&threads[2 * kThreads], NULL, sends, contexts);
     AWAIT(fi_cntr_read(done) == kThreads * kAdds && fi_cntr_read(b.received) == kAdds && fi_cntr_read(a.sent) == kAdds);
-    for (int i = 0; i < 2 * kThreads + 1; ++i) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2 * kThreads + 1; ++i) {
+        void* works;
+        pthread_join(threads[i], &works);
+        free(works);
+    }
     free(contexts);
 }
 
