@@ -368,6 +368,7 @@ static void a_plain_endpoint_names_contexts(void) {
     single->ep_attr->tx_ctx_cnt = single->ep_attr->rx_ctx_cnt = 1;
     close_way(way);
     DO(fi_endpoint(domain, single, &way->ep, NULL));
+    fi_freeinfo(single);
     DO(fi_av_open(domain, &av, &plain.av, NULL));
     bind_way(way, FI_TRANSMIT);
     DO(fi_ep_bind(way->ep, &way->cq->fid, FI_RECV));
@@ -393,6 +394,8 @@ static void a_context_needs_what_is_bound(void) {
     bind_way(way, FI_TRANSMIT);
     EXPECT(fi_enable(way->ep) < 0); /* no address vector */
     EXPECT(fi_send(way->ep, from, 8, NULL, 0, NULL) < 0);
+    close_way(way);
+    DO(fi_close(&c.sep->fid));
 }
 
 /* As Open MPI has them for one-sided transfers: its receive contexts are bound to nothing. */
@@ -407,6 +410,7 @@ static void a_target_needs_no_queue(void) {
     memory_only->tx_attr->caps = memory_only->rx_attr->caps = 0;
     close_way(way);
     DO(fi_scalable_ep(domain, memory_only, &c.sep, NULL));
+    fi_freeinfo(memory_only);
     DO(fi_av_open(domain, &av, &c.av, NULL));
     DO(fi_scalable_ep_bind(c.sep, &c.av->fid, 0));
     DO(fi_tx_context(c.sep, 0, NULL, &way->ep, NULL));
@@ -441,7 +445,7 @@ static void a_shared_receive_context_serves_one(void) {
 static void* exchange(void* argument) {
     const int i = (int)(intptr_t)argument;
     struct fi_context2 sent, received;
-    char out[8] = "", in[8];
+    char out[16] = "", in[16];
     for (int round = 0; round < kRounds; ++round) {
         const size_t before = b.rx[i].done;
         DO(fi_recv(b.rx[i].ep, in, sizeof in, NULL, FI_ADDR_UNSPEC, &received));
