@@ -51,7 +51,7 @@ struct Buffered : Pair {
         const fi_msg_tagged message{&range, nullptr, into ? 1u : 0u, FI_ADDR_UNSPEC, 0, 0, notice, 0};
         return fi_trecvmsg(b.srx ? b.srx : b.ep, &message, flags);
     }
-    bool shows(const Bytes& bytes, size_t count) const { return memcmp(entry.buf, bytes.data(), count) == 0; }
+    bool shows(const Bytes& bytes, size_t count) const { return !count || memcmp(entry.buf, bytes.data(), count) == 0; }
 
     fi_cq_tagged_entry entry{};
     fi_addr_t source = FI_ADDR_NOTAVAIL;
