@@ -51,7 +51,7 @@ std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passe
         const Times now = times_of(task->path());
         const auto [known, fresh] = times_.emplace(std::atoi(task->path().filename().c_str()), now);
         const Times before = std::exchange(known->second, now);
-        if (!fresh) longest = std::max(longest, now.stood - before.stood);
+        longest = std::max(longest, fresh ? now.stood : now.stood - before.stood);
         if (!fresh && is_runnable(task->path())) longest = std::max(longest, passed - (now.ran - before.ran));
         std::ifstream children(task->path() / "children");
         for (pid_t child = 0; depth < kDeepest && children >> child;)
@@ -62,10 +62,14 @@ std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passe
 
 std::chrono::nanoseconds Starved::since_last_look() {
     constexpr std::chrono::milliseconds kLeast{20};  // a look opens some files
+    constexpr std::chrono::milliseconds kSeen{250};  // five times as much as lies between two looks, mostly
     const auto now = Clock::now();
-    if (now - looked_at_ < kLeast) return {};
-    const std::chrono::nanoseconds passed = now - std::exchange(looked_at_, now);
-    return std::min(look(pid_, passed, 0), passed);
+    const std::chrono::nanoseconds passed = now - looked_at_;
+    if (passed < kLeast) return {};
+    const bool is_first = looked_at_ == Clock::time_point{};
+    looked_at_ = now;
+    const auto stood = look(pid_, passed, 0);
+    return is_first ? std::chrono::nanoseconds{} : std::max(std::min(stood, passed), passed - kSeen);
 }
 
 }  // namespace selvage::conformance

@@ -18,8 +18,9 @@ class Starved {
 public:
     explicit Starved(pid_t pid) : pid_(pid) {}
 
-    /// Since the last look the one of its threads that stood longest: at most the time that went by.  Zero at the
-    /// first, and where the last is hardly over.
+    /// Since the last look the one of its threads that stood longest, or what the looker was late: whoever looks
+    /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
+    /// no silence.  At most that time; zero at the first look, and where the last is hardly over.
     std::chrono::nanoseconds since_last_look();
 
     /// Of a thread, since it began.

@@ -143,7 +143,7 @@ TEST(CaseText, TellsWhereAndWhatWouldBeRight) {
     EXPECT_EQ(error_of("selvage-case 2\nkind = call\n"),
               "line 1: 'selvage-case 2': the first line of a case file is \"selvage-case 1\"");
     EXPECT_EQ(error_of("selvage-case 1\nkind = cal\n"),
-              "line 2: 'cal': expected one of call, pair, side-effects, lifecycle, text, traffic");
+              "line 2: 'cal': expected one of call, pair, side-effects, lifecycle, text, traffic, group");
     EXPECT_EQ(error_of("selvage-case 1\nkind = lifecycle\ndomain1 = open fabric offer=0\n"),
               "line 3: 'domain1': objects are numbered in the order in which they are opened: write fabric1 = open "
               "fabric ...");

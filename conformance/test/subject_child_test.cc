@@ -129,6 +129,24 @@ TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to stand in line for long";
 }
 
+// A machine that does many other things does not let the looker look: what it did not see was no silence.
+TEST(Child, IsNotSilentWhileNobodyLooks) {
+    Child child(
+        [](Channel& c) {
+            usleep(1'200'000);
+            c.send("done");
+        },
+        milliseconds(900));
+    std::vector<std::string> records;
+    const auto receive = [&](std::string_view record) { records.emplace_back(record); };
+    EXPECT_TRUE(child.receive(receive));
+    usleep(1'100'000);
+    EXPECT_TRUE(child.receive(receive)) << "it is seen for the second time only";
+    while (child.receive(receive)) usleep(20'000);
+    EXPECT_EQ(child.end().kind, Kind::Done);
+    EXPECT_EQ(records, std::vector<std::string>{"done"});
+}
+
 TEST(Child, IsKilledForHangingOnABusyMachineToo) {
     const BusyProcessor busy;
     for (const bool spin : {false, true}) {
