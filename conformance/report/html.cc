@@ -367,8 +367,8 @@ private:
     SharedParts parts_;
     // So that a page of eight providers with all that they break has at most 2 MB: programs, and findings of a promise
     // and a provider beyond the first.
-    static constexpr std::size_t kMostPrograms = 150'000;
-    static constexpr std::size_t kMostRepeats = 60'000;
+    static constexpr std::size_t kMostPrograms = 50'000;
+    static constexpr std::size_t kMostRepeats = 40'000;
     std::size_t program_bytes_ = 0;
     std::size_t repeat_bytes_ = 0;
     std::ostringstream o_;
