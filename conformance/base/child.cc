@@ -188,6 +188,7 @@ ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milli
         be_child(work, ends[1], parent);
     }
     starved_ = Starved(pid_);
+    alive_at_ = Clock::now();
     setpgid(pid_, pid_);  // in both processes, so that neither runs ahead
     close(ends[1]);
     pipe_ = ends[0];

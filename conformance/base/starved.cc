@@ -49,10 +49,10 @@ std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passe
     for (fs::directory_iterator task(fs::path("/proc") / std::to_string(pid) / "task", gone), end; !gone && task != end;
          task.increment(gone)) {
         const Times now = times_of(task->path());
-        const auto [known, fresh] = times_.emplace(std::atoi(task->path().filename().c_str()), now);
-        const Times before = std::exchange(known->second, now);
-        longest = std::max(longest, fresh ? now.stood : now.stood - before.stood);
-        if (!fresh && is_runnable(task->path())) longest = std::max(longest, passed - (now.ran - before.ran));
+        // One that is new has begun since.
+        const Times before = std::exchange(times_[std::atoi(task->path().filename().c_str())], now);
+        longest = std::max(longest, now.stood - before.stood);
+        if (is_runnable(task->path())) longest = std::max(longest, passed - (now.ran - before.ran));
         std::ifstream children(task->path() / "children");
         for (pid_t child = 0; depth < kDeepest && children >> child;)
             longest = std::max(longest, look(child, passed, depth + 1));
@@ -66,10 +66,8 @@ std::chrono::nanoseconds Starved::since_last_look() {
     const auto now = Clock::now();
     const std::chrono::nanoseconds passed = now - looked_at_;
     if (passed < kLeast) return {};
-    const bool is_first = looked_at_ == Clock::time_point{};
     looked_at_ = now;
-    const auto stood = look(pid_, passed, 0);
-    return is_first ? std::chrono::nanoseconds{} : std::max(std::min(stood, passed), passed - kSeen);
+    return std::max(std::min(look(pid_, passed, 0), passed), passed - kSeen);
 }
 
 }  // namespace selvage::conformance

@@ -20,12 +20,12 @@ public:
 
     /// Since the last look the one of its threads that stood longest, or what the looker was late: whoever looks
     /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
-    /// no silence.  At most that time; zero at the first look, and where the last is hardly over.
+    /// no silence.  At most that time, which begins with this object; zero where the last look is hardly over.
     std::chrono::nanoseconds since_last_look();
 
     /// Of a thread, since it began.
     struct Times {
-        std::chrono::nanoseconds ran, stood;
+        std::chrono::nanoseconds ran{}, stood{};
     };
 
 private:
@@ -34,7 +34,7 @@ private:
 
     pid_t pid_;
     std::map<pid_t, Times> times_;  // by thread
-    Clock::time_point looked_at_{};
+    Clock::time_point looked_at_ = Clock::now();
 };
 
 }  // namespace selvage::conformance
