@@ -82,22 +82,29 @@ int set_addr(fid_av_set* set, fi_addr_t* addr) {
     return tables().hooks.no_address ? -FI_ENOSYS : tables().set->addr(set, addr);
 }
 
+// Puts a copy of an object's table in its place, and keeps the base's own.  @return the copy, to be changed.
+template <typename Ops>
+Ops& replace(Ops*& used, Ops*& base, Ops& own) {
+    base = used;
+    own = *base;
+    used = &own;
+    return own;
+}
+
 int open_set(fid_av* av, fi_av_set_attr* attr, fid_av_set** set, void* context) {
     Tables& t = tables();
     fi_av_set_attr changed = *attr;
     if (t.hooks.set) t.hooks.set(changed);
     const int ret = t.av->av_set(av, &changed, set, context);
     if (ret != 0) return ret;
-    t.set = (*set)->ops;
-    t.own_set = *t.set;
     if (t.hooks.made) t.hooks.made(*set);
-    t.own_set.set_union = set_union;
-    t.own_set.intersect = set_intersect;
-    t.own_set.diff = set_diff;
-    t.own_set.insert = set_insert;
-    t.own_set.remove = set_remove;
-    t.own_set.addr = set_addr;
-    (*set)->ops = &t.own_set;
+    fi_ops_av_set& own = replace((*set)->ops, t.set, t.own_set);
+    own.set_union = set_union;
+    own.intersect = set_intersect;
+    own.diff = set_diff;
+    own.insert = set_insert;
+    own.remove = set_remove;
+    own.addr = set_addr;
     return 0;
 }
 
@@ -129,18 +136,16 @@ int rx_context(fid_ep* sep, int index, fi_rx_attr* attr, fid_ep** rx, void* cont
 void wrap_collective(fid_ep* ep) {
     Tables& t = tables();
     if (ep->collective == nullptr || ep->collective == &t.own_collective) return;
-    t.collective = ep->collective;
-    t.own_collective = *t.collective;
-    t.own_collective.barrier = barrier;
-    t.own_collective.broadcast = broadcast;
-    t.own_collective.alltoall = alltoall;
-    t.own_collective.allreduce = allreduce;
-    t.own_collective.allgather = allgather;
-    t.own_collective.reduce_scatter = reduce_scatter;
-    t.own_collective.reduce = reduce;
-    t.own_collective.scatter = scatter;
-    t.own_collective.gather = gather;
-    ep->collective = &t.own_collective;
+    fi_ops_collective& own = replace(ep->collective, t.collective, t.own_collective);
+    own.barrier = barrier;
+    own.broadcast = broadcast;
+    own.alltoall = alltoall;
+    own.allreduce = allreduce;
+    own.allgather = allgather;
+    own.reduce_scatter = reduce_scatter;
+    own.reduce = reduce;
+    own.scatter = scatter;
+    own.gather = gather;
 }
 
 int control(fid* ep, int command, void* argument) {
@@ -151,41 +156,26 @@ int control(fid* ep, int command, void* argument) {
 
 void wrap_endpoint(fid_ep* ep) {
     Tables& t = tables();
-    t.ep = ep->fid.ops;
-    t.own_ep_fid = *t.ep;
-    t.own_ep_fid.bind = bind;
-    t.own_ep_fid.control = control;
-    ep->fid.ops = &t.own_ep_fid;
-    if (ep->cm == nullptr) return;
-    t.cm = ep->cm;
-    t.own_cm = *t.cm;
-    t.own_cm.join = join;
-    ep->cm = &t.own_cm;
+    fi_ops& own = replace(ep->fid.ops, t.ep, t.own_ep_fid);
+    own.bind = bind;
+    own.control = control;
+    if (ep->cm != nullptr) replace(ep->cm, t.cm, t.own_cm).join = join;
 }
 
 void wrap_vector(fid_av* av) {
     Tables& t = tables();
     if (av->ops->size < sizeof(fi_ops_av)) return;
-    t.av = av->ops;
-    t.own_av = *t.av;
-    t.own_av.av_set = open_set;
-    av->ops = &t.own_av;
+    replace(av->ops, t.av, t.own_av).av_set = open_set;
 }
 
 void wrap_events(fid_eq* eq) {
     Tables& t = tables();
-    t.eq = eq->ops;
-    t.own_eq = *t.eq;
-    t.own_eq.read = read_event;
-    eq->ops = &t.own_eq;
+    replace(eq->ops, t.eq, t.own_eq).read = read_event;
 }
 
 void wrap_scalable(fid_ep* sep) {
     Tables& t = tables();
-    t.scalable = sep->ops;
-    t.own_scalable = *t.scalable;
-    t.own_scalable.rx_ctx = rx_context;
-    sep->ops = &t.own_scalable;
+    replace(sep->ops, t.scalable, t.own_scalable).rx_ctx = rx_context;
 }
 
 }  // namespace

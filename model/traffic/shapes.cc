@@ -190,6 +190,8 @@ bool nothing_amiss(const TrafficCase& c) {
     return true;
 }
 
+namespace {
+
 // Another receive has taken the message: what is broken is how messages are matched, and the receive that waits for it
 // waits in good faith.
 bool is_in_another(const TrafficCase& c, int message, int receive) {
@@ -206,6 +208,8 @@ bool any_in_another(const TrafficCase& c, int receive) {
     const auto& taken = part(c, receive).messages;
     return std::any_of(taken.begin(), taken.end(), [&](int m) { return is_in_another(c, m, receive); });
 }
+
+}  // namespace
 
 Ruling entries_come(const TrafficCase& c, const char* what) {
     if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
@@ -360,7 +364,7 @@ int message_of(const TrafficCase& c, int receive, const Completion& entry) {
 namespace {
 
 // The receive took another message than the one that was due, or may have: its bytes are not those of that one.
-bool is_another(const TrafficCase& c, int receive, int due, int bytes_of) {
+bool took_another(const TrafficCase& c, int receive, int due, int bytes_of) {
     if (bytes_of >= 0) return bytes_of != due;
     const auto told = messages_told(c, receive);
     return told.size() == 1 && !takes_many(c.traffic, operation(c, receive)) &&
@@ -385,7 +389,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             if (!done || seen == Seen::NotLooked) continue;
             if (seen == Seen::Untouched && waits_for_counter(s)) continue;  // that it begins is promised elsewhere
             if (seen == Seen::Untouched && is_in_another(c, taken[k], r)) continue;
-            if (is_another(c, r, taken[k], bytes_of)) continue;
+            if (took_another(c, r, taken[k], bytes_of)) continue;
             tour.see(seen == Seen::Whole, [&] {
                 return about(c, r, Observable::Buffer, Relation::Equals,
                              "the buffer for " + name_of(c, taken[k]) + " is " + word_of(seen), {taken[k]});

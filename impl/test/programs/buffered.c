@@ -13,9 +13,8 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 #include <stdint.h>
-#include <time.h>
 
-#include "checks.h"
+#include "pair_checks.h"
 
 enum { kSizes = 7, kMost = 1 << 20, kRounds = 200 };
 static const size_t sizes[kSizes] = {0, 1, 100, 4096, 20000, 300000, kMost};
@@ -28,19 +27,12 @@ struct side {
     size_t sent;
 };
 
-static const char* provider;
-static int automatic;
 static struct fi_info* info;
 static struct fid_fabric* fabric;
 static struct fid_domain* domain;
 static struct side a, b;
 static unsigned char from[kMost], to[kMost];
 static size_t first_bytes; /* FI_OPT_BUFFERED_MIN */
-
-static void give_up(const char* what, long result) {
-    printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
-    exit(1);
-}
 
 static struct fi_info* wanted(void) {
     struct fi_info* hints = fi_allocinfo();
@@ -255,19 +247,10 @@ static const struct check with_first_bytes[] = {
 };
 
 int main(int argc, char** argv) {
-    int broken = 0;
-    if (argc < 3 || !loaded_from(argv[2])) return 2;
-    provider = argv[1];
-    automatic = argc > 3 && strcmp(argv[3], "automatic") == 0;
-    struct fi_info* found = wanted();
-    if (!found) {
-        printf("%s has no variable messages\n", provider);
-        return 77;
-    }
-    fi_freeinfo(found);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run_apart(&checks[i], open_all);
+    const int status = begin_checks(argc, argv, "has no variable messages");
+    if (status) return status;
+    int broken = run_checks(checks, sizeof checks / sizeof *checks, open_all);
     first_bytes = 2000;
-    for (size_t i = 0; i < sizeof with_first_bytes / sizeof *with_first_bytes; ++i)
-        broken |= run_apart(&with_first_bytes[i], open_all);
+    broken |= run_checks(with_first_bytes, sizeof with_first_bytes / sizeof *with_first_bytes, open_all);
     return broken;
 }

@@ -18,10 +18,9 @@
 #include <rdma/fi_tagged.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "checks.h"
+#include "pair_checks.h"
 
 enum { kContexts = 8, kBits = 4, kBytes = 64, kRounds = 300 };
 #define LARGE ((size_t)1 << 20)
@@ -43,8 +42,6 @@ struct side {
     fi_addr_t peer;
 };
 
-static const char* provider;
-static int automatic;
 static struct fi_info* info;
 static struct fid_fabric* fabric;
 static struct fid_domain* domain;
@@ -53,11 +50,6 @@ static _Alignas(8) char from[LARGE], to[LARGE];
 static _Alignas(8) char memory[kBytes];
 static struct fid_mr* region;
 static uint64_t base; /* of the region, for the initiator */
-
-static void give_up(const char* what, long result) {
-    printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
-    exit(1);
-}
 
 static struct fi_info* wanted(void) {
     struct fi_info* hints = fi_allocinfo();
@@ -136,17 +128,6 @@ static void move(void) {
         read_way(&b.rx[i]);
     }
 }
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-#define AWAIT(condition)                                    \
-    do {                                                    \
-        const double end = now() + 4;                       \
-        while (!(condition) && now() < end) move();         \
-        if (!(condition)) give_up("never: " #condition, 0); \
-    } while (0)
 /* Posts again while there is no room, or no connection yet. */
 #define POST(call)                                                             \
     do {                                                                       \
@@ -496,16 +477,6 @@ static const struct check checks[] = {
 };
 
 int main(int argc, char** argv) {
-    int broken = 0;
-    if (argc < 3 || !loaded_from(argv[2])) return 2;
-    provider = argv[1];
-    automatic = argc > 3 && strcmp(argv[3], "automatic") == 0;
-    struct fi_info* found = wanted();
-    if (!found) {
-        printf("%s has no scalable endpoints\n", provider);
-        return 77;
-    }
-    fi_freeinfo(found);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run_apart(&checks[i], open_all);
-    return broken;
+    const int status = begin_checks(argc, argv, "has no scalable endpoints");
+    return status ? status : run_checks(checks, sizeof checks / sizeof *checks, open_all);
 }

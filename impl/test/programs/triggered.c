@@ -19,10 +19,9 @@
 #include <rdma/fi_trigger.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "checks.h"
+#include "pair_checks.h"
 
 enum { kEntries = 64, kBytes = 256, kChain = 2000, kThreads = 4, kAdds = 500, kMany = 3000 };
 #define LARGE ((size_t)1 << 20)
@@ -42,8 +41,6 @@ struct side {
     void* error_context;
 };
 
-static const char* provider;
-static int automatic;
 static struct fi_info* info;
 static struct fid_fabric* fabric;
 static struct fid_domain* domain;
@@ -55,11 +52,6 @@ static uint64_t base; /* of the region, for the initiator */
 static _Alignas(8) char from[LARGE], to[LARGE];
 static _Alignas(8) char memory[kBytes]; /* the region */
 static const char passed[8] = "passed", untagged[8] = "one", tagged_3[8] = "two";
-
-static void give_up(const char* what, long result) {
-    printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
-    exit(1);
-}
 
 static struct fi_info* wanted(void) {
     struct fi_info* hints = fi_allocinfo();
@@ -139,17 +131,6 @@ static void move(void) {
     read_side(&a);
     read_side(&b);
 }
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-#define AWAIT(condition)                                    \
-    do {                                                    \
-        const double end = now() + 4;                       \
-        while (!(condition) && now() < end) move();         \
-        if (!(condition)) give_up("never: " #condition, 0); \
-    } while (0)
 static void let_pass(void) {
     const double end = now() + 0.05;
     while (now() < end) move();
@@ -727,16 +708,6 @@ static const struct check checks[] = {
 };
 
 int main(int argc, char** argv) {
-    int broken = 0;
-    if (argc < 3 || !loaded_from(argv[2])) return 2;
-    provider = argv[1];
-    automatic = argc > 3 && strcmp(argv[3], "automatic") == 0;
-    struct fi_info* found = wanted();
-    if (!found) {
-        printf("%s does not offer FI_TRIGGER\n", provider);
-        return 77;
-    }
-    fi_freeinfo(found);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) broken |= run_apart(&checks[i], open_all);
-    return broken;
+    const int status = begin_checks(argc, argv, "does not offer FI_TRIGGER");
+    return status ? status : run_checks(checks, sizeof checks / sizeof *checks, open_all);
 }

@@ -1,0 +1,57 @@
+/* checks.h for programs whose checks each open what they need of one provider, in one process:
+ *
+ *   PROGRAM PROVIDER FOLDER [automatic]
+ *
+ * The program says by wanted() what it asks for, and by move(), where it uses AWAIT, how all of it gets on. */
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+#include <time.h>
+
+#include "checks.h"
+
+static const char* provider;
+static int automatic;
+
+static struct fi_info* wanted(void);
+
+static void give_up(const char* what, long result) {
+    printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
+    exit(1);
+}
+
+/* In seconds. */
+static inline double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+#define AWAIT(condition)                                    \
+    do {                                                    \
+        const double end = now() + 4;                       \
+        while (!(condition) && now() < end) move();         \
+        if (!(condition)) give_up("never: " #condition, 0); \
+    } while (0)
+
+/* Takes the arguments. 0, or the status to exit with: 2 where they are wrong or another libfabric runs, 77 where nobody
+ * offers what is wanted, which `lacks` says of the provider. */
+static inline int begin_checks(int argc, char** argv, const char* lacks) {
+    if (argc < 3 || !loaded_from(argv[2])) return 2;
+    provider = argv[1];
+    automatic = argc > 3 && strcmp(argv[3], "automatic") == 0;
+    struct fi_info* found = wanted();
+    if (!found) {
+        printf("%s %s\n", provider, lacks);
+        return 77;
+    }
+    fi_freeinfo(found);
+    return 0;
+}
+
+/* 1 if one of them was not kept. */
+static inline int run_checks(const struct check* checks, size_t count, void (*prepare)(void)) {
+    int broken = 0;
+    for (size_t i = 0; i < count; ++i) broken |= run_apart(&checks[i], prepare);
+    return broken;
+}
