@@ -58,9 +58,7 @@ public:
 
 private:
     bool fail(std::string_view token, std::string message) {
-        error_.token = token;
-        error_.message = std::move(message);
-        return false;
+        return conformance::fail(error_, token, std::move(message));
     }
 
     static std::string known_verbs() {

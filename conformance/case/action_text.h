@@ -3,7 +3,9 @@
 #pragma once
 
 #include <charconv>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conformance/case/case_text.h"
@@ -14,6 +16,13 @@ namespace selvage::conformance {
 bool is_action(std::string_view line);
 /// Reads an action that follows `before`.  @return false and token and message of `error`.
 bool parse_action(std::string_view line, const std::vector<Action>& before, Action& out, CaseError& error);
+
+/// Says what is wrong with which token.  @return false
+inline bool fail(CaseError& error, std::string_view token, std::string message) {
+    error.token = token;
+    error.message = std::move(message);
+    return false;
+}
 
 /// Reads a whole decimal or 0x number.
 template <typename T>

@@ -27,12 +27,6 @@ constexpr std::array kKeys = {
     KeyRow{"root", &GroupScript::root, Family::none},
 };
 
-bool fail(CaseError& error, std::string_view token, std::string message) {
-    error.token = token;
-    error.message = std::move(message);
-    return false;
-}
-
 bool read(std::string_view text, Family family, std::uint64_t& out) {
     return family == Family::none ? read_number(text, out) : model::parse_value(family, text, out);
 }

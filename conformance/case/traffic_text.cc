@@ -130,12 +130,6 @@ std::string print_value(std::uint64_t value, Family family, bool hexadecimal) {
     return hexadecimal ? model::print_hex(value) : std::to_string(value);
 }
 
-bool fail(CaseError& error, std::string_view token, std::string message) {
-    error.token = token;
-    error.message = std::move(message);
-    return false;
-}
-
 // Which of an operation's keys are always printed.
 bool always(const KeyRow& key, const Operation& o) {
     const bool counted = o.what >= Transfer::Atomic && o.what <= Transfer::CompareAtomic;
