@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "conformance/base/terminal.h"
+#include "conformance/base/tunables.h"
 #include "conformance/cli/commands.h"
 #include "conformance/drive/new_process.h"
 #include "conformance/run/runner.h"
@@ -84,13 +85,26 @@ static void add_fresh_names(CLI::App& app, Run& run) {
     command->callback([library, flags, &run] { run = [library, flags] { return fresh_names(*library, *flags); }; });
 }
 
-// Starts the tool again without address randomisation, where the kernel allows it: what a library with a damaged heap
-// does depends on where things lie, and the same seed should give the same report.
-static void keep_addresses(char** argv) {
-    constexpr const char* kMark = "SELVAGE_ADDRESSES_KEPT";
+// Without address randomisation, where the kernel allows it: what a library with a damaged heap does depends on where
+// things lie, and the same seed should give the same report.
+static bool keep_addresses() {
     const int now = personality(0xffffffff);
-    if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv(kMark) != nullptr) return;
-    if (personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
+    return now != -1 && (now & ADDR_NO_RANDOMIZE) == 0 &&
+           personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1;
+}
+
+// With huge pages for large allocations: a check opens thousands of endpoints, and some libraries clear tens of
+// megabytes for each.  Who has tunables of his own keeps them.
+static bool use_huge_pages() { return std::getenv(kTunables) == nullptr && setenv(kTunables, kHugePages, 1) == 0; }
+
+// Starts the tool again, once, with what only a new program gets.
+static void start_again(int argc, char** argv) {
+    constexpr const char* kMark = "SELVAGE_ADDRESSES_KEPT";
+    if (std::getenv(kMark) != nullptr) return;
+    const bool checks = argc > 1 && std::string_view(argv[1]) == "check";
+    const bool kept = keep_addresses();
+    const bool huge = checks && use_huge_pages();
+    if (!kept && !huge) return;
     setenv(kMark, "1", 1);
     execv("/proc/self/exe", argv);
 }
@@ -107,7 +121,7 @@ static int with_output_written(int status) {
 
 // What cannot even be told ends the process.
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
-    selvage::conformance::keep_addresses(argv);
+    selvage::conformance::start_again(argc, argv);
     using namespace selvage::conformance;
     CLI::App app{
         "Judges libfabric libraries by the promises of the interface: what fi_getinfo, fi_fabric, fi_domain and\n"

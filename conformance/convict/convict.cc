@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/base/tunables.h"
 #include "conformance/convict/bounded_run.h"
 #include "conformance/convict/scratch.h"
 #include "conformance/convict/verdict.h"
@@ -90,6 +91,7 @@ public:
         const std::string others = preloaded != environment_.end() ? preloaded->substr(11) + ":" : "";
         // Whatever name the program knows the library by, this very file is loaded already.
         set_variable(environment_, "LD_PRELOAD", others + library_);
+        std::erase(environment_, std::string(kTunables) + "=" + kHugePages);
         // As in the kit itself (TestContext::open): no answers of name servers.
         if (std::none_of(environment_.begin(), environment_.end(),
                          [](const std::string& e) { return e.starts_with("RES_OPTIONS="); }))

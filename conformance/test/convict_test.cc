@@ -501,6 +501,33 @@ TEST(ConvictingCheck, ACompilerThatWasAskedForAndIsNotThereIsNamedAheadOfTheRun)
     EXPECT_EQ(check_in_mood("nothing:1", "getinfo.memory.returns", {"--compiler", "cc", "--no-compiler"}).status, 2);
 }
 
+// A compiler whose programs say what they find as GLIBC_TUNABLES, and that says it of itself, each into a file.
+std::string telling_compiler(const Folder& folder) {
+    const std::string tells = "echo \"[$GLIBC_TUNABLES]\" > " + folder.path("");
+    const std::string compiler = folder.write("cc.sh", "#!/bin/sh\n" + tells + "compiler\n" + R"(cc "$@" || exit
+while [ $# -gt 0 ] && [ "$1" != -o ]; do shift; done
+[ -n "$2" ] && [ -x "$2" ] || exit 0
+mv "$2" "$2.real"
+cat > "$2" <<'TEXT'
+#!/bin/sh
+)" + tells + "program\nexec \"$0.real\"\nTEXT\nchmod +x \"$2\"\n");
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+    return compiler;
+}
+
+TEST(ConvictingCheck, ProgramsRunWithoutTheTunablesThatTheCheckGaveItself) {
+    const Folder folder;
+    const std::vector<std::string> with_it = {"--compiler", telling_compiler(folder)};
+    Ran ran = check_in_mood("crash:1+", "getinfo.memory.returns", with_it, {"GLIBC_TUNABLES"});
+    EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+    EXPECT_EQ(slurp(folder.path("compiler")), "[glibc.malloc.hugetlb=1]\n");
+    EXPECT_EQ(slurp(folder.path("program")), "[]\n");
+    const std::string own = "glibc.malloc.arena_max=7";
+    ran = check_in_mood("crash:1+", "getinfo.memory.returns", with_it, {"GLIBC_TUNABLES=" + own});
+    EXPECT_EQ(slurp(folder.path("compiler")), "[" + own + "]\n");
+    EXPECT_EQ(slurp(folder.path("program")), "[" + own + "]\n");
+}
+
 #ifdef SELVAGE_OWN_LIBRARY
 // Makes the C program of a case that the library of the system breaks.  @return its path
 std::string program_of(const Folder& folder, const std::string& clause, const std::string& call) {
