@@ -8,6 +8,7 @@
 #include <string>
 
 #include "conformance/case/case.h"
+#include "conformance/drive/group/group_patience.h"
 #include "conformance/drive/infer.h"
 #include "conformance/harness/caller.h"
 #include "model_gen/clause_ids.h"
@@ -49,12 +50,14 @@ public:
     /// What the provider offers to callers of a version; declared if the plan has it, else inferred.
     const model::Profile& profile(model::Version version);
     [[nodiscard]] model::Version version() const { return world_.library; }
+    GroupPatience& groups() { return groups_; }
 
 private:
     TestContext() = default;
     Plan plan_;
     std::string provider_;
     model::World world_;
+    GroupPatience groups_;
     std::unique_ptr<Library> library_;
     std::unique_ptr<Caller> bulk_;
     std::unique_ptr<Caller> single_;

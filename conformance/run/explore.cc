@@ -96,6 +96,7 @@ private:
     void one(const Case& c) {
         ++ledger_.queries;
         broken_.clear();
+        hasty_ = c.kind == Case::Kind::Group && context_.groups().is_hasty();
         probe(context_, c, ledger_.tally, broken_);
         if (c.kind != Case::Kind::Traffic) return tell(c);
         tell_transfer(c, worker_of(context_.library()));
@@ -161,14 +162,16 @@ private:
             minimal = c;
             because = again(minimal, expected, kMoreTries, tries);
         }
+        if (because.empty() && hasty_) return;
         if (because.empty()) because = seen;
         reporter_.send(std::move(minimal), std::move(because),
                        tries.shown == tries.of ? std::nullopt : std::optional<Tries>(tries));
     }
 
-    // Some more tries.  @return what the last of them showed that showed it.
+    // Some more tries, with patience.  @return what the last of them showed that showed it.
     std::vector<Because> again(const Case& c, const Because& expected, unsigned count, Tries& tries) {
         std::vector<Because> out;
+        context_.groups().insist(true);
         for (unsigned i = 0; i < count; ++i) {
             auto because = shown_again(c, expected);
             ++tries.of;
@@ -176,6 +179,7 @@ private:
             ++tries.shown;
             out = std::move(because);
         }
+        context_.groups().insist(false);
         return out;
     }
 
@@ -189,6 +193,7 @@ private:
     Issued issued_;
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
+    bool hasty_ = false;  // the case that is told was not waited for with patience
     Learnt learnt_{context_};
     Reporter reporter_;
     Sightings sightings_;

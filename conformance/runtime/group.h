@@ -57,8 +57,10 @@ struct group_script {
     enum fi_collective_op operation;
     enum fi_datatype datatype;
     enum fi_op op;
-    size_t count;   /* elements that each member contributes or gets */
-    int root, late; /* members; late: calls when all others have waited for a while; -1: nobody */
+    size_t count;         /* elements that each member contributes or gets */
+    int root, late;       /* members; late: calls when all others have waited for a while; -1: nobody */
+    int hasty;            /* what may not come is waited for an eighth of the time */
+    void (*looked)(void); /* called after each look at the queues; NULL: nobody wants to know */
 };
 
 /* What was seen of one member.  Numbers that were never there stay 0. */

@@ -63,6 +63,7 @@ void poll_group(struct group* g, struct group_round* r, int early) {
         if (x->cq) note_entries(g, x, r->fact[m], early);
     }
     if (g->sender.cq) fi_cq_read(g->sender.cq, NULL, 0);
+    if (g->script->looked) g->script->looked();
 }
 
 static int64_t millis_now(void) {
@@ -72,18 +73,21 @@ static int64_t millis_now(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A process that is seldom run has looked as often as any other before something is missing. */
-enum { LOOKS_A_MILLI = 5 };
+/* A process that is seldom run has looked as often as any other before something is missing.  What has not come at once
+   is waited for without a processor. */
+enum { LOOKS_A_MILLI = 5, LOOKS_IN_A_ROW = 2000, NAP_NANOS = 100000, SHARE_OF_HASTE = 8 };
 
 void wait_group(struct group* g, struct group_round* r, int early, int millis,
                 int (*done)(const struct group*, const struct group_round*)) {
-    const int64_t until = millis_now() + millis;
+    static const struct timespec nap = {0, NAP_NANOS};
+    const int patience = g->script->hasty ? millis / SHARE_OF_HASTE : millis;
+    const int64_t until = millis_now() + patience;
     int looks = 0;
 
     do {
         poll_group(g, r, early);
-        looks++;
-    } while (!(done && done(g, r)) && (looks < LOOKS_A_MILLI * millis || millis_now() < until));
+        if (++looks > LOOKS_IN_A_ROW) nanosleep(&nap, NULL);
+    } while (!(done && done(g, r)) && (looks < LOOKS_A_MILLI * patience || millis_now() < until));
 }
 
 int all_have_messages(const struct group* g, const struct group_round* r) {

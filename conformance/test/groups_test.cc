@@ -4,6 +4,7 @@
 #include <rdma/fi_domain.h>
 
 #include "conformance/case/case_text.h"
+#include "conformance/drive/group/group_patience.h"
 #include "conformance/generate/groups.h"
 #include "conformance/reproduce/reproduce.h"
 #include "conformance/shrink/shrink.h"
@@ -67,6 +68,25 @@ TEST(Groups, ShrinkingLeavesWhatTheDeviationNeeds) {
     EXPECT_LE(small.count, 4U);
     EXPECT_EQ(small.late, model::kNobodyLate);
     EXPECT_EQ(small.datatype, FI_UINT64);
+}
+
+TEST(Groups, PatienceIsShorterWithALibraryThatLosesOrHangsUnlessItIsInsistedOn) {
+    using namespace std::chrono_literals;
+    GroupPatience patience;
+    EXPECT_FALSE(patience.is_hasty());
+    EXPECT_EQ(patience.of_a_call(), 5s);
+    patience.learn_that_it_loses();
+    EXPECT_TRUE(patience.is_short());
+    EXPECT_TRUE(patience.is_hasty());
+    EXPECT_EQ(patience.of_a_call(), 5s) << "it does not hang";
+    patience.learn_that_it_hangs();
+    EXPECT_EQ(patience.of_a_call(), 1500ms);
+    patience.insist(true);
+    EXPECT_FALSE(patience.is_short());
+    EXPECT_FALSE(patience.is_hasty());
+    EXPECT_EQ(patience.of_a_call(), 5s);
+    patience.insist(false);
+    EXPECT_TRUE(patience.is_hasty());
 }
 
 #ifdef SELVAGE_MUTANT_FOLDER

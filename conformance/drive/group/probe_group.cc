@@ -16,8 +16,10 @@ namespace selvage::conformance {
 namespace {
 
 using namespace model;
+using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kQuiet{30};  // all that a script waits for takes less
+// A script that takes so long has waited for what did not come.
+constexpr std::chrono::milliseconds kInVain{1500};
 
 static_assert(MEMBERS == kMostMembers && VALUES == kMostGroupValues && FACTS == kGroupFacts);
 static_assert(SOURCE_KNOWN == static_cast<int>(GroupFact::SourceKnown) &&
@@ -50,7 +52,7 @@ private:
     Shared* at_;
 };
 
-group_script script_of(const GroupScript& s) {
+group_script script_of(const GroupScript& s, bool hasty) {
     group_script out{};
     out.act = static_cast<group_act>(s.act);
     out.members = static_cast<int>(s.members);
@@ -62,12 +64,14 @@ group_script script_of(const GroupScript& s) {
     out.count = s.count;
     out.root = static_cast<int>(s.root);
     out.late = static_cast<int>(s.late);
+    out.hasty = hasty ? 1 : 0;
+    out.looked = sign_of_life;
     return out;
 }
 
 void run_in(TestContext& context, const Case& c, Shared& shared) {
     const Entries& entries = context.library().entries();
-    const group_script script = script_of(c.group);
+    const group_script script = script_of(c.group, context.groups().is_short());
     Arena arena(room_for(c.first));
     const Encoded call = encode(c.first, arena, {});
     fi_info* list = nullptr;
@@ -112,13 +116,18 @@ GroupSeen parse(const Shared& shared, const Ending& ending) {
 void probe_group(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     const SharedMemory shared;
     if (shared.get() == nullptr) return;
-    const Ending ending =
-        run_in_child([&](Channel&) { run_in(context, c, *shared.get()); }, [](std::string_view) {}, kQuiet);
+    const auto began = Clock::now();
+    const Ending ending = run_in_child([&](Channel&) { run_in(context, c, *shared.get()); }, [](std::string_view) {},
+                                       context.groups().of_a_call());
+    const auto took = Clock::now() - began;
     const Answer answer = context.single().issue(c.first).answer;
     const int entry = shared.get()->entry;
     if (entry < 0 || static_cast<std::size_t>(entry) >= answer.offers.size()) return;
     const GroupSeen seen = parse(*shared.get(), ending);
     judge_group({c.first.version, answer.offers[static_cast<std::size_t>(entry)], c.group, seen}, tally, broken);
+    if (broken.empty()) return;
+    if (seen.hung) context.groups().learn_that_it_hangs();
+    if (!seen.hung && took >= kInVain) context.groups().learn_that_it_loses();
 }
 
 }  // namespace selvage::conformance
