@@ -34,6 +34,24 @@ public:
         (item->*Previous ? item->*Previous->*Next : first_) = item->*Next;
         (item->*Next ? item->*Next->*Previous : last_) = item->*Previous;
     }
+    // Moves the items up to `last`, which is one of them, to the end of another list, in their order.
+    void move_front(Item* last, List& to) {
+        Item* const first = first_;
+        first_ = last->*Next;
+        (first_ ? first_->*Previous : last_) = nullptr;
+        last->*Next = nullptr;
+        first->*Previous = to.last_;
+        (to.last_ ? to.last_->*Next : to.first_) = first;
+        to.last_ = last;
+    }
+    // Moves all items before those of another list, in their order.
+    void move_before(List& to) {
+        if (!first_) return;
+        (to.first_ ? to.first_->*Previous : to.last_) = last_;
+        last_->*Next = to.first_;
+        to.first_ = first_;
+        first_ = last_ = nullptr;
+    }
 
 private:
     Item* first_ = nullptr;

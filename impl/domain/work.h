@@ -1,5 +1,10 @@
 // An operation that waits for a counter, and what a counter knows of those that wait for it (work_queue.h).
+//
+// A send of at most one range that has FI_TRIGGER is described by one small record, which comes from a pool
+// (work_pool.h). Everything else is a LongWork, which is allocated for the operation.
 #pragma once
+
+#include <sys/single_threaded.h>
 
 #include <atomic>
 #include <cstddef>
@@ -41,47 +46,90 @@ struct Transfer {
     void* comparand_regions[kRangesMax];
 };
 
-struct Work final : InternalOperation {
+// A send of at most one range, with or without a tag. The buffer is the application's.
+struct ShortSend {
+    const void* bytes;
+    size_t size;
+    void* region;  // fi_mr_desc, or nullptr
+    fi_addr_t to;
+    uint64_t tag;
+    uint64_t data;
+};
+
+struct LongWork;
+
+struct Work {
     enum class State : uint8_t { New, Waiting, Due, Starting, UnderWay };
 
     Work* next = nullptr;  // in the list of its state
     Work* previous = nullptr;
-    Work* next_of_all = nullptr;
-    Work* previous_of_all = nullptr;
-    State state = State::New;
     fi_op_type type = FI_OP_SEND;
-    bool deferred = false;      // by FI_QUEUE_WORK; otherwise an operation with FI_TRIGGER
-    bool writes_entry = false;  // deferred: FI_COMPLETION
-    uint64_t flags = 0;         // for the endpoint
-    uint64_t threshold = 0;     // of the counter's successes; if deferred, of successes and errors
-    uint64_t sequence = 0;      // of posting
+    State state = State::New;
+    bool is_short = false;   // `send` is what there is to do, and the record is the pool's; otherwise a LongWork
+    bool deferred = false;   // by FI_QUEUE_WORK, and a LongWork; otherwise an operation with FI_TRIGGER
+    uint64_t flags = 0;      // for the endpoint
+    uint64_t threshold = 0;  // of the counter's successes; if deferred, of successes and errors
+    uint64_t sequence = 0;   // of posting
     Counter* trigger = nullptr;
+    Endpoint* endpoint = nullptr;  // the base, not an alias; nullptr for FI_OP_CNTR_SET and FI_OP_CNTR_ADD
+    void* context = nullptr;       // of the operation
+    ShortSend send;                // with is_short
+
+    bool receives() const { return type == FI_OP_RECV || type == FI_OP_TRECV; }
+    bool moves_counter() const { return type == FI_OP_CNTR_SET || type == FI_OP_CNTR_ADD; }
+    // In the order in which work that becomes due together is started.
+    bool precedes(const Work& other) const {
+        return threshold != other.threshold ? threshold < other.threshold : sequence < other.sequence;
+    }
+    // REQUIRES: !is_short
+    LongWork& as_long();
+    const LongWork& as_long() const;
+};
+
+// Made by create(), and destroyed by destroy().
+struct LongWork final : Work, InternalOperation {
+    bool writes_entry = false;      // deferred: FI_COMPLETION
     Counter* completion = nullptr;  // or nullptr
     Counter* target = nullptr;      // that FI_OP_CNTR_SET and FI_OP_CNTR_ADD change
     uint64_t value = 0;             // by what, or to what
-    Endpoint* endpoint = nullptr;   // the base, not an alias; nullptr for these two
-    void* context = nullptr;        // of the operation
     const fi_deferred_work* request = nullptr;
     Transfer transfer;
 
     // Of deferred work (trigger/deferred.cc).
     void completed(const Completion& of_operation, CompletionQueue* queue) override;
     void failed(const FailedCompletion& of_operation, CompletionQueue* queue) override;
-
-    bool receives() const { return type == FI_OP_RECV || type == FI_OP_TRECV; }
-    bool moves_counter() const { return type == FI_OP_CNTR_SET || type == FI_OP_CNTR_ADD; }
 };
+
+inline LongWork& Work::as_long() { return static_cast<LongWork&>(*this); }
+inline const LongWork& Work::as_long() const { return static_cast<const LongWork&>(*this); }
 
 // Protected by the lock of the WorkQueue, apart from the atomics, which spare who moves the counter that lock.
 struct CounterWork {
-    size_t references = 0;                             // work that names the counter
-    List<Work> for_successes;                          // sorted by threshold and sequence
-    List<Work> for_all;                                // for successes and errors together
-    std::atomic<uint64_t> next_successes{UINT64_MAX};  // the first threshold of each
+    Counter* counter = nullptr;
+    CounterWork* next = nullptr;  // in the list of the WorkQueue
+    CounterWork* previous = nullptr;
+    size_t references = 0;     // work that names the counter
+    List<Work> for_successes;  // sorted by threshold and sequence
+    List<Work> for_all;        // for successes and errors together
+    // The first threshold of each list. Who adds work publishes the threshold and then reads the counter; who moves the
+    // counter reads the threshold behind that. All four are sequentially consistent, so one of them sees the other. A
+    // threshold that is higher than it was may be seen late: then the lock is taken in vain.
+    std::atomic<uint64_t> next_successes{UINT64_MAX};
     std::atomic<uint64_t> next_all{UINT64_MAX};
     bool wanted = false;  // the counter's signals are
 
     List<Work>& list_of(const Work& work) { return work.deferred ? for_all : for_successes; }
+    bool empty() const { return for_successes.empty() && for_all.empty(); }
+    bool is_published() const { return (next_successes.load() & next_all.load()) != UINT64_MAX; }
+    // By what is published. REQUIRES: the caller has moved the counter, or has the lock
+    bool is_reached() const;  // trigger/counter_work.h
+
+    static void publish(std::atomic<uint64_t>& threshold, uint64_t value) {
+        const uint64_t old = threshold.load(std::memory_order_relaxed);
+        if (old == value) return;
+        threshold.store(value,
+                        value > old || __libc_single_threaded ? std::memory_order_relaxed : std::memory_order_seq_cst);
+    }
 };
 
 }  // namespace selvage::impl

@@ -4,30 +4,44 @@
 // Work goes through these states:
 //     waiting    for its counter, in a list of that counter, sorted by threshold and then by posting
 //     due        the counter has got there; one list for the domain, in the same order
-//     starting   handed to its endpoint, or done if it moves a counter
+//     starting   handed to its endpoint, or done if it moves a counter; in no list
 //     under way  deferred work whose operation is not complete; the engine has it as the context
 //
 // Whoever moves a counter makes work due, whatever it has locked. run() starts what is due, with nothing locked but
 // lists of what makes progress: who makes progress on a data path of the domain calls it, who changes a counter by
 // fi_cntr_add and its kin, and who queues work. One thread at a time does, so the order is kept, and counters that move
-// counters are a loop and no recursion. What an endpoint answers with -FI_EAGAIN stays due, and so does what comes
-// after it for the same side of that endpoint; whoever makes progress tries again.
+// counters are a loop and no recursion. Short sends of one counter to one endpoint that are due one after another are
+// started together. What an endpoint answers with -FI_EAGAIN stays due, and so does what comes after it for the same
+// side of that endpoint; whoever makes progress tries again.
 //
 // Lock order: an engine's lock, then lock_, then that of a queue, a wait object or sleepers.
 #pragma once
 
-#include "impl/base/lock.h"
-#include "impl/domain/work.h"
+#include "impl/base/spin_lock.h"
+#include "impl/domain/work_pool.h"
 #include "impl/progress/progressive.h"
 
 namespace selvage::impl {
 
 struct Domain;
 
+// A short send that is to be submitted.
+struct ShortCall {
+    Endpoint& endpoint;  // the base
+    Counter& trigger;
+    uint64_t threshold;
+    fi_op_type type;
+    uint64_t flags;  // for the endpoint
+    void* context;
+    ShortSend send;
+};
+
 class WorkQueue final : public DueWork {
 public:
     // What waits, is due or is under way in a domain.
     static constexpr size_t kMost = 16384;
+    // Short sends that are started together.
+    static constexpr size_t kTogether = 64;
 
     // The data path of an enabled endpoint. stop() takes it away.
     void add_path(Progressive& path);
@@ -40,10 +54,18 @@ public:
 
     // Takes work that is complete but for its state: starts it at once if its threshold is reached, or keeps it. With
     // an error, -FI_EAGAIN among them, nothing of it is left.
-    ssize_t submit(Work* work);
+    ssize_t submit(LongWork* work);
+    // Keeps a record of a short send. 0, -FI_EAGAIN or -FI_ENOMEM; or nothing of it is left, and
+    // kReached      its threshold is reached and nothing that is due comes before it: the caller is to post it now
+    // kUnprepared   prepare() is to be called first
+    ssize_t submit_short(const ShortCall& call);
+    static constexpr ssize_t kReached = 1;
+    static constexpr ssize_t kUnprepared = 2;
+    // For work of an endpoint, or nullptr, that names the counter. 0, or a negative fabric errno.
+    int prepare(Endpoint* endpoint, Counter& counter);
     void run() override;
     // Deferred work whose operation is over: its completion counter has one success or error more, and it is gone.
-    void finish(Work* work, bool failed);
+    void finish(LongWork* work, bool failed);
 
     // fi_cancel. False if no operation with FI_TRIGGER and this context waits for the endpoint.
     bool cancel_triggered(Endpoint& endpoint, const void* context);
@@ -53,32 +75,62 @@ public:
 
     // See cntr.h.
     void mark_reached(Counter& counter);
+    void start_reached(Counter& counter);
+    // True if the counter is ready to be named by work; false if another thread was first.
+    bool adopt(Counter& counter, CounterWork& waiting);
     bool release(Counter& counter);
 
+    size_t pool_size() const { return pool_.size(); }  // for tests
+
 private:
-    bool admit(Work& work);
-    void enqueue(Work& work);
+    int prepare(const LongWork& work);
+    void admit(Work& work);
+    void enqueue(Work& work, CounterWork& waiting);
+    void first_submitted(CounterWork& waiting);
     void drop(Work* work);
     Work* next_due() const;
-    void start_due(Work* work);
     ssize_t start(Work* work);
-    void move_counter(const Work& work);
+    void start_due(Work* work);
+    void start_together(Work* first);
+    void block(Work* work);
+    void fail(Work* work, int error);
+    void start_all();
+    void move_counter(const LongWork& work);
     void moved(Counter& counter);
-    void collect(CounterWork& waiting, const Counter& counter);
-    void update(CounterWork& waiting, Counter& counter);
+    void collect(CounterWork& waiting);
+    void collect_successes(CounterWork& waiting, uint64_t successes);
+    void update(CounterWork& waiting);
+    void stop_signals(CounterWork& waiting);
     void unlink(Work& work);
     void mark_paths();
+    // Calls with all that waits or is due. The call may unlink what it is called with.
+    template <typename Visit>
+    void for_each_not_started(Visit visit) {
+        const auto visit_all = [&](const List<Work>& list) {
+            for (Work *work = list.first(), *next; work; work = next) {
+                next = work->next;
+                visit(*work);
+            }
+        };
+        for (const CounterWork* waiting = counters_.first(); waiting; waiting = waiting->next) {
+            visit_all(waiting->for_successes);
+            visit_all(waiting->for_all);
+        }
+        visit_all(due_);
+    }
 
-    Mutex lock_;  // protects what follows
+    SpinLock lock_;  // protects what follows
     List<Progressive, &Progressive::next_path, &Progressive::previous_path> paths_;
-    List<Work, &Work::next_of_all, &Work::previous_of_all> all_;
+    List<CounterWork> counters_;
     List<Work> due_;
-    size_t count_ = 0;              // in all_
-    uint64_t sequence_ = 0;         // of the last work
-    uint64_t run_ = 0;              // the number of the run, in which an endpoint may have answered -FI_EAGAIN
-    bool running_ = false;          // a thread starts work
-    bool marked_ = false;           // the paths know that work is due
-    Endpoint* starting_ = nullptr;  // on which work is being started
+    List<Work> under_way_;
+    WorkPool pool_;
+    size_t count_ = 0;                 // not dropped
+    uint64_t sequence_ = 0;            // of the last work
+    uint64_t run_ = 0;                 // the number of the run, in which an endpoint may have answered -FI_EAGAIN
+    bool running_ = false;             // a thread starts work
+    std::atomic<bool> marked_{false};  // the paths know that work is due; stored with the lock
+    Endpoint* starting_ = nullptr;     // on which work is being started
 };
 
 }  // namespace selvage::impl

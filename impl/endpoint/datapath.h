@@ -2,7 +2,8 @@
 //
 // Queues and counters use it to make progress and to sleep; the endpoint's control calls use the rest. Per call of the
 // application it costs one indirect call at most; posting operations go through the tables of functions that start()
-// put into the endpoint (fi_ops_msg and so on), chosen for its threading level, and never through here.
+// put into the endpoint (fi_ops_msg and so on), chosen for its threading level, and never through here, apart from
+// sends that waited for a counter.
 #pragma once
 
 #include "impl/base/rdma.h"
@@ -13,6 +14,7 @@ namespace selvage::impl {
 class Collectives;
 enum CounterSlot : uint8_t;
 struct Counter;
+struct Work;
 
 // progress() takes the endpoint's lock.
 class DataPath : public Progressive {
@@ -37,6 +39,13 @@ public:
     virtual Collectives* collectives() { return nullptr; }
     // Of an endpoint with FI_MULTICAST: fi_join(3).
     virtual int join(const void*, uint64_t, fid_mc**, void*) { return -FI_ENOSYS; }
+    // Of an endpoint with FI_TRIGGER: starts short sends, as many as `count` from `first` on, linked by `next`, each as
+    // fi_send would. Returns how many were started; if that is fewer, `error` is what the next one was answered with.
+    // Takes the endpoint's lock.
+    virtual size_t start_sends(const Work&, size_t, ssize_t* error) {
+        *error = -FI_ENOSYS;
+        return 0;
+    }
 
 protected:
     ~DataPath() = default;

@@ -21,22 +21,12 @@ struct MessageCalls {
     static constexpr uint64_t kReceiveFlags =
         FI_COMPLETION | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MORE | FI_TRANSMIT_COMPLETE;
 
-    // What the region is matters: of long messages, where the device may read them from memory that the application has
-    // registered, and of memory of a device.
-    static bool by_region([[maybe_unused]] size_t size, [[maybe_unused]] void* region) {
-        if constexpr (StagesMemory<T>) {
-            if (names_hmem(&region, 1)) return true;
-        }
-        if constexpr (NativeRma<T>) return size > T::kEagerMax;
-        return false;
-    }
-
     // fi_send and fi_tsend and what differs from them by data and FI_INJECT.
     template <FrameOp Op>
     [[gnu::always_inline]] static inline ssize_t one(fid_ep* ep, const void* bytes, size_t size, void* region,
                                                      fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        if (by_region(size, region)) [[unlikely]]
+        if (Path::by_region(size, region)) [[unlikely]]
             return named<Op>(endpoint, bytes, size, region, to, tag, 0, false, context);
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, 0, 0, context, endpoint->tx_defaults);
     }
@@ -44,7 +34,7 @@ struct MessageCalls {
     [[gnu::always_inline]] static inline ssize_t one_data(fid_ep* ep, const void* bytes, size_t size, void* region,
                                                           uint64_t data, fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
-        if (by_region(size, region)) [[unlikely]]
+        if (Path::by_region(size, region)) [[unlikely]]
             return named<Op>(endpoint, bytes, size, region, to, tag, data, true, context);
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, data, kFrameHasData, context,
                                                     endpoint->tx_defaults);
@@ -98,7 +88,7 @@ struct MessageCalls {
     static ssize_t sendmsg(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
         if (flags & FI_TRIGGER) [[unlikely]]
-            return post_triggered(ep, {FI_OP_SEND, message, flags});
+            return post_triggered_send(ep, *message, flags);
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::Message,
                                     .ranges = message->msg_iov,
@@ -144,7 +134,7 @@ struct MessageCalls {
     static ssize_t tsendmsg(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         if (!message) return -FI_EINVAL;
         if (flags & FI_TRIGGER) [[unlikely]]
-            return post_triggered(ep, {FI_OP_TSEND, message, flags});
+            return post_triggered_tagged_send(ep, *message, flags);
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::Tagged,
                                     .ranges = message->msg_iov,

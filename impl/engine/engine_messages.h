@@ -1,6 +1,7 @@
 // Engine: messages, as they are sent: the shortest paths, and the way of all others.
 #pragma once
 
+#include "impl/domain/work.h"
 #include "impl/engine/engine_sender.h"
 
 namespace selvage::impl {
@@ -13,8 +14,9 @@ protected:
     using typename Base::Guard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::eager_max, Base::kAtOnceMax, Base::kInlines, Base::kUnusual, Base::known_context,
-        Base::known_peer, Base::options_, Base::peers_, Base::reports, Base::state_in, Base::transport_;
+    using Base::count_stat, Base::eager_max, Base::endpoint_, Base::kAtOnceMax, Base::kInlines, Base::kUnusual,
+        Base::known_context, Base::known_peer, Base::options_, Base::peers_, Base::reports, Base::state_in,
+        Base::transport_;
     // From EnginePeers.
     using Base::look_up, Base::state_of;
     // From EnginePull.
@@ -70,6 +72,29 @@ public:
         // Without a way of its own for the shortest, this is the shortest way.
         if constexpr (kInlines) return send_other<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
         return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+    }
+
+    // What the region is matters: of long messages, where the device may read them from memory that the application has
+    // registered, and of memory of a device.
+    static bool by_region([[maybe_unused]] size_t size, [[maybe_unused]] void* region) {
+        if constexpr (StagesMemory<T>) {
+            if (names_hmem(&region, 1)) return true;
+        }
+        if constexpr (NativeRma<T>) return size > T::kEagerMax;
+        return false;
+    }
+
+    [[gnu::flatten]] size_t start_sends(const Work& first, size_t count, ssize_t* error) final {
+        const uint64_t always = endpoint_->tx_always;
+        const Work* work = &first;
+        for (size_t started = 0; started < count; ++started, work = work->next) {
+            const ssize_t result = work->type == FI_OP_SEND ? start_send<FrameOp::Message>(*work, always)
+                                                            : start_send<FrameOp::Tagged>(*work, always);
+            if (!result) continue;
+            *error = result;
+            return started;
+        }
+        return count;
     }
 
     [[gnu::noinline]] ssize_t send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
@@ -168,6 +193,32 @@ public:
     }
 
 private:
+    template <FrameOp Op>
+    ssize_t start_send(const Work& work, uint64_t always) {
+        const ShortSend& send_of = work.send;
+        const uint64_t flags = work.flags | always;
+        const uint8_t frame_flags = flags & FI_REMOTE_CQ_DATA ? kFrameHasData : 0;
+        const uint64_t data = frame_flags ? send_of.data : 0;
+        if (by_region(send_of.size, send_of.region)) [[unlikely]]
+            return start_named(Op, work, data, flags);
+        return send_one<Op>(send_of.bytes, send_of.size, send_of.to, send_of.tag, data, frame_flags, work.context,
+                            flags);
+    }
+    [[gnu::noinline]] ssize_t start_named(FrameOp op, const Work& work, uint64_t data, uint64_t flags) {
+        const iovec range = range_of(work.send.bytes, work.send.size);
+        void* region = work.send.region;
+        return send({.op = op,
+                     .ranges = &range,
+                     .count = 1,
+                     .to = work.send.to,
+                     .tag = work.send.tag,
+                     .data = data,
+                     .has_data = (flags & FI_REMOTE_CQ_DATA) != 0,
+                     .context = work.context,
+                     .flags = flags,
+                     .regions = &region});
+    }
+
     template <FrameOp Op>
     bool try_send(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                   bool more) {

@@ -13,8 +13,8 @@ void Counter::detach(Progressive* path) { detach_from(*domain, progress, path); 
 
 // With the lock of a data path held: what the signal sets off is started later.
 void Counter::signal() {
-    wait.signal();
-    if (work.load(std::memory_order_acquire)) mark_reached(*this);
+    signal_waiters();
+    if (wait.wanted_for_work() && work.load(std::memory_order_acquire)) mark_reached(*this);
 }
 
 bool Counter::poll_news() {
@@ -52,14 +52,14 @@ uint64_t read_errors(fid_cntr* descriptor) {
 int updated(Counter* counter) {
     counter->polled.store(counter->value.load(), std::memory_order_relaxed);
     counter->polled_errors.store(counter->errors.load(), std::memory_order_relaxed);
-    counter->wait.signal();
-    if (counter->work.load(std::memory_order_acquire)) start_reached(*counter);
+    counter->signal_waiters();
+    if (counter->work.load()) start_reached(*counter);
     return 0;
 }
 
 int add_value(fid_cntr* descriptor, uint64_t value) {
     auto* counter = Counter::of(descriptor);
-    counter->value.fetch_add(value);
+    Counter::increase(counter->value, value);
     return updated(counter);
 }
 
@@ -71,7 +71,7 @@ int set_value(fid_cntr* descriptor, uint64_t value) {
 
 int add_errors(fid_cntr* descriptor, uint64_t value) {
     auto* counter = Counter::of(descriptor);
-    counter->errors.fetch_add(value);
+    Counter::increase(counter->errors, value);
     return updated(counter);
 }
 

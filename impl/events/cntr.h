@@ -34,8 +34,8 @@ struct Counter {
     ProgressList progress{wait};
     IdleReads idle;  // reads that show what the last one did
     bool serialised = false;
-    // From the first work that names the counter to its closing (trigger/). Work that waits for it is counted in
-    // `wait` as a waiter.
+    // From the first work that names the counter to its closing (trigger/). While work waits for the counter, its
+    // signals are wanted for that.
     std::atomic<CounterWork*> work{nullptr};
     std::atomic<uint64_t> served_caps{0};  // of its endpoints, with FI_RESTRICTED_COMP (catalog/duties.h)
 
@@ -44,6 +44,17 @@ struct Counter {
     void count_errors(uint64_t failures) { add(errors, failures); }
     int attach(Progressive* path);
     void detach(Progressive* path);
+
+    // For the application's calls. Sequentially consistent where there are other threads, even if the domain is
+    // serialised: one of them may sleep in a wait.
+    static void increase(std::atomic<uint64_t>& number, uint64_t amount) {
+        __libc_single_threaded ? increase_alone(number, amount) : static_cast<void>(number.fetch_add(amount));
+    }
+    // Behind a change: whoever waits for the counter. Work does not.
+    void signal_waiters() {
+        if (wait.wanted_by_waiter()) [[unlikely]]
+            wait.signal();
+    }
 
     // News for waiting threads: something that was not read.
     bool pending() const {
@@ -58,19 +69,18 @@ struct Counter {
 private:
     // Sequentially consistent: the addition comes before the look at who wants to know.
     void add(std::atomic<uint64_t>& number, uint64_t amount) {
-        if (serialised || __libc_single_threaded) {
-            number.store(number.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-        } else {
-            number.fetch_add(amount);
-        }
+        serialised ? increase_alone(number, amount) : increase(number, amount);
         if (wait.wanted()) [[unlikely]]
             signal();
+    }
+    static void increase_alone(std::atomic<uint64_t>& number, uint64_t amount) {
+        number.store(number.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
     }
     void signal();
 };
 
 // What the work of a domain has to do with counters (trigger/counter_work.cc). None is called with the work's lock
-// held.
+// held. The first two REQUIRE: counter.work, and the counter has moved.
 void mark_reached(Counter& counter);       // its work that waits for no more than it has is due
 void start_reached(Counter& counter);      // and is started, unless another thread does so
 bool release_from_work(Counter* counter);  // before it is closed; false while work names it

@@ -73,6 +73,9 @@ public:
 
     // For writers, after publishing.
     bool wanted() const { return wanted_->load() != 0; }
+    // By somebody who waits here; and for work that waits for the owner, a counter.
+    bool wanted_by_waiter() const { return wanted_->load() % kOneForWork != 0; }
+    bool wanted_for_work() const { return wanted_->load() >= kOneForWork; }
     void signal_if_wanted() {
         if (wanted()) [[unlikely]]
             signal();
@@ -82,6 +85,9 @@ public:
     // For waiters, in this order: want, generation, look, wait, unwant.
     void want() { wanted_->fetch_add(1); }
     void unwant() { wanted_->fetch_sub(1); }
+    // For the work of a counter (trigger/), which does not sleep: the owner looks for it where it would signal.
+    void want_for_work() { wanted_->fetch_add(kOneForWork); }
+    void unwant_for_work() { wanted_->fetch_sub(kOneForWork); }
     uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
     enum class Woken { Signal, Timeout, Interrupted };
     Woken wait(uint32_t seen, const Deadline& deadline);
@@ -123,6 +129,8 @@ private:
     Woken wait_on_futex(uint32_t seen, const timespec* limit);  // nullptr: none
     Woken wait_on_descriptors(uint32_t seen, const Deadline& deadline);
     int get_wait(void* argument);
+
+    static constexpr uint32_t kOneForWork = 1 << 16;  // in wanted_, above what counts waiters
 
     fi_wait_obj kind_ = FI_WAIT_NONE;
     std::atomic<uint32_t>* wanted_ = &own_wanted_;  // the wait set's, for its members

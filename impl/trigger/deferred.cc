@@ -15,7 +15,7 @@ int take_counter(const Domain& domain, fid_cntr* descriptor, Counter** counter) 
     return (*counter)->domain == &domain ? 0 : -FI_EDOMAIN;
 }
 
-int take_counter_change(Work* work, const Domain& domain, const fi_deferred_work& request) {
+int take_counter_change(LongWork* work, const Domain& domain, const fi_deferred_work& request) {
     const fi_op_cntr* operation = request.op.cntr;
     if (!operation || !operation->cntr || work->completion) return -FI_EINVAL;
     work->type = request.op_type;
@@ -30,7 +30,7 @@ int check_receive(const Endpoint& endpoint, uint64_t flags) {
     return endpoint.base->srx || endpoint.base->buffered || (flags & FI_MULTI_RECV) ? -FI_ENOSYS : 0;
 }
 
-int take_operation(Work* work, const Domain& domain, fid_ep* descriptor, const TransferCall& call) {
+int take_operation(LongWork* work, const Domain& domain, fid_ep* descriptor, const TransferCall& call) {
     if (!descriptor || !is_active_endpoint(descriptor->fid)) return -FI_EINVAL;
     const Endpoint& endpoint = *Endpoint::of(descriptor);
     if (endpoint.domain != &domain) return -FI_EDOMAIN;
@@ -46,7 +46,7 @@ int take_operation(Work* work, const Domain& domain, fid_ep* descriptor, const T
     return 0;
 }
 
-int take_transfer_request(Work* work, const Domain& domain, const fi_deferred_work& request) {
+int take_transfer_request(LongWork* work, const Domain& domain, const fi_deferred_work& request) {
     const fi_op_type type = request.op_type;
     if (!request.op.msg) return -FI_EINVAL;
     switch (type) {
@@ -78,7 +78,7 @@ int take_transfer_request(Work* work, const Domain& domain, const fi_deferred_wo
     }
 }
 
-int take_request(Work* work, const Domain& domain, const fi_deferred_work& request) {
+int take_request(LongWork* work, const Domain& domain, const fi_deferred_work& request) {
     work->deferred = true;
     work->request = &request;
     work->threshold = request.threshold;
@@ -90,15 +90,11 @@ int take_request(Work* work, const Domain& domain, const fi_deferred_work& reque
     return changes ? take_counter_change(work, domain, request) : take_transfer_request(work, domain, request);
 }
 
-bool may_be_cancelled(const Work& work) {
-    return work.deferred && (work.state == Work::State::Waiting || work.state == Work::State::Due);
-}
-
 }  // namespace
 
 int WorkQueue::queue(Domain& domain, const fi_deferred_work* request) {
     if (!request) return -FI_EINVAL;
-    auto* work = create<Work>();
+    auto* work = create<LongWork>();
     if (!work) return -FI_ENOMEM;
     const int error = take_request(work, domain, *request);
     if (!error) return static_cast<int>(submit(work));
@@ -107,30 +103,32 @@ int WorkQueue::queue(Domain& domain, const fi_deferred_work* request) {
 }
 
 int WorkQueue::cancel(const fi_deferred_work* request) {
-    LockGuard guard(lock_);
-    Work* work = all_.first();
-    while (work && (work->request != request || !may_be_cancelled(*work))) work = work->next_of_all;
-    if (!request || !work) return request ? -FI_ENOENT : -FI_EINVAL;
-    unlink(*work);
-    drop(work);
+    if (!request) return -FI_EINVAL;
+    SpinGuard guard(lock_);
+    Work* found = nullptr;
+    for_each_not_started([&](Work& work) {
+        if (work.deferred && work.as_long().request == request && !found) found = &work;
+    });
+    if (!found) return -FI_ENOENT;
+    unlink(*found);
+    drop(found);
     mark_paths();
     return 0;
 }
 
 int WorkQueue::flush(const fid_cntr* trigger) {
-    LockGuard guard(lock_);
-    for (Work *work = all_.first(), *next; work; work = next) {
-        next = work->next_of_all;
-        if (!may_be_cancelled(*work) || (trigger && &work->trigger->descriptor != trigger)) continue;
-        unlink(*work);
-        drop(work);
-    }
+    SpinGuard guard(lock_);
+    for_each_not_started([&](Work& work) {
+        if (!work.deferred || (trigger && &work.trigger->descriptor != trigger)) return;
+        unlink(work);
+        drop(&work);
+    });
     mark_paths();
     return 0;
 }
 
 // The entry is one of the application's.
-void Work::completed(const Completion& of_operation, CompletionQueue* queue) {
+void LongWork::completed(const Completion& of_operation, CompletionQueue* queue) {
     Completion entry = of_operation;
     entry.context = context;
     entry.flags &= ~FI_TRIGGER;
@@ -139,7 +137,7 @@ void Work::completed(const Completion& of_operation, CompletionQueue* queue) {
 }
 
 // An operation that failed is always in the queue (fi_cq(3)), where its error can be read.
-void Work::failed(const FailedCompletion& of_operation, CompletionQueue* queue) {
+void LongWork::failed(const FailedCompletion& of_operation, CompletionQueue* queue) {
     FailedCompletion entry = of_operation;
     entry.base.context = context;
     entry.base.flags &= ~FI_TRIGGER;

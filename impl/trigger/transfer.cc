@@ -38,10 +38,6 @@ constexpr TypeTraits traits_of(fi_op_type type) {
     }
 }
 
-// FI_INJECT asks for a copy at the call, and buffers are not read before the operation begins. A hint of more to follow
-// is worth nothing later.
-constexpr uint64_t kTransmitFlags = FI_COMPLETION | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_TRANSMIT_COMPLETE |
-                                    FI_INJECT_COMPLETE | FI_FENCE | FI_REMOTE_CQ_DATA | FI_MORE;
 constexpr uint64_t kReceiveFlags = FI_COMPLETION | FI_MULTI_RECV | FI_MORE;
 
 // Points `list` to a copy.
@@ -83,7 +79,7 @@ bool take_atomic(Transfer& transfer, const TransferCall& call) {
     return true;
 }
 
-int take_operation(Work* work, const TransferCall& call) {
+int take_operation(LongWork* work, const TransferCall& call) {
     Transfer& transfer = work->transfer;
     switch (work->type) {
         case FI_OP_RECV:
@@ -113,39 +109,7 @@ int take_operation(Work* work, const TransferCall& call) {
     }
 }
 
-}  // namespace
-
-EndpointWork* create_endpoint_work(Endpoint& base) {
-    auto* work = create<EndpointWork>();
-    if (!work) return nullptr;
-    Endpoint& silent = work->silent;
-    silent.base = &base;
-    silent.domain = base.domain;
-    silent.type = base.type;
-    silent.caps = base.caps;
-    silent.tx = base.tx;
-    silent.rx = base.rx;
-    init_endpoint_descriptor(&silent, base.descriptor.fid.context);
-    share_path(base, &silent);
-    silent.tx_always = silent.rx_always = FI_TRIGGER;
-    return work;
-}
-
-int take_transfer(Work* work, const Endpoint& endpoint, const TransferCall& call) {
-    if (!call.message) return -FI_EINVAL;
-    work->type = call.type;
-    const bool receives = work->receives();
-    const TypeTraits traits = traits_of(call.type);
-    const uint64_t caps = receives ? endpoint.rx.caps : endpoint.tx.caps;
-    const uint64_t needed = traits.caps | traits.direction;
-    if ((caps & needed) != needed) return -FI_ENOSYS;
-    if (call.flags & ~(receives ? kReceiveFlags : kTransmitFlags)) return -FI_EBADFLAGS;
-    work->flags = call.flags & ~FI_MORE;
-    work->endpoint = endpoint.base;
-    return take_operation(work, call);
-}
-
-ssize_t post_transfer(Work& work) {
+ssize_t post_long(LongWork& work) {
     fid_ep* ep = work.deferred ? &work.endpoint->work->silent.descriptor : &work.endpoint->descriptor;
     Transfer& transfer = work.transfer;
     void* const context = work.deferred ? work.as_context() : work.context;
@@ -184,13 +148,74 @@ ssize_t post_transfer(Work& work) {
     }
 }
 
+// Where the endpoint has checks; others start it with its like (WorkQueue::start_together).
+ssize_t post_short(const Work& work) {
+    fid_ep* ep = &work.endpoint->descriptor;
+    const ShortSend& send = work.send;
+    const iovec range{const_cast<void*>(send.bytes), send.size};
+    void* region = send.region;
+    const uint64_t flags = work.flags | (work.endpoint->checks ? kStartsTriggered : 0);
+    if (work.type == FI_OP_SEND) {
+        const fi_msg message{.msg_iov = &range,
+                             .desc = &region,
+                             .iov_count = 1,
+                             .addr = send.to,
+                             .context = work.context,
+                             .data = send.data};
+        return ep->msg->sendmsg(ep, &message, flags);
+    }
+    const fi_msg_tagged message{.msg_iov = &range,
+                                .desc = &region,
+                                .iov_count = 1,
+                                .addr = send.to,
+                                .tag = send.tag,
+                                .ignore = 0,
+                                .context = work.context,
+                                .data = send.data};
+    return ep->tagged->sendmsg(ep, &message, flags);
+}
+
+}  // namespace
+
+EndpointWork* create_endpoint_work(Endpoint& base) {
+    auto* work = create<EndpointWork>();
+    if (!work) return nullptr;
+    Endpoint& silent = work->silent;
+    silent.base = &base;
+    silent.domain = base.domain;
+    silent.type = base.type;
+    silent.caps = base.caps;
+    silent.tx = base.tx;
+    silent.rx = base.rx;
+    init_endpoint_descriptor(&silent, base.descriptor.fid.context);
+    share_path(base, &silent);
+    silent.tx_always = silent.rx_always = FI_TRIGGER;
+    return work;
+}
+
+int take_transfer(LongWork* work, const Endpoint& endpoint, const TransferCall& call) {
+    if (!call.message) return -FI_EINVAL;
+    work->type = call.type;
+    const bool receives = work->receives();
+    const TypeTraits traits = traits_of(call.type);
+    const uint64_t caps = receives ? endpoint.rx.caps : endpoint.tx.caps;
+    const uint64_t needed = traits.caps | traits.direction;
+    if ((caps & needed) != needed) return -FI_ENOSYS;
+    if (call.flags & ~(receives ? kReceiveFlags : kTransmitFlags)) return -FI_EBADFLAGS;
+    work->flags = call.flags & ~FI_MORE;
+    work->endpoint = endpoint.base;
+    return take_operation(work, call);
+}
+
+ssize_t post_transfer(Work& work) { return work.is_short ? post_short(work) : post_long(work.as_long()); }
+
 void report_failure(Work& work, int error) {
     const TypeTraits traits = traits_of(work.type);
-    void* const context = work.deferred ? work.as_context() : work.context;
-    const uint64_t tag = work.type == FI_OP_TRECV ? work.transfer.tagged.tag : 0;
+    void* const context = work.deferred ? work.as_long().as_context() : work.context;
+    const uint64_t tag = work.type == FI_OP_TRECV ? work.as_long().transfer.tagged.tag : 0;
     const FailedCompletion failure = failure_of(traits.completion, context, tag, error);
     CompletionQueue* queue = work.receives() ? work.endpoint->rx_cq : work.endpoint->tx_cq;
-    if (work.deferred) return work.failed(failure, queue);
+    if (work.deferred) return work.as_long().failed(failure, queue);
     if (queue) queue->write_error(failure);
     if (Counter* counter = work.endpoint->counters[traits.slot]) counter->count_errors(1);
 }

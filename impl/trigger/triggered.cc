@@ -1,58 +1,185 @@
 // Operations with FI_TRIGGER among their flags (fi_trigger(3)): the condition is in their context.
 #include "impl/endpoint/triggered.h"
 
+#include "impl/domain/domain.h"
+#include "impl/endpoint/insisted.h"
 #include "impl/events/cntr.h"
+#include "impl/trigger/counter_work.h"
 #include "impl/trigger/transfer.h"
 
 namespace selvage::impl {
 namespace {
 
-// Both structures begin alike.
-int take_condition(Work* work) {
-    const auto* condition = static_cast<const fi_triggered_context*>(work->context);
+// Both structures begin alike. 0 or a negative fabric errno.
+int check_condition(const void* context, const Endpoint& endpoint) {
+    const auto* condition = static_cast<const fi_triggered_context*>(context);
     if (!condition) return -FI_EINVAL;
     if (condition->event_type == FI_TRIGGER_XPU) return -FI_ENOSYS;
     if (condition->event_type != FI_TRIGGER_THRESHOLD) return -FI_EINVAL;
     fid_cntr* counter = condition->trigger.threshold.cntr;
     if (!counter || counter->fid.fclass != FI_CLASS_CNTR) return -FI_EINVAL;
-    work->trigger = Counter::of(counter);
-    work->threshold = condition->trigger.threshold.threshold;
-    return work->trigger->domain == work->endpoint->domain ? 0 : -FI_EDOMAIN;
+    return Counter::of(counter)->domain == endpoint.domain ? 0 : -FI_EDOMAIN;
+}
+
+// Its threshold is reached, and nothing comes before it: as the plain call.
+ssize_t post_now(Endpoint& base, const fi_msg& message, uint64_t flags) {
+    return base.descriptor.msg->sendmsg(&base.descriptor, &message, flags);
+}
+ssize_t post_now(Endpoint& base, const fi_msg_tagged& message, uint64_t flags) {
+    return base.descriptor.tagged->sendmsg(&base.descriptor, &message, flags);
 }
 
 }  // namespace
+
+// Of one that is not the first of its counter, what the counter has published stays as it is: who moves the counter to
+// its threshold finds the first, and with it this one, once the lock is free.
+[[gnu::always_inline]] inline ssize_t WorkQueue::submit_short(const ShortCall& call) {
+    SpinGuard guard(lock_);
+    CounterWork* const waiting = call.trigger.work.load(std::memory_order_relaxed);
+    if (!waiting || !call.endpoint.work) [[unlikely]]
+        return kUnprepared;
+    const bool reached = call.trigger.value.load() >= call.threshold;
+    if (reached && due_.empty() && !running_ && !waiting->is_reached()) [[unlikely]]
+        return kReached;
+    if (count_ == kMost) [[unlikely]]
+        return -FI_EAGAIN;
+    Work* const work = pool_.take();
+    if (!work) [[unlikely]]
+        return -FI_ENOMEM;
+    work->type = call.type;
+    work->state = Work::State::Waiting;
+    work->flags = call.flags;
+    work->threshold = call.threshold;
+    work->sequence = ++sequence_;
+    work->trigger = &call.trigger;
+    work->endpoint = &call.endpoint;
+    work->context = call.context;
+    work->send = call.send;
+    ++count_;
+    ++waiting->references;
+    List<Work>& list = waiting->for_successes;
+    if (list.empty() || list.last()->threshold <= call.threshold) [[likely]] {
+        list.append(work);
+    } else {
+        enqueue(*work, *waiting);
+    }
+    if (list.first() != work && !reached) [[likely]]
+        return 0;
+    first_submitted(*waiting);
+    return 0;
+}
+
+namespace {
+
+uint64_t tag_of(const fi_msg&) { return 0; }
+uint64_t tag_of(const fi_msg_tagged& message) { return message.tag; }
+
+// REQUIRES: at most one range
+template <fi_op_type Type, typename Message>
+[[gnu::always_inline]] inline ShortCall short_call(const Endpoint& endpoint, const Message& message, uint64_t flags) {
+    const auto& condition = static_cast<const fi_triggered_context*>(message.context)->trigger.threshold;
+    const bool empty = message.iov_count == 0;
+    return {.endpoint = *endpoint.base,
+            .trigger = *Counter::of(condition.cntr),
+            .threshold = condition.threshold,
+            .type = Type,
+            .flags = flags & ~(FI_TRIGGER | FI_MORE),
+            .context = message.context,
+            .send = {.bytes = empty ? nullptr : message.msg_iov->iov_base,
+                     .size = empty ? 0 : message.msg_iov->iov_len,
+                     .region = empty || !message.desc ? nullptr : message.desc[0],
+                     .to = message.addr,
+                     .tag = tag_of(message),
+                     .data = message.data}};
+}
+
+// When there is more to do than to keep a record.
+template <fi_op_type Type, typename Message>
+[[gnu::noinline]] ssize_t submit_otherwise(const Endpoint& endpoint, const Message& message, uint64_t flags,
+                                           ssize_t result) {
+    const ShortCall call = short_call<Type>(endpoint, message, flags);
+    Endpoint& base = call.endpoint;
+    WorkQueue& queue = base.domain->work;
+    if (result == WorkQueue::kUnprepared) {
+        const int error = queue.prepare(&base, call.trigger);
+        if (error) return error;
+        result = queue.submit_short(call);
+    }
+    if (result != WorkQueue::kReached) return result;
+    return post_now(base, message, call.flags | (base.checks ? kStartsTriggered : 0));
+}
+
+// What is not a valid short send is left to post_triggered(), whose errors it has.
+template <fi_op_type Type, typename Message>
+[[gnu::always_inline]] inline ssize_t post_send(fid_ep* descriptor, const Message& message, uint64_t flags) {
+    constexpr uint64_t kNeeded = FI_TRIGGER | FI_SEND | (Type == FI_OP_SEND ? FI_MSG : FI_TAGGED);
+    const Endpoint& endpoint = *Endpoint::of(descriptor);
+    if ((endpoint.tx.caps & kNeeded) != kNeeded || (flags & ~(FI_TRIGGER | kTransmitFlags)) || message.iov_count > 1 ||
+        (message.iov_count && !message.msg_iov) || check_condition(message.context, endpoint)) [[unlikely]] {
+        return post_triggered(descriptor, {.type = Type, .message = &message, .flags = flags});
+    }
+    const ssize_t result = endpoint.domain->work.submit_short(short_call<Type>(endpoint, message, flags));
+    if (result > 0) [[unlikely]]
+        return submit_otherwise<Type>(endpoint, message, flags, result);
+    return result;
+}
+
+}  // namespace
+
+void WorkQueue::first_submitted(CounterWork& waiting) {
+    update(waiting);
+    if (!waiting.is_reached()) [[likely]]
+        return;
+    collect(waiting);
+    update(waiting);
+    start_all();
+}
+
+ssize_t post_triggered_send(fid_ep* descriptor, const fi_msg& message, uint64_t flags) {
+    return post_send<FI_OP_SEND>(descriptor, message, flags);
+}
+
+ssize_t post_triggered_tagged_send(fid_ep* descriptor, const fi_msg_tagged& message, uint64_t flags) {
+    return post_send<FI_OP_TSEND>(descriptor, message, flags);
+}
 
 ssize_t post_triggered(fid_ep* descriptor, const TransferCall& call) {
     const Endpoint& endpoint = *Endpoint::of(descriptor);
     const bool receives = call.type == FI_OP_RECV || call.type == FI_OP_TRECV;
     if (!((receives ? endpoint.rx.caps : endpoint.tx.caps) & FI_TRIGGER)) return -FI_EBADFLAGS;
-    auto* work = create<Work>();
+    auto* work = create<LongWork>();
     if (!work) return -FI_ENOMEM;
     TransferCall plain = call;
     plain.flags &= ~FI_TRIGGER;
     int error = take_transfer(work, endpoint, plain);
-    if (!error) error = take_condition(work);
-    if (!error) return endpoint.domain->work.submit(work);
-    destroy(work);
-    return error;
+    if (!error) error = check_condition(work->context, endpoint);
+    if (error) {
+        destroy(work);
+        return error;
+    }
+    const auto& condition = static_cast<const fi_triggered_context*>(work->context)->trigger.threshold;
+    work->trigger = Counter::of(condition.cntr);
+    work->threshold = condition.threshold;
+    return endpoint.domain->work.submit(work);
 }
 
+// Of several with the same context, the one that was posted first.
 bool WorkQueue::cancel_triggered(Endpoint& endpoint, const void* context) {
-    Work* found;
+    Work* found = nullptr;
     {
-        LockGuard guard(lock_);
-        found = all_.first();
-        while (found && (found->endpoint != &endpoint || found->deferred || found->context != context ||
-                         found->state == Work::State::Starting)) {
-            found = found->next_of_all;
-        }
+        SpinGuard guard(lock_);
+        if (!count_) return false;
+        for_each_not_started([&](Work& work) {
+            if (work.endpoint != &endpoint || work.deferred || work.context != context) return;
+            if (!found || work.sequence < found->sequence) found = &work;
+        });
         if (!found) return false;
         unlink(*found);
         found->state = Work::State::Starting;  // this thread has it
         mark_paths();
     }
     report_failure(*found, FI_ECANCELED);
-    LockGuard guard(lock_);
+    SpinGuard guard(lock_);
     drop(found);
     return true;
 }

@@ -1,4 +1,4 @@
-// See domain/work_queue.h: what waits, what is due, and starting it.
+// See domain/work_queue.h: what waits, what is due, and starting it. What is of counters alone is in counter_work.cc.
 #include "impl/domain/work_queue.h"
 
 #include <sched.h>
@@ -12,133 +12,100 @@
 namespace selvage::impl {
 namespace {
 
+CounterWork& waiting_for(const Counter& counter) { return *counter.work.load(std::memory_order_relaxed); }
+
+// Calls with each counter that the work names, which may be nullptr.
+template <typename Visit>
+void for_each_counter(const Work& work, Visit visit) {
+    visit(work.trigger);
+    if (work.is_short) return;
+    visit(work.as_long().completion);
+    visit(work.as_long().target);
+}
+
 void count_references(const Work& work, bool added) {
-    for (Counter* counter : {work.trigger, work.completion, work.target}) {
-        if (!counter) continue;
-        size_t& references = counter->work.load(std::memory_order_relaxed)->references;
+    for_each_counter(work, [=](const Counter* counter) {
+        if (!counter) return;
+        size_t& references = waiting_for(*counter).references;
         added ? ++references : --references;
-    }
+    });
 }
 
-bool precedes(const Work& left, const Work& right) {
-    return left.threshold != right.threshold ? left.threshold < right.threshold : left.sequence < right.sequence;
-}
-
-// The first of a list, if its threshold is reached.
-Work* first_reached(const List<Work>& list, uint64_t value) {
-    Work* first = list.first();
-    return first && first->threshold <= value ? first : nullptr;
-}
-
-uint64_t first_threshold(const List<Work>& list) { return list.first() ? list.first()->threshold : UINT64_MAX; }
+// The calls of an endpoint with checks look at what is started, too.
+bool may_start_together(const Work& work) { return work.is_short && !work.endpoint->checks; }
 
 }  // namespace
 
 void WorkQueue::add_path(Progressive& path) {
-    LockGuard guard(lock_);
+    SpinGuard guard(lock_);
     paths_.append(&path);
-    if (marked_) path.mark_due(*this);
+    if (marked_.load(std::memory_order_relaxed)) path.mark_due(*this);
 }
 
 // Marks the paths while there is something due, so that whoever makes progress on one runs the queue.
 void WorkQueue::mark_paths() {
     const bool due = due_.first() != nullptr;
-    if (due == marked_) return;
-    marked_ = due;
+    if (due == marked_.load(std::memory_order_relaxed)) return;
+    marked_.store(due, std::memory_order_relaxed);
     for (Progressive* path = paths_.first(); path; path = path->next_path) {
         due ? path->mark_due(*this) : path->unmark_due();
     }
 }
 
-bool WorkQueue::admit(Work& work) {
-    if (count_ == kMost) return false;
-    if (work.endpoint && !work.endpoint->work) work.endpoint->work = create_endpoint_work(*work.endpoint);
-    if (work.endpoint && !work.endpoint->work) return false;
+int WorkQueue::prepare(Endpoint* endpoint, Counter& counter) {
+    const int error = hold_for_work(counter);
+    if (error || !endpoint) return error;
+    SpinGuard guard(lock_);
+    if (!endpoint->work) endpoint->work = create_endpoint_work(*endpoint);
+    return endpoint->work ? 0 : -FI_ENOMEM;
+}
+
+int WorkQueue::prepare(const LongWork& work) {
+    int error = 0;
+    for_each_counter(work, [&](Counter* counter) {
+        if (counter && !error) error = prepare(work.endpoint, *counter);
+    });
+    return error;
+}
+
+// REQUIRES: count_ < kMost
+void WorkQueue::admit(Work& work) {
     ++count_;
-    all_.append(&work);
     work.sequence = ++sequence_;
     count_references(work, true);
-    return true;
 }
 
 // Into the list of its counter. Most work is posted with growing thresholds, so its position is near the end.
-void WorkQueue::enqueue(Work& work) {
-    List<Work>& list = work.trigger->work.load(std::memory_order_relaxed)->list_of(work);
+void WorkQueue::enqueue(Work& work, CounterWork& waiting) {
+    List<Work>& list = waiting.list_of(work);
     Work* position = list.last();
-    while (position && precedes(work, *position)) position = position->previous;
+    while (position && work.precedes(*position)) position = position->previous;
     list.insert_after(position, &work);
     work.state = Work::State::Waiting;
 }
 
 void WorkQueue::unlink(Work& work) {
     if (work.state == Work::State::Waiting) {
-        CounterWork& waiting = *work.trigger->work.load(std::memory_order_relaxed);
+        CounterWork& waiting = waiting_for(*work.trigger);
         waiting.list_of(work).remove(&work);
-        update(waiting, *work.trigger);
+        update(waiting);
     } else if (work.state == Work::State::Due) {
         due_.remove(&work);
     }
 }
 
+// REQUIRES: it is in no list
 void WorkQueue::drop(Work* work) {
-    all_.remove(work);
     --count_;
     count_references(*work, false);
-    destroy(work);
-}
-
-// Makes due what the counter has reached, in order.
-void WorkQueue::collect(CounterWork& waiting, const Counter& counter) {
-    const uint64_t successes = counter.value.load();
-    const uint64_t all = successes + counter.errors.load();
-    for (;;) {
-        Work* first = first_reached(waiting.for_successes, successes);
-        Work* other = first_reached(waiting.for_all, all);
-        if (!first || (other && precedes(*other, *first))) first = other;
-        if (!first) return;
-        waiting.list_of(*first).remove(first);
-        first->state = Work::State::Due;
-        due_.append(first);
-    }
-}
-
-// Says what the counter has to signal. Whoever moves it after this sees it; who moved it before is seen by collect().
-void WorkQueue::update(CounterWork& waiting, Counter& counter) {
-    waiting.next_successes.store(first_threshold(waiting.for_successes));
-    waiting.next_all.store(first_threshold(waiting.for_all));
-    const bool wanted = !waiting.for_successes.empty() || !waiting.for_all.empty();
-    if (wanted == waiting.wanted) return;
-    waiting.wanted = wanted;
-    wanted ? counter.wait.want() : counter.wait.unwant();
-}
-
-void WorkQueue::moved(Counter& counter) {
-    counter.wait.signal();
-    CounterWork* waiting = counter.work.load(std::memory_order_relaxed);
-    if (!waiting) return;
-    collect(*waiting, counter);
-    update(*waiting, counter);
-}
-
-void WorkQueue::mark_reached(Counter& counter) {
-    {
-        const CounterWork& waiting = *counter.work.load(std::memory_order_acquire);
-        const uint64_t successes = counter.value.load();
-        if (successes < waiting.next_successes.load() && successes + counter.errors.load() < waiting.next_all.load()) {
-            return;
-        }
-    }
-    LockGuard guard(lock_);
-    CounterWork* waiting = counter.work.load(std::memory_order_relaxed);
-    collect(*waiting, counter);
-    update(*waiting, counter);
-    mark_paths();
+    work->is_short ? pool_.give(work, work) : destroy(&work->as_long());
 }
 
 // The application may close a counter as soon as it sees what it waits for, so that is counted with the lock held,
 // under which release() looks whether work names the counter.
-void WorkQueue::finish(Work* work, bool failed) {
-    LockGuard guard(lock_);
+void WorkQueue::finish(LongWork* work, bool failed) {
+    SpinGuard guard(lock_);
+    under_way_.remove(work);
     if (Counter* counter = work->completion) {
         (failed ? counter->errors : counter->value).fetch_add(1);
         moved(*counter);
@@ -147,7 +114,7 @@ void WorkQueue::finish(Work* work, bool failed) {
     mark_paths();
 }
 
-void WorkQueue::move_counter(const Work& work) {
+void WorkQueue::move_counter(const LongWork& work) {
     std::atomic<uint64_t>& value = work.target->value;
     work.type == FI_OP_CNTR_SET ? value.store(work.value) : static_cast<void>(value.fetch_add(work.value));
     moved(*work.target);
@@ -163,105 +130,152 @@ Work* WorkQueue::next_due() const {
 ssize_t WorkQueue::start(Work* work) {
     due_.remove(work);
     if (work->moves_counter()) {
-        move_counter(*work);
+        move_counter(work->as_long());
         drop(work);
         return 0;
     }
     const bool deferred = work->deferred;
     work->state = deferred ? Work::State::UnderWay : Work::State::Starting;
+    if (deferred) under_way_.append(work);
     starting_ = work->endpoint;
     lock_.unlock();
     const ssize_t result = post_transfer(*work);
     lock_.lock();
     starting_ = nullptr;
+    if (result && deferred) under_way_.remove(work);
     if (!result && !deferred) drop(work);
     return result;
 }
 
-void WorkQueue::start_due(Work* work) {
-    const ssize_t result = start(work);
-    if (!result) return;
-    if (result == -FI_EAGAIN) {
-        work->endpoint->work->blocked_in[work->receives()] = run_;
-        work->state = Work::State::Due;
-        due_.prepend(work);
-        return;
-    }
+// Its endpoint cannot take it now.
+void WorkQueue::block(Work* work) {
+    work->endpoint->work->blocked_in[work->receives()] = run_;
+    work->state = Work::State::Due;
+    due_.prepend(work);
+}
+
+// The lock is not held while the failure is reported. Deferred work is gone with its report (finish).
+void WorkQueue::fail(Work* work, int error) {
     const bool deferred = work->deferred;
+    if (deferred) under_way_.append(work);
     starting_ = work->endpoint;
     lock_.unlock();
-    report_failure(*work, static_cast<int>(-result));
+    report_failure(*work, error);
     lock_.lock();
     starting_ = nullptr;
     if (!deferred) drop(work);
 }
 
-void WorkQueue::run() {
-    LockGuard guard(lock_);
+void WorkQueue::start_due(Work* work) {
+    const ssize_t result = start(work);
+    if (!result) return;
+    result == -FI_EAGAIN ? block(work) : fail(work, static_cast<int>(-result));
+}
+
+// Starts the first that is due, and those behind it that are like it. They cannot be cancelled meanwhile, nor can
+// others be started, so what is left of them goes back to where it was.
+void WorkQueue::start_together(Work* first) {
+    Work* last = first;
+    size_t count = 1;
+    while (count < kTogether && last->next && last->next->endpoint == first->endpoint &&
+           last->next->trigger == first->trigger && last->next->is_short) {
+        last = last->next;
+        ++count;
+    }
+    List<Work> together;
+    due_.move_front(last, together);
+    starting_ = first->endpoint;
+    lock_.unlock();
+    ssize_t error = 0;
+    const size_t started = first->endpoint->path->start_sends(*first, count, &error);
+    lock_.lock();
+    starting_ = nullptr;
+    if (started) {
+        Work* last_started = last;
+        for (size_t i = started; i < count; ++i) last_started = last_started->previous;
+        List<Work> done;
+        together.move_front(last_started, done);
+        count_ -= started;
+        waiting_for(*first->trigger).references -= started;
+        pool_.give(first, last_started);
+    }
+    if (!error) return;
+    Work* const refused = together.first();
+    together.remove(refused);
+    together.move_before(due_);
+    error == -FI_EAGAIN ? block(refused) : fail(refused, static_cast<int>(-error));
+}
+
+void WorkQueue::start_all() {
     if (running_) return;
     running_ = true;
     ++run_;
-    while (Work* work = next_due()) start_due(work);
+    while (Work* work = next_due()) {
+        work == due_.first() && may_start_together(*work) ? start_together(work) : start_due(work);
+    }
     running_ = false;
     mark_paths();
 }
 
-ssize_t WorkQueue::submit(Work* work) {
-    for (Counter* counter : {work->trigger, work->completion, work->target}) {
-        const int error = counter ? hold_for_work(*counter) : 0;
-        if (!error) continue;
+void WorkQueue::run() {
+    SpinGuard guard(lock_);
+    start_all();
+}
+
+ssize_t WorkQueue::submit(LongWork* work) {
+    const int error = prepare(*work);
+    if (error) {
         destroy(work);
         return error;
     }
-    ssize_t result = 0;
-    {
-        LockGuard guard(lock_);
-        if (!admit(*work)) {
-            destroy(work);
-            return -FI_EAGAIN;
-        }
-        Counter& trigger = *work->trigger;
-        CounterWork& waiting = *trigger.work.load(std::memory_order_relaxed);
-        enqueue(*work);
-        update(waiting, trigger);
-        collect(waiting, trigger);
-        update(waiting, trigger);
-        // Nothing is to be started before it: the caller learns what becomes of it.
-        if (due_.first() == work && !running_) {
-            running_ = true;
-            result = start(work);
-            if (result) drop(work);
-            running_ = false;
-        }
-        mark_paths();
+    SpinGuard guard(lock_);
+    if (count_ == kMost) {
+        destroy(work);
+        return -FI_EAGAIN;
     }
-    run();
+    ssize_t result = 0;
+    CounterWork& waiting = waiting_for(*work->trigger);
+    admit(*work);
+    enqueue(*work, waiting);
+    update(waiting);
+    collect(waiting);
+    update(waiting);
+    // Nothing is to be started before it: the caller learns what becomes of it.
+    if (due_.first() == work && !running_) {
+        running_ = true;
+        result = start(work);
+        if (result) drop(work);
+        running_ = false;
+    }
+    mark_paths();
+    start_all();
     return result;
 }
 
 void WorkQueue::stop(Endpoint& endpoint) {
-    LockGuard guard(lock_);
+    SpinGuard guard(lock_);
     paths_.remove(endpoint.path);
     while (starting_ == &endpoint) {
         lock_.unlock();
         sched_yield();
         lock_.lock();
     }
-    for (Work *work = all_.first(), *next; work; work = next) {
-        next = work->next_of_all;
-        if (work->endpoint != &endpoint || work->state == Work::State::UnderWay) continue;
-        unlink(*work);
-        drop(work);
-    }
+    for_each_not_started([&](Work& work) {
+        if (work.endpoint != &endpoint) return;
+        unlink(work);
+        drop(&work);
+    });
     mark_paths();
 }
 
 void WorkQueue::forget(Endpoint& endpoint) {
-    LockGuard guard(lock_);
+    SpinGuard guard(lock_);
     if (!endpoint.work) return;
-    for (Work *work = all_.first(), *next; work; work = next) {
-        next = work->next_of_all;
-        if (work->endpoint == &endpoint) drop(work);
+    for (Work *work = under_way_.first(), *next; work; work = next) {
+        next = work->next;
+        if (work->endpoint != &endpoint) continue;
+        under_way_.remove(work);
+        drop(work);
     }
     destroy(endpoint.work);
     endpoint.work = nullptr;

@@ -27,6 +27,40 @@ extern "C" [[gnu::noinline]] void measured_posts(Pair& pair, size_t count) {
     for (size_t i = 0; i < count; ++i) pair.post();
 }
 
+// Messages that wait for a counter, which is moved when they are posted.
+class Triggering : public Pair {
+public:
+    Triggering() : Pair("shm", FI_TAGGED | FI_TRIGGER) {
+        SELVAGE_MUST(fi_cntr_open(sender.domain(), nullptr, &trigger_, nullptr));
+        for (fi_triggered_context& context : contexts_) context.event_type = FI_TRIGGER_THRESHOLD;
+    }
+    ~Triggering() { fi_close(&trigger_->fid); }
+    Triggering(const Triggering&) = delete;
+    Triggering& operator=(const Triggering&) = delete;
+
+    // REQUIRES: count <= kWindow
+    void send_together(size_t count) {
+        ++value_;
+        for (size_t i = 0; i < count; ++i) {
+            contexts_[i].trigger.threshold = {trigger_, value_};
+            send_later(contexts_[i]);
+        }
+        SELVAGE_MUST(fi_cntr_add(trigger_, 1));
+        await(sender, count);
+    }
+
+private:
+    fid_cntr* trigger_ = nullptr;
+    uint64_t value_ = 0;
+    fi_triggered_context contexts_[kWindow] = {};
+};
+
+// One started by each change of the counter; and all by one.
+extern "C" [[gnu::noinline]] void measured_triggers(Triggering& pair, size_t count) {
+    for (size_t i = 0; i < count; ++i) pair.send_together(1);
+}
+extern "C" [[gnu::noinline]] void measured_windows(Triggering& pair, size_t count) { pair.send_together(count); }
+
 // Two endpoints of which one writes to the other's memory.
 class Writing {
 public:
@@ -93,6 +127,17 @@ int main() {
         measured_writes(writing, kWindow);
         measured_service(writing, kBatches);
         measured_ends(writing, kWindow);
+    }
+    Triggering triggering;
+    for (size_t i = 0; i < kBefore; ++i) triggering.exchange();
+    const auto receive_of = [&](void (*measured)(Triggering&, size_t)) {
+        for (size_t i = 0; i < kWindow; ++i) triggering.post();
+        measured(triggering, kWindow);
+        Pair::await(triggering.receiver, kWindow);
+    };
+    for (size_t i = 0; i < kRounds; ++i) {
+        receive_of(measured_triggers);
+        receive_of(measured_windows);
     }
     return 0;
 }

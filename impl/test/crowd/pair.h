@@ -1,15 +1,17 @@
 // Two endpoints of one process, and small tagged messages between them.
 #pragma once
 
+#include <rdma/fi_trigger.h>
+
 #include "impl/test/crowd/station.h"
 
 namespace selvage::impl::test {
 
 class Pair {
 public:
-    explicit Pair(const std::string& provider)
-        : sender({.provider = provider, .caps = FI_TAGGED, .service = {}}),
-          receiver({.provider = provider, .caps = FI_TAGGED, .service = {}}),
+    explicit Pair(const std::string& provider, uint64_t caps = FI_TAGGED)
+        : sender({.provider = provider, .caps = caps, .service = {}}),
+          receiver({.provider = provider, .caps = caps, .service = {}}),
           to_(sender.insert(receiver.name())) {
         // The first message may have to wait for the connection.
         post();
@@ -21,6 +23,12 @@ public:
 
     void post() { SELVAGE_MUST(fi_trecv(receiver.ep, &in_, sizeof in_, nullptr, FI_ADDR_UNSPEC, kTag, 0, &in_)); }
     void send() { SELVAGE_MUST(fi_tsend(sender.ep, &out_, sizeof out_, nullptr, to_, kTag, &out_)); }
+    // One that waits for a counter.
+    void send_later(fi_triggered_context& context) {
+        const iovec range{&out_, sizeof out_};
+        const fi_msg_tagged message{&range, nullptr, 1, to_, kTag, 0, &context, 0};
+        SELVAGE_MUST(fi_tsendmsg(sender.ep, &message, FI_TRIGGER | FI_COMPLETION));
+    }
     // Until that many entries were read; returns the number of reads.
     static size_t await(Station& station, size_t entries) {
         size_t reads = 0;

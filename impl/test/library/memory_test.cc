@@ -1,6 +1,7 @@
 // Memory runs out at every possible point of every call: an error, nothing leaked, everything still usable.
 #include <gtest/gtest.h>
 #include <rdma/fi_collective.h>
+#include <rdma/fi_trigger.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +127,49 @@ void survive_each(const char* name, const std::function<int()>& call) {
         if (!failed) return;
     }
     FAIL() << name << " allocates without end";
+}
+
+// From a domain to sends that wait for a counter, and their start.
+int trigger_sends(const Network& setup) {
+    constexpr size_t kSends = 100;
+    Opened<fid_domain> domain;
+    Opened<fid_cntr> trigger;
+    Opened<fid_cq> cq;
+    Opened<fid_av> av;
+    Opened<fid_ep> ep;
+    fi_av_attr av_attr{};
+    char name[256];
+    size_t length = sizeof name;
+    fi_addr_t self = FI_ADDR_NOTAVAIL;
+    int result = fi_domain(setup.fabric.get(), setup.info.get(), domain.out(), nullptr);
+    if (!result) result = fi_cntr_open(domain.get(), nullptr, trigger.out(), nullptr);
+    if (!result) result = fi_cq_open(domain.get(), nullptr, cq.out(), nullptr);
+    if (!result) result = fi_av_open(domain.get(), &av_attr, av.out(), nullptr);
+    if (!result) result = fi_endpoint(domain.get(), setup.info.get(), ep.out(), nullptr);
+    if (!result) result = fi_ep_bind(ep.get(), &cq->fid, FI_TRANSMIT | FI_RECV);
+    if (!result) result = fi_ep_bind(ep.get(), &av->fid, 0);
+    if (!result) result = fi_enable(ep.get());
+    if (!result) result = fi_getname(&ep->fid, name, &length);
+    if (!result) result = fi_av_insert(av.get(), name, 1, &self, 0, nullptr) == 1 ? 0 : -FI_ENOMEM;
+    fi_triggered_context contexts[kSends] = {};
+    const iovec range{name, 8};
+    for (size_t i = 0; !result && i < kSends; ++i) {
+        contexts[i].event_type = FI_TRIGGER_THRESHOLD;
+        contexts[i].trigger.threshold = {trigger.get(), 1};
+        const fi_msg message{&range, nullptr, 1, self, &contexts[i], 0};
+        result = static_cast<int>(fi_sendmsg(ep.get(), &message, FI_TRIGGER));
+    }
+    if (!result) result = fi_cntr_add(trigger.get(), 1);
+    if (ep.get()) ep.close();
+    // Nothing of what waited is left.
+    if (trigger.get() && trigger.close()) return -FI_EIO;
+    return result;
+}
+
+TEST(OutOfMemory, SendsThatWaitForACounter) {
+    Network setup("shm", FI_EP_RDM, kVersion, FI_MSG | FI_TRIGGER);
+    ASSERT_EQ(setup.result, 0);
+    survive_each("sends with FI_TRIGGER", [&] { return trigger_sends(setup); });
 }
 
 // A message to itself, as long as `size`, which is notified and then claimed. What can't be kept of it is an error of

@@ -1,0 +1,71 @@
+// Records of short sends that wait for counters: slabs that never move, and a list of free ones.
+//
+// It grows by a slab when none is free, to what its owner takes at most at a time, and gives memory back when it is
+// destroyed. Not locked.
+#pragma once
+
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+
+#include "impl/domain/work.h"
+
+namespace selvage::impl {
+
+class WorkPool {
+public:
+    WorkPool() = default;
+    ~WorkPool() {
+        while (Slab* slab = slabs_) {
+            slabs_ = slab->next;
+            free(slab);
+        }
+    }
+    WorkPool(const WorkPool&) = delete;
+    WorkPool& operator=(const WorkPool&) = delete;
+
+    // With `is_short`, and as it was given back. nullptr when memory is short.
+    Work* take() {
+        if (!free_) [[unlikely]] {
+            if (!grow()) return nullptr;
+        }
+        Work* const work = free_;
+        free_ = work->next;
+        return work;
+    }
+    // A chain of records, linked by `next`.
+    void give(Work* first, Work* last) {
+        last->next = free_;
+        free_ = first;
+    }
+    // Records that were allocated, whether taken or not.
+    size_t size() const { return size_; }
+
+private:
+    static constexpr size_t kSlab = 64;
+    struct Slab {
+        Slab* next;
+        Work records[kSlab];
+    };
+    static_assert(std::is_trivially_destructible_v<Work>);
+
+    [[gnu::noinline, gnu::cold]] bool grow() {
+        auto* const slab = static_cast<Slab*>(malloc(sizeof(Slab)));
+        if (!slab) return false;
+        slab->next = slabs_;
+        slabs_ = slab;
+        for (size_t i = kSlab; i-- > 0;) {
+            Work* const work = new (&slab->records[i]) Work;
+            work->is_short = true;
+            give(work, work);
+        }
+        size_ += kSlab;
+        return true;
+    }
+
+    Work* free_ = nullptr;
+    Slab* slabs_ = nullptr;
+    size_t size_ = 0;
+};
+
+}  // namespace selvage::impl
