@@ -118,7 +118,7 @@ static void read_way(struct way* way) {
     if (!way->cq) return;
     const ssize_t got = fi_cq_readfrom(way->cq, &way->last, 1, &way->source);
     if (got == 1) ++way->done;
-    if (got == -FI_EAVAIL && fi_cq_readerr(way->cq, &error, 0) == 1) way->error = error.err;
+    if (got == -FI_EAVAIL && fi_cq_readerr(way->cq, &error, 0) == 1) way->error = entry_error = error.err;
 }
 static void move(void) {
     for (int i = 0; i < kContexts; ++i) {

@@ -16,8 +16,12 @@ static int automatic;
 
 static struct fi_info* wanted(void);
 
+/* Of the last entry that failed, a positive errno: move() notes it, as a wait for another entry may end for it. */
+static int entry_error;
+
 static void give_up(const char* what, long result) {
     printf("    %s: %ld (%s)\n", what, result, fi_strerror((int)-result));
+    if (entry_error) printf("    an entry failed: %d (%s)\n", entry_error, fi_strerror(entry_error));
     exit(1);
 }
 

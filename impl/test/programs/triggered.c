@@ -124,7 +124,7 @@ static void read_side(struct side* side) {
     }
     if (got != -FI_EAVAIL || fi_cq_readerr(side->cq, &error, 0) != 1) return;
     ++side->errors;
-    side->error = error.err;
+    side->error = entry_error = error.err;
     side->error_context = error.op_context;
 }
 static void move(void) {
