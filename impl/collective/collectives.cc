@@ -280,7 +280,7 @@ void Collectives::run(Group& group) {
     group.running = true;
     bool again = false;
     while (group.operations.first() && run_first(group, &again)) again = false;
-    if (group.announce) tell_others(group);
+    if (group.announce) again |= !tell_others(group);
     group.running = false;
     if (again) advance_soon(group);
 }
@@ -309,6 +309,7 @@ void Collectives::fail(Group& group, uint32_t from, int error) {
     group.error = error;
     group.failed_from = from;
     group.announce = true;
+    std::fill_n(group.told, group.size, false);
     messages_.discard_refused();
     advance_soon(group);
 }
@@ -325,12 +326,16 @@ void Collectives::give_up(CollectiveOperation& operation) {
     }
 }
 
-void Collectives::tell_others(Group& group) {
+// False: some have to be tried again.
+bool Collectives::tell_others(Group& group) {
     group.announce = false;
     for (uint32_t i = 0; i < group.size; ++i) {
-        if (i == group.self || group.lost[i]) continue;
-        messages_.send_abort(group.members[i], group.id, group.failed_from, group.error);
+        if (i == group.self || group.lost[i] || group.told[i]) continue;
+        const int error = messages_.send_abort(group.members[i], group.id, group.failed_from, group.error);
+        group.told[i] = error != -FI_EAGAIN;
+        group.announce |= !group.told[i];
     }
+    return !group.announce;
 }
 
 void Collectives::finish(CollectiveOperation& operation) {

@@ -70,13 +70,14 @@ struct Group {
     uint64_t supported = 0;            // FI_BARRIER_SET and its kin
     MemberAddress* members = nullptr;  // malloc'ed
     int* lost = nullptr;               // the errno for which each member was lost, or 0; malloc'ed
+    bool* told = nullptr;              // which members the failure was sent to; malloc'ed
     uint32_t size = 0;
     uint32_t self = 0;
     uint32_t sequence = 0;  // of the next operation
     bool joined = false;
     bool queued = false;    // in the list of those that have something to do
     bool running = false;   // an operation is being moved
-    bool announce = false;  // the failure is still to be sent to the others
+    bool announce = false;  // the failure is still to be sent to some of the others
     // From this operation on all fail.
     int error = 0;
     uint32_t failed_from = 0;

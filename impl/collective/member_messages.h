@@ -27,8 +27,8 @@ public:
     virtual void redirect(InternalOperation& operation, InternalOperation& instead) = 0;
     // Messages without a receive that Collectives::refusal() names are answered and go.
     virtual void discard_refused() = 0;
-    // As far as the member is reached at once.
-    virtual void send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) = 0;
+    // 0, -FI_EAGAIN for later, or another negative errno: from here the member does not learn of it.
+    virtual int send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) = 0;
 
     // There is something to do: the next progress calls Collectives::advance().
     virtual void request_advance() = 0;

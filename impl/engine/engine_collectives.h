@@ -163,15 +163,17 @@ private:
 
     void discard_refused() final { discard_collective(); }
 
-    void send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) final {
+    int send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) final {
         Peer* peer;
-        if (look_up(member.address, &peer)) return;
+        const int unreachable = look_up(member.address, &peer);
+        if (unreachable) return unreachable;
         const Header header{.size = 0,
                             .op = static_cast<uint8_t>(FrameOp::CollectiveAbort),
                             .flags = 0,
                             .aux = 0,
                             .word = {group, sequence, static_cast<uint64_t>(error)}};
         respond(*peer, header, nullptr);
+        return 0;
     }
 
     void request_advance() final { set_due(); }

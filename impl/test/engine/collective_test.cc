@@ -192,6 +192,23 @@ TEST(EngineCollective, ALostMemberFailsTheOperationOfAll) {
     EXPECT_EQ(fi_barrier(trio[2].ep, trio[2].group(), nullptr), -FI_ECONNRESET);
 }
 
+// A member that is starting, or at whose door another one stands, is reached a moment later.
+TEST(EngineCollective, WhoIsNotReachedAtOnceLearnsOfAFailureLater) {
+    Trio trio;
+    trio.join_all();
+    for (size_t n = 0; n < 2; ++n) ASSERT_EQ(fi_barrier(trio[n].ep, trio[n].group(), nullptr), 0);
+    for (int i = 0; i < 20; ++i) trio.progress();
+    MemberNode another("d", collective());
+    trio[0].knows(another);  // from here on each address is looked for again
+    trio.net.busy = 10;
+    auto& transport = trio[0].transport<false>();
+    transport.cut(*transport.peer_called(trio[2].endpoint.shm_address), FI_ECONNRESET);
+    const auto outcomes = trio.outcomes(200);
+    EXPECT_EQ(trio.net.busy, 0u);
+    EXPECT_EQ(outcomes[0], -FI_ECONNRESET);
+    EXPECT_EQ(outcomes[1], -FI_ECONNRESET);
+}
+
 // A member that has done its part may go.
 TEST(EngineCollective, AMemberThatIsLostLaterBreaksNothing) {
     Trio trio;

@@ -33,6 +33,7 @@ struct FakeNet {
     bool pulls = true;
     int pull_error = 0;
     size_t per_progress = 100;
+    size_t busy = 0;  // so many searches for a peer are answered with -FI_EAGAIN
     // Sees every packet before it is delivered and may change it; false: it is lost.
     std::function<bool(Packet&)> inspect;
     uint64_t sent = 0;
@@ -102,6 +103,7 @@ public:
         AvEntry entry;
         if (!av_->find_address(to, &entry)) return -FI_EINVAL;
         *out = nullptr;
+        if (net_->busy) return --net_->busy, -FI_EAGAIN;
         const auto found = net_->transports.find(entry.text);
         if (found == net_->transports.end()) return -FI_EHOSTUNREACH;
         *out = peer_named(entry.text, static_cast<FakeTransport*>(found->second));
