@@ -129,12 +129,12 @@ static void move(void) {
     }
 }
 /* Posts again while there is no room, or no connection yet. */
-#define POST(call)                                                             \
-    do {                                                                       \
-        const double until = now() + 4;                                        \
-        long posted;                                                           \
-        while ((posted = (long)(call)) == -FI_EAGAIN && now() < until) move(); \
-        DO(posted);                                                            \
+#define POST(call)                                                              \
+    do {                                                                        \
+        const double until = busy() + 4;                                        \
+        long posted;                                                            \
+        while ((posted = (long)(call)) == -FI_EAGAIN && busy() < until) move(); \
+        DO(posted);                                                             \
     } while (0)
 static void let_pass(void) {
     const double end = now() + 0.05;
