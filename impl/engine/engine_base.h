@@ -103,8 +103,9 @@ protected:
     static size_t whole_max(const Peer& peer) { return std::min(frame_max(peer) - kPrefixMax, eager_max(peer)); }
     // Bytes of a read that are copied before a later write can change them.
     static constexpr size_t kSnapshotMax = kWholeMax < T::kCopied ? kWholeMax : T::kCopied;
-    static constexpr int kErrnoMax = 4095;    // of what a peer may answer
-    static constexpr int kStreamBudget = 64;  // segments between two looks at what arrives
+    static constexpr int kErrnoMax = 4095;              // of what a peer may answer
+    static constexpr int kStreamBudget = 64;            // segments between two looks at what arrives
+    static constexpr uint64_t kStreamTurn = 16u << 20;  // bytes of a long message before another has its turn
     // Flags that take an operation off the shortest path.
     static constexpr uint64_t kUnusual = FI_FENCE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_INJECT |
                                          FI_COMMIT_COMPLETE | FI_MULTICAST |

@@ -57,8 +57,8 @@ protected:
     using typename Base::Peer;
     using typename Base::Step;
     // From EngineBase and Receiver.
-    using Base::frame_max, Base::kStreamBudget, Base::options_, Base::peer_of, Base::refresh, Base::reports,
-        Base::state_in, Base::transport_;
+    using Base::frame_max, Base::kStreamBudget, Base::kStreamTurn, Base::options_, Base::peer_of, Base::refresh,
+        Base::reports, Base::state_in, Base::transport_;
     // From EnginePeers.
     using Base::state_of;
     // From EngineResponder.
@@ -343,13 +343,15 @@ private:
         return step;
     }
 
-    // One segment of the message whose turn it is.
+    // One segment of the message whose turn it is. A turn is kStreamTurn bytes: messages that end one after another are
+    // answered while others are on their way, where those that end together leave a long link empty until then.
     Step send_stream_segment(Peer& peer, PeerState& state) {
         Transmit& op = *state.sending.streams.first();
+        const uint64_t before = op.offset / kStreamTurn;
         const Step step = send_segment(peer, op, FrameOp::Segment, op.receive_id, op.wanted);
         if (step != Step::Sent) return step;
         const bool ended = op.offset == op.wanted;
-        if (!ended && !op.next_stream) return step;
+        if (!ended && (!op.next_stream || op.offset / kStreamTurn == before)) return step;
         state.sending.streams.remove(&op);
         if (!ended) {
             state.sending.streams.append(&op);
