@@ -57,6 +57,7 @@ public:
         (out_.push_back({.verb = Verb::Close, .object = numbers, .argument = 0, .flags = 0, .name = {}}), ...);
     }
     [[nodiscard]] bool connected() const { return stage_.ep_type == FI_EP_MSG; }
+    [[nodiscard]] const std::string& provider() const { return stage_.provider; }
     std::vector<Action> take() { return std::move(out_); }
 
 private:
@@ -172,6 +173,10 @@ void fabric_with_pep(LifecycleBuilder& w) {
 
 void unknown_fabric(LifecycleBuilder& w) { w.close(w.fabric(0, kUnknown)); }
 void unknown_provider(LifecycleBuilder& w) { w.close(w.fabric(kLifeOtherProvider, kUnknown)); }
+// One name of the list is known, the other one is not.
+void partly_unknown_provider(LifecycleBuilder& w) {
+    if (!w.provider().empty()) w.close(w.fabric(kLifeOtherProvider, std::string(kUnknown) + ';' + w.provider()));
+}
 void unknown_domain(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric, 0, kUnknown);
@@ -396,6 +401,7 @@ constexpr std::array kScripts = {
     fabric_with_pep,
     unknown_fabric,
     unknown_provider,
+    partly_unknown_provider,
     unknown_domain,
     nothing_reported,
     fabric_reported,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Stage {
     int offer = 0;  ///< index into the answer
     std::uint64_t ep_type = 0;
     bool thorough = true;  ///< every script; else only the first few, which open and close
+    std::string provider;  ///< the offer's prov_name
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <string>
 
 #include "conformance/mutants/base.h"
 #include "conformance/mutants/mutant.h"
@@ -133,6 +134,17 @@ void add_fabric(Table& table) {
     life(table, "fabric-of-any-provider", "opens a fabric for a provider that nobody is",
          {"fabric.open.unknown-provider"})
         .fabric = whatever(true);
+    life(table, "fabric-of-last-name", "opens the fabric of the last provider in a list, whatever the others are",
+         {"fabric.open.unknown-provider"})
+        .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
+        const int ret = base().fabric(attr, out, context);
+        const char* const last = std::strrchr(attr->prov_name, ';');
+        if (ret == 0 || last == nullptr) return ret;
+        fi_fabric_attr one = *attr;
+        std::string name(last + 1);
+        one.prov_name = name.data();
+        return base().fabric(&one, out, context);
+    };
 }
 
 void add_domain(Table& table) {

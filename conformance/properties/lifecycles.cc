@@ -54,7 +54,10 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
         if (!offer_is_of(o, context.provider()) || !seen.emplace(o.fabric.name, o.domain.name, o.ep.type).second)
             continue;
         const bool thorough = ++of_type[o.ep.type] <= kThorough;
-        out.push_back({.offer = static_cast<int>(i), .ep_type = o.ep.type, .thorough = thorough});
+        out.push_back({.offer = static_cast<int>(i),
+                       .ep_type = o.ep.type,
+                       .thorough = thorough,
+                       .provider = o.fabric.prov_name.value_or("")});
     }
     return out;
 }

@@ -48,7 +48,7 @@ Input random_input() {
         c.fail_allocation = *rc::gen::inRange<std::uint64_t>(0, 300);
         c.env_provider = *rc::gen::element<std::string>("", "^tcp", "tcp,shm");
     }
-    const std::vector<Stage> stages = {{.offer = 1, .ep_type = FI_EP_RDM}};
+    const std::vector<Stage> stages = {{.offer = 1, .ep_type = FI_EP_RDM, .provider = {}}};
     if (c.kind == Case::Kind::Lifecycle) c.actions = random_script(stages, *rc::gen::arbitrary<std::uint64_t>(), 1);
     return input;
 }
