@@ -112,6 +112,10 @@ void add_types(Table& table) {
                  if (given == s.type) replace(text, s.field, "something");
              });
     }
+    says(table, "tostr-opened-fabric", "leaves an opened fabric out of the text", {"tostr.type.fabric-attr"},
+         [](std::string& text, const void*, int given) {
+             if (given == FI_TYPE_FABRIC_ATTR) replace(text, "fabric:", "opened:");
+         });
     says(table, "tostr-names-too-much", "names a flag that is not set", {"tostr.type.mode"},
          [](std::string& text, const void* data, int type) {
              if (type == FI_TYPE_MODE && data != nullptr && *static_cast<const std::uint64_t*>(data) == FI_CONTEXT)

@@ -96,6 +96,10 @@ private:
         empty.present = kAllParts;
         infos.push_back(empty);
         infos.push_back({});
+        Info opened = empty;
+        for (const auto& row : number_fields())
+            if (row.form == Form::Object) set(opened, row.field, kForeign);
+        infos.push_back(opened);
         for (std::size_t i = 0; i < infos.size(); ++i) {
             for (const auto type : kStructures) {
                 // The first few in every length, the others whole and in two more.
