@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 
 #include "conformance/base/terminal.h"
+#include "conformance/base/whole_file.h"
 #include "conformance/bench/cores.h"
 #include "conformance/bench/history.h"
 #include "conformance/bench/instructions.h"
@@ -242,7 +242,8 @@ std::string check_files(const Options& options, const bench::Bench& bench) {
         if (auto error = bench::compare_with(options.compare, bench, ignored); !error.empty()) return error;
     }
     for (const auto& path : {options.report, options.history}) {
-        if (!path.empty() && !std::ofstream(path, std::ios::app)) return fmt::format("{}: can't be written", path);
+        if (path.empty()) continue;
+        if (const auto why = why_not_writable(path); !why.empty()) return fmt::format("{}: {}", path, why);
     }
     return {};
 }
@@ -266,7 +267,7 @@ int run_bench(const Options& options) {
     measure(options, workloads, floors, bench);
     count(options, workloads, bench);
     fmt::print("{}", options.json ? bench::as_json(bench) : bench::as_table(bench, options.tail));
-    if (std::string error; !options.report.empty() && !write_file(options.report, bench::as_page(bench), error))
+    if (std::string error; !options.report.empty() && !write_whole_file(options.report, bench::as_page(bench), error))
         return could_not_run(error);
     bool slower = false;
     if (const auto error = look_back(options, bench, slower); !error.empty()) return could_not_run(error);

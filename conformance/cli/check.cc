@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "conformance/base/terminal.h"
+#include "conformance/base/whole_file.h"
 #include "conformance/case/case_text.h"
 #include "conformance/cli/commands.h"
 #include "conformance/cli/learn_profile.h"
@@ -145,19 +146,20 @@ std::string check_options(const Options& options) {
     return {};
 }
 
-// Finds out before the run, not after it, that its results can't be written.
+// Finds out before the run, not after it, that its results can't be written.  Nothing is there before they are.
 std::string check_outputs(const Options& options) {
     for (const auto& path : options.reports) {
-        if (!std::ofstream(path, std::ios::app)) return fmt::format("--report {}: can't be written", path);
+        if (const auto why = why_not_writable(path); !why.empty()) return fmt::format("--report {}: {}", path, why);
     }
     std::error_code failed;
     if (!options.submission.empty() && !std::filesystem::is_empty(options.submission, failed) && !failed)
         return fmt::format("--submission {}: is there and not empty; a result is published as it was made",
                            options.submission);
-    failed.clear();
-    if (!options.save.empty()) std::filesystem::create_directories(options.save, failed);
-    if (failed) return fmt::format("--save {}: {}", options.save, failed.message());
-    return {};
+    if (options.save.empty()) return {};
+    const bool published = !options.submission.empty();
+    const auto why = why_no_folder(options.save);
+    if (why.empty()) return {};
+    return fmt::format("--{}: {}", published ? "submission " + options.submission : "save " + options.save, why);
 }
 
 // Whom to judge: who was asked for, else all that were found.  A library that dies of being asked for its providers is

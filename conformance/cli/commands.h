@@ -44,9 +44,6 @@ int could_not_run(const std::string& why);
 
 /// Reads a whole file, or standard input for "-".  @return false and a one-line `error`.
 bool read_file(const std::string& path, std::string& out, std::string& error);
-/// Writes a file anew.  @return false and one line in `error`.
-bool write_file(const std::string& path, std::string_view text, std::string& error);
-
 struct Survey;
 struct Report;
 /// Reads reports that selvage check wrote as .json.  @return false and a one-line `error` that names the file.

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "conformance/base/whole_file.h"
 #include "conformance/cli/commands.h"
 #include "conformance/report/coverage_page.h"
 #include "conformance/report/write.h"
@@ -22,7 +23,7 @@ int renew(const Options& options, const std::vector<Report>& reports) {
         return could_not_run(
             fmt::format("{}: has no line \"{}\"; put it where the tables belong", options.page, kCoverageMark));
     if (renewed == page) return kKept;
-    return write_file(options.page, renewed, error) ? kKept : could_not_run(error);
+    return write_whole_file(options.page, renewed, error) ? kKept : could_not_run(error);
 }
 
 int coverage(const Options& options) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "conformance/base/whole_file.h"
 #include "conformance/cli/commands.h"
 #include "conformance/report/findings.h"
 
@@ -55,7 +56,7 @@ int findings(const Options& options) {
     if (!read_all(options.reports, found, error)) return could_not_run(error);
     if (!options.prose.empty() && !read_prose(options.prose, prose, error)) return could_not_run(error);
     if (!findings_page(found, prose, page, error)) return could_not_run(options.prose + "/" + error);
-    if (!options.digest.empty() && !write_file(options.digest, findings_json(found), error))
+    if (!options.digest.empty() && !write_whole_file(options.digest, findings_json(found), error))
         return could_not_run(error);
     if (!options.check.empty()) {
         std::string there;
@@ -64,7 +65,7 @@ int findings(const Options& options) {
         fmt::print("{}: is not what the reports and the prose make; --output makes it anew\n", options.check);
         return kDeviates;
     }
-    if (!options.output.empty()) return write_file(options.output, page, error) ? kKept : could_not_run(error);
+    if (!options.output.empty()) return write_whole_file(options.output, page, error) ? kKept : could_not_run(error);
     if (options.digest.empty()) fmt::print("{}", page);
     return kKept;
 }

@@ -49,14 +49,6 @@ bool read_file(const std::string& path, std::string& out, std::string& error) {
     return true;
 }
 
-bool write_file(const std::string& path, std::string_view text, std::string& error) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) error = fmt::format("{}: can't be written", path);
-    return static_cast<bool>(file);
-}
-
 std::string unknown_provider(const std::vector<std::string>& expected, const Survey& found) {
     if (!found.deadly.empty()) return {};
     for (const auto& p : expected) {

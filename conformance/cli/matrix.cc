@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "conformance/base/whole_file.h"
 #include "conformance/cli/commands.h"
 #include "conformance/report/write.h"
 
@@ -28,7 +29,7 @@ int matrix(const Options& options) {
         fmt::print("{}", matrix_text(m));
         return kKept;
     }
-    return write_file(options.output, matrix_html(m), error) ? kKept : could_not_run(error);
+    return write_whole_file(options.output, matrix_html(m), error) ? kKept : could_not_run(error);
 }
 
 }  // namespace

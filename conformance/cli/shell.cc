@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "conformance/base/whole_file.h"
 #include "conformance/cli/commands.h"
 
 namespace selvage::conformance {
@@ -190,9 +191,9 @@ int write_manuals(const CLI::App& app, const std::string& folder) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     std::string error;
-    if (!write_file(folder + "/selvage.1", manual_of_all(app), error)) return could_not_run(error);
+    if (!write_whole_file(folder + "/selvage.1", manual_of_all(app), error)) return could_not_run(error);
     for (const auto* c : commands_of(app)) {
-        if (!write_file(fmt::format("{}/selvage-{}.1", folder, c->get_name()), manual_of(*c), error))
+        if (!write_whole_file(fmt::format("{}/selvage-{}.1", folder, c->get_name()), manual_of(*c), error))
             return could_not_run(error);
     }
     return kKept;

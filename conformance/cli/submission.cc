@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "conformance/base/terminal.h"
+#include "conformance/base/whole_file.h"
 #include "conformance/cli/commands.h"
 #include "conformance/report/levels.h"
 #include "conformance/report/write.h"
@@ -158,9 +159,9 @@ bool write_submission(const std::string& folder, const Submission& s, std::strin
     std::error_code failed;
     for (const char* part : {"badges", "profiles"}) fs::create_directories(fs::path(folder) / part, failed);
     for (const auto& [name, content] : files)
-        if (!write_file(folder + "/" + name, content, error)) return false;
+        if (!write_whole_file(folder + "/" + name, content, error)) return false;
     std::string manifest;
-    return make_manifest(folder, manifest, error) && write_file(folder + "/" + kManifest, manifest, error);
+    return make_manifest(folder, manifest, error) && write_whole_file(folder + "/" + kManifest, manifest, error);
 }
 
 bool verify_submission(const std::string& folder, Report& report, std::string& error) {

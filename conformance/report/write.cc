@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
+
+#include "conformance/base/whole_file.h"
 
 namespace selvage::conformance {
 
@@ -45,13 +44,7 @@ std::string wrong_ending(std::string_view path) {
 
 bool write_report(const Report& report, const std::string& path, std::string& error) {
     if (error = wrong_ending(path); !error.empty()) return false;
-    const std::string content = form_of(path)->write(report);
-    std::ofstream file(path, std::ios::binary);
-    file << content;
-    file.close();
-    if (file) return true;
-    error = path + ": " + std::strerror(errno);
-    return false;
+    return write_whole_file(path, form_of(path)->write(report), error);
 }
 
 }  // namespace selvage::conformance

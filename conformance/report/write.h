@@ -17,7 +17,8 @@ namespace selvage::conformance {
 inline constexpr std::string_view kReportEndings = ".txt, .json, .xml, .html or .sarif";
 /// Why a report can't be written under that name, as one line; empty: it can.
 std::string wrong_ending(std::string_view path);
-/// Writes a report.  @return false and one line in `error` if the ending is unknown or the file cannot be written.
+/// Writes a report, which is there once it is whole (whole_file.h).  @return false and one line in `error` if the
+/// ending is unknown or the file cannot be written.
 bool write_report(const Report& report, const std::string& path, std::string& error);
 
 /// Of the files that a case is saved as: "tcp_ofi_rxm-getinfo.caps.granted".
