@@ -44,6 +44,10 @@ int could_not_run(const std::string& why);
 
 /// Reads a whole file, or standard input for "-".  @return false and a one-line `error`.
 bool read_file(const std::string& path, std::string& out, std::string& error);
+/// Reads the value of an option that names an API version: one that the model describes.
+/// @return false and one line in `error`.
+bool read_api_version(std::string_view option, const std::string& text, model::Version& out, std::string& error);
+
 struct Survey;
 struct Report;
 /// Reads reports that selvage check wrote as .json.  @return false and a one-line `error` that names the file.

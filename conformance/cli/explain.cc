@@ -57,10 +57,7 @@ bool read_call(const Options& o, Version library, Query& q, std::string& error) 
         return true;
     }
     q.version = std::min(library, kNewest);
-    if (!o.version.empty() && !parse_version(o.version, q.version)) {
-        error = fmt::format("--version {}: a version is MAJOR.MINOR, such as 1.17", o.version);
-        return false;
-    }
+    if (!o.version.empty() && !read_api_version("--version", o.version, q.version, error)) return false;
     if (!o.flags.empty() && !parse_value(Family::getinfo_flags, o.flags, q.flags)) {
         error =
             fmt::format("--flags {}: flags are FI_NUMERICHOST, FI_SOURCE and FI_PROV_ATTR_ONLY, joined by |", o.flags);

@@ -18,6 +18,7 @@
 #include "conformance/cli/commands.h"
 #include "conformance/drive/new_process.h"
 #include "conformance/run/runner.h"
+#include "model/text/call_text.h"
 
 namespace selvage::conformance {
 
@@ -47,6 +48,17 @@ bool read_file(const std::string& path, std::string& out, std::string& error) {
     }
     out = text.str();
     return true;
+}
+
+bool read_api_version(std::string_view option, const std::string& text, model::Version& out, std::string& error) {
+    error.clear();
+    if (!model::parse_version(text, out)) {
+        error = fmt::format("{} {}: a version is MAJOR.MINOR, such as 1.17", option, text);
+    } else if (out < model::Version(1, 0) || out > model::kNewest) {
+        error = fmt::format("{} {}: versions 1.0 to {} are known; without {} it is the library's", option, text,
+                            model::kNewest.str(), option);
+    }
+    return error.empty();
 }
 
 std::string unknown_provider(const std::vector<std::string>& expected, const Survey& found) {

@@ -77,12 +77,12 @@ int print_all(const Options& options, const Survey& found, model::Version versio
 }
 
 int profile(const Options& options) {
+    std::string error;
+    std::optional<model::Version> expected;
+    if (!options.version.empty() && !read_api_version("--api", options.version, expected.emplace(), error))
+        return could_not_run(error);
     const Survey found = survey(options.plan, options.providers);
     if (!found.error.empty()) return could_not_run(found.error);
-    std::optional<model::Version> expected;
-    if (!options.version.empty() && !model::parse_version(options.version, expected.emplace())) {
-        return could_not_run(fmt::format("--api {}: a version is MAJOR.MINOR, such as 1.17", options.version));
-    }
     if (!options.diff.empty()) return diff(options, found, expected);
     return print_all(options, found, expected.value_or(std::min(found.subject.version, model::kNewest)));
 }

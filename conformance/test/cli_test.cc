@@ -63,6 +63,14 @@ TEST(BadInput, ABadVersionIsNamed) {
     }
 }
 
+TEST(BadInput, AVersionThatIsNotKnownIsRefusedWithThoseThatAre) {
+    for (const char* bad : {"3.5", "1.19", "0.9", "0x20000"}) {
+        expect_refusal({"explain", "--version", bad}, "versions 1.0 to 1.18 are known");
+        expect_refusal({"explain", "--profile", "/nowhere", "--version", bad}, "versions 1.0 to 1.18 are known");
+        expect_refusal({"profile", "--api", bad}, "versions 1.0 to 1.18 are known");
+    }
+}
+
 TEST(BadInput, BadHintsAreShownWithAnArrowAtTheWord) {
     expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICZ"}, "caps=FI_MSG| -->FI_ATOMICZ");
     expect_refusal({"explain", "--hints", "caps=FI_MSG|FI_ATOMICZ"}, "FI_ATOMIC");
