@@ -24,6 +24,17 @@ bool is_call_refused(const Answered& a) {
     return a.verdict.kind == Verdict::Kind::MustRefuse && !a.verdict.because.empty() && !by_offers;
 }
 
+// An entry fits, and the text lets the provider refuse all the same: what it answered, and what it would grant.
+std::string unexplained(const Answered& a) {
+    std::string out = "refuses what one of its entries fits, as it may: fi_getinfo returned ";
+    out += a.ret == 0 ? std::string("0, with no offer of it") : "-" + print_error(a.ret);
+    if (!a.proposal) return out + "; no change of the hints was found that it grants";
+    std::string changes;
+    for (const auto& c : a.proposal->changes)
+        changes += fmt::format("{}{} = {}", changes.empty() ? "" : ", ", row(c.field).path, c.after);
+    return out + "; granted with " + printable(changes);
+}
+
 }  // namespace
 
 bool offers_any(const Answer& a, const std::string& provider) {
@@ -85,7 +96,7 @@ std::string refusal_reason(const Query& query, const Answered& a) {
     if (a.declared && a.verdict.kind == Verdict::Kind::MayRefuse) return "may be refused: " + out;
     if (a.verdict.kind == Verdict::Kind::Granted)
         return out + (out.empty() ? "" : "; ") + "a deviation: the text demands an offer";
-    return out.empty() ? "refuses for no reason that is known" : out;
+    return out.empty() ? unexplained(a) : out;
 }
 
 }  // namespace selvage::conformance

@@ -40,6 +40,34 @@ std::string conflict(const Query& q, const Entry& entry, const Because& because)
     return fmt::format("{}: asked {}, offered {}", r.path, print_field(*q.hints, f), print_field(entry.offer, f));
 }
 
+// Capabilities that the entry lacks and an entry for endpoints of another type has: it is the type that stands in the
+// way of them.
+bool is_of_another_type(const Query& q, const Entry& entry, const std::vector<Explained>& entries) {
+    const auto missing = q.hints->caps & ~(entry.offer.caps | entry.also_caps);
+    return missing != 0 && std::any_of(entries.begin(), entries.end(), [&](const Explained& e) {
+               return e.entry.offer.ep.type != entry.offer.ep.type && (missing & ~e.entry.offer.caps) == 0;
+           });
+}
+
+// The sides of the link differ, so that a change of the field could help.
+bool sides_differ(const Query& q, const Entry& entry, const Because& because) {
+    const Field f = because.evidence.field;
+    if (!q.hints || (!is_number(f) && !is_text(f))) return true;
+    return print_field(*q.hints, f) != print_field(entry.offer, f);
+}
+
+// Of what the text leaves open: what the proposal changes.  One that leads to another entry changes none of it.
+std::vector<const Because*> open_links(const Query& query, const Explained& nearest, const Proposal* proposal) {
+    std::vector<const Because*> changed, differing;
+    for (const auto& b : nearest.matching.leaves_open) {
+        const auto changes = [&](const Change& c) { return c.field == b.evidence.field; };
+        if (!proposal || std::any_of(proposal->changes.begin(), proposal->changes.end(), changes))
+            changed.push_back(&b);
+        if (sides_differ(query, nearest.entry, b)) differing.push_back(&b);
+    }
+    return changed.empty() ? differing : changed;
+}
+
 bool nearer(const Explained& a, const Explained& b) {
     const auto conflicts = [](const Explained& e) {
         return std::pair(e.matching.refuses.size(), e.matching.leaves_open.size());
@@ -54,14 +82,13 @@ std::vector<std::string> obstacles(const Query& query, const std::vector<Explain
     std::vector<std::string> out;
     const auto nearest = std::min_element(entries.begin(), entries.end(), nearer);
     if (nearest == entries.end()) return out;
-    const auto need_not_change = [&](Field f) {
-        const auto changes = [&](const Change& c) { return c.field == f; };
-        return proposal && std::none_of(proposal->changes.begin(), proposal->changes.end(), changes);
-    };
-    const bool certain = !nearest->matching.refuses.empty();
-    for (const auto& b : certain ? nearest->matching.refuses : nearest->matching.leaves_open) {
-        if (!certain && need_not_change(b.evidence.field)) continue;
-        auto line = conflict(query, nearest->entry, b);
+    std::vector<const Because*> links;
+    for (const auto& b : nearest->matching.refuses) links.push_back(&b);
+    if (links.empty()) links = open_links(query, *nearest, proposal);
+    for (const Because* b : links) {
+        auto line = conflict(query, nearest->entry, *b);
+        if (query.hints && b->evidence.field == Field::caps && is_of_another_type(query, nearest->entry, entries))
+            line += " with " + print_field(nearest->entry.offer, Field::ep_type);
         if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(std::move(line));
     }
     return out;

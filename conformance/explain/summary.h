@@ -14,8 +14,7 @@ namespace selvage::conformance {
 /// entries.
 /// REQUIRES: none of the entries is granted.
 /// @param proposal the smallest change that the provider grants, or nullptr.  Where the text leaves a refusal open,
-/// what
-///     need not be changed is none of its reasons.
+///     what it changes are the reasons; if it changes nothing of them, all in which the sides differ.
 std::vector<std::string> obstacles(const model::Query& query, const std::vector<model::Explained>& entries,
                                    const model::Proposal* proposal);
 

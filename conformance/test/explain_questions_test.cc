@@ -21,6 +21,17 @@ TEST(ExplainQuestions, WhyIsTcpNotListedWithAtomics) {
                    "  caps: FI_MSG|FI_ATOMIC -> FI_MSG\n"});
 }
 
+// Of the provider's entries the nearest is refused by what the text leaves open, and the smallest change leads to
+// another.
+TEST(ExplainQuestions, WhyDoesOneTypeOfEndpointLackWhatAnotherHas) {
+    expect_answer(
+        {"explain", "--provider", "net", "--version", "1.17", "--hints", "caps=FI_TAGGED, ep_attr.type=FI_EP_MSG"},
+        {"  net  caps: FI_TAGGED is not offered with FI_EP_MSG\n"});
+    expect_answer({"explain", "--provider", "net", "--version", "1.17", "--hints",
+                   "caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_MSG"},
+                  {"  net  caps: FI_ATOMIC is not offered with FI_EP_MSG\n"});
+}
+
 TEST(ExplainQuestions, WhyDoReliableDatagramsOnVerbsGiveNothing) {
     const std::string verbs = SELVAGE_SOURCE_DIR "/impl/transport/verbs/verbs.toml";
     expect_answer(
