@@ -78,6 +78,9 @@ pre .part{display:inline-block;padding:.1rem 0}pre.wrap{white-space:pre-wrap;ove
 [hidden]{display:none!important}footer{max-width:1180px;margin:2.5rem auto 0;padding:1rem 1.25rem 2rem;color:var(--dim);font-size:.86rem}
 @media(max-width:640px){html{scroll-padding-top:7rem}body{font-size:14px}h1{font-size:1.4rem}main,header.top{padding-left:.8rem;padding-right:.8rem}
 .body dl{grid-template-columns:1fr;gap:.1rem}.body dd{margin-bottom:.5rem}.matrix tbody th,.matrix thead th:first-child{min-width:150px;max-width:46vw;font-size:.86rem}
+.sum tr{display:grid;grid-template-columns:repeat(5,1fr);border-bottom:1px solid var(--line);padding:.25rem .5rem}.sum tbody tr:last-child{border-bottom:0}
+.sum td,.sum th{border-bottom:0;padding:.1rem .2rem}.sum td:first-child,.sum th:first-child{grid-column:1/4;white-space:normal;overflow-wrap:anywhere}
+.sum td:last-child,.sum th:last-child{grid-area:1/4/auto/-1;align-self:center}.bar{min-width:0}
 .tools{gap:.45rem .8rem}.tiles{grid-template-columns:repeat(3,1fr);gap:.5rem}.tile{padding:.5rem .6rem}.tile b{font-size:1.25rem}}
 @media print{.tools{display:none}details>*{display:block}}
 )css";

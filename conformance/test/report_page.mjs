@@ -79,6 +79,9 @@ async function visit() {
     await picture(`${folder}/report-phone.png`);
     const wide = await evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert.equal(wide, 0, "nothing is wider than a phone");
+    const cut = await evaluate(`[...document.querySelectorAll(".sum th, .sum td")]
+        .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth).map((e) => e.textContent)`);
+    assert.deepEqual(cut, [], "the table of providers is seen whole");
 }
 
 let failure;
