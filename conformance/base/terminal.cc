@@ -41,6 +41,15 @@ std::string duration(double seconds) {
     return fmt::format("{:.0f} min {:.0f} s", seconds / 60, static_cast<double>(static_cast<int>(seconds) % 60));
 }
 
+// Fewer are no terminal that anybody reads on; more than the most make no line easier to read.
+constexpr unsigned long kFewestColumns = 20;
+constexpr unsigned long kMostColumns = 1000;
+
+std::size_t columns_of(int terminal) {
+    winsize size{};
+    return ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > kFewestColumns ? size.ws_col : 100;
+}
+
 }  // namespace
 
 std::string tinted(std::string_view text, Tint tint) {
@@ -49,9 +58,9 @@ std::string tinted(std::string_view text, Tint tint) {
 }
 
 std::size_t columns() {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-    return 100;
+    const char* set = std::getenv("COLUMNS");
+    const auto asked = set != nullptr ? std::strtoul(set, nullptr, 10) : 0;
+    return asked > kFewestColumns ? std::min(asked, kMostColumns) : columns_of(STDOUT_FILENO);
 }
 
 std::string printable(std::string_view text) {
@@ -122,8 +131,11 @@ void Progress::draw(bool force) {
     bar.resize(kWidth, ' ');
     const double left = share > 0.01 ? elapsed * (1 - share) / share : 0;
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
-    fmt::print(stderr, "\r\033[K[{}] {:3.0f} %  {:.0f}/s  {} left  {}", bar, share * 100, rate,
-               share > 0.01 ? duration(left) : std::string("?"), labels);
+    auto line = fmt::format("[{}] {:3.0f} %  {:.0f}/s  {} left  {}", bar, share * 100, rate,
+                            share > 0.01 ? duration(left) : std::string("?"), labels);
+    // A line that wraps would stay.
+    line.resize(std::min(line.size(), columns_of(STDERR_FILENO) - 1));
+    fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);
 }
 

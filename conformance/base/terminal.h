@@ -15,7 +15,7 @@ enum class Tint { Plain, Good, Bad, Warn, Dim, Bold };
 
 /// Text for stdout in a colour, or as it is.
 std::string tinted(std::string_view text, Tint tint);
-/// Columns of the terminal behind stdout; 100 where there is none.
+/// Columns that lines may have: what COLUMNS says, else those of the terminal behind stdout; 100 where there is none.
 std::size_t columns();
 
 /// Bytes that are safe to print on a terminal: control characters of a hostile library become \\xNN.

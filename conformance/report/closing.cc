@@ -22,12 +22,15 @@ namespace {
 
 constexpr std::size_t kWorst = 10;
 constexpr std::size_t kGradeColumns = 14;
+constexpr std::size_t kTableColumns = 100;  // the table of providers takes nearly as many
+constexpr std::size_t kFewCallers = 24;     // a list of callers that is shorter says nothing
 
 Tint tint_of(Grade g) { return is_grave(g) ? Tint::Bad : Tint::Warn; }
 
 // Some of a text, so that it takes one line.
 std::string clipped(std::string_view text, std::size_t width) {
     if (text.size() <= width) return std::string(text);
+    if (width < 2) return {};
     text = text.substr(0, width - 2);
     const auto word = text.find_last_of(' ');
     return std::string(text.substr(0, word < width / 2 ? text.size() : word)) + " …";
@@ -53,10 +56,35 @@ std::string column(std::size_t n, std::string_view head, Tint tint) {
     return n == 0 ? tinted(text, Tint::Dim) : tinted(text, tint);
 }
 
+// A label and what stands beside it, over as many lines as it takes.
+std::string labelled(std::string_view label, const std::string& text, std::size_t margin = 10) {
+    return wrap(text, std::string(margin, ' '), columns()).replace(0, label.size(), label);
+}
+
+// Where the table does not fit: what is there of each column, in words.
+void add_providers_in_words(std::string& out, const Report& report) {
+    for (const auto& p : report.providers) {
+        const auto n = counts_of(report, p);
+        const Breaks breaks = breaks_of(report, p.provider);
+        std::string text;
+        const auto add = [&](std::size_t count, std::string_view what) {
+            if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+        };
+        for (std::size_t g = 0; g < kGradeCount; ++g) add(breaks.by_grade[g].size(), name(static_cast<Grade>(g)));
+        add(breaks.waived.size(), "waived");
+        add(n[static_cast<std::size_t>(ClauseResult::Kept)], "kept");
+        add(n[static_cast<std::size_t>(ClauseResult::Unreached)], "unreached");
+        add(p.judged, "cases");
+        const auto label = printable(p.provider);
+        out += labelled(label, text, std::max(kGradeColumns, label.size()) + 1);
+    }
+}
+
 void add_providers(std::string& out, const Report& report) {
+    if (columns() < kTableColumns) return add_providers_in_words(out, report);
     std::string heads = fmt::format("{:<{}}", "provider", kGradeColumns);
     for (std::size_t g = 0; g < kGradeCount; ++g) heads += fmt::format("  {}", name(static_cast<Grade>(g)));
-    out += heads + "  waived   kept  unreached    cases\n";
+    out += heads + "  waived   kept  unreached   cases\n";
     for (const auto& p : report.providers) {
         const auto n = counts_of(report, p);
         const Breaks breaks = breaks_of(report, p.provider);
@@ -66,7 +94,7 @@ void add_providers(std::string& out, const Report& report) {
             out += column(breaks.by_grade[g].size(), name(grade), tint_of(grade));
         }
         out += column(breaks.waived.size(), "waived", Tint::Plain);
-        fmt::format_to(std::back_inserter(out), "  {:>5}  {:>9}  {:>7}\n",
+        fmt::format_to(std::back_inserter(out), "  {:>5}  {:>9}  {:>6}\n",
                        n[static_cast<std::size_t>(ClauseResult::Kept)],
                        n[static_cast<std::size_t>(ClauseResult::Unreached)], p.judged);
     }
@@ -82,7 +110,8 @@ void add_notes(std::string& out, const Report& report) {
     }
     if (count == 0) return;
     const auto more = count == 1 ? "" : fmt::format(" (the first of {} notes)", count);
-    out += "note      " + clipped(printable(first), columns() - 10 - more.size()) + more + "\n";
+    const auto room = std::max(columns(), 10 + more.size()) - 10 - more.size();
+    out += "note      " + clipped(printable(first), room) + more + "\n";
 }
 
 struct Promise {
@@ -113,10 +142,15 @@ void add_promise(std::string& out, const Promise& p) {
     for (const auto& [provider, breach] : p.finding->by_provider)
         who.push_back(fmt::format("{} {}", printable(provider), breach.calls));
     const auto grade = p.finding->grade();
-    fmt::format_to(std::back_inserter(out), "{} {}  {}\n",
-                   tinted(fmt::format("{:<{}}", name(grade), kGradeColumns), tint_of(grade)),
-                   tinted(p.clause->id, Tint::Bold), clipped(fmt::format("{}", fmt::join(who, ", ")), columns() / 2));
+    const auto callers = fmt::format("{}", fmt::join(who, ", "));
     const std::string margin(kGradeColumns + 1, ' ');
+    const auto used = margin.size() + p.clause->id.size() + 2;
+    const bool beside = used + kFewCallers <= columns();
+    fmt::format_to(std::back_inserter(out), "{} {}{}\n",
+                   tinted(fmt::format("{:<{}}", name(grade), kGradeColumns), tint_of(grade)),
+                   tinted(p.clause->id, Tint::Bold),
+                   beside ? "  " + clipped(callers, std::min(columns() / 2, columns() - used)) : "");
+    if (!beside) out += margin + clipped(callers, columns() - margin.size()) + "\n";
     out += margin + tinted(clipped(p.clause->title, columns() - margin.size()), Tint::Dim) + "\n";
 }
 
@@ -135,15 +169,10 @@ void add_worst(std::string& out, const std::vector<Promise>& promises) {
     }
     const auto shown = std::min(promises.size(), kWorst);
     const auto which = shown == promises.size() ? std::string() : fmt::format(", the {} worst", shown);
-    fmt::format_to(std::back_inserter(out), "\n{} broken {}{}; with each, how many calls of which provider show it\n",
-                   promises.size(), promises.size() == 1 ? "promise" : "promises", which);
+    out += "\n" + wrap(fmt::format("{} broken {}{}; with each, how many calls of which provider show it",
+                                   promises.size(), promises.size() == 1 ? "promise" : "promises", which),
+                       "", columns());
     for (std::size_t i = 0; i < shown; ++i) add_promise(out, promises[i]);
-}
-
-// A label and what stands beside it, over as many lines as it takes.
-std::string labelled(std::string_view label, const std::string& text) {
-    constexpr std::size_t kMargin = 10;
-    return wrap(text, std::string(kMargin, ' '), columns()).replace(0, label.size(), label);
 }
 
 void add_next(std::string& out, const std::vector<Promise>& promises, const std::vector<std::string>& files) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "conformance/test/tool_util.h"
 #include "model/spec/clause.h"
@@ -54,6 +56,20 @@ TEST(Closing, FitsOnAScreenHoweverMuchIsBroken) {
         EXPECT_LE(end - begin, kScreenColumns + std::string_view("…").size()) << text.substr(begin, end - begin);
         begin = end + 1;
     }
+}
+
+// Ids and commands are there to be copied, so they are not cut.
+TEST(Closing, HasNoLongerLinesThanANarrowTerminalButForIdsAndCommands) {
+    setenv("COLUMNS", "60", 1);
+    const std::string text = closing_text(worst_report(), {"report.html", "report.json"});
+    unsetenv("COLUMNS");
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const bool copied =
+            contains(line, "selvage ") || line.starts_with("fatal  ") || line.starts_with("violation  ");
+        EXPECT_LE(line.size(), copied ? kScreenColumns : 60 + std::string_view("…").size()) << line;
+    }
+    EXPECT_TRUE(contains(text, "\nnet;ofi_rxm    ")) << text;
 }
 
 TEST(Closing, HasTheGravestPromiseFirstAndThenWhatMostProvidersBreak) {
