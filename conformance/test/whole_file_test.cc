@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <csignal>
 
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
