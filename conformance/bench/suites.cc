@@ -4,6 +4,8 @@
 #include "conformance/bench/collective/session.h"
 #include "conformance/bench/contexts/session.h"
 #include "conformance/bench/getinfo.h"
+#include "conformance/bench/many/connect_floor.h"
+#include "conformance/bench/many/session.h"
 #include "conformance/bench/transfer/floor.h"
 #include "conformance/bench/transfer/plan.h"
 #include "conformance/bench/transfer/session.h"
@@ -20,6 +22,9 @@ constexpr Suite kSuites[] = {
      collective::collective_workloads, collective::collective_session},
     {"contexts", "what contexts of one scalable endpoint cost beside as many endpoints, over shm and tcp",
      contexts::context_workloads, contexts::context_session},
+    {"many",
+     "what many peers cost: processes that all send to all, endpoints that send to one, addresses, first messages",
+     many::many_workloads, many::many_session, many::many_floors, many::connect_floor_session},
 };
 
 }  // namespace
