@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
+
+#include "impl/base/sha256_block.h"
 
 namespace selvage::impl {
 namespace {
@@ -38,6 +41,20 @@ TEST(Hmac, AgreesWithThePublishedExamples) {
               "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     EXPECT_EQ(hmac_of(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First"),
               "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+TEST(Sha256Block, TheProcessorsInstructionsDoWhatPlainOnesDo) {
+    uint32_t state[8] = {1, 2, 3, 4, 5, 6, 7, 8}, plain[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    uint8_t bytes[64];
+    for (unsigned i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
+    for (int round = 0; round < 1000; ++round) {
+        sha256_block(state, bytes);
+        sha256_block_plain(plain, bytes);
+        for (int i = 0; i < 8; ++i) {
+            ASSERT_EQ(state[i], plain[i]) << round;
+            memcpy(bytes + 4 * i, &plain[i], sizeof plain[i]);
+        }
+    }
 }
 
 }  // namespace
