@@ -53,6 +53,23 @@ struct Full {
         if (!progress_until(a, at_a, [this] { return !at_a.downs.empty(); })) return 5;
         return at_a.downs[0].second == FI_ENOSPC ? 0 : 6;
     }
+    int send_more_when_there_is_room() {
+        size_t sent = 1;
+        while (send_text(a, *to_b, "more") == SendResult::Done) ++sent;
+        if (sent >= shm::kFirstLines) return 2;
+        if (progress_until(
+                a, at_a, [this] { return !at_a.downs.empty() || !at_a.rooms.empty(); }, 20))
+            return 3;
+        unlink(kFiller);
+        if (!progress_until(a, at_a, [this] { return !at_a.rooms.empty(); })) return 4;
+        if (send_text(a, *to_b, "more") != SendResult::Done) return 5;
+        return progress_until(b, at_b, [&] { return at_b.arrivals.size() == sent + 1; }) ? 0 : 6;
+    }
+    int lose_a_peer_without_room() {
+        while (send_text(a, *to_b, "more") == SendResult::Done) continue;
+        if (!progress_until(a, at_a, [this] { return !at_a.downs.empty(); })) return 2;
+        return at_a.downs[0].second == FI_ENOSPC ? 0 : 3;
+    }
     int find_nobody_for_a_while() {
         ShmPeer* peer = nullptr;
         if (b.find_peer_at(b_name.text, &peer) != -FI_EAGAIN) return 2;
@@ -79,6 +96,8 @@ void run(int (Full::*body)()) {
 
 TEST(ShmFull, AnAnswerWaitsForRoom) { run(&Full::answer_when_there_is_room); }
 TEST(ShmFull, APeerThatCannotBeAnsweredIsToldWhy) { run(&Full::tell_both_of_no_space); }
+TEST(ShmFull, TheRestOfARingWaitsForRoom) { run(&Full::send_more_when_there_is_room); }
+TEST(ShmFull, APeerWhoseRingGetsNoMemoryIsLostAfterAWhile) { run(&Full::lose_a_peer_without_room); }
 TEST(ShmFull, ASenderIsToldWhyAfterAWhile) { run(&Full::find_nobody_for_a_while); }
 
 }  // namespace

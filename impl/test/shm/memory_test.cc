@@ -1,5 +1,6 @@
 // What an endpoint keeps of peers that came and went.
 #include <malloc.h>
+#include <sys/stat.h>
 
 #include "impl/test/shm/fake_sink.h"
 
@@ -65,6 +66,51 @@ TEST_F(ShmVisitors, APeerInTheMemoryOfAnotherBeginsAnew) {
     ASSERT_EQ(seen.size(), 100u);
     EXPECT_NE(std::find(seen.begin() + 1, seen.end(), seen[0]), seen.end()) << "the memory is used again";
     EXPECT_EQ(std::find(seen.begin() + 1, seen.begin() + 10, seen[0]), seen.begin() + 10) << "but not at once";
+}
+
+// Of the file behind an endpoint's region.
+size_t region_bytes(const Name& name) {
+    struct stat status {};
+    return stat(file_of(name).c_str(), &status) == 0 ? static_cast<size_t>(status.st_blocks) * 512 : 0;
+}
+
+TEST(ShmSlots, ASenderOfFewMessagesCostsTwoPagesAndOneOfManyAWholeRing) {
+    Name home{"home"}, there{"there"};
+    ShmTransport owner, sender;
+    FakeSink at_owner;
+    ShmPeer* peer = nullptr;
+    ASSERT_EQ(owner.open_at(home.text, {}), 0);
+    ASSERT_EQ(sender.open_at(there.text, {}), 0);
+    const size_t before = region_bytes(home);
+    ASSERT_EQ(sender.find_peer_at(home.text, &peer), 0);
+    std::vector<std::string> sent;
+    const auto send_until = [&](uint64_t position) {
+        while (peer->out.position < position) {
+            sent.push_back("message " + std::to_string(sent.size()));
+            ASSERT_EQ(send_text(sender, *peer, sent.back()), SendResult::Done);
+        }
+    };
+    send_until(shm::kFirstLines - 1);
+    EXPECT_EQ(region_bytes(home) - before, shm::kFirstBytes);
+    send_until(shm::kRingLines - 1);
+    EXPECT_EQ(region_bytes(home) - before, shm::kSlotBytes);
+    EXPECT_EQ(send_text(sender, *peer, "no room"), SendResult::Again);
+    ASSERT_TRUE(progress_until(owner, at_owner, [&] { return at_owner.arrivals.size() == sent.size(); }));
+    for (size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(at_owner.arrivals[i].payload, sent[i]);
+}
+
+TEST(ShmSlots, AFirstMessageThatIsLongerThanAPageGetsTheWholeRing) {
+    Name home{"home"}, there{"there"};
+    ShmTransport owner, sender;
+    FakeSink at_owner;
+    ShmPeer* peer = nullptr;
+    ASSERT_EQ(owner.open_at(home.text, {}), 0);
+    ASSERT_EQ(sender.open_at(there.text, {}), 0);
+    ASSERT_EQ(sender.find_peer_at(home.text, &peer), 0);
+    const std::string longest(ShmTransport::kFrameMax, 'x');
+    ASSERT_EQ(send_text(sender, *peer, longest), SendResult::Done);
+    ASSERT_TRUE(progress_until(owner, at_owner, [&] { return at_owner.arrivals.size() == 1; }));
+    EXPECT_EQ(at_owner.arrivals[0].payload, longest);
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 //     77824    slot 1 ...
 //
 // The object belongs to the endpoint that receives: the owner. Each sender takes one slot and is the only producer of
-// its ring; the owner is the only consumer. The file is sparse: the owner pays for the header, and a slot's 68 KiB are
-// made when its sender comes and given back when it goes.
+// its ring; the owner is the only consumer. The file is sparse: the owner pays for the header, two pages of a slot are
+// made when its sender comes, the rest when these are full once (ShmPeer::ring_is_whole), and all is given back when it
+// goes.
 //
 // Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,
 // however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h). Sockets of
@@ -48,6 +49,9 @@ inline constexpr size_t kRingBytes = kRingLines * kLine;
 inline constexpr size_t kSlots = 1024;  // senders of one endpoint at the same time
 inline constexpr size_t kHeaderBytes = 2 * kPage;
 inline constexpr size_t kSlotBytes = kPage + kRingBytes;
+// What a slot has of memory at first: its words, and lines for those who say little.
+inline constexpr size_t kFirstBytes = 2 * kPage;
+inline constexpr size_t kFirstLines = (kFirstBytes - kPage) / kLine;
 inline constexpr size_t kIdBytes = 16;
 inline constexpr size_t kProofBytes = 32;
 

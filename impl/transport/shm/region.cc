@@ -180,14 +180,13 @@ constexpr size_t kMappedSlot = kPage + 2 * kRingBytes;
 
 SlotControl* map_slot_of(int file, size_t slot, int* error) {
     *error = -FI_ENOMEM;
-    void* space = mmap(nullptr, kMappedSlot, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) return nullptr;
-    auto* start = static_cast<std::byte*>(space);
     const auto offset = static_cast<off_t>(slot_offset(slot));
-    constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
-    if (mmap(start, kPage + kRingBytes, PROT_READ | PROT_WRITE, kFlags, file, offset) == MAP_FAILED ||
-        mmap(start + kPage + kRingBytes, kRingBytes, PROT_READ | PROT_WRITE, kFlags, file,
-             offset + static_cast<off_t>(kPage)) == MAP_FAILED) {
+    // Once with what lies behind the slot, in whose place the ring comes again. Pages that nobody writes to are not
+    // wanted: what is mapped ahead takes longer than all the rest of meeting a peer.
+    void* space = mmap(nullptr, kMappedSlot, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
+    if (space == MAP_FAILED) return nullptr;
+    if (mmap(static_cast<std::byte*>(space) + kPage + kRingBytes, kRingBytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED, file, offset + static_cast<off_t>(kPage)) == MAP_FAILED) {
         munmap(space, kMappedSlot);
         return nullptr;
     }
@@ -348,11 +347,21 @@ void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)
     slot->instance_at = reinterpret_cast<uintptr_t>(self.instance);
 }
 
+// Makes the file reach that far. With the set-up lock held, so that no sender's slot lies behind the end that is seen;
+// what the owner has reserved meanwhile may be given back, and its sender asks for it anew.
+int extend(int file, size_t bytes) {
+    struct stat status {};
+    if (fstat(file, &status)) return -errno;
+    if (static_cast<size_t>(status.st_size) >= bytes) return 0;
+    return ftruncate(file, static_cast<off_t>(bytes)) ? -errno : 0;
+}
+
 // With the set-up lock held.
 int set_up(RemoteSlot* remote, const Identity& self) {
     int error = take_slot(remote->file, remote->header, &remote->index);
     if (error) return error;
-    error = allocate(remote->file, slot_offset(remote->index), kSlotBytes);
+    error = allocate(remote->file, slot_offset(remote->index), kFirstBytes);
+    if (!error) error = extend(remote->file, slot_offset(remote->index) + kSlotBytes);
     if (error) return error;
     remote->slot = map_slot_of(remote->file, remote->index, &error);
     if (!remote->slot) return error;
@@ -404,6 +413,10 @@ void RemoteSlot::leave() {
     if (header) munmap(header, kHeaderBytes);
     close_noted(file);
     forget();
+}
+
+int RemoteSlot::allocate_ring() const {
+    return allocate(file, slot_offset(index) + kFirstBytes, kSlotBytes - kFirstBytes);
 }
 
 // The owner that sees the attention raised (acquire) sees that word, and what was published before.

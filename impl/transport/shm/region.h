@@ -50,6 +50,8 @@ struct RemoteSlot {
     // lives, and another sender is taking a slot; likewise. -FI_EACCES: another key, or another user's. -FI_ENOSPC,
     // -FI_ENOMEM, -FI_EMFILE: resources.
     int enter(const char* text, const Identity& self);
+    // Memory for all of the ring, of which enter() gives kFirstLines. 0 or -FI_ENOSPC, ...
+    int allocate_ring() const;
     // Tells the owner that nothing follows.
     void say_closed();
     void leave();

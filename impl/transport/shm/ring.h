@@ -51,11 +51,12 @@ struct Outbound {
     // there is none: limit and position are zero.
     bool has_room(size_t count) const { return limit - position > count; }
 
-    // Sees what the consumer gave back. False when it claims what cannot be.
-    bool refresh() {
+    // Sees what the consumer gave back. False when it claims what cannot be. Lines at `allocated` and above have no
+    // memory yet.
+    bool refresh(uint64_t allocated = UINT64_MAX) {
         const uint64_t consumed = slot().consumed.load(std::memory_order_acquire);
         if (consumed > position || position - consumed > kRingLines) return false;
-        limit = consumed + kRingLines;
+        limit = std::min(consumed + kRingLines, allocated);
         return true;
     }
 

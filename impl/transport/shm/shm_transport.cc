@@ -176,13 +176,27 @@ int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
 int ShmTransport::connect(Peer& peer) {
     const int error = peer.remote.enter(peer.text, self_);
     if (error == -FI_EAGAIN || error == -FI_EBUSY || error == -FI_ENOSPC) {
-        const uint64_t now = now_ms();
-        if (!peer.missing_since) peer.missing_since = now;
-        const uint64_t grace = error == -FI_EBUSY ? kBusyGraceMs : kStartGraceMs;
-        if (now - peer.missing_since < grace) return -FI_EAGAIN;
+        if (waits(peer, error == -FI_EBUSY ? kBusyGraceMs : kStartGraceMs)) return -FI_EAGAIN;
         return error == -FI_ENOSPC ? error : -FI_EHOSTUNREACH;
     }
     return error ? error : join(peer);
+}
+
+// Whether something that a peer lacks may still come, since it was missed first.
+bool ShmTransport::waits(Peer& peer, uint64_t grace) {
+    const uint64_t now = now_ms();
+    if (!peer.missing_since) peer.missing_since = now;
+    return now - peer.missing_since < grace;
+}
+
+// A peer that is sent more than a page at a time gets the whole ring.
+int ShmTransport::allocate_ring(Peer& peer) {
+    const int error = peer.remote.allocate_ring();
+    if (error == -FI_ENOSPC && waits(peer, kStartGraceMs)) return -FI_EAGAIN;
+    if (error) return error;
+    peer.missing_since = 0;
+    peer.ring_is_whole = true;
+    return 0;
 }
 
 int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
@@ -199,9 +213,7 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     int error = region_.reserve(std::min(peer_count_, shm::kSlots) - 1);
     if (!error) error = peer->remote.enter(peer->text, self_);
     if (error == -FI_EBUSY) {
-        const uint64_t now = now_ms();
-        if (!peer->missing_since) peer->missing_since = now;
-        if (now - peer->missing_since < kStartGraceMs) return -FI_EAGAIN;
+        if (waits(*peer, kStartGraceMs)) return -FI_EAGAIN;
     }
     if (error) {
         if (fresh) set_aside(*peer);  // nobody has seen it
@@ -227,7 +239,8 @@ int ShmTransport::join(Peer& peer) {
     peer.known = true;
     peer.out.lines = shm::ring_of(peer.remote.slot);
     peer.out.region = peer.remote.header;
-    peer.out.limit = shm::kRingLines;
+    peer.out.limit = shm::kFirstLines;
+    peer.ring_is_whole = false;
     if (peer.remote.header->senders_fence) fences_ = true;
     return 0;
 }
@@ -477,22 +490,21 @@ void ShmTransport::wait_for_room(Peer& peer) {
 
 SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
     if (peer.life != ShmPeerLife::Living) return SendResult::Down;
-    if (!peer.out.lines) {
-        const int error = connect(peer);
-        if (error == -FI_EAGAIN && peer.life == ShmPeerLife::Living) {
-            wait_for_room(peer);
-            return SendResult::Again;
-        }
-        if (error) {
-            mark_failed(peer, -error, true);
-            return SendResult::Down;
-        }
+    int error = peer.out.lines ? 0 : connect(peer);
+    if (!error && !peer.out.has_room(lines) && !peer.ring_is_whole) error = allocate_ring(peer);
+    if (error == -FI_EAGAIN && peer.life == ShmPeerLife::Living) {
+        wait_for_room(peer);
+        return SendResult::Again;
+    }
+    if (error) {
+        mark_failed(peer, -error, true);
+        return SendResult::Down;
     }
     if (peer.long_out.active) {
         wait_for_room(peer);
         return SendResult::Again;
     }
-    if (!peer.out.refresh()) {
+    if (!peer.out.refresh(peer.ring_is_whole ? UINT64_MAX : shm::kFirstLines)) {
         mark_failed(peer, FI_ECONNABORTED, true);
         return SendResult::Down;
     }

@@ -174,6 +174,8 @@ private:
     void mark_failed(Peer& peer, int error, bool drainable);
     int connect(Peer& peer);
     int join(Peer& peer);
+    static bool waits(Peer& peer, uint64_t grace);
+    static int allocate_ring(Peer& peer);
     Peer* find_living(const char (&text)[kShmTextMax]);
     Peer* add_peer(const char (&text)[kShmTextMax]);
     Peer* create_peer();
