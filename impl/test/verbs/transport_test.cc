@@ -1,4 +1,6 @@
 // The verbs transport over a fake device.
+#include <utility>
+
 #include "impl/test/verbs/sides.h"
 
 namespace selvage::impl::test {
@@ -164,6 +166,40 @@ TEST_F(VerbsTransportTest, TwoThatCallEachOtherAtOnceEndWithOneConnection) {
     EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty());
 }
 
+// Called in the middle of the next progress, between its looks at completions and at events.
+std::function<void()> meanwhile;
+int (*get_event)(rdma_event_channel*, rdma_cm_event**);
+int get_event_after(rdma_event_channel* channel, rdma_cm_event** event) {
+    if (const auto call = std::exchange(meanwhile, nullptr)) call();
+    return get_event(channel, event);
+}
+
+// One that calls a while before the other does, and looks late from then on. Which of the two calls counts is chance.
+void cross_calls(FakeDevice& device, int lead) {
+    VerbsSide a(device), b(device);
+    VerbsPeer* to_b = a.peer(b);
+    for (int i = 0; i < lead; ++i) (i % 2 ? b : a).progress();
+    VerbsPeer* to_a = b.peer(a);
+    const auto together = [&] { return to_b->phase == Phase::Up && to_a->phase == Phase::Up; };
+    for (int i = 0; i < 200'000 && !together(); ++i) {
+        meanwhile = [&b] {
+            for (int n = 0; n < 10; ++n) b.progress();
+        };
+        a.progress();
+        meanwhile = nullptr;
+        b.progress();
+    }
+    EXPECT_TRUE(together()) << lead;
+    EXPECT_TRUE(a.sink.downs.empty() && b.sink.downs.empty()) << lead;
+}
+// The reason is a message, and the end an event: who looks late finds both at once, the end first.
+TEST_F(VerbsTransportTest, ACallThatIsTurnedAwayForTheOthersEndsWithOneConnection) {
+    get_event = std::exchange(device.library.get_cm_event, get_event_after);
+    for (int lead = 0; lead < 12; ++lead) {
+        for (int i = 0; i < 8; ++i) cross_calls(device, lead);
+    }
+}
+
 TEST_F(VerbsTransportTest, AnEndpointReachesItselfThroughTheDevice) {
     VerbsSide a(device);
     VerbsPeer* self = join(a, a);
@@ -184,6 +220,24 @@ TEST_F(VerbsTransportTest, AnotherKeyIsRejectedAndNothingOfTheCallerIsDelivered)
     EXPECT_TRUE(b.sink.frames.empty());
     EXPECT_TRUE(b.sink.downs.empty());
     ASSERT_TRUE(run({&a, &b}, [&] { return a.transport.calls() + b.transport.calls() == 0; }));
+}
+
+TEST_F(VerbsTransportTest, TheReasonForTheEndIsReportedThoughTheEndIsSeenFirst) {
+    get_event = std::exchange(device.library.get_cm_event, get_event_after);
+    for (int lead = 0; lead < 6; ++lead) {
+        VerbsSide a(device, "one key"), b(device, "another");
+        VerbsPeer* to_b = a.peer(b);
+        for (int i = 0; i < lead; ++i) (i % 2 ? b : a).progress();
+        for (int i = 0; i < 2000 && a.sink.downs.empty(); ++i) {
+            meanwhile = [&b] {
+                for (int n = 0; n < 10; ++n) b.progress();
+            };
+            a.progress();
+            meanwhile = nullptr;
+        }
+        ASSERT_FALSE(a.sink.downs.empty());
+        EXPECT_EQ(a.sink.downs[0], std::make_pair(to_b, FI_EKEYREJECTED)) << lead;
+    }
 }
 
 TEST_F(VerbsTransportTest, NobodyListeningTakesThePeerDown) {

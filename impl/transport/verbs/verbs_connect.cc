@@ -46,12 +46,15 @@ int VerbsTransport::dial(Peer& peer) {
     const int error = start_call(peer);
     if (error) return error;
     peer.phase = Peer::Phase::Dialing;
-    if (!peer.dialing) {
-        peer.dialing = true;
-        peer.next_dialing = dialing_;
-        dialing_ = &peer;
-    }
+    watch_dialing(peer);
     return 0;
+}
+
+void VerbsTransport::watch_dialing(Peer& peer) {
+    if (peer.dialing) return;
+    peer.dialing = true;
+    peer.next_dialing = dialing_;
+    dialing_ = &peer;
 }
 
 int VerbsTransport::start_call(Peer& peer) {
@@ -110,9 +113,21 @@ bool VerbsTransport::retry_later(Peer& peer, Refusal refusal) {
     if (connected_) return false;
     if (refusal != Refusal::Crossed && refusal != Refusal::Taken && refusal != Refusal::Busy) return false;
     detach_call(peer);
+    keep_dialing(peer);
     peer.dial_again =
         net::now_milliseconds() + (refusal == Refusal::Crossed ? verbs::kCrossedPause : verbs::kBusyPause);
     return true;
+}
+
+// A refusal is a message, and the end that follows it an event: a late look finds both, the end first. Then the peer
+// was taken for one that is lost, and is dialed on.
+void VerbsTransport::keep_dialing(Peer& peer) {
+    if (!peer.broken || peer.phase != Peer::Phase::Dialing || peer.error != FI_ECONNRESET) return;
+    Peer** at = &broken_;
+    while (*at != &peer) at = &(*at)->next_broken;
+    *at = peer.next_broken;
+    peer.broken = false;
+    watch_dialing(peer);
 }
 
 void VerbsTransport::refused(Call& call, Refusal refusal, const uint8_t* data, size_t size) {
@@ -121,6 +136,7 @@ void VerbsTransport::refused(Call& call, Refusal refusal, const uint8_t* data, s
     if (retry_later(*peer, refusal)) return;
     peer->farewell.data_size = static_cast<uint16_t>(std::min(size, sizeof peer->farewell.data));
     if (size) memcpy(peer->farewell.data, data, peer->farewell.data_size);
+    if (peer->broken && peer->error == FI_ECONNRESET) peer->error = verbs::error_of(refusal);
     call_failed(call, verbs::error_of(refusal));
 }
 

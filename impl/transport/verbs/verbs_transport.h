@@ -133,9 +133,11 @@ private:
     void on_lane(Call& call, const std::byte* bytes, size_t size);
     // verbs_connect.cc
     int dial(Peer& peer);
+    void watch_dialing(Peer& peer);
     int start_call(Peer& peer);
     int request(Call& call);
     bool retry_later(Peer& peer, verbs::Refusal refusal);
+    void keep_dialing(Peer& peer);
     void call_failed(Call& call, int error);
     void refused(Call& call, verbs::Refusal refusal, const uint8_t* data, size_t size);
     void look();
