@@ -138,6 +138,11 @@ static void await_join(struct fid_mc* mc, void* context) {
     uint32_t event;
     ssize_t read;
     while ((read = fi_eq_read(eq, &event, &entry, sizeof entry, 0)) == -FI_EAGAIN) fi_cq_read(cq, NULL, 0);
+    if (read == -FI_EAVAIL) {
+        struct fi_eq_err_entry error = {0};
+        fi_eq_readerr(eq, &error, 0);
+        give_up("an error event", -error.err);
+    }
     if (read < 0) give_up("fi_eq_read", read);
     EXPECT(event == FI_JOIN_COMPLETE);
     named = entry.fid == &mc->fid;
