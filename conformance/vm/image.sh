@@ -11,7 +11,8 @@ die() { printf 'guest: %s\n' "$*" >&2; exit 125; }
 
 # In the order of need: shares, network devices, and the RDMA device with what user space reaches it by. crc32 is what
 # rxe looks for at run time, and no dependency of it says so.
-modules=(virtio_pci 9pnet_virtio 9p overlay crc32_generic dummy veth sch_netem rdma_rxe rdma_ucm ib_umad)
+modules=(virtio_pci 9pnet_virtio 9p overlay crc32_generic dummy veth sch_netem sch_tbf sch_ingress cls_matchall
+    act_gact rdma_rxe rdma_ucm ib_umad)
 
 # The newest kernel that has the software RDMA device and can be read.
 newest_release() {

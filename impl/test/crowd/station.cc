@@ -43,8 +43,8 @@ Station::Station(const StationChoice& choice) : memory(choice.memory) {
     hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     const bool network = choice.provider != "shm";
     const char* service = choice.service.empty() ? nullptr : choice.service.c_str();
-    SELVAGE_MUST(fi_getinfo(FI_VERSION(1, 17), network ? "127.0.0.1" : nullptr, service,
-                            network || service ? FI_SOURCE : 0, hints, &info_));
+    const char* node = network && !choice.node.empty() ? choice.node.c_str() : nullptr;
+    SELVAGE_MUST(fi_getinfo(FI_VERSION(1, 17), node, service, network || service ? FI_SOURCE : 0, hints, &info_));
     fi_freeinfo(hints);
     SELVAGE_MUST(fi_fabric(info_->fabric_attr, &fabric_, nullptr));
     SELVAGE_MUST(fi_domain(fabric_, info_, &domain_, nullptr));

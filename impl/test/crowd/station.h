@@ -31,6 +31,7 @@ struct StationChoice {
     std::string service;  // shm: the name; otherwise the port; empty: any
     size_t memory = 0;    // registered for remote access
     size_t queue_size = 0;
+    std::string node = "127.0.0.1";  // where it listens, with the network; empty: at all addresses
 };
 
 class Station {
