@@ -13,6 +13,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "conformance/base/markup.h"
 #include "conformance/base/terminal.h"
 #include "conformance/base/tunables.h"
 #include "conformance/cli/commands.h"
@@ -121,6 +122,46 @@ static int with_output_written(int status) {
                                      errno != 0 ? std::strerror(errno) : ""));
 }
 
+// Help whose descriptions are as wide as the terminal.
+class NarrowHelp : public CLI::Formatter {
+public:
+    NarrowHelp() { column_width(kNames); }
+    [[nodiscard]] std::string make_option_desc(const CLI::Option* option) const override {
+        return narrowed(option->get_description());
+    }
+    [[nodiscard]] std::string make_subcommand(const CLI::App* command) const override {
+        std::ostringstream out;
+        CLI::detail::format_help(out, command->get_display_name(true), narrowed(command->get_description()), kNames);
+        return out.str();
+    }
+
+private:
+    static constexpr std::size_t kNames = 30;
+    static std::string narrowed(const std::string& text) {
+        std::string out = wrap(text, "", std::max(columns(), kNames + 20) - kNames);
+        if (!out.empty()) out.pop_back();
+        return out;
+    }
+};
+
+// What is wrong with the command line, and whose help tells what is right.
+static std::string misread(const CLI::App& app, const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    const auto left = app.remaining(true);
+    if (chosen.empty() && !left.empty())
+        return fmt::format("there is no command {} (selvage --help lists them)", left.front());
+    std::string command = "selvage";
+    for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+        at = at->get_subcommands().front();
+        command += " " + at->get_name();
+    }
+    const auto option = std::find_if(left.begin(), left.end(), [](const auto& l) { return l.starts_with('-'); });
+    const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    if (is_extra && option != left.end())
+        return fmt::format("{} has no option {} ({} --help lists them)", command, *option, command);
+    return fmt::format("{} ({} --help tells the options)", error.what(), command);
+}
+
 }  // namespace selvage::conformance
 
 // What cannot even be told ends the process.
@@ -137,7 +178,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
         "             selvage explain --hints 'caps=FI_MSG|FI_ATOMIC, ep_attr.type=FI_EP_RDM'\n"
         "             selvage clauses getinfo.caps");
     app.require_subcommand(1);
-    app.get_formatter()->column_width(30);
+    app.formatter(std::make_shared<NarrowHelp>());
     app.set_version_flag("--version", SELVAGE_VERSION);
     Run run;
     add_check(app, run);
@@ -165,7 +206,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
     } catch (const CLI::CallForVersion& e) {
         return with_output_written(app.exit(e));
     } catch (const CLI::ParseError& e) {
-        return could_not_run(fmt::format("{} (selvage --help tells the options)", e.what()));
+        return could_not_run(misread(app, e));
     }
     try {
         return with_output_written(run());

@@ -2,6 +2,8 @@
 // terminal.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 #include "model/spec/clause.h"
@@ -60,6 +62,29 @@ TEST(BadInput, ABadVersionIsNamed) {
     for (const char* bad : {"1.x", "seventeen", "1", "1.17.1", "-1.2"}) {
         expect_refusal({"explain", "--version", bad}, "MAJOR.MINOR");
         expect_refusal({"profile", "--api", bad}, "MAJOR.MINOR");
+    }
+}
+
+TEST(BadInput, AWrongWordOfTheCommandLineIsNamedWithTheHelpThatTellsTheRightOnes) {
+    expect_refusal({"chek", "--provider", "shm"}, "there is no command chek (selvage --help lists them)");
+    expect_refusal({"check", "--provder", "shm"}, "selvage check has no option --provder (selvage check --help lists");
+    expect_refusal({"check", "--provider"}, "(selvage check --help tells the options)");
+    expect_refusal({"bench", "getinfo", "--fast"}, "selvage bench getinfo has no option --fast (");
+    expect_refusal({"explain", "word"}, "word (selvage explain --help tells the options)");
+}
+
+// Names of options and examples are as long as they are.
+TEST(Output, DescriptionsInHelpAreAsNarrowAsTheTerminal) {
+    const std::string margin(30, ' ');
+    for (const Arguments& command : {Arguments{"--help"}, {"check", "--help"}, {"explain", "--help"}}) {
+        std::istringstream lines(run_tool(command, {"COLUMNS=70"}).out);
+        std::size_t described = 0;
+        for (std::string line; std::getline(lines, line);) {
+            if (!line.starts_with(margin)) continue;
+            ++described;
+            EXPECT_LE(line.size(), 70U) << line;
+        }
+        EXPECT_GE(described, 5U) << command.front();
     }
 }
 
@@ -145,7 +170,7 @@ TEST(BadInput, UnreadableWaiversAndProfilesAreNamed) {
 
 TEST(BadInput, OptionsThatMakeNoSenseAreNamed) {
     expect_refusal({}, "subcommand");
-    expect_refusal({"chek"}, "subcommand");
+    expect_refusal({"chek"}, "there is no command chek");
     expect_refusal({"check", "--cases", "0"}, "--cases");
     expect_refusal({"check", "--cases", "many"}, "--cases");
     expect_refusal({"check", "--seed", "-1"}, "--seed");
