@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <random>
 #include <vector>
 
@@ -27,12 +28,19 @@ sockaddr_in address_of(std::size_t i) {
     return address;
 }
 
+/// Of this process, which does all of it: where others want the processor, too, the clock on the wall is theirs.
+double processor_time() {
+    timespec time = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
 /// @return nanoseconds of one.
 template <class What>
 double time_of(std::size_t count, What what) {
-    const std::int64_t began = now();
+    const double began = processor_time();
     what();
-    return static_cast<double>(now() - began) / static_cast<double>(count);
+    return (processor_time() - began) / static_cast<double>(count);
 }
 
 class Addresses : public Worker {
