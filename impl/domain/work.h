@@ -1,6 +1,6 @@
 // An operation that waits for a counter, and what a counter knows of those that wait for it (work_queue.h).
 //
-// A send of at most one range that has FI_TRIGGER is described by one small record, which comes from a pool
+// A send of one range that has FI_TRIGGER is described by one small record, which comes from a pool
 // (work_pool.h). Everything else is a LongWork, which is allocated for the operation.
 #pragma once
 
@@ -46,7 +46,7 @@ struct Transfer {
     void* comparand_regions[kRangesMax];
 };
 
-// A send of at most one range, with or without a tag. The buffer is the application's.
+// A send of one range, with or without a tag. The buffer is the application's.
 struct ShortSend {
     const void* bytes;
     size_t size;

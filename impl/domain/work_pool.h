@@ -25,10 +25,10 @@ public:
     WorkPool& operator=(const WorkPool&) = delete;
 
     // With `is_short`, and as it was given back. nullptr when memory is short.
-    Work* take() {
-        if (!free_) [[unlikely]] {
-            if (!grow()) return nullptr;
-        }
+    Work* take() { return free_ || grow() ? take_free() : nullptr; }
+    bool has_free() const { return free_ != nullptr; }
+    // REQUIRES: has_free()
+    Work* take_free() {
         Work* const work = free_;
         free_ = work->next;
         return work;

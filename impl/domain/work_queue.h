@@ -61,6 +61,9 @@ public:
     ssize_t submit_short(const ShortCall& call);
     static constexpr ssize_t kReached = 1;
     static constexpr ssize_t kUnprepared = 2;
+    // The same in the usual case, which needs little: there is a record, the threshold is not reached, and it is none
+    // before those of work that waits. False, and nothing was done: submit_short() is to be called.
+    bool submit_usual(const ShortCall& call);
     // For work of an endpoint, or nullptr, that names the counter. 0, or a negative fabric errno.
     int prepare(Endpoint* endpoint, Counter& counter);
     void run() override;
@@ -86,12 +89,20 @@ private:
     int prepare(const LongWork& work);
     void admit(Work& work);
     void enqueue(Work& work, CounterWork& waiting);
-    void first_submitted(CounterWork& waiting);
+    void fill(Work& work, const ShortCall& call, CounterWork& waiting);
+    void start_missed(CounterWork& waiting);
     void drop(Work* work);
     Work* next_due() const;
     ssize_t start(Work* work);
     void start_due(Work* work);
-    void start_together(Work* first);
+    // Short sends of one counter to one endpoint, in no other list.
+    struct Batch {
+        List<Work> works;
+        size_t count;
+    };
+    static Batch take_together(List<Work>& list, uint64_t reached);
+    void start_together(Batch batch);
+    void start_first(CounterWork& waiting);
     void block(Work* work);
     void fail(Work* work, int error);
     void start_all();

@@ -131,6 +131,7 @@ void WorkQueue::start_reached(Counter& counter) {
     if (!reached && !marked_.load(std::memory_order_relaxed)) return;
     SpinGuard guard(lock_);
     CounterWork& waiting = *counter.work.load(std::memory_order_relaxed);
+    start_first(waiting);
     collect(waiting);
     update(waiting);
     start_all();

@@ -31,41 +31,76 @@ ssize_t post_now(Endpoint& base, const fi_msg_tagged& message, uint64_t flags) {
 
 }  // namespace
 
-// Of one that is not the first of its counter, what the counter has published stays as it is: who moves the counter to
-// its threshold finds the first, and with it this one, once the lock is free.
-[[gnu::always_inline]] inline ssize_t WorkQueue::submit_short(const ShortCall& call) {
+[[gnu::always_inline]] inline void WorkQueue::fill(Work& work, const ShortCall& call, CounterWork& waiting) {
+    work.type = call.type;
+    work.state = Work::State::Waiting;
+    work.flags = call.flags;
+    work.threshold = call.threshold;
+    work.sequence = ++sequence_;
+    work.trigger = &call.trigger;
+    work.endpoint = &call.endpoint;
+    work.context = call.context;
+    work.send = call.send;
+    ++count_;
+    ++waiting.references;
+}
+
+// What a counter has published is its first threshold. Of work behind another one it stays as it is: who moves the
+// counter to its threshold has moved it past the first one's, and finds both once the lock is free. Apart from what is
+// missed then, nothing is called, so that no register has to be saved.
+[[gnu::always_inline]] inline bool WorkQueue::submit_usual(const ShortCall& call) {
+    if (!lock_.try_lock()) return false;
+    CounterWork* const waiting = call.trigger.work.load(std::memory_order_relaxed);
+    if (!waiting || !waiting->wanted || !call.endpoint.work || !pool_.has_free() || count_ == kMost ||
+        call.trigger.value.load() >= call.threshold) [[unlikely]] {
+        lock_.unlock();
+        return false;
+    }
+    List<Work>& list = waiting->for_successes;
+    const bool first = list.empty();
+    if (!first && list.last()->threshold > call.threshold) [[unlikely]] {
+        lock_.unlock();
+        return false;
+    }
+    Work* const work = pool_.take_free();
+    fill(*work, call, *waiting);
+    list.append(work);
+    if (first) {
+        CounterWork::publish(waiting->next_successes, call.threshold);
+        if (call.trigger.value.load() >= call.threshold) [[unlikely]] {
+            start_missed(*waiting);
+            return true;
+        }
+    }
+    lock_.unlock();
+    return true;
+}
+
+// The counter was moved before a threshold was published, by a thread that did not see it. With the lock held, which is
+// given back.
+[[gnu::noinline, gnu::cold]] void WorkQueue::start_missed(CounterWork& waiting) {
+    collect(waiting);
+    update(waiting);
+    start_all();
+    lock_.unlock();
+}
+
+ssize_t WorkQueue::submit_short(const ShortCall& call) {
     SpinGuard guard(lock_);
     CounterWork* const waiting = call.trigger.work.load(std::memory_order_relaxed);
-    if (!waiting || !call.endpoint.work) [[unlikely]]
-        return kUnprepared;
+    if (!waiting || !call.endpoint.work) return kUnprepared;
     const bool reached = call.trigger.value.load() >= call.threshold;
-    if (reached && due_.empty() && !running_ && !waiting->is_reached()) [[unlikely]]
-        return kReached;
-    if (count_ == kMost) [[unlikely]]
-        return -FI_EAGAIN;
+    if (reached && due_.empty() && !running_ && !waiting->is_reached()) return kReached;
+    if (count_ == kMost) return -FI_EAGAIN;
     Work* const work = pool_.take();
-    if (!work) [[unlikely]]
-        return -FI_ENOMEM;
-    work->type = call.type;
-    work->state = Work::State::Waiting;
-    work->flags = call.flags;
-    work->threshold = call.threshold;
-    work->sequence = ++sequence_;
-    work->trigger = &call.trigger;
-    work->endpoint = &call.endpoint;
-    work->context = call.context;
-    work->send = call.send;
-    ++count_;
-    ++waiting->references;
-    List<Work>& list = waiting->for_successes;
-    if (list.empty() || list.last()->threshold <= call.threshold) [[likely]] {
-        list.append(work);
-    } else {
-        enqueue(*work, *waiting);
-    }
-    if (list.first() != work && !reached) [[likely]]
-        return 0;
-    first_submitted(*waiting);
+    if (!work) return -FI_ENOMEM;
+    fill(*work, call, *waiting);
+    enqueue(*work, *waiting);
+    update(*waiting);
+    if (!waiting->is_reached()) return 0;
+    collect(*waiting);
+    update(*waiting);
+    start_all();
     return 0;
 }
 
@@ -74,32 +109,42 @@ namespace {
 uint64_t tag_of(const fi_msg&) { return 0; }
 uint64_t tag_of(const fi_msg_tagged& message) { return message.tag; }
 
-// REQUIRES: at most one range
+template <fi_op_type Type, typename Message>
+[[gnu::always_inline]] inline bool is_short(const Endpoint& endpoint, const Message& message, uint64_t flags) {
+    constexpr uint64_t kNeeded = FI_TRIGGER | FI_SEND | (Type == FI_OP_SEND ? FI_MSG : FI_TAGGED);
+    return (endpoint.tx.caps & kNeeded) == kNeeded && !(flags & ~(FI_TRIGGER | kTransmitFlags)) &&
+           message.iov_count == 1 && message.msg_iov && !check_condition(message.context, endpoint);
+}
+
+// REQUIRES: is_short
 template <fi_op_type Type, typename Message>
 [[gnu::always_inline]] inline ShortCall short_call(const Endpoint& endpoint, const Message& message, uint64_t flags) {
     const auto& condition = static_cast<const fi_triggered_context*>(message.context)->trigger.threshold;
-    const bool empty = message.iov_count == 0;
     return {.endpoint = *endpoint.base,
             .trigger = *Counter::of(condition.cntr),
             .threshold = condition.threshold,
             .type = Type,
             .flags = flags & ~(FI_TRIGGER | FI_MORE),
             .context = message.context,
-            .send = {.bytes = empty ? nullptr : message.msg_iov->iov_base,
-                     .size = empty ? 0 : message.msg_iov->iov_len,
-                     .region = empty || !message.desc ? nullptr : message.desc[0],
+            .send = {.bytes = message.msg_iov->iov_base,
+                     .size = message.msg_iov->iov_len,
+                     .region = message.desc ? message.desc[0] : nullptr,
                      .to = message.addr,
                      .tag = tag_of(message),
                      .data = message.data}};
 }
 
-// When there is more to do than to keep a record.
+// Whatever is not usual. What is no valid short send is left to post_triggered(), whose errors it has.
 template <fi_op_type Type, typename Message>
-[[gnu::noinline]] ssize_t submit_otherwise(const Endpoint& endpoint, const Message& message, uint64_t flags,
-                                           ssize_t result) {
+[[gnu::noinline]] ssize_t post_otherwise(fid_ep* descriptor, const Message& message, uint64_t flags) {
+    const Endpoint& endpoint = *Endpoint::of(descriptor);
+    if (!is_short<Type>(endpoint, message, flags)) {
+        return post_triggered(descriptor, {.type = Type, .message = &message, .flags = flags});
+    }
     const ShortCall call = short_call<Type>(endpoint, message, flags);
     Endpoint& base = call.endpoint;
     WorkQueue& queue = base.domain->work;
+    ssize_t result = queue.submit_short(call);
     if (result == WorkQueue::kUnprepared) {
         const int error = queue.prepare(&base, call.trigger);
         if (error) return error;
@@ -109,31 +154,17 @@ template <fi_op_type Type, typename Message>
     return post_now(base, message, call.flags | (base.checks ? kStartsTriggered : 0));
 }
 
-// What is not a valid short send is left to post_triggered(), whose errors it has.
 template <fi_op_type Type, typename Message>
 [[gnu::always_inline]] inline ssize_t post_send(fid_ep* descriptor, const Message& message, uint64_t flags) {
-    constexpr uint64_t kNeeded = FI_TRIGGER | FI_SEND | (Type == FI_OP_SEND ? FI_MSG : FI_TAGGED);
     const Endpoint& endpoint = *Endpoint::of(descriptor);
-    if ((endpoint.tx.caps & kNeeded) != kNeeded || (flags & ~(FI_TRIGGER | kTransmitFlags)) || message.iov_count > 1 ||
-        (message.iov_count && !message.msg_iov) || check_condition(message.context, endpoint)) [[unlikely]] {
-        return post_triggered(descriptor, {.type = Type, .message = &message, .flags = flags});
+    if (is_short<Type>(endpoint, message, flags) &&
+        endpoint.domain->work.submit_usual(short_call<Type>(endpoint, message, flags))) [[likely]] {
+        return 0;
     }
-    const ssize_t result = endpoint.domain->work.submit_short(short_call<Type>(endpoint, message, flags));
-    if (result > 0) [[unlikely]]
-        return submit_otherwise<Type>(endpoint, message, flags, result);
-    return result;
+    return post_otherwise<Type>(descriptor, message, flags);
 }
 
 }  // namespace
-
-void WorkQueue::first_submitted(CounterWork& waiting) {
-    update(waiting);
-    if (!waiting.is_reached()) [[likely]]
-        return;
-    collect(waiting);
-    update(waiting);
-    start_all();
-}
 
 ssize_t post_triggered_send(fid_ep* descriptor, const fi_msg& message, uint64_t flags) {
     return post_send<FI_OP_SEND>(descriptor, message, flags);

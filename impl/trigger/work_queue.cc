@@ -172,38 +172,63 @@ void WorkQueue::start_due(Work* work) {
     result == -FI_EAGAIN ? block(work) : fail(work, static_cast<int>(-result));
 }
 
-// Starts the first that is due, and those behind it that are like it. They cannot be cancelled meanwhile, nor can
-// others be started, so what is left of them goes back to where it was.
-void WorkQueue::start_together(Work* first) {
-    Work* last = first;
-    size_t count = 1;
-    while (count < kTogether && last->next && last->next->endpoint == first->endpoint &&
-           last->next->trigger == first->trigger && last->next->is_short) {
-        last = last->next;
-        ++count;
+// Takes from a list that is not empty the first, which may be started with others, and those behind it that are like
+// it and have thresholds no higher than this.
+[[gnu::always_inline]] inline WorkQueue::Batch WorkQueue::take_together(List<Work>& list, uint64_t reached) {
+    const Work& first = *list.first();
+    Batch batch{.works = {}, .count = 1};
+    Work* last = list.first();
+    for (Work* next = first.next; next && batch.count < kTogether; next = next->next) {
+        if (next->threshold > reached || next->endpoint != first.endpoint || next->trigger != first.trigger ||
+            !next->is_short) {
+            break;
+        }
+        last = next;
+        ++batch.count;
     }
-    List<Work> together;
-    due_.move_front(last, together);
+    list.move_front(last, batch.works);
+    return batch;
+}
+
+// With the lock held, but for the call of the endpoint. What is starting cannot be cancelled, nor can others be
+// started, so what is left of it goes before all that is due.
+[[gnu::always_inline]] inline void WorkQueue::start_together(Batch batch) {
+    Work* const first = batch.works.first();
     starting_ = first->endpoint;
     lock_.unlock();
     ssize_t error = 0;
-    const size_t started = first->endpoint->path->start_sends(*first, count, &error);
+    const size_t started = first->endpoint->path->start_sends(*first, batch.count, &error);
     lock_.lock();
     starting_ = nullptr;
-    if (started) {
-        Work* last_started = last;
-        for (size_t i = started; i < count; ++i) last_started = last_started->previous;
-        List<Work> done;
-        together.move_front(last_started, done);
-        count_ -= started;
-        waiting_for(*first->trigger).references -= started;
-        pool_.give(first, last_started);
+    count_ -= started;
+    waiting_for(*first->trigger).references -= started;
+    if (!error) [[likely]]
+        return pool_.give(first, batch.works.last());
+    for (size_t i = 0; i < started; ++i) {
+        Work* const work = batch.works.first();
+        batch.works.remove(work);
+        pool_.give(work, work);
     }
-    if (!error) return;
-    Work* const refused = together.first();
-    together.remove(refused);
-    together.move_before(due_);
+    Work* const refused = batch.works.first();
+    batch.works.remove(refused);
+    for (Work* work = batch.works.first(); work; work = work->next) work->state = Work::State::Due;
+    batch.works.move_before(due_);
     error == -FI_EAGAIN ? block(refused) : fail(refused, static_cast<int>(-error));
+}
+
+// What the counter has reached while nothing else was due is started without becoming due first. The thresholds that
+// the counter has published are too low until the caller calls update().
+void WorkQueue::start_first(CounterWork& waiting) {
+    const Work* const first = waiting.for_successes.first();
+    const uint64_t successes = waiting.counter->value.load();
+    if (running_ || !due_.empty() || !waiting.for_all.empty() || !first || first->threshold > successes ||
+        !may_start_together(*first)) {
+        return;
+    }
+    running_ = true;
+    ++run_;
+    start_together(take_together(waiting.for_successes, successes));
+    running_ = false;
 }
 
 void WorkQueue::start_all() {
@@ -211,7 +236,8 @@ void WorkQueue::start_all() {
     running_ = true;
     ++run_;
     while (Work* work = next_due()) {
-        work == due_.first() && may_start_together(*work) ? start_together(work) : start_due(work);
+        const bool together = work == due_.first() && may_start_together(*work);
+        together ? start_together(take_together(due_, UINT64_MAX)) : start_due(work);
     }
     running_ = false;
     mark_paths();

@@ -1,5 +1,5 @@
-// Sends with FI_TRIGGER, on an endpoint whose data path is the test's: which are started together, which have no record,
-// in what order, and what becomes of those that cannot be started.
+// Sends with FI_TRIGGER, on an endpoint whose data path is the test's: which are started together, which have no
+// record, in what order, and what becomes of those that cannot be started.
 #include <map>
 #include <thread>
 #include <vector>
