@@ -31,8 +31,10 @@ int merge(const Options& options) {
     const auto intermittent = std::count_if(whole.deviations.begin(), whole.deviations.end(), [](const Deviation& d) {
         return d.intermittent || d.grade == Grade::Intermittent;
     });
-    fmt::print("{} reports: {} cases, {} deviations, {} of them intermittent\n{}\n", parts.size(), judged,
-               whole.deviations.size(), intermittent, coverage_text(coverage_of(whole)));
+    const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
+    fmt::print("{} report{}: {} cases, {} deviation{}, {} of them intermittent\n{}\n", parts.size(),
+               plural(parts.size()), judged, whole.deviations.size(), plural(whole.deviations.size()), intermittent,
+               coverage_text(coverage_of(whole)));
     return has_deviation(whole, options.strict) ? kDeviates : kKept;
 }
 

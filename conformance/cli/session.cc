@@ -49,7 +49,8 @@ void run_chosen(Session& session) {
         .ended =
             [&](std::size_t i, const JobResult& r) {
                 const auto found = r.deviations.size();
-                const auto verdict = found == 0 ? std::string("kept") : fmt::format("{} deviations", found);
+                const auto verdict =
+                    found == 0 ? std::string("kept") : fmt::format("{} deviation{}", found, found == 1 ? "" : "s");
                 progress.end(steps[i], r.trouble.empty() ? verdict : "no verdict", r.counts.judged, r.counts.seconds);
             }};
     auto results = run_jobs(*session.plan, jobs, session.at_once, events);

@@ -232,6 +232,13 @@ TEST(Output, ProgressIsOneLineForEachPropertyOffATerminal) {
     EXPECT_TRUE(contains(ran.err, "cases")) << ran.err;
 }
 
+TEST(Output, OneDeviationIsNoSeveral) {
+    const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--provider", "fake", "--cases", "20",
+                              "--first", "--no-compiler", "--clause", "getinfo.memory.dup-equal"});
+    EXPECT_TRUE(contains(ran.err, "  1 deviation\n")) << ran.err;
+    EXPECT_FALSE(contains(ran.err, " 1 deviations")) << ran.err;
+}
+
 TEST(Output, QuietPrintsNothing) {
     const Ran ran = run_tool({"check", "--library", broken_library("hostile"), "--cases", "20", "--clause",
                               "getinfo.memory.returns", "--quiet"});
