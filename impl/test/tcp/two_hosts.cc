@@ -33,8 +33,6 @@ void enter_host() {
     command("ip link set lo up");
     // What one connection learns of a cable is not told to the next.
     write_setting("/proc/sys/net/ipv4/tcp_no_metrics_save", "1\n");
-    // What Linux has unless it is told otherwise.
-    write_setting("/proc/sys/net/ipv4/tcp_congestion_control", "cubic\n");
 }
 
 std::string device(unsigned cable, unsigned host) { return (host ? "right" : "left") + std::to_string(cable); }
@@ -63,6 +61,9 @@ void set_up(const std::vector<Cable>& cables, unsigned host, bool netem) {
         const std::string name = device(i, host);
         command("ip addr add " + TwoHosts::address(i, host) + "/24 dev " + name);
         command("ip link set " + name + " up");
+        // What Linux has unless it is told otherwise; of the whole host it may not be set in a namespace.
+        const std::string network = "10.78." + std::to_string(i) + ".0/24 dev " + name;
+        command("ip route replace " + network + " src " + TwoHosts::address(i, host) + " congctl cubic");
         if (netem || !is_slow(cables[i])) shape(cables[i], name);
     }
 }
