@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 
 namespace selvage::impl::test {
@@ -58,7 +59,9 @@ Calls count_calls(const std::function<void()>& run) {
     }
     if (child < 0 || waitpid(child, &calls.status, 0) != child || !WIFSTOPPED(calls.status)) return calls;
     calls.traced = ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0;
+    using Clock = std::chrono::steady_clock;
     bool counting = false;
+    auto began = Clock::now();
     long number = -1;
     struct __ptrace_syscall_info info {};
     while (next_stop(child, &calls.status, &info)) {
@@ -70,6 +73,10 @@ Calls count_calls(const std::function<void()>& run) {
         number = static_cast<long>(info.entry.nr);
         if (number == kBegin || number == kEnd) {
             counting = number == kBegin;
+            if (counting)
+                began = Clock::now();
+            else
+                calls.seconds += std::chrono::duration<double>(Clock::now() - began).count();
             number = -1;
         } else if (counting) {
             ++calls.by_number[number];

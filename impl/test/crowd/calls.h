@@ -14,6 +14,7 @@ void end_counting();
 struct Calls {
     bool traced = false;  // false: tracing is not permitted here
     int status = 0;       // of the child, as waitpid tells it
+    double seconds = 0;   // by the clock, in which it was counted
     std::map<long, size_t> by_number;
     std::map<long, size_t> fruitful;  // of these, what returned more than zero
 
