@@ -107,7 +107,7 @@ std::vector<Row> make_rows() {
         for (const std::size_t count : {std::size_t{16}, std::size_t{100}, kEndpointsMost})
             add_to_one(provider, count, out);
     }
-    for (const std::size_t count : {10'000, 1'000'000}) add_addresses(count, out);
+    for (const std::size_t count : {std::size_t{10'000}, std::size_t{1'000'000}}) add_addresses(count, out);
     return out;
 }
 
