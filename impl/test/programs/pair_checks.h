@@ -31,8 +31,8 @@ static inline double now(void) {
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
-/* Of this thread's own processor time, in seconds. Limits are given in it: where others run in its place, one move() may
- * take seconds, and nothing is lost by that. */
+/* Of this thread's own processor time, in seconds. Limits are given in it: where others run in its place, one move()
+   may take seconds, and nothing is lost by that. */
 static inline double busy(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
