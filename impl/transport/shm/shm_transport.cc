@@ -212,6 +212,11 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     // It will answer in a slot of ours, and senders take the first that is free: there is one for each peer.
     int error = region_.reserve(std::min(peer_count_, shm::kSlots) - 1);
     if (!error) error = peer->remote.enter(peer->text, self_);
+    if (!error) {
+        // As long as the peer can be had otherwise: later it would be lost for want of room.
+        error = peer->remote.allocate_ring();
+        if (error) peer->remote.leave();
+    }
     if (error == -FI_EBUSY) {
         if (waits(*peer, kStartGraceMs)) return -FI_EAGAIN;
     }
@@ -220,8 +225,10 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
         return error == -FI_EAGAIN ? -FI_EHOSTUNREACH : error;
     }
     error = join(*peer);
-    if (!error) *out = peer;
-    return error;
+    if (error) return error;
+    peer->ring_is_whole = true;
+    *out = peer;
+    return 0;
 }
 
 // The peer's region was entered.
