@@ -13,7 +13,7 @@ public:
     /// The longest time of one call.
     [[nodiscard]] std::chrono::milliseconds of_a_call() const {
         using std::chrono_literals::operator""ms;
-        return hangs_ && !insists_ ? 1500ms : 5000ms;
+        return hangs_ && !insists_ ? 5000ms : 30000ms;
     }
     /// True if what may not come is to be waited for an eighth of the time.
     [[nodiscard]] bool is_short() const { return loses_ && !insists_; }
