@@ -72,6 +72,10 @@ std::string escape(std::string_view text) {
     return out;
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+    return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
+
 std::string wrap(std::string_view text, std::string_view lead, std::size_t width) {
     std::string out;
     std::string line(lead);

@@ -10,6 +10,8 @@ namespace selvage::conformance {
 std::string clean(std::string_view text);
 /// What & < > " ' stand for in XML and HTML, after clean().
 std::string escape(std::string_view text);
+/// "1 report", "2 reports".
+std::string counted(std::size_t count, std::string_view noun);
 /// `text` in lines of at most `width` columns, each after `lead`.
 std::string wrap(std::string_view text, std::string_view lead, std::size_t width = 100);
 

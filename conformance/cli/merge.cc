@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "conformance/base/markup.h"
 #include "conformance/base/terminal.h"
 #include "conformance/cli/commands.h"
 #include "conformance/report/write.h"
@@ -31,10 +32,8 @@ int merge(const Options& options) {
     const auto intermittent = std::count_if(whole.deviations.begin(), whole.deviations.end(), [](const Deviation& d) {
         return d.intermittent || d.grade == Grade::Intermittent;
     });
-    const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
-    fmt::print("{} report{}: {} cases, {} deviation{}, {} of them intermittent\n{}\n", parts.size(),
-               plural(parts.size()), judged, whole.deviations.size(), plural(whole.deviations.size()), intermittent,
-               coverage_text(coverage_of(whole)));
+    fmt::print("{}: {} cases, {}, {} of them intermittent\n{}\n", counted(parts.size(), "report"), judged,
+               counted(whole.deviations.size(), "deviation"), intermittent, coverage_text(coverage_of(whole)));
     return has_deviation(whole, options.strict) ? kDeviates : kKept;
 }
 

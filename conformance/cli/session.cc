@@ -1,5 +1,6 @@
 // See session.h.
 #include "conformance/cli/session.h"
+#include "conformance/base/markup.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -49,8 +50,7 @@ void run_chosen(Session& session) {
         .ended =
             [&](std::size_t i, const JobResult& r) {
                 const auto found = r.deviations.size();
-                const auto verdict =
-                    found == 0 ? std::string("kept") : fmt::format("{} deviation{}", found, found == 1 ? "" : "s");
+                const auto verdict = found == 0 ? std::string("kept") : counted(found, "deviation");
                 progress.end(steps[i], r.trouble.empty() ? verdict : "no verdict", r.counts.judged, r.counts.seconds);
             }};
     auto results = run_jobs(*session.plan, jobs, session.at_once, events);

@@ -1,4 +1,5 @@
 #include "conformance/explain/print_explanation.h"
+#include "conformance/base/markup.h"
 
 #include <algorithm>
 
@@ -53,7 +54,7 @@ void print_summary(LineWriter& out, const Query& query, const std::vector<Answer
         // A profile has all that an offer can do, not what it answers.
         const auto unrequested = a.declared ? std::string() : unrequested_capabilities(query, a.offers);
         any_unrequested = any_unrequested || !unrequested.empty();
-        out.line("  {}  granted by {} offer{}{}{}", name, a.offers.size(), a.offers.size() == 1 ? "" : "s",
+        out.line("  {}  granted by {}{}{}", name, counted(a.offers.size(), "offer"),
                  unrequested.empty() ? "" : "; unasked: ", unrequested);
     }
     if (any_unrequested) out.line("  (implied: by what was asked; secondary: a provider may add what costs nothing)");

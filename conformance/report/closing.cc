@@ -169,8 +169,8 @@ void add_worst(std::string& out, const std::vector<Promise>& promises) {
     }
     const auto shown = std::min(promises.size(), kWorst);
     const auto which = shown == promises.size() ? std::string() : fmt::format(", the {} worst", shown);
-    out += "\n" + wrap(fmt::format("{} broken {}{}; with each, how many calls of which provider show it",
-                                   promises.size(), promises.size() == 1 ? "promise" : "promises", which),
+    out += "\n" + wrap(fmt::format("{}{}; with each, how many calls of which provider show it",
+                                   counted(promises.size(), "broken promise"), which),
                        "", columns());
     for (std::size_t i = 0; i < shown; ++i) add_promise(out, promises[i]);
 }

@@ -193,7 +193,7 @@ private:
     Issued issued_;
     std::chrono::nanoseconds told_time_{};
     std::uint64_t doing_ = 0;
-    bool hasty_ = false;  // the case that is told was not waited for with patience
+    bool hasty_ = false;  // the case that is reported was not waited for with patience
     Learnt learnt_{context_};
     Reporter reporter_;
     Sightings sightings_;

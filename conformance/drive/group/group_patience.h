@@ -1,6 +1,6 @@
 // How long scripts of groups are waited for: less by a library that is known to hang or to lose what they wait for.
 //
-// Invariant: nothing is told of a library for want of patience alone: who makes a case smaller tries it again with
+// Invariant: nothing is reported of a library for want of patience alone: who makes a case smaller tries it again with
 // patience, and the C program of a finding has it always.  One per TestContext; not thread-safe.
 #pragma once
 
