@@ -7,7 +7,7 @@
 //
 // The object belongs to the endpoint that receives: the owner. Each sender takes one slot and is the only producer of
 // its ring; the owner is the only consumer. The file is sparse: the owner pays for the header, two pages of a slot are
-// made when its sender comes, the rest when these are full once (ShmPeer::ring_is_whole), and all is given back when it
+// made when its sender comes, the rest when these are full once (Outbound::is_whole), and all is given back when it
 // goes.
 //
 // Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,

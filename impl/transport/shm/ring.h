@@ -42,18 +42,20 @@ struct Outbound {
     std::byte* lines = nullptr;  // of the ring, mapped twice in a row; nullptr until connected
     uint64_t position = 0;       // where the next frame begins
     uint64_t limit = 0;          // lines below it may be written
+    uint64_t allocated = 0;      // lines below it have memory; kWhole: all of the ring has
     uint64_t littered = 0;       // at positions below it, the lap before may have left payload
     RegionHeader* region = nullptr;
 
+    static constexpr uint64_t kWhole = UINT64_MAX;
+    bool is_whole() const { return allocated == kWhole; }
     SlotControl& slot() const { return *reinterpret_cast<SlotControl*>(lines - kPage); }
 
     // One line beyond the frame is always kept free: the place whose first word may have to be cleared. Not connected,
     // there is none: limit and position are zero.
     bool has_room(size_t count) const { return limit - position > count; }
 
-    // Sees what the consumer gave back. False when it claims what cannot be. Lines at `allocated` and above have no
-    // memory yet.
-    bool refresh(uint64_t allocated = UINT64_MAX) {
+    // Sees what the consumer gave back. False when it claims what cannot be.
+    bool refresh() {
         const uint64_t consumed = slot().consumed.load(std::memory_order_acquire);
         if (consumed > position || position - consumed > kRingLines) return false;
         limit = std::min(consumed + kRingLines, allocated);

@@ -29,7 +29,6 @@ struct alignas(64) ShmPeer : PeerBase {
     shm::RemoteSlot remote;
     uint64_t missing_since = 0;  // milliseconds; when nobody was found at its address first, or no room for it
     bool known = false;          // `instance` is the peer's
-    bool ring_is_whole = false;  // all lines that we fill have memory, not kFirstLines alone
     uint8_t instance[shm::kIdBytes] = {};
     char text[kShmTextMax] = {};
     // Reading its memory (shm_pull.cc).

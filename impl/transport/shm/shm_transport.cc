@@ -195,7 +195,7 @@ int ShmTransport::allocate_ring(Peer& peer) {
     if (error == -FI_ENOSPC && waits(peer, kStartGraceMs)) return -FI_EAGAIN;
     if (error) return error;
     peer.missing_since = 0;
-    peer.ring_is_whole = true;
+    peer.out.allocated = shm::Outbound::kWhole;
     return 0;
 }
 
@@ -226,7 +226,7 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     }
     error = join(*peer);
     if (error) return error;
-    peer->ring_is_whole = true;
+    peer->out.allocated = shm::Outbound::kWhole;
     *out = peer;
     return 0;
 }
@@ -246,8 +246,7 @@ int ShmTransport::join(Peer& peer) {
     peer.known = true;
     peer.out.lines = shm::ring_of(peer.remote.slot);
     peer.out.region = peer.remote.header;
-    peer.out.limit = shm::kFirstLines;
-    peer.ring_is_whole = false;
+    peer.out.limit = peer.out.allocated = shm::kFirstLines;
     if (peer.remote.header->senders_fence) fences_ = true;
     return 0;
 }
@@ -498,7 +497,7 @@ void ShmTransport::wait_for_room(Peer& peer) {
 SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
     if (peer.life != ShmPeerLife::Living) return SendResult::Down;
     int error = peer.out.lines ? 0 : connect(peer);
-    if (!error && !peer.out.has_room(lines) && !peer.ring_is_whole) error = allocate_ring(peer);
+    if (!error && !peer.out.has_room(lines) && !peer.out.is_whole()) error = allocate_ring(peer);
     if (error == -FI_EAGAIN && peer.life == ShmPeerLife::Living) {
         wait_for_room(peer);
         return SendResult::Again;
@@ -511,7 +510,7 @@ SendResult ShmTransport::make_room(Peer& peer, size_t lines) {
         wait_for_room(peer);
         return SendResult::Again;
     }
-    if (!peer.out.refresh(peer.ring_is_whole ? UINT64_MAX : shm::kFirstLines)) {
+    if (!peer.out.refresh()) {
         mark_failed(peer, FI_ECONNABORTED, true);
         return SendResult::Down;
     }
