@@ -116,7 +116,7 @@ int Collectives::leave(Group& group) {
     if (CollectiveOperation* first = group.operations.first()) {
         if (!is_join(*first)) return -FI_EBUSY;
         fail(group, 0, FI_ECANCELED);
-        tell_others(group);
+        notify_others(group);
         give_up(*first);
         group.operations.remove(first);
         free(first->spaces[2]);
@@ -280,7 +280,10 @@ void Collectives::run(Group& group) {
     group.running = true;
     bool again = false;
     while (group.operations.first() && run_first(group, &again)) again = false;
-    if (group.announce) again |= !tell_others(group);
+    if (group.announce) {
+        notify_others(group);
+        again |= group.announce;
+    }
     group.running = false;
     if (again) advance_soon(group);
 }
@@ -309,7 +312,7 @@ void Collectives::fail(Group& group, uint32_t from, int error) {
     group.error = error;
     group.failed_from = from;
     group.announce = true;
-    std::fill_n(group.told, group.size, false);
+    std::fill_n(group.notified, group.size, false);
     messages_.discard_refused();
     advance_soon(group);
 }
@@ -326,16 +329,15 @@ void Collectives::give_up(CollectiveOperation& operation) {
     }
 }
 
-// False: some have to be tried again.
-bool Collectives::tell_others(Group& group) {
+// `announce` stays set for those that have to be tried again.
+void Collectives::notify_others(Group& group) {
     group.announce = false;
     for (uint32_t i = 0; i < group.size; ++i) {
-        if (i == group.self || group.lost[i] || group.told[i]) continue;
+        if (i == group.self || group.lost[i] || group.notified[i]) continue;
         const int error = messages_.send_abort(group.members[i], group.id, group.failed_from, group.error);
-        group.told[i] = error != -FI_EAGAIN;
-        group.announce |= !group.told[i];
+        group.notified[i] = error != -FI_EAGAIN;
+        group.announce |= !group.notified[i];
     }
-    return !group.announce;
 }
 
 void Collectives::finish(CollectiveOperation& operation) {

@@ -101,7 +101,7 @@ private:
     void do_local_steps(CollectiveOperation& operation);
     void fail(Group& group, uint32_t from, int error);
     void give_up(CollectiveOperation& operation);
-    bool tell_others(Group& group);
+    void notify_others(Group& group);
     void finish(CollectiveOperation& operation);
 
     Endpoint& endpoint_;

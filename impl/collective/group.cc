@@ -43,7 +43,7 @@ bool is_own(const Endpoint& endpoint, const SocketAddress& own, const AvEntry& e
 Group::~Group() {
     free(members);
     free(lost);
-    free(told);
+    free(notified);
     free(joined_event);
     free(refused_event);
 }
@@ -56,8 +56,8 @@ int Group::take_members(AvSet& set, const Endpoint& own_endpoint) {
     size = static_cast<uint32_t>(set.count);
     members = static_cast<MemberAddress*>(malloc(size * sizeof *members));
     lost = static_cast<int*>(calloc(size, sizeof *lost));
-    told = static_cast<bool*>(calloc(size, sizeof *told));
-    if (!members || !lost || !told) return -FI_ENOMEM;
+    notified = static_cast<bool*>(calloc(size, sizeof *notified));
+    if (!members || !lost || !notified) return -FI_ENOMEM;
     supported = set.supported;
     Digest sum;
     sum.add(&set.key_digest, sizeof set.key_digest);

@@ -70,7 +70,7 @@ struct Group {
     uint64_t supported = 0;            // FI_BARRIER_SET and its kin
     MemberAddress* members = nullptr;  // malloc'ed
     int* lost = nullptr;               // the errno for which each member was lost, or 0; malloc'ed
-    bool* told = nullptr;              // which members the failure was sent to; malloc'ed
+    bool* notified = nullptr;          // which members the failure was sent to; malloc'ed
     uint32_t size = 0;
     uint32_t self = 0;
     uint32_t sequence = 0;  // of the next operation

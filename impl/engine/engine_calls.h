@@ -27,7 +27,8 @@ struct MessageCalls {
                                                      fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         if (Path::by_region(size, region)) [[unlikely]]
-            return named<Op>(endpoint, bytes, size, region, to, tag, 0, false, context);
+            return path(endpoint).send_named(Op, bytes, size, region, to, tag, 0, false, context,
+                                             endpoint->tx_defaults);
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, 0, 0, context, endpoint->tx_defaults);
     }
     template <FrameOp Op>
@@ -35,24 +36,10 @@ struct MessageCalls {
                                                           uint64_t data, fi_addr_t to, uint64_t tag, void* context) {
         const Endpoint* endpoint = Endpoint::of(ep);
         if (Path::by_region(size, region)) [[unlikely]]
-            return named<Op>(endpoint, bytes, size, region, to, tag, data, true, context);
+            return path(endpoint).send_named(Op, bytes, size, region, to, tag, data, true, context,
+                                             endpoint->tx_defaults);
         return path(endpoint).template send_one<Op>(bytes, size, to, tag, data, kFrameHasData, context,
                                                     endpoint->tx_defaults);
-    }
-    template <FrameOp Op>
-    [[gnu::noinline]] static ssize_t named(const Endpoint* endpoint, const void* bytes, size_t size, void* region,
-                                           fi_addr_t to, uint64_t tag, uint64_t data, bool has_data, void* context) {
-        const iovec range = range_of(bytes, size);
-        return path(endpoint).send({.op = Op,
-                                    .ranges = &range,
-                                    .count = 1,
-                                    .to = to,
-                                    .tag = tag,
-                                    .data = data,
-                                    .has_data = has_data,
-                                    .context = context,
-                                    .flags = endpoint->tx_defaults,
-                                    .regions = &region});
     }
     // Nothing is reported of it but an error, and it never waits for an answer.
     template <FrameOp Op>

@@ -84,6 +84,22 @@ public:
         return false;
     }
 
+    // A message that is sent with its region.
+    [[gnu::noinline]] ssize_t send_named(FrameOp op, const void* bytes, size_t size, void* region, fi_addr_t to,
+                                         uint64_t tag, uint64_t data, bool has_data, void* context, uint64_t flags) {
+        const iovec range = range_of(bytes, size);
+        return send({.op = op,
+                     .ranges = &range,
+                     .count = 1,
+                     .to = to,
+                     .tag = tag,
+                     .data = data,
+                     .has_data = has_data,
+                     .context = context,
+                     .flags = flags,
+                     .regions = &region});
+    }
+
     [[gnu::flatten]] size_t start_sends(const Work& first, size_t count, ssize_t* error) final {
         const uint64_t always = endpoint_->tx_always;
         const Work* work = &first;
@@ -200,23 +216,10 @@ private:
         const uint8_t frame_flags = flags & FI_REMOTE_CQ_DATA ? kFrameHasData : 0;
         const uint64_t data = frame_flags ? send_of.data : 0;
         if (by_region(send_of.size, send_of.region)) [[unlikely]]
-            return start_named(Op, work, data, flags);
+            return send_named(Op, send_of.bytes, send_of.size, send_of.region, send_of.to, send_of.tag, data,
+                              frame_flags != 0, work.context, flags);
         return send_one<Op>(send_of.bytes, send_of.size, send_of.to, send_of.tag, data, frame_flags, work.context,
                             flags);
-    }
-    [[gnu::noinline]] ssize_t start_named(FrameOp op, const Work& work, uint64_t data, uint64_t flags) {
-        const iovec range = range_of(work.send.bytes, work.send.size);
-        void* region = work.send.region;
-        return send({.op = op,
-                     .ranges = &range,
-                     .count = 1,
-                     .to = work.send.to,
-                     .tag = work.send.tag,
-                     .data = data,
-                     .has_data = (flags & FI_REMOTE_CQ_DATA) != 0,
-                     .context = work.context,
-                     .flags = flags,
-                     .regions = &region});
     }
 
     template <FrameOp Op>
