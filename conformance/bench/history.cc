@@ -1,5 +1,6 @@
 // See history.h.
 #include "conformance/bench/history.h"
+#include "conformance/base/markup.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -190,8 +191,8 @@ std::string compare_with(const std::string& file, const Bench& bench, Comparison
 
 std::string as_text(const Comparison& c, const std::string& file) {
     const std::string when = c.runs == 1 ? c.first : c.first + " to " + c.last;
-    std::string out = printable(fmt::format("compared with {} run{} in {} ({}), by how many times as good A is\n",
-                                            c.runs, c.runs == 1 ? "" : "s", file, when));
+    std::string out = printable(fmt::format("compared with {} in {} ({}), by how many times as good A is\n",
+                                            counted(c.runs, "run"), file, when));
     for (const auto& change : c.slower) out += tinted(line_of("slower", change), Tint::Bad);
     for (const auto& change : c.faster) out += tinted(line_of("faster", change), Tint::Good);
     out += fmt::format("  {} row is more than {:.0f} % outside of what it was\n",

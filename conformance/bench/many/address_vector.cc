@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "conformance/bench/many/endpoints.h"
+#include "conformance/bench/many/endpoint_worker.h"
 #include "conformance/bench/many/workers.h"
 #include "conformance/bench/statistics.h"
 
@@ -43,33 +43,28 @@ double time_of(std::size_t count, What what) {
     return (processor_time() - began) / static_cast<double>(count);
 }
 
-class Addresses : public Worker {
+class Addresses : public EndpointWorker {
 public:
-    Addresses(const Entries& entries, const Scenario& scenario, Board& board)
-        : board_(board), addresses_(scenario.count), endpoints_(entries, std::string(scenario.provider)) {
+    Addresses(const Entries& entries, const Scenario& scenario, Board& board, std::size_t number)
+        : EndpointWorker(entries, scenario, board, number), addresses_(scenario.count) {
         if (endpoints_.ground().info->addr_format != FI_SOCKADDR_IN)
             throw CannotMeasure("its addresses are not those of IPv4");
         for (std::size_t i = 0; i < scenario.count; ++i) names_.push_back(address_of(i));
     }
 
-    void perform(const Order& order) override {
-        auto& figures = board_.reports[0].figures;
-        const auto figure = [&](Figure f) -> double& { return figures[index_of(f)]; };
-        if (order.step == Step::Open) {
-            endpoints_.open({.addresses = names_.size()});
-        } else if (order.step == Step::Know) {
-            figure(Figure::Insert) = time_of(names_.size(), [&] { insert(0, names_.size()); });
-        } else {
-            figure(Figure::LookUp) = median_look_up();
-            endpoints_.open({.addresses = names_.size()});
-            figure(Figure::InsertOne) = time_of(names_.size(), [&] {
-                for (std::size_t i = 0; i < names_.size(); ++i) insert(i, 1);
-            });
-        }
-    }
-    void progress() override { endpoints_.poll(); }
-
 private:
+    void open() override { endpoints_.open({.addresses = names_.size()}); }
+    void know() override {
+        figure(Figure::Insert) = time_of(names_.size(), [&] { insert(0, names_.size()); });
+    }
+    void talk(const Order&) override {
+        figure(Figure::LookUp) = median_look_up();
+        open();
+        figure(Figure::InsertOne) = time_of(names_.size(), [&] {
+            for (std::size_t i = 0; i < names_.size(); ++i) insert(i, 1);
+        });
+    }
+    double& figure(Figure f) { return report().figures[index_of(f)]; }
     void insert(std::size_t first, std::size_t count) {
         const int inserted = fi_av_insert(endpoints_.av(), &names_[first], count, &addresses_[first], 0, nullptr);
         if (inserted != static_cast<int>(count)) throw CannotMeasure(fmt::format("fi_av_insert returns {}", inserted));
@@ -95,16 +90,15 @@ private:
         return median(samples);
     }
 
-    Board& board_;
     std::vector<sockaddr_in> names_;
     std::vector<fi_addr_t> addresses_;
-    Endpoints endpoints_;
 };
 
 }  // namespace
 
-std::unique_ptr<Worker> make_addresses(const Entries& entries, const Scenario& scenario, Board& board, std::size_t) {
-    return std::make_unique<Addresses>(entries, scenario, board);
+std::unique_ptr<Worker> make_addresses(const Entries& entries, const Scenario& scenario, Board& board,
+                                       std::size_t number) {
+    return std::make_unique<Addresses>(entries, scenario, board, number);
 }
 
 }  // namespace selvage::conformance::bench::many

@@ -56,7 +56,7 @@ struct Board {
     /// How often a worker has finished an order.  Workers add with release, the coordinator loads with acquire.
     alignas(128) std::atomic<std::uint64_t> finished;
     /// Turns that are complete at the worker that receives, since the beginning.  It stores, those that send load.
-    /// Relaxed: nothing else is told by it.
+    /// Relaxed: nothing else is published by it.
     alignas(128) std::atomic<std::uint64_t> turns;
     /// Whether a worker has failed: the first one to set `failing` writes why, and then stores `failed` with release.
     alignas(128) std::atomic<bool> failing;

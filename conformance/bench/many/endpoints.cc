@@ -115,7 +115,9 @@ unsigned Endpoints::broken(ssize_t result) {
     throw CannotMeasure(fmt::format("an operation fails with {} ({})", error.err, ground_.entries.strerror(error.err)));
 }
 
-void give_way() { sched_yield(); }
+void Endpoints::poll_and_give_way() {
+    if (poll() == 0) sched_yield();
+}
 
 std::int64_t now() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();

@@ -19,7 +19,7 @@ struct Extent {
     std::size_t endpoints = 1;
     std::size_t sends = 1;
     std::size_t receives = 1;
-    std::size_t addresses = 1;  ///< what the address vector is told to expect
+    std::size_t addresses = 1;  ///< that the address vector is opened for
 };
 
 class Endpoints {
@@ -37,6 +37,8 @@ public:
     bool send(std::size_t endpoint, fi_addr_t to);
     /// Reads the queue once.  @return how many operations have completed.
     unsigned poll();
+    /// The same, where the processor is shared with others: gives it up if nothing has completed.
+    void poll_and_give_way();
 
     std::uint64_t sent = 0;      ///< completed, since open()
     std::uint64_t received = 0;  ///< the same
@@ -58,8 +60,6 @@ private:
     std::vector<fi_context2*> free_sends_;
 };
 
-/// What a process does whose poll() found nothing, where it shares its processor with others.
-void give_way();
 /// steady_clock, in nanoseconds.
 std::int64_t now();
 

@@ -1,38 +1,30 @@
 // Two endpoints that have never exchanged anything: one sends, the other answers.
-#include "conformance/bench/many/endpoints.h"
+#include "conformance/bench/many/endpoint_worker.h"
 #include "conformance/bench/many/workers.h"
 
 namespace selvage::conformance::bench::many {
 namespace {
 
-class First : public Worker {
+class First : public EndpointWorker {
 public:
-    First(const Entries& entries, const Scenario& scenario, Board& board, std::size_t number)
-        : board_(board), number_(number), endpoints_(entries, std::string(scenario.provider)) {}
-
-    void perform(const Order& order) override {
-        switch (order.step) {
-            case Step::Open:
-                endpoints_.open({});
-                board_.addresses[number_] = endpoints_.address();
-                break;
-            case Step::Know:
-                peer_ = endpoints_.insert(board_.addresses[1 - number_]);
-                endpoints_.post_receives();
-                break;
-            default:
-                number_ == 0 ? ask(order.turns) : answer(order.turns);
-        }
-    }
-    void progress() override { endpoints_.poll(); }
+    using EndpointWorker::EndpointWorker;
 
 private:
+    void open() override {
+        endpoints_.open({});
+        publish_address();
+    }
+    void know() override {
+        peer_ = endpoints_.insert(board_.addresses[1 - number_]);
+        endpoints_.post_receives();
+    }
+    void talk(const Order& order) override { number_ == 0 ? ask(order.turns) : answer(order.turns); }
     void ask(std::uint64_t turn) {
         while (board_.turns.load(std::memory_order_relaxed) < turn) endpoints_.poll();
-        board_.reports[number_].began = now();
-        send();
-        await(endpoints_.received);
-        board_.reports[number_].ended = now();
+        report_times([&] {
+            send();
+            await(endpoints_.received);
+        });
         await(endpoints_.sent);
     }
     void answer(std::uint64_t turn) {
@@ -48,9 +40,6 @@ private:
         while (counter == 0) endpoints_.poll();
     }
 
-    Board& board_;
-    const std::size_t number_;
-    Endpoints endpoints_;
     fi_addr_t peer_ = FI_ADDR_UNSPEC;
 };
 

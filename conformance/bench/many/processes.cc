@@ -2,7 +2,6 @@
 #include "conformance/bench/many/processes.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -59,28 +58,12 @@ std::size_t core_of(const Scenario& scenario, std::size_t number) {
     return scenario.kind == Kind::ToOne ? std::min<std::size_t>(number, 1) : number % 2;
 }
 
-void pin(int core) {
-    if (core < 0) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(core), &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        throw CannotMeasure(fmt::format("core {}: {}", core, std::strerror(errno)));
-}
-
 /// A thousand endpoints take some descriptors each.
 void allow_descriptors() {
     rlimit limit = {};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// What hangs in front of all others is ended by the kernel.
-void limit_realtime() {
-    constexpr rlim_t kMicroseconds = 4'000'000;
-    const rlimit limit = {kMicroseconds, kMicroseconds};
-    setrlimit(RLIMIT_RTTIME, &limit);
 }
 
 /// As the page tables have it: the counters of /proc/self/status are some hundred KiB off on many processors.
@@ -158,11 +141,10 @@ void Processes::start(std::size_t number, const std::string& library, const Sett
     begin_child(self);
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // a library may read its peer's memory
     try {
-        pin(setting.cores[core_of(scenario_, number)]);
+        transfer::stand(setting, setting.cores[core_of(scenario_, number)]);
         allow_descriptors();
         const auto opened = open_for_measuring(library);
         const auto worker = make(opened->entries(), scenario_, *board_, number);
-        limit_realtime();
         serve(*board_, *worker, number, scenario_.kind == Kind::First ? setting : without_hurry(setting));
     } catch (const CannotMeasure& e) {
         fail(*board_, e.what());

@@ -27,19 +27,6 @@ constexpr std::chrono::seconds kPatience{10};
 constexpr std::size_t kLongest = 4096;
 constexpr rlim_t kRealtimeLimit = 4'000'000;  // microseconds without a pause
 
-void stand(const Setting& setting, int core) {
-    if (setting.realtime) {  // what hangs in front of all others is ended by the kernel
-        const rlimit limit = {kRealtimeLimit, kRealtimeLimit};
-        setrlimit(RLIMIT_RTTIME, &limit);
-    }
-    if (core < 0) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(core), &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        throw CannotMeasure(fmt::format("core {}: {}", core, std::strerror(errno)));
-}
-
 [[noreturn]] void be_far(Link& link, const Setting& setting, pid_t near, const std::function<void(Link&)>& far) {
     begin_child(near);
     try {
@@ -52,6 +39,19 @@ void stand(const Setting& setting, int core) {
 }
 
 }  // namespace
+
+void stand(const Setting& setting, int core) {
+    if (setting.realtime) {  // what hangs in front of all others is ended by the kernel
+        const rlimit limit = {kRealtimeLimit, kRealtimeLimit};
+        setrlimit(RLIMIT_RTTIME, &limit);
+    }
+    if (core < 0) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(core), &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        throw CannotMeasure(fmt::format("core {}: {}", core, std::strerror(errno)));
+}
 
 Link::~Link() { close(fd_); }
 

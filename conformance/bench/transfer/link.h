@@ -65,6 +65,9 @@ private:
     pid_t other_;  // 0: in the far process
 };
 
+/// Places this process on a core (-1: anywhere), and limits what it may run in front of all others, where the setting
+/// asks for that: what hangs so is ended by the kernel.  @throws CannotMeasure
+void stand(const Setting& setting, int core);
 /// Puts this process first, or back among others, if the setting asks for it.  Without the right to, nothing changes.
 void hurry(const Setting& setting, bool on);
 
