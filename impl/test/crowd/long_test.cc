@@ -29,23 +29,14 @@ bool is_filled(const std::byte* bytes, size_t size, uint64_t seed) {
     return memcmp(bytes, expected.data(), size / sizeof seed * sizeof seed) == 0;
 }
 
-// What one process tells the other before.
-struct Introduction {
-    char name[256];
-    size_t name_size;
-    uint64_t key;
-    uint64_t base;
-};
-
 // Either process: its endpoint, and the address of the other.
 class Side {
 public:
     Side(int in, int out) {
-        Introduction own{.name = {}, .name_size = station.name().size(), .key = station.key, .base = station.base};
-        memcpy(own.name, station.name().data(), own.name_size);
+        const StationInfo own = station.info();
         if (write(out, &own, sizeof own) != sizeof own) give_up("write", "the other is gone");
         if (read(in, &other, sizeof other) != sizeof other) give_up("read", "the other is gone");
-        to = station.insert({other.name, other.name_size});
+        to = station.insert(other);
         fill(station.memory.data(), kMost, 0);
     }
     void completions(unsigned count) {
@@ -73,7 +64,7 @@ public:
     }
 
     Station station{{.provider = "shm", .caps = FI_TAGGED | FI_RMA, .service = {}, .memory = kMost}};
-    Introduction other{};
+    StationInfo other{};
     fi_addr_t to = FI_ADDR_UNSPEC;
 };
 

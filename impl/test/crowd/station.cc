@@ -97,6 +97,13 @@ std::string Station::name() const {
     return {bytes, size};
 }
 
+StationInfo Station::info() const {
+    const std::string own = name();
+    StationInfo out{.name = {}, .name_size = own.size(), .key = key, .base = base};
+    memcpy(out.name, own.data(), own.size());
+    return out;
+}
+
 fi_addr_t Station::insert(const std::string& name) {
     // One address is a text for shm, and an array of texts for fi_av_insert.
     char text[512] = {};

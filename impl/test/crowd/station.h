@@ -34,6 +34,14 @@ struct StationChoice {
     std::string node = "127.0.0.1";  // where it listens, with the network; empty: at all addresses
 };
 
+// What a peer needs to know of a station, as plain bytes.
+struct StationInfo {
+    char name[256];
+    size_t name_size;
+    uint64_t key;
+    uint64_t base;
+};
+
 class Station {
 public:
     explicit Station(const StationChoice& choice);
@@ -43,6 +51,8 @@ public:
 
     std::string name() const;  // its address, as bytes
     fi_addr_t insert(const std::string& name);
+    StationInfo info() const;
+    fi_addr_t insert(const StationInfo& peer) { return insert({peer.name, peer.name_size}); }
     void remove(fi_addr_t address);
     fid_domain* domain() const { return domain_; }
     // From here on nothing is written to the buffers of what was posted.

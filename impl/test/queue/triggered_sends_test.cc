@@ -12,7 +12,7 @@
 namespace selvage::impl::test {
 namespace {
 
-// Starts sends, and answers as it was told to.
+// Starts sends, and answers as the test says.
 class SendingPath final : public DataPath {
 public:
     size_t start_sends(const Work& first, size_t count, ssize_t* error) override {
@@ -285,8 +285,8 @@ TEST(TriggeredSends, OfAnInvalidCallAreRefusedAndLeaveNothing) {
     EXPECT_EQ(s.sender.post(s.trigger.fid, 1, FI_INJECT), -FI_EBADFLAGS);
     EXPECT_EQ(s.sender.post(nullptr, 1), -FI_EINVAL);
     Place elsewhere;
-    OpenedCounter stranger(elsewhere);
-    EXPECT_EQ(s.sender.post(stranger.fid, 1), -FI_EDOMAIN);
+    OpenedCounter foreign(elsewhere);
+    EXPECT_EQ(s.sender.post(foreign.fid, 1), -FI_EDOMAIN);
     s.sender.endpoint.tx.caps = FI_SEND | FI_MSG;
     EXPECT_EQ(s.sender.post(s.trigger.fid, 1), -FI_EBADFLAGS);
     EXPECT_EQ(s.pool_size(), 0U);

@@ -74,15 +74,24 @@ size_t region_bytes(const Name& name) {
     return stat(file_of(name).c_str(), &status) == 0 ? static_cast<size_t>(status.st_blocks) * 512 : 0;
 }
 
-TEST(ShmSlots, ASenderOfFewMessagesCostsTwoPagesAndOneOfManyAWholeRing) {
+// An owner, and a sender that has just taken a slot of it.
+class ShmSlots : public testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_EQ(owner.open_at(home.text, {}), 0);
+        ASSERT_EQ(sender.open_at(there.text, {}), 0);
+        before = region_bytes(home);
+        ASSERT_EQ(sender.find_peer_at(home.text, &peer), 0);
+    }
+
     Name home{"home"}, there{"there"};
     ShmTransport owner, sender;
     FakeSink at_owner;
     ShmPeer* peer = nullptr;
-    ASSERT_EQ(owner.open_at(home.text, {}), 0);
-    ASSERT_EQ(sender.open_at(there.text, {}), 0);
-    const size_t before = region_bytes(home);
-    ASSERT_EQ(sender.find_peer_at(home.text, &peer), 0);
+    size_t before = 0;  // bytes of the owner's region ahead of the slot
+};
+
+TEST_F(ShmSlots, ASenderOfFewMessagesCostsTwoPagesAndOneOfManyAWholeRing) {
     std::vector<std::string> sent;
     const auto send_until = [&](uint64_t position) {
         while (peer->out.position < position) {
@@ -99,14 +108,7 @@ TEST(ShmSlots, ASenderOfFewMessagesCostsTwoPagesAndOneOfManyAWholeRing) {
     for (size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(at_owner.arrivals[i].payload, sent[i]);
 }
 
-TEST(ShmSlots, AFirstMessageThatIsLongerThanAPageGetsTheWholeRing) {
-    Name home{"home"}, there{"there"};
-    ShmTransport owner, sender;
-    FakeSink at_owner;
-    ShmPeer* peer = nullptr;
-    ASSERT_EQ(owner.open_at(home.text, {}), 0);
-    ASSERT_EQ(sender.open_at(there.text, {}), 0);
-    ASSERT_EQ(sender.find_peer_at(home.text, &peer), 0);
+TEST_F(ShmSlots, AFirstMessageThatIsLongerThanAPageGetsTheWholeRing) {
     const std::string longest(ShmTransport::kFrameMax, 'x');
     ASSERT_EQ(send_text(sender, *peer, longest), SendResult::Done);
     ASSERT_TRUE(progress_until(owner, at_owner, [&] { return at_owner.arrivals.size() == 1; }));

@@ -3,7 +3,7 @@
 //   network [--mbit N] [--rtt MILLISECONDS] [--drop-every N] [--mib N] [--rounds N] [--least RATIO] [--spin] [--netem]
 //   [ROW...]
 //
-// Each row is measured in turn with the socket, and tells both bandwidths and their ratio, of the medians. Status 1: a
+// Each row is measured in turn with the socket, and prints both bandwidths and their ratio, of the medians. Status 1: a
 // ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is on standard error.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,6 +35,9 @@ struct Job {
     unsigned count = 0;
     size_t size = 0;
 };
+
+// Bytes of the memory that its operations lie in.
+size_t bytes_of(const Job& job) { return job.size * std::min(job.window, job.count); }
 
 struct Row {
     const char* name;
@@ -135,14 +138,6 @@ private:
     int stream_;
 };
 
-// What one side tells the other before.
-struct Introduction {
-    char name[256];
-    size_t name_size;
-    uint64_t key;
-    uint64_t base;
-};
-
 // Either host: its endpoint, and the address of the other.
 class Side {
 public:
@@ -153,14 +148,13 @@ public:
                    .memory = kMemory,
                    .node = TwoHosts::address(0, host)}),
           control_(control) {
-        Introduction own{.name = {}, .name_size = station.name().size(), .key = station.key, .base = station.base};
-        memcpy(own.name, station.name().data(), own.name_size);
+        const StationInfo own = station.info();
         put(control, &own, sizeof own);
         get(control, &other, sizeof other);
-        to = station.insert({other.name, other.name_size});
+        to = station.insert(other);
         fill(host);
     }
-    // Bytes that tell whose they are, and where they lie.
+    // Bytes that differ by whose they are, and where they lie.
     void fill(unsigned host) {
         for (size_t i = 0; i + sizeof(uint64_t) <= kMemory; i += sizeof(uint64_t)) {
             const uint64_t word = mark(i, host);
@@ -227,7 +221,7 @@ public:
     }
 
     Station station;
-    Introduction other{};
+    StationInfo other{};
     fi_addr_t to = FI_ADDR_UNSPEC;
 
 private:
@@ -253,13 +247,13 @@ int run_second(int control) {
             side.fill(1);
             put(control, &byte, 1);
             side.receive(job);
-            byte = side.is_filled(job.size * std::min(job.window, job.count), 0);
+            byte = side.is_filled(bytes_of(job), 0);
             put(control, &byte, 1);
         } else if (job.kind == Kind::Write || job.kind == Kind::Read) {
             side.fill(1);
             put(control, &byte, 1);
             side.serve();
-            byte = job.kind == Kind::Read || side.is_filled(job.size * std::min(job.window, job.count), 0);
+            byte = job.kind == Kind::Read || side.is_filled(bytes_of(job), 0);
             put(control, &byte, 1);
         } else {
             put(control, &byte, 1);
@@ -292,7 +286,7 @@ double run(Side& side, PlainSocket& plain, int control, const Job& job) {
     const double spent = now() - start;
     if (job.kind != Kind::Message) put(control, &byte, 1);
     get(control, &byte, 1);
-    if (job.kind == Kind::Read) byte = side.is_filled(job.size * std::min(job.window, job.count), 1);
+    if (job.kind == Kind::Read) byte = side.is_filled(bytes_of(job), 1);
     if (!byte) give_up("a transfer", "the bytes are wrong");
     return spent;
 }

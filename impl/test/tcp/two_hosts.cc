@@ -31,7 +31,7 @@ void write_setting(const char* file, const char* value) {
 void enter_host() {
     require(unshare(CLONE_NEWNET) == 0, "a network namespace (root makes them)");
     command("ip link set lo up");
-    // What one connection learns of a cable is not told to the next.
+    // What one connection learns of a cable is not kept for the next.
     write_setting("/proc/sys/net/ipv4/tcp_no_metrics_save", "1\n");
 }
 
@@ -61,26 +61,26 @@ void set_up(const std::vector<Cable>& cables, unsigned host, bool netem) {
         const std::string name = device(i, host);
         command("ip addr add " + TwoHosts::address(i, host) + "/24 dev " + name);
         command("ip link set " + name + " up");
-        // What Linux has unless it is told otherwise; of the whole host it may not be set in a namespace.
+        // What Linux has unless it is set otherwise; of the whole host it may not be set in a namespace.
         const std::string network = "10.78." + std::to_string(i) + ".0/24 dev " + name;
         command("ip route replace " + network + " src " + TwoHosts::address(i, host) + " congctl cubic");
         if (netem || !is_slow(cables[i])) shape(cables[i], name);
     }
 }
 
-bool is_told(int control) {
+bool is_ready(int control) {
     char byte;
     return read(control, &byte, 1) == 1;
 }
-void tell(int control) { require(write(control, "", 1) == 1, "the other host"); }
+void signal_ready(int control) { require(write(control, "", 1) == 1, "the other host"); }
 
 int run_second(const std::vector<Cable>& cables, bool netem, int control, const std::function<int(int)>& second) {
     try {
         enter_host();
-        tell(control);
-        require(is_told(control), "the first host");
+        signal_ready(control);
+        require(is_ready(control), "the first host");
         set_up(cables, 1, netem);
-        tell(control);
+        signal_ready(control);
         return second(control);
     } catch (const std::exception& failed) {
         fprintf(stderr, "the second host: %s\n", failed.what());
@@ -94,8 +94,6 @@ std::string TwoHosts::address(unsigned cable, unsigned host) {
     return "10.78." + std::to_string(cable) + "." + std::to_string(host + 1);
 }
 
-void TwoHosts::set_cable_down(unsigned cable) { command("ip link set " + device(cable, 0) + " down"); }
-
 TwoHosts::TwoHosts(const std::vector<Cable>& cables, bool netem, const std::function<int(int)>& second) {
     enter_host();
     int ends[2];
@@ -108,7 +106,7 @@ TwoHosts::TwoHosts(const std::vector<Cable>& cables, bool netem, const std::func
     }
     close(ends[1]);
     control_ = ends[0];
-    require(is_told(control_), "the second host's namespace");
+    require(is_ready(control_), "the second host's namespace");
     const std::string second_host = " netns " + std::to_string(child_);
     std::vector<CableEnds> made;
     for (unsigned i = 0; i < cables.size(); ++i) {
@@ -124,8 +122,8 @@ TwoHosts::TwoHosts(const std::vector<Cable>& cables, bool netem, const std::func
     }
     if (!made.empty()) make_cables(made);
     set_up(cables, 0, netem);
-    tell(control_);
-    require(is_told(control_), "the second host's cables");
+    signal_ready(control_);
+    require(is_ready(control_), "the second host's cables");
 }
 
 void TwoHosts::make_cables(const std::vector<CableEnds>& cables) {
