@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kLookRounds = 8;    // of reading all queues, between two looks at the clock
 constexpr unsigned kQuietRounds = 24;  // of them, at the least
-constexpr unsigned kMissingRounds = 2000;
+constexpr unsigned kMissingRounds = 256;
 constexpr unsigned kRemoteLooks = 4;  // at a time, where to ask for one takes longer than the look
 static_assert(kRemoteLooks <= kMostLooks && kLookRounds % kRemoteLooks == 0);
 constexpr auto kNap = std::chrono::microseconds(50);  // behind those, so that who waits leaves the processor to others
