@@ -19,10 +19,11 @@ void fill() {
     close(file);
 }
 
-// `a` has sent to `b`, which has no ring to `a` yet, and cannot get one.
+// `a` has sent to `b`, which has no ring to `a` yet, and cannot get one: `c` has the one that had memory from the
+// start.
 struct Full {
-    Name a_name{"a"}, b_name{"b"};
-    ShmTransport a, b;
+    Name a_name{"a"}, b_name{"b"}, c_name{"c"};
+    ShmTransport a, b, c;
     FakeSink at_a, at_b;
     ShmPeer* to_b = nullptr;
     ShmPeer* to_a = nullptr;
@@ -30,6 +31,8 @@ struct Full {
     bool set_up() {
         if (a.open_at(a_name.text, {}) || b.open_at(b_name.text, {}) || a.find_peer_at(b_name.text, &to_b))
             return false;
+        ShmPeer* from_c = nullptr;
+        if (c.open_at(c_name.text, {}) || c.find_peer_at(a_name.text, &from_c)) return false;
         send_text(a, *to_b, "question");
         if (!progress_until(b, at_b, [this] { return !at_b.arrivals.empty(); })) return false;
         to_a = at_b.arrivals[0].peer;

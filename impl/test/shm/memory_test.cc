@@ -80,7 +80,6 @@ protected:
     void SetUp() override {
         ASSERT_EQ(owner.open_at(home.text, {}), 0);
         ASSERT_EQ(sender.open_at(there.text, {}), 0);
-        before = region_bytes(home);
         ASSERT_EQ(sender.find_peer_at(home.text, &peer), 0);
     }
 
@@ -88,7 +87,7 @@ protected:
     ShmTransport owner, sender;
     FakeSink at_owner;
     ShmPeer* peer = nullptr;
-    size_t before = 0;  // bytes of the owner's region ahead of the slot
+    const size_t before = shm::kHeaderBytes;  // bytes of the owner's region ahead of the slot
 };
 
 TEST_F(ShmSlots, ASenderOfFewMessagesCostsTwoPagesAndOneOfManyAWholeRing) {

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <optional>
+
 #include "impl/test/shm/fake_sink.h"
 
 namespace selvage::impl::test {
@@ -248,7 +250,16 @@ TEST(ShmTransport, APeerThatManyWantToEnterIsNotTakenForMissing) {
     ShmTransport one, two;
     ASSERT_EQ(one.open_at(name.text, {}), 0);
     ASSERT_EQ(two.open_at(wanted.text, {}), 0);
-    // Somebody is taking a slot, and has lost the processor.
+    // The first senders find their slots in the file.
+    std::optional<Name> names[shm::kWindowSlots];
+    ShmTransport senders[shm::kWindowSlots];
+    ShmPeer* peer = nullptr;
+    for (size_t i = 0; i < shm::kWindowSlots; ++i) {
+        names[i].emplace("sender" + std::to_string(i));
+        ASSERT_EQ(senders[i].open_at(names[i]->text, {}), 0);
+        ASSERT_EQ(senders[i].find_peer_at(wanted.text, &peer), 0);
+    }
+    // Somebody is making the file longer, and has lost the processor.
     const int file = open(file_of(wanted).c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_GE(file, 0);
     struct flock lock {};
@@ -257,7 +268,6 @@ TEST(ShmTransport, APeerThatManyWantToEnterIsNotTakenForMissing) {
     lock.l_start = shm::kSetupLock;
     lock.l_len = 1;
     ASSERT_EQ(fcntl(file, F_OFD_SETLK, &lock), 0);
-    ShmPeer* peer = nullptr;
     EXPECT_EQ(one.find_peer_at(wanted.text, &peer), -FI_EAGAIN);
     usleep(1100 * 1000);
     EXPECT_EQ(one.find_peer_at(wanted.text, &peer), -FI_EAGAIN);

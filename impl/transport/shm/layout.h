@@ -6,15 +6,18 @@
 //     77824    slot 1 ...
 //
 // The object belongs to the endpoint that receives: the owner. Each sender takes one slot and is the only producer of
-// its ring; the owner is the only consumer. The file is sparse: the owner pays for the header, two pages of a slot are
-// made when its sender comes, the rest when these are full once (Outbound::is_whole), and all is given back when it
-// goes.
+// its ring; the owner is the only consumer. The file is sparse: the owner pays for the header and two pages of the
+// first slot, two pages of another are made when its sender comes, the rest when these are full once
+// (Outbound::is_whole), and all is given back when it goes.
+//
+// A sender maps the header and the first slots at once (kWindowBytes), and one of the later slots by itself. The ring
+// comes twice in a row where the owner maps it, and for the sender once all of it has memory.
 //
 // Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,
 // however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h). Sockets of
 // the owner lie beside the region under its instance id (socket_file.h), and are removed with it.
 //     byte 0        held by the owner
-//     byte 1        held for a moment by a sender that takes a slot
+//     byte 1        held for a moment by a sender that makes the file longer
 //     byte 2        held for a moment by whoever looks whether the owner is dead; before byte 0, which he takes then
 //     byte 16 + n   held by the sender in slot n
 //
@@ -39,7 +42,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 7;
+inline constexpr uint32_t kRegionVersion = 8;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -59,6 +62,10 @@ static_assert(kRingLines == size_t{1} << kLapShift);
 static_assert(kSlotBytes <= 96 * 1024);
 
 constexpr size_t slot_offset(size_t slot) { return kHeaderBytes + slot * kSlotBytes; }
+
+// What a sender maps at once of a region: the header and the first slots, which the file reaches from the start.
+inline constexpr size_t kWindowSlots = 4;
+inline constexpr size_t kWindowBytes = slot_offset(kWindowSlots);
 
 inline constexpr int64_t kOwnerLock = 0;
 inline constexpr int64_t kSetupLock = 1;
@@ -100,7 +107,7 @@ struct RegionHeader {
     alignas(128) std::atomic<uint32_t> slots_used;  // no slot at or above it was ever taken
     std::atomic<uint64_t> revocations;  // regions of memory that the owner has closed: grants before count no more
     alignas(
-        kPage) std::atomic<uint32_t> state[kSlots];  // free -> ready: the sender, with the set-up lock. Back: owner.
+        kPage) std::atomic<uint32_t> state[kSlots];  // free -> ready: the sender, with the slot's lock. Back: owner.
 };
 static_assert(sizeof(RegionHeader) == kHeaderBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);

@@ -8,13 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
+#include <string_view>
 
 #include "impl/base/random.h"
 #include "impl/config/log.h"
 #include "impl/net/context_id.h"
 #include "impl/transport/shm/forked.h"
+#include "impl/transport/shm/ring.h"
 #include "impl/transport/shm/socket_file.h"
 
 namespace selvage::impl::shm {
@@ -26,10 +30,15 @@ constexpr int kTries = 1000;  // a name that changes hands that often is being p
 constexpr useconds_t kSweepPauseUs = 500;
 
 bool file_name(const char* text, char (&out)[kFileNameMax]) {
-    const int length = snprintf(out, sizeof out, "/selvage-shm-%u-%s", geteuid(), text + kShmScheme.size());
-    if (length <= 0 || static_cast<size_t>(length) >= sizeof out) return false;
+    constexpr std::string_view kPrefix = "/selvage-shm-";
+    const std::string_view rest(text + kShmScheme.size());
+    if (kPrefix.size() + std::numeric_limits<uid_t>::digits10 + 2 + rest.size() >= sizeof out) return false;
+    char* end = std::copy(kPrefix.begin(), kPrefix.end(), out);
+    end = std::to_chars(end, out + sizeof out, geteuid()).ptr;
+    *end++ = '-';
     // The slash before a context (context_id.h): no name of an endpoint has a space either.
-    std::replace(out + 1, out + length, '/', ' ');
+    end = std::replace_copy(rest.begin(), rest.end(), end, '/', ' ');
+    *end = '\0';
     return true;
 }
 
@@ -260,7 +269,7 @@ int OwnRegion::create(Identity* self, bool senders_fence) {
         file = -1;
         return error;
     }
-    error = allocate(file, 0, kHeaderBytes);
+    error = ftruncate(file, kWindowBytes) ? -errno : allocate(file, 0, kHeaderBytes);
     if (!error) header = map_shared<RegionHeader>(file, 0, kHeaderBytes);
     if (!error && !header) error = -FI_ENOMEM;
     if (error) {
@@ -295,6 +304,17 @@ void OwnRegion::forget() {
 
 int OwnRegion::reserve(size_t slot) const { return allocate(file, slot_offset(slot), kSlotBytes); }
 
+// Whoever comes first finds its pages in the file, and the owner has them in its page table.
+SlotControl* OwnRegion::prepare_slot(size_t slot) const {
+    if (allocate(file, slot_offset(slot), kFirstBytes)) return nullptr;
+    int error;
+    SlotControl* control = map_slot(slot, &error);
+    if (!control) return nullptr;
+    static_cast<void>(control->closed.load(std::memory_order_relaxed));
+    static_cast<void>(first_word(ring_of(control)).load(std::memory_order_relaxed));
+    return control;
+}
+
 SlotControl* OwnRegion::map_slot(size_t slot, int* error) const {
     struct stat status {};
     *error = -FI_EINVAL;
@@ -328,16 +348,31 @@ int check_header(const RegionHeader& header, const char* text, Bytes key) {
     return same_digest(expected, copy_of.proof) ? 0 : -FI_EACCES;
 }
 
-// With the set-up lock held: a free slot, locked.
-int take_slot(int file, RegionHeader* header, size_t* slot) {
+bool slot_is_free(const RegionHeader& header, size_t slot) {
+    return header.state[slot].load(std::memory_order_acquire) == kSlotFree;
+}
+
+// A free slot, locked. Before it had the lock, another sender may have had it, and made the slot ready.
+int take_slot(int file, const RegionHeader& header, size_t* slot) {
     for (size_t i = 0; i < kSlots; ++i) {
-        if (header->state[i].load(std::memory_order_acquire) != kSlotFree) continue;
+        if (!slot_is_free(header, i)) continue;
         const int error = take_lock(file, slot_lock(i));
         if (error == -FI_EAGAIN) continue;
+        if (!error && !slot_is_free(header, i)) {
+            drop_lock(file, slot_lock(i));
+            continue;
+        }
         *slot = i;
         return error;
     }
     return -FI_ECONNREFUSED;
+}
+
+// Senders of other slots do the same meanwhile.
+void count_slot(RegionHeader& header, size_t slot) {
+    const auto needed = static_cast<uint32_t>(slot + 1);
+    uint32_t used = header.slots_used.load(std::memory_order_relaxed);
+    while (used < needed && !header.slots_used.compare_exchange_weak(used, needed, std::memory_order_relaxed)) continue;
 }
 
 void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)[kIdBytes]) {
@@ -347,31 +382,44 @@ void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)
     slot->instance_at = reinterpret_cast<uintptr_t>(self.instance);
 }
 
-// Makes the file reach that far. With the set-up lock held, so that no sender's slot lies behind the end that is seen;
-// what the owner has reserved meanwhile may be given back, and its sender asks for it anew.
+// Makes the file reach that far. One sender at a time, so that no other's slot lies behind the end that is seen; what
+// the owner has reserved meanwhile may be given back, so the memory of the slot is allocated afterwards.
 int extend(int file, size_t bytes) {
     struct stat status {};
     if (fstat(file, &status)) return -errno;
     if (static_cast<size_t>(status.st_size) >= bytes) return 0;
-    return ftruncate(file, static_cast<off_t>(bytes)) ? -errno : 0;
+    int error = take_lock(file, kSetupLock);
+    if (error) return error == -FI_EAGAIN ? -FI_EBUSY : error;
+    if (fstat(file, &status)) error = -errno;
+    const bool shorter = static_cast<size_t>(status.st_size) < bytes;
+    if (!error && shorter && ftruncate(file, static_cast<off_t>(bytes))) error = -errno;
+    drop_lock(file, kSetupLock);
+    return error;
 }
 
-// With the set-up lock held.
+// Without the ring's second mapping, which no frame reaches before all of the ring has memory.
+int map_first(RemoteSlot* remote) {
+    const size_t offset = slot_offset(remote->index);
+    if (remote->index < kWindowSlots) {
+        remote->slot = reinterpret_cast<SlotControl*>(reinterpret_cast<std::byte*>(remote->header) + offset);
+        return 0;
+    }
+    remote->slot = map_shared<SlotControl>(remote->file, offset, kSlotBytes);
+    remote->mapped = remote->slot ? kSlotBytes : 0;
+    return remote->slot ? 0 : -FI_ENOMEM;
+}
+
 int set_up(RemoteSlot* remote, const Identity& self) {
-    int error = take_slot(remote->file, remote->header, &remote->index);
+    int error = take_slot(remote->file, *remote->header, &remote->index);
     if (error) return error;
-    error = allocate(remote->file, slot_offset(remote->index), kFirstBytes);
-    if (!error) error = extend(remote->file, slot_offset(remote->index) + kSlotBytes);
+    if (remote->index >= kWindowSlots) error = extend(remote->file, slot_offset(remote->index) + kSlotBytes);
+    if (!error) error = allocate(remote->file, slot_offset(remote->index), kFirstBytes);
+    if (!error) error = map_first(remote);
     if (error) return error;
-    remote->slot = map_slot_of(remote->file, remote->index, &error);
-    if (!remote->slot) return error;
     uint8_t owner[kIdBytes];
     memcpy(owner, remote->header->instance, sizeof owner);
     write_hello(remote->slot, self, owner);
-    auto& used = remote->header->slots_used;
-    if (used.load(std::memory_order_relaxed) <= remote->index) {
-        used.store(static_cast<uint32_t>(remote->index + 1), std::memory_order_relaxed);
-    }
+    count_slot(*remote->header, remote->index);
     // Publishes the hello and the count to the owner, which loads it with acquire.
     remote->header->state[remote->index].store(kSlotReady, std::memory_order_release);
     remote->raise_attention();
@@ -392,31 +440,32 @@ int RemoteSlot::enter(const char* text, const Identity& self) {
     size_t size = 0;
     error = check_owner(file, &size);
     if (error) report_foreign(name);
-    if (!error && (size < kHeaderBytes || !owner_is_alive())) error = -FI_EAGAIN;
-    if (!error) header = map_shared<RegionHeader>(file, 0, kHeaderBytes);
+    if (!error && (size < kWindowBytes || !owner_is_alive())) error = -FI_EAGAIN;
+    if (!error) header = map_shared<RegionHeader>(file, 0, kWindowBytes);
     if (!error && !header) error = -FI_ENOMEM;
     if (!error) error = check_header(*header, text, self.key);
-    const bool checked = !error;
-    if (checked) error = take_lock(file, kSetupLock);
-    if (checked && error == -FI_EAGAIN) error = -FI_EBUSY;
-    if (!error) {
-        error = set_up(this, self);
-        drop_lock(file, kSetupLock);
-    }
+    if (!error) error = set_up(this, self);
     if (error) leave();
     return error;
 }
 
 void RemoteSlot::leave() {
     if (file < 0) return;
-    if (slot) unmap_slot(slot);
-    if (header) munmap(header, kHeaderBytes);
+    if (mapped) munmap(slot, mapped);
+    if (header) munmap(header, kWindowBytes);
     close_noted(file);
     forget();
 }
 
-int RemoteSlot::allocate_ring() const {
-    return allocate(file, slot_offset(index) + kFirstBytes, kSlotBytes - kFirstBytes);
+int RemoteSlot::allocate_ring() {
+    int error = allocate(file, slot_offset(index) + kFirstBytes, kSlotBytes - kFirstBytes);
+    if (error || mapped == kMappedSlot) return error;
+    SlotControl* whole = map_slot_of(file, index, &error);
+    if (!whole) return error;
+    if (mapped) munmap(slot, mapped);
+    slot = whole;
+    mapped = kMappedSlot;
+    return 0;
 }
 
 // The owner that sees the attention raised (acquire) sees that word, and what was published before.
@@ -429,6 +478,7 @@ void RemoteSlot::forget() {
     file = -1;
     header = nullptr;
     slot = nullptr;
+    mapped = 0;
 }
 
 bool RemoteSlot::owner_is_alive() const { return is_held(file, kOwnerLock); }

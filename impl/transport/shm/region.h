@@ -32,6 +32,8 @@ struct OwnRegion {
 
     // Memory for a slot before its sender comes, so that none is refused for want of it. 0 or -FI_ENOSPC, ...
     int reserve(size_t slot) const;
+    // The slot as map_slot() gives it, with the memory that a sender would give it first, or nullptr.
+    SlotControl* prepare_slot(size_t slot) const;
     // The slot's memory: the control page, and behind it the ring twice. nullptr with *error.
     SlotControl* map_slot(size_t slot, int* error) const;
     bool slot_is_held(size_t slot) const;
@@ -43,15 +45,17 @@ struct OwnRegion {
 struct RemoteSlot {
     int file = -1;
     size_t index = 0;
-    RegionHeader* header = nullptr;
+    RegionHeader* header = nullptr;  // and what follows it in the file, up to kWindowBytes
     SlotControl* slot = nullptr;
+    size_t mapped = 0;  // bytes of the slot that are mapped by themselves; 0: it lies in the window behind `header`
 
     // -FI_EAGAIN: nobody lives at that address, or its owner is not ready; worth another try. -FI_EBUSY: the owner
-    // lives, and another sender is taking a slot; likewise. -FI_EACCES: another key, or another user's. -FI_ENOSPC,
-    // -FI_ENOMEM, -FI_EMFILE: resources.
+    // lives, and another sender is making the file longer; likewise. -FI_EACCES: another key, or another user's.
+    // -FI_ENOSPC, -FI_ENOMEM, -FI_EMFILE: resources.
     int enter(const char* text, const Identity& self);
-    // Memory for all of the ring, of which enter() gives kFirstLines. 0 or -FI_ENOSPC, ...
-    int allocate_ring() const;
+    // Memory for all of the ring, of which enter() gives kFirstLines, and a mapping in which it comes twice: `slot`
+    // changes. 0 or -FI_ENOSPC, ...
+    int allocate_ring();
     // Tells the owner that nothing follows.
     void say_closed();
     void leave();

@@ -121,10 +121,13 @@ unsigned ShmTransport::handle_attention(S& sink) {
     // Acquire: pairs with the release of who raised it, so that its hello and its frames are seen.
     uint64_t raised = region_.header->attention.exchange(0, std::memory_order_acq_rel);
     const size_t used = slots_in_use();
+    const uint32_t hot = hot_count_;
     for (; raised; raised &= raised - 1) {
         for (auto slot = static_cast<size_t>(__builtin_ctzll(raised)); slot < used; slot += 64) notice(slot);
     }
-    poll_introductions();
+    // The first message of a new peer does not wait for that.
+    introductions_due_ = true;
+    if (hot == hot_count_) poll_introductions();
     return failed_ ? handle_failures(sink) : 0;
 }
 

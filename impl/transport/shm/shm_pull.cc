@@ -15,6 +15,7 @@ namespace selvage::impl {
 void ShmTransport::poll_introductions() {
     constexpr int kMetMost = 16;  // at a time: who introduces itself for ever must not keep us here
     shm::Introduction met;
+    introductions_due_ = false;
     for (int i = 0; i < kMetMost; ++i) {
         if (!introductions_.take(&met)) return;
         Peer* peer = met.slot < shm::kSlots ? by_slot_[met.slot] : nullptr;

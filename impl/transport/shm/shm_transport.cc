@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "impl/config/log.h"
 #include "impl/endpoint/ep.h"
@@ -66,6 +67,8 @@ int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
         close();
         return error;
     }
+    // For the first to come, whose first message waits while a slot is mapped. Without memory for it: as for others.
+    first_slot_ = region_.prepare_slot(0);
     // Without descriptors for it, everything goes through the rings.
     if (shm::may_pull()) introductions_.open(self_.instance);
     return 0;
@@ -77,6 +80,9 @@ void ShmTransport::close() {
     const bool ours = generation_ == shm::fork_generation();
     while (peer_count_) ours ? release(*peers_[0]) : set_aside(*peers_[0]);
     while (down_) destroy_peer(take_oldest_down());
+    // In a child of fork() it is not mapped (MADV_DONTFORK).
+    if (first_slot_ && ours) shm::unmap_slot(first_slot_);
+    first_slot_ = nullptr;
     if (ours) {
         // Before the region, by which others would find what is left of them.
         bell_.close();
@@ -195,6 +201,7 @@ int ShmTransport::allocate_ring(Peer& peer) {
     if (error == -FI_ENOSPC && waits(peer, kStartGraceMs)) return -FI_EAGAIN;
     if (error) return error;
     peer.missing_since = 0;
+    peer.out.lines = shm::ring_of(peer.remote.slot);
     peer.out.allocated = shm::Outbound::kWhole;
     return 0;
 }
@@ -320,6 +327,7 @@ void ShmTransport::look_at_cold(Peer& peer) {
 
 void ShmTransport::look_around() {
     calls_ = 0;
+    if (introductions_due_) poll_introductions();
     const uint64_t now = now_ms();
     const uint64_t passed = now - last_look_;
     if (passed < kLookMs) return;
@@ -356,8 +364,9 @@ void ShmTransport::notice(size_t slot) {
 }
 
 void ShmTransport::accept(size_t slot) {
-    int error;
-    SlotControl* control = region_.map_slot(slot, &error);
+    int error = 0;
+    SlotControl* control = slot == 0 ? std::exchange(first_slot_, nullptr) : nullptr;
+    if (!control) control = region_.map_slot(slot, &error);
     if (!control) {
         // Without memory: again at the next look. A slot that is not in the file is no slot.
         if (error == -FI_EINVAL) region_.free_slot(slot);
@@ -557,6 +566,7 @@ bool ShmTransport::something_waits() {
 
 bool ShmTransport::arm() {
     if (wait_descriptor() < 0) return false;
+    if (introductions_due_) poll_introductions();
     armed_ = true;
     region_.header->armed.store(sleep_ += 2, std::memory_order_relaxed);  // odd
     const bool fenced = shm::fence_senders();

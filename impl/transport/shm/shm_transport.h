@@ -210,7 +210,8 @@ private:
     size_t down_count_ = 0;
     size_t peer_count_ = 0;
     size_t peer_capacity_ = 0;
-    Peer** by_slot_ = nullptr;  // kSlots entries
+    Peer** by_slot_ = nullptr;                // kSlots entries
+    shm::SlotControl* first_slot_ = nullptr;  // slot 0, mapped before its sender comes; nullptr: it was accepted
     // Addresses of dead peers whose regions somebody else was looking at.
     static constexpr size_t kUnreapedMost = 8;
     char unreaped_[kUnreapedMost][kShmTextMax];
@@ -219,6 +220,7 @@ private:
     uint64_t last_look_ = 0;   // milliseconds
     uint32_t sleep_ = 1;       // what `armed` was last set to: each sleep has its own value, never 0
     size_t next_checked_ = 0;
+    bool introductions_due_ = false;  // to be polled at the next look around, or before this side sleeps
     mutable shm::Bell bell_;
     shm::Introductions introductions_;
 };

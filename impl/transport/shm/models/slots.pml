@@ -11,12 +11,11 @@
  *     PUBLISHED(n)    the first frame in the ring of slot n; who sent it
  *     CLOSED(n)       SlotControl::closed
  *     slot_lock[n]    the sender holds the record lock of slot n
- *     setup_lock      kSetupLock
  *     known[n]        by_slot_[n]; refused[n]: SlotControl::refused
  *     taken[n]        the owner has taken the frame out of the ring of slot n
  *
- * Abstracted: record locks are system calls, and so fences. A sender waits for the set-up lock and for a free slot
- * (the code asks again). The ring has one frame; that it is polled or raises the owner's attention is wake.pml's. The
+ * Abstracted: record locks are system calls, and so fences. A sender waits for a free slot (the code asks again); what
+ * makes the file longer, and its lock, is left out. The ring has one frame; that it is polled or raises the owner's attention is wake.pml's. The
  * owner looks at a slot whose sender it refused when that sender has gone (look_around, a timer in the code); it never
  * finds a new sender by looking, so that attention which is lost is seen to be lost.
  *
@@ -27,7 +26,8 @@
  *
  * Mutations: ATTENTION_BEFORE_READY, USED_AFTER_ATTENTION, CLOSED_AFTER_ATTENTION, USED_BEFORE_EXCHANGE (the owner
  * loads slots_used before it takes the attention), FREE_WITHOUT_LOCK (the owner frees a slot whose sender still holds
- * it); where stores reorder, READY_RELAXED.
+ * it), LOCK_WITHOUT_LOOK (a sender takes a slot that was free before it had the lock), COUNT_IS_STORED (slots_used is
+ * loaded and stored, not exchanged); where stores reorder, READY_RELAXED.
  */
 #define SENDERS 2
 #define LIVES 3  /* two of the first sender, one of the other */
@@ -54,7 +54,6 @@
 #define publish_ready store_release
 #endif
 
-bool setup_lock;
 bool slot_lock[SLOTS];
 bool known[SLOTS];
 bool refused[SLOTS];
@@ -167,23 +166,61 @@ end:
     od
 }
 
-inline take(n) {
-    slot = n;
-    slot_lock[n] = true
+/* take_slot: looks, locks, and looks again. */
+inline try_slot(n) {
+    load(me, STATE(n), word);
+    if
+    :: word == FREE ->
+        if
+        :: atomic { !slot_lock[n] && buffer[me].length == 0 -> slot_lock[n] = true };
+#ifndef LOCK_WITHOUT_LOOK
+            load(me, STATE(n), word);
+#endif
+            if
+            :: word == FREE -> slot = n; got = true
+            :: else -> atomic { buffer[me].length == 0 -> slot_lock[n] = false }
+            fi
+        :: slot_lock[n] -> skip
+        fi
+    :: else -> skip
+    fi;
+    word = 0
+}
+
+/* count_slot: only where it is less, a compare-and-exchange, which is repeated until it is not. */
+inline count_used(value) {
+    load(me, USED, word);
+    if
+#ifdef COUNT_IS_STORED
+    :: word < value -> store(me, USED, value)
+#else
+    :: word < value ->
+        d_step {
+            buffer[me].length == 0 ->
+            if
+            :: ram[USED] < value -> ram[USED] = value
+            :: else -> skip
+            fi
+        }
+#endif
+    :: else -> skip
+    fi;
+    word = 0
 }
 
 active [SENDERS] proctype sender() {
     byte life, slot, word;
+    bool got;
     byte me = _pid - THREADS;  /* its thread; the owner is 0 */
 
     do
     :: life < LIVES - me ->
         life++;
         /* enter */
-        atomic { !setup_lock && buffer[me].length == 0 -> setup_lock = true }
         do
-        :: atomic { ram[STATE(0)] == FREE && !slot_lock[0] -> take(0); break }
-        :: atomic { ram[STATE(1)] == FREE && !slot_lock[1] -> take(1); break }
+        :: !got && ram[STATE(0)] == FREE && !slot_lock[0] -> try_slot(0)
+        :: !got && ram[STATE(1)] == FREE && !slot_lock[1] -> try_slot(1)
+        :: got -> got = false; break
         od;
         store(me, HELLO(slot), (me << 4) | life);
 #ifdef ATTENTION_BEFORE_READY
@@ -193,19 +230,13 @@ active [SENDERS] proctype sender() {
         publish_ready(me, STATE(slot), READY);
         fetch_or(me, ATTENTION, 1);
 #endif
-        load(me, USED, word);
-        if
-        :: word <= slot -> store(me, USED, slot + 1)
-        :: else -> skip
-        fi;
-        word = 0;
+        count_used(slot + 1);
 #ifndef USED_AFTER_ATTENTION
         publish_ready(me, STATE(slot), READY);
 #ifndef ATTENTION_BEFORE_READY
         fetch_or(me, ATTENTION, 1);
 #endif
 #endif
-        atomic { buffer[me].length == 0 -> setup_lock = false }
         store_release(me, PUBLISHED(slot), (me << 4) | life);
         if
         :: skip
