@@ -60,8 +60,6 @@ struct AvStore::Header {
     Counts counts;
 };
 
-AvStore::Slot* AvStore::slot(uint64_t index) const { return reinterpret_cast<Slot*>(slots_ + index * stride_); }
-
 AvStore::Counts& AvStore::counts() { return header_ ? header_->counts : own_counts_; }
 const AvStore::Counts& AvStore::counts() const { return header_ ? header_->counts : own_counts_; }
 
@@ -77,8 +75,10 @@ const uint32_t* AvStore::generation_word() const { return &counts().generation; 
 void AvStore::changed() { __atomic_add_fetch(&counts().generation, 1, __ATOMIC_RELEASE); }
 
 int AvStore::open_private(size_t entry_size, size_t expected) {
+    if (entry_size > kAvEntryMax) return -FI_EINVAL;
     entry_size_ = entry_size;
     stride_ = stride_of(sizeof(Slot), entry_size);
+    own_slots_.set_sizes(stride_, first_capacity(expected));
     return grow(first_capacity(expected));
 }
 
@@ -215,16 +215,15 @@ int AvStore::grow_file(uint64_t capacity) {
 
 int AvStore::grow(uint64_t capacity) {
     if (capacity > kCapacityMax) return -FI_ENOMEM;
-    if (header_) {
-        const int error = capacity > mapped_ ? grow_file(capacity) : 0;
-        if (error) return error;
-    } else {
-        auto* larger = static_cast<unsigned char*>(realloc(slots_, capacity * stride_));
-        if (!larger) return -FI_ENOMEM;
-        slots_ = larger;
-        if (!own_free_.grow_to(capacity)) return -FI_ENOMEM;
-    }
-    counts().capacity = capacity;
+    if (!header_) return grow_private(capacity);
+    const int error = capacity > mapped_ ? grow_file(capacity) : 0;
+    if (!error) header_->counts.capacity = capacity;
+    return error;
+}
+
+int AvStore::grow_private(uint64_t capacity) {
+    if (!own_slots_.grow_to(capacity) || !own_free_.grow_to(own_slots_.capacity())) return -FI_ENOMEM;
+    own_counts_.capacity = own_slots_.capacity();
     return 0;
 }
 
@@ -233,7 +232,7 @@ int AvStore::reserve(size_t count) {
     const uint64_t wanted = used() + count;
     if (header_) return reserve_shared(wanted);
     const uint64_t capacity = own_counts_.capacity;
-    return wanted <= capacity ? 0 : grow(std::max(wanted, capacity * 2));
+    return wanted <= capacity ? 0 : grow(wanted);
 }
 
 // What is mapped is what there is to grow from: the capacity that the file names may be anything. One beyond what is
@@ -265,6 +264,20 @@ uint64_t AvStore::take_shared_index(uint64_t end) {
     return end;
 }
 
+// Of a private store word by word, for copy_unlocked().
+void AvStore::write_entry(Slot& target, const void* entry) {
+    const auto* from = static_cast<const unsigned char*>(entry);
+    if (header_) {
+        memcpy(target.bytes(), from, entry_size_);
+        return;
+    }
+    for (size_t at = 0; at < entry_size_; at += sizeof(uint32_t)) {
+        uint32_t word = 0;
+        memcpy(&word, from + at, std::min(sizeof word, entry_size_ - at));
+        __atomic_store_n(reinterpret_cast<uint32_t*>(target.bytes() + at), word, __ATOMIC_RELEASE);
+    }
+}
+
 fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
     const uint64_t index = take_index();
     if (index >= reachable()) return FI_ADDR_NOTAVAIL;
@@ -272,12 +285,12 @@ fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
     Counts& now = counts();
     begin_change();
     Slot* target = slot(index);
-    memcpy(target->bytes(), entry, entry_size_);
+    write_entry(*target, entry);
     target->user_id = user_id;
     set_uses(index, 1);
     ++now.used;
     if (at_end) {
-        now.extent = index + 1;
+        __atomic_store_n(&now.extent, index + 1, __ATOMIC_RELEASE);
     } else {
         ++now.rewrites;
     }
@@ -392,11 +405,8 @@ int AvStore::open_shared(const char* file, size_t entry_size, size_t expected, A
 }
 
 void AvStore::close() {
-    if (file_ < 0) {
-        free(slots_);
-        slots_ = nullptr;
-        return;
-    }
+    own_slots_.clear();
+    if (file_ < 0) return;
     if (slots_) munmap(slots_, mapped_ * stride_);
     if (map_) munmap(const_cast<fi_addr_t*>(map_), kMapBytes);
     if (header_) munmap(header_, kHeaderBytes);

@@ -10,9 +10,10 @@
 // itself data that others may write; it ends with the process that holds it. Who shortens the file raises SIGBUS in the
 // others: a mapping cannot be protected from that.
 //
-// Every member but open, close and generation is called with the lock held (lock(), unlock()).
+// Every member but open, close, generation and copy_unlocked is called with the lock held (lock(), unlock()).
 #pragma once
 
+#include "impl/av/av_chunks.h"
 #include "impl/av/av_free.h"
 #include "impl/base/lock.h"
 #include "impl/base/rdma.h"
@@ -56,6 +57,10 @@ public:
     // The entry, or nullptr when the index is free. Valid until the lock is released: it is the slot's, or, in a shared
     // store, a copy in `copy` that nobody else can change.
     const void* find(fi_addr_t index, AvCopy* copy);
+    // Without the lock: copies kBytes of an entry of a private store, from `offset` on, to `out`. False: there is none,
+    // or the store was just changed, and whoever has the lock can tell. REQUIRES: both are multiples of four.
+    template <size_t kBytes>
+    bool copy_unlocked(fi_addr_t index, size_t offset, void* out) const;
     bool holds(fi_addr_t index);
     // Counts one use less of an entry that there is. True when that was the last, and the index is free.
     bool remove(fi_addr_t index);
@@ -105,7 +110,9 @@ private:
     uint64_t take_shared_index(uint64_t extent);
     void set_uses(uint64_t index, uint64_t uses);
     int reserve_shared(uint64_t wanted);
+    void write_entry(Slot& slot, const void* entry);
     int grow(uint64_t capacity);
+    int grow_private(uint64_t capacity);
     int grow_file(uint64_t capacity);
     int write_map(uint64_t capacity);
     int map_header();
@@ -122,12 +129,13 @@ private:
 
     size_t stride_ = 0;
     size_t entry_size_ = 0;
-    unsigned char* slots_ = nullptr;
+    AvChunks own_slots_;
     Counts own_counts_{};
     AvFree own_free_;  // below extent
     Mutex own_lock_;
     // Shared only.
     Header* header_ = nullptr;
+    unsigned char* slots_ = nullptr;
     uint64_t mapped_ = 0;  // slots
     const fi_addr_t* map_ = nullptr;
     int file_ = -1;
@@ -135,6 +143,33 @@ private:
     bool read_only_ = false;
     char name_[kAvFileNameMax] = {};
 };
+
+inline AvStore::Slot* AvStore::slot(uint64_t index) const {
+    return reinterpret_cast<Slot*>(header_ ? slots_ + index * stride_ : own_slots_.at(index));
+}
+
+// The protocol with who changes a private store meanwhile:
+//   insert   stores the words of the entry, then `used`, then `extent`, and counts the generation
+//   remove   clears `used`, then counts the generation
+//   this     loads the generation, `extent`, `used`, the words, `used` and the generation again
+// Each store is a release, each load an acquire. Whoever loads a word of an entry that came to a used slot since sees
+// that its removal was counted: the generation has changed since it was loaded first, or had already, and then `used`
+// was loaded from the insertion, which came after all words.
+template <size_t kBytes>
+bool AvStore::copy_unlocked(fi_addr_t index, size_t offset, void* out) const {
+    if (header_) return false;
+    const uint32_t before = __atomic_load_n(&own_counts_.generation, __ATOMIC_ACQUIRE);
+    if (index >= __atomic_load_n(&own_counts_.extent, __ATOMIC_ACQUIRE)) return false;
+    Slot& from = *slot(index);
+    if (!__atomic_load_n(&from.used, __ATOMIC_ACQUIRE)) return false;
+    const auto* words = reinterpret_cast<const uint32_t*>(from.bytes() + offset);
+    uint32_t copy[kBytes / sizeof(uint32_t)];
+    for (size_t i = 0; i < kBytes / sizeof *copy; ++i) copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+    if (!__atomic_load_n(&from.used, __ATOMIC_ACQUIRE)) return false;
+    if (__atomic_load_n(&own_counts_.generation, __ATOMIC_ACQUIRE) != before) return false;
+    __builtin_memcpy(out, copy, sizeof copy);
+    return true;
+}
 
 class AvLock {
 public:

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstring>
 #include <string>
+#include <thread>
 
 namespace selvage::impl {
 namespace {
@@ -56,6 +59,63 @@ TEST(AvStoreTest, TwoMappingsSeeEachOtherGrow) {
     one.close();
     EXPECT_EQ(shm_unlink(name.c_str()), 0);  // still there for the other
     two.close();
+}
+
+TEST(AvStoreTest, EntriesStayWhereTheyAreWhileTheStoreGrows) {
+    AvStore store;
+    ASSERT_EQ(store.open_private(sizeof(uint64_t), 100), 0);
+    AvLock guard(store);
+    AvCopy copy;
+    const void* first = nullptr;
+    for (uint64_t i = 0; i < 100000; ++i) {
+        ASSERT_EQ(store.reserve(1), 0);
+        ASSERT_EQ(store.insert(&i, 0), i);
+        if (i == 0) first = store.find(0, &copy);
+    }
+    EXPECT_EQ(store.find(0, &copy), first);
+    for (uint64_t i = 0; i < 100000; ++i) {
+        uint64_t found = 0;
+        ASSERT_TRUE(store.copy_unlocked<8>(i, 0, &found));
+        ASSERT_EQ(found, i);
+    }
+    uint64_t found = 0;
+    EXPECT_FALSE(store.copy_unlocked<8>(100000, 0, &found));
+    EXPECT_FALSE(store.copy_unlocked<8>(UINT64_MAX, 0, &found));
+    store.remove(99);
+    EXPECT_FALSE(store.copy_unlocked<8>(99, 0, &found));
+}
+
+// All bytes are the same.
+struct Uniform {
+    unsigned char bytes[kAvEntryMax];
+    explicit Uniform(unsigned char value = 0) { memset(bytes, value, sizeof bytes); }
+    bool whole() const { return memcmp(bytes, bytes + 1, sizeof bytes - 1) == 0; }
+};
+
+TEST(AvStoreTest, AnEntryIsReadWholeWithoutTheLockWhileOthersComeInItsPlace) {
+    AvStore store;
+    ASSERT_EQ(store.open_private(sizeof(Uniform), 0), 0);
+    std::atomic<bool> ended{false};
+    std::thread writer([&] {
+        for (int i = 0; i < 200000; ++i) {
+            const Uniform entry(static_cast<unsigned char>(1 + i % 250));
+            AvLock guard(store);
+            static_cast<void>(store.reserve(1));
+            static_cast<void>(store.insert(&entry, 0));
+            // Of two that are there the older goes, so that its place is the next one's.
+            if (i > 0) store.remove(static_cast<fi_addr_t>((i - 1) % 2));
+        }
+        ended = true;
+    });
+    uint64_t torn = 0;
+    while (!ended) {
+        for (const fi_addr_t index : {0, 1}) {
+            Uniform found;
+            if (store.copy_unlocked<sizeof found>(index, 0, &found) && (!found.whole() || found.bytes[0] == 0)) ++torn;
+        }
+    }
+    writer.join();
+    EXPECT_EQ(torn, 0u);
 }
 
 }  // namespace

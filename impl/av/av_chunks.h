@@ -1,0 +1,72 @@
+// An array of equal elements that never move: chunks, each as large as all before it, the first of a given size.
+//
+// 1. An element keeps its address until the object is destroyed, so who found it needs no lock to read it.
+// 2. One thread at a time grows it. Others may call at() for elements that they were told of by a release store that
+//    came after grow_to() (AvStore's `extent`).
+// 3. Memory is not cleared.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+namespace selvage::impl {
+
+class AvChunks {
+public:
+    AvChunks() = default;
+    ~AvChunks() { clear(); }
+    AvChunks(const AvChunks&) = delete;
+    AvChunks& operator=(const AvChunks&) = delete;
+
+    // REQUIRES: there is no chunk. `first`, of elements, is made a power of two.
+    void set_sizes(size_t element, uint64_t first) {
+        element_ = element;
+        shift_ = static_cast<unsigned>(std::bit_width(std::bit_ceil(first))) - 1;
+    }
+    // Elements there is memory for.
+    uint64_t capacity() const { return count_ ? uint64_t{1} << (shift_ + count_ - 1) : 0; }
+    // False when memory is short, or more than 2^31 elements are wanted.
+    bool grow_to(uint64_t elements) {
+        while (capacity() < elements) {
+            if (count_ == kChunks) return false;
+            unsigned char* chunk = allocate((count_ ? capacity() : uint64_t{1} << shift_) * element_);
+            if (!chunk) return false;
+            chunks_[count_++].store(chunk, std::memory_order_relaxed);
+        }
+        return true;
+    }
+    // REQUIRES: index < capacity(), as of a moment before.
+    unsigned char* at(uint64_t index) const {
+        const auto chunk = static_cast<unsigned>(std::bit_width(index >> shift_));
+        const uint64_t first = chunk ? uint64_t{1} << (shift_ + chunk - 1) : 0;
+        return chunks_[chunk].load(std::memory_order_relaxed) + (index - first) * element_;
+    }
+    void clear() {
+        while (count_) free(chunks_[--count_].load(std::memory_order_relaxed));
+    }
+
+private:
+    static constexpr unsigned kChunks = 26;  // of 64 elements and more: 2^31
+    static constexpr size_t kHugePage = size_t{2} << 20;
+
+    // Of a large array nearly every element is on another page, and the processor knows the places of few.
+    static unsigned char* allocate(size_t bytes) {
+        if (bytes < kHugePage) return static_cast<unsigned char*>(malloc(bytes));
+        const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+        void* chunk = aligned_alloc(kHugePage, whole);
+        if (chunk) madvise(chunk, whole, MADV_HUGEPAGE);
+        return static_cast<unsigned char*>(chunk);
+    }
+
+    std::atomic<unsigned char*> chunks_[kChunks] = {};
+    size_t element_ = 0;
+    unsigned shift_ = 0;
+    unsigned count_ = 0;
+};
+
+}  // namespace selvage::impl
