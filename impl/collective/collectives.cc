@@ -19,21 +19,7 @@ public:
 };
 Ignored ignored;
 
-uint64_t mix(uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-    return value ^ (value >> 31);
-}
-
 bool is_join(const CollectiveOperation& operation) { return operation.sequence == 0; }
-
-// The sequence, and what all members have to say alike.
-uint64_t message_data(const Shape& shape, const CollectiveCall& call, uint32_t sequence) {
-    const uint64_t kinds = uint64_t{shape.collective} | static_cast<uint64_t>(call.type) << 8 |
-                           static_cast<uint64_t>(call.op) << 24 | uint64_t{shape.root} << 40;
-    const uint64_t digest = mix(kinds ^ shape.unit * 0x9e3779b97f4a7c15ULL);
-    return (digest & ~uint64_t{UINT32_MAX}) | sequence;
-}
 
 void set_error(Event& event, int error) {
     fi_eq_err_entry entry;
@@ -49,10 +35,6 @@ bool has_root(fi_collective_op collective) {
 }  // namespace
 
 Collectives::~Collectives() {
-    while (CollectiveOperation* operation = spare_) {
-        spare_ = operation->next;
-        destroy(operation);
-    }
     free(groups_);
     free(joins_);
 }
@@ -90,7 +72,7 @@ int Collectives::enter(Group& group, bool meets) {
     group.id = mix(group.digest + joins->count * 0x9e3779b97f4a7c15ULL);
     CollectiveOperation* join = nullptr;
     if (meets) {
-        join = make_operation(group, {}, 0);
+        join = operations_.take(group, {}, 0);
         if (!join) return -FI_ENOMEM;
     }
     ++joins->count;
@@ -119,57 +101,12 @@ int Collectives::leave(Group& group) {
         notify_others(group);
         give_up(*first);
         group.operations.remove(first);
-        free(first->spaces[2]);
-        first->next = spare_;
-        spare_ = first;
-        --operations_;
+        operations_.give(*first);
     }
     if (group.queued) ready_.remove(&group);
     *std::find(groups_, groups_ + places_, &group) = nullptr;
     if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from, group.error};
     return 0;
-}
-
-CollectiveOperation* Collectives::make_operation(Group& group, const CollectiveCall& call, uint32_t root) {
-    CollectiveOperation* operation = spare_;
-    if (operation) {
-        spare_ = operation->next;
-    } else {
-        operation = create<CollectiveOperation>();
-        if (!operation) return nullptr;
-    }
-    const size_t element = std::max<size_t>(atomic_type_size(call.type), 1);
-    const Shape shape{.collective = call.collective,
-                      .members = group.size,
-                      .self = group.self,
-                      .root = root,
-                      .unit = call.count * element,
-                      .element = static_cast<uint32_t>(element)};
-    operation->plan = plan_of(shape);
-    std::byte* scratch = nullptr;
-    if (operation->plan.scratch) {
-        scratch = static_cast<std::byte*>(malloc(operation->plan.scratch));
-        if (!scratch) {
-            operation->next = spare_;
-            spare_ = operation;
-            return nullptr;
-        }
-    }
-    ++operations_;
-    operation->group = &group;
-    operation->sequence = group.sequence;
-    operation->data = message_data(shape, call, group.sequence);
-    operation->reducer = reducer_of(call.type, call.op);
-    operation->spaces[0] = static_cast<std::byte*>(const_cast<void*>(call.operand));
-    operation->spaces[1] = static_cast<std::byte*>(call.result);
-    operation->spaces[2] = scratch;
-    operation->context = call.context;
-    operation->flags = call.flags;
-    operation->error = 0;
-    operation->round_index = 0;
-    operation->outstanding = 0;
-    begin_round(*operation);
-    return operation;
 }
 
 ssize_t Collectives::post(const CollectiveCall& call) {
@@ -182,8 +119,8 @@ ssize_t Collectives::post(const CollectiveCall& call) {
     if (root == group->size) return -FI_EINVAL;
     size_t bytes;
     if (__builtin_mul_overflow(call.count, 2 * atomic_type_size(call.type) * group->size, &bytes)) return -FI_EMSGSIZE;
-    if (operations_ >= endpoint_.tx.size || !messages_.may_report(call.flags)) return -FI_EAGAIN;
-    CollectiveOperation* operation = make_operation(*group, call, root);
+    if (operations_.taken() >= endpoint_.tx.size || !messages_.may_report(call.flags)) return -FI_EAGAIN;
+    CollectiveOperation* operation = operations_.take(*group, call, root);
     if (!operation) return -FI_ENOMEM;
     if (!++group->sequence) group->sequence = 1;
     group->operations.append(operation);
@@ -191,16 +128,9 @@ ssize_t Collectives::post(const CollectiveCall& call) {
     return 0;
 }
 
-void Collectives::begin_round(CollectiveOperation& operation) {
-    operation.started = 0;
-    operation.round.count = 0;
-    if (operation.round_index < operation.plan.rounds)
-        make_round(operation.plan, operation.round_index, &operation.round);
-}
-
 int Collectives::start_step(CollectiveOperation& operation, uint32_t index) {
     Group& group = *operation.group;
-    const Step& step = operation.round.steps[index];
+    const Step& step = operation.round->steps[index];
     MemberStep& state = operation.steps[index];
     std::byte* const bytes = operation.spaces[static_cast<size_t>(step.part.space)] + step.part.offset;
     const MemberAddress& member = group.members[step.member];
@@ -227,8 +157,8 @@ int Collectives::start_step(CollectiveOperation& operation, uint32_t index) {
 
 // False: some have to be tried again.
 bool Collectives::start_steps(CollectiveOperation& operation) {
-    for (; operation.started < operation.round.count && !operation.error; ++operation.started) {
-        if (operation.round.steps[operation.started].is_local()) continue;
+    for (; operation.started < operation.round->count && !operation.error; ++operation.started) {
+        if (operation.round->steps[operation.started].is_local()) continue;
         const int error = start_step(operation, operation.started);
         if (error == -FI_EAGAIN) return false;
         if (error && !operation.error) operation.error = -error;
@@ -238,8 +168,8 @@ bool Collectives::start_steps(CollectiveOperation& operation) {
 
 void Collectives::do_local_steps(CollectiveOperation& operation) {
     const auto at = [&](const Part& part) { return operation.spaces[static_cast<size_t>(part.space)] + part.offset; };
-    for (uint32_t i = 0; i < operation.round.count; ++i) {
-        const Step& step = operation.round.steps[i];
+    for (uint32_t i = 0; i < operation.round->count; ++i) {
+        const Step& step = operation.round->steps[i];
         if (!step.is_local()) continue;
         std::byte* const to = at(step.part);
         const std::byte* const first = at(step.first);
@@ -268,7 +198,7 @@ bool Collectives::run_first(Group& group, bool* again) {
         if (*again || operation.outstanding) return false;
         do_local_steps(operation);
         ++operation.round_index;
-        begin_round(operation);
+        OperationRecords::enter_round(operation);
         if (operation.round_index < operation.plan.rounds) continue;
         finish(operation);
         return true;
@@ -319,9 +249,9 @@ void Collectives::fail(Group& group, uint32_t from, int error) {
 
 // What is not under way never will be.
 void Collectives::give_up(CollectiveOperation& operation) {
-    for (uint32_t i = 0; i < operation.round.count; ++i) {
+    for (uint32_t i = 0; i < operation.round->count; ++i) {
         MemberStep& step = operation.steps[i];
-        if (i >= operation.started || operation.round.steps[i].is_local() || !step.pending) continue;
+        if (i >= operation.started || operation.round->steps[i].is_local() || !step.pending) continue;
         if (step.receives ? !messages_.withdraw(step) : !is_join(operation)) continue;
         if (!step.receives) messages_.redirect(step, ignored);
         step.pending = false;
@@ -343,10 +273,7 @@ void Collectives::notify_others(Group& group) {
 void Collectives::finish(CollectiveOperation& operation) {
     Group& group = *operation.group;
     group.operations.remove(&operation);
-    free(operation.spaces[2]);
-    operation.next = spare_;
-    spare_ = &operation;
-    --operations_;
+    operations_.give(operation);
     if (!is_join(operation)) {
         messages_.report_collective(operation.context, operation.flags, operation.error);
         return;
@@ -367,8 +294,8 @@ void Collectives::lost(fi_addr_t source, int error) {
         CollectiveOperation* operation = group->operations.first();
         for (uint32_t s = 0; operation && s < operation->started; ++s) {
             MemberStep& step = operation->steps[s];
-            const bool waits = operation->round.steps[s].kind == Step::Kind::Receive && step.pending &&
-                               operation->round.steps[s].member == member && messages_.withdraw(step);
+            const bool waits = operation->round->steps[s].kind == Step::Kind::Receive && step.pending &&
+                               operation->round->steps[s].member == member && messages_.withdraw(step);
             if (!waits) continue;
             step.pending = false;
             --operation->outstanding;

@@ -12,23 +12,9 @@
 // any more, since they read and write the application's memory; members that failed answer what they no longer want.
 #pragma once
 
-#include "impl/collective/group.h"
+#include "impl/collective/operation_records.h"
 
 namespace selvage::impl {
-
-// A call, checked as far as that can be done without the group.
-struct CollectiveCall {
-    fi_collective_op collective = FI_BARRIER;
-    fi_addr_t group = FI_ADDR_NOTAVAIL;
-    fi_addr_t root = FI_ADDR_NOTAVAIL;  // of those that have one
-    const void* operand = nullptr;
-    void* result = nullptr;
-    size_t count = 0;  // of elements that a member gives or gets (Shape::unit)
-    fi_datatype type = FI_VOID;
-    fi_op op = FI_NOOP;
-    void* context = nullptr;
-    uint64_t flags = 0;
-};
 
 class Collectives {
 public:
@@ -92,12 +78,10 @@ private:
     Group* find(fi_addr_t address) const;
     bool make_room();
     Joins* joins_of(uint64_t digest);
-    CollectiveOperation* make_operation(Group& group, const CollectiveCall& call, uint32_t root);
     void run(Group& group);
     bool run_first(Group& group, bool* again);
     bool start_steps(CollectiveOperation& operation);
     int start_step(CollectiveOperation& operation, uint32_t index);
-    void begin_round(CollectiveOperation& operation);
     void do_local_steps(CollectiveOperation& operation);
     void fail(Group& group, uint32_t from, int error);
     void give_up(CollectiveOperation& operation);
@@ -112,8 +96,7 @@ private:
     Joins* joins_ = nullptr;
     size_t joins_count_ = 0;
     List<Group> ready_;
-    CollectiveOperation* spare_ = nullptr;
-    size_t operations_ = 0;  // that are not spare
+    OperationRecords operations_;
     FailedGroup failed_[kRemembered];
     size_t next_failed_ = 0;
     EarlyAbort early_[kRemembered];

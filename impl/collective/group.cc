@@ -74,6 +74,8 @@ int Group::take_members(AvSet& set, const Endpoint& own_endpoint) {
 }
 
 uint32_t Group::find_address(fi_addr_t address) const {
+    // Where all of the address vector are members, in its order.
+    if (address < size && members[address].address == address) return static_cast<uint32_t>(address);
     const auto* found =
         std::find_if(members, members + size, [&](const MemberAddress& m) { return m.address == address; });
     return static_cast<uint32_t>(found - members);
@@ -86,14 +88,18 @@ uint32_t Group::find_source(fi_addr_t source) const {
 
 void MemberStep::ended(int error) {
     pending = false;
-    --operation->outstanding;
     if (error && !operation->error) operation->error = error;
+    if (--operation->outstanding && !operation->error) return;
     operation->group->owner->advance_soon(*operation->group);
 }
 
 // A member that calls something else, or as much of another, has sent other data.
+void MemberStep::arrived(uint64_t with_data, uint64_t length) {
+    ended(with_data != data || length != size ? FI_EINVAL : 0);
+}
+
 void MemberStep::completed(const Completion& completion, CompletionQueue*) {
-    ended(receives && (completion.data != data || completion.length != size) ? FI_EINVAL : 0);
+    receives ? arrived(completion.data, completion.length) : ended(0);
 }
 
 void MemberStep::failed(const FailedCompletion& completion, CompletionQueue*) {

@@ -15,38 +15,24 @@ namespace selvage::impl {
 
 struct AvSet;
 class Collectives;
-struct CollectiveOperation;
 struct Endpoint;
 struct Event;
 struct EventQueue;
 struct Group;
 
-// A message of the present round.
-class MemberStep final : public InternalOperation {
-public:
-    void completed(const Completion& completion, CompletionQueue*) override;
-    void failed(const FailedCompletion& completion, CompletionQueue*) override;
-
-    CollectiveOperation* operation = nullptr;
-    bool pending = false;   // under way
-    bool receives = false;  // and then what has to come:
-    uint64_t size = 0;
-    uint64_t data = 0;
-
-private:
-    void ended(int error);
-};
-
 // Operations of a group run one after another, in the order of posting, which is the same at all members.
+//
+// A record that was used before is used again by an operation of the same arguments in the same position of as large a
+// group, whatever the group is: what it is made of is there then (operation_records.h).
 struct CollectiveOperation {
+    static constexpr uint32_t kKept = 3;  // rounds: as many as a group of eight needs for little data
+
     CollectiveOperation* next;  // in the group's list, or spare
     CollectiveOperation* previous;
     Group* group;
-    uint32_t sequence;  // from 0, which is the join
-    uint64_t data;      // of its messages: the sequence, and a digest of what all members have to call alike
-    Plan plan;
-    Reducer reducer;
-    std::byte* spaces[3];  // Space; the last is malloc'ed
+    uint32_t sequence;     // from 0, which is the join
+    uint64_t data;         // of its messages: the sequence, and the digest
+    std::byte* spaces[3];  // Space; the last is `scratch`, or malloc'ed
     void* context;
     uint64_t flags;
     int error;
@@ -54,9 +40,27 @@ struct CollectiveOperation {
     uint32_t round_index;
     uint32_t started;      // steps of the round that were looked at
     uint32_t outstanding;  // that are under way
-    Round round;
+    const Round* round;    // the present one
     MemberStep steps[Round::kStepsMost];
+
+    // What its arguments make of it.
+    Plan plan;
+    fi_datatype type;
+    fi_op op;
+    Reducer reducer;
+    uint64_t digest;     // of what all members have to call alike, in the upper half
+    std::byte* scratch;  // malloc'ed, or nullptr: plan.scratch bytes, which are few
+    uint32_t made;       // of `first_rounds`
+    Round first_rounds[kKept];
+    Round later_round;
 };
+
+// All bits of the value in each bit of the result.
+inline uint64_t mix(uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31);
+}
 
 struct Group {
     fid_mc descriptor{};

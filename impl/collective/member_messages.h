@@ -12,19 +12,40 @@ struct MemberAddress {
     fi_addr_t source;   // what arrivals are compared by
 };
 
+struct CollectiveOperation;
+
+// A message of an operation, while it is under way.
+class MemberStep final : public InternalOperation {
+public:
+    void completed(const Completion& completion, CompletionQueue*) override;
+    void failed(const FailedCompletion& completion, CompletionQueue*) override;
+    // The same, without a call that is looked up: it was sent whole, or came whole and is in its place.
+    void sent() { ended(0); }
+    void arrived(uint64_t with_data, uint64_t length);
+
+    CollectiveOperation* operation = nullptr;
+    bool pending = false;   // under way
+    bool receives = false;  // and then what has to come:
+    uint64_t size = 0;
+    uint64_t data = 0;
+
+private:
+    void ended(int error);
+};
+
 class MemberMessages {
 public:
     // Messages of one tag to one member arrive in the order of sending, and are received in the order of posting.
     // `data` comes with the message. 0, -FI_EAGAIN for later, or another negative errno.
     virtual int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
-                        InternalOperation& operation) = 0;
+                        MemberStep& step) = 0;
     // The same. With `lost` the member is gone: only what it has sent before is received.
     virtual int receive_from(const MemberAddress& member, uint64_t tag, void* bytes, size_t size, bool lost,
-                             InternalOperation& operation) = 0;
+                             MemberStep& step) = 0;
     // A receive that has no message goes, without completion. False: it has one, or is complete.
-    virtual bool withdraw(InternalOperation& operation) = 0;
-    // The end of a send that is under way is reported to `instead`, and no longer to `operation`.
-    virtual void redirect(InternalOperation& operation, InternalOperation& instead) = 0;
+    virtual bool withdraw(MemberStep& step) = 0;
+    // The end of a send that is under way is reported to `instead`, and no longer to `step`.
+    virtual void redirect(MemberStep& step, InternalOperation& instead) = 0;
     // Messages without a receive that Collectives::refusal() names are answered and go.
     virtual void discard_refused() = 0;
     // 0, -FI_EAGAIN for later, or another negative errno: from here the member does not learn of it.

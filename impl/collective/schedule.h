@@ -34,6 +34,8 @@ struct Shape {
     uint32_t root;
     uint64_t unit;
     uint32_t element;  // bytes of an element; parts of the data are made of whole ones
+
+    bool operator==(const Shape&) const = default;
 };
 
 struct Plan {

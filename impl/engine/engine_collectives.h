@@ -17,8 +17,8 @@ protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::av_, Base::collective_, Base::current_address, Base::discard_collective, Base::eager_max,
-        Base::kAtOnceMax, Base::peer_of, Base::peers_, Base::post_collective, Base::refresh, Base::reports,
-        Base::state_in, Base::transport_, Base::withdraw_collective;
+        Base::kAtOnceMax, Base::kInlines, Base::peer_of, Base::peers_, Base::post_collective, Base::refresh,
+        Base::reports, Base::state_in, Base::transport_, Base::withdraw_collective;
     // From EnginePeers.
     using Base::address_of, Base::drop, Base::look_up, Base::state_of;
     // From EngineResponder.
@@ -66,12 +66,24 @@ private:
     static constexpr size_t kEagerMost = 16u << 10;
 
     int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
-                InternalOperation& operation) final {
+                MemberStep& step) final {
         Peer* peer;
         const int error = look_up(member.address, &peer);
         if (error) return error;
         PeerState* state = state_of(*peer);
         if (!state) return -FI_ENOMEM;
+        const bool ready = !state->blocked && state->responses.empty() && !has_first(*state);
+        if constexpr (kInlines) {
+            if (size <= T::kInlineMax && ready && state->collective.left && transport_.takes_inline(*peer)) [[likely]] {
+                --state->collective.left;
+                const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::Collective)} << 32;
+                transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
+                if (T::owner_sleeps(*peer)) [[unlikely]]
+                    transport_.wake_owner(*peer);
+                step.sent();
+                return 0;
+            }
+        }
         const iovec range = range_of(bytes, size);
         Header header{.size = static_cast<uint32_t>(size),
                       .op = static_cast<uint8_t>(FrameOp::Collective),
@@ -81,20 +93,20 @@ private:
         const auto units = static_cast<uint32_t>(units_of(size));
         const bool whole =
             size <= std::min(eager_max(*peer), kEagerMost) && units <= state->collective.left && !offers(*peer, size);
-        if (whole && size <= kAtOnceMax && !state->blocked && state->responses.empty() && !has_first(*state)) {
+        if (whole && size <= kAtOnceMax && ready) {
             const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = false};
             const SendResult result = transport_.send(*peer, frame);
             if (result == SendResult::Down) return -FI_ENOTCONN;
             if (result == SendResult::Done) {
                 state->collective.left -= units;
-                reports.transmitted(FI_TRIGGER, FI_COLLECTIVE, kSlotWrite, operation.as_context());
+                step.sent();
                 return 0;
             }
             state->blocked = true;
         }
         Transmit* op;
         const ssize_t full =
-            begin_transmit(*peer, Transmit::Kind::Collective, operation.as_context(), FI_TRIGGER, size, &op);
+            begin_transmit(*peer, Transmit::Kind::Collective, step.as_context(), FI_TRIGGER, size, &op);
         if (full) return static_cast<int>(full);
         static_cast<void>(take_ranges(*op, &range, size ? 1 : 0, false));
         if (whole) {
@@ -132,7 +144,7 @@ private:
 
     // Asks for the peer, so that its end is noticed here.
     int receive_from(const MemberAddress& member, uint64_t tag, void* bytes, size_t size, bool lost,
-                     InternalOperation& operation) final {
+                     MemberStep& step) final {
         if (!lost) {
             Peer* peer;
             const int error = look_up(member.address, &peer);
@@ -145,18 +157,18 @@ private:
                                      .source = member.source,
                                      .tag = tag,
                                      .ignore = 0,
-                                     .context = operation.as_context(),
+                                     .context = step.as_context(),
                                      .flags = FI_TRIGGER,
                                      .least = 0};
         return post_collective(request, lost);
     }
 
-    bool withdraw(InternalOperation& operation) final { return withdraw_collective(operation.as_context()); }
+    bool withdraw(MemberStep& step) final { return withdraw_collective(step.as_context()); }
 
-    void redirect(InternalOperation& operation, InternalOperation& instead) final {
+    void redirect(MemberStep& step, InternalOperation& instead) final {
         for (PeerState* state = states_.first(); state; state = state->next) {
             for (Transmit* op = state->sending.operations.first(); op; op = op->next) {
-                if (op->context == operation.as_context()) op->context = instead.as_context();
+                if (op->context == step.as_context()) op->context = instead.as_context();
             }
         }
     }

@@ -18,10 +18,23 @@ void Receiver::collective_taken(PeerBase& peer, uint64_t length) {
     state.collective.owed = 0;
 }
 
+// Where the message is as long as it has to be, nothing is left but to say so.
+void Receiver::place_collective(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer) {
+    if (message.length != receive->capacity || receive->range_count != 1) [[unlikely]] {
+        place(receive, message, payload, peer);
+        return;
+    }
+    copy_short(receive->ranges[0].iov_base, payload, message.length);
+    if (receive->posted) collective_->match.unpost(receive);
+    auto& step = static_cast<MemberStep&>(InternalOperation::of(receive->context));
+    context_->give_plain(receive);
+    step.arrived(message.data, message.length);
+}
+
 bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
-    if (!state_of(peer)) return false;
+    if (!peer.state && !state_of(peer)) return false;
     if (Receive* receive = match_collective(message, peer)) {
-        place(receive, message, payload, &peer);
+        place_collective(receive, message, payload, &peer);
         collective_taken(peer, message.length);
         return true;
     }
@@ -88,8 +101,10 @@ void Receiver::let_go_collective(Unexpected* unexpected) {
 }
 
 int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
-    Unexpected* unexpected = collective_->match.find_unexpected(
-        true, request.tag, 0, [&](Unexpected* message) { return source_of(message) == request.source; });
+    const auto from_source = [&](Unexpected* message) { return source_of(message) == request.source; };
+    Unexpected* unexpected = collective_->match.keeps(true)
+                                 ? collective_->match.find_unexpected(true, request.tag, 0, from_source)
+                                 : nullptr;
     if (!unexpected && lost) return -FI_ENOTCONN;
     Receive* receive = context_->make(request, request.ranges[0].iov_len);
     if (!receive) return -FI_ENOMEM;
@@ -103,7 +118,7 @@ int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
     if (unexpected->announced) {
         place_announced(receive, message, *unexpected->peer, unexpected->ranges, unexpected->range_count);
     } else {
-        place(receive, message, unexpected->payload(), unexpected->peer);
+        place_collective(receive, message, unexpected->payload(), unexpected->peer);
     }
     let_go_collective(unexpected);
     return 0;

@@ -149,6 +149,47 @@ TEST(EngineCollective, RunsWhereCompletionsAreInStrictOrder) {
     reduce_all_sizes(trio);
 }
 
+// Two values of four bytes, or one of eight, by an operation that makes 1 of the operands and one that makes something
+// else; broadcasts from each member.
+TEST(EngineCollective, RecordsAreUsedAgainForTheSameArgumentsAlone) {
+    Trio trio;
+    trio.join_all();
+    constexpr struct {
+        fi_datatype type;
+        size_t count;
+        fi_op op;
+        uint64_t expected;
+    } kReductions[] = {
+        {FI_UINT64, 1, FI_SUM, 0x600000003}, {FI_UINT32, 2, FI_SUM, 0x600000003},  {FI_UINT64, 1, FI_MIN, 0x100000001},
+        {FI_UINT32, 2, FI_MAX, 0x300000001}, {FI_UINT64, 1, FI_PROD, 0x600000006}, {FI_UINT32, 2, FI_PROD, 0x600000001},
+        {FI_UINT64, 1, FI_BOR, 0x300000001},
+    };
+    for (int turn = 0; turn < 3; ++turn) {
+        for (const auto& reduction : kReductions) {
+            uint64_t from[3] = {0x100000001, 0x200000001, 0x300000001}, to[3] = {};
+            if (reduction.op == FI_PROD && reduction.type == FI_UINT64) from[0] = 0x600000006, from[1] = from[2] = 1;
+            for (size_t n = 0; n < 3; ++n) {
+                ASSERT_EQ(fi_allreduce(trio[n].ep, &from[n], reduction.count, nullptr, &to[n], nullptr, trio[n].group(),
+                                       reduction.type, reduction.op, 0, nullptr),
+                          0);
+            }
+            ASSERT_EQ(trio.outcomes(), kAllComplete);
+            for (const uint64_t result : to) EXPECT_EQ(result, reduction.expected) << reduction.op;
+        }
+        for (size_t root = 0; root < 3; ++root) {
+            uint64_t bytes[3] = {1, 2, 3};
+            for (size_t n = 0; n < 3; ++n) {
+                ASSERT_EQ(fi_broadcast(trio[n].ep, &bytes[n], 1, nullptr, trio[n].group(), trio[n].members[root],
+                                       FI_UINT64, 0, nullptr),
+                          0);
+            }
+            ASSERT_EQ(trio.outcomes(), kAllComplete);
+            for (const uint64_t result : bytes) EXPECT_EQ(result, root + 1);
+        }
+        reduce_everywhere(trio, turn ? 20 : 5000);
+    }
+}
+
 // Their units come back.
 TEST(EngineCollective, ShortMessagesAreNeverAnnounced) {
     Trio trio;

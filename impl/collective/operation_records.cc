@@ -1,0 +1,127 @@
+// See operation_records.h.
+#include "impl/collective/operation_records.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "impl/base/create.h"
+#include "impl/endpoint/atomic_types.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr Round kNoSteps{};
+
+bool is_for(const CollectiveOperation& operation, const Shape& shape, const CollectiveCall& call) {
+    return operation.plan.shape == shape && operation.type == call.type && operation.op == call.op;
+}
+
+uint64_t digest_of(const Shape& shape, const CollectiveCall& call) {
+    const uint64_t kinds = uint64_t{shape.collective} | static_cast<uint64_t>(call.type) << 8 |
+                           static_cast<uint64_t>(call.op) << 24 | uint64_t{shape.root} << 40;
+    return mix(kinds ^ shape.unit * 0x9e3779b97f4a7c15ULL) & ~uint64_t{UINT32_MAX};
+}
+
+// False when memory is short: then the record is for no operation.
+bool make_for(CollectiveOperation& operation, const Shape& shape, const CollectiveCall& call, size_t kept) {
+    operation.plan = plan_of(shape);
+    operation.type = call.type;
+    operation.op = call.op;
+    operation.reducer = reducer_of(call.type, call.op);
+    operation.digest = digest_of(shape, call);
+    operation.made = 0;
+    free(operation.scratch);
+    operation.scratch = nullptr;
+    const uint64_t size = operation.plan.scratch;
+    if (!size || size > kept) return true;
+    operation.scratch = static_cast<std::byte*>(malloc(size));
+    if (!operation.scratch) operation.plan.shape.members = 0;
+    return operation.scratch;
+}
+
+}  // namespace
+
+OperationRecords::~OperationRecords() {
+    while (CollectiveOperation* operation = spare_) {
+        spare_ = operation->next;
+        free(operation->scratch);
+        destroy(operation);
+    }
+}
+
+// A spare record, best one that is for these arguments; a new one where few are spare.
+CollectiveOperation* OperationRecords::pick(const Shape& shape, const CollectiveCall& call) {
+    CollectiveOperation** link = &spare_;
+    for (size_t i = 1; *link; ++i, link = &(*link)->next) {
+        CollectiveOperation* operation = *link;
+        if (i < kLookedAt && !is_for(*operation, shape, call)) continue;
+        *link = operation->next;
+        return operation;
+    }
+    auto* made = create<CollectiveOperation>();
+    if (!made) return nullptr;
+    made->plan.shape.members = 0;
+    made->scratch = nullptr;
+    return made;
+}
+
+void OperationRecords::put(CollectiveOperation& operation) {
+    operation.next = spare_;
+    spare_ = &operation;
+}
+
+CollectiveOperation* OperationRecords::take(Group& group, const CollectiveCall& call, uint32_t root) {
+    const size_t element = std::max<size_t>(atomic_type_size(call.type), 1);
+    const Shape shape{.collective = call.collective,
+                      .members = group.size,
+                      .self = group.self,
+                      .root = root,
+                      .unit = call.count * element,
+                      .element = static_cast<uint32_t>(element)};
+    CollectiveOperation* operation = pick(shape, call);
+    if (!operation) return nullptr;
+    const bool made = is_for(*operation, shape, call) || make_for(*operation, shape, call, kScratchKept);
+    std::byte* scratch = operation->scratch;
+    if (made && !scratch && operation->plan.scratch) scratch = static_cast<std::byte*>(malloc(operation->plan.scratch));
+    if (!made || (!scratch && operation->plan.scratch)) {
+        put(*operation);
+        return nullptr;
+    }
+    ++taken_;
+    operation->group = &group;
+    operation->sequence = group.sequence;
+    operation->data = operation->digest | group.sequence;
+    operation->spaces[0] = static_cast<std::byte*>(const_cast<void*>(call.operand));
+    operation->spaces[1] = static_cast<std::byte*>(call.result);
+    operation->spaces[2] = scratch;
+    operation->context = call.context;
+    operation->flags = call.flags;
+    operation->error = 0;
+    operation->round_index = 0;
+    operation->outstanding = 0;
+    enter_round(*operation);
+    return operation;
+}
+
+void OperationRecords::give(CollectiveOperation& operation) {
+    if (operation.spaces[2] != operation.scratch) free(operation.spaces[2]);
+    --taken_;
+    put(operation);
+}
+
+void OperationRecords::enter_round(CollectiveOperation& operation) {
+    const uint32_t index = operation.round_index;
+    operation.started = 0;
+    if (index >= operation.plan.rounds) {
+        operation.round = &kNoSteps;
+        return;
+    }
+    const bool kept = index < CollectiveOperation::kKept;
+    Round& round = kept ? operation.first_rounds[index] : operation.later_round;
+    operation.round = &round;
+    if (index < operation.made) return;
+    make_round(operation.plan, index, &round);
+    if (kept) operation.made = index + 1;
+}
+
+}  // namespace selvage::impl
