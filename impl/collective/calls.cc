@@ -1,4 +1,6 @@
 // The functions behind fi_barrier, fi_broadcast and their kin, and fi_query_collective (fi_collective(3)).
+#include <utility>
+
 #include "impl/av/av_set.h"
 #include "impl/collective/collectives.h"
 #include "impl/domain/domain.h"
@@ -29,7 +31,7 @@ bool on_device(const Endpoint& endpoint, void* desc) {
 // The flags of atomics that mean something for a group. Every completion says that the buffers are free again.
 constexpr uint64_t kFlags = FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE;
 
-ssize_t post(fid_ep* descriptor, CollectiveCall call) {
+ssize_t post(fid_ep* descriptor, CollectiveCall&& call) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
     call.flags |= endpoint->tx_always;
     if (call.flags & ~kFlags) return -FI_EBADFLAGS;
@@ -41,12 +43,13 @@ ssize_t post(fid_ep* descriptor, CollectiveCall call) {
 }
 
 // One that moves data.
-ssize_t post_data(fid_ep* descriptor, const CollectiveCall& call, void* desc, void* result_desc) {
+ssize_t post_data(fid_ep* descriptor, CollectiveCall&& call, void* desc, void* result_desc) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
-    if (!atomic_type_size(call.type)) return -FI_EOPNOTSUPP;
+    call.element = atomic_type_size(call.type);
+    if (!call.element) return -FI_EOPNOTSUPP;
     if (reduces(call.collective) && !reducer_of(call.type, call.op)) return -FI_EOPNOTSUPP;
     if (on_device(*endpoint, desc) || on_device(*endpoint, result_desc)) return -FI_EOPNOTSUPP;
-    return post(descriptor, call);
+    return post(descriptor, std::move(call));
 }
 
 ssize_t barrier2(fid_ep* ep, fi_addr_t group, uint64_t flags, void* context) {

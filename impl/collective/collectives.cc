@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/ep.h"
 #include "impl/events/eq.h"
 
@@ -118,7 +117,7 @@ ssize_t Collectives::post(const CollectiveCall& call) {
     const uint32_t root = has_root(call.collective) ? group->find_address(call.root) : 0;
     if (root == group->size) return -FI_EINVAL;
     size_t bytes;
-    if (__builtin_mul_overflow(call.count, 2 * atomic_type_size(call.type) * group->size, &bytes)) return -FI_EMSGSIZE;
+    if (__builtin_mul_overflow(call.count, 2 * call.element * group->size, &bytes)) return -FI_EMSGSIZE;
     if (operations_.taken() >= endpoint_.tx.size || !messages_.may_report(call.flags)) return -FI_EAGAIN;
     CollectiveOperation* operation = operations_.take(*group, call, root);
     if (!operation) return -FI_ENOMEM;
@@ -196,7 +195,7 @@ bool Collectives::run_first(Group& group, bool* again) {
         if (!start_steps(operation)) *again = true;
         if (operation.error) continue;
         if (*again || operation.outstanding) return false;
-        do_local_steps(operation);
+        if (operation.round->has_local) do_local_steps(operation);
         ++operation.round_index;
         OperationRecords::enter_round(operation);
         if (operation.round_index < operation.plan.rounds) continue;
@@ -322,7 +321,8 @@ int Collectives::refusal(uint64_t tag, uint64_t data) const {
         const Group* group = groups_[i];
         if (group && group->error && group->covers(tag) && sequence >= group->failed_from) return group->error;
     }
-    for (const FailedGroup& group : failed_) {
+    for (size_t i = 0; i < std::min(next_failed_, kRemembered); ++i) {
+        const FailedGroup& group = failed_[i];
         if (tag - group.id < group.size && sequence >= group.from) return group.error;
     }
     return 0;

@@ -1,11 +1,9 @@
 // See operation_records.h.
 #include "impl/collective/operation_records.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "impl/base/create.h"
-#include "impl/endpoint/atomic_types.h"
 
 namespace selvage::impl {
 namespace {
@@ -71,13 +69,12 @@ void OperationRecords::put(CollectiveOperation& operation) {
 }
 
 CollectiveOperation* OperationRecords::take(Group& group, const CollectiveCall& call, uint32_t root) {
-    const size_t element = std::max<size_t>(atomic_type_size(call.type), 1);
     const Shape shape{.collective = call.collective,
                       .members = group.size,
                       .self = group.self,
                       .root = root,
-                      .unit = call.count * element,
-                      .element = static_cast<uint32_t>(element)};
+                      .unit = call.count * call.element,
+                      .element = static_cast<uint32_t>(call.element)};
     CollectiveOperation* operation = pick(shape, call);
     if (!operation) return nullptr;
     const bool made = is_for(*operation, shape, call) || make_for(*operation, shape, call, kScratchKept);

@@ -16,7 +16,8 @@ struct CollectiveCall {
     fi_addr_t root = FI_ADDR_NOTAVAIL;  // of those that have one
     const void* operand = nullptr;
     void* result = nullptr;
-    size_t count = 0;  // of elements that a member gives or gets (Shape::unit)
+    size_t count = 0;    // of elements that a member gives or gets (Shape::unit)
+    size_t element = 1;  // bytes
     fi_datatype type = FI_VOID;
     fi_op op = FI_NOOP;
     void* context = nullptr;

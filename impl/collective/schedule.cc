@@ -321,6 +321,7 @@ Plan plan_of(const Shape& shape) { return plan_of(shape, choose(shape)); }
 void make_round(const Plan& plan, uint32_t round, Round* out) {
     const Member m{plan.shape};
     out->count = 0;
+    out->has_local = false;
     switch (plan.shape.collective) {
         case FI_BARRIER:
             dissemination(m, round, out);

@@ -68,6 +68,7 @@ struct Round {
     static constexpr uint32_t kStepsMost = 12;
 
     uint32_t count = 0;
+    bool has_local = false;  // of these
     Step steps[kStepsMost];  // the first `count` of them
 
     void receive(uint32_t member, const Part& part) { add({Step::Kind::Receive, member, part, {}, {}}); }
@@ -84,7 +85,9 @@ struct Round {
 
 private:
     void add(const Step& step) {
-        if (step.part.size) steps[count++] = step;
+        if (!step.part.size) return;
+        steps[count++] = step;
+        has_local |= step.is_local();
     }
 };
 

@@ -33,7 +33,11 @@ constexpr TypeRow kTypes[] = {
     {FI_UINT128, 16, AtomicKind::Integer},
 };
 
+// Most types number their rows.
 const TypeRow* find(fi_datatype type) {
+    const auto index = static_cast<size_t>(type);
+    if (index < std::size(kTypes) && kTypes[index].type == type) [[likely]]
+        return &kTypes[index];
     const auto* row =
         std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
     return row == std::end(kTypes) ? nullptr : row;

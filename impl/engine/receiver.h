@@ -313,7 +313,7 @@ private:
         context_->match.unpost(receive);
     }
     void unpost_collective(Receive* receive);
-    void place_collective(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer);
+    void place_collective(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
     Unexpected* keep_collective(const Arrival& message, PeerBase& peer, bool announced);
     void let_go_collective(Unexpected* unexpected);
     bool is_ordered(const Receive& receive) const { return strict_ && !(receive.flags & (FI_COLLECTIVE | kForBuffer)); }

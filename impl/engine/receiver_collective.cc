@@ -6,6 +6,11 @@
 #include "impl/engine/receiver.h"
 
 namespace selvage::impl {
+namespace {
+
+MemberStep& step_of(void* context) { return static_cast<MemberStep&>(InternalOperation::of(context)); }
+
+}  // namespace
 
 void Receiver::unpost_collective(Receive* receive) { collective_->match.unpost(receive); }
 
@@ -19,14 +24,14 @@ void Receiver::collective_taken(PeerBase& peer, uint64_t length) {
 }
 
 // Where the message is as long as it has to be, nothing is left but to say so.
-void Receiver::place_collective(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer) {
+void Receiver::place_collective(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer) {
     if (message.length != receive->capacity || receive->range_count != 1) [[unlikely]] {
-        place(receive, message, payload, peer);
+        place(receive, message, payload, &peer);
         return;
     }
     copy_short(receive->ranges[0].iov_base, payload, message.length);
-    if (receive->posted) collective_->match.unpost(receive);
-    auto& step = static_cast<MemberStep&>(InternalOperation::of(receive->context));
+    collective_->match.unpost(receive);
+    MemberStep& step = step_of(receive->context);
     context_->give_plain(receive);
     step.arrived(message.data, message.length);
 }
@@ -34,7 +39,7 @@ void Receiver::place_collective(Receive* receive, const Arrival& message, const 
 bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
     if (!peer.state && !state_of(peer)) return false;
     if (Receive* receive = match_collective(message, peer)) {
-        place_collective(receive, message, payload, &peer);
+        place_collective(receive, message, payload, peer);
         collective_taken(peer, message.length);
         return true;
     }
@@ -106,6 +111,14 @@ int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
                                  ? collective_->match.find_unexpected(true, request.tag, 0, from_source)
                                  : nullptr;
     if (!unexpected && lost) return -FI_ENOTCONN;
+    if (unexpected && !unexpected->announced && unexpected->message.length == request.ranges[0].iov_len) [[likely]] {
+        copy_short(request.ranges[0].iov_base, unexpected->payload(), request.ranges[0].iov_len);
+        collective_->match.forget(unexpected);
+        const uint64_t data = unexpected->message.data;
+        let_go_collective(unexpected);
+        step_of(request.context).arrived(data, request.ranges[0].iov_len);
+        return 0;
+    }
     Receive* receive = context_->make(request, request.ranges[0].iov_len);
     if (!receive) return -FI_ENOMEM;
     receive->flags |= FI_COLLECTIVE;
@@ -118,7 +131,7 @@ int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
     if (unexpected->announced) {
         place_announced(receive, message, *unexpected->peer, unexpected->ranges, unexpected->range_count);
     } else {
-        place_collective(receive, message, unexpected->payload(), unexpected->peer);
+        place(receive, message, unexpected->payload(), unexpected->peer);
     }
     let_go_collective(unexpected);
     return 0;

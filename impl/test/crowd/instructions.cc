@@ -1,5 +1,6 @@
 // A program to be counted by callgrind: small tagged messages, and small writes, over shared memory with
 // FI_THREAD_DOMAIN. What is counted is named by the functions that it happens in (instructions_test.sh).
+#include "impl/test/crowd/group_of_two.h"
 #include "impl/test/crowd/pair.h"
 
 namespace selvage::impl::test {
@@ -108,6 +109,18 @@ extern "C" [[gnu::noinline]] void measured_ends(Writing& pair, size_t count) {
     for (size_t seen = 0; seen < count;) seen += pair.reap() ? 1 : 0;
 }
 
+// The root's broadcasts; and a member's, of which the messages are here before its calls.
+extern "C" [[gnu::noinline]] void measured_broadcasts(GroupOfTwo& group, size_t count) {
+    for (size_t i = 0; i < count; ++i) group.broadcast(0);
+}
+extern "C" [[gnu::noinline]] void measured_broadcasts_received(GroupOfTwo& group, size_t count) {
+    for (size_t i = 0; i < count; ++i) group.broadcast(1);
+}
+// A member that calls before the other, which has called before it: the last step of both is an arrival.
+extern "C" [[gnu::noinline]] void measured_reductions(GroupOfTwo& group, size_t count) {
+    for (size_t i = 0; i < count; ++i) group.allreduce();
+}
+
 }  // namespace selvage::impl::test
 
 int main() {
@@ -138,6 +151,12 @@ int main() {
     for (size_t i = 0; i < kRounds; ++i) {
         receive_of(measured_triggers);
         receive_of(measured_windows);
+    }
+    GroupOfTwo group;
+    for (size_t i = 0; i < kRounds; ++i) {
+        measured_broadcasts(group, kWindow);
+        measured_broadcasts_received(group, kWindow);
+        measured_reductions(group, kWindow);
     }
     return 0;
 }

@@ -58,6 +58,11 @@ Station::Station(const StationChoice& choice) : memory(choice.memory) {
     SELVAGE_MUST(fi_endpoint(domain_, info_, &ep, nullptr));
     SELVAGE_MUST(fi_ep_bind(ep, &av->fid, 0));
     SELVAGE_MUST(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
+    if (choice.caps & FI_COLLECTIVE) {
+        fi_eq_attr eq_attr{};
+        SELVAGE_MUST(fi_eq_open(fabric_, &eq_attr, &eq, nullptr));
+        SELVAGE_MUST(fi_ep_bind(ep, &eq->fid, 0));
+    }
     SELVAGE_MUST(fi_enable(ep));
     if (!memory.empty()) expose();
 }
@@ -83,6 +88,7 @@ void Station::close_endpoint() {
 Station::~Station() {
     close_endpoint();
     close_region();
+    if (eq) SELVAGE_MUST(fi_close(&eq->fid));
     SELVAGE_MUST(fi_close(&cq->fid));
     SELVAGE_MUST(fi_close(&av->fid));
     SELVAGE_MUST(fi_close(&domain_->fid));

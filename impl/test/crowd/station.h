@@ -5,6 +5,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
+#include <rdma/fi_collective.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
@@ -64,6 +65,7 @@ public:
     fid_ep* ep = nullptr;
     fid_cq* cq = nullptr;
     fid_av* av = nullptr;
+    fid_eq* eq = nullptr;  // with FI_COLLECTIVE
     fid_mr* mr = nullptr;
     std::vector<std::byte> memory;
     uint64_t key = 0;
