@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "impl/domain/domain.h"
 #include "impl/endpoint/ep.h"
 #include "impl/events/eq.h"
 
@@ -32,6 +33,9 @@ bool has_root(fi_collective_op collective) {
 }
 
 }  // namespace
+
+Collectives::Collectives(Endpoint& endpoint, MemberMessages& messages)
+    : endpoint_(endpoint), messages_(messages), operations_(endpoint.domain->kind == AddressKind::Shm) {}
 
 Collectives::~Collectives() {
     free(groups_);

@@ -22,7 +22,7 @@ public:
     static constexpr size_t kBytesMost = size_t{1} << 32;
     static constexpr size_t kMembersMost = size_t{1} << 16;
 
-    explicit Collectives(Endpoint& endpoint, MemberMessages& messages) : endpoint_(endpoint), messages_(messages) {}
+    Collectives(Endpoint& endpoint, MemberMessages& messages);
     ~Collectives();
     Collectives(const Collectives&) = delete;
     Collectives& operator=(const Collectives&) = delete;

@@ -74,7 +74,8 @@ CollectiveOperation* OperationRecords::take(Group& group, const CollectiveCall& 
                       .self = group.self,
                       .root = root,
                       .unit = call.count * call.element,
-                      .element = static_cast<uint32_t>(call.element)};
+                      .element = static_cast<uint32_t>(call.element),
+                      .in_memory = in_memory_};
     CollectiveOperation* operation = pick(shape, call);
     if (!operation) return nullptr;
     const bool made = is_for(*operation, shape, call) || make_for(*operation, shape, call, kScratchKept);

@@ -26,7 +26,8 @@ struct CollectiveCall {
 
 class OperationRecords {
 public:
-    OperationRecords() = default;
+    // Shape::in_memory
+    explicit OperationRecords(bool in_memory) : in_memory_(in_memory) {}
     ~OperationRecords();
     OperationRecords(const OperationRecords&) = delete;
     OperationRecords& operator=(const OperationRecords&) = delete;
@@ -46,6 +47,7 @@ private:
     CollectiveOperation* pick(const Shape& shape, const CollectiveCall& call);
     void put(CollectiveOperation& operation);
 
+    const bool in_memory_;
     CollectiveOperation* spare_ = nullptr;
     size_t taken_ = 0;
 };

@@ -4,53 +4,19 @@
 #include <algorithm>
 #include <bit>
 
+#include "impl/collective/schedule_member.h"
+
 namespace selvage::impl {
 namespace {
 
 // Where the ways of an operation cross, in bytes (docs/performance-shm.md).
 constexpr uint64_t kLongAllreduce = 64u << 10;  // for each member: a ring has more rounds the more there are
+constexpr uint64_t kShortAllreduce = 128;
 constexpr uint64_t kLongBroadcast = 4u << 20;
 constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
 
-constexpr uint32_t kExchanges = 4;  // of Pairwise in a round
-constexpr uint32_t kTransfers = 8;  // of Linear in a round
-
-// Distances 1, 2, 4, ... that are less than n.
-uint32_t log_of(uint32_t n) { return static_cast<uint32_t>(std::bit_width(n - 1)); }
-uint32_t rounds_of(uint32_t steps, uint32_t in_a_round) { return (steps + in_a_round - 1) / in_a_round; }
-
-struct Member {
-    const Shape& shape;
-
-    uint32_t n() const { return shape.members; }
-    uint32_t self() const { return shape.self; }
-    // REQUIRES: distance <= n
-    uint32_t after(uint32_t distance) const { return (self() + distance) % n(); }
-    uint32_t before(uint32_t distance) const { return (self() + n() - distance) % n(); }
-    // Counted from the root, and back.
-    uint32_t relative() const { return (self() + n() - shape.root) % n(); }
-    uint32_t absolute(uint32_t relative) const { return (relative + shape.root) % n(); }
-
-    Part all(Space space) const { return {space, 0, shape.unit}; }
-    // `count` of the blocks that members give or get.
-    Part blocks(Space space, uint32_t index, uint32_t count = 1) const {
-        return {space, index * shape.unit, count * shape.unit};
-    }
-    // The data as one part for each member, as equal as whole elements can be: those from `begin` on, before `end`.
-    Part parts(Space space, uint32_t begin, uint32_t end) const {
-        const uint64_t from = part_offset(begin);
-        return {space, from, part_offset(end) - from};
-    }
-    Part part(Space space, uint32_t index) const { return parts(space, index, index + 1); }
-
-private:
-    uint64_t part_offset(uint32_t index) const {
-        const uint64_t elements = shape.unit / shape.element, each = elements / n(), more = elements % n();
-        return (each * index + std::min<uint64_t>(index, more)) * shape.element;
-    }
-};
-
-Part in_scratch(uint64_t offset, uint64_t size) { return {Space::Scratch, offset, size}; }
+constexpr uint32_t kExchanges = kPairwiseMost - 1;  // of Pairwise in a round
+constexpr uint32_t kTransfers = 8;                  // of Linear in a round
 
 void dissemination(const Member& m, uint32_t round, Round* out) {
     const uint32_t distance = 1u << round;
@@ -167,6 +133,23 @@ void allreduce_doubling(const Member& m, uint32_t round, Round* out) {
     reduce_ordered(result, mine, other, partner < number, out);
 }
 
+// Everybody has all operands, and reduces them in the order of members. The sum so far is behind what is received, for
+// the result may be where the operand is.
+void allreduce_pairwise(const Member& m, Round* out) {
+    const uint32_t n = m.n();
+    const auto operand_of = [&](uint32_t member) {
+        return member == m.self() ? m.all(Space::Operand) : m.blocks(Space::Scratch, member);
+    };
+    for (uint32_t d = 1; d < n; ++d) {
+        out->receive(m.before(d), operand_of(m.before(d)));
+        out->send(m.after(d), m.all(Space::Operand));
+    }
+    const Part sum = m.blocks(Space::Scratch, n);
+    for (uint32_t i = 1; i < n; ++i) {
+        out->reduce(i + 1 == n ? m.all(Space::Result) : sum, i == 1 ? operand_of(0) : sum, operand_of(i));
+    }
+}
+
 void allreduce_ring(const Member& m, uint32_t round, Round* out) {
     const uint32_t n = m.n(), self = m.self();
     if (round < n - 1) {
@@ -209,6 +192,20 @@ struct Distances {
     uint32_t end;
 };
 
+void barrier_pairwise(const Member& m, uint32_t round, Round* out) {
+    const Distances distances(m, round);
+    for (uint32_t d = distances.begin; d < distances.end; ++d) out->signal(m.after(d), m.before(d));
+}
+
+void allgather_pairwise(const Member& m, uint32_t round, Round* out) {
+    const Distances distances(m, round);
+    for (uint32_t d = distances.begin; d < distances.end; ++d) {
+        out->receive(m.before(d), m.blocks(Space::Result, m.before(d)));
+        out->send(m.after(d), m.all(Space::Operand));
+    }
+    if (!round) out->copy(m.blocks(Space::Result, m.self()), m.all(Space::Operand));
+}
+
 void alltoall(const Member& m, uint32_t round, Round* out) {
     const Distances distances(m, round);
     for (uint32_t d = distances.begin; d < distances.end; ++d) {
@@ -249,19 +246,45 @@ void with_root(const Member& m, uint32_t round, bool scatters, Round* out) {
              : out->copy(m.blocks(Space::Result, root), m.all(Space::Operand));
 }
 
+void allreduce(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
+    switch (algorithm) {
+        case Algorithm::Pairwise:
+            return allreduce_pairwise(m, out);
+        case Algorithm::Ring:
+            return allreduce_ring(m, round, out);
+        default:
+            return allreduce_doubling(m, round, out);
+    }
+}
+
+void allgather(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
+    switch (algorithm) {
+        case Algorithm::Pairwise:
+            return allgather_pairwise(m, round, out);
+        case Algorithm::Bruck:
+            return allgather_bruck(m, round, out);
+        default:
+            return allgather_ring(m, round, out);
+    }
+}
+
 Algorithm choose(const Shape& shape) {
     const bool crowd = shape.members > 2;
+    const bool few = crowd && shape.members <= kPairwiseMost;
+    const bool direct = few && shape.in_memory;
     switch (shape.collective) {
         case FI_BARRIER:
-            return Algorithm::Dissemination;
+            return direct ? Algorithm::Pairwise : Algorithm::Dissemination;
         case FI_BROADCAST:
             return crowd && shape.unit >= kLongBroadcast ? Algorithm::ScatterRing : Algorithm::Binomial;
         case FI_REDUCE:
             return Algorithm::Binomial;
         case FI_ALLREDUCE:
+            if (direct && shape.unit <= kShortAllreduce) return Algorithm::Pairwise;
             return shape.unit >= kLongAllreduce * shape.members && shape.members > 1 ? Algorithm::Ring
                                                                                      : Algorithm::RecursiveDoubling;
         case FI_ALLGATHER:
+            if (direct || (few && shape.unit >= kLongAllgather)) return Algorithm::Pairwise;
             return crowd && shape.unit < kLongAllgather ? Algorithm::Bruck : Algorithm::Ring;
         case FI_ALLTOALL:
         case FI_REDUCE_SCATTER:
@@ -300,6 +323,7 @@ uint64_t count_scratch(const Shape& shape, Algorithm algorithm) {
         case FI_REDUCE:
             return 2 * shape.unit;
         case FI_ALLREDUCE:
+            if (algorithm == Algorithm::Pairwise) return (shape.members + 1) * shape.unit;
             return algorithm == Algorithm::Ring ? m.part(Space::Result, 0).size : shape.unit;
         case FI_ALLGATHER:
             return algorithm == Algorithm::Bruck ? shape.members * shape.unit : 0;
@@ -324,7 +348,7 @@ void make_round(const Plan& plan, uint32_t round, Round* out) {
     out->has_local = false;
     switch (plan.shape.collective) {
         case FI_BARRIER:
-            dissemination(m, round, out);
+            plan.algorithm == Algorithm::Pairwise ? barrier_pairwise(m, round, out) : dissemination(m, round, out);
             break;
         case FI_BROADCAST:
             broadcast(m, plan.algorithm, round, out);
@@ -333,10 +357,10 @@ void make_round(const Plan& plan, uint32_t round, Round* out) {
             reduce(m, round, out);
             break;
         case FI_ALLREDUCE:
-            plan.algorithm == Algorithm::Ring ? allreduce_ring(m, round, out) : allreduce_doubling(m, round, out);
+            allreduce(m, plan.algorithm, round, out);
             break;
         case FI_ALLGATHER:
-            plan.algorithm == Algorithm::Bruck ? allgather_bruck(m, round, out) : allgather_ring(m, round, out);
+            allgather(m, plan.algorithm, round, out);
             break;
         case FI_ALLTOALL:
             alltoall(m, round, out);

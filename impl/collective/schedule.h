@@ -21,9 +21,13 @@ enum class Algorithm : uint8_t {
     RecursiveDoubling,  // allreduce: with partners at distances 1, 2, 4, ...
     Ring,               // allgather: blocks go around; allreduce: they are reduced on their way, and go around again
     Bruck,              // allgather: what is there doubles in each round
-    Pairwise,           // alltoall, reduce_scatter: each member with each other one
+    Pairwise,           // alltoall, reduce_scatter, barrier, allgather: each member with each other one; allreduce: all
+                        // operands are everywhere, in a group of kPairwiseMost
     Linear,             // scatter, gather: the root with each member
 };
+
+// With so many members each exchanges messages with each other one in a single round.
+inline constexpr uint32_t kPairwiseMost = 5;
 
 // The operation as one member sees it. `unit`: bytes that a member gives or gets: all of the data for broadcast, reduce
 // and allreduce, else a block for one member.
@@ -34,6 +38,9 @@ struct Shape {
     uint32_t root;
     uint64_t unit;
     uint32_t element;  // bytes of an element; parts of the data are made of whole ones
+    // All members are on one machine, by a transport of shared memory: a message costs little beside a round. The same
+    // at all members.
+    bool in_memory = false;
 
     bool operator==(const Shape&) const = default;
 };
@@ -93,7 +100,7 @@ private:
 
 // REQUIRES: 0 < members, self < members, root < members, unit a multiple of element, and no product overflows.
 Plan plan_of(const Shape& shape);
-// The same, by an algorithm that the operation has.
+// The same, by an algorithm that the operation has in such a group.
 Plan plan_of(const Shape& shape, Algorithm algorithm);
 // REQUIRES: round < plan.rounds
 void make_round(const Plan& plan, uint32_t round, Round* out);

@@ -43,10 +43,10 @@ struct SimulatedMember {
 class Simulation {
 public:
     Simulation(fi_collective_op collective, std::optional<Algorithm> algorithm, uint32_t members, uint32_t root,
-               uint64_t count)
+               uint64_t count, bool in_memory)
         : random_(members * 131 + root), count_(count) {
         for (uint32_t self = 0; self < members; ++self) {
-            const Shape shape{collective, members, self, root, count * sizeof(Element), sizeof(Element)};
+            const Shape shape{collective, members, self, root, count * sizeof(Element), sizeof(Element), in_memory};
             SimulatedMember& m = members_.emplace_back();
             m.plan = algorithm ? plan_of(shape, *algorithm) : plan_of(shape);
             m.spaces[0].resize(count * members);
@@ -140,14 +140,17 @@ struct Way {
     std::optional<Algorithm> algorithm;
 };
 const Way kWays[] = {
-    {FI_BARRIER, {}},
+    {FI_BARRIER, Algorithm::Dissemination},
+    {FI_BARRIER, Algorithm::Pairwise},
     {FI_BROADCAST, Algorithm::Binomial},
     {FI_BROADCAST, Algorithm::ScatterRing},
     {FI_ALLTOALL, {}},
     {FI_ALLREDUCE, Algorithm::RecursiveDoubling},
     {FI_ALLREDUCE, Algorithm::Ring},
+    {FI_ALLREDUCE, Algorithm::Pairwise},
     {FI_ALLGATHER, Algorithm::Bruck},
     {FI_ALLGATHER, Algorithm::Ring},
+    {FI_ALLGATHER, Algorithm::Pairwise},
     {FI_REDUCE_SCATTER, {}},
     {FI_REDUCE, {}},
     {FI_SCATTER, {}},
@@ -183,11 +186,11 @@ std::optional<Element> expected(const Way& way, uint32_t n, uint32_t self, uint3
     }
 }
 
-void hold_against_page(const Way& way, uint32_t n, uint32_t root, uint64_t count) {
+void hold_against_page(const Way& way, uint32_t n, uint32_t root, uint64_t count, bool in_memory = false) {
     SCOPED_TRACE(testing::Message() << "collective " << way.collective << " of " << n << ", root " << root << ", count "
                                     << count << ", algorithm "
                                     << (way.algorithm ? static_cast<int>(*way.algorithm) : -1));
-    Simulation simulation(way.collective, way.algorithm, n, root, count);
+    Simulation simulation(way.collective, way.algorithm, n, root, count, in_memory);
     ASSERT_TRUE(simulation.run()) << "members wait for each other";
     for (uint32_t self = 0; self < n; ++self) {
         const auto& got = way.collective == FI_BROADCAST ? simulation.operand(self) : simulation.result(self);
@@ -203,6 +206,8 @@ TEST(Schedule, EachMemberGetsWhatThePageSaysInGroupsOfOneToThirtyThree) {
     for (uint32_t n = 1; n <= 33; ++n) {
         for (const Way& way : kWays) {
             if (n == 1 && way.algorithm) continue;  // the next test has what is chosen for one
+            const bool all_operands = way.collective == FI_ALLREDUCE && way.algorithm == Algorithm::Pairwise;
+            if (all_operands && n > kPairwiseMost) continue;
             // More members than elements, as many, and some more.
             for (const uint64_t count : {uint64_t{1}, uint64_t{n}, uint64_t{2 * n + 3}}) {
                 hold_against_page(way, n, 0, count);
@@ -215,10 +220,11 @@ TEST(Schedule, EachMemberGetsWhatThePageSaysInGroupsOfOneToThirtyThree) {
 }
 
 TEST(Schedule, WhatIsChosenForEachSizeIsRight) {
-    for (const uint32_t n : {1u, 2u, 3u, 4u, 7u, 8u}) {
+    for (const uint32_t n : {1u, 2u, 3u, 4u, 5u, 7u, 8u}) {
         for (const Way& way : kWays) {
             for (const uint64_t count : {0, 1, 600, 5000, 17000}) {
                 hold_against_page({way.collective, {}}, n, n - 1, count);
+                hold_against_page({way.collective, {}}, n, n - 1, count, true);
                 if (HasFatalFailure()) return;
             }
         }
@@ -226,23 +232,48 @@ TEST(Schedule, WhatIsChosenForEachSizeIsRight) {
 }
 
 // No member is through before every other one has begun: what a member has received tells of those that it heard of.
-TEST(Schedule, ABarrierHearsOfEverybody) {
-    for (uint32_t n = 1; n <= 33; ++n) {
-        std::vector<std::set<uint32_t>> known(n);
-        for (uint32_t self = 0; self < n; ++self) known[self].insert(self);
-        const uint32_t rounds = plan_of({FI_BARRIER, n, 0, 0, 0, 1}).rounds;
-        for (uint32_t round = 0; round < rounds; ++round) {
-            const auto before = known;
-            for (uint32_t self = 0; self < n; ++self) {
-                Round steps;
-                make_round(plan_of({FI_BARRIER, n, self, 0, 0, 1}), round, &steps);
-                for (uint32_t i = 0; i < steps.count; ++i) {
-                    if (steps.steps[i].kind != Step::Kind::Receive) continue;
-                    known[self].insert(before[steps.steps[i].member].begin(), before[steps.steps[i].member].end());
-                }
+void hear_of_everybody(uint32_t n, Algorithm algorithm) {
+    const auto plan_at = [&](uint32_t self) { return plan_of({FI_BARRIER, n, self, 0, 0, 1}, algorithm); };
+    std::vector<std::set<uint32_t>> known(n);
+    for (uint32_t self = 0; self < n; ++self) known[self].insert(self);
+    const uint32_t rounds = plan_at(0).rounds;
+    for (uint32_t round = 0; round < rounds; ++round) {
+        const auto before = known;
+        for (uint32_t self = 0; self < n; ++self) {
+            Round steps;
+            make_round(plan_at(self), round, &steps);
+            for (uint32_t i = 0; i < steps.count; ++i) {
+                if (steps.steps[i].kind != Step::Kind::Receive) continue;
+                known[self].insert(before[steps.steps[i].member].begin(), before[steps.steps[i].member].end());
             }
         }
-        for (uint32_t self = 0; self < n; ++self) EXPECT_EQ(known[self].size(), n) << n;
+    }
+    for (uint32_t self = 0; self < n; ++self) EXPECT_EQ(known[self].size(), n) << n;
+}
+
+TEST(Schedule, ABarrierHearsOfEverybody) {
+    for (uint32_t n = 1; n <= 33; ++n) {
+        hear_of_everybody(n, Algorithm::Dissemination);
+        hear_of_everybody(n, Algorithm::Pairwise);
+    }
+}
+
+// The result may be where the operand is.
+TEST(Schedule, AllreduceReadsNoOperandBehindItsResult) {
+    for (uint32_t n = 2; n <= kPairwiseMost; ++n) {
+        for (uint32_t self = 0; self < n; ++self) {
+            const Plan plan = plan_of({FI_ALLREDUCE, n, self, 0, 8, 8}, Algorithm::Pairwise);
+            Round steps;
+            make_round(plan, 0, &steps);
+            bool written = false;
+            for (uint32_t i = 0; i < steps.count; ++i) {
+                const Step& step = steps.steps[i];
+                if (step.kind != Step::Kind::Reduce) continue;
+                EXPECT_FALSE(written);
+                written = step.part.space == Space::Result;
+            }
+            EXPECT_TRUE(written);
+        }
     }
 }
 

@@ -1,0 +1,48 @@
+// A member of a group as schedule.cc counts: others by their distance, and the parts of the data. Pure functions.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "impl/collective/schedule.h"
+
+namespace selvage::impl {
+
+// Distances 1, 2, 4, ... that are less than n.
+inline uint32_t log_of(uint32_t n) { return static_cast<uint32_t>(std::bit_width(n - 1)); }
+inline uint32_t rounds_of(uint32_t steps, uint32_t in_a_round) { return (steps + in_a_round - 1) / in_a_round; }
+
+struct Member {
+    const Shape& shape;
+
+    uint32_t n() const { return shape.members; }
+    uint32_t self() const { return shape.self; }
+    // REQUIRES: distance <= n
+    uint32_t after(uint32_t distance) const { return (self() + distance) % n(); }
+    uint32_t before(uint32_t distance) const { return (self() + n() - distance) % n(); }
+    // Counted from the root, and back.
+    uint32_t relative() const { return (self() + n() - shape.root) % n(); }
+    uint32_t absolute(uint32_t relative) const { return (relative + shape.root) % n(); }
+
+    Part all(Space space) const { return {space, 0, shape.unit}; }
+    // `count` of the blocks that members give or get.
+    Part blocks(Space space, uint32_t index, uint32_t count = 1) const {
+        return {space, index * shape.unit, count * shape.unit};
+    }
+    // The data as one part for each member, as equal as whole elements can be: those from `begin` on, before `end`.
+    Part parts(Space space, uint32_t begin, uint32_t end) const {
+        const uint64_t from = part_offset(begin);
+        return {space, from, part_offset(end) - from};
+    }
+    Part part(Space space, uint32_t index) const { return parts(space, index, index + 1); }
+
+private:
+    uint64_t part_offset(uint32_t index) const {
+        const uint64_t elements = shape.unit / shape.element, each = elements / n(), more = elements % n();
+        return (each * index + std::min<uint64_t>(index, more)) * shape.element;
+    }
+};
+
+inline Part in_scratch(uint64_t offset, uint64_t size) { return {Space::Scratch, offset, size}; }
+
+}  // namespace selvage::impl
