@@ -21,8 +21,8 @@ using model::Side;
 using model::Traffic;
 using model::Transfer;
 
-constexpr std::size_t kLength = 8;       // of a message
-constexpr std::chrono::microseconds kNap(50);
+constexpr std::size_t kLength = 8;  // of a message
+constexpr std::chrono::microseconds kNap(50), kNapMost(200);
 constexpr unsigned kLeastRounds = 2000;  // looks, however long they take on a machine that is busy beyond measure
 constexpr std::array<std::uint64_t, 6> kTags = {0x5E1A, 0x2BAD, 0x7E57, 0x3C3C, 0x1234, 0x4321};
 
@@ -154,13 +154,16 @@ bool Barrier::come(unsigned entries) {
     return !failed_;
 }
 
-// What counts is how long this thread has worked, or asked to sleep: where many want the processor the provider's own
-// thread has had as much of it, however long that took.  It sleeps, as a thread that yields beside one that never sleeps
-// has to wait until the other's share is used up (5 ms on average where a nap takes 0.1).
+// What counts is how long this thread has worked, or slept, no more than kNapMost of each nap: where many want the
+// processor the provider's own thread has had as much of it, however long that took.  It sleeps, as a thread that
+// yields beside one that never sleeps has to wait until the other's share is used up (5 ms on average where a nap
+// takes 0.1).
 bool Barrier::wait() {
     if (rounds_++ % 16 != 15) return true;
+    const auto began = std::chrono::steady_clock::now();
     std::this_thread::sleep_for(kNap);
-    until_worked_ -= kNap.count();
+    const auto slept = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
+    until_worked_ -= std::min(slept, kNapMost).count();
     if (worked_micros() >= until_worked_) return false;
     return rounds_ < kLeastRounds || std::chrono::steady_clock::now() < until_;
 }
