@@ -178,6 +178,14 @@ void partly_unknown_provider(LifecycleBuilder& w) {
     if (!w.provider().empty()) w.close(w.fabric(kLifeOtherProvider, std::string(kUnknown) + ';' + w.provider()));
 }
 void unknown_domain(LifecycleBuilder& w) {
+// The layers that it names are the entry's, so that the fabric carries the entry's domain.
+void reordered_provider(LifecycleBuilder& w) {
+    const auto end = w.provider().find(';');
+    if (end == std::string::npos) return;
+    const int fabric = w.fabric(kLifeOtherProvider, w.provider().substr(end + 1) + ';' + w.provider().substr(0, end));
+    const int domain = w.domain(fabric);
+    w.close(domain, fabric);
+}
     const int fabric = w.fabric();
     const int domain = w.domain(fabric, 0, kUnknown);
     w.close(domain, fabric);
@@ -413,6 +421,7 @@ constexpr std::array kScripts = {
     twin_domains,
     domains_of_twin_fabrics,
     opened_again,
+    reordered_provider,
     regions,
     busy_mr,
     av_map,

@@ -145,6 +145,11 @@ void add_fabric(Table& table) {
         one.prov_name = name.data();
         return base().fabric(&one, out, context);
     };
+    life(table, "fabric-of-one-order", "knows the layers in the order alone in which it names them",
+         {"fabric.open.layered-order"}, "tcp;ofi_rxm")
+        .fabric = [](fi_fabric_attr* attr, fid_fabric** out, void* context) {
+        return std::strncmp(attr->prov_name, "ofi_", 4) == 0 ? -FI_ENODEV : base().fabric(attr, out, context);
+    };
 }
 
 void add_domain(Table& table) {

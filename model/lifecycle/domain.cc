@@ -10,10 +10,11 @@ namespace {
 // Is an instance of the domain open on any fabric?
 bool is_open(const Step& s) { return s.before->first_instance(ObjectClass::Domain, *s.offer) != nullptr; }
 
-// The parent is a fabric that was opened with the same entry.
+// The parent is a fabric that was opened with the same entry, as it is.
 bool on_own_fabric(const Step& s) {
     const Object* fabric = s.target();
-    return fabric != nullptr && fabric->kind == ObjectClass::Fabric && fabric->offer == s.offer_index;
+    return fabric != nullptr && fabric->kind == ObjectClass::Fabric && fabric->offer == s.offer_index &&
+           !fabric->reordered;
 }
 
 bool opens_domain(const Step& s) { return s.verb == Verb::Open && s.opens == ObjectClass::Domain && calm(s); }

@@ -57,6 +57,14 @@ Ruling fabric_open_unknown_provider(const Step& s) {
     return failed(s, "no such provider is registered");
 }
 
+// What such a fabric is shows when the domain of the layered entry is opened on it.
+Ruling fabric_open_layered_order(const Step& s) {
+    if (opens_fabric(s) && s.altered == Altered::ProviderOrder) return returned(s, 0, "the same layers");
+    const bool on_reordered = s.target() != nullptr && s.target()->reordered && s.target()->offer == s.offer_index;
+    if (!opens_entry(s, ObjectClass::Domain) || s.second_call || !on_reordered) return Ruling::not_applicable();
+    return returned(s, 0, "its fabric was opened by the names in the other order");
+}
+
 Ruling fabric_open_unknown_name(const Step& s) {
     if (!opens_fabric(s) || s.altered != Altered::FabricName) return Ruling::not_applicable();
     return failed(s, "the provider reports no fabric of that name");

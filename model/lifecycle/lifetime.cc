@@ -93,6 +93,7 @@ void Lifetime::opened(const Step& step) {
     o.parent = step.opens == ObjectClass::Fabric ? 0 : step.object;
     o.offer = step.offer_index;
     o.flagged = step.second_call;
+    o.reordered = step.altered == Altered::ProviderOrder;
     if (step.offer != nullptr) {
         o.provider = step.offer->fabric.prov_name;
         o.fabric_name = step.offer->fabric.name;

@@ -35,6 +35,7 @@ struct Object {
     int parent = 0;                                  ///< 0: a fabric
     int offer = 0;                                   ///< which entry of the answer it was opened with
     bool flagged = false;                            ///< a domain opened by fi_domain2
+    bool reordered = false;                          ///< a fabric opened by the names of its layers in another order
     Text provider, fabric_name, domain_name;         ///< what that entry calls it
     bool had_children = false;                       ///< an object was opened on it before
     bool refused = false;                            ///< fi_close on it was refused with -FI_EBUSY

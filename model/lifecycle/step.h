@@ -25,7 +25,8 @@ enum class Verb : std::uint8_t {
 };
 
 /// How the attributes that an object is opened with differ from those of the entry.
-enum class Altered : std::uint8_t { Nothing, FabricName, ProviderName, DomainName };
+/// ProviderOrder: the names of the layers are the same, and stand in another order.
+enum class Altered : std::uint8_t { Nothing, FabricName, ProviderName, ProviderOrder, DomainName };
 
 /// The structure that fi_set_ops is given with the name of the memory override.
 enum class Override : std::uint8_t { Complete, NullCallbacks, TooSmall };

@@ -64,6 +64,21 @@ TEST(LifeFabric, UnknownNamesFail) {
     EXPECT_VACUOUS(fabric_open_each_answer, open);
 }
 
+TEST(LifeFabric, LayersMayStandInAnotherOrder) {
+    Stage s;
+    Step open = s.open(ObjectClass::Fabric);
+    EXPECT_VACUOUS(fabric_open_layered_order, open);
+    open.altered = Altered::ProviderOrder;
+    EXPECT_HOLDS(fabric_open_layered_order, open);
+    EXPECT_BROKEN(fabric_open_layered_order, returning(open, -FI_ENODEV));
+    EXPECT_VACUOUS(fabric_open_unknown_provider, open);
+    const Step domain = s.open(ObjectClass::Domain, s.take(open));
+    EXPECT_HOLDS(fabric_open_layered_order, domain);
+    EXPECT_BROKEN(fabric_open_layered_order, returning(domain, -FI_ENODATA));
+    EXPECT_VACUOUS(domain_open_each_answer, returning(domain, -FI_ENODATA));
+    EXPECT_VACUOUS(fabric_open_layered_order, s.open(ObjectClass::Domain, s.fabric()));
+}
+
 TEST(LifeFabric, ErrorsAreNegative) {
     Stage s;
     const Step open = s.open(ObjectClass::Fabric);

@@ -90,6 +90,23 @@ Altered altered_by(const Action& a, ObjectClass kind) {
     return (a.flags & kLifeOtherProvider) != 0 ? Altered::ProviderName : Altered::FabricName;
 }
 
+// The names in a list of layers, in the order of the alphabet.
+std::vector<std::string_view> layers(std::string_view list) {
+    std::vector<std::string_view> out;
+    for (;;) {
+        const auto end = list.find(';');
+        out.push_back(list.substr(0, end));
+        if (end == std::string_view::npos) break;
+        list.remove_prefix(end + 1);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+bool same_layers(std::string_view list, const Text& provider) {
+    return provider && list != *provider && layers(list) == layers(*provider);
+}
+
 // A crash that breaks no clause is passed on, for whoever watches this process.
 [[noreturn]] void die_alike(const Ending& e) {
     if (e.kind == Ending::Kind::Crashed) {
@@ -146,6 +163,10 @@ Step Life::plan(const Action& action) const {
     const auto index = static_cast<std::size_t>(s.offer_index);
     if (s.offer_index >= 0 && index < answer_.offers.size() && offer_is_of(answer_.offers[index], case_.provider))
         s.offer = &answer_.offers[index];
+    const Text none;
+    if (s.altered == Altered::ProviderName &&
+        same_layers(action.name, s.offer != nullptr ? s.offer->fabric.prov_name : none))
+        s.altered = Altered::ProviderOrder;
     s.av_type = s.opens == ObjectClass::Av ? action.flags : 0;
     s.requested_key = s.opens == ObjectClass::Mr ? action.flags : 0;
     return s;

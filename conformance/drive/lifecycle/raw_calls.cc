@@ -36,7 +36,7 @@ RawObject open_fabric(const Entries& entries, const Opening& o, Step& step) {
     fi_fabric_attr attr = *o.info->fabric_attr;
     std::string name = o.name;
     if (o.altered == Altered::FabricName) attr.name = name.data();
-    if (o.altered == Altered::ProviderName) attr.prov_name = name.data();
+    if (o.altered == Altered::ProviderName || o.altered == Altered::ProviderOrder) attr.prov_name = name.data();
     void* const context = o.null_context ? nullptr : &context_mark;
     void* out = nullptr;
     const int ret = entries.fabric(o.altered == Altered::Nothing ? o.info->fabric_attr : &attr, &out, context);
