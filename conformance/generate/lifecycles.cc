@@ -58,6 +58,7 @@ public:
     }
     [[nodiscard]] bool connected() const { return stage_.ep_type == FI_EP_MSG; }
     [[nodiscard]] const std::string& provider() const { return stage_.provider; }
+    [[nodiscard]] std::uint64_t direction() const { return stage_.direction; }
     std::vector<Action> take() { return std::move(out_); }
 
 private:
@@ -177,7 +178,6 @@ void unknown_provider(LifecycleBuilder& w) { w.close(w.fabric(kLifeOtherProvider
 void partly_unknown_provider(LifecycleBuilder& w) {
     if (!w.provider().empty()) w.close(w.fabric(kLifeOtherProvider, std::string(kUnknown) + ';' + w.provider()));
 }
-void unknown_domain(LifecycleBuilder& w) {
 // The layers that it names are the entry's, so that the fabric carries the entry's domain.
 void reordered_provider(LifecycleBuilder& w) {
     const auto end = w.provider().find(';');
@@ -186,6 +186,7 @@ void reordered_provider(LifecycleBuilder& w) {
     const int domain = w.domain(fabric);
     w.close(domain, fabric);
 }
+void unknown_domain(LifecycleBuilder& w) {
     const int fabric = w.fabric();
     const int domain = w.domain(fabric, 0, kUnknown);
     w.close(domain, fabric);
@@ -328,6 +329,16 @@ void enabled_endpoint(LifecycleBuilder& w) {
     close_endpoint(w, e);
 }
 
+// One that goes one way needs a queue for that way alone.
+void enabled_one_way(LifecycleBuilder& w) {
+    if (w.direction() == 0) return;
+    const Endpoint e = endpoint(w);
+    w.ep_bind(e.ep, e.cq, w.direction());
+    give_peers(w, e);
+    w.enable(e.ep);
+    close_endpoint(w, e);
+}
+
 void enabled_selective(LifecycleBuilder& w) {
     const Endpoint e = endpoint(w);
     const int other = w.open(Verb::OpenCq, e.domain);
@@ -410,6 +421,7 @@ constexpr std::array kScripts = {
     unknown_fabric,
     unknown_provider,
     partly_unknown_provider,
+    reordered_provider,
     unknown_domain,
     nothing_reported,
     fabric_reported,
@@ -421,13 +433,13 @@ constexpr std::array kScripts = {
     twin_domains,
     domains_of_twin_fabrics,
     opened_again,
-    reordered_provider,
     regions,
     busy_mr,
     av_map,
     av_table,
     enabled_endpoint,
     enabled_selective,
+    enabled_one_way,
     enabled_without_queue,
     enabled_without_addresses,
     two_queues,
@@ -444,6 +456,7 @@ std::size_t script_count() { return kScripts.size(); }
 
 std::vector<Action> script(std::size_t which, const Stage& stage) {
     if (!stage.thorough && which >= kBrief) return {};
+    if (stage.direction != 0 && kScripts[which] != enabled_one_way) return {};
     LifecycleBuilder w(stage);
     kScripts[which](w);
     return w.take();

@@ -26,6 +26,8 @@ struct Stage {
     std::uint64_t ep_type = 0;
     bool thorough = true;  ///< every script; else only the first few, which open and close
     std::string provider;  ///< the offer's prov_name
+    /// FI_TRANSMIT or FI_RECV: its endpoints go that way alone, and one script will do; 0: both ways.
+    std::uint64_t direction = 0;
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

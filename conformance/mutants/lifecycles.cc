@@ -352,6 +352,18 @@ void add_endpoints(Table& table) {
                      return command == FI_ENABLE ? -FI_EOPBADSTATE : usual.control(ep, command, argument);
                  };
              });
+    static bool receives;
+    endpoint("one-way-refused", "enables no endpoint without a queue of receives", "endpoint.enable.bound",
+             [](fi_ops& own) {
+                 receives = false;
+                 own.bind = [](fid* ep, fid* bound, std::uint64_t flags) {
+                     receives = receives || (flags & FI_RECV) != 0;
+                     return usual.bind(ep, bound, flags);
+                 };
+                 own.control = [](fid* ep, int command, void* argument) {
+                     return command == FI_ENABLE && !receives ? -FI_ENOCQ : usual.control(ep, command, argument);
+                 };
+             });
     const auto careless = [](fi_ops& own) {
         own.control = [](fid* ep, int command, void* argument) {
             const int ret = usual.control(ep, command, argument);

@@ -2,6 +2,7 @@
 #include "conformance/properties/lifecycles.h"
 
 #include <rdma/fabric.h>
+#include <rdma/fi_endpoint.h>
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,8 @@ constexpr std::array kQueryShapes = {
 };
 constexpr int kThorough = 4;  // offers of one endpoint type and query that are tried with every script
 constexpr std::size_t kMostNamed = 8;
-constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed;
+constexpr std::size_t kMostOneWay = 4;  // offers of each direction
+constexpr std::uint64_t kMostStages = 64 + 8 + 4 + 2 + kMostNamed + 2 * kMostOneWay;
 
 Query query(const TestContext& context, const QueryShape& shape) {
     const Version version = shape.version.packed == 0 ? std::min(context.version(), kNewest) : shape.version;
@@ -78,6 +80,20 @@ std::vector<Query> named_questions(TestContext& context) {
     return out;
 }
 
+// Endpoints that only send, or only receive.
+std::vector<std::pair<Query, Stage>> one_way(TestContext& context) {
+    std::vector<std::pair<Query, Stage>> out;
+    for (const std::uint64_t way : {FI_SEND, FI_RECV}) {
+        Query q = query(context, kQueryShapes[0]);
+        q.hints->caps = FI_MSG | way;
+        for (Stage& s : stages(context, q, kMostOneWay)) {
+            s.direction = way == FI_SEND ? FI_TRANSMIT : FI_RECV;
+            out.emplace_back(q, std::move(s));
+        }
+    }
+    return out;
+}
+
 class Openings : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "openings"; }
@@ -95,6 +111,7 @@ public:
         for (const Query& q : named_questions(context)) {
             for (const Stage& s : stages(context, q, 1)) staged_.emplace_back(q, s);
         }
+        for (auto& stage : one_way(context)) staged_.push_back(std::move(stage));
     }
 
     bool make(TestContext&, std::uint64_t index, Case& out) override {
