@@ -80,6 +80,10 @@ void add_capability_rows(const Row& row) {
     row.fails("read-denied", "serves no reads", {"getinfo.caps.remote-read-serves"}, FI_EACCES,
               [](const fi_cq_tagged_entry& e) { return (e.flags & (FI_RMA | FI_READ)) == (FI_RMA | FI_READ); });
     row.fails("write-denied", "serves no writes", {"getinfo.caps.remote-write-serves"}, FI_EACCES,
+    TrafficHooks none;
+    none.post = [](Post& p) -> ssize_t { return is_atomic(p) ? -FI_ENOSYS : go(p); };
+    none.valid = [](int, std::size_t*) { return -FI_EOPNOTSUPP; };
+    row.add("atomics-absent", "has no atomic that is valid, and no call", {"getinfo.caps.atomic-operations"}, none);
               [](const fi_cq_tagged_entry& e) { return (e.flags & (FI_RMA | FI_WRITE)) == (FI_RMA | FI_WRITE); });
     row.does("send-absent", "sends no messages of 4096 bytes", {"getinfo.caps.send-transfers"},
              [](Post& p) -> ssize_t { return is_send(p) && p.length() == 4096 ? -FI_EOPNOTSUPP : go(p); });

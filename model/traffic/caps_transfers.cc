@@ -52,12 +52,30 @@ Ruling matches_tags(const TrafficCase& c) {
         });
 }
 
+// Of what is not supported an atomic call says -FI_EOPNOTSUPP (fi_atomic(3)); -FI_ENOSYS says that there is no such
+// call.
+Ruling has_atomic_calls(const TrafficCase& c) {
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        const bool selected = (!fetches(o) || can(c.traffic, FI_READ)) && (!updates(o) || can(c.traffic, FI_WRITE));
+        if (!is_atomic(o) || !can(c.traffic, FI_ATOMIC) || !selected) continue;
+        tour.see(o.ret != -FI_ENOSYS, [&] {
+            return compared(c, i, Observable::Returned, Relation::Differs, signed_wide(-FI_ENOSYS), signed_wide(o.ret),
+                            "the endpoint has the capability, and not the call");
+        });
+    }
+    return tour.ruling();
+}
+
 }  // namespace
 
 Ruling getinfo_caps_msg_operations(const TrafficCase& c) { return is_there(c, is_message); }
 Ruling getinfo_caps_tagged_operations(const TrafficCase& c) { return both(is_there(c, is_tagged), matches_tags(c)); }
 Ruling getinfo_caps_rma_operations(const TrafficCase& c) { return is_there(c, is_rma); }
-Ruling getinfo_caps_atomic_operations(const TrafficCase& c) { return is_there(c, is_atomic); }
+Ruling getinfo_caps_atomic_operations(const TrafficCase& c) {
+    return both(has_atomic_calls(c), is_there(c, is_atomic));
+}
 
 Ruling getinfo_caps_source_data(const TrafficCase& c) { return cq_source_told(c); }
 Ruling getinfo_caps_directed_recv_matches(const TrafficCase& c) { return directed(c, receives); }
