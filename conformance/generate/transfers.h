@@ -23,6 +23,9 @@ std::vector<TransferSequence> systematic_sequences(const model::Info& entry, con
 /// The few that show what a set-up is about: what counters count, what is told of what was not selected, and so on.
 std::vector<TransferSequence> telling_sequences(const model::Info& entry, const TransferSequence& setup);
 
+/// Calls that an endpoint of this entry must refuse, for want of a capability that was not selected.
+std::vector<TransferSequence> unselected_sequences(const model::Info& entry);
+
 /// A random exchange of 2 to 20 operations, mostly of such as must work.
 TransferSequence random_sequence(const model::Info& entry, const TransferSequence& setup, Rng& rng);
 

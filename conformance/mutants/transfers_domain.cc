@@ -70,6 +70,14 @@ void add_capability_rows(const Row& row) {
                   if (p.kind == Kind::TaggedRecv && p.flags == 0) p.ignore = ~std::uint64_t{0};
               });
     row.does("rma-vector-absent", "has no RMA of several ranges", {"getinfo.caps.rma-operations"},
+    const auto takes_all = [](Post& p) -> ssize_t {
+        const ssize_t ret = go(p);
+        return ret < 0 && ret != -FI_EAGAIN && is_recv(p) ? 0 : ret;
+    };
+    row.does("unselected-taken", "takes receives for which it has no capability", {"getinfo.caps.unselected-refused"},
+             takes_all);
+    row.does("other-way-taken", "takes receives though it is send-only", {"getinfo.caps.modifiers-restrict"},
+             takes_all);
              [](Post& p) -> ssize_t { return is_rma(p) && p.iov.size() > 1 ? -FI_ENOSYS : go(p); });
     row.does("atomic-fetch-absent", "has no atomics that fetch", {"getinfo.caps.atomic-operations"},
              [](Post& p) -> ssize_t { return p.kind == Kind::Fetch ? -FI_ENOSYS : go(p); });

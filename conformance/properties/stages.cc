@@ -70,10 +70,27 @@ bool reaches_peer(TestContext& context, TrafficStage& s) {
     return find_entry(context, s);
 }
 
+// Endpoints without tagged messages, without plain ones, and for one direction alone.
+void add_unselected(TestContext& context, const TrafficStage& whole, std::vector<TrafficStage>& out) {
+    if ((whole.offer.caps & FI_MSG) == 0) return;
+    for (const std::uint64_t caps : std::initializer_list<std::uint64_t>{FI_MSG, FI_TAGGED, FI_MSG | FI_SEND,
+                                                                         FI_MSG | FI_RECV, FI_TAGGED | FI_SEND}) {
+        // A table of operations that the provider has nowhere may be NULL, and a call through it is the caller's fault.
+        const std::uint64_t primary = (FI_MSG | FI_TAGGED) & whole.offer.caps;
+        const bool one_way = (caps & (FI_SEND | FI_RECV)) != 0;
+        if ((caps & primary) == 0 || (!one_way && primary != (FI_MSG | FI_TAGGED))) continue;
+        TrafficStage less = whole;
+        less.query.hints->caps = caps;
+        less.use = TrafficStage::Use::Unselected;
+        less.setups.resize(1);
+        if (find_entry(context, less)) out.push_back(std::move(less));
+    }
+}
+
 }  // namespace
 
 std::vector<TrafficStage> traffic_stages(TestContext& context) {
-    std::vector<TrafficStage> out;
+    std::vector<TrafficStage> out, pointed;
     for (const std::uint64_t type : {FI_EP_RDM, FI_EP_MSG, FI_EP_DGRAM}) {
         TrafficStage s;
         s.query = widest_query(context.provider(), std::min(context.version(), kNewest));
@@ -84,6 +101,7 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         if (!context.plan().peer.empty() && !reaches_peer(context, s)) continue;
         s.setups = setups(s.offer);
         out.push_back(s);
+        add_unselected(context, s, pointed);
         TrafficStage wide = s;
         wide.setups = {{}, {}};
         wide.setups.back().selective_transmit = wide.setups.back().selective_receive = true;
@@ -96,7 +114,18 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         s.setups.resize(1);
         out.push_back(s);
     }
+    out.insert(out.end(), pointed.begin(), pointed.end());
     return out;
+}
+
+std::vector<TransferSequence> pointed_sequences(const TrafficStage& stage) {
+    switch (stage.use) {
+        case TrafficStage::Use::Unselected:
+            return unselected_sequences(stage.offer);
+        case TrafficStage::Use::Anything:
+            break;
+    }
+    return {};
 }
 
 const std::vector<TransferSequence>& SeededSequences::systematic(Place place) {
@@ -104,6 +133,8 @@ const std::vector<TransferSequence>& SeededSequences::systematic(Place place) {
     if (!out.empty()) return out;
     const TrafficStage& stage = stages_[place.first];
     const TransferSequence& setup = stage.setups[place.second];
+    const bool pointed = stage.use != TrafficStage::Use::Anything;
+    if (pointed) return out = pointed_sequences(stage);
     out = telling_sequences(stage.offer, setup);
     const bool plainest = place.second == 0 && !stage.narrow;
     for (auto& e : systematic_sequences(stage.offer, setup, plainest ? Depth::All : Depth::Some))
@@ -120,9 +151,10 @@ bool SeededSequences::make(const Input& input, Case& out) {
     out.provider = input.drawn.provider;
     out.first = stage.query;
     const auto& all = systematic({kind, setup});
-    if (input.turn > 0 && !all.empty()) {
-        out.sequence = all[(input.turn - 1) % all.size()];
-    } else {
+    const bool pointed = stage.use != TrafficStage::Use::Anything;
+    if (!all.empty() && (input.turn > 0 || pointed)) {
+        out.sequence = all[(std::max<std::uint64_t>(input.turn, 1) - 1) % all.size()];
+    } else if (!pointed) {
         Rng rng(input.choices.size(), input.choices);
         out.sequence = random_sequence(stage.offer, stage.setups[setup], rng);
     }

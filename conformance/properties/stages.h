@@ -3,6 +3,7 @@
 // One thread, that of the TestContext.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,11 +19,17 @@ struct TrafficStage {
     int entry = 0;  ///< of its answer
     model::Info offer;
     bool narrow = false;  ///< with the fewest capabilities; of such the short list will do
+    /// What is carried on it.  Unselected: what the endpoint was not opened for, to see that it is refused.
+    enum class Use : std::uint8_t { Anything, Unselected } use = Use::Anything;
     std::vector<TransferSequence> setups;
 };
 
-/// Every kind of endpoint of the lab's provider; empty if it has none that can be opened.
+/// Every kind of endpoint of the lab's provider; empty if it has none that can be opened.  Those that are not for
+/// Anything stand last.
 std::vector<TrafficStage> traffic_stages(TestContext& context);
+
+/// The exchanges of a stage that is not for Anything.
+std::vector<TransferSequence> pointed_sequences(const TrafficStage& stage);
 
 /// Exchanges by number: what the inputs of the kind Traffic stand for, on the provider of one lab.
 class SeededSequences {

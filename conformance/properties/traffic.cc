@@ -53,7 +53,9 @@ public:
         systematic_.insert(systematic_.end(), more.begin(), more.end());
         // Blocks of random ones that are so short that each set-up has its turn.
         std::uint64_t places = 0;
-        for (const TrafficStage& stage : stages_) places += stage.setups.size();
+        carrying_ =
+            static_cast<std::size_t>(std::ranges::count(stages_, TrafficStage::Use::Anything, &TrafficStage::use));
+        for (std::size_t i = 0; i < carrying_; ++i) places += stages_[i].setups.size();
         const std::uint64_t random =
             count(context.plan()) - std::min<std::uint64_t>(systematic_.size(), count(context.plan()));
         together_ = std::clamp<std::uint64_t>(random / std::max<std::uint64_t>(places, 1), 2, kTogether);
@@ -86,8 +88,8 @@ public:
             return take(context, *chosen.stage, chosen.sequence, out);
         }
         const std::uint64_t block = (index - systematic_.size()) / together_;
-        const TrafficStage& stage = stages_[block % stages_.size()];
-        const TransferSequence& setup = stage.setups[block / stages_.size() % stage.setups.size()];
+        const TrafficStage& stage = stages_[block % carrying_];
+        const TransferSequence& setup = stage.setups[block / carrying_ % stage.setups.size()];
         Rng rng(context.plan().seed, "traffic", index);
         return take(context, stage, random_sequence(stage.offer, setup, rng), out);
     }
@@ -102,6 +104,7 @@ private:
         const auto add = [&stage](std::vector<Chosen>& to, std::vector<TransferSequence> sequences) {
             for (auto& e : sequences) to.push_back({&stage, std::move(e)});
         };
+        if (stage.use != TrafficStage::Use::Anything) return add(first, pointed_sequences(stage));
         for (std::size_t i = 0; i < stage.setups.size(); ++i) {
             const bool plainest = i == 0 && !stage.narrow;
             if (plainest) add(first, systematic_sequences(stage.offer, stage.setups[i], Depth::Least));
@@ -132,6 +135,7 @@ private:
 
     std::vector<TrafficStage> stages_;
     std::vector<Chosen> systematic_;
+    std::size_t carrying_ = 0;  // of stages_, from the front: those for random exchanges
     std::uint64_t together_ = kTogether;
     std::uint64_t left_out_ = 0;
     bool stays_here_ = false;

@@ -47,6 +47,11 @@ Talk without(Talk k, std::uint64_t caps) {
     return k;
 }
 
+Talk refused_receive(std::int64_t ret) {
+    Talk k;
+    k.op(k.trecv(B, 5)).ret = ret;
+    return k;
+}
 Talk of_many(std::int64_t ret) {
     Talk k;
     const int r = k.message(k.recv(B, 1000), FI_MULTI_RECV);
@@ -229,6 +234,16 @@ Rows capability_rows() {
                with(refused(fetched(), -FI_ENOSYS), [](Talk& k) { k.op(0).valid_count = 0; })),
         SKIPS(getinfo_caps_atomic_operations, "without the capability",
               without(refused(fetched(), -FI_ENOSYS), FI_ATOMIC)),
+        HOLDS(getinfo_caps_unselected_refused, "it is refused", without(refused_receive(-FI_ENOSYS), FI_TAGGED)),
+        BREAKS(getinfo_caps_unselected_refused, "it is taken", without(refused_receive(0), FI_TAGGED)),
+        SKIPS(getinfo_caps_unselected_refused, "it was selected", refused_receive(0)),
+        SKIPS(getinfo_caps_unselected_refused, "it may be tried again",
+              without(refused_receive(-FI_EAGAIN), FI_TAGGED)),
+        HOLDS(getinfo_caps_modifiers_restrict, "it is refused", without(refused_receive(-FI_EINVAL), FI_RECV)),
+        BREAKS(getinfo_caps_modifiers_restrict, "it is taken", without(refused_receive(0), FI_RECV)),
+        BREAKS(getinfo_caps_modifiers_restrict, "a send is taken", without(sent_and_received(), FI_SEND)),
+        SKIPS(getinfo_caps_modifiers_restrict, "no direction was selected",
+              without(refused_receive(0), FI_SEND | FI_RECV)),
         HOLDS(getinfo_caps_source_data, "the peer's address", sent_and_received()),
         BREAKS(getinfo_caps_source_data, "no address",
                with(sent_and_received(), [](Talk& k) { k.last().from_peer = false; })),

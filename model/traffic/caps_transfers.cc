@@ -68,7 +68,35 @@ Ruling has_atomic_calls(const TrafficCase& c) {
     return tour.ruling();
 }
 
+bool has_primary(const Traffic& t, const Operation& o) { return can(t, is_tagged(o) ? FI_TAGGED : FI_MSG); }
+// One direction was selected, and it is not the one of `o`.
+bool goes_the_other_way(const Traffic& t, const Operation& o) {
+    return has_primary(t, o) && can(t, sends(o) ? FI_RECV : FI_SEND) && !can(t, sends(o) ? FI_SEND : FI_RECV);
+}
+
+// Messages of this kind are refused.  One that was told to try again was not accepted either.
+Ruling is_refused(const TrafficCase& c, bool (*kind)(const Traffic&, const Operation&), const char* what) {
+    if (!c.account->returned || c.traffic.info == nullptr) return Ruling::not_applicable();
+    Tour tour;
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if ((!sends(o) && !receives(o)) || o.ret == -FI_EAGAIN || !kind(c.traffic, o)) continue;
+        tour.see(o.ret != 0,
+                 [&] { return compared(c, i, Observable::Returned, Relation::Differs, 0, signed_wide(o.ret), what); });
+    }
+    return tour.ruling();
+}
+
 }  // namespace
+
+Ruling getinfo_caps_unselected_refused(const TrafficCase& c) {
+    return is_refused(
+        c, [](const Traffic& t, const Operation& o) { return receives(o) && !has_primary(t, o); },
+        "the endpoint lacks the capability, and takes the receive");
+}
+Ruling getinfo_caps_modifiers_restrict(const TrafficCase& c) {
+    return is_refused(c, goes_the_other_way, "the endpoint is limited to the other direction, and takes the call");
+}
 
 Ruling getinfo_caps_msg_operations(const TrafficCase& c) { return is_there(c, is_message); }
 Ruling getinfo_caps_tagged_operations(const TrafficCase& c) { return both(is_there(c, is_tagged), matches_tags(c)); }
