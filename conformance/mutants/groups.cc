@@ -64,6 +64,19 @@ void add_calls_of_groups(Table& table) {
             FI_GATHER, [](CollectiveCall&) -> ssize_t { return -FI_EOPNOTSUPP; });
     changes(table, "barrier-missing", "has no barrier", "getinfo.caps.collective-operations", FI_BARRIER,
             [](CollectiveCall&) -> ssize_t { return -FI_ENOSYS; });
+    on_groups(
+        plain(table, "collective-denied", "says that it cannot gather, and can", {"getinfo.caps.collective-each"}))
+        .life.opened = [](int ret, fid** f) {
+        if (ret != 0 || (*f)->fclass != FI_CLASS_DOMAIN) return ret;
+        auto* const domain = reinterpret_cast<fid_domain*>(*f);
+        static fi_ops_domain usual, own;
+        own = usual = *domain->ops;
+        own.query_collective = [](fid_domain* d, fi_collective_op what, fi_collective_attr* attr, std::uint64_t flags) {
+            return what == FI_GATHER ? -FI_EOPNOTSUPP : usual.query_collective(d, what, attr, flags);
+        };
+        domain->ops = &own;
+        return ret;
+    };
     changes(table, "collective-lost", "forgets to gather at all", "collective.operation.completes", FI_ALLGATHER,
             [](CollectiveCall&) -> ssize_t { return 0; });
 }

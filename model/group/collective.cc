@@ -165,5 +165,15 @@ Ruling getinfo_caps_collective_operations(const GroupCase& c) {
     return each_fact(c, round, order_of(c, round), GroupFact::Returned, Relation::Equals, 0, "fi_barrier");
 }
 
+Ruling getinfo_caps_collective_each(const GroupCase& c) {
+    const int round = plain_round(c);
+    const bool plainest = c.script.operation == FI_BARRIER || c.script.datatype == FI_UINT64;
+    const bool sums = !reduces(c.script.operation) || c.script.op == FI_SUM;
+    if (!is_collective(c) || c.seen.crashed() || !round_of(c, round).began || (c.info.caps & FI_COLLECTIVE) == 0 ||
+        !plainest || !sums)
+        return Ruling::not_applicable();
+    return each_fact(c, round, {0}, GroupFact::QueryReturned, Relation::Equals, 0, "fi_query_collective");
+}
+
 }  // namespace clause
 }  // namespace selvage::model

@@ -135,6 +135,8 @@ std::vector<Row> rows() {
         {collective_gather_result, collective(FI_GATHER), spoil},
         {getinfo_caps_collective_operations, collective(FI_BARRIER),
          [](Played& p) { p.fact(1, 1, Returned) = -FI_ENOSYS; }},
+        {getinfo_caps_collective_each, collective(FI_GATHER),
+         [](Played& p) { p.fact(1, 0, QueryReturned) = -FI_EOPNOTSUPP; }},
         {av_set_range_inclusive, collective(FI_BARRIER), [](Played& p) { p.fact(1, 2, JoinReturned) = -FI_EINVAL; }},
         {av_set_stride_every, collective(FI_ALLGATHER, AddressSet::Stride), spoil_set},
         {av_set_universe_all, collective(FI_ALLREDUCE, AddressSet::Universe),
