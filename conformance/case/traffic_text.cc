@@ -96,6 +96,7 @@ constexpr std::array kKeys = {
 
 constexpr std::string_view kProgress = "progress";
 constexpr std::string_view kRest = "rest";
+constexpr std::string_view kAlone = "alone";
 
 std::string_view take_word(std::string_view& line) {
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -144,6 +145,7 @@ bool read_option(std::string_view word, Operation& out, CaseError& error) {
     if (word == "from-other") return out.from_other = true;
     if (word == "bad-key") return out.bad_key = true;
     if (word == "deferred") return out.deferred = true;
+    if (word == kAlone) return out.rest = true;
     const auto equals = word.find('=');
     const auto key = word.substr(0, equals);
     const auto value = equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
@@ -155,7 +157,7 @@ bool read_option(std::string_view word, Operation& out, CaseError& error) {
     return fail(
         error, key,
         "known are length=, pieces=, target-pieces=, tag=, ignore=, data=, offset=, access=, type=, op=, count=, "
-        "threshold=, flags=, of=, from-peer, from-other, bad-key and deferred");
+        "threshold=, flags=, of=, from-peer, from-other, bad-key, deferred and alone");
 }
 
 struct SetupKey {
@@ -216,6 +218,7 @@ std::string print_operation(const Operation& o) {
     if (o.from_other) out += " from-other";
     if (o.bad_key) out += " bad-key";
     if (o.deferred) out += " deferred";
+    if (o.rest) out.append(" ").append(kAlone);
     return out;
 }
 

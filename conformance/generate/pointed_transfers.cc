@@ -25,8 +25,31 @@ std::vector<TransferSequence> unselected_sequences(const Info& entry) {
     for (const bool tagged : {false, true}) {
         const bool can = has_messages(entry, tagged);
         if (!can || !offers(entry, FI_RECV)) add(out, {receive(tagged, 64)});
-        if (can && !offers(entry, FI_SEND))
-            add(out, {receive(tagged, 64), message(tagged, CallForm::Plain, 8)});
+        if (can && !offers(entry, FI_SEND)) add(out, {receive(tagged, 64), message(tagged, CallForm::Plain, 8)});
+    }
+    return out;
+}
+
+std::vector<TransferSequence> connecting_sequences(const Info& entry) {
+    std::vector<TransferSequence> out;
+    const bool tagged = !sends(entry);
+    if (!has_messages(entry, tagged)) return out;
+    Operation first = message(tagged, CallForm::Plain, 64);
+    first.rest = true;
+    add(out, {receive(tagged, 64), first});
+    return out;
+}
+
+std::vector<TransferSequence> resting_sequences(const Info& entry) {
+    std::vector<TransferSequence> out;
+    Operation rest;
+    rest.rest = true;
+    for (const std::uint64_t length : {64U, 65536U}) {
+        for (const bool tagged : {false, true}) {
+            if (!has_messages(entry, tagged)) continue;
+            add(out, {receive(tagged, length), message(tagged, CallForm::Plain, length), rest});
+        }
+        if (remote(entry)) add(out, {access(Transfer::Write, CallForm::Plain, length), rest});
     }
     return out;
 }

@@ -407,15 +407,7 @@ private:
     // What is to arrive while nobody calls: where progress is automatic.
     void rests() {
         if (entry_.domain.data_progress != FI_PROGRESS_AUTO || entry_.ep.type == FI_EP_DGRAM) return;
-        Operation rest;
-        rest.rest = true;
-        for (const std::uint64_t length : {64U, 65536U}) {
-            for (const bool tagged : {false, true}) {
-                if (tagged ? !tags(entry_) : !sends(entry_)) continue;
-                add({receive(tagged, length), message(tagged, CallForm::Plain, length), rest});
-            }
-            if (remote(entry_)) add({access(Transfer::Write, CallForm::Plain, length), rest});
-        }
+        for (TransferSequence& e : resting_sequences(entry_)) out_.push_back(std::move(e));
     }
 
     // What must be refused, or fail: too long to inject, no such atomic, too many values.

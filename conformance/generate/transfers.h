@@ -26,6 +26,13 @@ std::vector<TransferSequence> telling_sequences(const model::Info& entry, const 
 /// Calls that an endpoint of this entry must refuse, for want of a capability that was not selected.
 std::vector<TransferSequence> unselected_sequences(const model::Info& entry);
 
+/// What makes the way to a peer that makes no call: where control progress is automatic.  For a pair that has carried
+/// nothing.
+std::vector<TransferSequence> connecting_sequences(const model::Info& entry);
+
+/// What must arrive while nobody makes a call: where data progress is automatic.
+std::vector<TransferSequence> resting_sequences(const model::Info& entry);
+
 /// A random exchange of 2 to 20 operations, mostly of such as must work.
 TransferSequence random_sequence(const model::Info& entry, const TransferSequence& setup, Rng& rng);
 

@@ -1,4 +1,5 @@
 // What capabilities, modes, the domain and its resource management promise of transfers.
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -69,7 +70,6 @@ void add_capability_rows(const Row& row) {
               [](Post& p) {
                   if (p.kind == Kind::TaggedRecv && p.flags == 0) p.ignore = ~std::uint64_t{0};
               });
-    row.does("rma-vector-absent", "has no RMA of several ranges", {"getinfo.caps.rma-operations"},
     const auto takes_all = [](Post& p) -> ssize_t {
         const ssize_t ret = go(p);
         return ret < 0 && ret != -FI_EAGAIN && is_recv(p) ? 0 : ret;
@@ -78,7 +78,12 @@ void add_capability_rows(const Row& row) {
              takes_all);
     row.does("other-way-taken", "takes receives though it is send-only", {"getinfo.caps.modifiers-restrict"},
              takes_all);
+    row.does("rma-vector-absent", "has no RMA of several ranges", {"getinfo.caps.rma-operations"},
              [](Post& p) -> ssize_t { return is_rma(p) && p.iov.size() > 1 ? -FI_ENOSYS : go(p); });
+    TrafficHooks none;
+    none.post = [](Post& p) -> ssize_t { return is_atomic(p) ? -FI_ENOSYS : go(p); };
+    none.valid = [](int, std::size_t*) { return -FI_EOPNOTSUPP; };
+    row.add("atomics-absent", "has no atomic that is valid, and no call", {"getinfo.caps.atomic-operations"}, none);
     row.does("atomic-fetch-absent", "has no atomics that fetch", {"getinfo.caps.atomic-operations"},
              [](Post& p) -> ssize_t { return p.kind == Kind::Fetch ? -FI_ENOSYS : go(p); });
     row.does("read-absent", "does not read 4096 bytes", {"getinfo.caps.read-initiates"},
@@ -88,10 +93,6 @@ void add_capability_rows(const Row& row) {
     row.fails("read-denied", "serves no reads", {"getinfo.caps.remote-read-serves"}, FI_EACCES,
               [](const fi_cq_tagged_entry& e) { return (e.flags & (FI_RMA | FI_READ)) == (FI_RMA | FI_READ); });
     row.fails("write-denied", "serves no writes", {"getinfo.caps.remote-write-serves"}, FI_EACCES,
-    TrafficHooks none;
-    none.post = [](Post& p) -> ssize_t { return is_atomic(p) ? -FI_ENOSYS : go(p); };
-    none.valid = [](int, std::size_t*) { return -FI_EOPNOTSUPP; };
-    row.add("atomics-absent", "has no atomic that is valid, and no call", {"getinfo.caps.atomic-operations"}, none);
               [](const fi_cq_tagged_entry& e) { return (e.flags & (FI_RMA | FI_WRITE)) == (FI_RMA | FI_WRITE); });
     row.does("send-absent", "sends no messages of 4096 bytes", {"getinfo.caps.send-transfers"},
              [](Post& p) -> ssize_t { return is_send(p) && p.length() == 4096 ? -FI_EOPNOTSUPP : go(p); });
@@ -187,6 +188,18 @@ void add_domain_rows(const Row& row) {
     Mutant& asleep = row.add("auto-asleep", "says that it makes progress by itself, and sends when a queue is read",
                              {"domain.progress.auto"}, h);
     asleep.getinfo = answers_with([](fi_info& i) { i.domain_attr->data_progress = FI_PROGRESS_AUTO; });
+    static std::vector<fid_cq*> awake;  // queues of receives that were read
+    h = {};
+    h.post = [](Post& p) -> ssize_t { return is_send(p) && awake.size() < 2 ? -FI_EAGAIN : go(p); };
+    h.read = [](Reading& r) {
+        if ((bound_for(r.cq) & FI_RECV) != 0 && std::find(awake.begin(), awake.end(), r.cq) == awake.end())
+            awake.push_back(r.cq);
+    };
+    h.closed = [] { awake.clear(); };
+    Mutant& unmet =
+        row.add("control-asleep", "says that it connects by itself, and sends once the peer has read a queue",
+                {"domain.progress.auto-control"}, h);
+    unmet.getinfo = answers_with([](fi_info& i) { i.domain_attr->control_progress = FI_PROGRESS_AUTO; });
 }
 
 void add_resource_rows(const Row& row) {

@@ -87,6 +87,21 @@ void add_unselected(TestContext& context, const TrafficStage& whole, std::vector
     }
 }
 
+// Endpoints that make progress by themselves, of the one kind as they are asked for no other.
+void add_automatic(TestContext& context, const TrafficStage& whole, std::vector<TrafficStage>& out) {
+    if (whole.offer.ep.type == FI_EP_DGRAM) return;
+    const auto add = [&](Field progress, TrafficStage::Use use) {
+        TrafficStage automatic = whole;
+        set(*automatic.query.hints, progress, FI_PROGRESS_AUTO);
+        automatic.use = use;
+        automatic.setups.resize(1);
+        if (find_entry(context, automatic)) out.push_back(std::move(automatic));
+    };
+    add(Field::domain_control_progress, TrafficStage::Use::Control);
+    // Where it has not to be asked for, it is looked at among all else.
+    if (whole.offer.domain.data_progress != FI_PROGRESS_AUTO) add(Field::domain_data_progress, TrafficStage::Use::Data);
+}
+
 }  // namespace
 
 std::vector<TrafficStage> traffic_stages(TestContext& context) {
@@ -102,6 +117,7 @@ std::vector<TrafficStage> traffic_stages(TestContext& context) {
         s.setups = setups(s.offer);
         out.push_back(s);
         add_unselected(context, s, pointed);
+        add_automatic(context, s, pointed);
         TrafficStage wide = s;
         wide.setups = {{}, {}};
         wide.setups.back().selective_transmit = wide.setups.back().selective_receive = true;
@@ -122,6 +138,10 @@ std::vector<TransferSequence> pointed_sequences(const TrafficStage& stage) {
     switch (stage.use) {
         case TrafficStage::Use::Unselected:
             return unselected_sequences(stage.offer);
+        case TrafficStage::Use::Control:
+            return connecting_sequences(stage.offer);
+        case TrafficStage::Use::Data:
+            return resting_sequences(stage.offer);
         case TrafficStage::Use::Anything:
             break;
     }

@@ -19,8 +19,9 @@ struct TrafficStage {
     int entry = 0;  ///< of its answer
     model::Info offer;
     bool narrow = false;  ///< with the fewest capabilities; of such the short list will do
-    /// What is carried on it.  Unselected: what the endpoint was not opened for, to see that it is refused.
-    enum class Use : std::uint8_t { Anything, Unselected } use = Use::Anything;
+    /// What is carried on it.  Unselected: what the endpoint was not opened for, to see that it is refused.  Control,
+    /// Data: what must come to its end without calls of the peer, as progress of that is automatic.
+    enum class Use : std::uint8_t { Anything, Unselected, Control, Data } use = Use::Anything;
     std::vector<TransferSequence> setups;
 };
 

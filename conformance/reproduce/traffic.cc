@@ -77,6 +77,7 @@ public:
             p_.part(part);
         for (const Operation& o : e_.operations) {
             if (o.what != Transfer::Progress) p_.part("carry_out.c");
+            if (o.what != Transfer::Progress && o.rest) p_.part("alone.c");
             if (reaches_memory(o)) p_.part("region.c");
             if (is_send(o) || o.what == Transfer::Write || o.what == Transfer::Read) p_.part("fill.c");
         }
@@ -204,8 +205,8 @@ private:
         p_.main("\n\t/* " + number_text(i + 1) + ": " + print_operation(o) + " */\n");
         if (o.what == Transfer::Progress && o.rest) return p_.main(rest_of_traffic(p_) + "\tcalls_made++;\n");
         if (o.what == Transfer::Progress) return p_.main("\tprogress();\n");
-        p_.main("\tcarry_out(" + number_text(i) + ", " + side(o.side) + ", " + post_of(o) + ", (struct operation)" +
-                described(i) + ");\n");
+        p_.main("\tcarry_out" + std::string(o.rest ? "_alone(" : "(") + number_text(i) + ", " + side(o.side) + ", " +
+                post_of(o) + ", (struct operation)" + described(i) + ");\n");
         if ((o.form == CallForm::Inject || o.form == CallForm::InjectData) && bytes_of(o) > 0)
             p_.main("\tmemset(buffer" + quoted_index(i) + ", 0x9b, " + number_text(bytes_of(o)) +
                     "); /* it is ours again */\n");

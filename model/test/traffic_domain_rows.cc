@@ -104,6 +104,17 @@ Talk rested(bool came) {
     return k;
 }
 
+// The first call, while the peer made none.
+Talk called_alone(std::int64_t ret) {
+    Talk k;
+    k.info.domain.control_progress = FI_PROGRESS_AUTO;
+    const int r = k.recv(B), s = k.send(A);
+    k.op(s).rest = true;
+    k.op(s).ret = ret;
+    if (ret == 0) k.sent(s).received(r, s);
+    return k;
+}
+
 Talk contexts(ContextMemory seen, std::uint64_t mode) {
     Talk k = sent_and_received();
     k.info.mode = mode;
@@ -223,6 +234,16 @@ Rows capability_rows() {
                with(sent_and_received(true), [](Talk& k) { k.op(1).tag = 6; })),
         HOLDS(getinfo_caps_tagged_operations, "a claim takes what its peek found", claimed()),
         SKIPS(getinfo_caps_tagged_operations, "nothing tagged", sent_and_received()),
+        HOLDS(getinfo_caps_unselected_refused, "it is refused", without(refused_receive(-FI_ENOSYS), FI_TAGGED)),
+        BREAKS(getinfo_caps_unselected_refused, "it is taken", without(refused_receive(0), FI_TAGGED)),
+        SKIPS(getinfo_caps_unselected_refused, "it was selected", refused_receive(0)),
+        SKIPS(getinfo_caps_unselected_refused, "it may be tried again",
+              without(refused_receive(-FI_EAGAIN), FI_TAGGED)),
+        HOLDS(getinfo_caps_modifiers_restrict, "it is refused", without(refused_receive(-FI_EINVAL), FI_RECV)),
+        BREAKS(getinfo_caps_modifiers_restrict, "it is taken", without(refused_receive(0), FI_RECV)),
+        BREAKS(getinfo_caps_modifiers_restrict, "a send is taken", without(sent_and_received(), FI_SEND)),
+        SKIPS(getinfo_caps_modifiers_restrict, "no direction was selected",
+              without(refused_receive(0), FI_SEND | FI_RECV)),
         HOLDS(getinfo_caps_rma_operations, "a write", written()),
         BREAKS(getinfo_caps_rma_operations, "there is no such call", refused(written(), -FI_ENOSYS)),
         SKIPS(getinfo_caps_rma_operations, "no RMA", sent_and_received()),
@@ -234,16 +255,6 @@ Rows capability_rows() {
                with(refused(fetched(), -FI_ENOSYS), [](Talk& k) { k.op(0).valid_count = 0; })),
         SKIPS(getinfo_caps_atomic_operations, "without the capability",
               without(refused(fetched(), -FI_ENOSYS), FI_ATOMIC)),
-        HOLDS(getinfo_caps_unselected_refused, "it is refused", without(refused_receive(-FI_ENOSYS), FI_TAGGED)),
-        BREAKS(getinfo_caps_unselected_refused, "it is taken", without(refused_receive(0), FI_TAGGED)),
-        SKIPS(getinfo_caps_unselected_refused, "it was selected", refused_receive(0)),
-        SKIPS(getinfo_caps_unselected_refused, "it may be tried again",
-              without(refused_receive(-FI_EAGAIN), FI_TAGGED)),
-        HOLDS(getinfo_caps_modifiers_restrict, "it is refused", without(refused_receive(-FI_EINVAL), FI_RECV)),
-        BREAKS(getinfo_caps_modifiers_restrict, "it is taken", without(refused_receive(0), FI_RECV)),
-        BREAKS(getinfo_caps_modifiers_restrict, "a send is taken", without(sent_and_received(), FI_SEND)),
-        SKIPS(getinfo_caps_modifiers_restrict, "no direction was selected",
-              without(refused_receive(0), FI_SEND | FI_RECV)),
         HOLDS(getinfo_caps_source_data, "the peer's address", sent_and_received()),
         BREAKS(getinfo_caps_source_data, "no address",
                with(sent_and_received(), [](Talk& k) { k.last().from_peer = false; })),
@@ -299,6 +310,21 @@ Rows domain_rows() {
         SKIPS(domain_progress_auto, "progress is manual", progress(rested(false), FI_PROGRESS_MANUAL)),
         SKIPS(domain_progress_auto, "no receive was there",
               with(rested(false), [](Talk& k) { k.op(2).awaited = k.send(A); })),
+        HOLDS(domain_progress_auto_control, "it is accepted", called_alone(0)),
+        BREAKS(domain_progress_auto_control, "it may be tried again for ever", called_alone(-FI_EAGAIN)),
+        SKIPS(domain_progress_auto_control, "it is refused", called_alone(-FI_EINVAL)),
+        SKIPS(domain_progress_auto_control, "control progress is manual",
+              with(called_alone(-FI_EAGAIN), [](Talk& k) { k.info.domain.control_progress = FI_PROGRESS_MANUAL; })),
+        SKIPS(domain_progress_auto_control, "the peer makes calls",
+              with(called_alone(-FI_EAGAIN), [](Talk& k) { k.op(1).rest = false; })),
+        SKIPS(domain_progress_auto_control, "it is not the first",
+              with(called_alone(0),
+                   [](Talk& k) {
+                       k.op(1).rest = false;
+                       const int s = k.send(A);
+                       k.op(s).rest = true;
+                       k.op(s).ret = -FI_EAGAIN;
+                   })),
         HOLDS(domain_caps_loopback, "reached",
               with(sent_and_received(), [](Talk& k) { k.info.domain.caps = FI_LOCAL_COMM; })),
         BREAKS(domain_caps_loopback, "nobody there",

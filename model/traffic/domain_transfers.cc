@@ -1,5 +1,7 @@
 // What a domain and the mode of an answer mean once data moves: clauses of spec/clauses/domain_*.toml and
 // spec/clauses/getinfo_mode.toml.
+#include <utility>
+
 #include "model/traffic/shapes.h"
 
 namespace selvage::model::clause {
@@ -86,6 +88,28 @@ Ruling domain_progress_auto(const TrafficCase& c) {
                          "its bytes did not come while no call was made" +
                              (taker >= 0 ? ", to " + name_of(c, taker) : std::string()),
                          taker >= 0 ? std::vector{taker} : std::vector<int>{});
+        });
+    }
+    return tour.ruling();
+}
+
+// What stands ahead of a call on its side may fill a queue, and then it is data that has to move on.
+Ruling domain_progress_auto_control(const TrafficCase& c) {
+    const Traffic& t = c.traffic;
+    if (t.info == nullptr || t.info->domain.control_progress != FI_PROGRESS_AUTO || !is_reliable(t) ||
+        !c.account->returned) {
+        return Ruling::not_applicable();
+    }
+    Tour tour;
+    bool first[2] = {true, true};
+    for (int i = 0; i < operation_count(c); ++i) {
+        const Operation& o = operation(c, i);
+        if (!transmits(o)) continue;
+        const bool is_first = std::exchange(first[static_cast<std::size_t>(o.side)], false);
+        if (!o.rest || !is_first || (o.ret != 0 && o.ret != -FI_EAGAIN)) continue;
+        tour.see(o.ret == 0, [&] {
+            return compared(c, i, Observable::Returned, Relation::Equals, 0, signed_wide(o.ret),
+                            "the way to a peer that makes no call is never made");
         });
     }
     return tour.ruling();

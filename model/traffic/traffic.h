@@ -75,7 +75,8 @@ struct Operation {
     bool from_other = false;   ///< Recv: the address of an endpoint that never sends (the own one, say)
     std::uint64_t offset = 0;  ///< RMA, atomics: where in the target's region
     bool bad_key = false;      ///< with a key that no region has
-    bool rest = false;         ///< Progress: no call is made until what was posted has come, or for a while
+    bool rest = false;  ///< Progress: no call is made until what was posted has come, or for a while; others: the peer
+                        ///< makes none while the call is made again
     std::uint64_t region_access = ~std::uint64_t{0};  ///< which remote accesses the region allows
     std::uint64_t datatype = 0, op = 0, count = 0;    ///< atomics
     bool deferred = false;  ///< queued by FI_QUEUE_WORK: what a Message call does, or a change of the side's counter

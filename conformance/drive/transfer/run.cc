@@ -227,8 +227,9 @@ private:
         o.ret = end.post(call);
         o.again = o.ret == -FI_EAGAIN;
         beat();
+        if (o.rest) try_alone(o, call);
         const auto until = Clock::now() + std::chrono::milliseconds(patience_.missing_millis);
-        for (unsigned tries = 0; o.ret == -FI_EAGAIN && !cancels(o); ++tries) {
+        for (unsigned tries = 0; o.ret == -FI_EAGAIN && !cancels(o) && !o.rest; ++tries) {
             if (tries > kMissingRounds && Clock::now() > until) break;
             if (tries > kMissingRounds) std::this_thread::sleep_for(kNap);
             poll();
@@ -238,6 +239,22 @@ private:
         forecast_.posted(index);
         // From here on the buffer is ours again.
         if (injected(o)) memory_.reuse(index);
+    }
+
+    // Makes the call again and reads the queues of its side, while the peer makes no call.
+    void try_alone(Operation& o, const PostedCall& call) {
+        const bool hasty = patience_.hurries && patience_.vain_rests >= kMostVainRests;
+        const auto until = Clock::now() + (hasty ? kKnownRestTime : kRestTime);
+        while (o.ret == -FI_EAGAIN && Clock::now() < until) {
+            beat();
+            read(o.side);
+            std::this_thread::sleep_for(kNap);
+            o.ret = pair_.end(o.side).post(call);
+        }
+        if (o.ret != -FI_EAGAIN) return;
+        ++patience_.vain_rests;
+        patience_.timed = true;
+        rested_hastily_ = rested_hastily_ || hasty;
     }
 
     // Calls nothing until the bytes of all messages and writes so far have come, or the time is over.

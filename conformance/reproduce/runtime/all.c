@@ -53,6 +53,7 @@ static int query(struct fi_info** list) {
 #include "region.c"
 #include "entries.c"
 #include "carry_out.c"
+#include "alone.c"
 #include "close_all.c"
 #include "counts.c"
 #include "many.c"
@@ -75,6 +76,7 @@ int main(void) {
     note_counts();
     fill(A->arena, 8, 0);
     carry_out(0, A, post_rma, (struct operation){.call = WRITE, .target = region(B, FI_REMOTE_WRITE)});
+    carry_out_alone(1, A, post_rma, (struct operation){.call = WRITE, .target = region(B, FI_REMOTE_WRITE)});
     progress();
     printf("%d\n", (int)errors_of(A, 1) + releases(0, &late) + (int)space_left(0, A->arena, 8) + holds(0, A->arena, 8) +
                        is_touched(A->arena, 0, 8) + (int)context_used(0) + same_values(A->arena, A->target, 8, 8, 8));
