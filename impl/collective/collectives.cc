@@ -126,6 +126,11 @@ ssize_t Collectives::post(const CollectiveCall& call) {
     CollectiveOperation* operation = operations_.take(*group, call, root);
     if (!operation) return -FI_ENOMEM;
     if (!++group->sequence) group->sequence = 1;
+    if (!group->operations.first() && is_over_at_once(*operation)) {
+        operations_.give(*operation);
+        messages_.report_collective(call.context, call.flags, 0);
+        return 0;
+    }
     group->operations.append(operation);
     run(*group);
     return 0;
@@ -182,6 +187,16 @@ void Collectives::do_local_steps(CollectiveOperation& operation) {
             memmove(to, first, step.part.size);
         }
     }
+}
+
+// Starts an operation that nothing is before and that has one round of messages alone. False: it goes on from where it
+// is then.
+bool Collectives::is_over_at_once(CollectiveOperation& operation) {
+    if (operation.plan.rounds != 1 || operation.round->has_local) return false;
+    operation.group->running = true;
+    start_steps(operation);
+    operation.group->running = false;
+    return operation.started == operation.round->count && !operation.outstanding && !operation.error;
 }
 
 // Moves the first operation. True when it is over; `again`: it has to be tried again by itself.

@@ -81,6 +81,7 @@ private:
     void run(Group& group);
     bool run_first(Group& group, bool* again);
     bool start_steps(CollectiveOperation& operation);
+    bool is_over_at_once(CollectiveOperation& operation);
     int start_step(CollectiveOperation& operation, uint32_t index);
     void do_local_steps(CollectiveOperation& operation);
     void fail(Group& group, uint32_t from, int error);
