@@ -196,7 +196,6 @@ void Acceptor::admit(int socket, const SocketAddress& from) {
     pending->socket = socket;
     pending->from = from;
     pending->since = now_milliseconds();
-    tune_stream(socket);
     if (from.kind == AddressKind::None || !enter_source(*pending)) {
         destroy(pending);
         return;

@@ -18,7 +18,28 @@ int Dial::release_socket() {
 
 int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& hello) {
     hello_size_ = write_note(hello, hello_);
-    return start_connect(from, to, &socket_, &refused_);
+    int result = 0;
+    const int failed = start_connect(from, to, &socket_, &result);
+    if (failed) return failed;
+    if (result && result != EINPROGRESS) {
+        refused_ = result;
+    } else {
+        // To this machine the connection is there when connect() returns, whatever that says.
+        (void)say_hello();
+    }
+    return 0;
+}
+
+// 0, EAGAIN when it is not connected yet, or another positive errno. What has to be done on a fresh connection is done
+// while the other end looks for the hello.
+int Dial::say_hello() {
+    if (!send_all(socket_, hello_, hello_size_)) {
+        if (errno == ENOTCONN || errno == EAGAIN) return EAGAIN;
+        return refused_ = errno;
+    }
+    state_ = State::Challenge;
+    tune_connected(socket_);
+    return 0;
 }
 
 uint32_t Dial::events() const { return state_ == State::Connecting ? EPOLLOUT : EPOLLIN; }
@@ -39,12 +60,8 @@ Step Dial::fail_to_read(int code) {
 Step Dial::send_hello() {
     const int result = refused_ ? refused_ : connect_result(socket_);
     if (result) return fail(result);
-    if (!send_all(socket_, hello_, hello_size_)) {
-        if (errno == ENOTCONN) return Step::Pending;  // woken too early
-        return fail(errno);
-    }
-    state_ = State::Challenge;
-    return Step::Pending;
+    const int failed = say_hello();
+    return failed && failed != EAGAIN ? fail(failed) : Step::Pending;  // not connected: woken too early
 }
 
 Step Dial::take(const Key& key, const Note& note, size_t size) {

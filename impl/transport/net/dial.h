@@ -55,6 +55,7 @@ private:
     Step fail(int code);
     Step fail_to_read(int code);
     Step send_hello();
+    int say_hello();
     Step read_answer(const Key& key);
     Step take(const Key& key, const Note& note, size_t size);
 

@@ -58,6 +58,8 @@ int listen_at_port(SocketAddress* address, int backlog, int* out) {
     // So that a program can be started again at once on the port it had; two listeners on one port stay impossible.
     set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
     if (address->kind == AddressKind::Inet6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    // Connections that are accepted have the options of the listener.
+    tune_stream(socket);
     if (bind(socket, raw(*address), raw_length(*address))) return fail(socket);
     if (listen(socket, backlog)) return fail(socket);
     const SocketAddress bound = local_address(socket);
@@ -84,21 +86,24 @@ int listen_at(SocketAddress* address, int backlog, int* out) {
     return error;
 }
 
-int start_connect(const SocketAddress& from, const SocketAddress& to, int* out, int* refused) {
-    *refused = 0;
+int start_connect(const SocketAddress& from, const SocketAddress& to, int* out, int* result) {
+    *result = EINPROGRESS;
     const int socket = open_stream(to.kind);
     if (socket < 0) return fail(socket);
-    tune_stream(socket);
     if (from.kind == to.kind && !(from.is_wildcard() && from.port() == 0)) {
         // The port is chosen together with the destination, so that a thousand of them do not exhaust the range.
         if (from.port() == 0) set_option(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
         if (from.port() != 0) set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
         if (bind(socket, raw(from), raw_length(from))) return fail(socket);
     }
-    if (connect(socket, raw(to), raw_length(to)) && errno != EINPROGRESS && errno != EINTR) {
+    if (connect(socket, raw(to), raw_length(to)) == 0) {
+        *result = 0;
+    } else if (errno != EINPROGRESS && errno != EINTR) {
         if (errno == ENOMEM || errno == ENOBUFS || errno == EADDRINUSE) return fail(socket);
-        *refused = errno;
+        *result = errno;
     }
+    // While the other end accepts.
+    tune_stream(socket);
     *out = socket;
     return 0;
 }

@@ -26,12 +26,13 @@ inline int64_t now_milliseconds() { return now_nanoseconds() / 1'000'000; }
 
 // A listening socket; the port that the kernel chose is written back. A port that is taken is -FI_EADDRINUSE.
 int listen_at(SocketAddress* address, int backlog, int* socket);
-// Starts to connect; *socket is closed by the caller. With port 0 in `from` the kernel chooses one. *refused: what the
-// network said at once (the socket is then of no use but to be waited for), or 0.
-int start_connect(const SocketAddress& from, const SocketAddress& to, int* socket, int* refused);
+// Starts to connect; *socket is closed by the caller. With port 0 in `from` the kernel chooses one. *result: 0 when
+// it is connected already, EINPROGRESS, or what the network said at once (the socket is then of no use but to be waited
+// for).
+int start_connect(const SocketAddress& from, const SocketAddress& to, int* socket, int* result);
 // What became of a connect that was started: 0, or a positive errno.
 int connect_result(int socket);
-// Options of every connection.
+// Options of every connection: set at one end as it connects, at the other inherited from the listener.
 void tune_stream(int socket);
 
 // Options that depend on where the other end is: on this machine no network has to be shared with anybody, and a

@@ -198,8 +198,10 @@ void TcpTransport::note_connected(Peer& peer) {
 void TcpTransport::step_dial(Peer& peer) {
     if (!peer.dial || peer.ready || peer.failure) return;
     net::Dial& dial = *peer.dial;
+    const uint32_t watched = dial.events();
     switch (dial.advance(key_)) {
         case net::Step::Pending:
+            if (dial.events() == watched) return;
             (void)net::watch_socket(setup_epoll_, dial.socket(), dial.events(), &peer, true);
             return;
         case net::Step::Done:
@@ -243,7 +245,7 @@ bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint3
         ::close(socket);
         return false;
     }
-    net::tune_connected(socket);
+    if (!peer.dial) net::tune_connected(socket);  // of who called, done by then
     net::set_traffic_class(socket, address_.kind, tclass_);
     peer.rx = socket;
     {
