@@ -36,6 +36,7 @@ struct Action {
         QueryPlain,  ///< fi_getinfo without; which opened instances does it report?
         BindEp,      ///< fi_ep_bind: endpoint `object`, what is bound `argument`, `flags`
         Enable,      ///< fi_enable of endpoint `object`
+        OpenMrv,     ///< fi_mr_regv or fi_mr_regattr on a domain; `flags` & kMrvVectors: of how many pieces of memory
     } verb = Verb::OpenFabric;
     int object = 0;
     int argument = 0;

@@ -86,6 +86,7 @@ constexpr std::array kVerbs = {
     VerbRow{QueryPlain, "query-plain", "", false},
     VerbRow{BindEp, "ep-bind", "", true},
     VerbRow{Enable, "enable", "", true},
+    VerbRow{OpenMrv, "open mrv", "mr", true},
 };
 
 template <typename Rows, typename T>

@@ -11,7 +11,7 @@ namespace {
 
 using Verb = Action::Verb;
 
-constexpr std::uint64_t kKey = 0x5A;  // asked for a region; fits any key size
+constexpr std::uint64_t kKey = kMrvKey;  // asked for a region
 constexpr const char* kUnknown = "no-such-name";
 
 // Writes actions down and counts what they open.
@@ -59,6 +59,7 @@ public:
     [[nodiscard]] bool connected() const { return stage_.ep_type == FI_EP_MSG; }
     [[nodiscard]] const std::string& provider() const { return stage_.provider; }
     [[nodiscard]] std::uint64_t direction() const { return stage_.direction; }
+    [[nodiscard]] std::uint64_t mr_iov_limit() const { return stage_.mr_iov_limit; }
     std::vector<Action> take() { return std::move(out_); }
 
 private:
@@ -285,6 +286,21 @@ void regions(LifecycleBuilder& w) {
     w.close(other, one, domain, fabric);
 }
 
+// As many vectors as a registration may have, or one more; a plain one has to work first.
+void vectors(LifecycleBuilder& w, std::uint64_t beyond, std::uint64_t how) {
+    const std::uint64_t count = w.mr_iov_limit() + beyond;
+    if (w.mr_iov_limit() == 0 || count > kMostVectors) return;
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    w.close(w.open(Verb::OpenMr, domain, kKey));
+    const int region = w.open(Verb::OpenMrv, domain, count | how);
+    w.close(region, domain, fabric);
+}
+void most_vectors(LifecycleBuilder& w) { vectors(w, 0, 0); }
+void most_vectors_by_attributes(LifecycleBuilder& w) { vectors(w, 0, kMrvAttributes); }
+void too_many_vectors(LifecycleBuilder& w) { vectors(w, 1, 0); }
+void too_many_vectors_by_attributes(LifecycleBuilder& w) { vectors(w, 1, kMrvAttributes); }
+
 void av_of(LifecycleBuilder& w, std::uint64_t type) {
     if (w.connected()) return;
     const int fabric = w.fabric();
@@ -435,6 +451,10 @@ constexpr std::array kScripts = {
     opened_again,
     regions,
     busy_mr,
+    most_vectors,
+    most_vectors_by_attributes,
+    too_many_vectors,
+    too_many_vectors_by_attributes,
     av_map,
     av_table,
     enabled_endpoint,

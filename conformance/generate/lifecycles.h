@@ -3,6 +3,7 @@
 // Pure functions but for RapidCheck's own machinery; any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +21,16 @@ inline constexpr std::uint64_t kLifeCompleteOps = 1;  ///< set-ops: a complete o
 inline constexpr std::uint64_t kLifeTooSmallOps =
     2;  ///< set-ops: one whose size is too small; 0: one of NULL callbacks
 
+inline constexpr std::uint64_t kMrvVectors = 0xff;      ///< open mrv: how many vectors
+inline constexpr std::uint64_t kMrvAttributes = 0x100;  ///< open mrv: by fi_mr_regattr
+inline constexpr std::uint64_t kMostVectors = 64;       ///< of a registration
+inline constexpr std::uint64_t kMrvKey = 0x5A;          ///< that it asks for; fits any key size
+
+/// How many vectors these flags ask for: 1 to kMostVectors.
+constexpr std::uint64_t vectors_of(std::uint64_t flags) {
+    return std::clamp(flags & kMrvVectors, std::uint64_t{1}, kMostVectors);
+}
+
 /// What a script is written for.
 struct Stage {
     int offer = 0;  ///< index into the answer
@@ -28,6 +39,7 @@ struct Stage {
     std::string provider;  ///< the offer's prov_name
     /// FI_TRANSMIT or FI_RECV: its endpoints go that way alone, and one script will do; 0: both ways.
     std::uint64_t direction = 0;
+    std::uint64_t mr_iov_limit = 0;
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

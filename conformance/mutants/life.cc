@@ -151,6 +151,20 @@ int register_memory(fid* object, const void* buffer, std::size_t length, std::ui
                  mr);
 }
 
+std::size_t registered(const Wrap& w, std::size_t count) { return w.hooks->vectors ? w.hooks->vectors(count) : count; }
+
+int register_vectors(fid* object, const iovec* ranges, std::size_t count, std::uint64_t access, std::uint64_t offset,
+                     std::uint64_t key, std::uint64_t flags, fid_mr** mr, void* context) {
+    Wrap& w = wrap_of(object);
+    return w.mr->regv(object, ranges, registered(w, count), access, offset, key, flags, mr, context);
+}
+int register_attributes(fid* object, const fi_mr_attr* attr, std::uint64_t flags, fid_mr** mr) {
+    Wrap& w = wrap_of(object);
+    fi_mr_attr changed = *attr;
+    changed.iov_count = registered(w, attr->iov_count);
+    return w.mr->regattr(object, &changed, flags, mr);
+}
+
 int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
     fid* object = ret == 0 ? &(*domain)->fid : nullptr;
     if (Wrap* w = object != nullptr ? take(object, hooks) : nullptr) {
@@ -166,6 +180,8 @@ int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
         w->mr = (*domain)->mr;
         w->own_mr = *w->mr;
         w->own_mr.reg = register_memory;
+        w->own_mr.regv = register_vectors;
+        w->own_mr.regattr = register_attributes;
         (*domain)->mr = &w->own_mr;
     }
     if (!hooks.opened) return ret;
@@ -192,7 +208,7 @@ int open_domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::ui
     return domain_opened(*w.hooks, ret, domain);
 }
 
-bool any(const LifeHooks& h) { return h.opened || h.close || h.child || h.bound || h.ops || h.opening; }
+bool any(const LifeHooks& h) { return h.opened || h.close || h.child || h.bound || h.ops || h.opening || h.vectors; }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -284,6 +285,11 @@ void add_children(Table& table) {
     };
     never_closed("cq-never-closed", "domain.close.child", FI_CLASS_CQ);
     never_closed("eq-never-closed", "fabric.close.item", FI_CLASS_EQ);
+    life(table, "mr-too-many-vectors", "registers the first of more buffers than it takes",
+         {"domain.mr-iov-limit.exceeded"})
+        .life.vectors = [](std::size_t count) { return std::min<std::size_t>(count, 8); };
+    life(table, "mr-few-vectors", "registers no more than two buffers at once", {"domain.mr-iov-limit.reached"})
+        .life.vectors = [](std::size_t count) { return count > 2 ? 0 : count; };
     const auto key = [&](const char* name, const char* breaks, const char* clause, std::uint64_t told,
                          bool from_provider) {
         Mutant& m = life(table, name, breaks, {clause});

@@ -46,6 +46,8 @@ struct LifeHooks {
     std::function<void(fi_info& info)> opening;
     /// After another object was opened on a fabric or domain; `kind` is its class, `made` the object.
     std::function<int(int ret, std::size_t kind, fid* on, fid* made)> child;
+    /// Ahead of a registration of several buffers: how many of them the base is given.
+    std::function<std::size_t(std::size_t count)> vectors;
     std::function<int(int ret, fid* domain, fid* bound, std::uint64_t flags)> bound;
     std::function<int(int ret, const char* name, bool sets)> ops;
     /// Instead of fi_control on a fabric or domain.

@@ -59,7 +59,8 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
         out.push_back({.offer = static_cast<int>(i),
                        .ep_type = o.ep.type,
                        .thorough = thorough,
-                       .provider = o.fabric.prov_name.value_or("")});
+                       .provider = o.fabric.prov_name.value_or(""),
+                       .mr_iov_limit = o.domain.mr_iov_limit});
     }
     return out;
 }

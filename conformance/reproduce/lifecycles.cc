@@ -114,6 +114,15 @@ private:
                c::number(a.flags) + ", 0,\n\t\t\t" + new_object(a, "fid_mr") + ", NULL)";
     }
 
+    std::string region_of_vectors(const Action& a) {
+        p_.helper("static char region[4096];\n");
+        p_.part("vectors.c");
+        return "register_vectors(" + object(a.object) + ", region, " + c::number(vectors_of(a.flags)) + ", " +
+               ((a.flags & kMrvAttributes) != 0 ? "1" : "0") + " /* fi_mr_regattr */, " + offer(a) +
+               "->caps & (FI_RMA | FI_ATOMIC) ?\n\t\t\tFI_REMOTE_READ | FI_REMOTE_WRITE : FI_SEND | FI_RECV, " +
+               c::number(kMrvKey) + ", " + new_object(a, "fid_mr") + ")";
+    }
+
     // Another region of the same domain, opened before the last action; empty: there is none.
     [[nodiscard]] std::string earlier_region() const {
         std::string out;
@@ -173,6 +182,8 @@ private:
                 return "fi_passive_ep(" + on + ", " + offer(a) + ", " + new_object(a, "fid_pep") + ", NULL)";
             case Verb::OpenMr:
                 return region(a);
+            case Verb::OpenMrv:
+                return region_of_vectors(a);
             case Verb::OpenEp:
                 return "fi_endpoint(" + on + ", " + offer(a) + ", " + new_object(a, "fid_ep") + ", NULL)";
             case Verb::BindEq:

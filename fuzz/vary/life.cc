@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conformance/case/names.h"
 #include "conformance/drive/infer.h"
 #include "conformance/generate/lifecycles.h"
 #include "fuzz/vary/vary.h"
@@ -23,12 +24,10 @@ constexpr std::array<const char*, 6> kNames = {"",    "no-such-name",           
                                                "shm", FI_SET_OPS_HMEM_OVERRIDE, "domain-ops"};
 constexpr std::array<std::uint64_t, 6> kBindings = {
     0, FI_TRANSMIT | FI_RECV, FI_TRANSMIT | FI_SELECTIVE_COMPLETION, FI_RECV, FI_SEND | FI_RECV, FI_READ | FI_WRITE};
-constexpr unsigned kVerbs = static_cast<unsigned>(Verb::Enable) + 1;
-
-bool opens(const Action& a) { return a.verb <= Verb::OpenEp; }
+constexpr unsigned kVerbs = static_cast<unsigned>(Verb::OpenMrv) + 1;
 
 int opened(const std::vector<Action>& actions) {
-    return static_cast<int>(std::count_if(actions.begin(), actions.end(), opens));
+    return static_cast<int>(std::count_if(actions.begin(), actions.end(), conformance::opens));
 }
 
 // Which entries of the answer a script can stand on; the answer is asked for once per provider.

@@ -36,6 +36,18 @@ bool has_region(const Step& s, std::uint64_t key, std::uint64_t Object::*which) 
 
 bool within_key_size(std::uint64_t key, std::uint64_t size) { return size >= 8 || key >> (8 * size) == 0; }
 
+// Several buffers are registered where one was, which is closed again: nothing else is in the way.
+bool registers_vectors(const Step& s) {
+    if (!registers(s) || s.vectors == 0 || s.offer->domain.mr_iov_limit == 0 || s.target()->asynchronous) return false;
+    bool worked = false;
+    for (const Object& o : s.before->objects()) {
+        const bool alike = o.kind == ObjectClass::Mr && o.parent == s.object && o.requested_key == s.requested_key;
+        if (alike && o.open()) return false;
+        worked = worked || (alike && o.state == Object::State::Closed);
+    }
+    return worked;
+}
+
 }  // namespace
 
 Ruling domain_mr_provider_key(const Step& s) {
@@ -76,6 +88,16 @@ Ruling domain_bind_mr_async(const Step& s) {
         return observed(Observable::Registration,
                         reported(Field::object, "no event tells that the registration is done"));
     });
+}
+
+Ruling domain_mr_iov_limit_reached(const Step& s) {
+    if (!registers_vectors(s) || s.vectors > s.offer->domain.mr_iov_limit) return Ruling::not_applicable();
+    return returned(s, 0, "a registration of one buffer worked");
+}
+
+Ruling domain_mr_iov_limit_exceeded(const Step& s) {
+    if (!registers_vectors(s) || s.vectors <= s.offer->domain.mr_iov_limit) return Ruling::not_applicable();
+    return failed(s, "it has more vectors than domain_attr.mr_iov_limit");
 }
 
 Ruling domain_av_opens_granted(const Step& s) {

@@ -60,6 +60,7 @@ struct Step {
     std::uint32_t api_version = 0;    ///< a fabric's
     std::uint64_t av_type = 0;        ///< that an address vector was asked for
     std::uint64_t requested_key = 0;  ///< that a region was registered with
+    std::uint64_t vectors = 0;        ///< of memory that it was registered with; 0: by a call that takes one buffer
     std::uint64_t key = 0;            ///< that it has: fi_mr_key
     bool completed = false;           ///< FI_MR_COMPLETE was read from the domain's event queue
 

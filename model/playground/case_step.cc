@@ -27,7 +27,11 @@ constexpr std::array kOpenings = {
     OpeningRow{"cntr", ObjectClass::Cntr, ObjectClass::Domain, "fi_cntr_open"},
     OpeningRow{"av", ObjectClass::Av, ObjectClass::Domain, "fi_av_open"},
     OpeningRow{"mr", ObjectClass::Mr, ObjectClass::Domain, "fi_mr_reg"},
+    OpeningRow{"mrv", ObjectClass::Mr, ObjectClass::Domain, "fi_mr_regv"},
 };
+
+constexpr std::uint64_t kVectors = 0xff;
+constexpr std::uint64_t kVectorsKey = 0x5A;
 
 // What acts on an object that is open.
 struct ActionRow {
@@ -76,12 +80,17 @@ public:
         const bool opens = words_.size() >= 4 && words_[1] == "=" && words_[2] == "open";
         if (!(opens ? read_opening() : read_action()) || !read_options()) return {};
         if (move_.step.opens == ObjectClass::Av) move_.step.av_type = move_.step.flags;
-        if (move_.step.opens == ObjectClass::Mr) move_.step.requested_key = move_.step.flags;
+        if (move_.step.opens == ObjectClass::Mr) name_region(opens && words_[3] == "mrv");
         move_.call += move_.step.flags != 0 ? ", " + flags_ + ")" : ")";
         return std::move(move_);
     }
 
 private:
+    // Of vectors the flags say how many (docs/formats.md), else which key is asked for.
+    void name_region(bool of_vectors) {
+        move_.step.requested_key = of_vectors ? kVectorsKey : move_.step.flags;
+        if (of_vectors) move_.step.vectors = move_.step.flags & kVectors;
+    }
     bool fail(std::string why) {
         error_ = std::move(why);
         return false;

@@ -109,6 +109,27 @@ TEST(LifeMemory, RegistrationIsDoneOrTold) {
     EXPECT_HOLDS(domain_bind_mr_async, r);
 }
 
+TEST(LifeMemory, VectorsOfARegistrationHaveALimit) {
+    Stage s;
+    s.offer.domain.mr_iov_limit = 4;
+    const int domain = s.domain(s.fabric());
+    Step r = region(s, domain, 7, 7);
+    r.vectors = 4;
+    EXPECT_VACUOUS(domain_mr_iov_limit_reached, returning(r, -FI_EINVAL)) << "no plain one has worked";
+    s.take(s.close(s.take(region(s, domain, 7, 7))));
+    r = region(s, domain, 7, 7);
+    r.vectors = 4;
+    EXPECT_HOLDS(domain_mr_iov_limit_reached, r);
+    EXPECT_BROKEN(domain_mr_iov_limit_reached, returning(r, -FI_EINVAL));
+    EXPECT_VACUOUS(domain_mr_iov_limit_exceeded, r);
+    r.vectors = 5;
+    EXPECT_VACUOUS(domain_mr_iov_limit_reached, r);
+    EXPECT_BROKEN(domain_mr_iov_limit_exceeded, r);
+    EXPECT_HOLDS(domain_mr_iov_limit_exceeded, returning(r, -FI_EINVAL));
+    s.offer.domain.mr_iov_limit = 0;
+    EXPECT_VACUOUS(domain_mr_iov_limit_exceeded, r) << "the entry says nothing";
+}
+
 TEST(LifeMemory, ReportedAddressVectorsOpen) {
     Stage s;
     s.offer.domain.av_type = FI_AV_TABLE;

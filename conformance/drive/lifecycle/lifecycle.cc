@@ -39,6 +39,7 @@ ObjectClass opened_by(ActionVerb v) {
         case ActionVerb::OpenPep:
             return ObjectClass::Pep;
         case ActionVerb::OpenMr:
+        case ActionVerb::OpenMrv:
             return ObjectClass::Mr;
         case ActionVerb::OpenEp:
             return ObjectClass::Ep;
@@ -168,7 +169,11 @@ Step Life::plan(const Action& action) const {
         same_layers(action.name, s.offer != nullptr ? s.offer->fabric.prov_name : none))
         s.altered = Altered::ProviderOrder;
     s.av_type = s.opens == ObjectClass::Av ? action.flags : 0;
-    s.requested_key = s.opens == ObjectClass::Mr ? action.flags : 0;
+    if (action.verb == ActionVerb::OpenMr) s.requested_key = action.flags;
+    if (action.verb == ActionVerb::OpenMrv) {
+        s.requested_key = kMrvKey;
+        s.vectors = vectors_of(action.flags);
+    }
     return s;
 }
 
@@ -218,6 +223,7 @@ void Life::open(const Action& action, Step& s) {
     o.null_context = !s.second_call && (action.flags & kLifeNullContext) != 0;
     o.av_type = s.av_type;
     o.key = s.requested_key;
+    o.vectors = s.vectors;
     raw_.push_back(open_raw(context_.library().entries(), o, s));
     if (s.opens == ObjectClass::Mr && s.worked() && s.target()->asynchronous)
         s.completed = registration_reported(raw(s.target()->bound_eqs.back()));

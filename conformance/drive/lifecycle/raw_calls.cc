@@ -5,6 +5,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 
+#include "conformance/generate/lifecycles.h"
 #include "conformance/runtime/runtime.h"
 
 namespace selvage::conformance {
@@ -79,7 +80,10 @@ RawObject open_mr(const Opening& o, Step& step) {
     const bool rma = (o.info->caps & (FI_RMA | FI_ATOMIC)) != 0;
     const std::uint64_t access = rma ? FI_REMOTE_READ | FI_REMOTE_WRITE : FI_SEND | FI_RECV;
     fid_mr* mr = nullptr;
-    const int ret = fi_mr_reg(as_domain(o.parent), region, sizeof region, access, 0, o.key, 0, &mr, nullptr);
+    const int by_attributes = (o.flags & kMrvAttributes) != 0 ? 1 : 0;
+    const int ret = o.vectors == 0
+                        ? fi_mr_reg(as_domain(o.parent), region, sizeof region, access, 0, o.key, 0, &mr, nullptr)
+                        : register_vectors(as_domain(o.parent), region, o.vectors, by_attributes, access, o.key, &mr);
     const RawObject made = stored(ObjectClass::Mr, ret, mr, step);
     if (made.at != nullptr) step.key = fi_mr_key(mr);
     return made;

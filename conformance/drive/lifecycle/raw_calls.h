@@ -30,7 +30,8 @@ struct Opening {
     bool second_call = false;  ///< fi_domain2, not fi_domain
     bool null_context = false;
     std::uint64_t av_type = 0;
-    std::uint64_t key = 0;  ///< asked for a region
+    std::uint64_t key = 0;      ///< asked for a region
+    std::uint64_t vectors = 0;  ///< of a region; 0: fi_mr_reg
 };
 
 /// Opens it.  Fills what a Step says of the result.
