@@ -37,6 +37,7 @@ struct Action {
         BindEp,      ///< fi_ep_bind: endpoint `object`, what is bound `argument`, `flags`
         Enable,      ///< fi_enable of endpoint `object`
         OpenMrv,     ///< fi_mr_regv or fi_mr_regattr on a domain; `flags` & kMrvVectors: of how many pieces of memory
+        OpenSrx,     ///< fi_srx_context on a domain, with the entry's rx_attr
     } verb = Verb::OpenFabric;
     int object = 0;
     int argument = 0;

@@ -87,6 +87,7 @@ constexpr std::array kVerbs = {
     VerbRow{BindEp, "ep-bind", "", true},
     VerbRow{Enable, "enable", "", true},
     VerbRow{OpenMrv, "open mrv", "mr", true},
+    VerbRow{OpenSrx, "open srx", "srx", true},
 };
 
 template <typename Rows, typename T>

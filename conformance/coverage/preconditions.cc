@@ -63,6 +63,8 @@ std::string_view opening_call(ObjectClass c) {
             return "fi_mr_reg";
         case ObjectClass::Ep:
             return "fi_endpoint";
+        case ObjectClass::Srx:
+            return "fi_srx_context";
         case ObjectClass::Pep:
             return "fi_passive_ep";
         default:

@@ -145,7 +145,7 @@ std::optional<int> refused(TestContext& context, Try&& try_once) {
 
 void try_openings(TestContext& context, Channel& channel, Facts& facts) {
     for (const auto what : {ObjectClass::Eq, ObjectClass::Pep, ObjectClass::Cq, ObjectClass::Cntr, ObjectClass::Av,
-                            ObjectClass::Mr, ObjectClass::Ep}) {
+                            ObjectClass::Mr, ObjectClass::Ep, ObjectClass::Srx}) {
         channel.doing(static_cast<std::uint64_t>(what) + 1);
         const auto ret = refused(context, [&](Ground& ground) { return ground.try_out(what); });
         if (ret) facts.refused[what] = *ret;

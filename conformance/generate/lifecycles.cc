@@ -60,6 +60,7 @@ public:
     [[nodiscard]] const std::string& provider() const { return stage_.provider; }
     [[nodiscard]] std::uint64_t direction() const { return stage_.direction; }
     [[nodiscard]] std::uint64_t mr_iov_limit() const { return stage_.mr_iov_limit; }
+    [[nodiscard]] std::uint64_t max_ep_srx_ctx() const { return stage_.max_ep_srx_ctx; }
     std::vector<Action> take() { return std::move(out_); }
 
 private:
@@ -156,6 +157,7 @@ void busy_cq(LifecycleBuilder& w) { busy_domain(w, Verb::OpenCq); }
 void busy_cntr(LifecycleBuilder& w) { busy_domain(w, Verb::OpenCntr); }
 void busy_mr(LifecycleBuilder& w) { busy_domain(w, Verb::OpenMr); }
 void busy_ep(LifecycleBuilder& w) { busy_domain(w, Verb::OpenEp); }
+void busy_srx(LifecycleBuilder& w) { busy_domain(w, Verb::OpenSrx); }
 void busy_av(LifecycleBuilder& w) {
     if (!w.connected()) busy_domain(w, Verb::OpenAv);
 }
@@ -413,6 +415,16 @@ void vector_under_endpoint(LifecycleBuilder& w) {
     if (!w.connected()) closed_under_endpoint(w, Verb::OpenAv, 0);
 }
 
+// More endpoints at one shared receive context than it may have; where it may have none, the first is too much.
+void shared_by_too_many(LifecycleBuilder& w) {
+    constexpr std::uint64_t kFew = 3;
+    if (w.max_ep_srx_ctx() > kFew) return;
+    const int fabric = w.fabric();
+    const int domain = w.domain(fabric);
+    const int srx = w.open(Verb::OpenSrx, domain);
+    for (std::uint64_t i = 0; i <= w.max_ep_srx_ctx(); ++i) w.ep_bind(w.open(Verb::OpenEp, domain), srx);
+}
+
 constexpr std::size_t kBrief = 3;  // scripts for stages that are not looked at thoroughly
 constexpr std::array kScripts = {
     everything_in_order,
@@ -430,6 +442,7 @@ constexpr std::array kScripts = {
     busy_cq,
     busy_cntr,
     busy_ep,
+    busy_srx,
     busy_av,
     fabric_with_domain,
     fabric_with_eq,
@@ -468,6 +481,7 @@ constexpr std::array kScripts = {
     queue_under_endpoint,
     counter_under_endpoint,
     vector_under_endpoint,
+    shared_by_too_many,
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct Stage {
     /// FI_TRANSMIT or FI_RECV: its endpoints go that way alone, and one script will do; 0: both ways.
     std::uint64_t direction = 0;
     std::uint64_t mr_iov_limit = 0;
+    std::uint64_t max_ep_srx_ctx = 0;
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

@@ -51,6 +51,7 @@ constexpr Kind kKinds[] = {
     {ActionVerb::OpenAv, ObjectClass::Av, ObjectClass::Domain, 1},
     {ActionVerb::OpenMr, ObjectClass::Mr, ObjectClass::Domain, 1},
     {ActionVerb::OpenEp, ObjectClass::Ep, ObjectClass::Domain, 1},
+    {ActionVerb::OpenSrx, ObjectClass::Srx, ObjectClass::Domain, 1},
 };
 
 ObjectClass opened_by(ActionVerb v) {

@@ -135,6 +135,10 @@ int open_scalable(fid_domain* domain, fi_info* info, fid_ep** sep, void* context
     Wrap& w = wrap_of(&domain->fid);
     return child(w, w.domain->scalable_ep(domain, info, sep, context), FI_CLASS_SEP, &domain->fid, sep);
 }
+int open_shared(fid_domain* domain, fi_rx_attr* attr, fid_ep** srx, void* context) {
+    Wrap& w = wrap_of(&domain->fid);
+    return child(w, w.domain->srx_ctx(domain, attr, srx, context), FI_CLASS_SRX_CTX, &domain->fid, srx);
+}
 int open_eq(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** eq, void* context) {
     Wrap& w = wrap_of(&fabric->fid);
     return child(w, w.fabric->eq_open(fabric, attr, eq, context), FI_CLASS_EQ, &fabric->fid, eq);
@@ -176,6 +180,7 @@ int domain_opened(const LifeHooks& hooks, int ret, fid_domain** domain) {
         w->own_domain.cntr_open = open_cntr;
         w->own_domain.endpoint = open_ep;
         w->own_domain.scalable_ep = open_scalable;
+        w->own_domain.srx_ctx = open_shared;
         (*domain)->ops = &w->own_domain;
         w->mr = (*domain)->mr;
         w->own_mr = *w->mr;

@@ -248,6 +248,7 @@ void add_closing(Table& table) {
     careless("domain-closed-over-av", FI_CLASS_AV, FI_CLASS_DOMAIN, {"domain.close.busy-av"}, "shm");
     careless("domain-closed-over-counter", FI_CLASS_CNTR, FI_CLASS_DOMAIN, {"domain.close.busy-counter"});
     careless("domain-closed-over-mr", FI_CLASS_MR, FI_CLASS_DOMAIN, {"domain.close.busy-mr"});
+    careless("domain-closed-over-srx", FI_CLASS_SRX_CTX, FI_CLASS_DOMAIN, {"domain.close.busy-srx"}, "shm");
     careless("fabric-closed-over-domain", FI_CLASS_DOMAIN, FI_CLASS_FABRIC, {"fabric.close.busy-domain"});
     careless("fabric-closed-over-pep", FI_CLASS_PEP, FI_CLASS_FABRIC, {"fabric.close.busy-pep"});
     careless("fabric-closed-over-eq", FI_CLASS_EQ, FI_CLASS_FABRIC, {"fabric.close.busy-eq"});
@@ -380,6 +381,15 @@ void add_endpoints(Table& table) {
              "endpoint.enable.needs-queue", careless);
     endpoint("ep-enable-without-addresses", "enables an endpoint that reaches nobody",
              "endpoint.enable.needs-addresses", careless, "shm");
+    endpoint(
+        "ep-shares-anything", "binds an endpoint to a receive context that none may share",
+        "domain.max-ep-srx-ctx.exceeded",
+        [](fi_ops& own) {
+            own.bind = [](fid* ep, fid* bound, std::uint64_t flags) {
+                return is(bound, FI_CLASS_SRX_CTX) ? 0 : usual.bind(ep, bound, flags);
+            };
+        },
+        "udp");
     const auto closed_over = [](fi_ops& own) {
         own.close = [](fid* f) {
             const int ret = usual.close(f);

@@ -60,7 +60,8 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
                        .ep_type = o.ep.type,
                        .thorough = thorough,
                        .provider = o.fabric.prov_name.value_or(""),
-                       .mr_iov_limit = o.domain.mr_iov_limit});
+                       .mr_iov_limit = o.domain.mr_iov_limit,
+                       .max_ep_srx_ctx = o.domain.max_ep_srx_ctx});
     }
     return out;
 }

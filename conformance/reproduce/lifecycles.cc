@@ -186,6 +186,8 @@ private:
                 return region_of_vectors(a);
             case Verb::OpenEp:
                 return "fi_endpoint(" + on + ", " + offer(a) + ", " + new_object(a, "fid_ep") + ", NULL)";
+            case Verb::OpenSrx:
+                return "fi_srx_context(" + on + ", " + offer(a) + "->rx_attr, " + new_object(a, "fid_ep") + ", NULL)";
             case Verb::BindEq:
                 return "fi_domain_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
             case Verb::BindEp:

@@ -80,6 +80,7 @@ Ruling domain_close_busy_mr(const Step& s) { return busy_close(s, ObjectClass::D
 Ruling domain_close_busy_cq(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Cq); }
 Ruling domain_close_busy_av(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Av); }
 Ruling domain_close_busy_counter(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Cntr); }
+Ruling domain_close_busy_srx(const Step& s) { return busy_close(s, ObjectClass::Domain, ObjectClass::Srx); }
 Ruling domain_close_child(const Step& s) { return child_close(s, ObjectClass::Domain); }
 Ruling domain_close_whole_after_busy(const Step& s) { return whole_after_busy(s, ObjectClass::Domain); }
 

@@ -148,6 +148,18 @@ Ruling endpoint_enable_needs_addresses(const Step& s) {
     return failed(s, "no address vector is bound to it");
 }
 
+Ruling domain_max_ep_srx_ctx_exceeded(const Step& s) {
+    const Object* srx = binds_to_endpoint(s);
+    if (srx == nullptr || srx->kind != ObjectClass::Srx || s.offer == nullptr) return Ruling::not_applicable();
+    std::uint64_t sharers = 0;
+    for (const Object& o : s.before->objects()) {
+        const auto is_srx = [&](const Binding& b) { return b.number == srx->number; };
+        if (o.open() && std::any_of(o.bindings.begin(), o.bindings.end(), is_srx)) ++sharers;
+    }
+    if (sharers < s.offer->domain.max_ep_srx_ctx) return Ruling::not_applicable();
+    return failed(s, "max_ep_srx_ctx endpoints have that context already");
+}
+
 Ruling cq_close_busy(const Step& s) { return bound_close(s, ObjectClass::Cq); }
 Ruling domain_av_close_busy(const Step& s) { return bound_close(s, ObjectClass::Av); }
 

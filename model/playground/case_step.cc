@@ -28,6 +28,7 @@ constexpr std::array kOpenings = {
     OpeningRow{"av", ObjectClass::Av, ObjectClass::Domain, "fi_av_open"},
     OpeningRow{"mr", ObjectClass::Mr, ObjectClass::Domain, "fi_mr_reg"},
     OpeningRow{"mrv", ObjectClass::Mr, ObjectClass::Domain, "fi_mr_regv"},
+    OpeningRow{"srx", ObjectClass::Srx, ObjectClass::Domain, "fi_srx_context"},
 };
 
 constexpr std::uint64_t kVectors = 0xff;

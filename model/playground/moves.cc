@@ -161,8 +161,8 @@ private:
 }  // namespace
 
 std::string_view class_word(ObjectClass kind) {
-    constexpr std::array<std::string_view, 10> words = {"",     "fabric", "domain", "eq", "cq",
-                                                        "cntr", "av",     "pep",    "ep", "mr"};
+    constexpr std::array<std::string_view, 11> words = {"",   "fabric", "domain", "eq", "cq", "cntr",
+                                                        "av", "pep",    "ep",     "mr", "srx"};
     return words[static_cast<std::size_t>(kind)];
 }
 

@@ -22,7 +22,7 @@ constexpr FieldName kFields[] = {
 
 constexpr std::array kConditions = {"nic",     "connectionless", "connected", "sockets",
                                     "layered", "names-itself",   "override",  "shortage"};
-constexpr std::array kClasses = {"eq", "cq", "cntr", "av", "mr", "ep", "pep"};
+constexpr std::array kClasses = {"eq", "cq", "cntr", "av", "mr", "ep", "pep", "srx"};
 
 // A need, taken apart.  Of the fields only those are set that its kind has.
 struct Parts {

@@ -56,6 +56,26 @@ TEST_F(Endpoints, WhatFitsIsBound) {
     EXPECT_VACUOUS(endpoint_bind_fits, bind(elsewhere, kBoth)) << "of another domain";
 }
 
+TEST_F(Endpoints, SharedContextsHaveAMostOfEndpoints) {
+    const int srx = on_domain(ObjectClass::Srx);
+    s.offer.domain.max_ep_srx_ctx = 1;
+    EXPECT_VACUOUS(domain_max_ep_srx_ctx_exceeded, bind(srx, 0));
+    EXPECT_VACUOUS(domain_max_ep_srx_ctx_exceeded, bind(cq, FI_RECV));
+    bound(srx, 0);
+    another_endpoint();
+    EXPECT_BROKEN(domain_max_ep_srx_ctx_exceeded, bind(srx, 0));
+    EXPECT_HOLDS(domain_max_ep_srx_ctx_exceeded, returning(bind(srx, 0), -FI_EINVAL));
+    s.offer.domain.max_ep_srx_ctx = 0;
+    EXPECT_BROKEN(domain_max_ep_srx_ctx_exceeded, bind(on_domain(ObjectClass::Srx), 0)) << "none may share";
+}
+
+TEST_F(Endpoints, SharedContextKeepsItsDomainBusy) {
+    EXPECT_VACUOUS(domain_close_busy_srx, s.close(domain));
+    on_domain(ObjectClass::Srx);
+    EXPECT_HOLDS(domain_close_busy_srx, s.close(domain, -FI_EBUSY));
+    EXPECT_BROKEN(domain_close_busy_srx, s.close(domain));
+}
+
 TEST_F(Endpoints, WhatIsBoundForTheSameIsRefused) {
     EXPECT_VACUOUS(endpoint_bind_single, bind(cq, FI_RECV));
     bound(cq, FI_RECV);

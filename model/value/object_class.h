@@ -6,6 +6,6 @@
 namespace selvage::model {
 
 /// A class of objects.
-enum class ObjectClass : std::uint8_t { None, Fabric, Domain, Eq, Cq, Cntr, Av, Pep, Ep, Mr };
+enum class ObjectClass : std::uint8_t { None, Fabric, Domain, Eq, Cq, Cntr, Av, Pep, Ep, Mr, Srx };
 
 }  // namespace selvage::model

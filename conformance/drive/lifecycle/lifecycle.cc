@@ -43,6 +43,8 @@ ObjectClass opened_by(ActionVerb v) {
             return ObjectClass::Mr;
         case ActionVerb::OpenEp:
             return ObjectClass::Ep;
+        case ActionVerb::OpenSrx:
+            return ObjectClass::Srx;
         default:
             return ObjectClass::None;
     }
@@ -141,6 +143,12 @@ int Life::offer_of(const Action& action) const {
     return parent != nullptr ? parent->offer : 0;
 }
 
+const Info* Life::offer_at(int entry) const {
+    const auto index = static_cast<std::size_t>(entry);
+    const bool there = entry >= 0 && index < answer_.offers.size();
+    return there && offer_is_of(answer_.offers[index], case_.provider) ? &answer_.offers[index] : nullptr;
+}
+
 Step Life::plan(const Action& action) const {
     Step s;
     s.before = &state_;
@@ -155,15 +163,14 @@ Step Life::plan(const Action& action) const {
                                                               : Override::NullCallbacks;
     s.version = case_.first.version;
     s.provider = case_.provider;
+    if (const Object* o = s.target(); o != nullptr && s.verb != Verb::Open) s.offer = offer_at(o->offer);
     if (s.verb != Verb::Open) return s;
     s.opens = opened_by(action.verb);
     s.second_call = action.verb == ActionVerb::OpenDomain2;
     s.altered = altered_by(action, s.opens);
     s.names_only = (case_.first.flags & FI_PROV_ATTR_ONLY) != 0;
     s.offer_index = offer_of(action);
-    const auto index = static_cast<std::size_t>(s.offer_index);
-    if (s.offer_index >= 0 && index < answer_.offers.size() && offer_is_of(answer_.offers[index], case_.provider))
-        s.offer = &answer_.offers[index];
+    s.offer = offer_at(s.offer_index);
     const Text none;
     if (s.altered == Altered::ProviderName &&
         same_layers(action.name, s.offer != nullptr ? s.offer->fabric.prov_name : none))

@@ -32,6 +32,8 @@ public:
 private:
     /// The step that an action comes to, before it is taken.
     [[nodiscard]] model::Step plan(const Action& action) const;
+    /// The entry of this number, nullptr if it is not the provider's.
+    [[nodiscard]] const model::Info* offer_at(int entry) const;
     [[nodiscard]] int offer_of(const Action& action) const;
     /// True if the step acts on open objects of the right classes.
     [[nodiscard]] bool possible(const model::Step& step) const;

@@ -118,6 +118,10 @@ RawObject open_endpoint(const Opening& o, Step& step) {
         return stored(o.kind, ret, pep, step);
     }
     fid_ep* ep = nullptr;
+    if (o.kind == ObjectClass::Srx) {
+        const int ret = fi_srx_context(as_domain(o.parent), o.info->rx_attr, &ep, nullptr);
+        return stored(o.kind, ret, ep, step);
+    }
     const int ret = fi_endpoint(as_domain(o.parent), o.info, &ep, nullptr);
     return stored(o.kind, ret, ep, step);
 }
@@ -138,6 +142,7 @@ RawObject open_raw(const Entries& entries, const Opening& opening, Step& step) {
             return open_av(opening, step);
         case ObjectClass::Pep:
         case ObjectClass::Ep:
+        case ObjectClass::Srx:
             return open_endpoint(opening, step);
         case ObjectClass::Mr:
             return open_mr(opening, step);
