@@ -51,6 +51,7 @@ constexpr std::array kActs = {
     Row<SideEffects::Act>{SideEffects::Act::ProvAttrOnly, "prov-attr-only"},
     Row<SideEffects::Act>{SideEffects::Act::OpenAnswer, "open-answer"},
     Row<SideEffects::Act>{SideEffects::Act::Other, "other"},
+    Row<SideEffects::Act>{SideEffects::Act::DupOwnNic, "dupinfo-own-nic"},
 };
 
 constexpr std::array kGroupActs = {

@@ -134,6 +134,18 @@ void add_dup(Table& table) {
         if (copy != nullptr && copy->handle != nullptr) copy->handle = &other;
         return copy;
     };
+    side_effects(table, "dup-own-nic-crashes", "asks a nic to copy itself that cannot", {"getinfo.memory.dup-own-nic"})
+        .dupinfo = [](const fi_info* i) {
+        if (i != nullptr && i->nic != nullptr && i->nic->fid.ops == nullptr) crash();
+        return base().dupinfo(i);
+    };
+    side_effects(table, "dup-own-nic-lost", "duplicates without the nic of the application", {"getinfo.memory.dup-nic"})
+        .dupinfo = [](const fi_info* i) {
+        if (i == nullptr) return base().dupinfo(i);
+        fi_info without = *i;
+        without.nic = nullptr;
+        return base().dupinfo(&without);
+    };
     side_effects(table, "dup-null-crashes", "crashes at fi_dupinfo(NULL)", {"getinfo.memory.dup-null"}).dupinfo =
         [](const fi_info* i) {
             if (i == nullptr) crash();

@@ -82,7 +82,7 @@ private:
     static constexpr std::uint64_t kAddressed = 16;
     static constexpr std::uint64_t kAllocFailures = 8;
     static constexpr std::uint64_t kNamed = 2;
-    static constexpr std::uint64_t kFixed = 28 + kAllocFailures + kAddressed + kNamed;
+    static constexpr std::uint64_t kFixed = 29 + kAllocFailures + kAddressed + kNamed;
 
     // A host name where the caller has said that there is none.
     static bool make_named(std::uint64_t index, Case& out) {
@@ -168,10 +168,14 @@ private:
             case 7:
                 out.act = Act::OpenAnswer;
                 return true;
+            case 8:
+                out.act = Act::DupOwnNic;
+                out.first.hints.reset();
+                return true;
             default:
                 break;
         }
-        index -= 8;
+        index -= 9;
         if (index < kAllocFailures) {
             out.act = Act::AllocInfo;
             out.first.hints.reset();

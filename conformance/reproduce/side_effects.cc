@@ -254,6 +254,10 @@ void emit_side_effects(Program& p) {
         case Act::GetInfoNoMemory:
         case Act::DupInfoNoMemory:
             return emit_no_memory(p);
+        case Act::DupOwnNic:
+            if (!model::is_crash(p.evidence())) return emit_check(p, "own_nic.c", "own_nic_duplicated()");
+            p.part("own_nic.c");
+            return emit_watched(p, "fi_dupinfo", "own_nic_duplicated");
         case Act::AllocInfo:
             if (p.shown().fail_allocation != 0) return emit_no_memory(p);
             if (model::is_crash(p.evidence())) return emit_watched(p, "fi_dupinfo(NULL)", act_of(p));

@@ -181,7 +181,6 @@ TEST(Needs, SayWhatNoOfferHas) {
     EXPECT_EQ(lacking_of(domain_cntr_cnt_granted, p), "domain_attr.cntr_cnt is 0 in every offer");
     EXPECT_EQ(lacking_of(endpoint_tx_mode_within_info, p), "tx_attr.mode is empty in every offer");
     EXPECT_EQ(lacking_of(getinfo_formats_ib_shape, p), "no offer has FI_SOCKADDR_IB as addr_format");
-    EXPECT_EQ(lacking_of(getinfo_memory_dup_nic, p), "no offer has a nic");
     EXPECT_EQ(lacking_of(domain_av_map_fits, p), "no offer is of an endpoint without connections");
     EXPECT_EQ(lacking_of(fabric_prov_name_layered_order, p), "the provider is not one layered over another");
 }
@@ -201,9 +200,9 @@ TEST(Needs, SayNothingOfWhatAnOfferHas) {
     p.provider = "plain;over";
     ProviderResult result;
     result.provider = p.provider;
-    for (const auto c : {domain_mr_bit_raw, getinfo_mode_zero_means_none, domain_mr_key_size_raw,
-                         domain_cntr_cnt_granted, endpoint_tx_mode_within_info, getinfo_formats_ib_shape,
-                         getinfo_memory_dup_nic, domain_av_map_fits, fabric_prov_name_layered_order})
+    for (const auto c :
+         {domain_mr_bit_raw, getinfo_mode_zero_means_none, domain_mr_key_size_raw, domain_cntr_cnt_granted,
+          endpoint_tx_mode_within_info, getinfo_formats_ib_shape, domain_av_map_fits, fabric_prov_name_layered_order})
         EXPECT_EQ(lacking_of(c, p, result), "") << model::clause_text(c).id;
 }
 

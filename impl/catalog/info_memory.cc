@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "impl/catalog/nic.h"
+
 namespace selvage::impl {
 namespace {
 
@@ -148,10 +150,14 @@ constexpr bool has_keys(Layout layout) { return layout >= Layout::V1_1; }
     return out;
 }
 
-// A nic belongs to the provider that made it: it knows how to copy itself.
+// A nic belongs to the provider that made it: it knows how to copy itself.  One without operations is the
+// application's, and what of it is known is copied.
 bool copy_nic(fid_nic*& target, const fid_nic* nic) {
     target = nullptr;
-    if (!has_operations(*nic)) return true;
+    if (!has_operations(*nic)) {
+        target = duplicate_nic(*nic);
+        return target;
+    }
     fid* copy = nullptr;
     auto* source = const_cast<fid*>(&nic->fid);
     const int result = source->ops->control(source, FI_DUP, &copy);

@@ -55,6 +55,24 @@ TEST(Nic, WhatIsNotKnownIsNull) {
     EXPECT_EQ(nic->link_attr->speed, 2500000000u);
 }
 
+TEST(Nic, OfTheApplicationIsDuplicatedWithWhatItHas) {
+    char name[] = "own0";
+    fi_device_attr device = {};
+    fid_nic nic = {};
+    fi_info info = {};
+    device.name = name;
+    nic.device_attr = &device;
+    info.nic = &nic;
+    fi_info* copy = duplicate_info(info, Layout::V1_3);
+    ASSERT_NE(copy, nullptr);
+    ASSERT_NE(copy->nic, nullptr);
+    EXPECT_NE(copy->nic->device_attr, &device);
+    EXPECT_STREQ(copy->nic->device_attr->name, "own0");
+    EXPECT_NE(copy->nic->device_attr->name, name);
+    EXPECT_EQ(copy->nic->link_attr, nullptr);
+    free_info_list(copy, Layout::V1_3);
+}
+
 TEST(Nic, WithoutHardwareThereIsNone) {
     NicValues values;
     EXPECT_EQ(values.link(), nullptr);

@@ -167,8 +167,13 @@ Ruling getinfo_memory_dup_substructures(const SideEffects& c) {
 }
 
 Ruling getinfo_memory_dup_nic(const SideEffects& c) {
-    if (!duplicated(c) || !c.original->has(Part::Nic)) return Ruling::not_applicable();
+    const bool own = c.act == Act::DupOwnNic && returned_at_all(c) && c.copy != nullptr;
+    if (!own && (!duplicated(c) || !c.original->has(Part::Nic))) return Ruling::not_applicable();
     return Ruling::check(c.copy->has(Part::Nic), [] { return texts(Field::part_nic, Relation::NotNull, {}, {}); });
+}
+
+Ruling getinfo_memory_dup_own_nic(const SideEffects& c) {
+    return c.act == Act::DupOwnNic ? survives(c) : Ruling::not_applicable();
 }
 
 Ruling getinfo_memory_dup_handle(const SideEffects& c) {

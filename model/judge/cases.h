@@ -91,6 +91,7 @@ struct SideEffects {
         ProvAttrOnly,  ///< fi_getinfo with FI_PROV_ATTR_ONLY, the whole answer
         OpenAnswer,    ///< fi_fabric and fi_domain with an answer's attributes
         Other,
+        DupOwnNic,  ///< fi_dupinfo of an entry with a nic that the application made
     } act = Act::Other;
     const World* world = nullptr;
     const Query* query = nullptr;             ///< the call, where there was one

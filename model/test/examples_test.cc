@@ -98,10 +98,10 @@ TEST(Examples, EveryClauseHasOneOrSaysWhyNot) {
     const std::set<std::string_view> without = {
         // They speak of an object that was opened, which no call as text holds.
         "getinfo.addresses.handle-null", "getinfo.addresses.instance-narrows", "getinfo.addresses.other-handle",
-        // The bundled library has no datagrams, no nic, no limit of messages, no memory override, and takes no more
+        // The bundled library has no datagrams, no limit of messages, no memory override, and takes no more
         // values in one atomic than may be injected.
-        "domain.rm.overrun-datagram", "domain.rm.target-datagram", "getinfo.memory.dup-nic", "msg.length.limit",
-        "rma.length.limit", "domain.set-ops.hmem-null", "domain.set-ops.hmem-size", "atomic.inject.limit",
+        "domain.rm.overrun-datagram", "domain.rm.target-datagram", "msg.length.limit", "rma.length.limit",
+        "domain.set-ops.hmem-null", "domain.set-ops.hmem-size", "atomic.inject.limit",
         // No mutant swallows the event of a registration.
         "domain.bind.mr-async",
         // The header's own fi_domain2 calls fi_domain: no library is asked.

@@ -148,6 +148,23 @@ TEST(GetinfoMemory, DuplicateInventsNoParts) {
     EXPECT_EQ(getinfo_memory_dup_substructures(c).outcome(), Broken);
 }
 
+TEST(GetinfoMemory, NicOfTheApplicationIsDuplicated) {
+    Info original;
+    original.add(Part::Nic);
+    Info copy = original;
+    SideEffects c = act(Act::DupOwnNic);
+    c.original = &original;
+    c.copy = &copy;
+    EXPECT_EQ(getinfo_memory_dup_own_nic(c).outcome(), Holds);
+    EXPECT_EQ(getinfo_memory_dup_nic(c).outcome(), Holds);
+    copy.drop(Part::Nic);
+    EXPECT_EQ(getinfo_memory_dup_nic(c).outcome(), Broken);
+    c.crashed_signal = SIGSEGV;
+    EXPECT_EQ(getinfo_memory_dup_own_nic(c).outcome(), Broken);
+    EXPECT_EQ(getinfo_memory_dup_nic(c).outcome(), NotApplicable) << "a crash has a clause of its own";
+    EXPECT_EQ(getinfo_memory_dup_own_nic(act(Act::DupInfo)).outcome(), NotApplicable);
+}
+
 TEST(GetinfoMemory, DuplicateOfNicAndHandle) {
     Info original = rdm();
     Info copy = original;

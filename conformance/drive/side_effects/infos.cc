@@ -115,6 +115,20 @@ void watch_dup(Watch& w) {
     watch_dup_of(w, hints, *w.shown().first.hints);
 }
 
+void watch_dup_own_nic(Watch& w) {
+    char name[] = "own0";
+    fi_device_attr device = {};
+    fid_nic nic = {};
+    fi_info info = {};
+    device.name = name;
+    nic.fid.fclass = FI_CLASS_NIC;
+    nic.device_attr = &device;
+    info.nic = &nic;
+    Info value;
+    value.add(Part::Nic);
+    watch_dup_of(w, &info, value);
+}
+
 void watch_alloc(Watch& w) {
     const Entries& entries = w.context().library().entries();
     fi_info* one = entries.dupinfo(nullptr);

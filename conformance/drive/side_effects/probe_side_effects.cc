@@ -18,6 +18,8 @@ void probe_side_effects(TestContext& context, const Case& c, model::Tally& tally
             return watch_free(w);
         case Act::DupInfo:
             return watch_dup(w);
+        case Act::DupOwnNic:
+            return watch_dup_own_nic(w);
         case Act::DupInfoNoMemory:
             return watch_dup_short(w);
         case Act::AllocInfo:

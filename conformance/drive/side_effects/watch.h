@@ -75,6 +75,9 @@ private:
     model::Answer answer_;
 };
 
+/// fi_dupinfo of an entry with a nic that has a name, and nothing else.
+void watch_dup_own_nic(Watch& w);
+
 /// Asks and frees what comes back.
 int issue_and_free(const Entries& entries, const Encoded& q);
 

@@ -21,7 +21,7 @@ constexpr std::array kKinds = {Case::Kind::Call,      Case::Kind::Pair, Case::Ki
                                Case::Kind::Lifecycle, Case::Kind::Text, Case::Kind::Traffic};
 constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::OpenSrx) + 1;
 constexpr unsigned kMetamorphicRelations = static_cast<unsigned>(MetamorphicRelation::Reworded) + 1;
-constexpr unsigned kActs = static_cast<unsigned>(SideEffects::Act::Other) + 1;
+constexpr unsigned kActs = static_cast<unsigned>(SideEffects::Act::DupOwnNic) + 1;
 constexpr int kMostNumber = 127;  // of an object, an entry of an answer
 
 enum TextBits : unsigned { kReentrant = 1, kDataNull = 2, kConcurrent = 4 };

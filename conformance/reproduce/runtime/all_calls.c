@@ -53,6 +53,7 @@ static int counts(const struct fi_info* from) { return of_provider(from); }
 #include "side_effects/no_memory.c"
 #include "side_effects/allocates.c"
 #include "side_effects/duplicates.c"
+#include "side_effects/own_nic.c"
 #include "side_effects/independent.c"
 #include "side_effects/handle_outlives.c"
 #include "answers/names.c"
